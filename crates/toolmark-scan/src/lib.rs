@@ -1,0 +1,30 @@
+//! A JSON document that is parsed once and borrowed from ever after.
+//!
+//! Agent traces are long strings of source code inside JSON strings: an escape
+//! every few dozen bytes, few structural characters. Parsers that look at each
+//! escape stall on them. This crate finds all structural characters with bit
+//! masks, 64 bytes at a time ([`Scanner::parse`], first pass), then walks only
+//! those ([`Doc`], second pass), so that the text inside strings is never
+//! looked at until somebody asks for it.
+//!
+//! Nothing recurses: a document nested 100,000 deep costs memory, not stack.
+//!
+//! ```
+//! let mut scanner = toolmark_scan::Scanner::new();
+//! let doc = scanner.parse(r#"{"tool":"Bash","input":{"command":"ls -l"}}"#)?;
+//! let input = doc.root().get("input").unwrap();
+//! assert_eq!(input.get("command").and_then(|c| c.str()).as_deref(), Some("ls -l"));
+//! # Ok::<(), toolmark_scan::ScanError>(())
+//! ```
+
+mod doc;
+mod index;
+mod number;
+mod split;
+mod unescape;
+mod utf8;
+
+pub use doc::{Doc, Fields, Items, Kind, ScanError, Scanner, Value};
+pub use split::{Split, value_end};
+pub use unescape::unescape;
+pub use utf8::{Utf8, into_utf8};

@@ -1,0 +1,98 @@
+//! Where one JSON value ends, without parsing it.
+//!
+//! Used to cut concatenated values and the elements of a long array apart while
+//! the rest of the file is still unread.
+
+/// What [`value_end`] found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Split {
+    /// The value ends before this byte.
+    End(usize),
+    /// The bytes end inside the value.
+    Incomplete,
+    /// No JSON value starts here.
+    NotJson,
+}
+
+/// Finds the end of the JSON value that starts at `bytes[0]`.
+///
+/// Brackets are counted, not matched: the value still has to be parsed. A bare
+/// token that runs to the end of the bytes counts as complete.
+#[must_use]
+pub fn value_end(bytes: &[u8]) -> Split {
+    match bytes.first() {
+        Some(b'{' | b'[') => container_end(bytes),
+        Some(b'"') => match string_end(bytes, 0) {
+            Some(end) => Split::End(end),
+            None => Split::Incomplete,
+        },
+        Some(b'-' | b'0'..=b'9' | b't' | b'f' | b'n' | b'N' | b'I') => {
+            let end = bytes
+                .iter()
+                .position(|b| b.is_ascii_whitespace() || matches!(b, b',' | b']' | b'}'));
+            Split::End(end.unwrap_or(bytes.len()))
+        }
+        Some(_) => Split::NotJson,
+        None => Split::Incomplete,
+    }
+}
+
+fn container_end(bytes: &[u8]) -> Split {
+    let mut depth = 0usize;
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => match string_end(bytes, at) {
+                Some(end) => {
+                    at = end;
+                    continue;
+                }
+                None => return Split::Incomplete,
+            },
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Split::End(at + 1);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    Split::Incomplete
+}
+
+/// The byte after the closing quote of the string that opens at `at`.
+fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut at = at + 1;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        if bytes[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends() {
+        for (text, want) in [
+            (r#"{"a":"}"} x"#, Split::End(9)),
+            (r#"[1,[2]],3"#, Split::End(7)),
+            (r#""a\"b" "#, Split::End(6)),
+            ("12,", Split::End(2)),
+            ("true", Split::End(4)),
+            (r#"{"a":"#, Split::Incomplete),
+            (r#""a\"#, Split::Incomplete),
+            ("", Split::Incomplete),
+            ("DEBUG]", Split::NotJson),
+        ] {
+            assert_eq!(value_end(text.as_bytes()), want, "{text}");
+        }
+    }
+}

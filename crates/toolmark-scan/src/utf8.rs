@@ -1,0 +1,38 @@
+//! Bytes to text without paying for the check twice.
+
+/// What [`into_utf8`] made of a buffer.
+pub enum Utf8 {
+    /// The buffer was valid and is the text, not copied.
+    Valid(String),
+    /// The buffer was not valid; replacement characters stand where it broke.
+    Lossy {
+        /// The text with U+FFFD for every broken sequence.
+        text: String,
+        /// Byte offset of the first broken sequence.
+        first: usize,
+    },
+}
+
+/// Turns a buffer into text, in place where it is valid UTF-8.
+#[must_use]
+pub fn into_utf8(bytes: Vec<u8>) -> Utf8 {
+    if simdutf8::basic::from_utf8(&bytes).is_ok() {
+        // SAFETY: checked on the line above, and `bytes` is not touched in between.
+        return Utf8::Valid(unsafe { String::from_utf8_unchecked(bytes) });
+    }
+    let first = std::str::from_utf8(&bytes).err().map_or(0, |e| e.valid_up_to());
+    Utf8::Lossy { text: String::from_utf8_lossy(&bytes).into_owned(), first }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn valid_and_lossy() {
+        assert!(matches!(into_utf8("grün".into()), Utf8::Valid(t) if t == "grün"));
+        assert!(
+            matches!(into_utf8(b"ab\xffc".to_vec()), Utf8::Lossy { text, first: 2 } if text == "ab\u{fffd}c")
+        );
+    }
+}

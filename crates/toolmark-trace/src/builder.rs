@@ -1,0 +1,394 @@
+//! Builds a [`Trajectory`] from events in the order they are read.
+//!
+//! All readers pair calls with results, count turns and find the ends of runs
+//! in the same way, because they all do it here.
+
+use crate::format::FormatInfo;
+use crate::model::{
+    Actor, Agent, At, Call, CallResult, Event, EventKind, Fact, Level, Payload, Status, Step, Text,
+    ToolName, Trajectory, Usage,
+};
+use jiff::{SignedDuration, Timestamp};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Builds one trajectory.
+///
+/// Fields that need no bookkeeping (`id`, `cwd`, `agent`, `usage`, …) are set
+/// directly on [`Builder::run`].
+#[derive(Debug)]
+pub struct Builder {
+    /// The trajectory so far.
+    pub run: Trajectory,
+    by_id: HashMap<String, Vec<u32>>,
+    steps_by_id: HashMap<String, u32>,
+    ids_repeat: bool,
+}
+
+/// A call, as a reader found it.
+#[derive(Debug)]
+pub struct NewCall {
+    /// The id that ties it to its result.
+    pub id: Option<Text>,
+    /// The tool.
+    pub name: ToolName,
+    /// The arguments.
+    pub args: Option<Payload>,
+    /// The step it belongs to.
+    pub step: Option<u32>,
+    /// When it was asked for.
+    pub time: Option<Timestamp>,
+    /// Where it stands.
+    pub at: At,
+}
+
+/// A result, as a reader found it.
+#[derive(Debug)]
+pub struct Answer {
+    /// The result itself.
+    pub payload: Option<Payload>,
+    /// How the call ended.
+    pub status: Status,
+    /// What the status was read from.
+    pub level: Level,
+    /// The exit code, if known.
+    pub exit_code: Option<i64>,
+    /// When it came.
+    pub time: Option<Timestamp>,
+    /// How long the call took, where the source says so.
+    pub duration: Option<SignedDuration>,
+    /// Where it stands.
+    pub at: At,
+}
+
+impl Answer {
+    /// A result of which only the payload and the place are known: its status
+    /// is [`Status::Unknown`] until the reader says more.
+    #[must_use]
+    pub fn new(payload: Option<Payload>, at: At) -> Self {
+        Self {
+            payload,
+            status: Status::Unknown,
+            level: Level::Absent,
+            exit_code: None,
+            time: None,
+            duration: None,
+            at,
+        }
+    }
+
+    /// With a status read from a field made for it.
+    #[must_use]
+    pub fn protocol(mut self, failed: bool) -> Self {
+        self.status = if failed { Status::Failed } else { Status::Succeeded };
+        self.level = Level::Protocol;
+        self
+    }
+
+    /// With a status and the level it was read from.
+    #[must_use]
+    pub fn status(mut self, status: Status, level: Level) -> Self {
+        self.status = status;
+        self.level = level;
+        self
+    }
+
+    /// With an exit code. Decides the status only where nothing stronger has.
+    #[must_use]
+    pub fn exit_code(mut self, code: Option<i64>) -> Self {
+        self.exit_code = code;
+        if let (Some(code), Level::Absent) = (code, self.level) {
+            self.status = if code == 0 { Status::Succeeded } else { Status::Failed };
+            self.level = Level::ExitCode;
+        }
+        self
+    }
+
+    /// With the time it came.
+    #[must_use]
+    pub fn time(mut self, time: Option<Timestamp>) -> Self {
+        self.time = time;
+        self
+    }
+
+    /// With the duration the source states.
+    #[must_use]
+    pub fn duration(mut self, duration: Option<SignedDuration>) -> Self {
+        self.duration = duration;
+        self
+    }
+}
+
+impl Builder {
+    /// An empty trajectory of a format, in a file.
+    #[must_use]
+    pub fn new(format: &FormatInfo, file: Arc<str>) -> Self {
+        Self {
+            run: Trajectory {
+                format: format.id,
+                file,
+                id: None,
+                name: None,
+                agent: Agent::default(),
+                parent: None,
+                cwd: None,
+                started: None,
+                ended: None,
+                events: Vec::new(),
+                calls: Vec::new(),
+                steps: Vec::new(),
+                user_turns: 0,
+                orphans: 0,
+                repeated_results: 0,
+                usage: None,
+                cost: None,
+                tools: None,
+                children: Vec::new(),
+                outcome: None,
+                fidelity: format.fidelity,
+            },
+            by_id: HashMap::new(),
+            steps_by_id: HashMap::new(),
+            ids_repeat: false,
+        }
+    }
+
+    /// Says that call ids are used again within one run: a call with a known id
+    /// is then a new call as soon as the earlier one is answered.
+    #[must_use]
+    pub fn with_repeating_ids(mut self) -> Self {
+        self.ids_repeat = true;
+        self
+    }
+
+    /// Has nothing happened yet?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.run.events.is_empty()
+    }
+
+    /// Takes note of a time, for the first and last of the run.
+    pub fn seen(&mut self, time: Option<Timestamp>) {
+        let Some(time) = time else { return };
+        if self.run.started.is_none_or(|t| time < t) {
+            self.run.started = Some(time);
+        }
+        if self.run.ended.is_none_or(|t| time > t) {
+            self.run.ended = Some(time);
+        }
+    }
+
+    /// Adds an event that needs no bookkeeping.
+    pub fn event(
+        &mut self,
+        kind: EventKind,
+        text: Option<Payload>,
+        step: Option<u32>,
+        time: Option<Timestamp>,
+        at: At,
+    ) {
+        self.seen(time);
+        self.run.events.push(Event { kind, text, time, step, at });
+    }
+
+    /// A user's message: a new turn starts.
+    pub fn user(&mut self, text: Option<Payload>, time: Option<Timestamp>, at: At) {
+        self.run.user_turns += 1;
+        self.event(EventKind::User, text, None, time, at);
+    }
+
+    /// Text put before the model that nobody typed.
+    pub fn context(&mut self, text: Option<Payload>, time: Option<Timestamp>, at: At) {
+        self.event(EventKind::Context, text, None, time, at);
+    }
+
+    /// The step with this id, or a new one: records that repeat the id of a
+    /// response belong to it. Without an id, always a new step.
+    pub fn step(&mut self, id: Option<Text>, time: Option<Timestamp>, at: At) -> u32 {
+        self.seen(time);
+        let next = self.run.steps.len() as u32;
+        if let Some(id) = &id {
+            // Nearly always the record before this one belonged to the same response.
+            if self.run.steps.last().is_some_and(|s| s.id.as_ref() == Some(id)) {
+                return next - 1;
+            }
+            let known = *self.steps_by_id.entry(id.get().into_owned()).or_insert(next);
+            if known != next {
+                return known;
+            }
+        }
+        let turn = self.run.user_turns;
+        self.run.steps.push(Step { id, model: None, time, usage: None, turn, at });
+        next
+    }
+
+    /// The last step, if there is one.
+    #[must_use]
+    pub fn last_step(&self) -> Option<u32> {
+        (self.run.steps.len() as u32).checked_sub(1)
+    }
+
+    /// The model's words.
+    pub fn message(&mut self, step: u32, text: Payload, time: Option<Timestamp>, at: At) {
+        self.event(EventKind::Message, Some(text), Some(step), time, at);
+    }
+
+    /// The model's reasoning; without text where it is withheld.
+    pub fn reasoning(&mut self, step: u32, text: Option<Payload>, time: Option<Timestamp>, at: At) {
+        self.event(EventKind::Reasoning, text, Some(step), time, at);
+    }
+
+    /// A tool call; returns its index. A call that is already there (same id,
+    /// tool and arguments) is not added again.
+    pub fn call(&mut self, new: NewCall) -> u32 {
+        self.seen(new.time);
+        let next = self.run.calls.len() as u32;
+        if let Some(id) = &new.id {
+            let known = self.by_id.entry(id.get().into_owned()).or_default();
+            for &i in known.iter() {
+                let call = &self.run.calls[i as usize];
+                let reused = self.ids_repeat && call.result.is_some();
+                if !reused && call.name == new.name && call.args == new.args {
+                    return i;
+                }
+            }
+            known.push(next);
+        }
+        self.run.events.push(Event {
+            kind: EventKind::Call(next),
+            text: None,
+            time: new.time,
+            step: new.step,
+            at: new.at.clone(),
+        });
+        self.run.calls.push(Call {
+            id: new.id,
+            name: new.name,
+            args: new.args,
+            result: None,
+            status: Status::Unanswered,
+            level: Level::Absent,
+            exit_code: None,
+            started: new.time,
+            duration: None,
+            step: new.step,
+            actor: Actor::Agent,
+            agent: None,
+            spawned: None,
+            at: new.at,
+        });
+        next
+    }
+
+    /// The call with this id: the first that has no result yet, else the last.
+    #[must_use]
+    pub fn find(&self, id: &str) -> Option<u32> {
+        let known = self.by_id.get(id)?;
+        let open = known.iter().find(|&&i| self.run.calls[i as usize].result.is_none());
+        open.or(known.last()).copied()
+    }
+
+    /// The first call without a result that `test` accepts: for formats that
+    /// pair by position.
+    #[must_use]
+    pub fn first_open(&self, test: impl Fn(&Call) -> bool) -> Option<u32> {
+        let open = self.run.calls.iter().position(|c| c.result.is_none() && test(c));
+        open.map(|i| i as u32)
+    }
+
+    /// The result of the call with this id; an orphan where there is none.
+    pub fn answer(&mut self, id: &str, answer: Answer) -> Option<u32> {
+        let found = self.find(id);
+        match found {
+            Some(call) => self.answer_call(call, answer),
+            None => self.orphan(answer),
+        }
+        found
+    }
+
+    /// The result of the call with this index. The first result stays; one
+    /// that repeats it is counted.
+    pub fn answer_call(&mut self, index: u32, answer: Answer) {
+        self.seen(answer.time);
+        let Some(call) = self.run.calls.get_mut(index as usize) else { return };
+        if call.result.is_some() {
+            self.run.repeated_results += 1;
+            return;
+        }
+        call.status = answer.status;
+        call.level = answer.level;
+        call.exit_code = answer.exit_code.or(call.exit_code);
+        call.duration = answer.duration.or(call.duration).or_else(|| {
+            let span = answer.time?.duration_since(call.started?);
+            (!span.is_negative()).then_some(span)
+        });
+        call.result =
+            Some(CallResult { payload: answer.payload, time: answer.time, at: answer.at.clone() });
+        let step = call.step;
+        self.run.events.push(Event {
+            kind: EventKind::Result(index),
+            text: None,
+            time: answer.time,
+            step,
+            at: answer.at,
+        });
+    }
+
+    /// A result that answers no call.
+    pub fn orphan(&mut self, answer: Answer) {
+        self.run.orphans += 1;
+        self.event(EventKind::OrphanResult, answer.payload, None, answer.time, answer.at);
+    }
+
+    /// A record of a kind this version does not know.
+    pub fn unknown(&mut self, kind: impl Into<Text>, at: At) {
+        self.event(EventKind::Unknown(kind.into()), None, None, None, at);
+    }
+
+    /// Adds to the run's usage; the first call decides the convention.
+    pub fn add_usage(&mut self, usage: Usage) {
+        match &mut self.run.usage {
+            Some(sum) => sum.add(&usage),
+            None => self.run.usage = Some(usage),
+        }
+    }
+
+    /// Closes the trajectory.
+    #[must_use]
+    pub fn finish(mut self) -> Trajectory {
+        let run = &mut self.run;
+        if run.started.is_none() {
+            run.fidelity.lose(Fact::Times);
+        }
+        if run.usage.is_none() {
+            run.fidelity.lose(Fact::Tokens);
+        }
+        if run.cost.is_none() {
+            run.fidelity.lose(Fact::Cost);
+        }
+        if run.tools.is_none() {
+            run.fidelity.lose(Fact::ToolDefinitions);
+        }
+        if run.cwd.is_none() {
+            run.fidelity.lose(Fact::WorkingDirectory);
+        }
+        if !run.calls.is_empty() {
+            if run.calls.iter().all(|c| c.duration.is_none()) {
+                run.fidelity.lose(Fact::Durations);
+            }
+            if run.calls.iter().all(|c| c.args.is_none()) {
+                run.fidelity.lose(Fact::Arguments);
+            }
+            if run.calls.iter().all(|c| c.result.as_ref().is_none_or(|r| r.payload.is_none())) {
+                run.fidelity.lose(Fact::Results);
+            }
+        }
+        if run.agent.model.is_none() {
+            run.agent.model = run.steps.iter().find_map(|s| s.model.clone());
+        }
+        if run.agent.model.is_none() {
+            run.fidelity.lose(Fact::Model);
+        }
+        self.run
+    }
+}

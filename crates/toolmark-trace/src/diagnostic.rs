@@ -1,0 +1,61 @@
+//! What could not be read, and where.
+
+use crate::model::{At, Location};
+use std::sync::Arc;
+
+/// How much a [`Diagnostic`] matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Everything was read; this is worth knowing.
+    Note,
+    /// A part of the file could not be read and was left out.
+    Skipped,
+    /// The file could not be read at all.
+    Error,
+}
+
+/// One thing that could not be read as it should.
+#[derive(Debug, Clone)]
+pub struct Diagnostic {
+    /// How much it matters.
+    pub severity: Severity,
+    /// What happened, as a lower-case fragment.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Where; for a whole file, its name with line 0.
+    pub location: Location,
+    /// The offending text, cut.
+    pub excerpt: Option<String>,
+}
+
+impl Diagnostic {
+    /// A diagnostic about a place in a file.
+    pub(crate) fn at(severity: Severity, at: &At, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            message: message.into(),
+            hint: None,
+            location: at.location(),
+            excerpt: Some(at.line_text(200).to_owned()),
+        }
+    }
+
+    /// A diagnostic about a whole file.
+    pub(crate) fn file(severity: Severity, file: &Arc<str>, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            message: message.into(),
+            hint: None,
+            location: Location { file: Arc::clone(file), line: 0, column: 0, byte: 0 },
+            excerpt: None,
+        }
+    }
+
+    /// Adds what to do about it.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}

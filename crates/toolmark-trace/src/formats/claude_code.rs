@@ -1,0 +1,454 @@
+//! Claude Code session files: one JSON object per line, appended as the session
+//! goes on.
+//!
+//! One API message is spread over several lines that share `message.id` and
+//! repeat its usage; results come back in lines of type `user`. Sub-agents are
+//! lines marked `isSidechain`: inline in old files, in files of their own since.
+
+use super::shared::anthropic;
+use crate::builder::Builder;
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{
+    Convention, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text, Usage, time,
+};
+use jiff::Timestamp;
+use std::collections::{HashMap, HashSet};
+use toolmark_scan::Value;
+
+/// Claude Code session files.
+pub(crate) struct ClaudeCode;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "claude-code",
+    title: "Claude Code session",
+    origin: "~/.claude/projects/<project>/<session>.jsonl and its sub-agents' files",
+    versions: "1.0 to 2.1",
+    looks_for: "lines with sessionId, uuid and parentUuid",
+    fidelity: Fidelity::lacking(&[Fact::Cost, Fact::ToolDefinitions]),
+};
+
+impl Format for ClaudeCode {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        let is_line = |r: Value<'_>| {
+            r.get("sessionId").is_some()
+                && r.get("uuid").is_some()
+                && r.has("parentUuid")
+                && r.get("message").is_none_or(|m| m.get("parts").is_none())
+        };
+        if probe.any(is_line) {
+            return 100;
+        }
+        let summary = |r: Value<'_>| {
+            r.get("type").is_some_and(|t| t.is("summary")) && r.get("leafUuid").is_some()
+        };
+        let snapshot = |r: Value<'_>| r.get("type").is_some_and(|t| t.is("file-history-snapshot"));
+        if probe.any(|r| summary(r) || snapshot(r)) {
+            return 80;
+        }
+        if probe.any(|r| r.get("sessionId").is_some() && r.get("type").is_some()) { 20 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::<SessionReader>::default()
+    }
+}
+
+/// The members of a line that matter, found in one pass over it.
+#[derive(Default)]
+struct Line<'a> {
+    kind: &'a str,
+    subtype: &'a str,
+    uuid: Option<&'a str>,
+    parent_uuid: Option<&'a str>,
+    session: Option<Value<'a>>,
+    agent: Option<Value<'a>>,
+    timestamp: Option<Value<'a>>,
+    version: Option<Value<'a>>,
+    cwd: Option<Value<'a>>,
+    message: Option<Value<'a>>,
+    result: Option<Value<'a>>,
+    content: Option<Value<'a>>,
+    is_sidechain: bool,
+    is_injected: bool,
+    is_api_error: bool,
+}
+
+impl<'a> Line<'a> {
+    fn new(value: Value<'a>) -> Self {
+        let mut line = Self::default();
+        for (key, value) in value.fields() {
+            match key.inner().unwrap_or("") {
+                "type" => line.kind = value.inner().unwrap_or(""),
+                "subtype" => line.subtype = value.inner().unwrap_or(""),
+                "uuid" => line.uuid = value.inner(),
+                "parentUuid" => line.parent_uuid = value.inner(),
+                "sessionId" => line.session = Some(value),
+                "agentId" => line.agent = Some(value),
+                "timestamp" => line.timestamp = Some(value),
+                "version" => line.version = Some(value),
+                "cwd" => line.cwd = Some(value),
+                "message" => line.message = Some(value),
+                "toolUseResult" => line.result = Some(value),
+                "content" => line.content = Some(value),
+                "isSidechain" => line.is_sidechain = value.as_bool() == Some(true),
+                "isMeta" | "isCompactSummary" | "isVisibleInTranscriptOnly" => {
+                    line.is_injected |= value.as_bool() == Some(true);
+                }
+                "isApiErrorMessage" => line.is_api_error = value.as_bool() == Some(true),
+                _ => {}
+            }
+        }
+        line
+    }
+
+    fn time(&self) -> Option<Timestamp> {
+        time::from_value(self.timestamp?)
+    }
+}
+
+#[derive(Default)]
+struct SessionReader {
+    main: Option<Builder>,
+    /// Sub-agents whose lines stand in this file, by agent id or by their root.
+    sides: Vec<Builder>,
+    side_by_key: HashMap<String, usize>,
+    /// Lines already read: a resumed session repeats the earlier ones.
+    seen: HashSet<u64>,
+    /// Does the file hold lines of the session itself?
+    has_main: bool,
+    is_agent_file: Option<Text>,
+}
+
+impl Reader for SessionReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let Some(value) = record.json().filter(|v| v.is_object()) else {
+            out.skip(&record.at(), "not a session line: an object was expected");
+            return;
+        };
+        let line = Line::new(value);
+        if let Some(uuid) = line.uuid {
+            if !self.seen.insert(hash(uuid)) {
+                return;
+            }
+        }
+        let b = self.builder_for(&line, record, out);
+        if b.run.id.is_none() {
+            b.run.id = line.session.and_then(|s| record.text(s));
+        }
+        if b.run.cwd.is_none() {
+            b.run.cwd = line.cwd.and_then(|c| record.text(c));
+        }
+        if b.run.agent.version.is_none() {
+            b.run.agent.version = line.version.and_then(|v| record.text(v));
+        }
+        match line.kind {
+            "assistant" => assistant_line(b, record, &line),
+            "user" => user_line(b, record, &line),
+            "system" => system_line(b, record, &line),
+            "summary"
+            | "progress"
+            | "file-history-snapshot"
+            | "queue-operation"
+            | "pr-link"
+            | "attachment"
+            | "permission-mode"
+            | "mode"
+            | "agent-name"
+            | "custom-title"
+            | "ai-title"
+            | "last-prompt"
+            | "frame-link"
+            | "relocated"
+            | "worktree-state"
+            | "started"
+            | "result"
+            | "bridge-session"
+            | "agent-setting"
+            | "tag"
+            | "saved_hook_context"
+            | "content-replacement"
+            | "speculation-accept" => {
+                b.event(
+                    EventKind::Note(Text::owned(line.kind)),
+                    None,
+                    None,
+                    line.time(),
+                    record.at(),
+                );
+            }
+            other => b.unknown(other, record.at()),
+        }
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        let sides = std::mem::take(&mut self.sides);
+        let Some(mut main) = self.main.take() else { return };
+        for mut side in sides {
+            side.run.parent = Some(Parent { trajectory: main.run.id.clone(), call: None });
+            close_usage(&mut side);
+            main.run.children.push(side.finish());
+        }
+        close_usage(&mut main);
+        out.push(main.finish());
+    }
+}
+
+impl SessionReader {
+    /// The trajectory a line belongs to.
+    fn builder_for(&mut self, line: &Line<'_>, record: &Record<'_>, out: &Out) -> &mut Builder {
+        let new = || {
+            let mut b = out.builder(&ClaudeCode);
+            b.run.agent.name = Some(Text::owned("claude-code"));
+            b
+        };
+        let conversation = matches!(line.kind, "user" | "assistant");
+        if conversation && !line.is_sidechain {
+            self.has_main = true;
+        }
+        // A file whose first conversation line is a sub-agent's is that sub-agent's own.
+        if line.is_sidechain && !self.has_main {
+            let agent = line.agent.and_then(|a| record.text(a));
+            let own = self
+                .is_agent_file
+                .get_or_insert_with(|| agent.clone().unwrap_or_else(|| Text::owned("")));
+            if agent.as_ref().is_none_or(|a| *a == *own) {
+                let main = self.main.get_or_insert_with(new);
+                if main.run.parent.is_none() {
+                    main.run.parent = Some(Parent {
+                        trajectory: line.session.and_then(|s| record.text(s)),
+                        call: None,
+                    });
+                    main.run.id = agent;
+                }
+                return main;
+            }
+        }
+        if !line.is_sidechain {
+            return self.main.get_or_insert_with(new);
+        }
+        self.main.get_or_insert_with(new);
+        let key = self.side_key(line);
+        let next = self.sides.len();
+        let index = *self.side_by_key.entry(key.clone()).or_insert(next);
+        if let Some(uuid) = line.uuid {
+            self.side_by_key.insert(uuid.to_owned(), index);
+        }
+        if index == next {
+            let mut side = new();
+            side.run.id = line.agent.and_then(|a| record.text(a)).or(Some(Text::owned(key)));
+            self.sides.push(side);
+        }
+        &mut self.sides[index]
+    }
+
+    /// What the lines of one inline sub-agent share: its id, or the chain of
+    /// parents up to a root without one.
+    fn side_key(&self, line: &Line<'_>) -> String {
+        if let Some(agent) = line.agent.and_then(Value::str) {
+            return agent.into_owned();
+        }
+        match line.parent_uuid.filter(|p| self.side_by_key.contains_key(*p)) {
+            Some(parent) => parent.to_owned(),
+            None => line.uuid.unwrap_or("").to_owned(),
+        }
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    thread_local!(static STATE: RandomState = RandomState::new());
+    STATE.with(|state| state.hash_one(text))
+}
+
+fn assistant_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
+    let time = line.time();
+    let Some(message) = line.message else {
+        b.unknown("assistant without message", record.at());
+        return;
+    };
+    let (mut id, mut model, mut content, mut usage) = (None, None, None, None);
+    for (key, value) in message.fields() {
+        match key.inner().unwrap_or("") {
+            "id" => id = record.text(value),
+            "model" => model = Some(value),
+            "content" => content = Some(value),
+            "usage" => usage = Some(value),
+            _ => {}
+        }
+    }
+    // The client itself speaks in the assistant's place when the API fails.
+    if line.is_api_error || model.is_some_and(|m| m.is("<synthetic>")) {
+        let text = content.map(|c| record.payload(c));
+        b.event(EventKind::Error, text, None, time, record.at());
+        return;
+    }
+    let step = b.step(id, time, record.at());
+    let this = &mut b.run.steps[step as usize];
+    if this.model.is_none() {
+        this.model = model.and_then(|m| record.text(m));
+    }
+    if let Some(usage) = usage {
+        let tokens = anthropic::usage(usage);
+        // Each line repeats the usage; some are snapshots taken while it grew.
+        match &mut this.usage {
+            Some(known) => known.recorded.max(tokens),
+            None => this.usage = Some(Usage::new(tokens, Convention::ANTHROPIC)),
+        }
+    }
+    if let Some(content) = content {
+        let before = b.run.calls.len();
+        anthropic::assistant(b, record, content, step, time);
+        for index in before..b.run.calls.len() {
+            skill_event(b, index, time);
+        }
+    }
+}
+
+/// A call of the `Skill` tool activates a skill.
+fn skill_event(b: &mut Builder, index: usize, time: Option<Timestamp>) {
+    let call = &b.run.calls[index];
+    if !call.name.original.is("Skill") {
+        return;
+    }
+    let name = call.args.as_ref().and_then(Payload::parsed).and_then(|args| {
+        let name = args.get("skill").or_else(|| args.get("command"))?.as_str()?;
+        Some(Payload::text(Text::owned(name)))
+    });
+    let (step, at) = (call.step, call.at.clone());
+    b.event(EventKind::Skill, name, step, time, at);
+}
+
+fn user_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
+    let time = line.time();
+    let content = line.message.and_then(|m| m.get("content"));
+    let mut results = 0;
+    for block in content.into_iter().flat_map(Value::items) {
+        if block.get("type").is_some_and(|t| t.is("tool_result")) {
+            results += 1;
+            let call = anthropic::tool_result(b, record, block, time);
+            if let (Some(call), Some(result)) = (call, line.result) {
+                enrich(b, record, call, result);
+            }
+        }
+    }
+    if results > 0 {
+        return;
+    }
+    let text = content.map(|c| record.payload(c));
+    if line.is_injected || line.is_sidechain || content.is_none_or(is_not_typed) {
+        b.context(text, time, record.at());
+    } else {
+        b.user(text, time, record.at());
+    }
+}
+
+/// What the structured twin of a result adds.
+fn enrich(b: &mut Builder, record: &Record<'_>, call: u32, result: Value<'_>) {
+    if !result.is_object() {
+        return;
+    }
+    let call = &mut b.run.calls[call as usize];
+    for (key, value) in result.fields() {
+        match key.inner().unwrap_or("") {
+            "durationMs" | "totalDurationMs" => {
+                call.duration = value.as_f64().and_then(time::millis).or(call.duration);
+            }
+            "agentId" => call.spawned = record.text(value),
+            "interrupted" if value.as_bool() == Some(true) && call.status == Status::Failed => {
+                call.status = Status::Interrupted;
+                call.level = Level::Protocol;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Text in a user line that the client wrote: slash commands and their output,
+/// shell commands of the user, notices.
+fn is_not_typed(content: Value<'_>) -> bool {
+    const WRITTEN_BY_CLIENT: [&str; 9] = [
+        "<command-name>",
+        "<command-message>",
+        "<local-command-stdout>",
+        "<local-command-stderr>",
+        "<local-command-caveat>",
+        "<bash-stdout>",
+        "<bash-stderr>",
+        "<task-notification>",
+        "Caveat: The messages below were generated by the user while running local commands",
+    ];
+    let text = anthropic::first_text(content);
+    let text = text.trim_start();
+    WRITTEN_BY_CLIENT.iter().any(|mark| text.starts_with(mark))
+}
+
+fn system_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
+    let kind = match line.subtype {
+        "compact_boundary" | "microcompact_boundary" => EventKind::Compaction,
+        "api_error" | "api_refusal" => EventKind::Error,
+        other => EventKind::Note(Text::owned(format!("system/{other}"))),
+    };
+    let text = line.content.map(|c| record.payload(c));
+    b.event(kind, text, None, line.time(), record.at());
+}
+
+/// The run's usage is the sum over its responses.
+fn close_usage(b: &mut Builder) {
+    let steps: Vec<Usage> = b.run.steps.iter().filter_map(|s| s.usage).collect();
+    for usage in steps {
+        b.add_usage(usage);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn one_message_over_several_lines_is_one_step() {
+        let read = read_text(
+            r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/w","message":{"role":"user","content":"list it"}}
+{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"s","timestamp":"2026-01-01T00:00:01Z","message":{"id":"m1","model":"x","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}],"usage":{"input_tokens":2,"output_tokens":1}}}
+{"type":"assistant","uuid":"u3","parentUuid":"u2","sessionId":"s","timestamp":"2026-01-01T00:00:01Z","message":{"id":"m1","model":"x","content":[{"type":"tool_use","id":"t2","name":"Read","input":{"file_path":"/w/a"}}],"usage":{"input_tokens":2,"output_tokens":9}}}
+{"type":"user","uuid":"u4","parentUuid":"u3","sessionId":"s","timestamp":"2026-01-01T00:00:02.5Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"Exit code 2\nno","is_error":true}]}}
+{"type":"user","uuid":"u4","parentUuid":"u3","sessionId":"s","timestamp":"2026-01-01T00:00:02.5Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"Exit code 2\nno","is_error":true}]}}
+{"type":"user","uuid":"u5","parentUuid":"u4","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t9","content":"?"}]}}
+{"type":"brand-new","uuid":"u6","parentUuid":"u5","sessionId":"s"}
+"#,
+        );
+        assert_eq!(read.format, "claude-code");
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "user: list it\n\
+             0 call Bash {\"command\":\"ls\"} -> failed(protocol) exit 2: Exit code 2\nno\n\
+             0 call Read {\"file_path\":\"/w/a\"} -> unanswered(absent): \n\
+             orphanresult: ?\n\
+             unknown brand-new\n"
+        );
+        assert_eq!(run.usage.unwrap().recorded.output, 9);
+        assert_eq!(run.calls[0].duration.unwrap().as_millis(), 1500);
+        assert_eq!(run.repeated_results, 0);
+        let place = run.calls[1].at.location();
+        assert_eq!((place.line, place.column), (3, 150));
+    }
+
+    #[test]
+    fn inline_sub_agents_are_children() {
+        let read = read_text(
+            r#"{"type":"user","uuid":"a","parentUuid":null,"isSidechain":false,"sessionId":"s","message":{"role":"user","content":"go"}}
+{"type":"user","uuid":"b","parentUuid":null,"isSidechain":true,"sessionId":"s","message":{"role":"user","content":"sub task"}}
+{"type":"assistant","uuid":"c","parentUuid":"b","isSidechain":true,"sessionId":"s","message":{"id":"m2","content":[{"type":"tool_use","id":"t3","name":"Grep","input":{}}]}}
+"#,
+        );
+        assert_eq!(
+            sketch(&read.runs[0]),
+            "user: go\nsub-agent b\n  context: sub task\n  0 call Grep {} -> unanswered(absent): \n"
+        );
+        assert_eq!(read.runs[0].children[0].user_turns, 0);
+    }
+}

@@ -1,0 +1,179 @@
+//! The content blocks of Anthropic messages, which Claude Code, its stream,
+//! the Messages API and several other agents write.
+
+use super::exit_code;
+use crate::builder::{Answer, Builder, NewCall};
+use crate::format::Record;
+use crate::model::{Actor, EventKind, Level, Status, Text, Tokens, ToolName};
+use jiff::Timestamp;
+use std::borrow::Cow;
+use toolmark_scan::Value;
+
+/// The content of an assistant message: words, reasoning and calls of `step`.
+pub(crate) fn assistant(
+    b: &mut Builder,
+    record: &Record<'_>,
+    content: Value<'_>,
+    step: u32,
+    time: Option<Timestamp>,
+) {
+    if content.is_string() {
+        if content.inner() != Some("") {
+            b.message(step, record.payload(content), time, record.at_value(content));
+        }
+        return;
+    }
+    for block in content.items() {
+        assistant_block(b, record, block, step, time);
+    }
+}
+
+fn assistant_block(
+    b: &mut Builder,
+    record: &Record<'_>,
+    block: Value<'_>,
+    step: u32,
+    time: Option<Timestamp>,
+) {
+    let at = record.at_value(block);
+    let kind = block.get("type");
+    let kind = kind.and_then(Value::inner).unwrap_or("");
+    match kind {
+        "text" => {
+            if let Some(text) = record.payload_at(block, "text") {
+                b.message(step, text, time, at);
+            }
+        }
+        "thinking" | "redacted_thinking" => {
+            let text = block.get("thinking").filter(|t| t.inner() != Some(""));
+            b.reasoning(step, text.map(|t| record.payload(t)), time, at);
+        }
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+            let name = block.get("name").and_then(|n| record.text(n));
+            let call = b.call(NewCall {
+                id: record.text_at(block, "id"),
+                name: ToolName {
+                    original: name.unwrap_or_else(|| Text::owned("")),
+                    namespace: None,
+                },
+                args: record.payload_at(block, "input"),
+                step: Some(step),
+                time,
+                at,
+            });
+            if kind != "tool_use" {
+                b.run.calls[call as usize].actor = Actor::Provider;
+            }
+        }
+        // Provider tools answer inside the assistant's own message.
+        _ if kind.ends_with("_tool_result") => {
+            tool_result(b, record, block, time);
+        }
+        _ => b.event(
+            EventKind::Unknown(Text::owned(format!("content/{kind}"))),
+            Some(record.payload(block)),
+            Some(step),
+            time,
+            at,
+        ),
+    }
+}
+
+/// A `tool_result` block: answers its call. Returns the call's index.
+pub(crate) fn tool_result(
+    b: &mut Builder,
+    record: &Record<'_>,
+    block: Value<'_>,
+    time: Option<Timestamp>,
+) -> Option<u32> {
+    let answer = result_answer(record, block).time(time);
+    match block.get("tool_use_id").and_then(Value::str) {
+        Some(id) => b.answer(&id, answer),
+        None => {
+            b.orphan(answer);
+            None
+        }
+    }
+}
+
+/// What a `tool_result` block says: payload, status, exit code.
+pub(crate) fn result_answer(record: &Record<'_>, block: Value<'_>) -> Answer {
+    let content = block.get("content");
+    let failed = block.get("is_error").and_then(Value::as_bool).unwrap_or(false)
+        || content
+            .and_then(|c| c.get("type"))
+            .and_then(Value::inner)
+            .is_some_and(|t| t.ends_with("_error"));
+    let answer = Answer::new(content.map(|c| record.payload(c)), record.at_value(block));
+    if !failed {
+        return answer.protocol(false);
+    }
+    let text = content.map(first_text).unwrap_or_default();
+    let answer = match refusal(&text) {
+        Some(status) => answer.status(status, Level::Denial),
+        None => answer.protocol(true),
+    };
+    answer.exit_code(exit_code::in_header(&text))
+}
+
+/// The text of a content value: the string, or its first text block.
+pub(crate) fn first_text(content: Value<'_>) -> Cow<'_, str> {
+    if let Some(text) = content.str() {
+        return text;
+    }
+    content.items().find_map(|b| b.get("text")?.str()).unwrap_or_default()
+}
+
+/// Does the text of an error say that the call was refused or cut off?
+fn refusal(text: &str) -> Option<Status> {
+    const DENIED: [&str; 7] = [
+        "The user doesn't want to proceed with this tool use",
+        "The user doesn't want to take this action",
+        "The user declined",
+        "User rejected",
+        "Claude requested permissions to",
+        "Permission to use",
+        "Permission for this action has been denied",
+    ];
+    let text = text.trim_start();
+    if text.starts_with("[Request interrupted by user") {
+        return Some(Status::Interrupted);
+    }
+    let hook_block = text.contains("hook error:") || text.contains("hook blocking error");
+    (DENIED.iter().any(|d| text.starts_with(d)) || hook_block).then_some(Status::Denied)
+}
+
+/// The `usage` object of a message.
+pub(crate) fn usage(usage: Value<'_>) -> Tokens {
+    let mut tokens = Tokens::default();
+    for (key, value) in usage.fields() {
+        let slot = match key.inner().unwrap_or("") {
+            "input_tokens" => &mut tokens.input,
+            "output_tokens" => &mut tokens.output,
+            "cache_read_input_tokens" => &mut tokens.cache_read,
+            "cache_creation_input_tokens" => &mut tokens.cache_write,
+            _ => continue,
+        };
+        *slot = value.as_u64().unwrap_or(0);
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals() {
+        assert_eq!(
+            refusal("[Request interrupted by user for tool use]"),
+            Some(Status::Interrupted)
+        );
+        assert_eq!(
+            refusal("The user doesn't want to proceed with this tool use. The"),
+            Some(Status::Denied)
+        );
+        assert_eq!(refusal("PreToolUse:Bash hook error: no"), Some(Status::Denied));
+        assert_eq!(refusal("Exit code 1\nPermission denied"), None);
+    }
+}

@@ -1,0 +1,4 @@
+//! What several formats have in common.
+
+pub(crate) mod anthropic;
+pub(crate) mod exit_code;

@@ -1,0 +1,80 @@
+//! The JSON entries of a zip archive, one record each.
+
+use super::limits::Limits;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::format::Out;
+use crate::model::Block;
+use std::io::{Cursor, Read};
+use std::sync::Arc;
+use toolmark_scan::{Utf8, into_utf8};
+
+/// A zip archive in memory.
+pub(crate) struct Archive {
+    zip: zip::ZipArchive<Cursor<Vec<u8>>>,
+    names: Vec<String>,
+    next: usize,
+    limits: Limits,
+    file: Arc<str>,
+    packed: u64,
+    written: u64,
+}
+
+impl Archive {
+    pub(crate) fn open(bytes: Vec<u8>, limits: Limits, file: Arc<str>) -> Result<Self, String> {
+        let packed = bytes.len() as u64;
+        let zip = zip::ZipArchive::new(Cursor::new(bytes)).map_err(|e| e.to_string())?;
+        if zip.len() > limits.entries {
+            return Err(format!("the archive has more than {} entries", limits.entries));
+        }
+        let mut names: Vec<String> = zip
+            .file_names()
+            .filter_map(Result::ok)
+            .filter(|n| n.ends_with(".json"))
+            .map(std::borrow::Cow::into_owned)
+            .collect();
+        // What describes the archive stands at its top; it is wanted before the rest.
+        names.sort_by_key(|n| n.matches('/').count());
+        Ok(Self { zip, names, next: 0, limits, file, packed, written: 0 })
+    }
+
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The next entry's name and text.
+    pub(crate) fn next(&mut self, out: &mut Out) -> Option<(String, Arc<Block>)> {
+        loop {
+            let name = self.names.get(self.next)?.clone();
+            self.next += 1;
+            match self.entry(&name) {
+                Ok(block) => return Some((name, Arc::new(block))),
+                Err(problem) => {
+                    out.skipped += 1;
+                    let message = format!("entry {name} could not be read: {problem}");
+                    out.report(Diagnostic::file(Severity::Skipped, &self.file, message));
+                }
+            }
+        }
+    }
+
+    fn entry(&mut self, name: &str) -> Result<Block, String> {
+        let room = self
+            .limits
+            .expansion_floor
+            .max(self.packed.saturating_mul(self.limits.expansion))
+            .saturating_sub(self.written)
+            .min(self.limits.record as u64);
+        let entry = self.zip.by_name(name).map_err(|e| e.to_string())?;
+        let mut bytes = Vec::new();
+        let got = entry.take(room + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+        if got as u64 > room {
+            return Err(format!("it unpacks to more than {} MB", room >> 20));
+        }
+        self.written += got as u64;
+        let text = match into_utf8(bytes) {
+            Utf8::Valid(text) | Utf8::Lossy { text, .. } => text,
+        };
+        let file = format!("{}#{name}", self.file).into();
+        Ok(Block { text, base: 0, line: 1, column: 0, file })
+    }
+}

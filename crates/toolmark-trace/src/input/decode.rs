@@ -1,0 +1,168 @@
+//! From a file's bytes to plain bytes: gzip, zstd and UTF-16 are taken off.
+
+use super::limits::Limits;
+use std::io::{self, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A stream whose first bytes have been looked at.
+pub(crate) struct Head {
+    /// The bytes read so far.
+    pub(crate) bytes: Vec<u8>,
+    /// The rest.
+    pub(crate) rest: Box<dyn Read + Send>,
+    /// Has `rest` nothing more?
+    pub(crate) complete: bool,
+}
+
+/// How much is read before deciding anything.
+pub(crate) const HEAD: usize = 256 << 10;
+
+impl Head {
+    pub(crate) fn read(mut rest: Box<dyn Read + Send>) -> io::Result<Self> {
+        let mut bytes = Vec::with_capacity(HEAD);
+        let complete = fill(&mut rest, &mut bytes, HEAD)?;
+        Ok(Self { bytes, rest, complete })
+    }
+
+    /// Reads on until the end or until there are more than `limit` bytes.
+    pub(crate) fn read_all(&mut self, limit: usize) -> io::Result<()> {
+        if !self.complete {
+            let more = limit.saturating_add(1).saturating_sub(self.bytes.len());
+            self.complete = fill(&mut self.rest, &mut self.bytes, more)?;
+        }
+        Ok(())
+    }
+
+    fn into_reader(self) -> Box<dyn Read + Send> {
+        Box::new(Cursor::new(self.bytes).chain(self.rest))
+    }
+}
+
+/// Appends up to `n` bytes; true at the end of the stream.
+pub(crate) fn fill(from: &mut dyn Read, to: &mut Vec<u8>, n: usize) -> io::Result<bool> {
+    let got = from.take(n as u64).read_to_end(to)?;
+    Ok(got < n)
+}
+
+/// Takes compression off, twice at most (a `.gz` of a `.zst` is somebody's mistake, not an attack).
+pub(crate) fn decompressed(mut head: Head, limits: Limits) -> io::Result<Head> {
+    for _ in 0..2 {
+        let read = Arc::new(AtomicU64::new(0));
+        let packed = match head.bytes.as_slice() {
+            [0x1f, 0x8b, ..] => Packing::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+            _ => return Ok(head),
+        };
+        let counted = Counted { inner: head.into_reader(), read: Arc::clone(&read) };
+        let plain: Box<dyn Read + Send> = match packed {
+            Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(counted)),
+            Packing::Zstd => Box::new(zstd::Decoder::new(counted)?),
+        };
+        head = Head::read(Box::new(Bounded { inner: plain, packed: read, written: 0, limits }))?;
+    }
+    Ok(head)
+}
+
+enum Packing {
+    Gzip,
+    Zstd,
+}
+
+/// Windows shells write UTF-16 when output is redirected.
+pub(crate) fn utf8_from_utf16(head: &mut Head, limits: Limits) -> io::Result<bool> {
+    let little = match head.bytes.as_slice() {
+        [0xff, 0xfe, ..] => true,
+        [0xfe, 0xff, ..] => false,
+        _ => return Ok(false),
+    };
+    head.read_all(limits.record)?;
+    let units = head.bytes[2..]
+        .as_chunks::<2>()
+        .0
+        .iter()
+        .map(|pair| if little { u16::from_le_bytes(*pair) } else { u16::from_be_bytes(*pair) });
+    let text: String =
+        char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+    head.bytes = text.into_bytes();
+    Ok(true)
+}
+
+struct Counted {
+    inner: Box<dyn Read + Send>,
+    read: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        self.read.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+/// Stops a stream that grows out of all proportion to what it was packed in.
+struct Bounded {
+    inner: Box<dyn Read + Send>,
+    packed: Arc<AtomicU64>,
+    written: u64,
+    limits: Limits,
+}
+
+impl Read for Bounded {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        self.written += n as u64;
+        let packed = self.packed.load(Ordering::Relaxed).max(1);
+        if self.written > self.limits.expansion_floor
+            && self.written / packed > self.limits.expansion
+        {
+            return Err(io::Error::other(format!(
+                "the compressed data grows more than {}-fold; stopped after {} MB",
+                self.limits.expansion,
+                self.written >> 20
+            )));
+        }
+        Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn head(bytes: Vec<u8>) -> Head {
+        Head::read(Box::new(Cursor::new(bytes))).unwrap()
+    }
+
+    #[test]
+    fn gzip_and_zstd_come_off() {
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gz.write_all(b"{\"a\":1}").unwrap();
+        let gz = gz.finish().unwrap();
+        let zst = zstd::encode_all(&gz[..], 1).unwrap();
+        for packed in [gz, zst] {
+            let plain = decompressed(head(packed), Limits::default()).unwrap();
+            assert_eq!(plain.bytes, b"{\"a\":1}");
+        }
+    }
+
+    #[test]
+    fn a_bomb_is_stopped() {
+        let packed = zstd::encode_all(io::repeat(b' ').take(64 << 20), 1).unwrap();
+        let limits = Limits { expansion: 100, expansion_floor: 1 << 20, ..Limits::default() };
+        let mut plain = decompressed(head(packed), limits).unwrap();
+        let error = plain.read_all(1 << 30).unwrap_err();
+        assert!(error.to_string().contains("100-fold"), "{error}");
+    }
+
+    #[test]
+    fn utf16_becomes_utf8() {
+        let mut bytes = vec![0xff, 0xfe];
+        bytes.extend("{\"ä\":1}".encode_utf16().flat_map(u16::to_le_bytes));
+        let mut head = head(bytes);
+        assert!(utf8_from_utf16(&mut head, Limits::default()).unwrap());
+        assert_eq!(head.bytes, "{\"ä\":1}".as_bytes());
+    }
+}

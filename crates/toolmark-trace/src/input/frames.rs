@@ -1,0 +1,341 @@
+//! Cuts a file into records without holding more of it than it must.
+//!
+//! Lines and array elements come in blocks of a few hundred kilobytes; only a
+//! file that is one JSON value (or several, printed over many lines) is in
+//! memory whole, because nothing of it is complete before its end.
+
+use super::decode::{Head, fill};
+use super::limits::Limits;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::format::{Out, Shape};
+use crate::model::{At, Block};
+use std::io::Read;
+use std::sync::Arc;
+use toolmark_scan::{Split, Utf8, into_utf8, value_end};
+
+const BLOCK: usize = 256 << 10;
+
+/// A record's place in a block.
+#[derive(Clone)]
+pub(crate) struct Frame {
+    pub(crate) block: Arc<Block>,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl Frame {
+    pub(crate) fn text(&self) -> &str {
+        &self.block.text[self.start..self.end]
+    }
+
+    pub(crate) fn at(&self) -> At {
+        At::new(&self.block, self.start)
+    }
+}
+
+/// The frames of a text file.
+pub(crate) struct Frames {
+    source: Box<dyn Read + Send>,
+    pending: Vec<u8>,
+    at_end: bool,
+    shape: Shape,
+    limits: Limits,
+    file: Arc<str>,
+    base: u64,
+    line: u32,
+    column: u32,
+    block: Option<Arc<Block>>,
+    cursor: usize,
+    /// Values over many lines that were tried to be put together from broken lines.
+    joins: u32,
+}
+
+impl Frames {
+    /// Frames of a stream whose head (BOM taken off) has been read.
+    pub(crate) fn new(
+        head: Head,
+        skipped: u64,
+        shape: Shape,
+        limits: Limits,
+        file: Arc<str>,
+    ) -> Self {
+        Self {
+            source: head.rest,
+            pending: head.bytes,
+            at_end: head.complete,
+            shape,
+            limits,
+            file,
+            base: skipped,
+            line: 1,
+            column: 0,
+            block: None,
+            cursor: 0,
+            joins: 0,
+        }
+    }
+
+    /// The next record, or `None` at the end of the file.
+    pub(crate) fn next(&mut self, out: &mut Out) -> Option<Frame> {
+        loop {
+            if let Some(block) = &self.block {
+                let found = match self.shape {
+                    Shape::Array => next_element(&block.text, self.cursor),
+                    Shape::Values => next_value(&block.text, self.cursor),
+                    _ => next_line(&block.text, self.cursor),
+                };
+                if let Some((start, end)) = found {
+                    self.cursor = end;
+                    return Some(Frame { block: Arc::clone(block), start, end });
+                }
+            }
+            self.block = None;
+            if !self.next_block(out) {
+                return None;
+            }
+        }
+    }
+
+    /// After a line that did not parse: the value that starts with it and goes
+    /// on over the next lines, if there is one.
+    pub(crate) fn join_lines(&mut self, frame: &Frame) -> Option<Frame> {
+        const TRIES: u32 = 256;
+        let text = &frame.block.text;
+        if self.shape != Shape::Lines
+            || self.joins >= TRIES
+            || !text[frame.start..].starts_with(['{', '['])
+        {
+            return None;
+        }
+        let below = text.get(self.cursor..)?.trim_start_matches(['\r', '\n']);
+        if !below.starts_with([' ', '\t', '}', ']', '{', '"']) {
+            return None;
+        }
+        self.joins += 1;
+        match value_end(&text.as_bytes()[frame.start..]) {
+            Split::End(length) if frame.start + length > frame.end => {
+                Some(Frame { end: frame.start + length, ..frame.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// The joined lines were one value: go on behind it.
+    pub(crate) fn accept(&mut self, joined: &Frame) {
+        self.cursor = joined.end;
+    }
+
+    /// Makes the next block of complete records; false at the end.
+    fn next_block(&mut self, out: &mut Out) -> bool {
+        let mut want = BLOCK;
+        loop {
+            if !self.at_end && self.pending.len() < want {
+                let more = want - self.pending.len();
+                match fill(&mut self.source, &mut self.pending, more) {
+                    Ok(at_end) => self.at_end = at_end,
+                    Err(error) => {
+                        let message = format!("reading stopped: {error}");
+                        out.report(Diagnostic::file(Severity::Error, &self.file, message));
+                        out.skipped += 1;
+                        self.at_end = true;
+                    }
+                }
+            }
+            if self.pending.is_empty() {
+                return false;
+            }
+            let cut = if self.at_end { Some(self.pending.len()) } else { self.cut() };
+            if let Some(cut) = cut {
+                self.take_block(cut, out);
+                return true;
+            }
+            if self.pending.len() >= self.limits.record {
+                self.give_up(out);
+                return false;
+            }
+            want = self.pending.len() * 2;
+        }
+    }
+
+    /// Where the pending bytes can be cut after a complete record.
+    fn cut(&self) -> Option<usize> {
+        match self.shape {
+            Shape::Array => {
+                let mut at = 0;
+                if self.at_start() {
+                    at = memchr::memchr(b'[', &self.pending)? + 1;
+                }
+                let mut last = None;
+                while let Some((_, end)) = next_element_bytes(&self.pending, at) {
+                    // An element that ends with the bytes may go on in the next.
+                    if end >= self.pending.len() {
+                        break;
+                    }
+                    last = Some(end);
+                    at = end;
+                }
+                last
+            }
+            Shape::Values => None,
+            _ => memchr::memrchr(b'\n', &self.pending).map(|n| n + 1),
+        }
+    }
+
+    fn take_block(&mut self, cut: usize, out: &mut Out) {
+        let mut rest = Vec::new();
+        if cut < self.pending.len() {
+            rest = Vec::with_capacity(BLOCK.max(self.pending.len() - cut));
+            rest.extend_from_slice(&self.pending[cut..]);
+            self.pending.truncate(cut);
+        } else if !self.at_end {
+            rest = Vec::with_capacity(BLOCK);
+        }
+        let bytes = std::mem::replace(&mut self.pending, rest);
+        let length = bytes.len() as u64;
+        let newlines = memchr::memchr_iter(b'\n', &bytes).count() as u32;
+        let broken = match into_utf8(bytes) {
+            Utf8::Valid(text) => (text, None),
+            Utf8::Lossy { text, first } => (text, Some(first)),
+        };
+        let tail = match memchr::memrchr(b'\n', broken.0.as_bytes()) {
+            Some(n) => broken.0[n + 1..].chars().count() as u32,
+            None => self.column + broken.0.chars().count() as u32,
+        };
+        let block = Arc::new(Block {
+            text: broken.0,
+            base: self.base,
+            line: self.line,
+            column: self.column,
+            file: Arc::clone(&self.file),
+        });
+        if let Some(first) = broken.1 {
+            out.skip(&At::new(&block, first), "not UTF-8 here; replacement characters stand in");
+        }
+        self.cursor = 0;
+        if self.shape == Shape::Array && self.at_start() {
+            self.cursor = memchr::memchr(b'[', block.text.as_bytes()).map_or(0, |n| n + 1);
+        }
+        self.base += length;
+        self.line += newlines;
+        self.column = tail;
+        self.block = Some(block);
+    }
+
+    /// Is the block being taken the first of the file?
+    fn at_start(&self) -> bool {
+        self.line == 1 && self.column == 0 && self.base <= 3
+    }
+
+    /// A record over the limit: nothing behind it can be found again safely.
+    fn give_up(&mut self, out: &mut Out) {
+        let message = format!(
+            "a record is longer than {} MB; it and what follows was not read",
+            self.limits.record >> 20
+        );
+        out.skipped += 1;
+        out.report(Diagnostic::file(Severity::Error, &self.file, message));
+        self.pending = Vec::new();
+        self.at_end = true;
+    }
+}
+
+/// The next line that is not blank.
+fn next_line(text: &str, from: usize) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let mut start = from;
+    loop {
+        while bytes.get(start).is_some_and(u8::is_ascii_whitespace) {
+            start += 1;
+        }
+        if start >= bytes.len() {
+            return None;
+        }
+        let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |n| start + n);
+        if start < end {
+            return Some((start, end));
+        }
+        start = end + 1;
+    }
+}
+
+fn next_element(text: &str, from: usize) -> Option<(usize, usize)> {
+    next_element_bytes(text.as_bytes(), from)
+}
+
+/// The next element of an array, between commas. Text that is no value runs to
+/// the next line, so that what follows can still be read.
+fn next_element_bytes(bytes: &[u8], from: usize) -> Option<(usize, usize)> {
+    let mut start = from;
+    while bytes.get(start).is_some_and(|b| b.is_ascii_whitespace() || *b == b',') {
+        start += 1;
+    }
+    // A closing bracket with nothing but white space behind it ends the array.
+    if bytes.get(start) == Some(&b']') && bytes[start + 1..].trim_ascii_start().is_empty() {
+        return None;
+    }
+    if start >= bytes.len() {
+        return None;
+    }
+    Some((start, value_or_line_end(bytes, start)))
+}
+
+fn next_value(text: &str, from: usize) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let mut start = from;
+    // Some exporters put commas between the objects they append.
+    while bytes.get(start).is_some_and(|b| b.is_ascii_whitespace() || *b == b',') {
+        start += 1;
+    }
+    (start < bytes.len()).then(|| (start, value_or_line_end(bytes, start)))
+}
+
+fn value_or_line_end(bytes: &[u8], start: usize) -> usize {
+    match value_end(&bytes[start..]) {
+        Split::End(length) if length > 0 => start + length,
+        Split::Incomplete => bytes.len(),
+        _ => memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |n| start + n),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    fn frames(text: &str, shape: Shape) -> Vec<String> {
+        let head = Head::read(Box::new(Cursor::new(text.to_owned()))).unwrap();
+        let file: Arc<str> = "t".into();
+        let mut out = Out::new(Arc::clone(&file));
+        let mut frames = Frames::new(head, 0, shape, Limits::default(), file);
+        let mut all = Vec::new();
+        while let Some(frame) = frames.next(&mut out) {
+            all.push(frame.text().to_owned());
+        }
+        all
+    }
+
+    #[test]
+    fn lines_arrays_and_values() {
+        assert_eq!(frames("a\r\n\n  b\nc", Shape::Lines), ["a\r", "b", "c"]);
+        assert_eq!(
+            frames("[\n 1, {\"a\":[2]},\n \"x,]\" ]\n", Shape::Array),
+            ["1", "{\"a\":[2]}", "\"x,]\""]
+        );
+        assert_eq!(frames("{\n}\n{\"a\":\n1}", Shape::Values), ["{\n}", "{\"a\":\n1}"]);
+        assert_eq!(frames("[]", Shape::Array), [""; 0]);
+    }
+
+    #[test]
+    fn records_across_blocks_are_whole() {
+        let element = format!("{{\"a\":\"{}\"}}", "x".repeat(10_000));
+        let lines = vec![element.clone(); 100].join("\n");
+        assert!(frames(&lines, Shape::Lines).iter().all(|f| *f == element));
+        assert_eq!(frames(&lines, Shape::Lines).len(), 100);
+        let array = format!("[{}]", vec![element.clone(); 100].join(", "));
+        let found = frames(&array, Shape::Array);
+        assert_eq!(found.len(), 100);
+        assert!(found.iter().all(|f| *f == element));
+        let long = format!("{{\"a\":\"{}\"}}", "x".repeat(BLOCK * 3));
+        assert_eq!(frames(&format!("{long}\n1\n"), Shape::Lines), [long.as_str(), "1"]);
+    }
+}

@@ -1,0 +1,109 @@
+//! How the records of a file are laid out, decided by its first bytes.
+
+use crate::format::Shape;
+use toolmark_scan::{Scanner, Split, value_end};
+
+/// Decides the shape from the first bytes; `complete` says they are all.
+pub(crate) fn decide(head: &[u8], complete: bool) -> Shape {
+    let Some(start) = head.iter().position(|b| !b.is_ascii_whitespace()) else {
+        return Shape::Lines;
+    };
+    let body = &head[start..];
+    match body[0] {
+        b'{' => decide_object(body),
+        b'[' => decide_array(body, complete),
+        _ if is_binary(head, complete) => Shape::Binary,
+        _ => Shape::Lines,
+    }
+}
+
+fn is_binary(head: &[u8], complete: bool) -> bool {
+    if memchr::memchr(0, head).is_some() {
+        return true;
+    }
+    match std::str::from_utf8(head) {
+        Ok(_) => false,
+        // The head may end inside a character.
+        Err(e) => complete || e.error_len().is_some() || e.valid_up_to() + 4 < head.len(),
+    }
+}
+
+fn parses(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|text| Scanner::new().parse(text).is_ok())
+}
+
+fn decide_object(body: &[u8]) -> Shape {
+    let Some(line_end) = memchr::memchr(b'\n', body) else {
+        return Shape::Lines;
+    };
+    if parses(&body[..line_end]) {
+        return Shape::Lines;
+    }
+    // A line that opens brackets and goes on below is pretty-printed; one that
+    // is merely broken is followed by a line of its own.
+    let line = body[..line_end].trim_ascii_end();
+    match value_end(body) {
+        Split::End(end) if end > line_end && parses(&body[..end]) => Shape::Values,
+        Split::Incomplete
+            if line.ends_with(b"{") || line.ends_with(b"[") || line.ends_with(b",") =>
+        {
+            Shape::Values
+        }
+        _ => Shape::Lines,
+    }
+}
+
+fn decide_array(body: &[u8], complete: bool) -> Shape {
+    let inside = body[1..].trim_ascii_start();
+    let element = &inside[..];
+    match element.first() {
+        Some(b']') => {}
+        // `[DEBUG]` and `[2026-01-31T…]` of a log begin like arrays.
+        Some(_) => match value_end(element) {
+            Split::End(end) if parses(&element[..end]) => {}
+            Split::Incomplete if matches!(element[0], b'{' | b'[' | b'"') => {}
+            _ => return Shape::Lines,
+        },
+        None if complete => return Shape::Lines,
+        None => {}
+    }
+    let Some(line_end) = memchr::memchr(b'\n', body) else {
+        return Shape::Array;
+    };
+    let more = body[line_end..].trim_ascii_start();
+    match value_end(&body[..line_end]) {
+        // Each line is an array of its own.
+        Split::End(end) if body[end..line_end].trim_ascii().is_empty() && !more.is_empty() => {
+            Shape::Lines
+        }
+        _ => Shape::Array,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes() {
+        for (head, want) in [
+            ("", Shape::Lines),
+            ("{\"a\":1}\n{\"a\":2}\n", Shape::Lines),
+            ("{\"a\":1}", Shape::Lines),
+            ("{\n  \"a\": 1\n}\n", Shape::Values),
+            ("{\n  \"a\": 1\n}\n{\n  \"a\": 2\n}\n", Shape::Values),
+            ("{\n  \"a\": \"long", Shape::Values),
+            ("{\"a\": \"cut\n{\"a\":1}\n", Shape::Lines),
+            ("[\n  {\"a\":1},\n {\"a\":2}]", Shape::Array),
+            ("[{\"a\":1}]", Shape::Array),
+            ("[{\"a\":1}]\n[{\"a\":1}]\n", Shape::Lines),
+            ("[]", Shape::Array),
+            ("[DEBUG] start\n{\"a\":1}\n", Shape::Lines),
+            ("[2026-01-31T10:00:00] exec\n", Shape::Lines),
+            ("warning: x\n{\"a\":1}\n", Shape::Lines),
+            ("\n\u{0}\u{12}ab", Shape::Binary),
+        ] {
+            assert_eq!(decide(head.as_bytes(), true), want, "{head:?}");
+        }
+    }
+}

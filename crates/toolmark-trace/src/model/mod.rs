@@ -1,0 +1,20 @@
+//! The one model all formats are read into.
+
+mod call;
+mod fidelity;
+mod name;
+mod payload;
+mod status;
+mod text;
+pub mod time;
+mod trajectory;
+mod usage;
+
+pub use call::{Actor, Call, CallResult};
+pub use fidelity::{Fact, Fidelity};
+pub use name::{Canonical, ToolName};
+pub use payload::{Form, Payload};
+pub use status::{Level, Status};
+pub use text::{At, Block, Location, Text};
+pub use trajectory::{Agent, Event, EventKind, Parent, Step, ToolDefinition, Trajectory};
+pub use usage::{Convention, Cost, Normalised, Tokens, Usage};

@@ -1,0 +1,94 @@
+//! Tool names: as the trace has them, and in the form two hosts would share.
+
+use super::text::Text;
+use std::borrow::Cow;
+
+/// The name of a tool in a trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolName {
+    /// The name as it stands in the trace.
+    pub original: Text,
+    /// The namespace or MCP server, where the trace keeps it apart from the name.
+    pub namespace: Option<Text>,
+}
+
+/// A tool name split into server and tool, freed of what hosts add to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Canonical {
+    /// The MCP server or connector, if the tool comes from one.
+    pub server: Option<String>,
+    /// The tool itself.
+    pub tool: String,
+}
+
+impl ToolName {
+    /// A name without a namespace.
+    #[must_use]
+    pub fn new(original: impl Into<Text>) -> Self {
+        Self { original: original.into(), namespace: None }
+    }
+
+    /// The name as the trace has it, namespace in front where it is kept apart.
+    #[must_use]
+    pub fn full(&self) -> Cow<'_, str> {
+        match &self.namespace {
+            None => self.original.get(),
+            Some(namespace) => Cow::Owned(format!("{namespace}{}", self.original)),
+        }
+    }
+
+    /// Splits off MCP prefixes, namespaces and the wrappers hosts add.
+    #[must_use]
+    pub fn canonical(&self) -> Canonical {
+        let original = self.original.get();
+        let mut name: &str = &original;
+        if let Some(rest) = name.strip_prefix("functions.") {
+            name = rest;
+        }
+        // VS Code appends its own id of the tool.
+        if let Some((bare, _)) = name.split_once("__vscode-") {
+            name = bare;
+        }
+        if let Some(namespace) = &self.namespace {
+            let namespace = namespace.get();
+            let server = namespace.strip_prefix("mcp__").unwrap_or(&namespace);
+            return Canonical {
+                server: Some(server.trim_end_matches("__").to_owned()),
+                tool: name.trim_start_matches('_').to_owned(),
+            };
+        }
+        let split = match name.strip_prefix("mcp__") {
+            Some(rest) => rest.split_once("__"),
+            None => name.split_once("__"),
+        };
+        match split {
+            Some((server, tool)) if !server.is_empty() && !tool.is_empty() => {
+                Canonical { server: Some(server.to_owned()), tool: tool.to_owned() }
+            }
+            _ => Canonical { server: None, tool: name.to_owned() },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn canonical_forms() {
+        for (original, namespace, server, tool) in [
+            ("Bash", None, None, "Bash"),
+            ("mcp__github__get_issue", None, Some("github"), "get_issue"),
+            ("github__get_issue", None, Some("github"), "get_issue"),
+            ("_fetch_pr", Some("mcp__codex_apps__github"), Some("codex_apps__github"), "fetch_pr"),
+            ("functions.exec", None, None, "exec"),
+            ("run_in_terminal__vscode-3", None, None, "run_in_terminal"),
+            ("__init", None, None, "__init"),
+        ] {
+            let name = ToolName { original: original.into(), namespace: namespace.map(Into::into) };
+            let canonical = name.canonical();
+            assert_eq!(canonical.server.as_deref(), server, "{original}");
+            assert_eq!(canonical.tool, tool, "{original}");
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! What goes into a call and what comes out: raw, with a parsed view on demand.
+
+use super::text::Text;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+/// How a payload was written in the trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A JSON value.
+    Json,
+    /// Text, which may itself hold JSON (OpenAI arguments) or not (a patch).
+    Text,
+}
+
+/// Arguments or a result as the source wrote them.
+#[derive(Debug, Clone)]
+pub struct Payload {
+    text: Text,
+    form: Form,
+    parsed: OnceLock<Option<Box<Value>>>,
+}
+
+impl Payload {
+    /// A payload that is a JSON value; `text` is its JSON.
+    #[must_use]
+    pub fn json(text: Text) -> Self {
+        Self { text, form: Form::Json, parsed: OnceLock::new() }
+    }
+
+    /// A payload that is text.
+    #[must_use]
+    pub fn text(text: Text) -> Self {
+        Self { text, form: Form::Text, parsed: OnceLock::new() }
+    }
+
+    /// A payload made of a JSON value that stands in no file.
+    #[must_use]
+    pub fn value(value: &Value) -> Self {
+        match value {
+            Value::String(text) => Self::text(Text::owned(text.as_str())),
+            other => Self::json(Text::owned(other.to_string())),
+        }
+    }
+
+    /// How it was written.
+    #[must_use]
+    pub fn form(&self) -> Form {
+        self.form
+    }
+
+    /// The JSON text, or the text itself with escapes decoded.
+    #[must_use]
+    pub fn raw(&self) -> Cow<'_, str> {
+        match self.form {
+            Form::Json => Cow::Borrowed(self.text.raw()),
+            Form::Text => self.text.get(),
+        }
+    }
+
+    /// The underlying text, which knows its place in the file.
+    #[must_use]
+    pub fn source(&self) -> &Text {
+        &self.text
+    }
+
+    /// The payload as a JSON value: the value itself, or what the text holds if
+    /// that is a JSON object or array. Parsed once. `None` where it does not
+    /// parse or nests more than 128 deep.
+    #[must_use]
+    pub fn parsed(&self) -> Option<&Value> {
+        self.parsed
+            .get_or_init(|| {
+                let raw = self.raw();
+                let holds_json =
+                    self.form == Form::Json || raw.trim_start().starts_with(['{', '[']);
+                holds_json.then(|| serde_json::from_str(&raw).ok()).flatten().map(Box::new)
+            })
+            .as_deref()
+    }
+
+    /// The payload as a JSON value of any kind; text that holds no JSON is a string.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        match self.parsed() {
+            Some(value) => value.clone(),
+            None => Value::String(self.raw().into_owned()),
+        }
+    }
+
+    /// What a person would read: the text, or the text parts of a list of
+    /// typed blocks, or the JSON where there is no text in it.
+    #[must_use]
+    pub fn plain(&self) -> Cow<'_, str> {
+        if self.form == Form::Text {
+            return self.text.get();
+        }
+        match self.parsed() {
+            Some(Value::String(text)) => Cow::Borrowed(text),
+            Some(Value::Array(blocks)) => match joined_text(blocks) {
+                Some(text) => Cow::Owned(text),
+                None => self.raw(),
+            },
+            _ => self.raw(),
+        }
+    }
+}
+
+impl PartialEq for Payload {
+    fn eq(&self, other: &Self) -> bool {
+        self.raw() == other.raw()
+    }
+}
+
+impl serde::Serialize for Payload {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match (self.form, self.parsed()) {
+            (Form::Json, Some(value)) => value.serialize(serializer),
+            _ => serializer.serialize_str(&self.raw()),
+        }
+    }
+}
+
+/// The `text` (or `content`) of the blocks that have one, a line each.
+fn joined_text(blocks: &[Value]) -> Option<String> {
+    let mut parts = Vec::new();
+    for block in blocks {
+        let text = match block {
+            Value::String(text) => Some(text.as_str()),
+            Value::Object(map) => {
+                map.get("text").or_else(|| map.get("content")).and_then(Value::as_str)
+            }
+            _ => None,
+        };
+        parts.extend(text);
+    }
+    (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn views() {
+        let args = Payload::text(Text::owned(r#"{"a":1}"#));
+        assert_eq!(args.parsed().unwrap()["a"], 1);
+        assert!(Payload::text(Text::owned("*** Begin Patch")).parsed().is_none());
+        let blocks = Payload::json(Text::owned(
+            r#"[{"type":"text","text":"a"},{"type":"image"},{"text":"b"}]"#,
+        ));
+        assert_eq!(blocks.plain(), "a\nb");
+        assert_eq!(Payload::json(Text::owned("{\"x\":2}")).plain(), "{\"x\":2}");
+    }
+}

@@ -1,0 +1,245 @@
+//! Text that stays where it was read.
+//!
+//! A trace is read in blocks; every piece of text in a [`Trajectory`] is a
+//! 16-byte pointer into one of them. Escapes are decoded when somebody asks,
+//! and because a block knows where in which file it came from, so does every
+//! text: evidence can always be pointed at.
+//!
+//! [`Trajectory`]: crate::Trajectory
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// A stretch of a file, as it was read.
+#[derive(Debug)]
+pub struct Block {
+    pub(crate) text: String,
+    /// Byte offset of the block in the (decompressed) file.
+    pub(crate) base: u64,
+    /// Number of the line the block starts in, from 1; 0 for text of no file.
+    pub(crate) line: u32,
+    /// Characters of that line before the block.
+    pub(crate) column: u32,
+    pub(crate) file: Arc<str>,
+}
+
+impl Block {
+    /// The text of the block.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// A piece of text of a trace; cloning it is cheap.
+#[derive(Clone)]
+pub struct Text {
+    block: Arc<Block>,
+    start: u32,
+    /// Length, with the top bit set when the text still has JSON escapes in it.
+    len: u32,
+}
+
+const ESCAPED: u32 = 1 << 31;
+
+impl Text {
+    /// Text that stands in no file.
+    #[must_use]
+    pub fn owned(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let len = u32::try_from(text.len()).unwrap_or(u32::MAX) & !ESCAPED;
+        let block = Block { text, base: 0, line: 0, column: 0, file: Arc::from("") };
+        Self { block: Arc::new(block), start: 0, len }
+    }
+
+    /// The bytes `start..end` of a block, to be taken as they are.
+    pub(crate) fn verbatim(block: &Arc<Block>, start: usize, end: usize) -> Self {
+        Self { block: Arc::clone(block), start: start as u32, len: (end - start) as u32 & !ESCAPED }
+    }
+
+    /// The bytes `start..end` of a block, which are the inside of a JSON string.
+    pub(crate) fn escaped(block: &Arc<Block>, start: usize, end: usize) -> Self {
+        let mut text = Self::verbatim(block, start, end);
+        if memchr::memchr(b'\\', text.raw().as_bytes()).is_some() {
+            text.len |= ESCAPED;
+        }
+        text
+    }
+
+    /// The text as it stands in the file, escapes and all.
+    #[must_use]
+    pub fn raw(&self) -> &str {
+        let start = self.start as usize;
+        self.block.text.get(start..start + (self.len & !ESCAPED) as usize).unwrap_or("")
+    }
+
+    /// The text itself.
+    #[must_use]
+    pub fn get(&self) -> Cow<'_, str> {
+        if self.len & ESCAPED == 0 {
+            Cow::Borrowed(self.raw())
+        } else {
+            toolmark_scan::unescape(self.raw())
+        }
+    }
+
+    /// Is this text `other`?
+    #[must_use]
+    pub fn is(&self, other: &str) -> bool {
+        if self.len & ESCAPED == 0 { self.raw() == other } else { self.get() == other }
+    }
+
+    /// Has it no characters?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len & !ESCAPED == 0
+    }
+
+    /// Where it starts in its file.
+    #[must_use]
+    pub fn at(&self) -> At {
+        At { block: Arc::clone(&self.block), offset: self.start }
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self::owned(text)
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self::owned(text)
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&*self.get(), f)
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.get())
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl Eq for Text {}
+
+impl PartialEq<str> for Text {
+    fn eq(&self, other: &str) -> bool {
+        self.is(other)
+    }
+}
+
+impl PartialEq<&str> for Text {
+    fn eq(&self, other: &&str) -> bool {
+        self.is(other)
+    }
+}
+
+impl serde::Serialize for Text {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.get())
+    }
+}
+
+/// A place in a file, resolved to line and column only when asked.
+#[derive(Clone)]
+pub struct At {
+    block: Arc<Block>,
+    offset: u32,
+}
+
+impl At {
+    pub(crate) fn new(block: &Arc<Block>, offset: usize) -> Self {
+        Self { block: Arc::clone(block), offset: offset as u32 }
+    }
+
+    /// The place as file, line, column and byte.
+    #[must_use]
+    pub fn location(&self) -> Location {
+        let before = &self.block.text.as_bytes()[..self.offset as usize];
+        let line_start = memchr::memrchr(b'\n', before).map_or(0, |n| n + 1);
+        let before_in_line = if line_start == 0 { self.block.column } else { 0 };
+        let characters = String::from_utf8_lossy(&before[line_start..]).chars().count() as u32;
+        Location {
+            file: Arc::clone(&self.block.file),
+            line: self.block.line + memchr::memchr_iter(b'\n', before).count() as u32,
+            column: before_in_line + characters + 1,
+            byte: self.block.base + u64::from(self.offset),
+        }
+    }
+
+    /// The line this place is in, cut to `limit` bytes.
+    #[must_use]
+    pub fn line_text(&self, limit: usize) -> &str {
+        let text = &self.block.text;
+        let offset = self.offset as usize;
+        let start = memchr::memrchr(b'\n', &text.as_bytes()[..offset]).map_or(0, |n| n + 1);
+        let end =
+            memchr::memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |n| start + n);
+        let mut cut = end.min(start + limit);
+        while !text.is_char_boundary(cut) {
+            cut -= 1;
+        }
+        text[start..cut].trim_end_matches('\r')
+    }
+}
+
+impl fmt::Debug for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let l = self.location();
+        write!(f, "{}:{}:{}", l.file, l.line, l.column)
+    }
+}
+
+/// File, line, column and byte of something in a trace.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Location {
+    /// The file as it was named on input.
+    #[serde(serialize_with = "as_str")]
+    pub file: Arc<str>,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// Byte in the decompressed file, from 0.
+    pub byte: u64,
+}
+
+fn as_str<S: serde::Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_knows_its_place() {
+        let block = Arc::new(Block {
+            text: "one\ntw\u{f6} \\n x\n".into(),
+            base: 100,
+            line: 7,
+            column: 0,
+            file: "f".into(),
+        });
+        let text = Text::escaped(&block, 9, 13);
+        assert_eq!(text.raw(), "\\n x");
+        assert_eq!(text.get(), "\n x");
+        let l = text.at().location();
+        assert_eq!((l.line, l.column, l.byte), (8, 5, 109));
+        assert_eq!(text.at().line_text(100), "two \\n x".replace('o', "\u{f6}"));
+        assert_eq!(Text::owned("a"), "a");
+    }
+}

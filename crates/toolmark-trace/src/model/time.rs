@@ -1,0 +1,166 @@
+//! Times as traces write them: ISO text with or without zone, or a number of
+//! seconds, milliseconds, microseconds or nanoseconds since 1970.
+
+use jiff::{SignedDuration, Timestamp};
+use toolmark_scan::{Kind, Value};
+
+/// Reads a time from text or number; a text without a zone is taken as UTC.
+#[must_use]
+pub fn from_value(value: Value<'_>) -> Option<Timestamp> {
+    match value.kind() {
+        Kind::String => {
+            let raw = value.inner()?;
+            from_text(raw).or_else(|| from_number(raw.parse().ok()?))
+        }
+        Kind::Number => from_number(value.as_f64()?),
+        Kind::Array => {
+            let mut parts = value.items();
+            let (seconds, nanos) = (parts.next()?.as_i64()?, parts.next()?.as_i64()?);
+            Timestamp::new(seconds, i32::try_from(nanos).ok()?).ok()
+        }
+        _ => None,
+    }
+}
+
+/// Reads an ISO 8601 time.
+#[must_use]
+pub fn from_text(text: &str) -> Option<Timestamp> {
+    if let Some(fast) = from_plain_utc(text.as_bytes()) {
+        return Some(fast);
+    }
+    let text = text.trim();
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Some(time);
+    }
+    let civil: jiff::civil::DateTime = text.trim_end_matches(" UTC").parse().ok()?;
+    civil.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|z| z.timestamp())
+}
+
+/// Reads a count since 1970 whose unit follows from its size.
+#[must_use]
+pub fn from_number(number: f64) -> Option<Timestamp> {
+    let magnitude = number.abs();
+    if !number.is_finite() || magnitude < 1e8 {
+        return None;
+    }
+    let seconds = match magnitude {
+        m if m < 1e11 => number,
+        m if m < 1e14 => number / 1e3,
+        m if m < 1e17 => number / 1e6,
+        _ => number / 1e9,
+    };
+    let whole = seconds.floor();
+    let nanos = ((seconds - whole) * 1e9).round().min(999_999_999.0);
+    Timestamp::new(whole as i64, nanos as i32).ok()
+}
+
+/// Exact nanoseconds since 1970, where a float would lose digits.
+#[must_use]
+pub fn from_nanos(nanos: i128) -> Option<Timestamp> {
+    Timestamp::from_nanosecond(nanos).ok()
+}
+
+/// A duration of so many milliseconds; `None` when negative or absurd.
+#[must_use]
+pub fn millis(ms: f64) -> Option<SignedDuration> {
+    (ms.is_finite() && (0.0..1e13).contains(&ms))
+        .then(|| SignedDuration::from_nanos((ms * 1e6).round() as i64))
+}
+
+/// The form nearly every trace uses, `2026-01-31T23:59:59.123Z`, without the
+/// generality of a full parser: this is on the path of every record.
+fn from_plain_utc(b: &[u8]) -> Option<Timestamp> {
+    let (b'Z', rest) = b.split_last()? else { return None };
+    let [
+        y1,
+        y2,
+        y3,
+        y4,
+        b'-',
+        m1,
+        m2,
+        b'-',
+        d1,
+        d2,
+        b'T',
+        h1,
+        h2,
+        b':',
+        i1,
+        i2,
+        b':',
+        s1,
+        s2,
+        fraction @ ..,
+    ] = rest
+    else {
+        return None;
+    };
+    let number = |digits: &[&u8]| {
+        digits
+            .iter()
+            .try_fold(0i64, |acc, d| d.is_ascii_digit().then(|| acc * 10 + i64::from(**d - b'0')))
+    };
+    let (year, month, day) = (number(&[y1, y2, y3, y4])?, number(&[m1, m2])?, number(&[d1, d2])?);
+    let (hour, minute, second) = (number(&[h1, h2])?, number(&[i1, i2])?, number(&[s1, s2])?);
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 {
+        return None;
+    }
+    // The general parser knows how long a month is and what a leap second is.
+    if day > 28 && (month == 2 || day == 31) || second > 59 {
+        return None;
+    }
+    let nanos = match fraction {
+        [] => 0,
+        [b'.', digits @ ..] if (1..=9).contains(&digits.len()) => {
+            let mut value = 0i32;
+            for d in digits {
+                value = value * 10 + i32::from(d.is_ascii_digit().then(|| d - b'0')?);
+            }
+            value * 10i32.pow(9 - digits.len() as u32)
+        }
+        _ => return None,
+    };
+    // Days since 1970 of a civil date (Hinnant's algorithm).
+    let y = if month <= 2 { year - 1 } else { year };
+    let era = y.div_euclid(400);
+    let year_of_era = y.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let days = era * 146_097 + day_of_era - 719_468;
+    Timestamp::new(days * 86_400 + hour * 3_600 + minute * 60 + second, nanos).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn forms() {
+        let want: Timestamp = "2026-01-31T23:59:59.5Z".parse().unwrap();
+        for text in
+            ["2026-01-31T23:59:59.5Z", "2026-01-31T23:59:59.500000", "2026-02-01T00:59:59.5+01:00"]
+        {
+            assert_eq!(from_text(text), Some(want), "{text}");
+        }
+        let seconds = want.as_second() as f64 + 0.5;
+        for number in [seconds, seconds * 1e3, seconds * 1e6] {
+            assert_eq!(from_number(number), Some(want), "{number}");
+        }
+        assert_eq!(from_text("yesterday"), None);
+        assert_eq!(from_number(5.0), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_short_way_equals_the_long_one(seconds in 0i64..4_000_000_000, ms in 0i32..1000) {
+            let want = Timestamp::new(seconds, ms * 1_000_000).unwrap();
+            let text = want.to_string();
+            prop_assert_eq!(from_text(&text), Some(want));
+            if let Some(fast) = from_plain_utc(text.as_bytes()) {
+                prop_assert_eq!(fast, want);
+            }
+        }
+    }
+}

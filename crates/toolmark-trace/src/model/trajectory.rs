@@ -1,0 +1,168 @@
+//! One run of one agent.
+
+use super::{At, Call, Cost, Fidelity, Payload, Text, Usage};
+use jiff::Timestamp;
+
+/// One run of one agent, in the order it happened.
+#[derive(Debug, Clone)]
+pub struct Trajectory {
+    /// Id of the reader's format, such as `claude-code`.
+    pub format: &'static str,
+    /// The file it was read from, as it was named on input.
+    pub file: std::sync::Arc<str>,
+    /// The run's own id (session, thread, sample).
+    pub id: Option<Text>,
+    /// A name a person would use: title, test case, stimulus.
+    pub name: Option<Text>,
+    /// Who ran.
+    pub agent: Agent,
+    /// The call of another trajectory that started this one.
+    pub parent: Option<Parent>,
+    /// Working directory.
+    pub cwd: Option<Text>,
+    /// First time seen.
+    pub started: Option<Timestamp>,
+    /// Last time seen.
+    pub ended: Option<Timestamp>,
+    /// Everything that happened, in order.
+    pub events: Vec<Event>,
+    /// The tool calls, in order.
+    pub calls: Vec<Call>,
+    /// The model responses, in order.
+    pub steps: Vec<Step>,
+    /// How many user messages there were that a person (or its stand-in) wrote.
+    pub user_turns: u32,
+    /// Results that answer no call of this trajectory.
+    pub orphans: u32,
+    /// Results that repeat one already seen.
+    pub repeated_results: u32,
+    /// Token usage of the run, sub-agents left out.
+    pub usage: Option<Usage>,
+    /// Money spent, where recorded.
+    pub cost: Option<Cost>,
+    /// The tools that were offered, where recorded.
+    pub tools: Option<Vec<ToolDefinition>>,
+    /// Trajectories of sub-agents.
+    pub children: Vec<Trajectory>,
+    /// How the source says the run ended (`success`, `error_max_turns`, an exit status).
+    pub outcome: Option<Text>,
+    /// What the source could not tell.
+    pub fidelity: Fidelity,
+}
+
+/// Who ran.
+#[derive(Debug, Clone, Default)]
+pub struct Agent {
+    /// Product or role: `claude-code`, `codex`, the name of a sub-agent.
+    pub name: Option<Text>,
+    /// Its version.
+    pub version: Option<Text>,
+    /// The (first) model.
+    pub model: Option<Text>,
+}
+
+/// The link from a sub-agent's trajectory to what started it.
+#[derive(Debug, Clone)]
+pub struct Parent {
+    /// The id of the parent's trajectory.
+    pub trajectory: Option<Text>,
+    /// The id of the call that started it.
+    pub call: Option<Text>,
+}
+
+/// One model response.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// The response's id.
+    pub id: Option<Text>,
+    /// The model that answered.
+    pub model: Option<Text>,
+    /// When.
+    pub time: Option<Timestamp>,
+    /// Its own token usage.
+    pub usage: Option<Usage>,
+    /// The user turn it belongs to, from 1; 0 before the first.
+    pub turn: u32,
+    /// Where it starts in the trace.
+    pub at: At,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// What.
+    pub kind: EventKind,
+    /// Its words, where it has any.
+    pub text: Option<Payload>,
+    /// When.
+    pub time: Option<Timestamp>,
+    /// The step it belongs to.
+    pub step: Option<u32>,
+    /// Where it stands in the trace.
+    pub at: At,
+}
+
+/// The kinds of [`Event`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EventKind {
+    /// A message of the user that starts a turn.
+    User,
+    /// Text put before the model that nobody typed: system prompt, injected context.
+    Context,
+    /// The model's words.
+    Message,
+    /// The model's reasoning.
+    Reasoning,
+    /// A tool call, by index.
+    Call(u32),
+    /// The result of a call, by index.
+    Result(u32),
+    /// A result that answers no call.
+    OrphanResult,
+    /// A skill was activated.
+    Skill,
+    /// The context was compacted.
+    Compaction,
+    /// The agent or the API reported an error that is no call's result.
+    Error,
+    /// A record this version does not know, by its kind; kept and counted.
+    Unknown(Text),
+    /// A record that is known and says nothing about the run.
+    Note(Text),
+}
+
+/// A tool that was offered to the model.
+#[derive(Debug, Clone)]
+pub struct ToolDefinition {
+    /// Its name.
+    pub name: Text,
+    /// Its description.
+    pub description: Option<Text>,
+    /// The JSON Schema of its arguments.
+    pub schema: Option<Payload>,
+}
+
+impl Trajectory {
+    /// The calls of one step.
+    pub fn calls_of(&self, step: u32) -> impl Iterator<Item = &Call> {
+        self.calls.iter().filter(move |c| c.step == Some(step))
+    }
+
+    /// This trajectory and all its sub-agents', parents first.
+    #[must_use]
+    pub fn flatten(&self) -> Vec<&Self> {
+        let mut all = vec![self];
+        let mut at = 0;
+        while let Some(trajectory) = all.get(at).copied() {
+            all.extend(&trajectory.children);
+            at += 1;
+        }
+        all
+    }
+
+    /// How many records were of an unknown kind.
+    #[must_use]
+    pub fn unknown_records(&self) -> usize {
+        self.events.iter().filter(|e| matches!(e.kind, EventKind::Unknown(_))).count()
+    }
+}

@@ -1,0 +1,188 @@
+//! Tokens and money.
+
+use serde::Serialize;
+
+/// Token counts as a source recorded them, in its own meaning of each word.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Tokens {
+    /// Input tokens.
+    pub input: u64,
+    /// Output tokens.
+    pub output: u64,
+    /// Input read from a cache.
+    pub cache_read: u64,
+    /// Input written to a cache.
+    pub cache_write: u64,
+    /// Output spent on reasoning.
+    pub reasoning: u64,
+}
+
+impl Tokens {
+    /// Adds `other` to every count.
+    pub fn add(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+        self.reasoning = self.reasoning.saturating_add(other.reasoning);
+    }
+
+    /// The larger of each count: what streamed snapshots of one response add up to.
+    pub fn max(&mut self, other: Self) {
+        self.input = self.input.max(other.input);
+        self.output = self.output.max(other.output);
+        self.cache_read = self.cache_read.max(other.cache_read);
+        self.cache_write = self.cache_write.max(other.cache_write);
+        self.reasoning = self.reasoning.max(other.reasoning);
+    }
+
+    /// Are all counts zero?
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What a source means by "input" and "output".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Convention {
+    /// Does `input` already include `cache_read` and `cache_write`?
+    pub input_includes_cache: bool,
+    /// Does `output` already include `reasoning`?
+    pub output_includes_reasoning: bool,
+}
+
+impl Convention {
+    /// OpenAI, Codex, ATIF, OTel, Copilot: totals include their parts.
+    pub const INCLUSIVE: Self =
+        Self { input_includes_cache: true, output_includes_reasoning: true };
+    /// Anthropic, Claude Code, pi: cached input is counted apart.
+    pub const ANTHROPIC: Self =
+        Self { input_includes_cache: false, output_includes_reasoning: true };
+    /// Gemini: input includes the cache, thoughts stand beside the output.
+    pub const GEMINI: Self = Self { input_includes_cache: true, output_includes_reasoning: false };
+}
+
+/// Token usage of a run or a step: as recorded, and how to read it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Usage {
+    /// The counts in the source's own words.
+    pub recorded: Tokens,
+    /// The total the source itself states, if it does.
+    pub stated_total: Option<u64>,
+    /// What the words mean.
+    pub convention: Convention,
+}
+
+/// Token usage in one meaning for all sources.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Normalised {
+    /// Input that came neither from nor went into a cache.
+    pub uncached_input: u64,
+    /// Input read from a cache.
+    pub cache_read: u64,
+    /// Input written to a cache.
+    pub cache_write: u64,
+    /// Everything the model wrote, reasoning included.
+    pub output: u64,
+    /// The part of `output` that was reasoning.
+    pub reasoning: u64,
+}
+
+impl Usage {
+    /// Usage without a stated total.
+    #[must_use]
+    pub fn new(recorded: Tokens, convention: Convention) -> Self {
+        Self { recorded, stated_total: None, convention }
+    }
+
+    /// The same usage in toolmark's own meaning.
+    #[must_use]
+    pub fn normalised(&self) -> Normalised {
+        let r = self.recorded;
+        let uncached_input = if self.convention.input_includes_cache {
+            r.input.saturating_sub(r.cache_read).saturating_sub(r.cache_write)
+        } else {
+            r.input
+        };
+        let output = if self.convention.output_includes_reasoning {
+            r.output
+        } else {
+            r.output.saturating_add(r.reasoning)
+        };
+        Normalised {
+            uncached_input,
+            cache_read: r.cache_read,
+            cache_write: r.cache_write,
+            output,
+            reasoning: r.reasoning,
+        }
+    }
+
+    /// All tokens: what the source states, else what its words add up to.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.stated_total.unwrap_or_else(|| {
+            let r = self.recorded;
+            let mut total = r.input.saturating_add(r.output);
+            if !self.convention.input_includes_cache {
+                total = total.saturating_add(r.cache_read).saturating_add(r.cache_write);
+            }
+            if !self.convention.output_includes_reasoning {
+                total = total.saturating_add(r.reasoning);
+            }
+            total
+        })
+    }
+
+    /// Adds another usage of the same convention.
+    pub fn add(&mut self, other: &Self) {
+        self.stated_total = match (self.stated_total, other.stated_total) {
+            (None, None) => None,
+            _ => Some(self.total().saturating_add(other.total())),
+        };
+        self.recorded.add(other.recorded);
+    }
+}
+
+/// An amount of money in billionths of a US dollar.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Cost {
+    /// Billionths of a dollar.
+    pub nano_usd: i64,
+}
+
+impl Cost {
+    /// From an amount in dollars, as traces write it.
+    #[must_use]
+    pub fn from_usd(usd: f64) -> Option<Self> {
+        let nano = usd * 1e9;
+        (nano.is_finite() && nano.abs() < 9.0e18).then(|| Self { nano_usd: nano.round() as i64 })
+    }
+
+    /// The amount in dollars.
+    #[must_use]
+    pub fn usd(self) -> f64 {
+        self.nano_usd as f64 / 1e9
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_meaning_for_all() {
+        let tokens =
+            Tokens { input: 100, output: 10, cache_read: 60, cache_write: 20, reasoning: 4 };
+        let openai = Usage::new(tokens, Convention::INCLUSIVE);
+        assert_eq!(openai.normalised().uncached_input, 20);
+        assert_eq!(openai.total(), 110);
+        let claude = Usage::new(tokens, Convention::ANTHROPIC);
+        assert_eq!(claude.normalised().uncached_input, 100);
+        assert_eq!(claude.total(), 190);
+        let gemini = Usage::new(tokens, Convention::GEMINI);
+        assert_eq!(gemini.normalised().output, 14);
+        assert_eq!(gemini.total(), 114);
+    }
+}

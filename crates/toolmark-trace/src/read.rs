@@ -1,0 +1,439 @@
+//! The way in: a path or a stream becomes an iterator of trajectories.
+
+use crate::detect::{Detected, Sample, detect};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::format::{Format, Out, Reader, Record, Shape};
+use crate::formats::FORMATS;
+use crate::input::archive::Archive;
+use crate::input::decode::{Head, decompressed, utf8_from_utf16};
+use crate::input::frames::{Frame, Frames};
+use crate::input::limits::Limits;
+use crate::input::shape;
+use crate::model::{Block, Trajectory};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+use toolmark_scan::Scanner;
+
+/// How to read.
+#[derive(Clone, Copy, Default)]
+pub struct Options {
+    /// Read as this format, whatever the content looks like.
+    pub force: Option<&'static dyn Format>,
+    /// Bounds on what a file may cost.
+    pub limits: Limits,
+}
+
+/// Why a file could not be read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It could not be opened or its start not read.
+    #[error("failed to read {file}: {source}")]
+    Io {
+        /// The file.
+        file: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It has no content.
+    #[error("{file} is empty")]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// No format recognised it.
+    #[error("{file} is in no known trace format{}", nearest.map(|n| format!("; nearest is {n}")).unwrap_or_default())]
+    UnknownFormat {
+        /// The file.
+        file: String,
+        /// The id of the format that came nearest.
+        nearest: Option<&'static str>,
+        /// What the nearest format looks for.
+        missing: Option<&'static str>,
+    },
+    /// It is an archive that cannot be opened.
+    #[error("failed to open {file} as an archive: {problem}")]
+    Archive {
+        /// The file.
+        file: String,
+        /// What was wrong.
+        problem: String,
+    },
+}
+
+/// Reads a file.
+///
+/// ```no_run
+/// for trajectory in toolmark_trace::read_path("session.jsonl", &Default::default())? {
+///     for call in &trajectory.calls {
+///         println!("{} {}", call.name.full(), call.status.word());
+///     }
+/// }
+/// # Ok::<(), toolmark_trace::ReadError>(())
+/// ```
+pub fn read_path(path: impl AsRef<Path>, options: &Options) -> Result<Trajectories, ReadError> {
+    let path = path.as_ref();
+    let name = path.to_string_lossy().into_owned();
+    match File::open(path) {
+        Ok(file) => read(file, &name, options),
+        Err(source) => Err(ReadError::Io { file: name, source }),
+    }
+}
+
+/// Reads any stream; `name` is what evidence and messages call it.
+///
+/// ```
+/// let trace = r#"{"role":"user","content":"hi"}
+/// {"role":"assistant","tool_calls":[{"id":"1","function":{"name":"ls","arguments":"{}"}}]}
+/// {"role":"tool","tool_call_id":"1","content":"a b"}"#;
+/// let mut runs = toolmark_trace::read(trace.as_bytes(), "chat.jsonl", &Default::default())?;
+/// let run = runs.next().unwrap();
+/// assert_eq!(run.calls[0].name.full(), "ls");
+/// # Ok::<(), toolmark_trace::ReadError>(())
+/// ```
+pub fn read(
+    stream: impl Read + Send + 'static,
+    name: &str,
+    options: &Options,
+) -> Result<Trajectories, ReadError> {
+    let failed = |source| ReadError::Io { file: name.to_owned(), source };
+    let file: Arc<str> = name.into();
+    let limits = options.limits;
+    let head = Head::read(Box::new(stream)).map_err(failed)?;
+    let mut head = decompressed(head, limits).map_err(failed)?;
+    if head.bytes.starts_with(b"PK\x03\x04") || head.bytes.starts_with(b"PK\x05\x06") {
+        return open_archive(head, &file, options);
+    }
+    utf8_from_utf16(&mut head, limits).map_err(failed)?;
+    let mut skipped = 0;
+    if head.bytes.starts_with(b"\xef\xbb\xbf") {
+        head.bytes.drain(..3);
+        skipped = 3;
+    }
+    if head.bytes.iter().all(u8::is_ascii_whitespace) && head.complete {
+        return Err(ReadError::Empty { file: name.to_owned() });
+    }
+    let shape = shape::decide(&head.bytes, head.complete);
+    if matches!(shape, Shape::Values | Shape::Binary) {
+        head.read_all(limits.record).map_err(failed)?;
+    }
+    if shape == Shape::Binary {
+        return open_binary(head, &file, options);
+    }
+
+    // Detection looks at the first records only; they are read again in earnest.
+    let mut out = Out::new(Arc::clone(&file));
+    let mut frames = Frames::new(head, skipped, shape, limits, Arc::clone(&file));
+    let mut looked_at: Vec<Frame> = Vec::new();
+    let format = match options.force {
+        Some(format) => format,
+        None => {
+            const MOST: usize = 40;
+            let mut bytes = 0;
+            while looked_at.len() < MOST && bytes < 128 << 10 {
+                let Some(frame) = frames.next(&mut out) else { break };
+                if looks_like_json(frame.text()) {
+                    bytes += frame.text().len();
+                }
+                looked_at.push(frame);
+                // Noise in front of the first event does not count.
+                if bytes == 0 && looked_at.len() == MOST {
+                    more_noise(&mut frames, &mut looked_at, &mut out);
+                }
+            }
+            let texts: Vec<&str> =
+                looked_at.iter().map(Frame::text).filter(|t| looks_like_json(t)).collect();
+            let head = texts.first().map_or(&[][..], |t| t.as_bytes());
+            let sample = Sample { texts, head, shape, entries: &[] };
+            match detect(&sample) {
+                Detected::Format(format) => format,
+                Detected::Unknown(near) => return Err(unknown(name, near)),
+            }
+        }
+    };
+    Ok(Trajectories {
+        file,
+        format,
+        reader: format.reader(),
+        source: Source::Text { frames, looked_at: looked_at.into_iter() },
+        scanner: Scanner::new(),
+        out,
+        records: 0,
+        finished: false,
+    })
+}
+
+fn looks_like_json(text: &str) -> bool {
+    text.starts_with(['{', '['])
+}
+
+/// Reads over the noise a CI log begins with, within reason.
+fn more_noise(frames: &mut Frames, looked_at: &mut Vec<Frame>, out: &mut Out) {
+    const MOST_NOISE: usize = 20_000;
+    let mut events = 0;
+    while looked_at.len() < MOST_NOISE && events < 40 {
+        let Some(frame) = frames.next(out) else { return };
+        events += usize::from(frame.text().starts_with('{'));
+        looked_at.push(frame);
+    }
+}
+
+fn unknown(name: &str, near: Option<&'static dyn Format>) -> ReadError {
+    ReadError::UnknownFormat {
+        file: name.to_owned(),
+        nearest: near.map(|f| f.info().id),
+        missing: near.map(|f| f.info().looks_for),
+    }
+}
+
+fn chosen(
+    sample: &Sample<'_>,
+    name: &str,
+    options: &Options,
+) -> Result<&'static dyn Format, ReadError> {
+    match options.force {
+        Some(format) => Ok(format),
+        None => match detect(sample) {
+            Detected::Format(format) => Ok(format),
+            Detected::Unknown(near) => Err(unknown(name, near)),
+        },
+    }
+}
+
+fn open_archive(
+    mut head: Head,
+    file: &Arc<str>,
+    options: &Options,
+) -> Result<Trajectories, ReadError> {
+    let failed = |source| ReadError::Io { file: file.to_string(), source };
+    head.read_all(options.limits.record).map_err(failed)?;
+    let archive = Archive::open(head.bytes, options.limits, Arc::clone(file))
+        .map_err(|problem| ReadError::Archive { file: file.to_string(), problem })?;
+    let sample =
+        Sample { texts: Vec::new(), head: b"PK", shape: Shape::Archive, entries: archive.names() };
+    let format = chosen(&sample, file, options)?;
+    Ok(Trajectories::new(file, format, Source::Archive(Box::new(archive))))
+}
+
+fn open_binary(head: Head, file: &Arc<str>, options: &Options) -> Result<Trajectories, ReadError> {
+    let sample =
+        Sample { texts: Vec::new(), head: &head.bytes, shape: Shape::Binary, entries: &[] };
+    let format = chosen(&sample, file, options)?;
+    Ok(Trajectories::new(file, format, Source::Binary(Some(head.bytes))))
+}
+
+/// The format with this id.
+#[must_use]
+pub fn format_by_id(id: &str) -> Option<&'static dyn Format> {
+    FORMATS.iter().copied().find(|f| f.info().id == id)
+}
+
+enum Source {
+    Text { frames: Frames, looked_at: std::vec::IntoIter<Frame> },
+    Archive(Box<Archive>),
+    Binary(Option<Vec<u8>>),
+}
+
+/// The trajectories of one file, read as they are asked for.
+///
+/// What could not be read is in [`Trajectories::diagnostics`] once the iterator
+/// is at its end.
+pub struct Trajectories {
+    file: Arc<str>,
+    format: &'static dyn Format,
+    reader: Box<dyn Reader>,
+    source: Source,
+    scanner: Scanner,
+    out: Out,
+    records: u64,
+    finished: bool,
+}
+
+impl Trajectories {
+    fn new(file: &Arc<str>, format: &'static dyn Format, source: Source) -> Self {
+        Self {
+            file: Arc::clone(file),
+            format,
+            reader: format.reader(),
+            source,
+            scanner: Scanner::new(),
+            out: Out::new(Arc::clone(file)),
+            records: 0,
+            finished: false,
+        }
+    }
+
+    /// The format the file is read as.
+    #[must_use]
+    pub fn format(&self) -> &'static dyn Format {
+        self.format
+    }
+
+    /// The name of the file.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// What could not be read so far.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.out.diagnostics
+    }
+
+    /// How many lines, records or entries could not be read so far.
+    #[must_use]
+    pub fn skipped(&self) -> u64 {
+        self.out.skipped
+    }
+
+    /// How many records were read so far.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Reads one more record; false at the end of the file.
+    fn advance(&mut self) -> bool {
+        match &mut self.source {
+            Source::Text { .. } => self.advance_text(),
+            Source::Archive(archive) => {
+                let Some((name, block)) = archive.next(&mut self.out) else { return false };
+                match self.scanner.parse(&block.text) {
+                    Ok(doc) => {
+                        self.records += 1;
+                        let record = Record {
+                            value: Some(doc.root()),
+                            binary: &[],
+                            block: &block,
+                            offset: 0,
+                            entry: Some(&name),
+                        };
+                        self.reader.record(&record, &mut self.out);
+                    }
+                    Err(error) => {
+                        let at = crate::model::At::new(&block, error.offset.min(block.text.len()));
+                        self.out.skip(&at, format!("not JSON: {}", error.problem));
+                    }
+                }
+                true
+            }
+            Source::Binary(bytes) => {
+                let Some(bytes) = bytes.take() else { return false };
+                let block = Arc::new(Block {
+                    text: String::new(),
+                    base: 0,
+                    line: 0,
+                    column: 0,
+                    file: Arc::clone(&self.file),
+                });
+                self.records += 1;
+                let record =
+                    Record { value: None, binary: &bytes, block: &block, offset: 0, entry: None };
+                self.reader.record(&record, &mut self.out);
+                true
+            }
+        }
+    }
+
+    fn advance_text(&mut self) -> bool {
+        let Source::Text { frames, looked_at } = &mut self.source else { return false };
+        let Some(mut frame) = looked_at.next().or_else(|| frames.next(&mut self.out)) else {
+            return false;
+        };
+        let mut parsed = self.scanner.parse(frame.text());
+        // Frames that detection looked at are behind the cursor: they cannot be joined any more.
+        if parsed.is_err() && looked_at.len() == 0 {
+            if let Some(joined) = frames.join_lines(&frame) {
+                if Scanner::new().parse(joined.text()).is_ok() {
+                    frames.accept(&joined);
+                    frame = joined;
+                }
+                parsed = self.scanner.parse(frame.text());
+            }
+        }
+        match parsed {
+            Ok(doc) => {
+                self.records += 1;
+                let record = Record {
+                    value: Some(doc.root()),
+                    binary: &[],
+                    block: &frame.block,
+                    offset: frame.start,
+                    entry: None,
+                };
+                self.reader.record(&record, &mut self.out);
+            }
+            Err(error) => {
+                let at = crate::model::At::new(
+                    &frame.block,
+                    frame.start + error.offset.min(frame.end - frame.start),
+                );
+                let message = if looks_like_json(frame.text()) {
+                    format!("not JSON: {}", error.problem)
+                } else {
+                    "not JSON".to_owned()
+                };
+                self.out.skip(&at, message);
+            }
+        }
+        true
+    }
+}
+
+impl Iterator for Trajectories {
+    type Item = Trajectory;
+
+    fn next(&mut self) -> Option<Trajectory> {
+        loop {
+            if let Some(trajectory) = self.out.ready.pop_front() {
+                return Some(trajectory);
+            }
+            if self.finished {
+                return None;
+            }
+            if !self.advance() {
+                self.finished = true;
+                self.reader.finish(&mut self.out);
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Trajectories {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Trajectories")
+            .field("file", &self.file)
+            .field("format", &self.format.info().id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Diagnostic {
+    /// The diagnostic a [`ReadError`] is for the file it is about.
+    #[must_use]
+    pub fn from_error(error: &ReadError) -> Self {
+        let (file, hint) = match error {
+            ReadError::Io { file, .. } | ReadError::Archive { file, .. } => (file, None),
+            ReadError::Empty { file } => (file, None),
+            ReadError::UnknownFormat { file, missing, .. } => {
+                let hint = match missing {
+                    Some(missing) => format!(
+                        "the nearest format looks for {missing}; --as FORMAT forces a reader, `toolmark formats` lists them"
+                    ),
+                    None => {
+                        "--as FORMAT forces a reader, `toolmark formats` lists them and what each looks for".to_owned()
+                    }
+                };
+                (file, Some(hint))
+            }
+        };
+        let file: Arc<str> = file.as_str().into();
+        let diagnostic = Self::file(Severity::Error, &file, error.to_string());
+        match hint {
+            Some(hint) => diagnostic.hint(hint),
+            None => diagnostic,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The counts of a file: what `toolmark stats` prints a row of.
+
+use crate::model::{Fact, Fidelity, Tokens, Trajectory, Usage};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Token counts as the format defines them, with their total.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TokenCounts {
+    /// The counts in the format's own words.
+    #[serde(flatten)]
+    pub recorded: Tokens,
+    /// All tokens.
+    pub total: u64,
+}
+
+/// The counts of the trajectories of one file; sub-agents count where they stand.
+/// `None` means that the format does not record it.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Summary {
+    /// Runs.
+    pub trajectories: u64,
+    /// Tool calls.
+    pub tool_calls: u64,
+    /// Calls that have a result.
+    pub tool_results: u64,
+    /// Calls that failed, were denied or interrupted.
+    pub tool_errors: Option<u64>,
+    /// Calls without a result.
+    pub unanswered: u64,
+    /// Results without a call.
+    pub orphans: u64,
+    /// Model responses.
+    pub assistant_turns: Option<u64>,
+    /// User messages.
+    pub user_turns: Option<u64>,
+    /// The most calls of one model response.
+    pub max_parallel: Option<u64>,
+    /// How often each tool was called.
+    #[serde(rename = "tool_names", serialize_with = "names_only")]
+    pub tools: BTreeMap<String, u64>,
+    /// Token usage.
+    pub tokens: Option<TokenCounts>,
+    /// Records of a kind this version does not know.
+    pub unknown_records: u64,
+    /// What the format could not tell.
+    #[serde(rename = "fidelity_gaps")]
+    pub fidelity: Fidelity,
+}
+
+fn names_only<S: serde::Serializer>(
+    tools: &BTreeMap<String, u64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(tools.keys())
+}
+
+impl Summary {
+    /// Adds one trajectory and its sub-agents.
+    pub fn add(&mut self, trajectory: &Trajectory) {
+        self.trajectories += 1;
+        for run in trajectory.flatten() {
+            self.add_run(run);
+        }
+    }
+
+    fn add_run(&mut self, run: &Trajectory) {
+        self.fidelity = self.fidelity.union(run.fidelity);
+        self.unknown_records += run.unknown_records() as u64;
+        self.orphans += u64::from(run.orphans);
+        let mut errors = 0;
+        let mut per_step: BTreeMap<u32, u64> = BTreeMap::new();
+        for call in &run.calls {
+            self.tool_calls += 1;
+            if call.result.is_some() {
+                self.tool_results += 1;
+            } else {
+                self.unanswered += 1;
+            }
+            errors += u64::from(call.status.is_error());
+            if let Some(count) = self.tools.get_mut(&*call.name.full()) {
+                *count += 1;
+            } else {
+                self.tools.insert(call.name.full().into_owned(), 1);
+            }
+            if let Some(step) = call.step {
+                *per_step.entry(step).or_default() += 1;
+            }
+        }
+        if !run.fidelity.lacks(Fact::Status) {
+            *self.tool_errors.get_or_insert_default() += errors;
+        }
+        if !run.fidelity.lacks(Fact::Steps) {
+            *self.assistant_turns.get_or_insert_default() += run.steps.len() as u64;
+        }
+        if !run.fidelity.lacks(Fact::UserTurns) {
+            *self.user_turns.get_or_insert_default() += u64::from(run.user_turns);
+        }
+        if !run.fidelity.lacks(Fact::Parallel) {
+            self.max_parallel = self.max_parallel.max(per_step.values().max().copied());
+        }
+        if let Some(usage) = &run.usage {
+            self.add_usage(usage);
+        }
+    }
+
+    fn add_usage(&mut self, usage: &Usage) {
+        let sum = self.tokens.get_or_insert(TokenCounts { recorded: Tokens::default(), total: 0 });
+        sum.recorded.add(usage.recorded);
+        sum.total = sum.total.saturating_add(usage.total());
+    }
+}

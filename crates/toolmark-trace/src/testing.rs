@@ -1,0 +1,74 @@
+//! Help for the tests beside the readers.
+
+use crate::model::{EventKind, Trajectory};
+use crate::read::{Options, read};
+use std::fmt::Write;
+
+/// What reading a text gave.
+pub(crate) struct Read {
+    pub(crate) runs: Vec<Trajectory>,
+    pub(crate) format: &'static str,
+    pub(crate) skipped: u64,
+}
+
+/// Reads `text` as a file of a format that detection has to find.
+pub(crate) fn read_text(text: &str) -> Read {
+    read_bytes(text.as_bytes())
+}
+
+/// Reads bytes as a file of a format that detection has to find.
+pub(crate) fn read_bytes(bytes: &[u8]) -> Read {
+    let stream = std::io::Cursor::new(bytes.to_vec());
+    let mut runs = read(stream, "test", &Options::default()).unwrap();
+    let all = runs.by_ref().collect();
+    Read { runs: all, format: runs.format().info().id, skipped: runs.skipped() }
+}
+
+/// A trajectory as one line per event, for assertions a person can read:
+///
+/// ```text
+/// user: fix it
+/// 0 call Bash {"command":"ls"} -> failed(protocol) exit 1: no such file
+/// 0 message: done
+/// ```
+pub(crate) fn sketch(run: &Trajectory) -> String {
+    let mut out = String::new();
+    sketch_into(run, "", &mut out);
+    out
+}
+
+fn sketch_into(run: &Trajectory, indent: &str, out: &mut String) {
+    for event in &run.events {
+        let words = event.text.as_ref().map(|t| t.plain().into_owned()).unwrap_or_default();
+        let step = event.step.map(|s| format!("{s} ")).unwrap_or_default();
+        let line = match &event.kind {
+            EventKind::Call(i) => {
+                let call = &run.calls[*i as usize];
+                let args = call.args.as_ref().map(|a| a.raw().into_owned()).unwrap_or_default();
+                let result = match &call.result {
+                    None => String::new(),
+                    Some(r) => {
+                        r.payload.as_ref().map(|p| p.plain().into_owned()).unwrap_or_default()
+                    }
+                };
+                let level = format!("{:?}", call.level).to_lowercase();
+                let exit = call.exit_code.map(|c| format!(" exit {c}")).unwrap_or_default();
+                format!(
+                    "{step}call {} {args} -> {}({level}){exit}: {result}",
+                    call.name.full(),
+                    call.status.word()
+                )
+            }
+            EventKind::Result(_) => continue,
+            EventKind::Unknown(kind) => format!("unknown {kind}"),
+            EventKind::Note(kind) => format!("note {kind}"),
+            other => format!("{step}{}: {words}", format!("{other:?}").to_lowercase()),
+        };
+        let _ = writeln!(out, "{indent}{line}");
+    }
+    for child in &run.children {
+        let name = child.id.as_ref().map(ToString::to_string).unwrap_or_default();
+        let _ = writeln!(out, "{indent}sub-agent {name}");
+        sketch_into(child, &format!("{indent}  "), out);
+    }
+}
