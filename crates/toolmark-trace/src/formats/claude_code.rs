@@ -434,7 +434,7 @@ mod tests {
         assert_eq!(run.calls[0].duration.unwrap().as_millis(), 1500);
         assert_eq!(run.repeated_results, 0);
         let place = run.calls[1].at.location();
-        assert_eq!((place.line, place.column), (3, 150));
+        assert_eq!((place.line, place.column), (3, 146));
     }
 
     #[test]

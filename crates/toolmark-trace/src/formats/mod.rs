@@ -1,4 +1,5 @@
-//! The formats, one file each. Adding one is a file and a line here.
+//! The formats, one file each. Adding one is a file, its `mod` line and its
+//! line in [`FORMATS`].
 
 mod claude_code;
 pub(crate) mod shared;
@@ -7,4 +8,7 @@ use crate::format::Format;
 
 /// Every format, in the order detection asks them: the most frequent first,
 /// and a special shape before the general one it could be mistaken for.
-pub const FORMATS: &[&dyn Format] = &[&claude_code::ClaudeCode];
+#[rustfmt::skip]
+pub const FORMATS: &[&dyn Format] = &[
+    &claude_code::ClaudeCode,
+];
