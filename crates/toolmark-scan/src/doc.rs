@@ -86,8 +86,10 @@ impl Scanner {
         if self.nodes.capacity() > KEEP_ENTRIES && text.len() < KEEP_ENTRIES {
             self.nodes = Vec::new();
         }
-        index::build(text.as_bytes(), &mut self.index).map_err(|e| index_error(e, text.len()))?;
-        let depth = build_nodes(text.as_bytes(), &self.index, &mut self.nodes, &mut self.open)?;
+        let count = index::build(text.as_bytes(), &mut self.index)
+            .map_err(|e| index_error(e, text.len()))?;
+        let index = &self.index[..count];
+        let depth = build_nodes(text.as_bytes(), index, &mut self.nodes, &mut self.open)?;
         Ok(Doc { text, nodes: &self.nodes, depth })
     }
 }
@@ -95,7 +97,7 @@ impl Scanner {
 fn index_error(error: IndexError, len: usize) -> ScanError {
     match error {
         IndexError::Control(offset) => {
-            ScanError { offset, problem: "a control character inside a string" }
+            ScanError { offset, problem: "a control character where none may stand" }
         }
         IndexError::Escape(offset) => ScanError { offset, problem: "an unknown escape" },
         IndexError::OpenString => {
