@@ -7,6 +7,7 @@ use crate::builder::Builder;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::{At, Block, Fidelity, Payload, Text, Trajectory};
 use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolmark_scan::{Kind, Value};
 
@@ -42,6 +43,12 @@ pub trait Format: Sync {
 
     /// A reader for one file.
     fn reader(&self) -> Box<dyn Reader>;
+
+    /// Other files that hold sub-agents of `run`, which was read from `path`.
+    fn companions(&self, path: &Path, run: &Trajectory) -> Vec<PathBuf> {
+        let _ = (path, run);
+        Vec::new()
+    }
 }
 
 /// Reads the records of one file, one after the other.

@@ -9,10 +9,13 @@ use super::shared::anthropic;
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Convention, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text, Usage, time,
+    Convention, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text, Trajectory, Usage,
+    time,
 };
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use toolmark_scan::Value;
 
 /// Claude Code session files.
@@ -55,6 +58,40 @@ impl Format for ClaudeCode {
     fn reader(&self) -> Box<dyn Reader> {
         Box::<SessionReader>::default()
     }
+
+    fn companions(&self, path: &Path, run: &Trajectory) -> Vec<PathBuf> {
+        agent_files(path, run)
+    }
+}
+
+/// The files of a session's sub-agents: in its own `subagents` folder today,
+/// beside the session file in version 2.0.
+fn agent_files(path: &Path, run: &Trajectory) -> Vec<PathBuf> {
+    let is_agent = |p: &Path| {
+        let name = p.file_name().and_then(|n| n.to_str()).unwrap_or("");
+        name.starts_with("agent-") && name.ends_with(".jsonl")
+    };
+    if is_agent(path) {
+        return Vec::new();
+    }
+    let list = |dir: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+        entries.map(|e| e.path()).filter(|p| is_agent(p)).collect()
+    };
+    let mut files = list(&path.with_extension("").join("subagents"));
+    let session = run.id.as_ref().map(ToString::to_string).unwrap_or_default();
+    let beside = list(path.parent().unwrap_or(Path::new("")));
+    files.extend(beside.into_iter().filter(|p| is_of_session(p, &session)));
+    files.sort();
+    files
+}
+
+/// Does the start of a sub-agent's file name this session?
+fn is_of_session(path: &Path, session: &str) -> bool {
+    let mut head = Vec::new();
+    let read = std::fs::File::open(path).and_then(|f| f.take(8 << 10).read_to_end(&mut head));
+    let mark = format!("\"sessionId\":\"{session}\"");
+    read.is_ok() && memchr::memmem::find(&head, mark.as_bytes()).is_some()
 }
 
 /// The members of a line that matter, found in one pass over it.
