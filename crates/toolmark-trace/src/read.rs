@@ -132,7 +132,10 @@ pub fn read(
             const MOST: usize = 40;
             let mut bytes = 0;
             while looked_at.len() < MOST && bytes < 128 << 10 {
-                let Some(frame) = frames.next(&mut out) else { break };
+                let Some(mut frame) = frames.next(&mut out) else { break };
+                if is_open(frame.text()) {
+                    frame = whole_value(&mut frames, frame);
+                }
                 if looks_like_json(frame.text()) {
                     bytes += frame.text().len();
                 }
@@ -166,6 +169,22 @@ pub fn read(
 
 fn looks_like_json(text: &str) -> bool {
     text.starts_with(['{', '['])
+}
+
+/// Does a line open a value that it does not close?
+fn is_open(line: &str) -> bool {
+    looks_like_json(line) && !line.trim_end().ends_with(['}', ']'])
+}
+
+/// The value that starts in this line and goes on below, or the line as it is.
+fn whole_value(frames: &mut Frames, line: Frame) -> Frame {
+    match frames.join_lines(&line) {
+        Some(joined) if Scanner::new().parse(joined.text()).is_ok() => {
+            frames.accept(&joined);
+            joined
+        }
+        _ => line,
+    }
 }
 
 /// Reads over the noise a CI log begins with, within reason.
@@ -342,18 +361,11 @@ impl Trajectories {
         let Some(mut frame) = looked_at.next().or_else(|| frames.next(&mut self.out)) else {
             return false;
         };
-        let mut parsed = self.scanner.parse(frame.text());
-        // Frames that detection looked at are behind the cursor: they cannot be joined any more.
-        if parsed.is_err() && looked_at.len() == 0 {
-            if let Some(joined) = frames.join_lines(&frame) {
-                if Scanner::new().parse(joined.text()).is_ok() {
-                    frames.accept(&joined);
-                    frame = joined;
-                }
-                parsed = self.scanner.parse(frame.text());
-            }
+        // Frames that detection looked at have been put together already.
+        if looked_at.len() == 0 && is_open(frame.text()) {
+            frame = whole_value(frames, frame);
         }
-        match parsed {
+        match self.scanner.parse(frame.text()) {
             Ok(doc) => {
                 self.records += 1;
                 let record = Record {
