@@ -218,7 +218,8 @@ impl Builder {
             }
         }
         let turn = self.run.user_turns;
-        self.run.steps.push(Step { id, model: None, time, usage: None, turn, at });
+        let (model, usage) = (None, None);
+        self.run.steps.push(Step { id, model, time, usage, turn, complete: true, at });
         next
     }
 

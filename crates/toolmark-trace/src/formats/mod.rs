@@ -2,6 +2,7 @@
 //! line in [`FORMATS`].
 
 mod claude_code;
+mod codex_rollout;
 pub(crate) mod shared;
 
 use crate::format::Format;
@@ -11,4 +12,5 @@ use crate::format::Format;
 #[rustfmt::skip]
 pub const FORMATS: &[&dyn Format] = &[
     &claude_code::ClaudeCode,
+    &codex_rollout::CodexRollout,
 ];
