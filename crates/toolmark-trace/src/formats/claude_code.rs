@@ -309,7 +309,7 @@ fn assistant_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
 }
 
 /// A call of the `Skill` tool activates a skill.
-fn skill_event(b: &mut Builder, index: usize, time: Option<Timestamp>) {
+pub(super) fn skill_event(b: &mut Builder, index: usize, time: Option<Timestamp>) {
     let call = &b.run.calls[index];
     if !call.name.original.is("Skill") {
         return;
@@ -347,7 +347,7 @@ fn user_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
 }
 
 /// What the structured twin of a result adds.
-fn enrich(b: &mut Builder, record: &Record<'_>, call: u32, result: Value<'_>) {
+pub(super) fn enrich(b: &mut Builder, record: &Record<'_>, call: u32, result: Value<'_>) {
     if !result.is_object() {
         return;
     }
@@ -369,7 +369,7 @@ fn enrich(b: &mut Builder, record: &Record<'_>, call: u32, result: Value<'_>) {
 
 /// Text in a user line that the client wrote: slash commands and their output,
 /// shell commands of the user, notices.
-fn is_not_typed(content: Value<'_>) -> bool {
+pub(super) fn is_not_typed(content: Value<'_>) -> bool {
     const WRITTEN_BY_CLIENT: [&str; 9] = [
         "<command-name>",
         "<command-message>",
@@ -397,7 +397,7 @@ fn system_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
 }
 
 /// The run's usage is the sum over its responses.
-fn close_usage(b: &mut Builder) {
+pub(super) fn close_usage(b: &mut Builder) {
     let steps: Vec<Usage> = b.run.steps.iter().filter_map(|s| s.usage).collect();
     for usage in steps {
         b.add_usage(usage);

@@ -16,7 +16,7 @@
 //! lines of `{"record_type":"state"}`. `compacted.replacement_history` repeats
 //! items and is not read. Forks hold several `session_meta`; the first is theirs.
 
-use super::shared::codex::{self, Mark, Totals};
+use super::shared::codex::{self, Mark, NOTED_EVENTS, Totals};
 use super::shared::exit_code;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -51,63 +51,6 @@ const RECORDS: [&str; 9] = [
     "inter_agent_communication",
     "inter_agent_communication_metadata",
     "security_risk_score",
-];
-
-/// Events that add nothing to the calls and messages of the other view.
-const NOTED_EVENTS: &[&str] = &[
-    "agent_message",
-    "agent_message_delta",
-    "agent_reasoning",
-    "agent_reasoning_delta",
-    "agent_reasoning_raw_content",
-    "agent_reasoning_section_break",
-    "apply_patch_approval_request",
-    "background_event",
-    "collab_agent_interaction_begin",
-    "collab_agent_spawn_begin",
-    "collab_close_begin",
-    "collab_resume_begin",
-    "collab_waiting_begin",
-    "context_compacted",
-    "deprecation_notice",
-    "dynamic_tool_call_request",
-    "elicitation_request",
-    "entered_review_mode",
-    "exec_approval_request",
-    "exec_command_begin",
-    "exec_command_output_delta",
-    "exited_review_mode",
-    "guardian_assessment",
-    "image_generation_begin",
-    "item_started",
-    "list_skills_response",
-    "mcp_startup_complete",
-    "mcp_startup_update",
-    "mcp_tool_call_begin",
-    "model_reroute",
-    "patch_apply_begin",
-    "plan_delta",
-    "plan_update",
-    "raw_response_item",
-    "request_permissions",
-    "request_user_input",
-    "session_configured",
-    "shutdown_complete",
-    "sub_agent_activity",
-    "task_started",
-    "terminal_interaction",
-    "thread_goal_updated",
-    "thread_name_updated",
-    "thread_rolled_back",
-    "thread_settings_applied",
-    "turn_diff",
-    "turn_started",
-    "undo_completed",
-    "undo_started",
-    "view_image_tool_call",
-    "warning",
-    "web_search_begin",
-    "web_search_end",
 ];
 
 impl Format for CodexRollout {
@@ -718,4 +661,229 @@ fn tool_definitions(record: &Record<'_>, tools: Value<'_>) -> Vec<ToolDefinition
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{Actor, Fact, Trajectory};
+    use crate::summary::Summary;
+    use crate::testing::{read_text, sketch};
+
+    /// A file of `kind payload` lines, a second apart.
+    fn rollout(lines: &str) -> Trajectory {
+        let mut text = String::new();
+        for (second, line) in lines.lines().enumerate() {
+            let (kind, payload) = line.split_once(' ').unwrap();
+            text += &format!(
+                "{{\"timestamp\":\"2026-01-01T00:00:{second:02}Z\",\"type\":\"{kind}\",\"payload\":{payload}}}\n"
+            );
+        }
+        let mut read = read_text(&text);
+        assert_eq!(read.format, "codex-rollout");
+        read.runs.remove(0)
+    }
+
+    fn assistant_turns(run: &Trajectory) -> u64 {
+        let mut summary = Summary::default();
+        summary.add(run);
+        summary.assistant_turns.unwrap()
+    }
+
+    #[test]
+    fn both_views_are_one_run() {
+        let run = rollout(
+            r##"session_meta {"id":"r1","cwd":"/w","cli_version":"0.140.0","source":"cli","base_instructions":{"text":"be good"}}
+event_msg {"type":"task_started","turn_id":"1"}
+response_item {"type":"message","role":"developer","content":[{"type":"input_text","text":"rules"}]}
+response_item {"type":"message","role":"user","content":[{"type":"input_text","text":"# AGENTS.md instructions for /w"}]}
+turn_context {"model":"gpt-x","cwd":"/w"}
+response_item {"type":"message","role":"user","content":[{"type":"input_text","text":"fix it"}]}
+event_msg {"type":"user_message","message":"fix it"}
+response_item {"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"x"}
+event_msg {"type":"agent_message","message":"on it"}
+response_item {"type":"message","role":"assistant","content":[{"type":"output_text","text":"on it"}]}
+response_item {"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}","call_id":"c1"}
+response_item {"type":"function_call","name":"_get","namespace":"mcp__gh","arguments":"{}","call_id":"c2"}
+response_item {"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch","call_id":"c3","status":"completed"}
+event_msg {"type":"mcp_tool_call_end","call_id":"c2","duration":{"secs":1,"nanos":500000000},"result":{"Ok":{"content":[],"isError":true}}}
+event_msg {"type":"patch_apply_end","call_id":"c3","success":true,"changes":{}}
+response_item {"type":"function_call_output","call_id":"c1","output":"Chunk ID: a\nWall time: 0.5 seconds\nProcess exited with code 2\nOutput:\nno"}
+response_item {"type":"function_call_output","call_id":"c2","output":"Wall time: 1 seconds\nOutput:\nbad"}
+response_item {"type":"custom_tool_call_output","call_id":"c3","output":"Success"}
+event_msg {"type":"token_count","info":{"total_token_usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":2,"reasoning_output_tokens":1,"total_tokens":12},"last_token_usage":{"input_tokens":10,"output_tokens":2,"total_tokens":12}}}
+event_msg {"type":"token_count","info":{"total_token_usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":2,"reasoning_output_tokens":1,"total_tokens":12}}}
+response_item {"type":"function_call","name":"exec_command","arguments":"{","call_id":"c4"}
+event_msg {"type":"turn_aborted","reason":"interrupted"}
+"##,
+        );
+        assert_eq!(
+            sketch(&run),
+            "note session_meta\n\
+             context: be good\n\
+             note task_started\n\
+             context: rules\n\
+             context: # AGENTS.md instructions for /w\n\
+             note turn_context\n\
+             user: fix it\n\
+             0 reasoning: hm\n\
+             note agent_message\n\
+             0 message: on it\n\
+             0 call exec_command {\"cmd\":\"ls\"} -> failed(exitcode) exit 2: Chunk ID: a\nWall time: 0.5 seconds\nProcess exited with code 2\nOutput:\nno\n\
+             0 call mcp__gh_get {} -> failed(protocol): Wall time: 1 seconds\nOutput:\nbad\n\
+             0 call apply_patch *** Begin Patch -> succeeded(protocol): Success\n\
+             note mcp_tool_call_end\n\
+             note patch_apply_end\n\
+             note token_count\n\
+             note token_count\n\
+             1 call exec_command { -> unanswered(absent): \n\
+             note turn_aborted\n"
+        );
+        assert_eq!(run.user_turns, 1);
+        assert_eq!(run.usage.unwrap().total(), 12);
+        assert_eq!(run.steps[0].model.as_ref().unwrap(), "gpt-x");
+        assert_eq!(run.calls[1].duration.unwrap().as_millis(), 1500);
+        assert_eq!(run.calls[0].duration.unwrap().as_millis(), 500);
+        assert_eq!(run.outcome.as_ref().unwrap(), "interrupted");
+        assert_eq!((run.steps.len(), assistant_turns(&run)), (2, 1));
+        assert_eq!(run.calls[1].name.canonical().server.as_deref(), Some("gh"));
+    }
+
+    #[test]
+    fn bare_items_of_old_versions() {
+        let read = read_text(
+            r#"{"id":"r0","timestamp":"2025-01-01T00:00:00Z","instructions":"be good"}
+{"record_type":"state"}
+{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}
+{"type":"reasoning","summary":[]}
+{"type":"function_call","name":"shell","arguments":"{}","call_id":"c1"}
+{"type":"function_call_output","call_id":"c1","output":"{\"output\":\"no\",\"metadata\":{\"exit_code\":1,\"duration_seconds\":0.2}}"}
+{"type":"function_call_output","call_id":"c9","output":"late"}
+{"type":"message","role":"assistant","content":[{"type":"output_text","text":"done"}]}
+"#,
+        );
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "note session_meta\n\
+             context: be good\n\
+             note state\n\
+             user: go\n\
+             reasoning: \n\
+             call shell {} -> failed(exitcode) exit 1: {\"output\":\"no\",\"metadata\":{\"exit_code\":1,\"duration_seconds\":0.2}}\n\
+             orphanresult: late\n\
+             0 message: done\n"
+        );
+        assert_eq!(run.id.as_ref().unwrap(), "r0");
+        assert!(run.fidelity.lacks(Fact::Parallel) && !run.fidelity.lacks(Fact::Steps));
+        assert_eq!(assistant_turns(run), 1);
+    }
+
+    #[test]
+    fn paginated_history_and_injected_messages() {
+        let run = rollout(
+            r#"session_meta {"id":"r2","source":{"subagent":{"thread_spawn":{"parent_thread_id":"r1","depth":1}}},"agent_nickname":"Ada","dynamic_tools":[{"type":"namespace","name":"n","tools":[{"name":"t1","inputSchema":{}}]},{"name":"t2"}]}
+event_msg {"type":"item_completed","item":{"type":"UserMessage","id":"u1","content":[{"type":"text","text":"go"}]}}
+response_item {"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}
+response_item {"type":"message","role":"user","content":[{"type":"input_text","text":"<skill>\n<name>pdf</name>"}]}
+response_item {"type":"message","role":"user","content":[{"type":"input_text","text":"some new kind of injection"}]}
+response_item {"type":"function_call","name":"exec_command","arguments":"{}","call_id":"c1"}
+response_item {"type":"function_call_output","call_id":"c1","output":[{"type":"input_text","text":"Wall time: 30 seconds\nProcess running with session ID 5\nOutput:\n"}]}
+event_msg {"type":"item_completed","item":{"type":"CommandExecution","id":"c1","exit_code":3,"status":"failed","duration":{"secs":40,"nanos":0}}}
+compacted {"message":"","replacement_history":[{"type":"function_call","name":"exec_command","arguments":"{}","call_id":"old"}]}
+event_msg {"type":"context_compacted"}
+"#,
+        );
+        assert_eq!(
+            sketch(&run),
+            "note session_meta\n\
+             user: go\n\
+             skill: pdf\n\
+             context: some new kind of injection\n\
+             call exec_command {} -> failed(exitcode) exit 3: Wall time: 30 seconds\nProcess running with session ID 5\nOutput:\n\n\
+             note CommandExecution\n\
+             compaction: \n\
+             note context_compacted\n"
+        );
+        assert_eq!(run.user_turns, 1);
+        assert_eq!(run.calls[0].duration.unwrap().as_secs(), 40);
+        assert_eq!(run.parent.as_ref().unwrap().trajectory.as_ref().unwrap(), "r1");
+        assert_eq!(run.agent.name.as_ref().unwrap(), "Ada");
+        assert_eq!(run.tools.as_ref().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn server_calls_refusals_and_restarted_totals() {
+        let run = rollout(
+            r#"session_meta {"id":"r3"}
+session_meta {"id":"parent-of-fork"}
+response_item {"type":"web_search_call","id":"ws1","status":"completed","action":{"query":"q"}}
+response_item {"type":"tool_search_call","call_id":"c1","status":"completed","arguments":{"query":"x"}}
+response_item {"type":"local_shell_call","call_id":"c2","action":{"command":["rm"]}}
+response_item {"type":"function_call","name":"spawn_agent","arguments":"{}","call_id":"c3"}
+response_item {"type":"tool_search_output","call_id":"c1","status":"completed","tools":[]}
+response_item {"type":"function_call_output","call_id":"c2","output":"exec command rejected by user"}
+event_msg {"type":"collab_agent_spawn_end","call_id":"c3","new_thread_id":"th"}
+response_item {"type":"function_call_output","call_id":"c3","output":"aborted by user after 2.0s"}
+event_msg {"type":"token_count","info":{"total_token_usage":{"input_tokens":10,"output_tokens":2,"total_tokens":12}}}
+event_msg {"type":"token_count","info":null}
+event_msg {"type":"token_count","info":{"total_token_usage":{"input_tokens":5,"output_tokens":1,"total_tokens":6}}}
+event_msg {"type":"error","message":"stream lost"}
+event_msg {"type":"levitated"}
+response_item {"type":"levitation"}
+"#,
+        );
+        assert_eq!(
+            sketch(&run),
+            "note session_meta\n\
+             note session_meta\n\
+             0 call web_search {\"query\":\"q\"} -> succeeded(protocol): \n\
+             0 call tool_search {\"query\":\"x\"} -> succeeded(protocol): []\n\
+             0 call local_shell {\"command\":[\"rm\"]} -> denied(denial): exec command rejected by user\n\
+             0 call spawn_agent {} -> interrupted(denial): aborted by user after 2.0s\n\
+             note collab_agent_spawn_end\n\
+             note token_count\n\
+             note token_count\n\
+             note token_count\n\
+             error: stream lost\n\
+             unknown event_msg/levitated\n\
+             unknown response_item/levitation\n"
+        );
+        assert_eq!(run.id.as_ref().unwrap(), "r3");
+        assert_eq!(run.calls[0].actor, Actor::Provider);
+        assert!(run.calls[0].result.is_none());
+        assert_eq!(run.calls[3].spawned.as_ref().unwrap(), "th");
+        assert_eq!(run.usage.unwrap().total(), 18);
+        assert_eq!(assistant_turns(&run), 2);
+    }
+
+    #[test]
+    fn drifted_and_wrong_shapes_are_harmless() {
+        let read = read_text(
+            r#"{"timestamp":5,"type":"session_meta","payload":{"id":[],"source":7,"dynamic_tools":3}}
+{"created_at":"2025-09-10T12:00:00Z","role":"user","message":"hi"}
+{"type":"function_call","function":{"name":"tr"},"arguments":{"a":1}}
+{"type":"function_result","name":"tr","result":"hola"}
+{"type":"function_result","name":"tr","result":"again"}
+{"type":"event_msg","payload":{"type":[]}}
+{"type":"event_msg","payload":{"type":"item_completed"}}
+{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":"x"}}}
+{"type":"response_item","payload":{"type":"function_call_output"}}
+{"type":"response_item","payload":[]}
+[]
+"#,
+        );
+        assert_eq!(read.skipped, 1);
+        assert_eq!(
+            sketch(&read.runs[0]),
+            "note session_meta\n\
+             user: hi\n\
+             call tr {\"a\":1} -> unknown(absent): hola\n\
+             orphanresult: again\n\
+             unknown event_msg/\n\
+             note item_completed\n\
+             note token_count\n\
+             orphanresult: \n\
+             unknown response_item/response_item\n"
+        );
+    }
 }
