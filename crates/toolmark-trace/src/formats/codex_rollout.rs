@@ -413,8 +413,7 @@ impl Run {
             Some(name) => name,
             None => Text::owned(kind.strip_suffix("_call").unwrap_or(kind)),
         };
-        let id = item.call_id.or(item.id.filter(|_| from_server || item.call_id.is_none()));
-        let id = id.and_then(|id| record.text(id)).filter(|id| !id.is_empty());
+        let id = item.call_id.or(item.id).and_then(|id| record.text(id));
         let index = self.b.call(NewCall {
             name: ToolName {
                 original: name,
@@ -424,12 +423,12 @@ impl Run {
             step: Some(step),
             time,
             at: record.at(),
-            id: id.clone(),
+            id: id.filter(|id| !id.is_empty()),
         });
-        if id.is_none() && !from_server {
-            self.without_id.push_back(index);
-        }
         if !from_server {
+            if item.call_id.is_none() {
+                self.without_id.push_back(index);
+            }
             return;
         }
         let call = &mut self.b.run.calls[index as usize];
@@ -473,10 +472,9 @@ impl Run {
         };
         // The interface may have said before how it ended.
         let known = &self.b.run.calls[call as usize];
-        if known.level == Level::Protocol || answer.level == Level::Absent {
-            if known.level != Level::Absent && known.result.is_none() {
-                answer = answer.status(known.status, known.level);
-            }
+        let is_stronger = known.level == Level::Protocol || answer.level == Level::Absent;
+        if is_stronger && known.level != Level::Absent {
+            answer = answer.status(known.status, known.level);
         }
         // The interface's clock is finer than that of the header.
         answer.duration = known.duration.or(answer.duration);

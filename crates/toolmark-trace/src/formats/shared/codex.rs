@@ -97,7 +97,8 @@ impl Totals {
 
     /// What was used since `before`. Totals that fell began anew.
     pub(crate) fn since(self, before: Option<Self>) -> Usage {
-        let all = |t: &Self| t.total.unwrap_or_else(|| t.tokens.input + t.tokens.output);
+        let all =
+            |t: &Self| t.total.unwrap_or_else(|| t.tokens.input.saturating_add(t.tokens.output));
         let before = before.filter(|b| all(b) <= all(&self));
         let past = before.map(|b| b.tokens).unwrap_or_default();
         let now = self.tokens;
