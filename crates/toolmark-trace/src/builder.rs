@@ -9,6 +9,7 @@ use crate::model::{
     ToolName, Trajectory, Usage,
 };
 use jiff::{SignedDuration, Timestamp};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -20,9 +21,18 @@ use std::sync::Arc;
 pub struct Builder {
     /// The trajectory so far.
     pub run: Trajectory,
-    by_id: HashMap<String, Vec<u32>>,
+    by_id: HashMap<String, SameId>,
+    /// All calls before this one have their result.
+    open_from: Cell<usize>,
     steps_by_id: HashMap<String, u32>,
     ids_repeat: bool,
+}
+
+/// The calls of one id, in order; those before `open_from` are answered.
+#[derive(Debug, Default)]
+struct SameId {
+    calls: Vec<u32>,
+    open_from: Cell<usize>,
 }
 
 /// A call, as a reader found it.
@@ -148,6 +158,7 @@ impl Builder {
                 fidelity: format.fidelity,
             },
             by_id: HashMap::new(),
+            open_from: Cell::new(0),
             steps_by_id: HashMap::new(),
             ids_repeat: false,
         }
@@ -218,7 +229,8 @@ impl Builder {
             }
         }
         let turn = self.run.user_turns;
-        self.run.steps.push(Step { id, model: None, time, usage: None, turn, at });
+        let (model, usage) = (None, None);
+        self.run.steps.push(Step { id, model, time, usage, turn, complete: true, at });
         next
     }
 
@@ -245,14 +257,16 @@ impl Builder {
         let next = self.run.calls.len() as u32;
         if let Some(id) = &new.id {
             let known = self.by_id.entry(id.get().into_owned()).or_default();
-            for &i in known.iter() {
+            // A copy follows its original closely; a file that uses one id for
+            // everything must not be compared with itself over and over.
+            for &i in known.calls.iter().rev().take(8) {
                 let call = &self.run.calls[i as usize];
                 let reused = self.ids_repeat && call.result.is_some();
                 if !reused && call.name == new.name && call.args == new.args {
                     return i;
                 }
             }
-            known.push(next);
+            known.calls.push(next);
         }
         self.run.events.push(Event {
             kind: EventKind::Call(next),
@@ -284,16 +298,30 @@ impl Builder {
     #[must_use]
     pub fn find(&self, id: &str) -> Option<u32> {
         let known = self.by_id.get(id)?;
-        let open = known.iter().find(|&&i| self.run.calls[i as usize].result.is_none());
-        open.or(known.last()).copied()
+        let is_answered = |i: &u32| self.run.calls[*i as usize].result.is_some();
+        let mut from = known.open_from.get();
+        while known.calls.get(from).is_some_and(is_answered) {
+            from += 1;
+        }
+        known.open_from.set(from);
+        known.calls.get(from).or(known.calls.last()).copied()
     }
 
     /// The first call without a result that `test` accepts: for formats that
     /// pair by position.
     #[must_use]
     pub fn first_open(&self, test: impl Fn(&Call) -> bool) -> Option<u32> {
-        let open = self.run.calls.iter().position(|c| c.result.is_none() && test(c));
-        open.map(|i| i as u32)
+        // Far more than any run has open at once, far less than a hostile file could.
+        const WINDOW: usize = 10_000;
+        let calls = &self.run.calls;
+        let mut from = self.open_from.get();
+        while calls.get(from).is_some_and(|c| c.result.is_some()) {
+            from += 1;
+        }
+        self.open_from.set(from);
+        let window = calls.iter().enumerate().skip(from).take(WINDOW);
+        let mut open = window.filter(|(_, c)| c.result.is_none());
+        open.find(|(_, c)| test(c)).map(|(i, _)| i as u32)
     }
 
     /// The result of the call with this id; an orphan where there is none.

@@ -30,13 +30,13 @@ pub struct Summary {
     pub unanswered: u64,
     /// Results without a call.
     pub orphans: u64,
-    /// Model responses.
+    /// Model responses that came to their end.
     pub assistant_turns: Option<u64>,
     /// User messages.
     pub user_turns: Option<u64>,
     /// The most calls of one model response.
     pub max_parallel: Option<u64>,
-    /// How often each tool was called.
+    /// How often each tool was called, by the name the model used.
     #[serde(rename = "tool_names", serialize_with = "names_only")]
     pub tools: BTreeMap<String, u64>,
     /// Token usage.
@@ -78,10 +78,11 @@ impl Summary {
                 self.unanswered += 1;
             }
             errors += u64::from(call.status.is_error());
-            if let Some(count) = self.tools.get_mut(&*call.name.full()) {
+            let name = call.name.original.get();
+            if let Some(count) = self.tools.get_mut(&*name) {
                 *count += 1;
             } else {
-                self.tools.insert(call.name.full().into_owned(), 1);
+                self.tools.insert(name.into_owned(), 1);
             }
             if let Some(step) = call.step {
                 *per_step.entry(step).or_default() += 1;
@@ -91,7 +92,8 @@ impl Summary {
             *self.tool_errors.get_or_insert_default() += errors;
         }
         if !run.fidelity.lacks(Fact::Steps) {
-            *self.assistant_turns.get_or_insert_default() += run.steps.len() as u64;
+            let complete = run.steps.iter().filter(|s| s.complete).count();
+            *self.assistant_turns.get_or_insert_default() += complete as u64;
         }
         if !run.fidelity.lacks(Fact::UserTurns) {
             *self.user_turns.get_or_insert_default() += u64::from(run.user_turns);

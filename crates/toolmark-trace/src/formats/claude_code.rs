@@ -346,7 +346,7 @@ fn assistant_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
 }
 
 /// A call of the `Skill` tool activates a skill.
-fn skill_event(b: &mut Builder, index: usize, time: Option<Timestamp>) {
+pub(super) fn skill_event(b: &mut Builder, index: usize, time: Option<Timestamp>) {
     let call = &b.run.calls[index];
     if !call.name.original.is("Skill") {
         return;
@@ -389,7 +389,7 @@ fn user_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
 }
 
 /// What the structured twin of a result adds.
-fn enrich(b: &mut Builder, record: &Record<'_>, call: u32, result: Value<'_>) {
+pub(super) fn enrich(b: &mut Builder, record: &Record<'_>, call: u32, result: Value<'_>) {
     if !result.is_object() {
         return;
     }
@@ -420,7 +420,7 @@ fn system_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
 }
 
 /// The run's usage is the sum over its responses.
-fn close_usage(b: &mut Builder) {
+pub(super) fn close_usage(b: &mut Builder) {
     let steps: Vec<Usage> = b.run.steps.iter().filter_map(|s| s.usage).collect();
     for usage in steps {
         b.add_usage(usage);

@@ -83,6 +83,9 @@ pub struct Step {
     pub usage: Option<Usage>,
     /// The user turn it belongs to, from 1; 0 before the first.
     pub turn: u32,
+    /// Did it come to its end? False where the source marks the end of every
+    /// response and this one has no mark: it was cut off.
+    pub complete: bool,
     /// Where it starts in the trace.
     pub at: At,
 }

@@ -1,5 +1,64 @@
 //! Exit codes that tools write into the text of their results.
 
+use crate::model::time;
+use jiff::SignedDuration;
+
+/// What Codex writes about a command in front of (or around) its output.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(crate) struct Header {
+    /// The exit code; absent while the command runs on.
+    pub(crate) code: Option<i64>,
+    /// How long it took.
+    pub(crate) wall: Option<SignedDuration>,
+}
+
+/// The header of a Codex command's result: lines in front of `Output:`, or, up
+/// to about version 0.40, a JSON object around the output.
+///
+/// `inner` is the inside of the JSON string as it stands in the file: outputs
+/// are long, and decoding them only to read a few lines would be most of the
+/// work. The command's own output is never looked at, whatever it prints.
+#[must_use]
+pub(crate) fn codex_header(inner: &str) -> Header {
+    if inner.starts_with(r#"{\"output\":"#) {
+        return codex_metadata(inner);
+    }
+    let mut header = Header::default();
+    for line in inner.split(r"\n").take(8) {
+        let line = line.strip_suffix(r"\r").unwrap_or(line);
+        if let Some(code) =
+            line.strip_prefix("Exit code: ").or(line.strip_prefix("Process exited with code "))
+        {
+            header.code = leading_number(code);
+        } else if let Some(seconds) = line.strip_prefix("Wall time: ") {
+            header.wall = seconds_of(seconds.split(' ').next());
+        } else if !["Chunk ID: ", "Process running with ", "Original token ", "Total output lines"]
+            .iter()
+            .any(|known| line.starts_with(known))
+        {
+            break;
+        }
+    }
+    header
+}
+
+/// `{"output":"…","metadata":{"exit_code":0,"duration_seconds":0.1}}` inside a
+/// string; the metadata stand behind the output.
+fn codex_metadata(inner: &str) -> Header {
+    let Some(at) = inner.rfind(r#"\"metadata\":{"#) else { return Header::default() };
+    let metadata = &inner[at..];
+    let behind = |key: &str| metadata.find(key).map(|at| metadata[at + key.len()..].trim_start());
+    let seconds = behind(r#"\"duration_seconds\":"#);
+    Header {
+        code: behind(r#"\"exit_code\":"#).and_then(leading_number),
+        wall: seconds_of(seconds.and_then(|s| s.split([',', '}']).next())),
+    }
+}
+
+fn seconds_of(text: Option<&str>) -> Option<SignedDuration> {
+    text?.trim().parse::<f64>().ok().and_then(|seconds| time::millis(seconds * 1e3))
+}
+
 /// The exit code stated at the start of a result's text, in the wordings of
 /// Claude Code (`Exit code 1`), Codex (`Exit code: 1`, `Process exited with
 /// code 1` among the header lines).
@@ -46,6 +105,36 @@ mod tests {
             ("Exit code -1", Some(-1)),
         ] {
             assert_eq!(in_header(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn codex_headers() {
+        for (inner, code, ms) in [
+            (r"Exit code: 0\nWall time: 0.1 seconds\nOutput:\nExit code: 9", Some(0), Some(100)),
+            (
+                r"Chunk ID: a\nWall time: 0.25 seconds\nProcess exited with code 127\nOutput:\n",
+                Some(127),
+                Some(250),
+            ),
+            (
+                r"Chunk ID: a\nWall time: 30 seconds\nProcess running with session ID 7\nOutput:\n",
+                None,
+                Some(30_000),
+            ),
+            (r"Plan updated\nExit code: 1", None, None),
+            (r"Wall time: x\nExit code: -1", Some(-1), None),
+            (
+                r#"{\"output\":\"\\\"exit_code\\\":7\",\"metadata\":{\"exit_code\":2,\"duration_seconds\":1.5}}"#,
+                Some(2),
+                Some(1500),
+            ),
+            (r#"{\"output\":\"cut"#, None, None),
+            ("", None, None),
+        ] {
+            let header = codex_header(inner);
+            assert_eq!(header.code, code, "{inner}");
+            assert_eq!(header.wall.map(|w| w.as_millis()), ms, "{inner}");
         }
     }
 }

@@ -1,4 +1,5 @@
 //! What several formats have in common.
 
 pub(crate) mod anthropic;
+pub(crate) mod codex;
 pub(crate) mod exit_code;

@@ -1,0 +1,285 @@
+//! What Codex writes in several places: token totals, marks of how a call
+//! ended, text it puts into the user's mouth.
+
+use crate::model::{Convention, Level, Status, Tokens, Usage, time};
+use jiff::SignedDuration;
+use toolmark_scan::{Value, unescape};
+
+/// Events that add nothing to the calls and messages of the other view.
+pub(crate) const NOTED_EVENTS: &[&str] = &[
+    "agent_message",
+    "agent_message_delta",
+    "agent_reasoning",
+    "agent_reasoning_delta",
+    "agent_reasoning_raw_content",
+    "agent_reasoning_section_break",
+    "apply_patch_approval_request",
+    "background_event",
+    "collab_agent_interaction_begin",
+    "collab_agent_spawn_begin",
+    "collab_close_begin",
+    "collab_resume_begin",
+    "collab_waiting_begin",
+    "context_compacted",
+    "deprecation_notice",
+    "dynamic_tool_call_request",
+    "elicitation_request",
+    "entered_review_mode",
+    "exec_approval_request",
+    "exec_command_begin",
+    "exec_command_output_delta",
+    "exited_review_mode",
+    "guardian_assessment",
+    "image_generation_begin",
+    "item_started",
+    "list_skills_response",
+    "mcp_startup_complete",
+    "mcp_startup_update",
+    "mcp_tool_call_begin",
+    "model_reroute",
+    "patch_apply_begin",
+    "plan_delta",
+    "plan_update",
+    "raw_response_item",
+    "request_permissions",
+    "request_user_input",
+    "session_configured",
+    "shutdown_complete",
+    "sub_agent_activity",
+    "task_started",
+    "terminal_interaction",
+    "thread_goal_updated",
+    "thread_name_updated",
+    "thread_rolled_back",
+    "thread_settings_applied",
+    "turn_diff",
+    "turn_started",
+    "undo_completed",
+    "undo_started",
+    "view_image_tool_call",
+    "warning",
+    "web_search_begin",
+    "web_search_end",
+];
+
+/// Token counts of a run so far, or of one response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) tokens: Tokens,
+    pub(crate) total: Option<u64>,
+}
+
+impl Totals {
+    pub(crate) fn new(usage: Value<'_>) -> Self {
+        let mut tokens = Tokens::default();
+        let mut total = None;
+        for (key, value) in usage.fields() {
+            let slot = match key.inner().unwrap_or("") {
+                "input_tokens" => &mut tokens.input,
+                "cached_input_tokens" => &mut tokens.cache_read,
+                "cache_write_input_tokens" => &mut tokens.cache_write,
+                "output_tokens" => &mut tokens.output,
+                "reasoning_output_tokens" => &mut tokens.reasoning,
+                "total_tokens" => {
+                    total = value.as_u64();
+                    continue;
+                }
+                _ => continue,
+            };
+            *slot = value.as_u64().unwrap_or(0);
+        }
+        Self { tokens, total }
+    }
+
+    pub(crate) fn is_zero(&self) -> bool {
+        self.tokens.is_zero() && self.total.unwrap_or(0) == 0
+    }
+
+    /// What was used since `before`. Totals that fell began anew.
+    pub(crate) fn since(self, before: Option<Self>) -> Usage {
+        let all =
+            |t: &Self| t.total.unwrap_or_else(|| t.tokens.input.saturating_add(t.tokens.output));
+        let before = before.filter(|b| all(b) <= all(&self));
+        let past = before.map(|b| b.tokens).unwrap_or_default();
+        let now = self.tokens;
+        let tokens = Tokens {
+            input: now.input.saturating_sub(past.input),
+            output: now.output.saturating_sub(past.output),
+            cache_read: now.cache_read.saturating_sub(past.cache_read),
+            cache_write: now.cache_write.saturating_sub(past.cache_write),
+            reasoning: now.reasoning.saturating_sub(past.reasoning),
+        };
+        let past_total = before.and_then(|b| b.total).unwrap_or(0);
+        let stated_total = self.total.map(|t| t.saturating_sub(past_total));
+        Usage { stated_total, ..Usage::new(tokens, Convention::INCLUSIVE) }
+    }
+}
+
+/// What an event says about the call it is about.
+#[derive(Default)]
+pub(crate) struct Mark<'a> {
+    pub(crate) status: Option<(Status, Level)>,
+    pub(crate) exit_code: Option<i64>,
+    pub(crate) duration: Option<SignedDuration>,
+    /// The thread of the agent it started.
+    pub(crate) new_thread: Option<Value<'a>>,
+}
+
+impl<'a> Mark<'a> {
+    pub(crate) fn new(event: Value<'a>) -> Self {
+        let mut mark = Self::default();
+        let (mut word, mut failed) = (None, None);
+        for (key, value) in event.fields() {
+            if value.is_null() {
+                continue;
+            }
+            match key.inner().unwrap_or("") {
+                "exit_code" => mark.exit_code = value.as_i64(),
+                "success" => failed = value.as_bool().map(|ok| !ok).or(failed),
+                "status" => word = status_word(value),
+                "duration" => mark.duration = duration(value),
+                "duration_ms" => mark.duration = value.as_f64().and_then(time::millis),
+                "result" => failed = mcp_failed(value).or(failed),
+                "error" => failed = Some(true),
+                "new_thread_id" => mark.new_thread = Some(value),
+                _ => {}
+            }
+        }
+        let by_code = mark.exit_code.map(|code| (outcome(code != 0), Level::ExitCode));
+        let by_field = failed.map(|failed| (outcome(failed), Level::Protocol));
+        let denied = word.filter(|(status, _)| *status == Status::Denied);
+        mark.status = denied.or(by_field).or(by_code).or(word);
+        mark
+    }
+}
+
+fn outcome(failed: bool) -> Status {
+    if failed { Status::Failed } else { Status::Succeeded }
+}
+
+/// The words of a `status` field that say how a call ended.
+pub(crate) fn status_word(status: Value<'_>) -> Option<(Status, Level)> {
+    match status.inner()? {
+        "completed" => Some((Status::Succeeded, Level::Protocol)),
+        "failed" => Some((Status::Failed, Level::Protocol)),
+        "declined" => Some((Status::Denied, Level::Denial)),
+        _ => None,
+    }
+}
+
+/// `{"Ok":{…,"isError":true}}`, `{"Err":"…"}` or the result alone.
+fn mcp_failed(result: Value<'_>) -> Option<bool> {
+    if result.get("Err").is_some() {
+        return Some(true);
+    }
+    if !result.is_object() {
+        return None;
+    }
+    let ok = result.get("Ok").unwrap_or(result);
+    Some(ok.get("isError").and_then(Value::as_bool).unwrap_or(false))
+}
+
+/// `{"secs":1,"nanos":5}`, or milliseconds.
+fn duration(value: Value<'_>) -> Option<SignedDuration> {
+    if !value.is_object() {
+        return value.as_f64().and_then(time::millis);
+    }
+    let seconds = value.get("secs").and_then(Value::as_u64)?;
+    let nanos = value.get("nanos").and_then(Value::as_u64).unwrap_or(0);
+    time::millis(seconds as f64 * 1e3 + nanos as f64 / 1e6)
+}
+
+/// The inside of the first string of a content value, undecoded.
+pub(crate) fn first_inner(content: Value<'_>) -> &str {
+    let content = match content.is_object() {
+        true => content.get("content").or(content.get("text")).unwrap_or(content),
+        false => content,
+    };
+    match content.inner() {
+        Some(inner) => inner,
+        None => content.items().find_map(|b| b.get("text")?.inner()).unwrap_or(""),
+    }
+}
+
+/// Does a result say that the call was refused or cut off? Only what Codex
+/// itself writes in a tool's place counts, not what a tool printed.
+pub(crate) fn refusal(inner: &str) -> Option<Status> {
+    const BY_CODEX: [&str; 6] = [
+        "exec_command failed",
+        "exec command rejected",
+        "execution error",
+        "patch rejected",
+        "rejected",
+        "This action was rejected",
+    ];
+    if inner == "aborted" || inner.starts_with("aborted by user") {
+        return Some(Status::Interrupted);
+    }
+    let start: &str = inner.split(r"\n").next().unwrap_or("");
+    let refused = start.contains("rejected by user")
+        || start.contains("rejected: ")
+        || start.starts_with("This action was rejected");
+    (refused && BY_CODEX.iter().any(|b| start.starts_with(b))).then_some(Status::Denied)
+}
+
+/// Text in a user message that nobody typed.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Injected {
+    Context,
+    /// The instructions of a skill, by its name.
+    Skill(String),
+}
+
+/// Is the content of a user message Codex's own?
+pub(crate) fn injected(content: Option<Value<'_>>) -> Option<Injected> {
+    const CONTEXT: [&str; 13] = [
+        "<environment_context>",
+        "<user_instructions>",
+        "# AGENTS.md instructions",
+        "<INSTRUCTIONS>",
+        "<turn_aborted>",
+        "<user_shell_command>",
+        "<subagent_notification>",
+        "<permissions instructions>",
+        "<collaboration_mode>",
+        "<apps_instructions>",
+        "<skills_instructions>",
+        "<plugins_instructions>",
+        "<model_switch>",
+    ];
+    let inner = content.map(first_inner).unwrap_or("").trim_start();
+    if let Some(skill) = inner.strip_prefix("<skill>") {
+        let name = skill.split_once("<name>").and_then(|(_, rest)| rest.split_once("</name>"));
+        return Some(Injected::Skill(unescape(name.map_or("", |(n, _)| n)).into_owned()));
+    }
+    CONTEXT.iter().any(|mark| inner.starts_with(mark)).then_some(Injected::Context)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_that_fall_began_anew() {
+        let at = |input, total| Totals {
+            tokens: Tokens { input, ..Tokens::default() },
+            total: Some(total),
+        };
+        assert_eq!(at(10, 12).since(None).total(), 12);
+        assert_eq!(at(15, 20).since(Some(at(10, 12))).recorded.input, 5);
+        assert_eq!(at(4, 6).since(Some(at(10, 12))).total(), 6);
+    }
+
+    #[test]
+    fn refusals_are_codex_own_words() {
+        for (inner, want) in [
+            ("aborted by user after 3.2s", Some(Status::Interrupted)),
+            (r"exec_command failed for `rm x`: rejected by user\nmore", Some(Status::Denied)),
+            ("patch rejected by user", Some(Status::Denied)),
+            ("the log says: rejected by user", None),
+            ("exec_command failed: no such program", None),
+        ] {
+            assert_eq!(refusal(inner), want, "{inner}");
+        }
+    }
+}
