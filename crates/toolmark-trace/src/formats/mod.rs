@@ -1,8 +1,12 @@
 //! The formats, one file each. Adding one is a file, its `mod` line and its
 //! line in [`FORMATS`].
 
+mod agentdojo;
+mod bfcl;
 mod claude_code;
 pub(crate) mod shared;
+mod tau2_bench;
+mod tau_bench;
 
 use crate::format::Format;
 
@@ -11,4 +15,8 @@ use crate::format::Format;
 #[rustfmt::skip]
 pub const FORMATS: &[&dyn Format] = &[
     &claude_code::ClaudeCode,
+    &agentdojo::AgentDojo,
+    &bfcl::Bfcl,
+    &tau2_bench::Tau2Bench,
+    &tau_bench::TauBench,
 ];

@@ -1,4 +1,6 @@
 //! What several formats have in common.
 
 pub(crate) mod anthropic;
+pub(crate) mod chat;
 pub(crate) mod exit_code;
+pub(crate) mod python;
