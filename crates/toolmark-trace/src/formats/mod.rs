@@ -4,7 +4,11 @@
 mod agentdojo;
 mod bfcl;
 mod claude_code;
+mod mini_swe_agent;
+mod openhands;
+mod openhands_sdk;
 pub(crate) mod shared;
+mod swe_agent;
 mod tau2_bench;
 mod tau_bench;
 
@@ -19,4 +23,8 @@ pub const FORMATS: &[&dyn Format] = &[
     &bfcl::Bfcl,
     &tau2_bench::Tau2Bench,
     &tau_bench::TauBench,
+    &mini_swe_agent::MiniSweAgent,
+    &openhands::OpenHands,
+    &openhands_sdk::OpenHandsSdk,
+    &swe_agent::SweAgent,
 ];
