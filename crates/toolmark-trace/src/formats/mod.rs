@@ -4,6 +4,7 @@
 mod agentdojo;
 mod bfcl;
 mod claude_code;
+mod inspect;
 mod mini_swe_agent;
 mod openhands;
 mod openhands_sdk;
@@ -27,4 +28,5 @@ pub const FORMATS: &[&dyn Format] = &[
     &openhands::OpenHands,
     &openhands_sdk::OpenHandsSdk,
     &swe_agent::SweAgent,
+    &inspect::Inspect,
 ];
