@@ -18,8 +18,8 @@
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};
 use crate::model::{
-    Actor, Convention, Cost, EventKind, Fact, Fidelity, Level, Payload, Status, Text, Tokens,
-    ToolDefinition, ToolName, Trajectory, Usage, time,
+    Actor, Cost, EventKind, Fact, Fidelity, Level, Payload, Status, Text, Tokens, ToolDefinition,
+    ToolName, Trajectory, Usage, time,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashMap, HashSet};
@@ -350,10 +350,9 @@ impl<'r, 'a> Conversation<'r, 'a> {
             }
             (None, None) => stop.and_then(|s| record.text(s)),
         };
-        let first = sample.started.and_then(time::from_value);
-        let last = sample.completed.and_then(time::from_value);
-        self.b.seen(first);
-        self.b.seen(last);
+        for time in [sample.started, sample.completed] {
+            self.b.seen(time.and_then(time::from_value));
+        }
         if let Some(error) = sample.error {
             let text = error.get("message").unwrap_or(error);
             let text = Some(record.payload(text));
@@ -696,8 +695,9 @@ impl<'a> Scoring<'a> {
         match text("event") {
             "span_begin" => {
                 let scores = matches!(text("type"), "scorer" | "scorers");
-                if scores || self.spans.contains(text("parent_id")) {
-                    self.spans.insert(text("id"));
+                let id = text("id");
+                if !id.is_empty() && (scores || self.spans.contains(text("parent_id"))) {
+                    self.spans.insert(id);
                 }
             }
             "step" if text("type") == "scorer" => match text("action") {
@@ -745,12 +745,7 @@ fn usage_of(usage: Value<'_>) -> Option<Usage> {
         cache_write: count("input_tokens_cache_write").unwrap_or(0),
         reasoning: count("reasoning_tokens").unwrap_or(0),
     };
-    let total = count("total_tokens");
-    let apart = Convention { input_includes_cache: false, output_includes_reasoning: false };
-    let fits = |c: &Convention| total == Some(Usage::new(recorded, *c).total());
-    let conventions = [Convention::INCLUSIVE, Convention::ANTHROPIC, Convention::GEMINI, apart];
-    let convention = conventions.into_iter().find(fits).unwrap_or(Convention::INCLUSIVE);
-    Some(Usage { recorded, stated_total: total, convention })
+    Some(Usage::stated(recorded, count("total_tokens")))
 }
 
 #[cfg(test)]

@@ -139,13 +139,19 @@ impl Run {
     }
 
     fn read(&mut self, record: &Record<'_>, event: Value<'_>) {
-        if event.is_array() {
-            for part in event.items() {
-                self.read_event(record, part);
-            }
-        } else {
+        if !event.is_array() {
             self.read_event(record, event);
+            return;
         }
+        // The second of a pair answers the first, whatever their ids say.
+        for part in event.items() {
+            let before = self.b.run.calls.len();
+            self.read_event(record, part);
+            if self.b.run.calls.len() > before {
+                self.open = Some(before as u32);
+            }
+        }
+        self.open = None;
     }
 
     fn read_event(&mut self, record: &Record<'_>, event: Value<'_>) {
@@ -346,10 +352,9 @@ impl Run {
         if b.run.agent.model.is_none() && b.run.steps.iter().all(|s| s.model.is_none()) {
             b.run.agent.model = label(&["metadata", "llm_config", "model"]);
         }
-        if b.run.user_turns == 0 {
-            if let Some(task) = output.get("instruction").filter(|i| i.is_string()) {
-                b.user(Some(record.payload(task)), None, record.at_value(task));
-            }
+        let task = output.get("instruction").filter(|i| i.is_string());
+        if let (0, Some(task)) = (b.run.user_turns, task) {
+            b.user(Some(record.payload(task)), None, record.at_value(task));
         }
         if let Some(success) = output.get("success").and_then(Value::as_bool) {
             b.run.outcome = Some(Text::owned(if success { "success" } else { "failure" }));
@@ -471,7 +476,7 @@ mod tests {
     #[test]
     fn pairs_and_inlined_arguments() {
         let read = read_text(
-            r#"{"instance_id":"x","instruction":"fix","metrics":{"accumulated_cost":0.5,"accumulated_token_usage":{"prompt_tokens":9,"completion_tokens":2,"cache_read_tokens":3}},"error":null,"history":[[{"id":1,"source":"agent","action":"run","args":{"command":"ls"}},{"id":2,"observation":"run","cause":1,"content":"a","extras":{"exit_code":0}}],[{"id":3,"source":"agent","action":"finish","args":{"thought":"ok"}},{}]]}
+            r#"{"instance_id":"x","instruction":"fix","metrics":{"accumulated_cost":0.5,"accumulated_token_usage":{"prompt_tokens":9,"completion_tokens":2,"cache_read_tokens":3}},"error":null,"history":[[{"id":1,"source":"agent","action":"run","args":{"command":"ls"}},{"id":2,"observation":"run","cause":1,"content":"a","extras":{"exit_code":0}}],[{"id":8,"source":"agent","action":"read","args":{}},{"observation":"read","content":"b"}],[{"id":3,"source":"agent","action":"finish","args":{"thought":"ok"}},{}]]}
 {"issue":{"number":7,"title":"t"},"success":true,"error":"","history":[{"action":"message","content":"task"},{"action":"run","command":"pwd","thought":"where"},{"observation":"run","content":"/","exit_code":0},{"observation":"run","content":"again"},{"action":"finish","thought":"bye"},5]}
 {"history":7}
 "#,
@@ -479,7 +484,7 @@ mod tests {
         assert_eq!(read.runs.len(), 3);
         assert_eq!(
             sketch(&read.runs[0]),
-            "call run {\"command\":\"ls\"} -> succeeded(exitcode) exit 0: a\nmessage: ok\nunknown event\nuser: fix\n"
+            "call run {\"command\":\"ls\"} -> succeeded(exitcode) exit 0: a\ncall read {} -> unknown(absent): b\nmessage: ok\nunknown event\nuser: fix\n"
         );
         assert_eq!(read.runs[0].usage.unwrap().recorded.cache_read, 3);
         assert_eq!(

@@ -111,14 +111,13 @@ pub(crate) fn literal_to_json(text: &str) -> Option<String> {
     let mut parts = Parts::new(text);
     let mut word = 0..0;
     while let Some((at, part)) = parts.next() {
-        if let Part::Byte(b) = part {
-            if is_name_byte(b) || matches!(b, b'-' | b'+') {
-                if word.is_empty() {
-                    word.start = at;
-                }
-                word.end = at + 1;
-                continue;
+        let in_word = matches!(part, Part::Byte(b) if is_name_byte(b) || matches!(b, b'-' | b'+'));
+        if in_word {
+            if word.is_empty() {
+                word.start = at;
             }
+            word.end = at + 1;
+            continue;
         }
         push_word(&mut json, &text[word.clone()]);
         word = 0..0;
