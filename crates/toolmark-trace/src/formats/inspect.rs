@@ -145,9 +145,10 @@ impl LogReader {
             "_journal/start.json" if self.header.task.is_none() => {
                 self.header.read(record, value);
             }
-            "summaries.json" => self.read_summaries(record, value, out),
-            _ if entry.starts_with("_journal/summaries/") => {
-                self.read_summaries(record, value, out);
+            _ if entry == "summaries.json" || entry.starts_with("_journal/summaries/") => {
+                for summary in value.items() {
+                    self.read_summary(record, summary, out);
+                }
             }
             _ => match entry.strip_prefix("samples/") {
                 Some(name) if !name.contains('/') => self.read_sample(record, value, None, out),
@@ -157,12 +158,6 @@ impl LogReader {
                 }
                 _ => {}
             },
-        }
-    }
-
-    fn read_summaries(&mut self, record: &Record<'_>, list: Value<'_>, out: &mut Out) {
-        for summary in list.items() {
-            self.read_summary(record, summary, out);
         }
     }
 
@@ -519,17 +514,15 @@ impl<'r, 'a> Conversation<'r, 'a> {
 
     fn read_message(&mut self, message: Value<'a>) {
         let at = self.record.at_value(message);
-        let content = message.get("content");
         match message.get("role").and_then(Value::inner).unwrap_or("") {
             "assistant" => self.read_assistant(message),
             "tool" => self.read_result(message),
-            "system" => {
-                let text = content.map(|c| self.payload(c));
-                self.b.context(text, None, at);
-            }
-            "user" => {
-                let text = content.map(|c| self.payload(c));
-                self.b.user(text, None, at);
+            role @ ("system" | "user") => {
+                let text = message.get("content").map(|c| self.payload(c));
+                match role {
+                    "user" => self.b.user(text, None, at),
+                    _ => self.b.context(text, None, at),
+                }
             }
             other => self.b.unknown(Text::owned(format!("message/{other}")), at),
         }
