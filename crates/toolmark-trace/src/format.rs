@@ -5,7 +5,7 @@
 
 use crate::builder::Builder;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::model::{At, Block, Fidelity, Payload, Text, Trajectory};
+use crate::model::{At, Block, Fidelity, Payload, Text, Trajectory, Usage};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -163,16 +163,31 @@ pub struct Out {
     pub(crate) ready: VecDeque<Trajectory>,
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) skipped: u64,
+    pub(crate) unattributed: Option<Usage>,
 }
 
 impl Out {
     pub(crate) fn new(file: Arc<str>) -> Self {
-        Self { file, ready: VecDeque::new(), diagnostics: Vec::new(), skipped: 0 }
+        Self {
+            file,
+            ready: VecDeque::new(),
+            diagnostics: Vec::new(),
+            skipped: 0,
+            unattributed: None,
+        }
     }
 
     /// Hands over a finished trajectory.
     pub fn push(&mut self, trajectory: Trajectory) {
         self.ready.push_back(trajectory);
+    }
+
+    /// Adds usage that the file states as a whole and no trajectory carries.
+    pub fn unattributed(&mut self, usage: Usage) {
+        match &mut self.unattributed {
+            Some(sum) => sum.add(&usage),
+            None => self.unattributed = Some(usage),
+        }
     }
 
     /// Starts a trajectory of this file.

@@ -9,7 +9,7 @@ use crate::input::decode::{Head, decompressed, utf8_from_utf16};
 use crate::input::frames::{Frame, Frames};
 use crate::input::limits::Limits;
 use crate::input::shape;
-use crate::model::{Block, Trajectory};
+use crate::model::{Block, Trajectory, Usage};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -305,6 +305,13 @@ impl Trajectories {
     #[must_use]
     pub fn skipped(&self) -> u64 {
         self.out.skipped
+    }
+
+    /// Token usage that the file states as a whole and no trajectory carries,
+    /// as far as it was read.
+    #[must_use]
+    pub fn unattributed(&self) -> Option<&Usage> {
+        self.out.unattributed.as_ref()
     }
 
     /// How many records were read so far.

@@ -1,5 +1,6 @@
 //! The counts of a file: what `toolmark stats` prints a row of.
 
+use crate::format::FormatInfo;
 use crate::model::{Fact, Fidelity, Tokens, Trajectory, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -64,6 +65,19 @@ impl Summary {
         }
     }
 
+    /// Ends the counts of a file. One without runs has none of what its format
+    /// records, which is not the same as not knowing.
+    pub fn close(&mut self, format: &FormatInfo) {
+        if self.trajectories > 0 {
+            return;
+        }
+        self.fidelity = format.fidelity;
+        let none = |fact| (!format.fidelity.lacks(fact)).then_some(0);
+        self.tool_errors = none(Fact::Status);
+        self.assistant_turns = none(Fact::Steps);
+        self.user_turns = none(Fact::UserTurns);
+    }
+
     fn add_run(&mut self, run: &Trajectory) {
         self.fidelity = self.fidelity.union(run.fidelity);
         self.unknown_records += run.unknown_records() as u64;
@@ -106,7 +120,8 @@ impl Summary {
         }
     }
 
-    fn add_usage(&mut self, usage: &Usage) {
+    /// Adds usage that belongs to no trajectory of the file.
+    pub fn add_usage(&mut self, usage: &Usage) {
         let sum = self.tokens.get_or_insert(TokenCounts { recorded: Tokens::default(), total: 0 });
         sum.recorded.add(usage.recorded);
         sum.total = sum.total.saturating_add(usage.total());

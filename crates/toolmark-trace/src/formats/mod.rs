@@ -7,7 +7,17 @@ mod claude_hooks;
 mod claude_stream;
 mod codex_exec;
 mod codex_rollout;
+mod agentdojo;
+mod bfcl;
+mod claude_code;
+mod inspect;
+mod mini_swe_agent;
+mod openhands;
+mod openhands_sdk;
 pub(crate) mod shared;
+mod swe_agent;
+mod tau2_bench;
+mod tau_bench;
 
 use crate::format::Format;
 
@@ -21,4 +31,13 @@ pub const FORMATS: &[&dyn Format] = &[
     &codex_exec::CodexExec,
     &claude_hooks::ClaudeHooks,
     &anthropic_managed::AnthropicManaged,
+    &agentdojo::AgentDojo,
+    &bfcl::Bfcl,
+    &tau2_bench::Tau2Bench,
+    &tau_bench::TauBench,
+    &mini_swe_agent::MiniSweAgent,
+    &openhands::OpenHands,
+    &openhands_sdk::OpenHandsSdk,
+    &swe_agent::SweAgent,
+    &inspect::Inspect,
 ];

@@ -96,6 +96,17 @@ impl Usage {
         Self { recorded, stated_total: None, convention }
     }
 
+    /// Usage of a source that relays many providers: the stated total tells
+    /// what its words mean, and without one they are taken as inclusive.
+    #[must_use]
+    pub fn stated(recorded: Tokens, total: Option<u64>) -> Self {
+        let apart = Convention { input_includes_cache: false, output_includes_reasoning: false };
+        let fits = |c: &Convention| total == Some(Self::new(recorded, *c).total());
+        let all = [Convention::INCLUSIVE, Convention::ANTHROPIC, Convention::GEMINI, apart];
+        let convention = all.into_iter().find(fits).unwrap_or(Convention::INCLUSIVE);
+        Self { recorded, stated_total: total, convention }
+    }
+
     /// The same usage in toolmark's own meaning.
     #[must_use]
     pub fn normalised(&self) -> Normalised {
@@ -184,5 +195,19 @@ mod tests {
         let gemini = Usage::new(tokens, Convention::GEMINI);
         assert_eq!(gemini.normalised().output, 14);
         assert_eq!(gemini.total(), 114);
+    }
+
+    #[test]
+    fn a_total_tells_the_convention() {
+        let tokens =
+            Tokens { input: 100, output: 10, cache_read: 60, cache_write: 20, reasoning: 4 };
+        for (total, uncached, output) in
+            [(110, 20, 10), (190, 100, 10), (114, 20, 14), (194, 100, 14), (7, 20, 10)]
+        {
+            let usage = Usage::stated(tokens, Some(total));
+            assert_eq!(usage.total(), total);
+            let normalised = usage.normalised();
+            assert_eq!((normalised.uncached_input, normalised.output), (uncached, output));
+        }
     }
 }

@@ -2,4 +2,6 @@
 
 pub(crate) mod anthropic;
 pub(crate) mod codex;
+pub(crate) mod chat;
 pub(crate) mod exit_code;
+pub(crate) mod python;

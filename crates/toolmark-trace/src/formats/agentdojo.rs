@@ -1,0 +1,251 @@
+//! AgentDojo runs: one document with `messages` and what the benchmark found
+//! (`utility`, `security`), or the messages alone as an array.
+//!
+//! Calls are `{function: "name", args: {…}, id}` and content blocks keep their
+//! text under `content`. A tool message repeats the call it answers and has
+//! `error`, which is null where the call worked. Some providers give no ids:
+//! results then come in the order of the calls.
+
+use super::shared::chat;
+use crate::builder::{Answer, Builder};
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{EventKind, Fact, Fidelity, Text, ToolDefinition};
+use std::collections::VecDeque;
+use toolmark_scan::Value;
+
+/// AgentDojo runs.
+pub(crate) struct AgentDojo;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "agentdojo",
+    title: "AgentDojo run",
+    origin: "ethz-spylab/agentdojo and its forks, runs/**/*.json",
+    versions: "0.1 and later",
+    looks_for: "tool_calls whose function is a name and whose args are an object",
+    fidelity: Fidelity::lacking(&[
+        Fact::ExitCodes,
+        Fact::Times,
+        Fact::Durations,
+        Fact::Tokens,
+        Fact::Cost,
+        Fact::WorkingDirectory,
+    ]),
+};
+
+impl Format for AgentDojo {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        let is_run = |r: Value<'_>| {
+            let mut messages = r.get("messages").into_iter().flat_map(Value::items).peekable();
+            let is_named = r.has("suite_name") && r.has("pipeline_name");
+            messages.peek().is_some() && (is_named || messages.any(has_named_call))
+        };
+        if probe.any(is_run) {
+            return 100;
+        }
+        if probe.any(has_named_call) { 95 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::<RunReader>::default()
+    }
+}
+
+/// Has this message a call in AgentDojo's own shape?
+fn has_named_call(message: Value<'_>) -> bool {
+    message.get("tool_calls").into_iter().flat_map(Value::items).any(|call| {
+        call.get("function").is_some_and(|f| f.is_string())
+            && call.get("args").is_some_and(|a| a.is_object())
+    })
+}
+
+#[derive(Default)]
+struct RunReader {
+    /// The run whose messages are the records themselves.
+    bare: Option<Conversation>,
+}
+
+impl Reader for RunReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let Some(value) = record.json().filter(|v| v.is_object()) else {
+            out.skip(&record.at(), "not an AgentDojo run: an object was expected");
+            return;
+        };
+        if let Some(messages) = value.get("messages") {
+            let mut conversation = Conversation::new(out);
+            describe(&mut conversation.b, record, value);
+            for message in messages.items() {
+                conversation.read(record, message);
+            }
+            if let Some(error) = value.get("error") {
+                let text = Some(record.payload(error));
+                let at = record.at_value(error);
+                conversation.b.event(EventKind::Error, text, None, None, at);
+            }
+            out.push(conversation.b.finish());
+        } else {
+            self.bare.get_or_insert_with(|| Conversation::new(out)).read(record, value);
+        }
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        if let Some(conversation) = self.bare.take() {
+            out.push(conversation.b.finish());
+        }
+    }
+}
+
+fn describe(b: &mut Builder, record: &Record<'_>, run: Value<'_>) {
+    let text = |key: &str| run.get(key).and_then(|v| record.label(v));
+    b.run.id = text("run_id");
+    b.run.agent.name = text("pipeline_name");
+    let task = text("user_task_id").or_else(|| text("task_id"));
+    let name: Vec<String> = [text("suite_name"), task, text("injection_task_id")]
+        .into_iter()
+        .flatten()
+        .map(|t| t.to_string())
+        .collect();
+    b.run.name = (!name.is_empty()).then(|| Text::owned(name.join("/")));
+    b.run.outcome = outcome(run);
+    let tools = run.get("available_tools").or_else(|| run.get("tools"));
+    b.run.tools = tools.filter(|t| t.is_array()).map(|tools| {
+        let name = |t: Value<'_>| record.text(t).or_else(|| record.text_at(t, "name"));
+        let definition = |t| {
+            Some(ToolDefinition {
+                name: name(t)?,
+                description: record.text_at(t, "description"),
+                schema: record.payload_at(t, "parameters"),
+            })
+        };
+        tools.items().filter_map(definition).collect()
+    });
+}
+
+/// What the benchmark found: did the agent do the user's task, and did it
+/// resist the injected one?
+fn outcome(run: Value<'_>) -> Option<Text> {
+    let found = run.get("evaluation").filter(|e| e.is_object()).unwrap_or(run);
+    let parts: Vec<String> = ["utility", "security"]
+        .iter()
+        .filter_map(|key| Some(format!("{key} {}", found.get(key)?.as_bool()?)))
+        .collect();
+    (!parts.is_empty()).then(|| Text::owned(parts.join(", ")))
+}
+
+struct Conversation {
+    b: Builder,
+    /// Calls without an id that wait for their result.
+    open: VecDeque<u32>,
+}
+
+impl Conversation {
+    fn new(out: &Out) -> Self {
+        Self { b: out.builder(&AgentDojo).with_repeating_ids(), open: VecDeque::new() }
+    }
+
+    fn read(&mut self, record: &Record<'_>, message: Value<'_>) {
+        let b = &mut self.b;
+        let at = record.at_value(message);
+        let content = message.get("content");
+        let payload = content.map(|c| record.payload(c));
+        match message.get("role").and_then(Value::inner).unwrap_or("") {
+            "system" => b.context(payload, None, at),
+            "user" => b.user(payload, None, at),
+            "assistant" => {
+                let step = b.step(None, None, at);
+                if let Some(content) = content {
+                    chat::words(b, record, content, Some(step), None);
+                }
+                for call in message.get("tool_calls").into_iter().flat_map(Value::items) {
+                    let call = chat::new_call(record, call, Some(step), None);
+                    let has_id = call.id.is_some();
+                    let index = b.call(call);
+                    if !has_id {
+                        self.open.push_back(index);
+                    }
+                }
+            }
+            "tool" => self.read_result(record, message),
+            other => b.unknown(Text::owned(format!("message/{other}")), at),
+        }
+    }
+
+    fn read_result(&mut self, record: &Record<'_>, message: Value<'_>) {
+        let error = message.get("error");
+        // The error stands beside an empty content.
+        let content = message.get("content").filter(|c| error.is_none() || has_words(*c));
+        let payload = content.or(error).map(|p| record.payload(p));
+        let answer = Answer::new(payload, record.at_value(message)).protocol(error.is_some());
+        let id = message.get("tool_call_id").or_else(|| message.at(&["tool_call", "id"]));
+        match id.and_then(Value::str).filter(|id| !id.is_empty()) {
+            Some(id) => {
+                self.b.answer(&id, answer);
+            }
+            None => match self.open.pop_front() {
+                Some(call) => self.b.answer_call(call, answer),
+                None => self.b.orphan(answer),
+            },
+        }
+    }
+}
+
+fn has_words(content: Value<'_>) -> bool {
+    match content.inner() {
+        Some(text) => !text.is_empty(),
+        None => content.items().any(|block| block.get("content").is_some_and(|c| !c.is(""))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn a_run() {
+        let read = read_text(
+            r#"{"suite_name":"bank","pipeline_name":"p","user_task_id":"user_task_1","injection_task_id":"injection_task_2",
+            "utility":true,"security":false,"error":null,"messages":[
+            {"role":"system","content":[{"type":"text","content":"be good"}]},
+            {"role":"user","content":[{"type":"text","content":"pay"}]},
+            {"role":"assistant","content":[{"type":"text","content":"on it"}],"tool_calls":[
+              {"function":"read","args":{"f":"a"},"id":"1","placeholder_args":null},
+              {"function":"send","args":{"n":2},"id":"2"},
+              {"function":"stop","args":{},"id":"3"}]},
+            {"role":"tool","content":[{"type":"text","content":"bill"}],"tool_call_id":"1","tool_call":{"function":"read","args":{},"id":"1"},"error":null},
+            {"role":"tool","content":[{"type":"text","content":""}],"tool_call_id":"2","error":"ValueError: no"},
+            {"role":"tool","content":"x","tool_call_id":"9","error":null},
+            {"role":"critic","content":1}]}"#,
+        );
+        assert_eq!(read.format, "agentdojo");
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "context: be good\nuser: pay\n0 message: on it\n\
+             0 call read {\"f\":\"a\"} -> succeeded(protocol): bill\n\
+             0 call send {\"n\":2} -> failed(protocol): ValueError: no\n\
+             0 call stop {} -> unanswered(absent): \n\
+             orphanresult: x\nunknown message/critic\n"
+        );
+        assert_eq!(run.name.as_ref().unwrap(), "bank/user_task_1/injection_task_2");
+        assert_eq!(run.outcome.as_ref().unwrap(), "utility true, security false");
+    }
+
+    #[test]
+    fn bare_messages_without_ids_pair_in_order() {
+        let read = read_text(
+            r#"[{"role":"user","content":"go"},
+            {"role":"assistant","content":null,"tool_calls":[{"function":"a","args":{},"id":null},{"function":"b","args":{},"id":""}]},
+            {"role":"tool","content":"one","tool_call_id":null,"error":null},
+            {"role":"tool","content":"two","tool_call_id":"","error":null},
+            {"role":"tool","content":"three","error":null}, 4]"#,
+        );
+        assert_eq!(
+            sketch(&read.runs[0]),
+            "user: go\n0 call a {} -> succeeded(protocol): one\n0 call b {} -> succeeded(protocol): two\norphanresult: three\n"
+        );
+        assert_eq!(read.skipped, 1);
+    }
+}

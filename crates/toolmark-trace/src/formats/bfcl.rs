@@ -1,0 +1,357 @@
+//! Berkeley Function Calling Leaderboard result files: one line per test entry,
+//! `{id, result, input_token_count, output_token_count, latency}`.
+//!
+//! `result` is what the model answered, in the shape its handler leaves it in:
+//!
+//! - `[{"name": args}]` from function-calling APIs, the arguments as an object
+//!   or as JSON text;
+//! - Python calls in one string, `[f(x=1), g()]`;
+//! - `<tool_call>{…}</tool_call>` or `{"tool_calls": […]}` as text, from open
+//!   models that were told to call in that syntax;
+//! - words: a refusal, a question back, an error of the provider;
+//! - a list of turns, each a list of responses in one of these shapes, for
+//!   multi-turn entries.
+//!
+//! Text that is wholly calls in a syntax the leaderboard asks for is read as
+//! calls. No tool is run, so no call has a result, and what the user asked is
+//! in the test set, not here.
+
+use super::shared::python;
+use crate::builder::{Builder, NewCall};
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{
+    At, Convention, EventKind, Fact, Fidelity, Payload, Text, Tokens, ToolName, Usage,
+};
+use toolmark_scan::{Kind, Scanner, Value};
+
+/// BFCL result files.
+pub(crate) struct Bfcl;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "bfcl",
+    title: "Berkeley Function Calling Leaderboard results",
+    origin: "ShishirPatil/gorilla, berkeley-function-call-leaderboard/result/**/*_result.json",
+    versions: "v1 to v4",
+    looks_for: "lines with id and result, beside input_token_count and latency",
+    fidelity: Fidelity::lacking(&[
+        Fact::CallIds,
+        Fact::Results,
+        Fact::Status,
+        Fact::ExitCodes,
+        Fact::Times,
+        Fact::Durations,
+        Fact::UserTurns,
+        Fact::Cost,
+        Fact::Model,
+        Fact::ToolDefinitions,
+        Fact::WorkingDirectory,
+    ]),
+};
+
+impl Format for Bfcl {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        const KNOWN: [&str; 8] = [
+            "id",
+            "result",
+            "input_token_count",
+            "output_token_count",
+            "latency",
+            "reasoning_content",
+            "inference_log",
+            "traceback",
+        ];
+        let is_entry = |r: Value<'_>| {
+            r.get("id").is_some_and(|i| i.is_string())
+                && r.get("result").is_some_and(|v| v.is_string() || v.is_array())
+        };
+        if probe.any(|r| is_entry(r) && (r.has("input_token_count") || r.has("inference_log"))) {
+            return 100;
+        }
+        let only_known = |r: Value<'_>| {
+            r.fields().all(|(key, _)| KNOWN.iter().any(|k| key.is(k)))
+                && r.get("id").and_then(Value::inner).is_some_and(is_entry_id)
+        };
+        if probe.any(|r| is_entry(r) && only_known(r)) { 90 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(ResultReader)
+    }
+}
+
+/// Entries are numbered within their category: `parallel_multiple_17`, since
+/// v3 also `live_simple_3-0-1`.
+fn is_entry_id(id: &str) -> bool {
+    id.rsplit_once('_').is_some_and(|(category, number)| {
+        !category.is_empty()
+            && number.starts_with(|c: char| c.is_ascii_digit())
+            && number.bytes().all(|b| b.is_ascii_digit() || b == b'-')
+    })
+}
+
+struct ResultReader;
+
+impl Reader for ResultReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let entry = record.json().filter(|v| v.is_object());
+        let Some((entry, result)) = entry.and_then(|e| Some((e, e.get("result")?))) else {
+            out.skip(&record.at(), "not a BFCL result: an object with id and result was expected");
+            return;
+        };
+        let mut b = out.builder(&Bfcl);
+        b.run.id = record.text_at(entry, "id");
+        if let Some(reasoning) = entry.get("reasoning_content").filter(|r| !r.is("")) {
+            let text = Some(record.payload(reasoning));
+            b.event(EventKind::Reasoning, text, None, None, record.at_value(reasoning));
+        }
+        read_result(&mut b, record, result);
+        for key in ["inference_log", "traceback"] {
+            if let Some(value) = entry.get(key) {
+                let kind = EventKind::Note(Text::owned(key));
+                b.event(kind, Some(record.payload(value)), None, None, record.at_value(value));
+            }
+        }
+        b.run.usage = usage(entry);
+        if let (Some(usage), [step]) = (b.run.usage, &mut b.run.steps[..]) {
+            step.usage = Some(usage);
+        }
+        out.push(b.finish());
+    }
+
+    fn finish(&mut self, _: &mut Out) {}
+}
+
+fn read_result(b: &mut Builder, record: &Record<'_>, result: Value<'_>) {
+    let is_multi_turn = result.items().next().is_some_and(|turn| turn.is_array());
+    if !is_multi_turn {
+        read_response(b, record, result);
+        return;
+    }
+    for turn in result.items() {
+        if turn.is_array() {
+            for response in turn.items() {
+                read_response(b, record, response);
+            }
+        } else {
+            read_response(b, record, turn);
+        }
+    }
+}
+
+/// One answer of the model.
+fn read_response(b: &mut Builder, record: &Record<'_>, response: Value<'_>) {
+    let at = record.at_value(response);
+    let step = b.step(None, None, at.clone());
+    match response.kind() {
+        Kind::String => read_text(b, record, response, step),
+        Kind::Array => {
+            for item in response.items() {
+                if item.is_string() {
+                    read_text(b, record, item, step);
+                } else {
+                    read_named_args(b, record, item, step);
+                }
+            }
+        }
+        Kind::Object => read_named_args(b, record, response, step),
+        _ => b.message(step, record.payload(response), None, at),
+    }
+}
+
+/// `{"name": args}`, possibly several in one object.
+fn read_named_args(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: u32) {
+    if !item.is_object() {
+        b.message(step, record.payload(item), None, record.at_value(item));
+        return;
+    }
+    for (name, args) in item.fields() {
+        let at = record.at_value(name);
+        let name = record.text(name).unwrap_or_else(|| Text::owned(""));
+        push_call(b, name, (!args.is_null()).then(|| record.payload(args)), step, at);
+    }
+}
+
+fn push_call(b: &mut Builder, name: Text, args: Option<Payload>, step: u32, at: At) {
+    let name = ToolName::new(name);
+    b.call(NewCall { id: None, name, args, step: Some(step), time: None, at });
+}
+
+/// Calls in one of the textual syntaxes, or else words.
+fn read_text(b: &mut Builder, record: &Record<'_>, value: Value<'_>, step: u32) {
+    let at = record.at_value(value);
+    let text = value.str().unwrap_or_default();
+    let found = tagged_calls(&text).or_else(|| json_calls(&text)).or_else(|| python_calls(&text));
+    let Some(found) = found else {
+        if is_provider_error(&text) {
+            b.event(EventKind::Error, Some(record.payload(value)), Some(step), None, at);
+        } else {
+            b.message(step, record.payload(value), None, at);
+        }
+        return;
+    };
+    for (name, args) in found {
+        push_call(b, Text::owned(name), args, step, at.clone());
+    }
+}
+
+/// Handlers write what the API threw where the answer should be.
+fn is_provider_error(text: &str) -> bool {
+    text == "Error"
+        || ["Error during inference:", "Parsing error:", "Internal error occurred"]
+            .iter()
+            .any(|start| text.starts_with(start))
+}
+
+/// Name and arguments of calls found in a text.
+type Found = Vec<(String, Option<Payload>)>;
+
+/// `<tool_call>{"name": …, "arguments": …}</tool_call>`, one after the other.
+fn tagged_calls(text: &str) -> Option<Found> {
+    let mut found = Vec::new();
+    for part in text.split("<tool_call>").skip(1) {
+        let body = part.split_once("</tool_call>").map_or(part, |(body, _)| body).trim();
+        // Some models write the object as Python would print it.
+        let call = one_call(body).or_else(|| one_call(&python::literal_to_json(body)?))?;
+        found.push(call);
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+fn one_call(json: &str) -> Option<(String, Option<Payload>)> {
+    let mut scanner = Scanner::new();
+    named_call(scanner.parse(json).ok()?.root())
+}
+
+/// `{"name": …, "arguments": …}`.
+fn named_call(call: Value<'_>) -> Option<(String, Option<Payload>)> {
+    let name = call.get("name")?.str()?.into_owned();
+    let args = call.get("arguments").or_else(|| call.get("parameters"));
+    Some((name, args.map(owned_payload)))
+}
+
+fn owned_payload(value: Value<'_>) -> Payload {
+    match value.str() {
+        Some(text) => Payload::text(Text::owned(text)),
+        None => Payload::json(Text::owned(value.raw())),
+    }
+}
+
+/// `{"tool_calls": [{"name": …, "arguments": …}]}`, or such a list alone.
+fn json_calls(text: &str) -> Option<Found> {
+    let text = text.trim();
+    if !text.starts_with(['{', '[']) {
+        return None;
+    }
+    let mut scanner = Scanner::new();
+    let root = scanner.parse(text).ok()?.root();
+    let list = root.get("tool_calls").filter(|c| c.is_array()).unwrap_or(root);
+    let found: Option<Found> = match list.kind() {
+        Kind::Array => list.items().map(named_call).collect(),
+        _ => named_call(list).map(|call| vec![call]),
+    };
+    found.filter(|calls| !calls.is_empty())
+}
+
+/// `[f(x=1), g()]`.
+fn python_calls(text: &str) -> Option<Found> {
+    let calls = python::calls(text)?;
+    let args = |call: &python::PythonCall<'_>| match python::keywords_to_json(call.args) {
+        Some(json) => Payload::json(Text::owned(json)),
+        None => Payload::text(Text::owned(call.args)),
+    };
+    Some(calls.iter().map(|call| (call.name.to_owned(), Some(args(call)))).collect())
+}
+
+/// Token counts are numbers, or lists (of lists) of them for several turns.
+fn usage(entry: Value<'_>) -> Option<Usage> {
+    let count = |key: &str| entry.get(key).map(sum);
+    let (input, output) = (count("input_token_count"), count("output_token_count"));
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    let recorded =
+        Tokens { input: input.unwrap_or(0), output: output.unwrap_or(0), ..Tokens::default() };
+    Some(Usage::new(recorded, Convention::INCLUSIVE))
+}
+
+fn sum(count: Value<'_>) -> u64 {
+    let mut total = 0u64;
+    let mut open = vec![count];
+    while let Some(value) = open.pop() {
+        if value.is_array() {
+            open.extend(value.items());
+        } else {
+            total = total.saturating_add(value.as_u64().unwrap_or(0));
+        }
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    fn sketches(lines: &str) -> Vec<String> {
+        let read = read_text(lines);
+        assert_eq!(read.format, "bfcl");
+        read.runs.iter().map(sketch).collect()
+    }
+
+    #[test]
+    fn the_shapes_of_a_result() {
+        let got = sketches(
+            r#"{"id":"simple_0","result":[{"area":{"b":1}},{"area":"{\"b\":2}"}],"input_token_count":5,"output_token_count":2,"latency":1.5}
+{"id":"simple_1","result":"[a.b(x=1, y='z'), c(2)]"}
+{"id":"simple_2","result":"<tool_call>\n{\"arguments\": {\"n\": 1}, \"name\": \"f\"}\n</tool_call>\n<tool_call>\n{'name': 'g', 'arguments': {'t': True}}"}
+{"id":"simple_3","result":"\n{\"tool_calls\": [{\"name\": \"f\", \"arguments\": {}}]}"}
+{"id":"simple_4","result":"I cannot (really) do that."}
+{"id":"simple_5","result":"Error during inference: 500"}
+{"id":"simple_6","result":"\n[]"}
+"#,
+        );
+        assert_eq!(
+            got,
+            [
+                "0 call area {\"b\":1} -> unanswered(absent): \n0 call area {\"b\":2} -> unanswered(absent): \n",
+                "0 call a.b {\"x\":1,\"y\":\"z\"} -> unanswered(absent): \n0 call c 2 -> unanswered(absent): \n",
+                "0 call f {\"n\": 1} -> unanswered(absent): \n0 call g {\"t\": true} -> unanswered(absent): \n",
+                "0 call f {} -> unanswered(absent): \n",
+                "0 message: I cannot (really) do that.\n",
+                "0 error: Error during inference: 500\n",
+                "0 message: \n[]\n",
+            ]
+        );
+    }
+
+    #[test]
+    fn turns_hold_responses() {
+        let read = read_text(
+            r#"{"id":"multi_turn_base_0","result":[[[{"cd":"{\"d\":\"x\"}"}],"done"],["[ls(a=True)]"],[]],"input_token_count":[[10,20],[30],[]],"output_token_count":[[1,2],[3],[]],"latency":[[1,1],[1],[]]}"#,
+        );
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "0 call cd {\"d\":\"x\"} -> unanswered(absent): \n1 message: done\n2 call ls {\"a\":true} -> unanswered(absent): \n"
+        );
+        let tokens = run.usage.unwrap().recorded;
+        assert_eq!((tokens.input, tokens.output), (60, 6));
+    }
+
+    #[test]
+    fn wrong_types_are_harmless() {
+        let read = read_text(
+            r#"{"id":"simple_0","result":[5,null,"f(x=1)",{"g":null}],"input_token_count":"many"}
+{"id":"simple_1","result":7}
+{"id":"simple_2","result":{}}
+[1]
+{"id":"simple_3"}
+"#,
+        );
+        assert_eq!((read.runs.len(), read.skipped), (3, 2));
+        assert_eq!(read.runs[0].calls.len(), 2);
+    }
+}

@@ -1,0 +1,269 @@
+//! Calls in Python syntax, which models that were asked for it answer with:
+//! `[weather(city='Rome', days=3), time(zone="CET")]`.
+//!
+//! Only literals are understood, by one pass over the bytes with a depth
+//! counter: nothing here calls itself, whatever the text nests.
+
+use std::borrow::Cow;
+
+/// A call found in a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PythonCall<'a> {
+    /// The name, dots included.
+    pub(crate) name: &'a str,
+    /// The text between its parentheses.
+    pub(crate) args: &'a str,
+}
+
+/// The calls a text consists of, in brackets or not; `None` unless all of it is
+/// calls.
+pub(crate) fn calls(text: &str) -> Option<Vec<PythonCall<'_>>> {
+    let text = text.trim();
+    let mut rest = match text.strip_prefix('[') {
+        Some(inside) => inside.strip_suffix(']')?.trim(),
+        None => text,
+    };
+    let mut found = Vec::new();
+    while !rest.is_empty() {
+        let length = rest.bytes().take_while(|b| is_name_byte(*b)).count();
+        let (name, after) = rest.split_at(length);
+        let inside = after.trim_start().strip_prefix('(')?;
+        if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+            return None;
+        }
+        let end = closing(inside)?;
+        found.push(PythonCall { name, args: inside[..end].trim() });
+        rest = inside[end + 1..].trim_start();
+        if rest.is_empty() {
+            break;
+        }
+        rest = rest.strip_prefix(',')?.trim_start();
+    }
+    (!found.is_empty()).then_some(found)
+}
+
+fn is_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.') || byte >= 0x80
+}
+
+/// Where the bracket that is open before `text` closes.
+fn closing(text: &str) -> Option<usize> {
+    let mut parts = Parts::new(text);
+    let mut depth = 0usize;
+    while let Some((at, part)) = parts.next() {
+        match part {
+            Part::Byte(b'(' | b'[' | b'{') => depth += 1,
+            Part::Byte(b')') if depth == 0 => return Some(at),
+            Part::Byte(b')' | b']' | b'}') => depth = depth.checked_sub(1)?,
+            Part::Open => return None,
+            Part::Byte(_) | Part::String(_) => {}
+        }
+    }
+    None
+}
+
+/// Keyword arguments as a JSON object; `None` where one has no keyword.
+pub(crate) fn keywords_to_json(args: &str) -> Option<String> {
+    let mut json = String::from("{");
+    for argument in split_commas(args) {
+        let (key, value) = argument.split_once('=')?;
+        let key = key.trim();
+        if key.is_empty() || !key.bytes().all(|b| is_name_byte(b) && b != b'.') {
+            return None;
+        }
+        if json.len() > 1 {
+            json.push(',');
+        }
+        json.push_str(&quoted(key));
+        json.push(':');
+        // What is no literal is kept as its source.
+        let value = value.trim();
+        json.push_str(&literal_to_json(value).unwrap_or_else(|| quoted(value)));
+    }
+    json.push('}');
+    Some(json)
+}
+
+/// The stretches of `text` between its outermost commas; empty ones left out.
+fn split_commas(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut parts = Parts::new(text);
+    let (mut start, mut depth) = (0, 0usize);
+    while let Some((at, part)) = parts.next() {
+        match part {
+            Part::Byte(b'(' | b'[' | b'{') => depth += 1,
+            Part::Byte(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
+            Part::Byte(b',') if depth == 0 => {
+                found.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(&text[start..]);
+    found.retain(|part| !part.trim().is_empty());
+    found
+}
+
+/// A Python literal as JSON: other quotes, other constants, tuples as arrays.
+pub(crate) fn literal_to_json(text: &str) -> Option<String> {
+    let mut json = String::with_capacity(text.len() + 8);
+    let mut parts = Parts::new(text);
+    let mut word = 0..0;
+    while let Some((at, part)) = parts.next() {
+        let in_word = matches!(part, Part::Byte(b) if is_name_byte(b) || matches!(b, b'-' | b'+'));
+        if in_word {
+            if word.is_empty() {
+                word.start = at;
+            }
+            word.end = at + 1;
+            continue;
+        }
+        push_word(&mut json, &text[word.clone()]);
+        word = 0..0;
+        match part {
+            Part::String(inside) => json.push_str(&quoted(&python_string(inside))),
+            Part::Byte(b'(') => json.push('['),
+            Part::Byte(b @ (b')' | b']' | b'}')) => {
+                let end = json.trim_end().trim_end_matches(',').len();
+                json.truncate(end);
+                json.push(if b == b'}' { '}' } else { ']' });
+            }
+            Part::Byte(b) => json.push(char::from(b)),
+            Part::Open => return None,
+        }
+    }
+    push_word(&mut json, &text[word]);
+    // Whatever was no literal is no JSON either.
+    serde_json::from_str::<serde_json::Value>(&json).is_ok().then_some(json)
+}
+
+fn push_word(json: &mut String, word: &str) {
+    json.push_str(match word {
+        "True" => "true",
+        "False" => "false",
+        "None" => "null",
+        other => other.strip_prefix('+').unwrap_or(other),
+    });
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// The text of a Python string from what stands between its quotes.
+fn python_string(inside: &str) -> Cow<'_, str> {
+    if !inside.contains('\\') {
+        return Cow::Borrowed(inside);
+    }
+    let mut text = String::with_capacity(inside.len());
+    let mut rest = inside.chars();
+    while let Some(c) = rest.next() {
+        if c != '\\' {
+            text.push(c);
+            continue;
+        }
+        match rest.next() {
+            Some('n') => text.push('\n'),
+            Some('t') => text.push('\t'),
+            Some('r') => text.push('\r'),
+            Some(c @ ('\\' | '\'' | '"')) => text.push(c),
+            Some('\n') => {}
+            // Rarer escapes stay as they are written.
+            Some(other) => text.extend(['\\', other]),
+            None => text.push('\\'),
+        }
+    }
+    Cow::Owned(text)
+}
+
+/// A string literal, or a byte outside of them.
+enum Part<'a> {
+    String(&'a str),
+    Byte(u8),
+    /// A string that never ends.
+    Open,
+}
+
+struct Parts<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Parts<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// The next part and where it starts.
+    fn next(&mut self) -> Option<(usize, Part<'a>)> {
+        let bytes = self.text.as_bytes();
+        let start = self.at;
+        let first = *bytes.get(start)?;
+        self.at += 1;
+        if !matches!(first, b'"' | b'\'') {
+            return Some((start, Part::Byte(first)));
+        }
+        while let Some(&byte) = bytes.get(self.at) {
+            self.at += 1;
+            match byte {
+                b'\\' => self.at += 1,
+                _ if byte == first => {
+                    return Some((start, Part::String(&self.text[start + 1..self.at - 1])));
+                }
+                _ => {}
+            }
+        }
+        Some((start, Part::Open))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_calls() {
+        let found = calls("[a.b(x=1, y='),('), c( )]  ").unwrap();
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0], PythonCall { name: "a.b", args: "x=1, y='),('" });
+        assert_eq!(found[1], PythonCall { name: "c", args: "" });
+        assert_eq!(calls("f(g(1), {'a': [2]})").unwrap()[0].args, "g(1), {'a': [2]}");
+        for text in [
+            "",
+            "[]",
+            "[1, 2]",
+            "hello (world) there",
+            "[f(x='it's')]",
+            "[f(x]",
+            "f(",
+            "[f(1) g(2)]",
+            "(x)",
+        ] {
+            assert_eq!(calls(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn arguments_become_json() {
+        for (args, want) in [
+            ("", "{}"),
+            ("a=1, b='x'", r#"{"a":1,"b":"x"}"#),
+            ("a=(1.5, -2,), b=True, c=None", r#"{"a":[1.5, -2],"b":true,"c":null}"#),
+            (r#"a={'k': ["it's", 'a"b']}"#, r#"{"a":{"k": ["it's", "a\"b"]}}"#),
+            ("a=lambda x: x", r#"{"a":"lambda x: x"}"#),
+            ("a='x=1', b=2", r#"{"a":"x=1","b":2}"#),
+            ("a='é\\n'", r#"{"a":"é\n"}"#),
+        ] {
+            assert_eq!(keywords_to_json(args).as_deref(), Some(want), "{args}");
+        }
+        assert_eq!(keywords_to_json("1, 2"), None);
+    }
+
+    #[test]
+    fn deep_nesting_is_no_recursion() {
+        let text = format!("f(a={}{})", "[".repeat(100_000), "]".repeat(100_000));
+        let found = calls(&text).unwrap();
+        assert!(keywords_to_json(found[0].args).is_some());
+    }
+}

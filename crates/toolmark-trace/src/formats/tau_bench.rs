@@ -1,0 +1,168 @@
+//! tau-bench results: one array, one element per simulated conversation
+//! (`task_id`, `trial`, `reward`, `traj`).
+//!
+//! `traj` is a list of OpenAI chat messages. The user is played by a model but
+//! never calls tools. Nothing marks a failed call: the environment answers with
+//! text that starts with `Error`.
+
+use super::shared::chat;
+use crate::builder::{Answer, Builder};
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{Fact, Fidelity, Level, Status, Text};
+use toolmark_scan::Value;
+
+/// tau-bench results.
+pub(crate) struct TauBench;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "tau-bench",
+    title: "tau-bench results",
+    origin: "sierra-research/tau-bench, results/*.json",
+    versions: "2024 and later, tool-calling agents",
+    looks_for: "an array of objects with task_id, reward and traj",
+    fidelity: Fidelity::lacking(&[
+        Fact::ExitCodes,
+        Fact::Times,
+        Fact::Durations,
+        Fact::Tokens,
+        Fact::Model,
+        Fact::ToolDefinitions,
+        Fact::WorkingDirectory,
+    ]),
+};
+
+impl Format for TauBench {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        let has_traj = |r: Value<'_>| r.get("traj").is_some_and(|t| t.is_array());
+        if probe.any(|r| has_traj(r) && r.has("task_id") && r.has("reward")) {
+            return 100;
+        }
+        if probe.any(has_traj) { 30 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(ResultReader)
+    }
+}
+
+struct ResultReader;
+
+impl Reader for ResultReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let run = record.json().filter(|v| v.is_object());
+        let Some((run, messages)) = run.and_then(|r| Some((r, r.get("traj")?))) else {
+            out.skip(&record.at(), "not a tau-bench result: an object with traj was expected");
+            return;
+        };
+        // Ids were seen to repeat within one conversation.
+        let mut b = out.builder(&TauBench).with_repeating_ids();
+        describe(&mut b, record, run);
+        for message in messages.items() {
+            read_message(&mut b, record, message);
+        }
+        out.push(b.finish());
+    }
+
+    fn finish(&mut self, _: &mut Out) {}
+}
+
+fn describe(b: &mut Builder, record: &Record<'_>, run: Value<'_>) {
+    let task = run.get("task_id").and_then(|t| record.label(t));
+    let trial = run.get("trial").and_then(|t| record.label(t));
+    b.run.id = match (&task, &trial) {
+        (Some(task), Some(trial)) => Some(Text::owned(format!("{task}/{trial}"))),
+        _ => task.clone(),
+    };
+    b.run.name = task;
+    b.run.outcome = run.get("reward").and_then(|r| {
+        let reward = record.label(r)?;
+        Some(Text::owned(format!("reward {reward}")))
+    });
+    let usd = run.at(&["info", "total_cost"]).and_then(Value::as_f64);
+    b.run.cost = usd.and_then(crate::model::Cost::from_usd);
+}
+
+fn read_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+    let at = record.at_value(message);
+    let content = message.get("content");
+    let payload = content.map(|c| record.payload(c));
+    match message.get("role").and_then(Value::inner).unwrap_or("") {
+        "system" | "developer" => b.context(payload, None, at),
+        "user" => b.user(payload, None, at),
+        "assistant" => {
+            let step = b.step(None, None, at);
+            if let Some(content) = content {
+                chat::words(b, record, content, Some(step), None);
+            }
+            for call in message.get("tool_calls").into_iter().flat_map(Value::items) {
+                b.call(chat::new_call(record, call, Some(step), None));
+            }
+        }
+        "tool" => {
+            let failed = content.and_then(Value::inner).is_some_and(|t| t.starts_with("Error"));
+            // An error says so in words; everything else is the tool's answer.
+            let status = if failed { Status::Failed } else { Status::Succeeded };
+            let answer = Answer::new(payload, at).status(status, Level::Prose);
+            match message.get("tool_call_id").and_then(Value::str) {
+                Some(id) => {
+                    b.answer(&id, answer);
+                }
+                None => b.orphan(answer),
+            }
+        }
+        other => b.unknown(format!("message/{other}"), at),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn each_element_is_a_run() {
+        let read = read_text(
+            r##"[{"task_id":3,"trial":0,"reward":1.0,"info":{},"traj":[
+              {"role":"system","content":"policy"},
+              {"role":"user","content":"book it"},
+              {"role":"assistant","content":null,"tool_calls":[
+                {"id":"a","type":"function","function":{"name":"find","arguments":"{\"x\":1}"}},
+                {"id":"b","type":"function","function":{"name":"book","arguments":"{}"}}]},
+              {"role":"tool","tool_call_id":"a","content":"Error: none left"},
+              {"role":"tool","tool_call_id":"zz","content":"lost"},
+              {"role":"narrator","content":"x"},
+              {"role":"assistant","content":"sorry"}]},
+             {"task_id":4,"trial":1,"reward":0.0,"traj":[{"role":"user","content":7},{"role":"assistant","tool_calls":"none"}, 5]},
+             {"other":1}]"##,
+        );
+        assert_eq!(read.format, "tau-bench");
+        assert_eq!((read.runs.len(), read.skipped), (2, 1));
+        assert_eq!(
+            sketch(&read.runs[0]),
+            "context: policy\nuser: book it\n\
+             0 call find {\"x\":1} -> failed(prose): Error: none left\n\
+             0 call book {} -> unanswered(absent): \n\
+             orphanresult: lost\nunknown message/narrator\n1 message: sorry\n"
+        );
+        assert_eq!(read.runs[0].id.as_ref().unwrap(), "3/0");
+        assert_eq!(read.runs[1].steps.len(), 1);
+    }
+
+    #[test]
+    fn ids_used_again_pair_in_order() {
+        let read = read_text(
+            r#"[{"task_id":1,"reward":0,"traj":[
+              {"role":"assistant","tool_calls":[{"id":"c","function":{"name":"ls","arguments":"{}"}}]},
+              {"role":"tool","tool_call_id":"c","content":"one"},
+              {"role":"assistant","tool_calls":[{"id":"c","function":{"name":"ls","arguments":"{}"}}]},
+              {"role":"tool","tool_call_id":"c","content":"two"}]}]"#,
+        );
+        assert_eq!(
+            sketch(&read.runs[0]),
+            "0 call ls {} -> succeeded(prose): one\n1 call ls {} -> succeeded(prose): two\n"
+        );
+    }
+}
