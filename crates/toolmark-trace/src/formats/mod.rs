@@ -1,15 +1,14 @@
 //! The formats, one file each. Adding one is a file, its `mod` line and its
 //! line in [`FORMATS`].
 
+mod agentdojo;
 mod anthropic_managed;
+mod bfcl;
 mod claude_code;
 mod claude_hooks;
 mod claude_stream;
 mod codex_exec;
 mod codex_rollout;
-mod agentdojo;
-mod bfcl;
-mod claude_code;
 mod inspect;
 mod mini_swe_agent;
 mod openhands;

@@ -1,7 +1,7 @@
 //! What several formats have in common.
 
 pub(crate) mod anthropic;
-pub(crate) mod codex;
 pub(crate) mod chat;
+pub(crate) mod codex;
 pub(crate) mod exit_code;
 pub(crate) mod python;
