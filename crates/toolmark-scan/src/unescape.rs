@@ -56,12 +56,13 @@ fn unicode_escape(bytes: &[u8], out: &mut String) -> usize {
         out.push('\\');
         return 1;
     };
-    if (0xD800..0xDC00).contains(&high) && bytes.get(6..8) == Some(b"\\u") {
-        if let Some(low) = hex4(bytes, 8).filter(|l| (0xDC00..0xE000).contains(l)) {
-            let code = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
-            out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
-            return 12;
-        }
+    if (0xD800..0xDC00).contains(&high)
+        && bytes.get(6..8) == Some(b"\\u")
+        && let Some(low) = hex4(bytes, 8).filter(|l| (0xDC00..0xE000).contains(l))
+    {
+        let code = 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+        out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
+        return 12;
     }
     out.push(char::from_u32(high).unwrap_or('\u{fffd}'));
     6

@@ -1,6 +1,8 @@
 //! What hostile and broken files do: nothing is lost silently, nothing panics,
 //! nothing hangs, and every loss has a place.
 
+#![allow(clippy::unwrap_used)]
+
 use std::io::{Cursor, Read, Write};
 use toolmark_trace::{
     Diagnostic, Limits, Options, ReadError, Severity, Summary, Trajectories, Trajectory, read,

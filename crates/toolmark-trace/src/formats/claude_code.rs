@@ -167,10 +167,10 @@ impl Reader for SessionReader {
             return;
         };
         let line = Line::new(value);
-        if let Some(uuid) = line.uuid {
-            if !self.seen.insert(hash(uuid)) {
-                return;
-            }
+        if let Some(uuid) = line.uuid
+            && !self.seen.insert(hash(uuid))
+        {
+            return;
         }
         let b = self.builder_for(&line, record, out);
         if b.run.id.is_none() {

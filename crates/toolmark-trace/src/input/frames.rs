@@ -27,10 +27,6 @@ impl Frame {
     pub(crate) fn text(&self) -> &str {
         &self.block.text[self.start..self.end]
     }
-
-    pub(crate) fn at(&self) -> At {
-        At::new(&self.block, self.start)
-    }
 }
 
 /// The frames of a text file.

@@ -55,7 +55,7 @@ fn decide_object(body: &[u8]) -> Shape {
 
 fn decide_array(body: &[u8], complete: bool) -> Shape {
     let inside = body[1..].trim_ascii_start();
-    let element = &inside[..];
+    let element = inside;
     match element.first() {
         Some(b']') => {}
         // `[DEBUG]` and `[2026-01-31T…]` of a log begin like arrays.
