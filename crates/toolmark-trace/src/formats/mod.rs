@@ -2,7 +2,9 @@
 //! line in [`FORMATS`].
 
 mod claude_code;
+mod copilot_cli;
 pub(crate) mod shared;
+mod vally;
 
 use crate::format::Format;
 
@@ -11,4 +13,6 @@ use crate::format::Format;
 #[rustfmt::skip]
 pub const FORMATS: &[&dyn Format] = &[
     &claude_code::ClaudeCode,
+    &copilot_cli::CopilotCli,
+    &vally::Vally,
 ];

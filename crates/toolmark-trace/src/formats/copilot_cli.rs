@@ -1,0 +1,890 @@
+//! GitHub Copilot CLI sessions: an event log, one JSON object per event.
+//!
+//! Every event is `{type, data, id, timestamp, parentId}`, with `agentId` when a
+//! sub-agent caused it. Recorded streams of the SDK have the same events, and
+//! also the ephemeral ones (`assistant.usage`, deltas) that never reach disk.
+//!
+//! One tool call leaves up to five traces: the model asks for it
+//! (`assistant.message.toolRequests`, the only place that shows what was asked
+//! for in parallel), a hook sees it, a permission is asked for, it starts, it
+//! completes. All of them name the same call id; hooks and permissions are
+//! notes, and tell only that a call was refused. A shell command that fails
+//! still completes with `success: true`; its exit code stands in the telemetry
+//! or in the last line of the result.
+//!
+//! Totals of tokens come with `session.shutdown`, which a session appends each
+//! time its process ends, counting from the last resume: they add up.
+
+use super::shared::exit_code;
+use crate::builder::{Answer, Builder, NewCall};
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{
+    Actor, Convention, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text, Tokens,
+    ToolName, Trajectory, Usage, time,
+};
+use jiff::Timestamp;
+use std::collections::{HashMap, VecDeque};
+use toolmark_scan::Value;
+
+/// Copilot CLI sessions.
+pub(crate) struct CopilotCli;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "copilot-cli",
+    title: "GitHub Copilot CLI session",
+    origin: "~/.copilot/session-state/<session>/events.jsonl, `copilot -p --output-format json`, recorded SDK events",
+    versions: "0.0.3xx to 1.0",
+    looks_for: "events with a dotted type, data, id and parentId",
+    fidelity: Fidelity::lacking(&[Fact::Cost, Fact::ToolDefinitions]),
+};
+
+impl Format for CopilotCli {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        let is_event = |r: Value<'_>| {
+            r.get("type").and_then(Value::inner).is_some_and(|t| t.contains('.') || t == "abort")
+                && r.get("data").is_some_and(Value::is_object)
+                && r.get("id").is_some()
+                && r.has("parentId")
+        };
+        let is_start = |r: Value<'_>| {
+            r.get("type").is_some_and(|t| t.is("session.start"))
+                && r.at(&["data", "sessionId"]).is_some()
+        };
+        if probe.any(|r| is_event(r) || is_start(r)) {
+            return 100;
+        }
+        let near = |r: Value<'_>| {
+            r.get("data").is_some_and(Value::is_object)
+                && r.get("type").and_then(Value::inner).is_some_and(is_handled)
+        };
+        if probe.any(near) { 60 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::<SessionReader>::default()
+    }
+}
+
+/// The kinds that alone identify an event of this log.
+fn is_handled(kind: &str) -> bool {
+    matches!(
+        kind,
+        "user.message"
+            | "assistant.message"
+            | "assistant.turn_start"
+            | "tool.execution_start"
+            | "tool.execution_complete"
+    )
+}
+
+/// The members of an event and of its data that matter, found in one pass.
+#[derive(Default)]
+struct Line<'a> {
+    kind: Option<Value<'a>>,
+    data: Option<Value<'a>>,
+    agent: Option<Value<'a>>,
+    time: Option<Timestamp>,
+    // Of the data:
+    parent_call: Option<Value<'a>>,
+    call: Option<Value<'a>>,
+    name: Option<Value<'a>>,
+    arguments: Option<Value<'a>>,
+    mcp_server: Option<Value<'a>>,
+    mcp_tool: Option<Value<'a>>,
+    model: Option<Value<'a>>,
+    content: Option<Value<'a>>,
+    requests: Option<Value<'a>>,
+    message: Option<Value<'a>>,
+    reasoning: Option<Value<'a>>,
+    reasoning_withheld: bool,
+    output_tokens: Option<Value<'a>>,
+    is_later_chunk: bool,
+    success: Option<bool>,
+    result: Option<Value<'a>>,
+    error: Option<Value<'a>>,
+    telemetry: Option<Value<'a>>,
+    is_by_user: bool,
+    source: Option<Value<'a>>,
+    is_continuation: bool,
+}
+
+impl<'a> Line<'a> {
+    fn new(value: Value<'a>) -> Self {
+        let mut line = Self::default();
+        for (key, value) in value.fields() {
+            match key.inner().unwrap_or("") {
+                "type" => line.kind = Some(value),
+                "data" => line.data = Some(value),
+                "agentId" => line.agent = Some(value).filter(|v| v.is_string()),
+                "timestamp" => line.time = time::from_value(value),
+                _ => {}
+            }
+        }
+        // Hooks repeat the whole input and output of tools: nothing to see there.
+        let is_hook = line.kind().starts_with("hook.");
+        if let (Some(data), false) = (line.data, is_hook) {
+            line.read_data(data);
+        }
+        line
+    }
+
+    fn read_data(&mut self, data: Value<'a>) {
+        for (key, value) in data.fields() {
+            if value.is_null() {
+                continue;
+            }
+            match key.inner().unwrap_or("") {
+                "parentToolCallId" => self.parent_call = Some(value).filter(|v| v.is_string()),
+                "toolCallId" => self.call = Some(value).filter(|v| v.is_string()),
+                "toolName" => self.name = Some(value),
+                "arguments" => self.arguments = Some(value),
+                "mcpServerName" => self.mcp_server = Some(value),
+                "mcpToolName" => self.mcp_tool = Some(value),
+                "model" => self.model = Some(value),
+                "content" => self.content = Some(value),
+                "toolRequests" => self.requests = Some(value),
+                "messageId" => self.message = Some(value),
+                "reasoningText" => self.reasoning = Some(value),
+                "reasoningOpaque" => self.reasoning_withheld = true,
+                "outputTokens" => self.output_tokens = Some(value),
+                "chunkIndex" => self.is_later_chunk = value.as_i64().is_some_and(|n| n > 0),
+                "success" => self.success = value.as_bool(),
+                "result" => self.result = Some(value),
+                "error" => self.error = Some(value),
+                "toolTelemetry" => self.telemetry = Some(value),
+                "isUserRequested" => self.is_by_user = value.as_bool() == Some(true),
+                "source" => self.source = Some(value),
+                "isAutopilotContinuation" => {
+                    self.is_continuation = value.as_bool() == Some(true);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn kind(&self) -> &'a str {
+        self.kind.and_then(Value::inner).unwrap_or("")
+    }
+
+    fn get(&self, key: &str) -> Option<Value<'a>> {
+        self.data?.get(key)
+    }
+}
+
+/// One agent of the session: itself, or a sub-agent.
+struct Lane {
+    b: Builder,
+    /// The call that started the sub-agent.
+    spawn: Option<Text>,
+    /// Usage that is reported before the message it belongs to.
+    usage: Option<Usage>,
+    /// Reasoning that the next message may repeat.
+    reasoning: Option<Text>,
+}
+
+/// What is remembered of a permission request or a hook until it is decided.
+struct Pending {
+    request: Text,
+    call: Text,
+}
+
+#[derive(Default)]
+struct SessionReader {
+    /// The session itself comes first.
+    lanes: Vec<Lane>,
+    /// Sub-agents by agent id and by the call that started them.
+    lane_by_key: HashMap<String, usize>,
+    /// Which sub-agent made a call.
+    lane_by_call: HashMap<String, usize>,
+    pending: VecDeque<Pending>,
+    /// Usage over all shutdowns, and over the calls of the model.
+    at_shutdown: Option<Usage>,
+    streamed: Option<Usage>,
+}
+
+impl Reader for SessionReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let Some(value) = record.json().filter(|v| v.is_object()) else {
+            out.skip(&record.at(), "not a session event: an object was expected");
+            return;
+        };
+        let line = Line::new(value);
+        if line.kind() == "session.start" && self.is_other_session(&line) {
+            self.finish(out);
+        }
+        if self.lanes.is_empty() {
+            self.lanes.push(Lane::new(out));
+        }
+        let index = self.lane_of(&line, record, out);
+        match line.kind() {
+            "assistant.message" => {
+                let before = self.lanes[index].b.run.calls.len();
+                self.lanes[index].assistant_message(record, &line);
+                self.remember_calls(index, before);
+            }
+            "tool.execution_start" => {
+                let before = self.lanes[index].b.run.calls.len();
+                self.lanes[index].execution_start(record, &line);
+                self.remember_calls(index, before);
+            }
+            "tool.execution_complete" => self.lanes[index].execution_complete(record, &line),
+            "permission.requested" => {
+                let call = line.get("permissionRequest").and_then(|r| r.get("toolCallId"));
+                self.remember(record, line.get("requestId"), call);
+                self.lanes[index].note(record, &line);
+            }
+            "permission.completed" => self.permission_completed(index, record, &line),
+            "hook.start" => {
+                let call = single_call_of_hook(&line);
+                self.remember(record, line.get("hookInvocationId"), call);
+                self.lanes[index].note(record, &line);
+            }
+            "hook.end" => self.hook_end(index, record, &line),
+            "assistant.usage" => self.usage(index, record, &line),
+            "session.shutdown" => self.shutdown(record, &line),
+            "subagent.started" | "subagent.configured" | "subagent.completed"
+            | "subagent.failed" => self.sub_agent(index, record, &line, out),
+            _ => self.lanes[index].other(record, &line),
+        }
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        let mut reader = std::mem::take(self);
+        let Some(root) = reader.lanes.first_mut() else { return };
+        root.b.run.usage = reader.at_shutdown.or(reader.streamed);
+        out.push(reader.nest());
+    }
+}
+
+impl SessionReader {
+    /// Does this start a session other than the one being read?
+    fn is_other_session(&self, line: &Line<'_>) -> bool {
+        let Some(id) = line.get("sessionId").and_then(Value::str) else { return false };
+        self.lanes.first().is_some_and(|l| l.b.run.id.as_ref().is_some_and(|known| !known.is(&id)))
+    }
+
+    /// The agent an event belongs to.
+    fn lane_of(&mut self, line: &Line<'_>, record: &Record<'_>, out: &Out) -> usize {
+        let (parent, agent) = (line.parent_call, line.agent);
+        if parent.is_none() && agent.is_none() {
+            // Results and permissions do not always say whose they are.
+            let call = line.call.filter(|_| self.lanes.len() > 1).and_then(Value::inner);
+            return call.and_then(|id| self.lane_by_call.get(id)).copied().unwrap_or(0);
+        }
+        if line.kind().starts_with("subagent.") {
+            // Such an event is about the sub-agent, and stands in the one above it.
+            return match parent.and_then(|p| self.known_lane(p)) {
+                Some(lane) => lane,
+                None => line
+                    .call
+                    .and_then(Value::inner)
+                    .and_then(|id| self.lane_by_call.get(id))
+                    .copied()
+                    .unwrap_or(0),
+            };
+        }
+        self.lane_with([parent, agent], record, out)
+    }
+
+    fn known_lane(&self, key: Value<'_>) -> Option<usize> {
+        self.lane_by_key.get(key.inner()?).copied()
+    }
+
+    /// The sub-agent that goes by the call that started it or by its own id.
+    fn lane_with(
+        &mut self,
+        [spawn, agent]: [Option<Value<'_>>; 2],
+        record: &Record<'_>,
+        out: &Out,
+    ) -> usize {
+        let known =
+            spawn.and_then(|k| self.known_lane(k)).or_else(|| self.known_lane(agent?));
+        let index = known.unwrap_or(self.lanes.len());
+        if known.is_none() {
+            let mut lane = Lane::new(out);
+            lane.b.run.id = agent.or(spawn).and_then(|a| record.text(a));
+            self.lanes.push(lane);
+        }
+        for key in [spawn, agent].into_iter().flatten() {
+            if let Some(key) = key.inner() {
+                if !self.lane_by_key.contains_key(key) {
+                    self.lane_by_key.insert(key.to_owned(), index);
+                }
+            }
+        }
+        let lane = &mut self.lanes[index];
+        if lane.spawn.is_none() {
+            // The id of a sub-agent is often the id of the call that started it.
+            lane.spawn = spawn.or(agent).and_then(|s| record.text(s));
+        }
+        index
+    }
+
+    fn remember_calls(&mut self, index: usize, before: usize) {
+        if index == 0 {
+            return;
+        }
+        for call in self.lanes[index].b.run.calls.iter().skip(before) {
+            if let Some(id) = &call.id {
+                self.lane_by_call.insert(id.raw().to_owned(), index);
+            }
+        }
+    }
+
+    /// Finds a call in whichever agent made it.
+    fn find(&self, id: &Text) -> Option<(usize, u32)> {
+        let root = self.lanes.first()?.b.find(&id.get()).map(|call| (0, call));
+        root.or_else(|| {
+            let lane = *self.lane_by_call.get(id.raw())?;
+            Some((lane, self.lanes.get(lane)?.b.find(&id.get())?))
+        })
+    }
+
+    fn remember(
+        &mut self,
+        record: &Record<'_>,
+        request: Option<Value<'_>>,
+        call: Option<Value<'_>>,
+    ) {
+        const MOST: usize = 256;
+        let text = |v: Option<Value<'_>>| v.and_then(|v| record.text(v));
+        let (Some(request), Some(call)) = (text(request), text(call)) else { return };
+        if self.pending.len() == MOST {
+            self.pending.pop_front();
+        }
+        self.pending.push_back(Pending { request, call });
+    }
+
+    fn decided(&mut self, request: Option<Value<'_>>) -> Option<Text> {
+        let request = request?.str()?;
+        let found = self.pending.iter().rposition(|p| p.request.is(&request))?;
+        self.pending.remove(found).map(|p| p.call)
+    }
+
+    fn permission_completed(&mut self, index: usize, record: &Record<'_>, line: &Line<'_>) {
+        self.lanes[index].note(record, line);
+        let asked = self.decided(line.get("requestId"));
+        let kind = line.result.and_then(|r| r.get("kind")).and_then(Value::inner).unwrap_or("");
+        if kind.starts_with("denied") || kind.starts_with("reject") {
+            self.deny(line.call.and_then(|c| record.text(c)).or(asked));
+        }
+    }
+
+    fn hook_end(&mut self, index: usize, record: &Record<'_>, line: &Line<'_>) {
+        self.lanes[index].note(record, line);
+        let call = self.decided(line.get("hookInvocationId"));
+        let decision = line.data.and_then(|d| d.at(&["output", "permissionDecision"]));
+        if decision.is_some_and(|d| d.is("deny")) {
+            self.deny(call);
+        }
+    }
+
+    /// A call was refused: it may never start, or complete with an error.
+    fn deny(&mut self, call: Option<Text>) {
+        let Some((lane, call)) = call.and_then(|id| self.find(&id)) else { return };
+        let call = &mut self.lanes[lane].b.run.calls[call as usize];
+        if call.result.is_none() {
+            call.status = Status::Denied;
+            call.level = Level::Denial;
+        }
+    }
+
+    fn usage(&mut self, index: usize, record: &Record<'_>, line: &Line<'_>) {
+        let lane = &mut self.lanes[index];
+        lane.note(record, line);
+        let Some(data) = line.data else { return };
+        let usage = Usage::new(tokens(data), Convention::INCLUSIVE);
+        lane.usage = Some(usage);
+        match &mut self.streamed {
+            Some(sum) => sum.add(&usage),
+            None => self.streamed = Some(usage),
+        }
+    }
+
+    fn shutdown(&mut self, record: &Record<'_>, line: &Line<'_>) {
+        let Some(root) = self.lanes.first_mut() else { return };
+        root.note(record, line);
+        let run = &mut root.b.run;
+        if run.outcome.is_none() {
+            run.outcome = line.get("shutdownType").and_then(|t| record.text(t));
+        }
+        if run.agent.model.is_none() {
+            run.agent.model = line.get("currentModel").and_then(|m| record.text(m));
+        }
+        let Some(tokens) = line.data.and_then(shutdown_tokens) else { return };
+        let usage = Usage::new(tokens, Convention::INCLUSIVE);
+        match &mut self.at_shutdown {
+            Some(sum) => sum.add(&usage),
+            None => self.at_shutdown = Some(usage),
+        }
+    }
+
+    fn sub_agent(&mut self, index: usize, record: &Record<'_>, line: &Line<'_>, out: &Out) {
+        self.lanes[index].note(record, line);
+        if line.call.is_none() && line.agent.is_none() {
+            return;
+        }
+        // The agent of the event may be the one above, which has another call to it.
+        let agent = line.agent.filter(|a| self.known_lane(*a) != Some(index));
+        let lane = self.lane_with([line.call, agent], record, out);
+        if lane == index {
+            return;
+        }
+        let lane = &mut self.lanes[lane];
+        let run = &mut lane.b.run;
+        if let Some(name) = line.get("agentName").and_then(|n| record.text(n)) {
+            run.agent.name = Some(name);
+        }
+        if run.agent.model.is_none() {
+            run.agent.model = line.model.and_then(|m| record.text(m));
+        }
+        match line.kind() {
+            "subagent.completed" => run.outcome = Some(Text::owned("completed")),
+            "subagent.failed" => {
+                run.outcome = Some(Text::owned("failed"));
+                let error = line.error.map(|e| record.payload(e));
+                lane.b.event(EventKind::Error, error, None, line.time, record.at());
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts every sub-agent under the one whose call started it.
+    fn nest(mut self) -> Trajectory {
+        const DEEPEST: usize = 32;
+        let count = self.lanes.len();
+        let mut owners = vec![0; count];
+        let mut depth = vec![0; count];
+        for index in 1..count {
+            let Some(spawn) = self.lanes[index].spawn.clone() else { continue };
+            let Some((owner, call)) = self.find(&spawn) else { continue };
+            if owner < index && depth[owner] < DEEPEST {
+                owners[index] = owner;
+                depth[index] = depth[owner] + 1;
+            }
+            let id = self.lanes[index].b.run.id.clone();
+            self.lanes[owner].b.run.calls[call as usize].spawned = id;
+        }
+        for index in (1..count).rev() {
+            let Some(lane) = self.lanes.pop() else { break };
+            let owner = &mut self.lanes[owners[index]].b.run;
+            let parent = Parent { trajectory: owner.id.clone(), call: lane.spawn.clone() };
+            let mut child = lane.close();
+            child.parent = Some(parent);
+            owner.children.push(child);
+        }
+        let root = self.lanes.swap_remove(0);
+        root.close()
+    }
+}
+
+impl Lane {
+    fn new(out: &Out) -> Self {
+        let mut b = out.builder(&CopilotCli);
+        b.run.agent.name = Some(Text::owned("copilot-cli"));
+        Self { b, spawn: None, usage: None, reasoning: None }
+    }
+
+    fn close(mut self) -> Trajectory {
+        // Sub-agents were attached last first.
+        self.b.run.children.reverse();
+        if let Some(usage) = self.usage.take() {
+            self.give_usage(usage);
+        }
+        self.b.finish()
+    }
+
+    /// Usage that came after its message belongs to the last response.
+    fn give_usage(&mut self, usage: Usage) {
+        if let Some(step) = self.b.run.steps.last_mut() {
+            if step.usage.is_none_or(|u| u.recorded.input == 0) {
+                step.usage = Some(usage);
+            }
+        }
+    }
+
+    fn note(&mut self, record: &Record<'_>, line: &Line<'_>) {
+        self.note_with(record, line, None);
+    }
+
+    fn note_with(&mut self, record: &Record<'_>, line: &Line<'_>, text: Option<Payload>) {
+        let kind = line.kind.and_then(|k| record.text(k)).unwrap_or_else(|| Text::owned(""));
+        self.b.event(EventKind::Note(kind), text, None, line.time, record.at());
+    }
+
+    fn assistant_message(&mut self, record: &Record<'_>, line: &Line<'_>) {
+        let b = &mut self.b;
+        let time = line.time;
+        let id = line.message.and_then(|m| record.text(m));
+        let step = match b.last_step() {
+            Some(last) if line.is_later_chunk => last,
+            _ => b.step(id, time, record.at()),
+        };
+        let this = &mut b.run.steps[step as usize];
+        if this.model.is_none() {
+            this.model = line.model.and_then(|m| record.text(m));
+        }
+        if let Some(usage) = self.usage.take() {
+            this.usage = Some(usage);
+        } else if let Some(output) = line.output_tokens.and_then(Value::as_u64) {
+            // The log keeps only what the model wrote, not what it read.
+            let tokens = Tokens { output, ..Tokens::default() };
+            this.usage.get_or_insert(Usage::new(tokens, Convention::INCLUSIVE));
+        }
+        let reasoning = line.reasoning.and_then(|r| record.text(r)).filter(|r| !r.is_empty());
+        let is_repeated = reasoning.is_some() && reasoning == self.reasoning;
+        self.reasoning = None;
+        if !is_repeated && (reasoning.is_some() || line.reasoning_withheld) {
+            let at = line.reasoning.map_or_else(|| record.at(), |r| record.at_value(r));
+            b.reasoning(step, reasoning.map(Payload::text), time, at);
+        }
+        if let Some(content) = line.content.filter(|c| c.inner() != Some("")) {
+            b.message(step, record.payload(content), time, record.at_value(content));
+        }
+        for request in line.requests.into_iter().flat_map(Value::items) {
+            request_call(b, record, request, step, time);
+        }
+    }
+
+    fn execution_start(&mut self, record: &Record<'_>, line: &Line<'_>) {
+        let b = &mut self.b;
+        let args = line.arguments.map(|a| record.payload(a));
+        if let Some(index) = line.call.and_then(Value::str).and_then(|id| b.find(&id)) {
+            let call = &mut b.run.calls[index as usize];
+            if call.result.is_none() || call.args == args {
+                // From here on it runs; before, it waited for its turn.
+                if call.result.is_none() {
+                    call.started = line.time.or(call.started);
+                }
+                b.seen(line.time);
+                return;
+            }
+        }
+        b.call(NewCall {
+            id: line.call.and_then(|c| record.text(c)),
+            name: tool_name(record, line.name, line.mcp_server, line.mcp_tool),
+            args,
+            step: None,
+            time: line.time,
+            at: record.at(),
+        });
+    }
+
+    fn execution_complete(&mut self, record: &Record<'_>, line: &Line<'_>) {
+        let b = &mut self.b;
+        let index = line.call.and_then(Value::str).and_then(|id| b.find(&id));
+        let was_denied =
+            index.is_some_and(|i| b.run.calls[i as usize].status == Status::Denied);
+        let answer = answer(record, line, was_denied);
+        match index {
+            Some(index) => {
+                b.answer_call(index, answer);
+                if line.is_by_user {
+                    b.run.calls[index as usize].actor = Actor::User;
+                }
+            }
+            None => b.orphan(answer),
+        }
+    }
+
+    /// Events that need no knowledge of other agents.
+    fn other(&mut self, record: &Record<'_>, line: &Line<'_>) {
+        let b = &mut self.b;
+        let text = |key| line.get(key).map(|v| record.payload(v));
+        let (time, at) = (line.time, record.at());
+        match line.kind() {
+            "user.message" => self.user_message(record, line),
+            "assistant.reasoning" => {
+                let text = line.content.and_then(|c| record.text(c));
+                self.reasoning.clone_from(&text);
+                let text = text.filter(|t| !t.is_empty()).map(Payload::text);
+                b.event(EventKind::Reasoning, text, None, time, at);
+            }
+            "assistant.turn_end" => {
+                if let Some(usage) = self.usage.take() {
+                    self.give_usage(usage);
+                }
+                self.note(record, line);
+            }
+            "system.message" => b.context(text("content"), time, at),
+            "system.notification" => b.context(text("content"), time, at),
+            "skill.invoked" | "skill.invoked_ref" => {
+                b.event(EventKind::Skill, text("name"), None, time, at);
+            }
+            "session.compaction_complete" => {
+                b.event(EventKind::Compaction, text("summaryContent"), None, time, at);
+            }
+            "session.truncation" => b.event(EventKind::Compaction, None, None, time, at),
+            "session.error" => b.event(EventKind::Error, text("message"), None, time, at),
+            "model.call_failure" => b.event(EventKind::Error, text("errorMessage"), None, time, at),
+            "tool.user_requested" => {
+                let before = b.run.calls.len();
+                self.execution_start(record, line);
+                if let Some(call) = self.b.run.calls.get_mut(before) {
+                    call.actor = Actor::User;
+                }
+            }
+            "session.start" | "session.resume" | "session.context_changed"
+            | "session.model_change" | "session.title_changed" => {
+                self.session(record, line);
+                self.note(record, line);
+            }
+            "abort" | "agent.interrupted" => {
+                b.run.outcome = Some(Text::owned("aborted"));
+                self.note_with(record, line, text("reason"));
+            }
+            // The last line of `copilot -p --output-format json`.
+            "result" => {
+                if b.run.id.is_none() {
+                    b.run.id = line.get("sessionId").and_then(|s| record.text(s));
+                }
+                self.note(record, line);
+            }
+            kind if is_note(kind) => self.note(record, line),
+            "" => b.unknown("event without a type", at),
+            kind => b.unknown(kind, at),
+        }
+    }
+
+    /// A message of the user, or one that the client put in their place.
+    fn user_message(&mut self, record: &Record<'_>, line: &Line<'_>) {
+        let text = line.content.map(|c| record.payload(c));
+        let source = line.source.and_then(Value::inner).unwrap_or("user");
+        let is_typed = !line.is_continuation
+            && (matches!(source, "" | "user") || source.starts_with("command"));
+        let is_sub_agent = self.spawn.is_some();
+        let run = &mut self.b.run;
+        if run.outcome.as_ref().is_some_and(|o| o.is("aborted")) {
+            run.outcome = None;
+        }
+        if is_typed && !is_sub_agent {
+            self.b.user(text, line.time, record.at());
+        } else {
+            self.b.context(text, line.time, record.at());
+        }
+    }
+
+    /// What is said about the session as a whole; what was said first stays.
+    fn session(&mut self, record: &Record<'_>, line: &Line<'_>) {
+        let Some(data) = line.data else { return };
+        let run = &mut self.b.run;
+        let keep = |slot: &mut Option<Text>, value: Option<Value<'_>>| {
+            if slot.is_none() {
+                *slot = value.and_then(|v| record.text(v)).filter(|t| !t.is_empty());
+            }
+        };
+        for (key, value) in data.fields() {
+            match key.inner().unwrap_or("") {
+                "sessionId" => keep(&mut run.id, Some(value)),
+                "copilotVersion" => keep(&mut run.agent.version, Some(value)),
+                "selectedModel" | "newModel" => keep(&mut run.agent.model, Some(value)),
+                "context" => keep(&mut run.cwd, value.get("cwd")),
+                "cwd" => keep(&mut run.cwd, Some(value)),
+                // A title is refined as the session goes on.
+                "title" => run.name = record.text(value).or(run.name.take()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// What the model asked for.
+fn request_call(
+    b: &mut Builder,
+    record: &Record<'_>,
+    request: Value<'_>,
+    step: u32,
+    time: Option<Timestamp>,
+) {
+    let (mut id, mut name, mut args, mut server, mut tool) = (None, None, None, None, None);
+    for (key, value) in request.fields() {
+        match key.inner().unwrap_or("") {
+            "toolCallId" => id = Some(value),
+            "name" => name = Some(value),
+            "arguments" => args = Some(value).filter(|a| !a.is_null()),
+            "mcpServerName" => server = Some(value),
+            "mcpToolName" => tool = Some(value),
+            _ => {}
+        }
+    }
+    let args = args.map(|a| record.payload(a));
+    if let Some(index) = id.and_then(Value::str).and_then(|id| b.find(&id)) {
+        let call = &b.run.calls[index as usize];
+        if call.step.is_none() {
+            adopt(b, index, step);
+            return;
+        }
+        if call.result.is_none() || call.args == args {
+            return;
+        }
+    }
+    b.call(NewCall {
+        id: id.and_then(|i| record.text(i)),
+        name: tool_name(record, name, server, tool),
+        args,
+        step: Some(step),
+        time,
+        at: record.at_value(request),
+    });
+}
+
+/// Some versions wrote the start of a call before the message that asks for it.
+fn adopt(b: &mut Builder, call: u32, step: u32) {
+    const FAR: usize = 64;
+    b.run.calls[call as usize].step = Some(step);
+    let event = b.run.events.iter_mut().rev().take(FAR).find(|e| e.kind == EventKind::Call(call));
+    if let Some(event) = event {
+        event.step = Some(step);
+    }
+}
+
+/// The name of a tool; one of an MCP server is written `server-tool`.
+fn tool_name(
+    record: &Record<'_>,
+    name: Option<Value<'_>>,
+    server: Option<Value<'_>>,
+    tool: Option<Value<'_>>,
+) -> ToolName {
+    let split = || {
+        let (server, tool) = (server?.inner()?, tool?);
+        let separator = name?.inner()?.strip_prefix(server)?.strip_suffix(tool.inner()?)?;
+        let namespace = Text::owned(format!("{server}{separator}"));
+        Some(ToolName { original: record.text(tool)?, namespace: Some(namespace) })
+    };
+    split().unwrap_or_else(|| {
+        let name = name.and_then(|n| record.text(n));
+        ToolName::new(name.unwrap_or_else(|| Text::owned("")))
+    })
+}
+
+fn answer(record: &Record<'_>, line: &Line<'_>, was_denied: bool) -> Answer {
+    let content = line.result.and_then(|r| r.get("content"));
+    let (text, code) = match line.error {
+        Some(error) if error.is_object() => (error.get("message"), error.get("code")),
+        other => (other, None),
+    };
+    let payload = content.or(text).or(line.result).or(line.error).map(|p| record.payload(p));
+    let answer = Answer::new(payload, record.at()).time(line.time);
+    let failed = line.success.map(|s| !s).or(line.error.map(|_| true));
+    let answer = match failed {
+        Some(true) => match code.and_then(Value::inner) {
+            Some("denied" | "rejected") => answer.status(Status::Denied, Level::Denial),
+            Some("cancelled" | "canceled" | "aborted" | "interrupted") => {
+                answer.status(Status::Interrupted, Level::Denial)
+            }
+            _ if was_denied => answer.status(Status::Denied, Level::Denial),
+            _ => answer.protocol(true),
+        },
+        Some(false) => answer.protocol(false),
+        None => answer,
+    };
+    let metrics = line.telemetry.and_then(|t| t.get("metrics"));
+    let metric = |key| metrics.and_then(|m| m.get(key));
+    let code = metric("exit_code").or_else(|| metric("exitCode")).and_then(Value::as_i64);
+    let in_text = || content.and_then(Value::inner).and_then(exit_code::in_last_line);
+    let duration = metric("durationMs").and_then(Value::as_f64).and_then(time::millis);
+    answer.exit_code(code.or_else(in_text)).duration(duration)
+}
+
+/// The call a hook is asked about, where it is only one.
+fn single_call_of_hook<'a>(line: &Line<'a>) -> Option<Value<'a>> {
+    let data = line.data?;
+    data.get("hookType").filter(|t| t.is("preToolUse"))?;
+    let mut calls = data.at(&["input", "toolCalls"])?.items();
+    let id = calls.next()?.get("id");
+    id.filter(|_| calls.next().is_none())
+}
+
+/// `inputTokens` and its kin.
+fn tokens(usage: Value<'_>) -> Tokens {
+    let mut tokens = Tokens::default();
+    for (key, value) in usage.fields() {
+        let slot = match key.inner().unwrap_or("") {
+            "inputTokens" => &mut tokens.input,
+            "outputTokens" => &mut tokens.output,
+            "cacheReadTokens" => &mut tokens.cache_read,
+            "cacheWriteTokens" => &mut tokens.cache_write,
+            "reasoningTokens" => &mut tokens.reasoning,
+            _ => continue,
+        };
+        *slot = value.as_u64().unwrap_or(0);
+    }
+    tokens
+}
+
+/// The tokens of all models, or the details where the models have none.
+fn shutdown_tokens(data: Value<'_>) -> Option<Tokens> {
+    let mut sum: Option<Tokens> = None;
+    for (_, model) in data.get("modelMetrics").into_iter().flat_map(Value::fields) {
+        if let Some(usage) = model.get("usage") {
+            sum.get_or_insert_default().add(tokens(usage));
+        }
+    }
+    sum.or_else(|| {
+        let details = data.get("tokenDetails").filter(|d| d.is_object())?;
+        let count = |key| details.at(&[key, "tokenCount"]).and_then(Value::as_u64).unwrap_or(0);
+        let (cache_read, cache_write) = (count("cache_read"), count("cache_write"));
+        // Here the input stands without what came from or went into the cache.
+        let input = count("input").saturating_add(cache_read).saturating_add(cache_write);
+        Some(Tokens { input, output: count("output"), cache_read, cache_write, reasoning: 0 })
+    })
+}
+
+/// Known events that say nothing more about the run.
+#[rustfmt::skip]
+fn is_note(kind: &str) -> bool {
+    matches!(
+        kind,
+        "assistant.fusion_phase_activity" | "assistant.fusion_phase_completed"
+        | "assistant.fusion_phase_failed" | "assistant.fusion_phase_started" | "assistant.idle"
+        | "assistant.intent" | "assistant.message_delta" | "assistant.message_start"
+        | "assistant.reasoning_delta" | "assistant.server_tool_progress"
+        | "assistant.streaming_delta" | "assistant.tool_call_delta" | "assistant.turn_retry"
+        | "assistant.turn_start" | "auto_mode_switch.completed" | "auto_mode_switch.requested"
+        | "capabilities.changed" | "command.completed" | "command.execute" | "command.queued"
+        | "commands.changed" | "elicitation.completed" | "elicitation.requested"
+        | "exit_plan_mode.completed" | "exit_plan_mode.requested" | "external_tool.completed"
+        | "external_tool.requested" | "factory.run_settled" | "factory.run_started"
+        | "factory.run_updated" | "hook.progress" | "human_response.recorded"
+        | "mcp.headers_refresh_completed" | "mcp.headers_refresh_required" | "mcp.oauth_completed"
+        | "mcp.oauth_required" | "mcp.prompts.list_changed" | "mcp.resources.list_changed"
+        | "mcp.tools.list_changed" | "mcp_app.tool_call_complete" | "model.call_final_result"
+        | "model.call_finished" | "model.call_start" | "pending_messages.modified"
+        | "permission.assentDetected" | "permission.carriedForward"
+        | "permission.contextualAuthorization" | "permission.messageAuthorization"
+        | "permission.messageAuthorizationDegraded" | "permission.messageAuthorizationRead"
+        | "prompt_cache_break" | "sampling.completed" | "sampling.requested" | "sandbox.decision"
+        | "session.auto_mode_resolved" | "session.auto_tier_recommendation"
+        | "session.auto_tier_switch_failed" | "session.autopilot_objective_changed"
+        | "session.background_tasks_changed" | "session.binary_asset" | "session.canvas.closed"
+        | "session.canvas.opened" | "session.canvas.recorded" | "session.canvas.registry_changed"
+        | "session.canvas.removed" | "session.canvas.unavailable" | "session.compaction_start"
+        | "session.completion_receipt" | "session.context_cleared" | "session.custom_agents_updated"
+        | "session.custom_notification" | "session.extensions.attachments_pushed"
+        | "session.extensions_loaded" | "session.fusion_completed" | "session.fusion_resolved"
+        | "session.fusion_route_failed" | "session.fusion_route_started" | "session.handoff"
+        | "session.idle" | "session.import_legacy" | "session.indexed_search" | "session.info"
+        | "session.managed_plugin_progress" | "session.managed_settings_enforced"
+        | "session.managed_settings_resolved" | "session.mcp_server_needs_reconnect"
+        | "session.mcp_server_removed" | "session.mcp_server_status_changed"
+        | "session.mcp_servers_loaded" | "session.mode_changed" | "session.mode_notice_delivered"
+        | "session.model_deselected" | "session.permission_recovery"
+        | "session.permissions_changed" | "session.plan_changed" | "session.quota_observation"
+        | "session.remote_steerable_changed" | "session.schedule_cancelled"
+        | "session.schedule_created" | "session.schedule_rearmed"
+        | "session.session_limits_changed" | "session.skills_loaded" | "session.snapshot_rewind"
+        | "session.task_complete" | "session.todos_changed" | "session.tools_updated"
+        | "session.usage_checkpoint" | "session.usage_info" | "session.warning"
+        | "session.workspace_file_changed" | "session_limits_exhausted.completed"
+        | "session_limits_exhausted.requested" | "skill.context_delivered"
+        | "skill.context_delivered_ref" | "subagent.deselected" | "subagent.selected"
+        | "tool.execution_partial_result" | "tool.execution_progress" | "tool.shell_output"
+        | "tool_search.activated" | "ui.ephemeral_query" | "user_input.completed"
+        | "user_input.requested" | "workflow.run_settled" | "workflow.run_started"
+        | "workflow.run_updated"
+    )
+}
