@@ -246,7 +246,9 @@ impl Reader for SessionReader {
             "hook.end" => self.hook_end(index, record, &line),
             "assistant.usage" => self.usage(index, record, &line),
             "session.shutdown" => self.shutdown(record, &line),
-            "subagent.started" | "subagent.configured" | "subagent.completed"
+            "subagent.started"
+            | "subagent.configured"
+            | "subagent.completed"
             | "subagent.failed" => self.sub_agent(index, record, &line, out),
             _ => self.lanes[index].other(record, &line),
         }
@@ -301,8 +303,7 @@ impl SessionReader {
         record: &Record<'_>,
         out: &Out,
     ) -> usize {
-        let known =
-            spawn.and_then(|k| self.known_lane(k)).or_else(|| self.known_lane(agent?));
+        let known = spawn.and_then(|k| self.known_lane(k)).or_else(|| self.known_lane(agent?));
         let index = known.unwrap_or(self.lanes.len());
         if known.is_none() {
             let mut lane = Lane::new(out);
@@ -577,8 +578,7 @@ impl Lane {
     fn execution_complete(&mut self, record: &Record<'_>, line: &Line<'_>) {
         let b = &mut self.b;
         let index = line.call.and_then(Value::str).and_then(|id| b.find(&id));
-        let was_denied =
-            index.is_some_and(|i| b.run.calls[i as usize].status == Status::Denied);
+        let was_denied = index.is_some_and(|i| b.run.calls[i as usize].status == Status::Denied);
         let answer = answer(record, line, was_denied);
         match index {
             Some(index) => {
@@ -628,8 +628,11 @@ impl Lane {
                     call.actor = Actor::User;
                 }
             }
-            "session.start" | "session.resume" | "session.context_changed"
-            | "session.model_change" | "session.title_changed" => {
+            "session.start"
+            | "session.resume"
+            | "session.context_changed"
+            | "session.model_change"
+            | "session.title_changed" => {
                 self.session(record, line);
                 self.note(record, line);
             }
@@ -887,4 +890,158 @@ fn is_note(kind: &str) -> bool {
         | "user_input.requested" | "workflow.run_settled" | "workflow.run_started"
         | "workflow.run_updated"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Actor;
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn asked_for_started_and_completed_is_one_call() {
+        let read = read_text(
+            r#"{"type":"session.start","data":{"sessionId":"s","copilotVersion":"1.0","selectedModel":"m","context":{"cwd":"/w"}},"id":"1","timestamp":"2026-01-01T00:00:00Z","parentId":null}
+{"type":"system.message","data":{"content":"be good"},"id":"2","parentId":"1"}
+{"type":"user.message","data":{"content":"go"},"id":"3","parentId":"2"}
+{"type":"user.message","data":{"content":"<skill>","source":"skill-pdf"},"id":"3b","parentId":"3"}
+{"type":"assistant.message","data":{"messageId":"m1","content":"","reasoningText":"hm","outputTokens":7,"toolRequests":[{"toolCallId":"c1","name":"bash","arguments":"{\"command\":\"false\"}"},{"toolCallId":"c2","name":"srv-find","arguments":{"q":1},"mcpServerName":"srv","mcpToolName":"find"},{"toolCallId":"c3","name":"view","arguments":{}}]},"id":"4","timestamp":"2026-01-01T00:00:01Z","parentId":"3"}
+{"type":"hook.start","data":{"hookInvocationId":"h","hookType":"preToolUse","input":{"toolCalls":[{"id":"c1","name":"bash"}]}},"id":"5","parentId":"4"}
+{"type":"tool.execution_start","data":{"toolCallId":"c1","toolName":"bash","arguments":{"command":"false"}},"id":"6","timestamp":"2026-01-01T00:00:02Z","parentId":"5"}
+{"type":"tool.execution_start","data":{"toolCallId":"c2","toolName":"srv-find","arguments":{"q":1}},"id":"7","parentId":"6"}
+{"type":"tool.execution_complete","data":{"toolCallId":"c1","success":true,"result":{"content":"x\n<exited with exit code 1>"}},"id":"8","timestamp":"2026-01-01T00:00:05Z","parentId":"7"}
+{"type":"tool.execution_complete","data":{"toolCallId":"c2","success":false,"error":{"message":"broken","code":"failure"},"toolTelemetry":{"metrics":{"exit_code":3}}},"id":"9","parentId":"8"}
+{"type":"tool.execution_complete","data":{"toolCallId":"c9","success":true},"id":"10","parentId":"9"}
+{"type":"skill.invoked","data":{"name":"pdf"},"id":"11","parentId":"10"}
+{"type":"session.novelty","data":{},"id":"12","parentId":"11"}
+{"type":"session.shutdown","data":{"shutdownType":"routine","modelMetrics":{"m":{"usage":{"inputTokens":10,"outputTokens":7,"cacheReadTokens":4}},"n":{"usage":{"inputTokens":1}}}},"id":"13","parentId":"12"}
+{"type":"session.shutdown","data":{"modelMetrics":[],"tokenDetails":{"input":{"tokenCount":1},"cache_read":{"tokenCount":2},"output":{"tokenCount":3}}},"id":"14","parentId":"13"}
+"#,
+        );
+        assert_eq!(read.format, "copilot-cli");
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "note session.start\n\
+             context: be good\n\
+             user: go\n\
+             context: <skill>\n\
+             0 reasoning: hm\n\
+             0 call bash {\"command\":\"false\"} -> succeeded(protocol) exit 1: x\n<exited with exit code 1>\n\
+             0 call srv-find {\"q\":1} -> failed(protocol) exit 3: broken\n\
+             0 call view {} -> unanswered(absent): \n\
+             note hook.start\n\
+             orphanresult: \n\
+             skill: pdf\n\
+             unknown session.novelty\n\
+             note session.shutdown\n\
+             note session.shutdown\n"
+        );
+        assert_eq!(run.calls[0].duration.unwrap().as_secs(), 3);
+        assert_eq!(run.calls[1].name.canonical().server.as_deref(), Some("srv"));
+        let usage = run.usage.unwrap();
+        assert_eq!((usage.recorded.input, usage.recorded.output), (14, 10));
+        assert_eq!(usage.recorded.cache_read, 6);
+        assert_eq!(run.cwd.as_ref().unwrap(), "/w");
+        assert_eq!(run.outcome.as_ref().unwrap(), "routine");
+    }
+
+    #[test]
+    fn refusals() {
+        let read = read_text(
+            r#"{"type":"assistant.message","data":{"messageId":"m1","content":"ok","toolRequests":[{"toolCallId":"a","name":"t"},{"toolCallId":"b","name":"t"},{"toolCallId":"c","name":"t"},{"toolCallId":"d","name":"t"}]},"id":"1","parentId":null}
+{"type":"permission.requested","data":{"requestId":"r","permissionRequest":{"toolCallId":"a"}},"id":"2","parentId":"1"}
+{"type":"permission.completed","data":{"requestId":"r","result":{"kind":"denied-interactively-by-user"}},"id":"3","parentId":"2"}
+{"type":"permission.completed","data":{"requestId":"r2","toolCallId":"b","result":{"kind":"denied-by-rules"}},"id":"4","parentId":"3"}
+{"type":"tool.execution_complete","data":{"toolCallId":"b","success":false,"error":{"message":"no"}},"id":"5","parentId":"4"}
+{"type":"tool.execution_complete","data":{"toolCallId":"c","success":false,"error":{"message":"no","code":"rejected"}},"id":"6","parentId":"5"}
+{"type":"hook.start","data":{"hookInvocationId":"h","hookType":"preToolUse","input":{"toolCalls":[{"id":"d"}]}},"id":"7","parentId":"6"}
+{"type":"hook.end","data":{"hookInvocationId":"h","output":{"permissionDecision":"deny"}},"id":"8","parentId":"7"}
+{"type":"abort","data":{"reason":"user initiated"},"id":"9","parentId":"8"}
+"#,
+        );
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "0 message: ok\n\
+             0 call t  -> denied(denial): \n\
+             0 call t  -> denied(denial): no\n\
+             0 call t  -> denied(denial): no\n\
+             0 call t  -> denied(denial): \n\
+             note permission.requested\n\
+             note permission.completed\n\
+             note permission.completed\n\
+             note hook.start\n\
+             note hook.end\n\
+             note abort\n"
+        );
+        assert_eq!(run.outcome.as_ref().unwrap(), "aborted");
+    }
+
+    #[test]
+    fn sub_agents_are_nested_where_they_were_started() {
+        let read = read_text(
+            r#"{"type":"session.start","data":{"sessionId":"s"},"id":"1","parentId":null}
+{"type":"assistant.message","data":{"messageId":"m1","content":"","toolRequests":[{"toolCallId":"task","name":"task"}]},"id":"2","parentId":"1"}
+{"type":"subagent.started","data":{"toolCallId":"task","agentName":"explore"},"id":"3","parentId":"2"}
+{"type":"user.message","agentId":"ag1","data":{"content":"look","parentToolCallId":"task"},"id":"4","parentId":"3"}
+{"type":"assistant.message","agentId":"ag1","data":{"messageId":"m2","content":"on it","toolRequests":[{"toolCallId":"deep","name":"task"},{"toolCallId":"v","name":"view"}]},"id":"5","parentId":"4"}
+{"type":"tool.execution_start","data":{"toolCallId":"v","toolName":"view","parentToolCallId":"deep"},"id":"6","parentId":"5"}
+{"type":"tool.execution_complete","data":{"toolCallId":"deep","success":true,"result":"done"},"id":"7","parentId":"6"}
+{"type":"subagent.failed","data":{"toolCallId":"task","error":"lost"},"id":"8","parentId":"7"}
+{"type":"session.start","data":{"sessionId":"other"},"id":"9","parentId":null}
+"#,
+        );
+        assert_eq!(read.runs.len(), 2);
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "note session.start\n\
+             0 call task  -> unanswered(absent): \n\
+             note subagent.started\n\
+             note subagent.failed\n\
+             sub-agent task\n  \
+             context: look\n  \
+             0 message: on it\n  \
+             0 call task  -> succeeded(protocol): done\n  \
+             0 call view  -> unanswered(absent): \n  \
+             error: lost\n  \
+             sub-agent deep\n    \
+             call view  -> unanswered(absent): \n"
+        );
+        assert_eq!(run.calls[0].spawned.as_ref().unwrap(), "task");
+        let child = &run.children[0];
+        assert_eq!(child.agent.name.as_ref().unwrap(), "explore");
+        assert_eq!((child.user_turns, run.user_turns), (0, 0));
+    }
+
+    #[test]
+    fn a_recorded_stream_has_usage_before_the_message() {
+        let read = read_text(
+            r#"{"type":"tool.execution_start","data":{"toolCallId":"e","toolName":"view","arguments":{}},"id":"1","parentId":null}
+{"type":"assistant.reasoning","data":{"content":"hm"},"id":"2","parentId":"1"}
+{"type":"assistant.usage","ephemeral":true,"data":{"inputTokens":9,"outputTokens":1,"cacheReadTokens":"x"},"id":"3","parentId":"2"}
+{"type":"assistant.message","data":{"content":"a","reasoningText":"hm","toolRequests":[{"toolCallId":"e","name":"view","arguments":{}}]},"id":"4","parentId":"3"}
+{"type":"assistant.message","data":[7],"id":"5","parentId":"4"}
+{"type":"tool.user_requested","data":{"toolCallId":"u","toolName":"bash"},"id":"6","parentId":"5"}
+{"type":"tool.execution_complete","data":{"toolCallId":"u","success":true,"result":{"content":"ok"}},"id":"7","parentId":"6"}
+{"data":{},"id":"8","parentId":"7"}
+3
+"#,
+        );
+        assert_eq!(read.skipped, 1);
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "0 call view {} -> unanswered(absent): \n\
+             reasoning: hm\n\
+             note assistant.usage\n\
+             0 message: a\n\
+             call bash  -> succeeded(protocol): ok\n\
+             unknown event without a type\n"
+        );
+        assert_eq!(run.steps.len(), 2);
+        assert_eq!(run.steps[0].usage.unwrap().recorded.input, 9);
+        assert_eq!(run.usage.unwrap().total(), 10);
+        assert_eq!(run.calls[1].actor, Actor::User);
+    }
 }

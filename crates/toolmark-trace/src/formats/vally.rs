@@ -346,3 +346,70 @@ impl Run {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    const EVENTS: &str = r#"[
+{"type":"user_message","timestamp":"2026-01-01T00:00:00Z","data":{"content":"go"}},
+{"type":"turn_start","data":{"turnId":"0"}},
+{"type":"token_usage","data":{"inputTokens":9,"outputTokens":-1,"model":"m"}},
+{"type":"assistant_message","data":{"content":""}},
+{"type":"tool_call","timestamp":"2026-01-01T00:00:01Z","data":{"toolName":"view","toolCallId":"c1","arguments":{"p":1}}},
+{"type":"tool_call","data":{"toolName":"bash","toolCallId":"c2","arguments":"raw"}},
+{"type":"tool_result","timestamp":"2026-01-01T00:00:03Z","data":{"toolCallId":"c1","success":true,"result":{"content":"A","detailedContent":"AA"}}},
+{"type":"tool_result","data":{"toolCallId":"c2","success":false,"error":{"message":"no"}}},
+{"type":"turn_end","data":{"turnId":"0"}},
+{"type":"turn_start","data":{"turnId":"0"}},
+{"type":"tool_call","data":{"toolName":"view","toolCallId":"c1","arguments":{"p":1}}},
+{"type":"tool_result","data":{"toolCallId":"c7","success":true,"result":7}},
+{"type":"skill_activation","data":{"name":"pdf"}},
+{"type":"error","data":{"message":"limit"}},
+{"type":"reasoning","data":{"content":"hm"}},
+{"type":"dream"},
+4]"#;
+
+    const SKETCH: &str = "user: go\n\
+         note token_usage\n\
+         0 call view {\"p\":1} -> succeeded(protocol): A\n\
+         0 call bash raw -> failed(protocol): {\"message\":\"no\"}\n\
+         note turn_end\n\
+         1 call view {\"p\":1} -> unanswered(absent): \n\
+         orphanresult: 7\n\
+         1 skill: pdf\n\
+         1 error: limit\n\
+         1 reasoning: hm\n\
+         unknown dream\n\
+         unknown \n";
+
+    #[test]
+    fn a_results_file_holds_a_run_per_trial() {
+        let events = EVENTS.replace('\n', "");
+        let text = format!(
+            r#"{{"type":"trial-result","stimulus":"s1","status":"success","model":"m","trajectory":{{"id":"t","stimulus":{{"name":"s1"}},"workDir":"/w","metadata":{{"executor":"copilot-sdk"}},"metrics":{{"tokenUsage":{{"inputTokens":20,"outputTokens":3,"totalTokens":23}}}},"events":{events}}}}}
+{{"status":"error","trajectory":null,"gradeResult":null,"error":"no agent"}}
+{{"type":"run-summary","passed":true,"evals":[]}}
+[1]
+"#
+        );
+        let read = read_text(&text);
+        assert_eq!((read.format, read.runs.len(), read.skipped), ("vally", 1, 1));
+        let run = &read.runs[0];
+        assert_eq!(sketch(run), SKETCH);
+        assert_eq!(run.name.as_ref().unwrap(), "s1");
+        assert_eq!(run.usage.unwrap().total(), 23);
+        assert_eq!(run.calls[0].duration.unwrap().as_secs(), 2);
+        assert_eq!(run.steps[0].model.as_ref().unwrap(), "m");
+    }
+
+    #[test]
+    fn a_trajectory_may_stand_alone() {
+        let text = format!(r#"{{"id":"t","stimulus":"s1","events":{EVENTS}}}"#);
+        let read = read_text(&text);
+        let run = &read.runs[0];
+        assert_eq!(sketch(run), SKETCH);
+        assert_eq!(run.name.as_ref().unwrap(), "s1");
+        assert_eq!(run.usage.unwrap().recorded.input, 9);
+    }
+}

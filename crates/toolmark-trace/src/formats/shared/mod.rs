@@ -1,4 +1,5 @@
 //! What several formats have in common.
 
+pub(crate) mod agentv;
 pub(crate) mod anthropic;
 pub(crate) mod exit_code;
