@@ -170,15 +170,13 @@ fn lose_what_is_missing(b: &mut Builder, has_events: bool) {
 
 /// The totals a row keeps beside or instead of its messages.
 fn totals(b: &mut Builder, summary: Value<'_>) {
-    if b.run.usage.is_none() {
-        if let Some(usage) = summary.get("token_usage").or_else(|| summary.get("tokenUsage")) {
-            agentv::usage(b, usage);
-        }
+    let usage = summary.get("token_usage").or_else(|| summary.get("tokenUsage"));
+    if let (Some(usage), None) = (usage, b.run.usage) {
+        agentv::usage(b, usage);
     }
-    if b.run.cost.is_none() {
-        if let Some(cost) = summary.get("cost_usd").or_else(|| summary.get("costUsd")) {
-            agentv::cost(b, cost);
-        }
+    let cost = summary.get("cost_usd").or_else(|| summary.get("costUsd"));
+    if let (Some(cost), None) = (cost, b.run.cost) {
+        agentv::cost(b, cost);
     }
 }
 

@@ -15,12 +15,12 @@
 //! Totals of tokens come with `session.shutdown`, which a session appends each
 //! time its process ends, counting from the last resume: they add up.
 
-use super::shared::exit_code;
+use super::shared::{copilot, exit_code};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
     Actor, Convention, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text, Tokens,
-    ToolName, Trajectory, Usage, time,
+    Trajectory, Usage, time,
 };
 use jiff::Timestamp;
 use std::collections::{HashMap, VecDeque};
@@ -310,11 +310,9 @@ impl SessionReader {
             lane.b.run.id = agent.or(spawn).and_then(|a| record.text(a));
             self.lanes.push(lane);
         }
-        for key in [spawn, agent].into_iter().flatten() {
-            if let Some(key) = key.inner() {
-                if !self.lane_by_key.contains_key(key) {
-                    self.lane_by_key.insert(key.to_owned(), index);
-                }
+        for key in [spawn, agent].into_iter().flatten().filter_map(Value::inner) {
+            if !self.lane_by_key.contains_key(key) {
+                self.lane_by_key.insert(key.to_owned(), index);
             }
         }
         let lane = &mut self.lanes[index];
@@ -398,7 +396,7 @@ impl SessionReader {
         let lane = &mut self.lanes[index];
         lane.note(record, line);
         let Some(data) = line.data else { return };
-        let usage = Usage::new(tokens(data), Convention::INCLUSIVE);
+        let usage = Usage::new(copilot::tokens(data), Convention::INCLUSIVE);
         lane.usage = Some(usage);
         match &mut self.streamed {
             Some(sum) => sum.add(&usage),
@@ -416,7 +414,7 @@ impl SessionReader {
         if run.agent.model.is_none() {
             run.agent.model = line.get("currentModel").and_then(|m| record.text(m));
         }
-        let Some(tokens) = line.data.and_then(shutdown_tokens) else { return };
+        let Some(tokens) = line.data.and_then(copilot::shutdown_tokens) else { return };
         let usage = Usage::new(tokens, Convention::INCLUSIVE);
         match &mut self.at_shutdown {
             Some(sum) => sum.add(&usage),
@@ -501,10 +499,9 @@ impl Lane {
 
     /// Usage that came after its message belongs to the last response.
     fn give_usage(&mut self, usage: Usage) {
-        if let Some(step) = self.b.run.steps.last_mut() {
-            if step.usage.is_none_or(|u| u.recorded.input == 0) {
-                step.usage = Some(usage);
-            }
+        let last = self.b.run.steps.last_mut();
+        if let Some(step) = last.filter(|s| s.usage.is_none_or(|u| u.recorded.input == 0)) {
+            step.usage = Some(usage);
         }
     }
 
@@ -547,7 +544,7 @@ impl Lane {
             b.message(step, record.payload(content), time, record.at_value(content));
         }
         for request in line.requests.into_iter().flat_map(Value::items) {
-            request_call(b, record, request, step, time);
+            copilot::request_call(b, record, request, step, time);
         }
     }
 
@@ -567,7 +564,7 @@ impl Lane {
         }
         b.call(NewCall {
             id: line.call.and_then(|c| record.text(c)),
-            name: tool_name(record, line.name, line.mcp_server, line.mcp_tool),
+            name: copilot::tool_name(record, line.name, line.mcp_server, line.mcp_tool),
             args,
             step: None,
             time: line.time,
@@ -647,7 +644,7 @@ impl Lane {
                 }
                 self.note(record, line);
             }
-            kind if is_note(kind) => self.note(record, line),
+            kind if copilot::is_note(kind) => self.note(record, line),
             "" => b.unknown("event without a type", at),
             kind => b.unknown(kind, at),
         }
@@ -695,75 +692,6 @@ impl Lane {
     }
 }
 
-/// What the model asked for.
-fn request_call(
-    b: &mut Builder,
-    record: &Record<'_>,
-    request: Value<'_>,
-    step: u32,
-    time: Option<Timestamp>,
-) {
-    let (mut id, mut name, mut args, mut server, mut tool) = (None, None, None, None, None);
-    for (key, value) in request.fields() {
-        match key.inner().unwrap_or("") {
-            "toolCallId" => id = Some(value),
-            "name" => name = Some(value),
-            "arguments" => args = Some(value).filter(|a| !a.is_null()),
-            "mcpServerName" => server = Some(value),
-            "mcpToolName" => tool = Some(value),
-            _ => {}
-        }
-    }
-    let args = args.map(|a| record.payload(a));
-    if let Some(index) = id.and_then(Value::str).and_then(|id| b.find(&id)) {
-        let call = &b.run.calls[index as usize];
-        if call.step.is_none() {
-            adopt(b, index, step);
-            return;
-        }
-        if call.result.is_none() || call.args == args {
-            return;
-        }
-    }
-    b.call(NewCall {
-        id: id.and_then(|i| record.text(i)),
-        name: tool_name(record, name, server, tool),
-        args,
-        step: Some(step),
-        time,
-        at: record.at_value(request),
-    });
-}
-
-/// Some versions wrote the start of a call before the message that asks for it.
-fn adopt(b: &mut Builder, call: u32, step: u32) {
-    const FAR: usize = 64;
-    b.run.calls[call as usize].step = Some(step);
-    let event = b.run.events.iter_mut().rev().take(FAR).find(|e| e.kind == EventKind::Call(call));
-    if let Some(event) = event {
-        event.step = Some(step);
-    }
-}
-
-/// The name of a tool; one of an MCP server is written `server-tool`.
-fn tool_name(
-    record: &Record<'_>,
-    name: Option<Value<'_>>,
-    server: Option<Value<'_>>,
-    tool: Option<Value<'_>>,
-) -> ToolName {
-    let split = || {
-        let (server, tool) = (server?.inner()?, tool?);
-        let separator = name?.inner()?.strip_prefix(server)?.strip_suffix(tool.inner()?)?;
-        let namespace = Text::owned(format!("{server}{separator}"));
-        Some(ToolName { original: record.text(tool)?, namespace: Some(namespace) })
-    };
-    split().unwrap_or_else(|| {
-        let name = name.and_then(|n| record.text(n));
-        ToolName::new(name.unwrap_or_else(|| Text::owned("")))
-    })
-}
-
 fn answer(record: &Record<'_>, line: &Line<'_>, was_denied: bool) -> Answer {
     let content = line.result.and_then(|r| r.get("content"));
     let (text, code) = match line.error {
@@ -800,96 +728,6 @@ fn single_call_of_hook<'a>(line: &Line<'a>) -> Option<Value<'a>> {
     let mut calls = data.at(&["input", "toolCalls"])?.items();
     let id = calls.next()?.get("id");
     id.filter(|_| calls.next().is_none())
-}
-
-/// `inputTokens` and its kin.
-fn tokens(usage: Value<'_>) -> Tokens {
-    let mut tokens = Tokens::default();
-    for (key, value) in usage.fields() {
-        let slot = match key.inner().unwrap_or("") {
-            "inputTokens" => &mut tokens.input,
-            "outputTokens" => &mut tokens.output,
-            "cacheReadTokens" => &mut tokens.cache_read,
-            "cacheWriteTokens" => &mut tokens.cache_write,
-            "reasoningTokens" => &mut tokens.reasoning,
-            _ => continue,
-        };
-        *slot = value.as_u64().unwrap_or(0);
-    }
-    tokens
-}
-
-/// The tokens of all models, or the details where the models have none.
-fn shutdown_tokens(data: Value<'_>) -> Option<Tokens> {
-    let mut sum: Option<Tokens> = None;
-    for (_, model) in data.get("modelMetrics").into_iter().flat_map(Value::fields) {
-        if let Some(usage) = model.get("usage") {
-            sum.get_or_insert_default().add(tokens(usage));
-        }
-    }
-    sum.or_else(|| {
-        let details = data.get("tokenDetails").filter(|d| d.is_object())?;
-        let count = |key| details.at(&[key, "tokenCount"]).and_then(Value::as_u64).unwrap_or(0);
-        let (cache_read, cache_write) = (count("cache_read"), count("cache_write"));
-        // Here the input stands without what came from or went into the cache.
-        let input = count("input").saturating_add(cache_read).saturating_add(cache_write);
-        Some(Tokens { input, output: count("output"), cache_read, cache_write, reasoning: 0 })
-    })
-}
-
-/// Known events that say nothing more about the run.
-#[rustfmt::skip]
-fn is_note(kind: &str) -> bool {
-    matches!(
-        kind,
-        "assistant.fusion_phase_activity" | "assistant.fusion_phase_completed"
-        | "assistant.fusion_phase_failed" | "assistant.fusion_phase_started" | "assistant.idle"
-        | "assistant.intent" | "assistant.message_delta" | "assistant.message_start"
-        | "assistant.reasoning_delta" | "assistant.server_tool_progress"
-        | "assistant.streaming_delta" | "assistant.tool_call_delta" | "assistant.turn_retry"
-        | "assistant.turn_start" | "auto_mode_switch.completed" | "auto_mode_switch.requested"
-        | "capabilities.changed" | "command.completed" | "command.execute" | "command.queued"
-        | "commands.changed" | "elicitation.completed" | "elicitation.requested"
-        | "exit_plan_mode.completed" | "exit_plan_mode.requested" | "external_tool.completed"
-        | "external_tool.requested" | "factory.run_settled" | "factory.run_started"
-        | "factory.run_updated" | "hook.progress" | "human_response.recorded"
-        | "mcp.headers_refresh_completed" | "mcp.headers_refresh_required" | "mcp.oauth_completed"
-        | "mcp.oauth_required" | "mcp.prompts.list_changed" | "mcp.resources.list_changed"
-        | "mcp.tools.list_changed" | "mcp_app.tool_call_complete" | "model.call_final_result"
-        | "model.call_finished" | "model.call_start" | "pending_messages.modified"
-        | "permission.assentDetected" | "permission.carriedForward"
-        | "permission.contextualAuthorization" | "permission.messageAuthorization"
-        | "permission.messageAuthorizationDegraded" | "permission.messageAuthorizationRead"
-        | "prompt_cache_break" | "sampling.completed" | "sampling.requested" | "sandbox.decision"
-        | "session.auto_mode_resolved" | "session.auto_tier_recommendation"
-        | "session.auto_tier_switch_failed" | "session.autopilot_objective_changed"
-        | "session.background_tasks_changed" | "session.binary_asset" | "session.canvas.closed"
-        | "session.canvas.opened" | "session.canvas.recorded" | "session.canvas.registry_changed"
-        | "session.canvas.removed" | "session.canvas.unavailable" | "session.compaction_start"
-        | "session.completion_receipt" | "session.context_cleared" | "session.custom_agents_updated"
-        | "session.custom_notification" | "session.extensions.attachments_pushed"
-        | "session.extensions_loaded" | "session.fusion_completed" | "session.fusion_resolved"
-        | "session.fusion_route_failed" | "session.fusion_route_started" | "session.handoff"
-        | "session.idle" | "session.import_legacy" | "session.indexed_search" | "session.info"
-        | "session.managed_plugin_progress" | "session.managed_settings_enforced"
-        | "session.managed_settings_resolved" | "session.mcp_server_needs_reconnect"
-        | "session.mcp_server_removed" | "session.mcp_server_status_changed"
-        | "session.mcp_servers_loaded" | "session.mode_changed" | "session.mode_notice_delivered"
-        | "session.model_deselected" | "session.permission_recovery"
-        | "session.permissions_changed" | "session.plan_changed" | "session.quota_observation"
-        | "session.remote_steerable_changed" | "session.schedule_cancelled"
-        | "session.schedule_created" | "session.schedule_rearmed"
-        | "session.session_limits_changed" | "session.skills_loaded" | "session.snapshot_rewind"
-        | "session.task_complete" | "session.todos_changed" | "session.tools_updated"
-        | "session.usage_checkpoint" | "session.usage_info" | "session.warning"
-        | "session.workspace_file_changed" | "session_limits_exhausted.completed"
-        | "session_limits_exhausted.requested" | "skill.context_delivered"
-        | "skill.context_delivered_ref" | "subagent.deselected" | "subagent.selected"
-        | "tool.execution_partial_result" | "tool.execution_progress" | "tool.shell_output"
-        | "tool_search.activated" | "ui.ephemeral_query" | "user_input.completed"
-        | "user_input.requested" | "workflow.run_settled" | "workflow.run_started"
-        | "workflow.run_updated"
-    )
 }
 
 #[cfg(test)]

@@ -12,11 +12,11 @@
 //! A call id may come again in one run, so a result belongs to the first
 //! unanswered call with its id.
 
-use super::shared::exit_code;
+use super::shared::{copilot, exit_code};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Convention, EventKind, Fact, Fidelity, Text, Tokens, ToolName, Trajectory, Usage, time,
+    Convention, EventKind, Fact, Fidelity, Text, ToolName, Trajectory, Usage, time,
 };
 use jiff::Timestamp;
 use toolmark_scan::Value;
@@ -163,26 +163,10 @@ fn metrics(b: &mut Builder, metrics: Value<'_>) {
     let Some(usage) = metrics.get("tokenUsage").filter(|u| u.get("inputTokens").is_some()) else {
         return;
     };
-    let mut total = Usage::new(tokens(usage), Convention::INCLUSIVE);
+    // A converter writes -1 for a count it does not know: that reads as none.
+    let mut total = Usage::new(copilot::tokens(usage), Convention::INCLUSIVE);
     total.stated_total = usage.get("totalTokens").and_then(Value::as_u64);
     b.run.usage = Some(total);
-}
-
-/// Counts; a converter writes -1 for one it does not know.
-fn tokens(usage: Value<'_>) -> Tokens {
-    let mut tokens = Tokens::default();
-    for (key, value) in usage.fields() {
-        let slot = match key.inner().unwrap_or("") {
-            "inputTokens" => &mut tokens.input,
-            "outputTokens" => &mut tokens.output,
-            "cacheReadTokens" => &mut tokens.cache_read,
-            "cacheWriteTokens" => &mut tokens.cache_write,
-            "reasoningTokens" => &mut tokens.reasoning,
-            _ => continue,
-        };
-        *slot = value.as_u64().unwrap_or(0);
-    }
-    tokens
 }
 
 /// A trajectory while its events are read.
@@ -291,7 +275,7 @@ impl Run {
         time: Option<Timestamp>,
         event: Value<'_>,
     ) {
-        let usage = Usage::new(tokens(data), Convention::INCLUSIVE);
+        let usage = Usage::new(copilot::tokens(data), Convention::INCLUSIVE);
         let model = record.text_at(data, "model");
         match self.turn {
             Some(step) => self.give_usage(step, usage, model),

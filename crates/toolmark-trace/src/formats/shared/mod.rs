@@ -2,4 +2,5 @@
 
 pub(crate) mod agentv;
 pub(crate) mod anthropic;
+pub(crate) mod copilot;
 pub(crate) mod exit_code;
