@@ -17,7 +17,7 @@ pub struct TokenCounts {
 
 /// The counts of the trajectories of one file; sub-agents count where they stand.
 /// `None` means that the format does not record it.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Summary {
     /// Runs.
     pub trajectories: u64,
@@ -56,9 +56,34 @@ fn names_only<S: serde::Serializer>(
     serializer.collect_seq(tools.keys())
 }
 
+/// The counts of a file without a run: nothing was called, nobody spoke.
+impl Default for Summary {
+    fn default() -> Self {
+        Self {
+            trajectories: 0,
+            tool_calls: 0,
+            tool_results: 0,
+            tool_errors: Some(0),
+            unanswered: 0,
+            orphans: 0,
+            assistant_turns: Some(0),
+            user_turns: Some(0),
+            max_parallel: None,
+            tools: BTreeMap::new(),
+            tokens: None,
+            unknown_records: 0,
+            fidelity: Fidelity::FULL,
+        }
+    }
+}
+
 impl Summary {
     /// Adds one trajectory and its sub-agents.
     pub fn add(&mut self, trajectory: &Trajectory) {
+        if self.trajectories == 0 {
+            // From here on it is for the runs to say what was recorded.
+            (self.tool_errors, self.assistant_turns, self.user_turns) = (None, None, None);
+        }
         self.trajectories += 1;
         for run in trajectory.flatten() {
             self.add_run(run);

@@ -17,6 +17,16 @@ pub(crate) mod shared;
 mod swe_agent;
 mod tau2_bench;
 mod tau_bench;
+mod agentv_results;
+mod agentv_trace;
+mod agentv_transcript;
+mod claude_code;
+mod copilot_cli;
+mod copilot_print;
+pub(crate) mod shared;
+mod vally;
+mod vscode_chat;
+mod vscode_replay;
 
 use crate::format::Format;
 
@@ -39,4 +49,12 @@ pub const FORMATS: &[&dyn Format] = &[
     &openhands_sdk::OpenHandsSdk,
     &swe_agent::SweAgent,
     &inspect::Inspect,
+    &copilot_cli::CopilotCli,
+    &copilot_print::CopilotPrint,
+    &vscode_chat::VscodeChat,
+    &vscode_replay::VscodeReplay,
+    &vally::Vally,
+    &agentv_transcript::AgentvTranscript,
+    &agentv_results::AgentvResults,
+    &agentv_trace::AgentvTrace,
 ];

@@ -53,7 +53,7 @@ impl ToolName {
             let namespace = namespace.get();
             let server = namespace.strip_prefix("mcp__").unwrap_or(&namespace);
             return Canonical {
-                server: Some(server.trim_end_matches("__").to_owned()),
+                server: Some(server.trim_end_matches("__").trim_end_matches('-').to_owned()),
                 tool: name.trim_start_matches('_').to_owned(),
             };
         }
@@ -81,6 +81,7 @@ mod tests {
             ("mcp__github__get_issue", None, Some("github"), "get_issue"),
             ("github__get_issue", None, Some("github"), "get_issue"),
             ("_fetch_pr", Some("mcp__codex_apps__github"), Some("codex_apps__github"), "fetch_pr"),
+            ("get_issue", Some("github-"), Some("github"), "get_issue"),
             ("functions.exec", None, None, "exec"),
             ("run_in_terminal__vscode-3", None, None, "run_in_terminal"),
             ("__init", None, None, "__init"),

@@ -87,6 +87,17 @@ pub(crate) fn leading_number(text: &str) -> Option<i64> {
     text[..text.len() - digits.len() + length].parse().ok()
 }
 
+/// The exit code in the last line of a result, in the wording of Copilot's
+/// shells (`<exited with exit code 1>`, `<shellId: 3 completed with exit code 1>`).
+/// The text may still have its JSON escapes.
+#[must_use]
+pub(crate) fn in_last_line(text: &str) -> Option<i64> {
+    let (before, code) = text.trim_end().strip_suffix('>')?.rsplit_once(" with exit code ")?;
+    let (_, line) = before.rsplit_once('<')?;
+    let is_mark = line == "exited" || (line.starts_with("shellId") && line.ends_with("completed"));
+    if is_mark { code.parse().ok() } else { None }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +116,14 @@ mod tests {
             ("Exit code -1", Some(-1)),
         ] {
             assert_eq!(in_header(text), want, "{text}");
+        }
+        for (text, want) in [
+            ("no\n<exited with exit code 1>", Some(1)),
+            ("a<b\n<shellId: 3 completed with exit code 0>\n", Some(0)),
+            ("it exited with exit code 1", None),
+            ("<said with exit code 1>", None),
+        ] {
+            assert_eq!(in_last_line(text), want, "{text}");
         }
     }
 

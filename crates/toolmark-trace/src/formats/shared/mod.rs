@@ -1,7 +1,9 @@
 //! What several formats have in common.
 
+pub(crate) mod agentv;
 pub(crate) mod anthropic;
 pub(crate) mod chat;
 pub(crate) mod codex;
+pub(crate) mod copilot;
 pub(crate) mod exit_code;
 pub(crate) mod python;

@@ -1,0 +1,274 @@
+//! AgentV results: one object per test, with what the agent put out.
+//!
+//! These are the rows of result files (`test_id`, up to version 2.6 `eval_id`),
+//! the rows of replay fixtures (`agentv.replay_fixture.v1`) and what a `cli`
+//! target writes (`output` or `output_messages`, one object or a batch of them
+//! with `id`). Every row is a run. A row without messages holds only counts of
+//! the run; nothing is made up from them.
+//!
+//! A target may also write `{text, trace}` with a flat list of events, which
+//! shows calls and results but seldom model responses.
+
+use super::shared::agentv;
+use crate::builder::{Answer, Builder};
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{EventKind, Fact, Fidelity, time};
+use toolmark_scan::Value;
+
+/// AgentV results.
+pub(crate) struct AgentvResults;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "agentv-results",
+    title: "AgentV results",
+    origin: "AgentV: result rows, replay fixtures, output of a cli target",
+    versions: "0.26 to 5.3",
+    looks_for: "objects with test_id and score, or output_messages, or a trace of tool_call events",
+    fidelity: Fidelity::lacking(&[Fact::Status, Fact::SubAgents, Fact::ToolDefinitions]),
+};
+
+impl Format for AgentvResults {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        let best = probe.records().iter().map(|r| confidence(*r)).max();
+        best.unwrap_or(0)
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(ResultsReader)
+    }
+}
+
+fn confidence(row: Value<'_>) -> Confidence {
+    match agentv::schema(row) {
+        s if s.starts_with("agentv.transcript") || s.starts_with("agentv.trace") => return 0,
+        "" => {}
+        _ => return 100,
+    }
+    if row.get("message_index").is_some() {
+        return 0;
+    }
+    let has = |keys: &[&str]| keys.iter().any(|k| row.get(k).is_some());
+    if has(&["test_id", "eval_id"])
+        && has(&["target", "source_target"])
+        && has(&["score", "scores", "output", "output_messages", "execution_status"])
+    {
+        return 95;
+    }
+    let messages = |key| row.get(key).into_iter().flat_map(Value::items);
+    if messages("output_messages").any(|m| m.get("role").is_some()) {
+        return 85;
+    }
+    let is_called = |m: Value<'_>| {
+        let calls = m.get("tool_calls").or_else(|| m.get("toolCalls"));
+        calls.into_iter().flat_map(Value::items).any(|c| c.get("tool").is_some())
+    };
+    if messages("output").any(|m| m.get("role").is_some() && is_called(m)) {
+        return 80;
+    }
+    let is_event = |e: Value<'_>| {
+        matches!(e.get("type").and_then(Value::inner), Some("tool_call" | "tool_result"))
+            && e.get("name").is_some()
+    };
+    if messages("trace").any(is_event) { 75 } else { 0 }
+}
+
+struct ResultsReader;
+
+impl Reader for ResultsReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let Some(row) = record.json().filter(|v| v.is_object()) else {
+            out.skip(&record.at(), "not a result: an object was expected");
+            return;
+        };
+        let mut b = out.builder(&AgentvResults);
+        read(&mut b, record, row);
+        out.push(b.finish());
+    }
+
+    fn finish(&mut self, _: &mut Out) {}
+}
+
+fn read(b: &mut Builder, record: &Record<'_>, row: Value<'_>) {
+    b.run.name = agentv::text(record, row, &["test_id", "testId", "eval_id", "evalId", "id"]);
+    b.run.agent.name = agentv::text(record, row, &["target", "source_target"]);
+    b.run.outcome = agentv::text(record, row, &["execution_status", "executionStatus"]);
+    let (mut output, mut answer, mut trace) = (None, None, None);
+    for (key, value) in row.fields() {
+        match key.inner().unwrap_or("") {
+            "source" => agentv::source(b, record, value),
+            "token_usage" | "tokenUsage" => agentv::usage(b, value),
+            "cost_usd" | "costUsd" => agentv::cost(b, value),
+            "timestamp" | "recorded_at" => b.seen(time::from_value(value)),
+            "input" => input(b, record, value),
+            "output" | "output_messages" | "outputMessages" => output = Some(value),
+            "candidate_answer" | "text" => answer = Some(value),
+            "trace" | "trace_summary" | "traceSummary" => trace = Some(value),
+            _ => {}
+        }
+    }
+    if b.run.id.is_none() {
+        b.run.id = agentv::text(record, row, &["fixture_id", "conversation_id", "run_id"]);
+    }
+    let trace = trace.filter(|t| !t.is_null());
+    let summary = trace.filter(|t| t.is_object());
+    let messages = output
+        .filter(|o| o.is_array())
+        .or_else(|| summary.and_then(|t| t.get("messages")))
+        .filter(|m| m.is_array());
+    let events = trace.filter(|t| t.is_array());
+    for message in messages.into_iter().flat_map(Value::items) {
+        agentv::message(b, record, message);
+    }
+    if messages.is_none() {
+        for event in events.into_iter().flat_map(Value::items) {
+            trace_event(b, record, event);
+        }
+        let words = output.or(answer).filter(|a| a.is_string() && a.inner() != Some(""));
+        if let Some(words) = words {
+            let (text, at) = (record.payload(words), record.at_value(words));
+            b.event(EventKind::Message, Some(text), None, None, at);
+        }
+        lose_what_is_missing(b, events.is_some());
+    }
+    if let Some(summary) = summary {
+        totals(b, summary);
+    }
+    if let Some(error) = row.get("error") {
+        agentv::error(b, record, error);
+    }
+}
+
+/// What was asked: a text, or messages.
+fn input(b: &mut Builder, record: &Record<'_>, input: Value<'_>) {
+    if input.is_string() {
+        b.user(Some(record.payload(input)), None, record.at_value(input));
+    }
+    for message in input.items().filter(|m| m.is_object()) {
+        agentv::message(b, record, message);
+    }
+}
+
+fn lose_what_is_missing(b: &mut Builder, has_events: bool) {
+    b.run.fidelity.lose(Fact::Parallel);
+    if !has_events {
+        for fact in [
+            Fact::Arguments,
+            Fact::Results,
+            Fact::Steps,
+            Fact::UserTurns,
+            Fact::Messages,
+            Fact::Reasoning,
+        ] {
+            b.run.fidelity.lose(fact);
+        }
+    }
+}
+
+/// The totals a row keeps beside or instead of its messages.
+fn totals(b: &mut Builder, summary: Value<'_>) {
+    let usage = summary.get("token_usage").or_else(|| summary.get("tokenUsage"));
+    if let (Some(usage), None) = (usage, b.run.usage) {
+        agentv::usage(b, usage);
+    }
+    let cost = summary.get("cost_usd").or_else(|| summary.get("costUsd"));
+    if let (Some(cost), None) = (cost, b.run.cost) {
+        agentv::cost(b, cost);
+    }
+}
+
+/// One event of a flat trace.
+fn trace_event(b: &mut Builder, record: &Record<'_>, event: Value<'_>) {
+    let at = record.at_value(event);
+    let time = ["startTime", "start_time", "timestamp", "time"];
+    let time = time.iter().find_map(|key| time::from_value(event.get(key)?));
+    let text = event.get("text").or_else(|| event.get("content"));
+    let text = text.map(|t| record.payload(t));
+    match event.get("type").and_then(Value::inner).unwrap_or("") {
+        "tool_call" => agentv::call(b, record, event, None),
+        "tool_result" => {
+            let result = event.get("output").or_else(|| event.get("result"));
+            let answer = Answer::new(result.map(|r| record.payload(r)), at).time(time);
+            let id = event.get("id").and_then(Value::str);
+            let name = event.get("name").and_then(Value::str);
+            let call = match id {
+                Some(id) => b.find(&id),
+                None => name.and_then(|name| b.first_open(|c| c.name.original.is(&name))),
+            };
+            match call {
+                Some(call) => b.answer_call(call, answer),
+                None => b.orphan(answer),
+            }
+        }
+        "model_step" => {
+            let step = b.step(None, time, at.clone());
+            if let Some(text) = text {
+                b.message(step, text, time, at);
+            }
+        }
+        "message" => match event.get("role").and_then(Value::inner) {
+            Some("user") => b.user(text, time, at),
+            Some("system") => b.context(text, time, at),
+            _ => b.event(EventKind::Message, text, None, time, at),
+        },
+        "reasoning" => b.event(EventKind::Reasoning, text, None, time, at),
+        "error" => b.event(EventKind::Error, text, None, time, at),
+        other => b.unknown(other, at),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Fact;
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn every_row_is_a_run() {
+        let read = read_text(
+            r#"{"test_id":"a","target":"x","score":1,"trace":{"token_usage":{"input":5,"output":1},"cost_usd":0.25},"output":[{"role":"assistant","content":"look","tool_calls":[{"tool":"Read","input":{"f":1},"duration_ms":3},{"tool":"Read","input":{"f":2},"output":null}]},{"role":"assistant","content":"done"}]}
+{"test_id":"b","target":"x","score":0,"execution_status":"execution_error","error":"no agent","trace":{"tool_calls_by_name":{"Read":4}}}
+{"test_id":5,"target":"x","score":0,"output":"only words","trace":7}
+[]
+"#,
+        );
+        assert_eq!(read.format, "agentv-results");
+        assert_eq!(read.skipped, 1);
+        let [a, b, c] = &read.runs[..] else { panic!("three runs") };
+        assert_eq!(
+            sketch(a),
+            "0 message: look\n\
+             0 call Read {\"f\":1} -> unanswered(absent): \n\
+             0 call Read {\"f\":2} -> unanswered(absent): \n\
+             1 message: done\n"
+        );
+        assert_eq!(a.calls[0].duration.unwrap().as_millis(), 3);
+        assert_eq!(a.usage.unwrap().total(), 6);
+        assert_eq!(sketch(b), "error: no agent\n");
+        assert_eq!(b.outcome.as_ref().unwrap(), "execution_error");
+        assert!(b.fidelity.lacks(Fact::Steps) && !a.fidelity.lacks(Fact::Steps));
+        assert_eq!(c.name.as_ref().unwrap(), "5");
+        assert_eq!(sketch(c), "message: only words\n");
+    }
+
+    #[test]
+    fn a_flat_trace_pairs_by_id_or_name() {
+        let read = read_text(
+            r#"{"text":"bye","trace":[{"type":"tool_call","id":"1","name":"find","input":{"q":"a"},"startTime":"2026-01-01T00:00:00Z"},{"type":"tool_result","id":"1","name":"find","output":["x"],"startTime":"2026-01-01T00:00:02Z"},{"type":"tool_call","name":"open"},{"type":"tool_result","name":"open","output":"o"},{"type":"tool_result","id":"7","output":"?"},{"type":"model_step","text":"hm"},{"type":"later"}]}"#,
+        );
+        assert_eq!(read.format, "agentv-results");
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "call find {\"q\":\"a\"} -> unknown(absent): x\n\
+             call open  -> unknown(absent): o\n\
+             orphanresult: ?\n\
+             0 message: hm\n\
+             unknown later\n\
+             message: bye\n"
+        );
+        assert_eq!(run.calls[0].duration.unwrap().as_millis(), 2000);
+    }
+}

@@ -1,0 +1,146 @@
+//! AgentV transcripts: one message per line, the lines of a test in a row.
+//!
+//! Every line repeats the facts about its run (`test_id`, `target`, `source`,
+//! the totals). A new run starts where the test, the target or the session
+//! changes, or where `message_index` starts again. Files older than
+//! `agentv.transcript.v1` have the same lines without a schema version.
+
+use super::shared::agentv;
+use crate::builder::Builder;
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{Fact, Fidelity};
+use toolmark_scan::Value;
+
+/// AgentV transcripts.
+pub(crate) struct AgentvTranscript;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "agentv-transcript",
+    title: "AgentV transcript",
+    origin: "AgentV: `agentv import`, transcript.jsonl of a run",
+    versions: "4 and 5, with or without agentv.transcript.v1",
+    looks_for: "lines with test_id, message_index and role",
+    fidelity: Fidelity::lacking(&[Fact::Status, Fact::SubAgents, Fact::ToolDefinitions]),
+};
+
+impl Format for AgentvTranscript {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        if probe.any(|r| agentv::schema(r).starts_with("agentv.transcript")) {
+            return 100;
+        }
+        let is_row = |r: Value<'_>| {
+            r.get("test_id").is_some()
+                && r.get("message_index").is_some()
+                && r.get("role").is_some()
+        };
+        if probe.any(is_row) { 95 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::<TranscriptReader>::default()
+    }
+}
+
+#[derive(Default)]
+struct TranscriptReader {
+    open: Option<Open>,
+}
+
+/// The run being read.
+struct Open {
+    b: Builder,
+    test: String,
+    target: String,
+    session: String,
+    index: i64,
+}
+
+impl Reader for TranscriptReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let Some(row) = record.json().filter(|v| v.is_object()) else {
+            out.skip(&record.at(), "not a transcript line: an object was expected");
+            return;
+        };
+        let word =
+            |value: Option<Value<'_>>| value.and_then(Value::str).unwrap_or_default().into_owned();
+        let (test, target) = (word(row.get("test_id")), word(row.get("target")));
+        let session = word(row.at(&["source", "session_id"]));
+        let index = row.get("message_index").and_then(Value::as_i64).unwrap_or(i64::MAX);
+        let is_same = self.open.as_ref().is_some_and(|open| {
+            open.test == test
+                && open.target == target
+                && open.session == session
+                && (index > open.index || index == i64::MAX)
+        });
+        if !is_same {
+            self.finish(out);
+            let mut b = out.builder(&AgentvTranscript);
+            header(&mut b, record, row);
+            self.open = Some(Open { b, test, target, session, index });
+        }
+        if let Some(open) = &mut self.open {
+            open.index = index;
+            agentv::message(&mut open.b, record, row);
+        }
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        if let Some(open) = self.open.take() {
+            out.push(open.b.finish());
+        }
+    }
+}
+
+/// The facts about the run that every line repeats.
+fn header(b: &mut Builder, record: &Record<'_>, row: Value<'_>) {
+    b.run.name = agentv::text(record, row, &["test_id"]);
+    b.run.agent.name = agentv::text(record, row, &["target"]);
+    for (key, value) in row.fields() {
+        match key.inner().unwrap_or("") {
+            "source" => agentv::source(b, record, value),
+            "transcript_token_usage" => agentv::usage(b, value),
+            "transcript_cost_usd" => agentv::cost(b, value),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn lines_of_a_test_are_one_run() {
+        let read = read_text(
+            r#"{"test_id":"t1","target":"codex","message_index":0,"role":"user","content":"fix","transcript_token_usage":{"input":9,"output":2,"cached":4},"transcript_cost_usd":0.5,"source":{"session_id":"s1","model":"m","cwd":"/w"}}
+{"test_id":"t1","target":"codex","message_index":1,"role":"assistant","content":"","tool_calls":[{"tool":"Read","input":{"path":"a"},"id":"c1","output":"x","duration_ms":12},{"tool":"Bash","id":"c2","status":"error","output":{"e":1}},{"tool":"Grep","id":"c3"},{"input":{}}],"source":{"session_id":"s1"}}
+{"test_id":"t1","target":"codex","message_index":2,"role":"tool","content":"late","tool_call_id":"c3","source":{"session_id":"s1"}}
+{"test_id":"t1","target":"codex","message_index":3,"role":"tool","content":"whose","tool_call_id":"c9","source":{"session_id":"s1"}}
+{"test_id":"t1","target":"codex","message_index":0,"role":"user","content":"again","source":{"session_id":"s1"}}
+{"test_id":"t2","target":"codex","message_index":1,"role":"moderator","content":7,"tool_calls":"none","source":[]}
+"#,
+        );
+        assert_eq!(read.format, "agentv-transcript");
+        assert_eq!(read.runs.len(), 3);
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "user: fix\n\
+             0 call Read {\"path\":\"a\"} -> unknown(absent): x\n\
+             0 call Bash  -> failed(protocol): {\"e\":1}\n\
+             0 call Grep  -> unknown(absent): late\n\
+             unknown call without a tool\n\
+             orphanresult: whose\n"
+        );
+        assert_eq!(run.calls[0].duration.unwrap().as_millis(), 12);
+        assert_eq!(run.usage.unwrap().recorded.cache_read, 4);
+        assert_eq!(run.cost.unwrap().nano_usd, 500_000_000);
+        assert_eq!(run.name.as_ref().unwrap(), "t1");
+        assert_eq!(sketch(&read.runs[1]), "user: again\n");
+        assert_eq!(sketch(&read.runs[2]), "unknown message/moderator\n");
+    }
+}

@@ -1,0 +1,199 @@
+//! The messages of AgentV, which its transcripts, results and replay fixtures
+//! share: a call and its result are one object in the assistant's message. In
+//! memory the keys are camel case, on disk snake case; both are read.
+
+use crate::builder::{Answer, Builder, NewCall};
+use crate::format::Record;
+use crate::model::{
+    Convention, Cost, EventKind, Fact, Level, Status, Text, Tokens, ToolName, Usage, time,
+};
+use jiff::{SignedDuration, Timestamp};
+use toolmark_scan::Value;
+
+/// One message of a run.
+pub(crate) fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
+    let at = record.at_value(message);
+    let (mut role, mut content, mut calls, mut usage) = (None, None, None, None);
+    let (mut start, mut end) = (None, None);
+    for (key, value) in message.fields() {
+        match key.inner().unwrap_or("") {
+            "role" => role = value.inner(),
+            "content" => content = Some(value).filter(|c| !c.is_null() && c.inner() != Some("")),
+            "tool_calls" | "toolCalls" => calls = Some(value),
+            "token_usage" | "tokenUsage" => usage = Some(value).filter(|u| u.is_object()),
+            "start_time" | "startTime" | "timestamp" => start = time::from_value(value),
+            "end_time" | "endTime" => end = time::from_value(value),
+            _ => {}
+        }
+    }
+    let text = content.map(|c| record.payload(c));
+    b.seen(end);
+    match role.unwrap_or("") {
+        "user" => b.user(text, start, at),
+        "system" | "developer" => b.context(text, start, at),
+        "tool" | "function" => tool_message(b, record, message, start),
+        "assistant" => {
+            let step = b.step(None, start, at.clone());
+            b.run.steps[step as usize].usage = usage.map(|u| Usage::new(tokens(u), CONVENTION));
+            if let Some(text) = text {
+                b.message(step, text, start, at);
+            }
+            for item in calls.into_iter().flat_map(Value::items) {
+                call(b, record, item, Some(step));
+            }
+            return;
+        }
+        other => b.unknown(format!("message/{other}"), at),
+    }
+    // Whoever's message it stands in, a call was made.
+    for item in calls.into_iter().flat_map(Value::items) {
+        call(b, record, item, None);
+    }
+}
+
+/// A result as a message of its own, as some providers hand it through.
+fn tool_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>, time: Option<Timestamp>) {
+    let payload = record.payload_at(message, "content");
+    let answer = Answer::new(payload, record.at_value(message)).time(time);
+    let id = message.get("tool_call_id").or_else(|| message.get("toolCallId"));
+    if let Some(id) = id.and_then(Value::str) {
+        b.answer(&id, answer);
+        return;
+    }
+    let name = message.get("name").and_then(Value::str);
+    match name.and_then(|name| b.first_open(|c| c.name.original.is(&name))) {
+        Some(call) => b.answer_call(call, answer),
+        None => b.orphan(answer),
+    }
+}
+
+/// One call with what it gave back, if that is recorded.
+pub(crate) fn call(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: Option<u32>) {
+    let (mut id, mut tool, mut name) = (None, None, None);
+    let (mut input, mut output, mut status) = (None, None, None);
+    let (mut start, mut end, mut duration) = (None, None, None);
+    for (key, value) in item.fields() {
+        if value.is_null() {
+            continue;
+        }
+        match key.inner().unwrap_or("") {
+            "id" => id = record.text(value),
+            "tool" => tool = record.text(value),
+            "name" => name = record.text(value),
+            "input" | "args" | "arguments" => input = Some(record.payload(value)),
+            "output" | "result" => output = Some(record.payload(value)),
+            "status" => status = value.inner(),
+            "start_time" | "startTime" | "timestamp" => start = time::from_value(value),
+            "end_time" | "endTime" => end = time::from_value(value),
+            "duration_ms" | "durationMs" => duration = value.as_f64().and_then(time::millis),
+            _ => {}
+        }
+    }
+    let Some(tool) = tool.or(name) else {
+        b.unknown("call without a tool", record.at_value(item));
+        return;
+    };
+    let at = record.at_value(item);
+    let call = b.call(NewCall {
+        id,
+        name: ToolName::new(tool),
+        args: input,
+        step,
+        time: start,
+        at: at.clone(),
+    });
+    let duration = duration.or_else(|| span(start, end));
+    if output.is_none() && status.is_none_or(|s| s == "unknown") {
+        let call = &mut b.run.calls[call as usize];
+        call.duration = duration.or(call.duration);
+        return;
+    }
+    let mut answer = Answer::new(output, at).time(end).duration(duration);
+    if let Some((status, level)) = status.and_then(status_of) {
+        answer = answer.status(status, level);
+        b.run.fidelity.gain(Fact::Status);
+    }
+    b.answer_call(call, answer);
+}
+
+fn status_of(word: &str) -> Option<(Status, Level)> {
+    Some(match word {
+        "ok" | "success" => (Status::Succeeded, Level::Protocol),
+        "error" => (Status::Failed, Level::Protocol),
+        "timeout" => (Status::Interrupted, Level::Protocol),
+        "cancelled" | "canceled" => (Status::Interrupted, Level::Denial),
+        _ => return None,
+    })
+}
+
+fn span(start: Option<Timestamp>, end: Option<Timestamp>) -> Option<SignedDuration> {
+    let span = end?.duration_since(start?);
+    (!span.is_negative()).then_some(span)
+}
+
+/// AgentV passes its providers' counts on; most of them include the cache.
+const CONVENTION: Convention = Convention::INCLUSIVE;
+
+fn tokens(usage: Value<'_>) -> Tokens {
+    let mut tokens = Tokens::default();
+    for (key, value) in usage.fields() {
+        let slot = match key.inner().unwrap_or("") {
+            "input" => &mut tokens.input,
+            "output" => &mut tokens.output,
+            "cached" => &mut tokens.cache_read,
+            "reasoning" => &mut tokens.reasoning,
+            _ => continue,
+        };
+        *slot = value.as_u64().unwrap_or(0);
+    }
+    tokens
+}
+
+/// The usage of a whole run.
+pub(crate) fn usage(b: &mut Builder, usage: Value<'_>) {
+    if usage.is_object() {
+        b.run.usage = Some(Usage::new(tokens(usage), CONVENTION));
+    }
+}
+
+/// The cost of a whole run.
+pub(crate) fn cost(b: &mut Builder, usd: Value<'_>) {
+    b.run.cost = usd.as_f64().and_then(Cost::from_usd).or(b.run.cost);
+}
+
+/// Where a run came from: `{provider, session_id, model, cwd, version, …}`.
+pub(crate) fn source(b: &mut Builder, record: &Record<'_>, source: Value<'_>) {
+    let run = &mut b.run;
+    for (key, value) in source.fields() {
+        let slot = match key.inner().unwrap_or("") {
+            "session_id" | "sessionId" => &mut run.id,
+            "provider" => &mut run.agent.name,
+            "model" => &mut run.agent.model,
+            "version" => &mut run.agent.version,
+            "cwd" => &mut run.cwd,
+            _ => continue,
+        };
+        if slot.is_none() {
+            *slot = record.text(value);
+        }
+    }
+    b.seen(source.get("timestamp").and_then(time::from_value));
+}
+
+/// What a whole run that failed says.
+pub(crate) fn error(b: &mut Builder, record: &Record<'_>, error: Value<'_>) {
+    if !error.is_null() {
+        b.event(EventKind::Error, Some(record.payload(error)), None, None, record.at_value(error));
+    }
+}
+
+/// The schema a record names, such as `agentv.trace.v1`.
+pub(crate) fn schema(record: Value<'_>) -> &str {
+    let schema = record.get("schema_version").or_else(|| record.get("schemaVersion"));
+    schema.and_then(Value::inner).filter(|s| s.starts_with("agentv.")).unwrap_or("")
+}
+
+/// The text under the first of `keys` that has one.
+pub(crate) fn text(record: &Record<'_>, value: Value<'_>, keys: &[&str]) -> Option<Text> {
+    keys.iter().find_map(|key| value.get(key).and_then(|v| record.label(v)))
+}
