@@ -2,6 +2,9 @@
 //! line in [`FORMATS`].
 
 mod agentdojo;
+mod agentv_results;
+mod agentv_trace;
+mod agentv_transcript;
 mod anthropic_managed;
 mod bfcl;
 mod claude_code;
@@ -9,6 +12,8 @@ mod claude_hooks;
 mod claude_stream;
 mod codex_exec;
 mod codex_rollout;
+mod copilot_cli;
+mod copilot_print;
 mod inspect;
 mod mini_swe_agent;
 mod openhands;
@@ -17,13 +22,6 @@ pub(crate) mod shared;
 mod swe_agent;
 mod tau2_bench;
 mod tau_bench;
-mod agentv_results;
-mod agentv_trace;
-mod agentv_transcript;
-mod claude_code;
-mod copilot_cli;
-mod copilot_print;
-pub(crate) mod shared;
 mod vally;
 mod vscode_chat;
 mod vscode_replay;
