@@ -2,6 +2,11 @@
 //! line in [`FORMATS`].
 
 mod claude_code;
+mod gemini_cli;
+mod gemini_contents;
+mod gemini_stream;
+mod pi;
+mod qwen_code;
 pub(crate) mod shared;
 
 use crate::format::Format;
@@ -10,5 +15,11 @@ use crate::format::Format;
 /// and a special shape before the general one it could be mistaken for.
 #[rustfmt::skip]
 pub const FORMATS: &[&dyn Format] = &[
+    &qwen_code::QwenCode,
     &claude_code::ClaudeCode,
+    &gemini_cli::GeminiCli,
+    &gemini_stream::GeminiStream,
+    &pi::OpenClaw,
+    &pi::Pi,
+    &gemini_contents::GeminiContents,
 ];

@@ -1,4 +1,7 @@
 //! What several formats have in common.
 
 pub(crate) mod anthropic;
+pub(crate) mod events;
 pub(crate) mod exit_code;
+pub(crate) mod gemini;
+pub(crate) mod pairing;
