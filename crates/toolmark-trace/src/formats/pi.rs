@@ -288,11 +288,8 @@ fn usage(usage: Value<'_>) -> (Usage, Option<Cost>) {
         reasoning: count("reasoning").unwrap_or(0),
     };
     let cost = usage.at(&["cost", "total"]).and_then(Value::as_f64).and_then(Cost::from_usd);
-    let usage = Usage {
-        recorded,
-        stated_total: count("totalTokens"),
-        convention: Convention::ANTHROPIC,
-    };
+    let usage =
+        Usage { recorded, stated_total: count("totalTokens"), convention: Convention::ANTHROPIC };
     (usage, cost)
 }
 
