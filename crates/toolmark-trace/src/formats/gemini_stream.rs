@@ -6,11 +6,11 @@
 //! file may hold several, each with its own `init`, and they add up.
 
 use super::shared::events::{note, set_once, words};
+use super::shared::pieces::{self, Pieces};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    At, Convention, EventKind, Fact, Fidelity, Level, Payload, Status, Text, Tokens, ToolName,
-    Usage, time,
+    Convention, EventKind, Fact, Fidelity, Level, Status, Text, Tokens, ToolName, Usage, time,
 };
 use jiff::Timestamp;
 use toolmark_scan::Value;
@@ -75,14 +75,6 @@ struct StreamReader {
     message: Option<Pieces>,
 }
 
-struct Pieces {
-    first: Payload,
-    /// All pieces together, once there is more than one.
-    joined: Option<String>,
-    time: Option<Timestamp>,
-    at: At,
-}
-
 impl Reader for StreamReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(value) = record.json().filter(|v| v.is_object()) else {
@@ -103,7 +95,7 @@ impl Reader for StreamReader {
                 if !delta {
                     flush(b, &mut self.message);
                 }
-                add_piece(&mut self.message, piece, time, record.at());
+                pieces::add(&mut self.message, piece, time, record.at());
             }
             return;
         }
@@ -141,23 +133,10 @@ impl Reader for StreamReader {
     }
 }
 
-fn add_piece(message: &mut Option<Pieces>, piece: Payload, time: Option<Timestamp>, at: At) {
-    match message {
-        None => *message = Some(Pieces { first: piece, joined: None, time, at }),
-        Some(pieces) => {
-            let joined = pieces.joined.get_or_insert_with(|| pieces.first.plain().into_owned());
-            joined.push_str(&piece.plain());
-        }
-    }
-}
-
 fn flush(b: &mut Builder, message: &mut Option<Pieces>) {
-    let Some(pieces) = message.take() else { return };
-    let text = match pieces.joined {
-        Some(joined) => Payload::text(Text::owned(joined)),
-        None => pieces.first,
-    };
-    b.event(EventKind::Message, Some(text), None, pieces.time, pieces.at);
+    if let Some((text, time, at)) = message.take().map(Pieces::close) {
+        b.event(EventKind::Message, Some(text), None, time, at);
+    }
 }
 
 fn tool_use(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Option<Timestamp>) {

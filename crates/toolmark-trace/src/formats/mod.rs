@@ -1,10 +1,18 @@
 //! The formats, one file each. Adding one is a file, its `mod` line and its
 //! line in [`FORMATS`].
 
+mod antigravity;
 mod claude_code;
+mod cursor_stream;
+mod cursor_transcript;
+mod droid;
 mod gemini_cli;
 mod gemini_contents;
 mod gemini_stream;
+mod grok;
+mod hermes;
+mod kimi;
+mod opencode;
 mod pi;
 mod qwen_code;
 pub(crate) mod shared;
@@ -17,9 +25,17 @@ use crate::format::Format;
 pub const FORMATS: &[&dyn Format] = &[
     &qwen_code::QwenCode,
     &claude_code::ClaudeCode,
+    &cursor_stream::CursorStream,
     &gemini_cli::GeminiCli,
     &gemini_stream::GeminiStream,
     &pi::OpenClaw,
     &pi::Pi,
+    &droid::Droid,
+    &kimi::Kimi,
+    &grok::Grok,
+    &hermes::Hermes,
+    &antigravity::Antigravity,
+    &opencode::OpenCode,
+    &cursor_transcript::CursorTranscript,
     &gemini_contents::GeminiContents,
 ];

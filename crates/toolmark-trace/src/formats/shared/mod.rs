@@ -5,3 +5,4 @@ pub(crate) mod events;
 pub(crate) mod exit_code;
 pub(crate) mod gemini;
 pub(crate) mod pairing;
+pub(crate) mod pieces;
