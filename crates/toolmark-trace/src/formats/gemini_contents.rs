@@ -55,17 +55,20 @@ impl Format for GeminiContents {
 }
 
 fn is_content(value: Value<'_>) -> bool {
-    value.get("parts").is_some_and(Value::is_array)
-        && value.get("role").is_some_and(Value::is_string)
+    value.get("role").is_some_and(Value::is_string) && has_parts(value)
+}
+
+/// Parts of Gemini are told by their keys; lists of parts with a `type` are
+/// another dialect.
+fn has_parts(value: Value<'_>) -> bool {
+    let parts = value.get("parts").filter(|p| p.is_array());
+    parts.is_some_and(|p| p.items().next().is_none_or(|first| first.get("type").is_none()))
 }
 
 /// The list of contents an object holds.
 fn contents(value: Value<'_>) -> Option<Value<'_>> {
     let lists = LISTS.iter().filter_map(|key| value.get(key));
-    lists.into_iter().find(|list| {
-        let first = list.items().next();
-        first.is_some_and(|c| c.get("parts").is_some_and(Value::is_array))
-    })
+    lists.into_iter().find(|list| list.items().next().is_some_and(has_parts))
 }
 
 #[derive(Default)]

@@ -17,7 +17,7 @@ use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
     Convention, Cost, EventKind, Fact, Fidelity, Level, Parent, Status, Text, Tokens, ToolName,
-    Usage, time,
+    Trajectory, Usage, time,
 };
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -167,6 +167,8 @@ impl Reader for StoreReader {
             .into_iter()
             .map(|session| Some(session.close()))
             .collect();
+        let spawns: HashMap<String, Text> =
+            runs.iter().flatten().flat_map(spawning_calls).collect();
         // Sub-agents go to the call that started them, one level deep.
         for at in 0..runs.len() {
             let parent = runs[at].as_ref().and_then(|run| run.parent.as_ref()?.trajectory.clone());
@@ -181,8 +183,7 @@ impl Reader for StoreReader {
             }
             if let Some(mut child) = runs[at].take() {
                 if let Some(root) = &mut runs[parent] {
-                    let spawn = root.calls.iter().find(|c| c.spawned == child.id);
-                    let call = spawn.and_then(|c| c.id.clone());
+                    let call = child.id.as_ref().and_then(|id| spawns.get(&*id.get()).cloned());
                     child.parent = Some(Parent { trajectory: root.id.clone(), call });
                     root.children.push(child);
                 }
@@ -192,6 +193,11 @@ impl Reader for StoreReader {
             out.push(run);
         }
     }
+}
+
+/// The sub-agents' sessions a run started, with the calls that did.
+fn spawning_calls(run: &Trajectory) -> impl Iterator<Item = (String, Text)> {
+    run.calls.iter().filter_map(|c| Some((c.spawned.as_ref()?.get().into_owned(), c.id.clone()?)))
 }
 
 impl StoreReader {
@@ -378,7 +384,7 @@ impl Session {
         }
     }
 
-    fn close(mut self) -> crate::model::Trajectory {
+    fn close(mut self) -> Trajectory {
         for (usage, cost) in self.messages.iter_mut().filter_map(|m| m.usage.take()) {
             self.b.add_usage(usage);
             add_cost(&mut self.b, cost);
