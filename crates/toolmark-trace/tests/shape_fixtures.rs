@@ -70,13 +70,12 @@ fn files(dir: &Path) -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     let mut folders = vec![dir.to_path_buf()];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
             if path.is_dir() {
                 folders.push(path);
-            } else {
-                let name = path.strip_prefix(dir).unwrap().to_string_lossy().replace('\\', "/");
-                found.insert(name, path);
+            } else if let Ok(name) = path.strip_prefix(dir) {
+                found.insert(name.to_string_lossy().replace('\\', "/"), path);
             }
         }
     }

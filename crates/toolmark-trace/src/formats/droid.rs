@@ -134,9 +134,7 @@ impl DroidReader {
                 let text = text.and_then(|s| words(record, s));
                 b.event(EventKind::Compaction, text, None, time, record.at());
             }
-            "todo_state" | "session_end" | "session_settings" => {
-                note(b, kind, None, time, record.at());
-            }
+            "todo_state" | "session_end" => note(b, kind, None, time, record.at()),
             other => b.unknown(other, record.at()),
         }
     }

@@ -77,6 +77,8 @@ struct Session {
 /// What earlier versions of a message have given.
 #[derive(Default, Clone, Copy)]
 struct Known {
+    /// Has its content been read?
+    said: bool,
     /// The event that holds its words.
     words: Option<usize>,
     thoughts: usize,
@@ -234,18 +236,17 @@ impl Session {
             }
         }
         if let Some(content) = content {
-            match now.words {
-                Some(event) => {
-                    let text = words(record, content);
-                    if let (Some(event), Some(text)) = (b.run.events.get_mut(event), text) {
-                        event.text = Some(text);
-                    }
-                }
-                None => {
-                    let next = b.run.events.len();
-                    gemini::model_parts(b, &mut self.open, record, content, step, time);
-                    now.words = (b.run.events.len() > next).then_some(next);
-                }
+            if !now.said {
+                let next = b.run.events.len();
+                gemini::model_parts(b, &mut self.open, record, content, step, time);
+                let added = b.run.events.iter().enumerate().skip(next);
+                let mut words = added.filter(|(_, e)| e.kind == EventKind::Message);
+                now.words = words.next().map(|(at, _)| at);
+                now.said = b.run.events.len() > next;
+            } else if let (Some(event), Some(text)) =
+                (now.words.and_then(|at| b.run.events.get_mut(at)), words(record, content))
+            {
+                event.text = Some(text);
             }
         }
         for call in message.get("toolCalls").into_iter().flat_map(Value::items) {

@@ -7,7 +7,7 @@
 //! times, and failures show only in the convention that a response holds
 //! `error` instead of `output`.
 
-use super::shared::events::words;
+use super::shared::events::{lose_unmarked_status, words};
 use super::shared::gemini;
 use super::shared::pairing::OpenCalls;
 use crate::builder::Builder;
@@ -95,7 +95,7 @@ impl Reader for ContentsReader {
                 for content in list.items() {
                     run.content(record, content);
                 }
-                out.push(run.b.finish());
+                run.close(out);
             }
             None => self.bare.get_or_insert_with(|| Run::new(out)).content(record, value),
         }
@@ -103,7 +103,7 @@ impl Reader for ContentsReader {
 
     fn finish(&mut self, out: &mut Out) {
         if let Some(run) = self.bare.take() {
-            out.push(run.b.finish());
+            run.close(out);
         }
     }
 }
@@ -111,6 +111,11 @@ impl Reader for ContentsReader {
 impl Run {
     fn new(out: &Out) -> Self {
         Self { b: out.builder(&GeminiContents), open: OpenCalls::default() }
+    }
+
+    fn close(mut self, out: &mut Out) {
+        lose_unmarked_status(&mut self.b);
+        out.push(self.b.finish());
     }
 
     /// What stands beside the contents of a request or a saved chat.

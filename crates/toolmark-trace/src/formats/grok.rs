@@ -6,7 +6,7 @@
 //! Reasoning and provider calls stand before the message of their response.
 //! Nothing says whether a call failed.
 
-use super::shared::events::{note, words};
+use super::shared::events::words;
 use super::shared::exit_code;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -106,7 +106,6 @@ impl Reader for HistoryReader {
                 let step = *self.step.get_or_insert_with(|| b.step(None, None, record.at()));
                 provider_call(b, record, line, step);
             }
-            kind @ ("compaction" | "summary") => note(b, kind, text(), None, record.at()),
             other => b.unknown(other, record.at()),
         }
     }

@@ -6,7 +6,7 @@
 //! of a terminal result is JSON with an `exit_code`. There are no times of
 //! single messages and no tokens.
 
-use super::shared::events::{note, set_once, words};
+use super::shared::events::{lose_unmarked_status, note, set_once, words};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity, Payload, Text, ToolDefinition, ToolName, time};
@@ -54,6 +54,7 @@ impl Reader for SessionReader {
         for message in session.get("messages").into_iter().flat_map(Value::items) {
             self::message(&mut b, record, message);
         }
+        lose_unmarked_status(&mut b);
         out.push(b.finish());
     }
 

@@ -135,11 +135,6 @@ impl WireReader {
                 b.run.outcome = Some(Text::owned("cancelled"));
                 note(b, kind, None, time, record.at());
             }
-            "error" | "turn.error" => {
-                let text = line.get("message").or_else(|| line.get("error"));
-                let text = text.map(|t| record.payload(t));
-                b.event(EventKind::Error, text, None, time, record.at());
-            }
             _ if is_known(kind) => note(b, kind, None, time, record.at()),
             other => b.unknown(other, record.at()),
         }
@@ -176,9 +171,6 @@ impl WireReader {
                 let this = &mut b.run.steps[step as usize];
                 this.usage = event.get("usage").map(usage);
                 this.model = model;
-            }
-            "step.retry" | "step.interrupt" | "step.cancel" => {
-                note(b, kind, None, time, record.at());
             }
             other => b.unknown(format!("loop/{other}"), record.at()),
         }
@@ -219,18 +211,9 @@ impl WireReader {
 
 /// Records that say nothing about the run, or repeat what others say.
 fn is_known(kind: &str) -> bool {
-    const FAMILIES: [&str; 9] = [
-        "plan_mode.",
-        "full_compaction.",
-        "micro_compaction.",
-        "permission.",
-        "plugin.",
-        "runtime.",
-        "token_counting.",
-        "goal.",
-        "todo.",
-    ];
-    matches!(kind, "metadata" | "turn.prompt" | "turn.steer" | "turn.begin" | "turn.start")
+    const FAMILIES: [&str; 6] =
+        ["plan_mode.", "full_compaction.", "permission.", "plugin.", "runtime.", "token_counting."];
+    matches!(kind, "metadata" | "turn.prompt" | "turn.steer")
         || FAMILIES.iter().any(|family| kind.starts_with(family))
 }
 

@@ -24,13 +24,13 @@ use crate::format::Format;
 #[rustfmt::skip]
 pub const FORMATS: &[&dyn Format] = &[
     &qwen_code::QwenCode,
-    &claude_code::ClaudeCode,
     &cursor_stream::CursorStream,
+    &droid::Droid,
+    &claude_code::ClaudeCode,
     &gemini_cli::GeminiCli,
     &gemini_stream::GeminiStream,
     &pi::OpenClaw,
     &pi::Pi,
-    &droid::Droid,
     &kimi::Kimi,
     &grok::Grok,
     &hermes::Hermes,

@@ -181,13 +181,11 @@ impl Reader for StoreReader {
             if !is_root {
                 continue;
             }
-            if let Some(mut child) = runs[at].take() {
-                if let Some(root) = &mut runs[parent] {
-                    let call = child.id.as_ref().and_then(|id| spawns.get(&*id.get()).cloned());
-                    child.parent = Some(Parent { trajectory: root.id.clone(), call });
-                    root.children.push(child);
-                }
-            }
+            let Some(mut child) = runs[at].take() else { continue };
+            let Some(root) = &mut runs[parent] else { continue };
+            let call = child.id.as_ref().and_then(|id| spawns.get(&*id.get()).cloned());
+            child.parent = Some(Parent { trajectory: root.id.clone(), call });
+            root.children.push(child);
         }
         for run in runs.into_iter().flatten() {
             out.push(run);

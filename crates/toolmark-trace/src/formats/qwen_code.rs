@@ -101,10 +101,9 @@ impl Session {
         let step = b.step(record.text_at(line, "uuid"), time, record.at());
         let this = &mut b.run.steps[step as usize];
         set_once(&mut this.model, record, line, "model");
-        if let Some(usage) = line.get("usageMetadata").map(gemini::usage) {
-            if !usage.recorded.is_zero() {
-                this.usage = Some(usage);
-            }
+        let usage = line.get("usageMetadata").map(gemini::usage);
+        if let Some(usage) = usage.filter(|u| !u.recorded.is_zero()) {
+            this.usage = Some(usage);
         }
         if let Some(parts) = line.at(&["message", "parts"]) {
             gemini::model_parts(b, &mut self.open, record, parts, step, time);

@@ -2,7 +2,7 @@
 
 use crate::builder::Builder;
 use crate::format::Record;
-use crate::model::{At, EventKind, Payload, Text};
+use crate::model::{At, EventKind, Fact, Payload, Status, Text};
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
@@ -24,12 +24,21 @@ pub(crate) fn words(record: &Record<'_>, content: Value<'_>) -> Option<Payload> 
     }
     let mut blocks = content.items();
     let only = blocks.next()?;
-    if blocks.next().is_none() {
-        if let Some(text) = record.text_at(only, "text") {
-            return Some(Payload::text(text));
-        }
+    if blocks.next().is_none()
+        && let Some(text) = record.text_at(only, "text")
+    {
+        return Some(Payload::text(text));
     }
     Some(record.payload(content))
+}
+
+/// Marks the status as not recorded where no result of the run has one: for
+/// formats that have a mark for it which not every writer uses.
+pub(crate) fn lose_unmarked_status(b: &mut Builder) {
+    let mut answered = b.run.calls.iter().filter(|c| c.result.is_some()).peekable();
+    if answered.peek().is_some() && answered.all(|c| c.status == Status::Unknown) {
+        b.run.fidelity.lose(Fact::Status);
+    }
 }
 
 /// Sets `slot` to the string under `key`, once.
