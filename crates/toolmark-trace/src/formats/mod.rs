@@ -18,6 +18,20 @@ mod inspect;
 mod mini_swe_agent;
 mod openhands;
 mod openhands_sdk;
+mod antigravity;
+mod claude_code;
+mod cursor_stream;
+mod cursor_transcript;
+mod droid;
+mod gemini_cli;
+mod gemini_contents;
+mod gemini_stream;
+mod grok;
+mod hermes;
+mod kimi;
+mod opencode;
+mod pi;
+mod qwen_code;
 pub(crate) mod shared;
 mod swe_agent;
 mod tau2_bench;
@@ -32,6 +46,9 @@ use crate::format::Format;
 /// and a special shape before the general one it could be mistaken for.
 #[rustfmt::skip]
 pub const FORMATS: &[&dyn Format] = &[
+    &qwen_code::QwenCode,
+    &cursor_stream::CursorStream,
+    &droid::Droid,
     &claude_code::ClaudeCode,
     &codex_rollout::CodexRollout,
     &claude_stream::ClaudeStream,
@@ -55,4 +72,15 @@ pub const FORMATS: &[&dyn Format] = &[
     &agentv_transcript::AgentvTranscript,
     &agentv_results::AgentvResults,
     &agentv_trace::AgentvTrace,
+    &gemini_cli::GeminiCli,
+    &gemini_stream::GeminiStream,
+    &pi::OpenClaw,
+    &pi::Pi,
+    &kimi::Kimi,
+    &grok::Grok,
+    &hermes::Hermes,
+    &antigravity::Antigravity,
+    &opencode::OpenCode,
+    &cursor_transcript::CursorTranscript,
+    &gemini_contents::GeminiContents,
 ];

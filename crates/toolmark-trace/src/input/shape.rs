@@ -34,10 +34,13 @@ fn parses(bytes: &[u8]) -> bool {
 
 fn decide_object(body: &[u8]) -> Shape {
     let Some(line_end) = memchr::memchr(b'\n', body) else {
-        return Shape::Lines;
+        return if is_glued(body) { Shape::Values } else { Shape::Lines };
     };
     if parses(&body[..line_end]) {
         return Shape::Lines;
+    }
+    if is_glued(&body[..line_end]) {
+        return Shape::Values;
     }
     // A line that opens brackets and goes on below is pretty-printed; one that
     // is merely broken is followed by a line of its own.
@@ -51,6 +54,21 @@ fn decide_object(body: &[u8]) -> Shape {
         }
         _ => Shape::Lines,
     }
+}
+
+/// Is the line several whole objects, one behind the other? Writers that crash
+/// between an object and its line end leave such lines.
+fn is_glued(line: &[u8]) -> bool {
+    let mut rest = line.trim_ascii_end();
+    let mut objects = 0;
+    while rest.first() == Some(&b'{') {
+        match value_end(rest) {
+            Split::End(end) if parses(&rest[..end]) => rest = rest[end..].trim_ascii_start(),
+            _ => return false,
+        }
+        objects += 1;
+    }
+    objects > 1 && rest.is_empty()
 }
 
 fn decide_array(body: &[u8], complete: bool) -> Shape {
@@ -90,6 +108,9 @@ mod tests {
             ("", Shape::Lines),
             ("{\"a\":1}\n{\"a\":2}\n", Shape::Lines),
             ("{\"a\":1}", Shape::Lines),
+            ("{\"a\":1}{\"a\":2}", Shape::Values),
+            ("{\"a\":1} {\"a\":2}\n{\"a\":3}\n", Shape::Values),
+            ("{\"a\":1}{\"a\n{\"a\":3}\n", Shape::Lines),
             ("{\n  \"a\": 1\n}\n", Shape::Values),
             ("{\n  \"a\": 1\n}\n{\n  \"a\": 2\n}\n", Shape::Values),
             ("{\n  \"a\": \"long", Shape::Values),

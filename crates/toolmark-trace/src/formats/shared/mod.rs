@@ -7,3 +7,8 @@ pub(crate) mod codex;
 pub(crate) mod copilot;
 pub(crate) mod exit_code;
 pub(crate) mod python;
+pub(crate) mod events;
+pub(crate) mod exit_code;
+pub(crate) mod gemini;
+pub(crate) mod pairing;
+pub(crate) mod pieces;

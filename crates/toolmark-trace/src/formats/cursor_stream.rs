@@ -1,0 +1,332 @@
+//! `cursor-agent --output-format stream-json`: the events of Claude's stream,
+//! with calls of Cursor's own shape.
+//!
+//! A call is two events of type `tool_call`, `started` and `completed`, with
+//! one `call_id`; the only key of `tool_call` names the tool
+//! (`{"readToolCall":{args, result}}`), and the only key of `result` says how
+//! it ended (`success`, `rejected`, anything else is an error). `model_call_id`
+//! tells responses apart in newer versions; without it a new response begins
+//! after every result. Reasoning comes as `thinking` deltas.
+
+use super::shared::events::{note, set_once, words};
+use super::shared::pieces::{self, Pieces};
+use crate::builder::{Answer, Builder, NewCall};
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{
+    At, Convention, EventKind, Fact, Fidelity, Level, Status, Text, Tokens, ToolName, Usage, time,
+};
+use jiff::Timestamp;
+use toolmark_scan::Value;
+
+/// The stream of Cursor's command line agent.
+pub(crate) struct CursorStream;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "cursor-stream",
+    title: "Cursor agent stream-json",
+    origin: "cursor-agent --output-format stream-json",
+    versions: "2025.8 to 2026",
+    looks_for: "tool_call events with a <kind>ToolCall, or an init event without tools",
+    fidelity: Fidelity::lacking(&[Fact::Cost, Fact::SubAgents, Fact::ToolDefinitions]),
+};
+
+impl Format for CursorStream {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        if probe.any(|r| is_call(r) || is_init(r)) { 100 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::<StreamReader>::default()
+    }
+}
+
+fn is_call(event: Value<'_>) -> bool {
+    let named = event.get("tool_call").and_then(|c| c.fields().next());
+    event.get("type").is_some_and(|t| t.is("tool_call"))
+        && event.get("call_id").is_some()
+        && named
+            .and_then(|(key, _)| key.inner())
+            .is_some_and(|key| key.ends_with("ToolCall") || key == "function")
+}
+
+/// Claude's own init event lists the tools; Cursor's never does.
+fn is_init(event: Value<'_>) -> bool {
+    let is = |key: &str, want: &str| event.get(key).is_some_and(|v| v.is(want));
+    is("type", "system")
+        && is("subtype", "init")
+        && ["session_id", "apiKeySource", "permissionMode"].iter().all(|k| event.has(k))
+        && ["tools", "uuid", "mcp_servers", "slash_commands"].iter().all(|k| !event.has(k))
+}
+
+#[derive(Default)]
+struct StreamReader {
+    builder: Option<Builder>,
+    /// The response that is being written; none after a result.
+    step: Option<u32>,
+    thinking: Option<Pieces>,
+    message: Option<Pieces>,
+}
+
+impl Reader for StreamReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let Some(event) = record.json().filter(|v| v.is_object()) else {
+            out.skip(&record.at(), "not an event: an object was expected");
+            return;
+        };
+        let mut b = self.builder.take().unwrap_or_else(|| {
+            let mut b = out.builder(&CursorStream);
+            b.run.agent.name = Some(Text::owned("cursor"));
+            b
+        });
+        self.event(&mut b, record, event);
+        self.builder = Some(b);
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        if let Some(mut b) = self.builder.take() {
+            self.flush(&mut b, "");
+            out.push(b.finish());
+        }
+    }
+}
+
+impl StreamReader {
+    fn event(&mut self, b: &mut Builder, record: &Record<'_>, event: Value<'_>) {
+        set_once(&mut b.run.id, record, event, "session_id");
+        let time = event.get("timestamp_ms").and_then(time::from_value);
+        b.seen(time);
+        let kind = event.get("type").and_then(Value::inner).unwrap_or("");
+        self.flush(b, kind);
+        match kind {
+            "system" => {
+                set_once(&mut b.run.cwd, record, event, "cwd");
+                set_once(&mut b.run.agent.model, record, event, "model");
+                note(b, "system", None, time, record.at());
+            }
+            "user" => {
+                self.step = None;
+                let content = event.at(&["message", "content"]);
+                b.user(content.and_then(|c| words(record, c)), time, record.at());
+            }
+            "thinking" => {
+                if let Some(text) = record.payload_at(event, "text") {
+                    pieces::add(&mut self.thinking, text, time, record.at());
+                }
+            }
+            "assistant" => self.assistant(b, record, event, time),
+            "tool_call" => self.tool_call(b, record, event, time),
+            "result" => end(b, record, event, time),
+            "interaction_query" | "connection" | "retry" => {
+                note(b, kind, Some(record.payload(event)), time, record.at());
+            }
+            "error" => {
+                let text = event.get("message").or_else(|| event.get("error"));
+                let text = text.map(|t| record.payload(t));
+                b.event(EventKind::Error, text, None, time, record.at());
+            }
+            other => b.unknown(other, record.at()),
+        }
+    }
+
+    /// The response an event belongs to.
+    fn step(
+        &mut self,
+        b: &mut Builder,
+        record: &Record<'_>,
+        event: Value<'_>,
+        time: Option<Timestamp>,
+    ) -> u32 {
+        if let Some(id) = record.text_at(event, "model_call_id") {
+            let step = b.step(Some(id), time, record.at());
+            self.step = Some(step);
+            return step;
+        }
+        *self.step.get_or_insert_with(|| b.step(None, time, record.at()))
+    }
+
+    /// What comes in pieces ends with the first event of another kind.
+    fn flush(&mut self, b: &mut Builder, next: &str) {
+        let thinking = self.thinking.take_if(|_| next != "thinking").map(Pieces::close);
+        if let Some((text, time, at)) = thinking {
+            let step = *self.step.get_or_insert_with(|| b.step(None, time, at.clone()));
+            b.reasoning(step, Some(text), time, at);
+        }
+        let message = self.message.take_if(|_| next != "assistant").map(Pieces::close);
+        if let Some((text, time, at)) = message {
+            let step = *self.step.get_or_insert_with(|| b.step(None, time, at.clone()));
+            b.message(step, text, time, at);
+        }
+    }
+
+    fn assistant(
+        &mut self,
+        b: &mut Builder,
+        record: &Record<'_>,
+        event: Value<'_>,
+        time: Option<Timestamp>,
+    ) {
+        self.step(b, record, event, time);
+        let Some(text) = event.at(&["message", "content"]).and_then(|c| words(record, c)) else {
+            return;
+        };
+        // With partial output, a message comes in pieces and then once more whole.
+        if !self.message.as_ref().is_some_and(|m| m.is(&text.plain())) {
+            pieces::add(&mut self.message, text, time, record.at());
+        }
+    }
+
+    fn tool_call(
+        &mut self,
+        b: &mut Builder,
+        record: &Record<'_>,
+        event: Value<'_>,
+        time: Option<Timestamp>,
+    ) {
+        let id = event.get_str("call_id");
+        let body = event.get("tool_call");
+        let known = id.as_deref().and_then(|id| b.find(id));
+        let call = match known {
+            Some(call) => call,
+            None => {
+                let step = self.step(b, record, event, time);
+                b.call(new_call(record, event, step, time))
+            }
+        };
+        if !event.get("subtype").is_some_and(|s| s.is("completed")) {
+            return;
+        }
+        self.step = None;
+        let inner = body.and_then(|c| c.fields().next()).map(|(_, v)| v);
+        let result = inner.and_then(|i| i.get("result"));
+        let at = result.map_or_else(|| record.at(), |r| record.at_value(r));
+        b.answer_call(call, outcome(record, result, at).time(time));
+    }
+}
+
+/// The call an event describes: the key is the tool, but for MCP tools and
+/// functions, which say their own names.
+fn new_call(record: &Record<'_>, event: Value<'_>, step: u32, time: Option<Timestamp>) -> NewCall {
+    let body = event.get("tool_call").and_then(|c| c.fields().next());
+    let key = body.and_then(|(key, _)| key.str()).unwrap_or_default();
+    let inner = body.map(|(_, inner)| inner);
+    let args = inner.and_then(|i| i.get("args").or_else(|| i.get("arguments")));
+    let mut name = ToolName::new(Text::owned(key.as_ref()));
+    let mut given = args;
+    match &*key {
+        "mcpToolCall" => {
+            if let Some(tool) = args.and_then(|a| record.text_at(a, "toolName")) {
+                let server = args.and_then(|a| a.get_str("providerIdentifier"));
+                name.original = tool;
+                name.namespace = server.map(|s| Text::owned(format!("mcp__{s}__")));
+                given = args.and_then(|a| a.get("args"));
+            }
+        }
+        "function" => {
+            if let Some(tool) = inner.and_then(|i| record.text_at(i, "name")) {
+                name.original = tool;
+            }
+        }
+        _ => {}
+    }
+    NewCall {
+        id: record.text_at(event, "call_id"),
+        name,
+        args: given.map(|a| record.payload(a)),
+        step: Some(step),
+        time,
+        at: record.at(),
+    }
+}
+
+/// What the only key of a result says.
+fn outcome(record: &Record<'_>, result: Option<Value<'_>>, at: At) -> Answer {
+    let Some((key, body)) = result.and_then(|r| r.fields().next()) else {
+        return Answer::new(result.map(|r| record.payload(r)), at);
+    };
+    let answer = Answer::new(Some(record.payload(body)), at);
+    let answer = match key.inner().unwrap_or("") {
+        "success" => {
+            answer.protocol(body.get("isError").is_some_and(|e| e.as_bool() == Some(true)))
+        }
+        "rejected" | "permissionDenied" => answer.status(Status::Denied, Level::Denial),
+        "aborted" | "cancelled" => answer.status(Status::Interrupted, Level::Denial),
+        _ => answer.protocol(true),
+    };
+    let duration = body.get("executionTime").and_then(Value::as_f64).and_then(time::millis);
+    answer.exit_code(body.get("exitCode").and_then(Value::as_i64)).duration(duration)
+}
+
+fn end(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Option<Timestamp>) {
+    b.run.outcome = record.text_at(event, "subtype");
+    if let Some(usage) = event.get("usage") {
+        let count = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or(0);
+        let recorded = Tokens {
+            input: count("inputTokens"),
+            output: count("outputTokens"),
+            cache_read: count("cacheReadTokens"),
+            cache_write: count("cacheWriteTokens"),
+            reasoning: 0,
+        };
+        b.add_usage(Usage::new(recorded, Convention::ANTHROPIC));
+    }
+    if event.get("is_error").is_some_and(|e| e.as_bool() == Some(true)) {
+        let text = record.payload_at(event, "result");
+        b.event(EventKind::Error, text, None, time, record.at());
+    } else {
+        note(b, "result", None, time, record.at());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn a_stream() {
+        let read = read_text(
+            r#"{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/w","session_id":"s","model":"M","permissionMode":"default"}
+{"type":"user","message":{"role":"user","content":[{"type":"text","text":"go"}]},"session_id":"s"}
+{"type":"thinking","subtype":"delta","text":"h","session_id":"s","timestamp_ms":1760000000000}
+{"type":"thinking","subtype":"delta","text":"m","session_id":"s","timestamp_ms":1760000000001}
+{"type":"thinking","subtype":"completed","session_id":"s"}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"I look"}]},"session_id":"s"}
+{"type":"tool_call","subtype":"started","call_id":"a","tool_call":{"readToolCall":{"args":{"path":"x"}}},"session_id":"s","timestamp_ms":1760000001000}
+{"type":"tool_call","subtype":"started","call_id":"b","tool_call":{"shellToolCall":{"args":{"command":"ls"}}},"session_id":"s"}
+{"type":"tool_call","subtype":"started","call_id":"c","tool_call":{"mcpToolCall":{"args":{"toolName":"find","providerIdentifier":"db","args":{"q":1}}}},"session_id":"s"}
+{"type":"tool_call","subtype":"completed","call_id":"a","tool_call":{"readToolCall":{"args":{"path":"x"},"result":{"success":{"content":"text"}}}},"session_id":"s","timestamp_ms":1760000003000}
+{"type":"tool_call","subtype":"completed","call_id":"b","tool_call":{"shellToolCall":{"args":{"command":"ls"},"result":{"rejected":{"reason":"no"}}}},"session_id":"s"}
+{"type":"tool_call","subtype":"completed","call_id":"d","tool_call":{"shellToolCall":{"args":{"command":"x"},"result":{"failure":{"exitCode":3}}}},"session_id":"s"}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"do"}]},"session_id":"s","timestamp_ms":1760000004000}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"ne"}]},"session_id":"s","timestamp_ms":1760000004001}
+{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"done"}]},"session_id":"s"}
+{"type":"novelty","session_id":"s"}
+{"type":"tool_call","subtype":"completed","call_id":7,"tool_call":"?"}
+{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"s","usage":{"inputTokens":5,"outputTokens":2,"cacheReadTokens":1,"cacheWriteTokens":0}}
+"#,
+        );
+        assert_eq!(read.format, "cursor-stream");
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "note system\n\
+             user: go\n\
+             0 reasoning: hm\n\
+             0 message: I look\n\
+             0 call readToolCall {\"path\":\"x\"} -> succeeded(protocol): {\"content\":\"text\"}\n\
+             0 call shellToolCall {\"command\":\"ls\"} -> denied(denial): {\"reason\":\"no\"}\n\
+             0 call mcp__db__find {\"q\":1} -> unanswered(absent): \n\
+             1 call shellToolCall {\"command\":\"x\"} -> failed(protocol) exit 3: {\"exitCode\":3}\n\
+             2 message: done\n\
+             unknown novelty\n\
+             2 call   -> unknown(absent): \n\
+             note result\n"
+        );
+        assert_eq!(run.usage.unwrap().total(), 8);
+        assert_eq!(run.calls[0].duration.unwrap().as_secs(), 2);
+        assert_eq!(run.outcome.as_ref().unwrap(), "success");
+    }
+}

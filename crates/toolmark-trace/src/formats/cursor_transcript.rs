@@ -1,0 +1,213 @@
+//! Cursor's agent transcripts: `{role, message{content[]}}`, one per line.
+//!
+//! There are no ids of calls that results could name, no times, no tokens, and
+//! often no results at all. A result answers the first open call of its name,
+//! or else the first open call. Sub-agents have files of their own.
+
+use super::shared::events::{note, words};
+use super::shared::pairing::OpenCalls;
+use crate::builder::{Answer, Builder, NewCall};
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{EventKind, Fact, Fidelity, Text, ToolName};
+use toolmark_scan::Value;
+
+/// Cursor's agent transcripts.
+pub(crate) struct CursorTranscript;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "cursor-transcript",
+    title: "Cursor agent transcript",
+    origin: "~/.cursor/projects/<project>/agent-transcripts/**.jsonl",
+    versions: "2025 to 2026",
+    looks_for: "lines of nothing but role and message.content",
+    fidelity: Fidelity::lacking(&[
+        Fact::CallIds,
+        Fact::Status,
+        Fact::ExitCodes,
+        Fact::Times,
+        Fact::Durations,
+        Fact::Tokens,
+        Fact::Cost,
+        Fact::SubAgents,
+        Fact::ToolDefinitions,
+        Fact::WorkingDirectory,
+    ]),
+};
+
+impl Format for CursorTranscript {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        let is_line = |r: Value<'_>| {
+            r.get("role").is_some_and(|role| role.is("user") || role.is("assistant"))
+                && r.at(&["message", "content"]).is_some_and(Value::is_array)
+                && ["type", "uuid", "sessionId", "session_id", "timestamp", "kind"]
+                    .iter()
+                    .all(|k| !r.has(k))
+        };
+        if probe.first().is_some_and(is_line) { 80 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::<TranscriptReader>::default()
+    }
+}
+
+#[derive(Default)]
+struct TranscriptReader {
+    builder: Option<Builder>,
+    open: OpenCalls,
+}
+
+impl Reader for TranscriptReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let Some(line) = record.json().filter(|v| v.is_object()) else {
+            out.skip(&record.at(), "not a transcript line: an object was expected");
+            return;
+        };
+        let b = self.builder.get_or_insert_with(|| {
+            let mut b = out.builder(&CursorTranscript);
+            b.run.agent.name = Some(Text::owned("cursor"));
+            b
+        });
+        let content = line.at(&["message", "content"]);
+        match line.get("role").and_then(Value::inner) {
+            Some("user") => user(b, &mut self.open, record, content),
+            Some("assistant") => assistant(b, &mut self.open, record, line, content),
+            Some("system") => {
+                b.context(content.and_then(|c| words(record, c)), None, record.at());
+            }
+            _ if line.get("type").is_some_and(|t| t.is("turn_ended")) => {
+                b.run.outcome = record.text_at(line, "status");
+                note(b, "turn_ended", None, None, record.at());
+            }
+            role => {
+                let kind = line.get("type").and_then(Value::inner).or(role).unwrap_or("");
+                b.unknown(kind, record.at());
+            }
+        }
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        if let Some(b) = self.builder.take() {
+            out.push(b.finish());
+        }
+    }
+}
+
+fn kind(block: Value<'_>) -> &str {
+    block.get("type").and_then(Value::inner).unwrap_or("")
+}
+
+fn user(b: &mut Builder, open: &mut OpenCalls, record: &Record<'_>, content: Option<Value<'_>>) {
+    let mut results = 0;
+    for block in content.into_iter().flat_map(Value::items) {
+        if matches!(kind(block), "tool_result" | "tool-result") {
+            results += 1;
+            result(b, open, record, block);
+        }
+    }
+    if results == 0 {
+        // What was not answered before the user speaks again never will be.
+        open.clear();
+        b.user(content.and_then(|c| words(record, c)), None, record.at());
+    }
+}
+
+fn result(b: &mut Builder, open: &mut OpenCalls, record: &Record<'_>, block: Value<'_>) {
+    let payload = block.get("content").and_then(|c| words(record, c));
+    let mut answer = Answer::new(payload, record.at_value(block));
+    if let Some(failed) = block.get("is_error").and_then(Value::as_bool) {
+        answer = answer.protocol(failed);
+    }
+    let by_id = block.get_str("tool_use_id").and_then(|id| b.find(&id));
+    let by_name = || open.named(b, &block.get_str("name")?);
+    match by_id.or_else(by_name).or_else(|| open.first(b)) {
+        Some(call) => b.answer_call(call, answer),
+        None => b.orphan(answer),
+    }
+}
+
+fn assistant(
+    b: &mut Builder,
+    open: &mut OpenCalls,
+    record: &Record<'_>,
+    line: Value<'_>,
+    content: Option<Value<'_>>,
+) {
+    let step = b.step(None, None, record.at());
+    b.run.steps[step as usize].model = record.text_at(line, "model");
+    if let Some(text) = content.filter(|c| c.is_string()).and_then(|c| words(record, c)) {
+        b.message(step, text, None, record.at());
+    }
+    for block in content.into_iter().flat_map(Value::items) {
+        let at = record.at_value(block);
+        match kind(block) {
+            "text" => {
+                if let Some(text) = record.payload_at(block, "text") {
+                    b.message(step, text, None, at);
+                }
+            }
+            "thinking" | "redacted_thinking" => {
+                b.reasoning(step, record.payload_at(block, "thinking"), None, at);
+            }
+            "tool_use" | "tool_call" => {
+                let name = record.text_at(block, "name").unwrap_or_else(|| Text::owned(""));
+                let call = b.call(NewCall {
+                    id: record.text_at(block, "id"),
+                    name: ToolName::new(name),
+                    args: record.payload_at(block, "input"),
+                    step: Some(step),
+                    time: None,
+                    at,
+                });
+                open.add(b, call);
+            }
+            other => {
+                let kind = EventKind::Unknown(Text::owned(format!("content/{other}")));
+                b.event(kind, Some(record.payload(block)), Some(step), None, at);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Fact;
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn results_answer_by_name_or_in_order() {
+        let read = read_text(
+            r#"{"role":"user","message":{"content":[{"type":"text","text":"go"}]}}
+{"role":"assistant","message":{"content":[{"type":"thinking","thinking":"hm"},{"type":"tool_use","name":"Read","input":{}},{"type":"tool_call","name":"Grep","input":{}},{"type":"tool_use","name":"Shell","input":{}}]}}
+{"role":"user","message":{"content":[{"type":"tool-result","name":"Grep","content":"found"},{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"body"}]}]}}
+{"role":"user","message":{"content":[{"type":"text","text":"more"}]}}
+{"role":"user","message":{"content":[{"type":"tool_result","content":"late"}]}}
+{"role":"assistant","message":{"content":[{"type":"mystery","x":1},{"type":"text","text":5}]}}
+{"role":7,"message":"?"}
+{"type":"turn_ended","status":"success"}
+"#,
+        );
+        assert_eq!(read.format, "cursor-transcript");
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "user: go\n\
+             0 reasoning: hm\n\
+             0 call Read {} -> unknown(absent): body\n\
+             0 call Grep {} -> unknown(absent): found\n\
+             0 call Shell {} -> unanswered(absent): \n\
+             user: more\n\
+             orphanresult: late\n\
+             unknown content/mystery\n\
+             1 message: 5\n\
+             unknown \n\
+             note turn_ended\n"
+        );
+        assert!(run.fidelity.lacks(Fact::Status));
+        assert_eq!(run.outcome.as_ref().unwrap(), "success");
+    }
+}

@@ -1,0 +1,425 @@
+//! Factory's Droid: session files, and the stream of `droid exec`.
+//!
+//! A session file begins with `session_start`; its `message` lines hold
+//! Anthropic content blocks. The stream (`--output-format stream-json`) has
+//! flat events instead: `system`, `message` with `text`, `tool_call`,
+//! `tool_result` and `completion`. Stream calls of one response share
+//! `messageId`; where it is missing, a new response begins after a result.
+//!
+//! Failure of a command may show only in the text (`Command failed (exit code:
+//! 1)`, `[Process exited with code 1]`). What stands in `<system-reminder>` in
+//! front of the user's words is the client's.
+
+use super::shared::anthropic;
+use super::shared::events::{note, set_once, words};
+use super::shared::exit_code::leading_number;
+use crate::builder::{Answer, Builder, NewCall};
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{
+    Convention, EventKind, Fact, Fidelity, Text, ToolDefinition, ToolName, Usage, time,
+};
+use jiff::Timestamp;
+use toolmark_scan::Value;
+
+/// Droid sessions and streams.
+pub(crate) struct Droid;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "droid",
+    title: "Droid session or stream",
+    origin: "~/.factory/sessions/*.jsonl, droid exec --output-format stream-json",
+    versions: "0.1 to 0.81",
+    looks_for: "a session_start line, or tool_call events with toolName and parameters",
+    fidelity: Fidelity::lacking(&[Fact::Cost, Fact::SubAgents]),
+};
+
+impl Format for Droid {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        if probe.any(|r| is_session(r) || is_event(r)) { 100 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::<DroidReader>::default()
+    }
+}
+
+fn is_session(line: Value<'_>) -> bool {
+    line.get("type").is_some_and(|t| t.is("session_start"))
+        && line.get("id").is_some()
+        && (line.get("title").is_some() || line.get("owner").is_some())
+}
+
+fn is_event(event: Value<'_>) -> bool {
+    let has = |keys: &[&str]| keys.iter().any(|k| event.get(k).is_some());
+    if !has(&["session_id", "sessionId"]) {
+        return false;
+    }
+    match event.get("type").and_then(Value::inner) {
+        Some("message") => has(&["role"]) && has(&["text"]),
+        Some("tool_call") => has(&["toolName", "toolId"]) && has(&["parameters"]),
+        Some("tool_result") => has(&["toolCallId", "toolId"]) && has(&["value", "isError"]),
+        Some("completion") => has(&["finalText"]),
+        _ => false,
+    }
+}
+
+#[derive(Default)]
+struct DroidReader {
+    builder: Option<Builder>,
+    /// The response of the stream that is being written; none after a result.
+    step: Option<u32>,
+    /// The last words of the assistant, which the completion repeats.
+    last_words: Option<Text>,
+}
+
+impl Reader for DroidReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let Some(line) = record.json().filter(|v| v.is_object()) else {
+            out.skip(&record.at(), "not a session line: an object was expected");
+            return;
+        };
+        let mut b = self.builder.take().unwrap_or_else(|| {
+            let mut b = out.builder(&Droid);
+            b.run.agent.name = Some(Text::owned("droid"));
+            b
+        });
+        self.line(&mut b, record, line);
+        self.builder = Some(b);
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        if let Some(b) = self.builder.take() {
+            out.push(b.finish());
+        }
+    }
+}
+
+impl DroidReader {
+    fn line(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
+        let time = line.get("timestamp").and_then(time::from_value);
+        b.seen(time);
+        set_once(&mut b.run.id, record, line, "session_id");
+        set_once(&mut b.run.id, record, line, "sessionId");
+        let kind = line.get("type").and_then(Value::inner).unwrap_or("");
+        match kind {
+            "session_start" => {
+                set_once(&mut b.run.id, record, line, "id");
+                set_once(&mut b.run.name, record, line, "sessionTitle");
+                set_once(&mut b.run.name, record, line, "title");
+                set_once(&mut b.run.cwd, record, line, "cwd");
+                b.run.agent.version = line.get("version").and_then(|v| record.label(v));
+            }
+            "message" => match line.get("message") {
+                Some(message) => stored_message(b, record, line, message, time),
+                None => self.streamed_message(b, record, line, time),
+            },
+            "system" => system(b, record, line, time),
+            "tool_call" => self.tool_call(b, record, line, time),
+            "tool_result" => self.tool_result(b, record, line, time),
+            "reasoning" | "thinking" => {
+                let step = self.step(b, record, line, time);
+                b.reasoning(step, record.payload_at(line, "text"), time, record.at());
+            }
+            "completion" => self.completion(b, record, line, time),
+            "error" => {
+                let text = record.payload_at(line, "message");
+                b.event(EventKind::Error, text, None, time, record.at());
+            }
+            "compaction_state" => {
+                let text = line.get("summaryText").or_else(|| line.get("summary"));
+                let text = text.and_then(|s| words(record, s));
+                b.event(EventKind::Compaction, text, None, time, record.at());
+            }
+            "todo_state" | "session_end" => note(b, kind, None, time, record.at()),
+            other => b.unknown(other, record.at()),
+        }
+    }
+
+    /// The response a streamed event belongs to.
+    fn step(
+        &mut self,
+        b: &mut Builder,
+        record: &Record<'_>,
+        event: Value<'_>,
+        time: Option<Timestamp>,
+    ) -> u32 {
+        if let Some(id) = record.text_at(event, "messageId") {
+            let step = b.step(Some(id), time, record.at());
+            self.step = Some(step);
+            return step;
+        }
+        *self.step.get_or_insert_with(|| b.step(None, time, record.at()))
+    }
+
+    fn streamed_message(
+        &mut self,
+        b: &mut Builder,
+        record: &Record<'_>,
+        event: Value<'_>,
+        time: Option<Timestamp>,
+    ) {
+        let text = event.get("text");
+        match event.get("role").and_then(Value::inner).unwrap_or("") {
+            "user" => {
+                self.step = None;
+                let words = text.map(|t| record.payload(t));
+                if text.and_then(Value::str).is_some_and(|t| is_reminder(&t)) {
+                    b.context(words, time, record.at());
+                } else {
+                    b.user(words, time, record.at());
+                }
+            }
+            "assistant" => {
+                // The message's own id is what its calls name as `messageId`.
+                let step = match record.text_at(event, "id") {
+                    Some(id) => b.step(Some(id), time, record.at()),
+                    None => self.step(b, record, event, time),
+                };
+                self.step = Some(step);
+                self.last_words = text.and_then(|t| record.text(t));
+                if let Some(text) = text {
+                    b.message(step, record.payload(text), time, record.at());
+                }
+            }
+            "system" => b.context(text.map(|t| record.payload(t)), time, record.at()),
+            other => b.unknown(format!("message/{other}"), record.at()),
+        }
+    }
+
+    fn tool_call(
+        &mut self,
+        b: &mut Builder,
+        record: &Record<'_>,
+        event: Value<'_>,
+        time: Option<Timestamp>,
+    ) {
+        let step = self.step(b, record, event, time);
+        let name = event.get("toolName").or_else(|| event.get("toolId"));
+        b.call(NewCall {
+            id: call_id(event).and_then(|id| record.text(id)),
+            name: ToolName::new(
+                name.and_then(|n| record.text(n)).unwrap_or_else(|| Text::owned("")),
+            ),
+            args: record.payload_at(event, "parameters"),
+            step: Some(step),
+            time,
+            at: record.at(),
+        });
+    }
+
+    fn tool_result(
+        &mut self,
+        b: &mut Builder,
+        record: &Record<'_>,
+        event: Value<'_>,
+        time: Option<Timestamp>,
+    ) {
+        self.step = None;
+        let value = event.get("value").or_else(|| event.get("error"));
+        let mut answer = Answer::new(value.map(|v| record.payload(v)), record.at()).time(time);
+        if let Some(failed) = event.get("isError").and_then(Value::as_bool) {
+            answer = answer.protocol(failed);
+        }
+        let code = value.and_then(|v| v.get("exitCode")).and_then(Value::as_i64);
+        let code = code.or_else(|| text_exit_code(&value?.str()?));
+        let answer = answer.exit_code(code);
+        match call_id(event).and_then(Value::str) {
+            Some(id) => {
+                b.answer(&id, answer);
+            }
+            None => b.orphan(answer),
+        }
+    }
+
+    fn completion(
+        &mut self,
+        b: &mut Builder,
+        record: &Record<'_>,
+        event: Value<'_>,
+        time: Option<Timestamp>,
+    ) {
+        b.run.outcome = Some(Text::owned("completed"));
+        if let Some(usage) = event.get("usage") {
+            b.add_usage(Usage::new(anthropic::usage(usage), Convention::ANTHROPIC));
+        }
+        // Usually the last message once more.
+        let words = event.get("finalText").and_then(|t| record.text(t));
+        if words == self.last_words {
+            note(b, "completion", None, time, record.at());
+        } else if let Some(text) = record.payload_at(event, "finalText") {
+            let step = self.step(b, record, event, time);
+            b.message(step, text, time, record.at());
+        }
+    }
+}
+
+/// The id of a call; older events have it under a name of its own.
+fn call_id(event: Value<'_>) -> Option<Value<'_>> {
+    event.get("toolCallId").or_else(|| event.get("id"))
+}
+
+fn system(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Option<Timestamp>) {
+    set_once(&mut b.run.cwd, record, event, "cwd");
+    set_once(&mut b.run.agent.model, record, event, "model");
+    if let Some(tools) = event.get("tools") {
+        let named = tools.items().filter_map(|t| {
+            Some(ToolDefinition { name: record.text(t)?, description: None, schema: None })
+        });
+        b.run.tools = Some(named.collect());
+    }
+    note(b, "system", None, time, record.at());
+}
+
+fn stored_message(
+    b: &mut Builder,
+    record: &Record<'_>,
+    line: Value<'_>,
+    message: Value<'_>,
+    time: Option<Timestamp>,
+) {
+    let content = message.get("content");
+    match message.get("role").and_then(Value::inner).unwrap_or("") {
+        "assistant" => {
+            let step = b.step(record.text_at(line, "id"), time, record.at());
+            b.run.steps[step as usize].model = record.text_at(message, "model");
+            if let Some(content) = content {
+                anthropic::assistant(b, record, content, step, time);
+            }
+        }
+        "user" => {
+            let mut results = 0;
+            for block in content.into_iter().flat_map(Value::items) {
+                if block.get("type").is_some_and(|t| t.is("tool_result")) {
+                    results += 1;
+                    stored_result(b, record, block, time);
+                }
+            }
+            if results > 0 {
+                return;
+            }
+            let text = content.and_then(|c| words(record, c));
+            if content.is_some_and(is_all_reminders) {
+                b.context(text, time, record.at());
+            } else {
+                b.user(text, time, record.at());
+            }
+        }
+        "system" => b.context(content.and_then(|c| words(record, c)), time, record.at()),
+        other => b.unknown(format!("message/{other}"), record.at()),
+    }
+}
+
+/// A result block; without a mark, what its text says about the exit code.
+fn stored_result(b: &mut Builder, record: &Record<'_>, block: Value<'_>, time: Option<Timestamp>) {
+    let mut answer = anthropic::result_answer(record, block).time(time);
+    let text = block.get("content").map(anthropic::first_text).unwrap_or_default();
+    let code = text_exit_code(&text);
+    if code.is_some() && !block.has("is_error") {
+        let (payload, at) = (answer.payload.take(), answer.at.clone());
+        answer = Answer::new(payload, at).time(time);
+    }
+    let answer = answer.exit_code(code);
+    match block.get_str("tool_use_id") {
+        Some(id) => {
+            b.answer(&id, answer);
+        }
+        None => b.orphan(answer),
+    }
+}
+
+/// The exit code in the first or the last line of a command's result.
+fn text_exit_code(text: &str) -> Option<i64> {
+    let first = text.lines().next().and_then(|l| l.strip_prefix("Error: Command failed "));
+    let first = first.and_then(|l| l.strip_prefix("(exit code: "));
+    let last = || text.lines().next_back()?.strip_prefix("[Process exited with code ");
+    first.or_else(last).and_then(leading_number)
+}
+
+/// Are all words in `content` the client's?
+fn is_all_reminders(content: Value<'_>) -> bool {
+    if let Some(text) = content.str() {
+        return is_reminder(&text);
+    }
+    let mut blocks = content.items().peekable();
+    blocks.peek().is_some()
+        && blocks.all(|b| b.get("text").and_then(Value::str).is_some_and(|t| is_reminder(&t)))
+}
+
+/// Is there nothing but a reminder in the text?
+fn is_reminder(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with("<system-reminder>") && text.ends_with("</system-reminder>")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn a_session_file() {
+        let read = read_text(
+            r#"{"type":"session_start","id":"s","title":"T","owner":"me","version":2,"cwd":"/w"}
+{"type":"message","id":"1","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":[{"type":"text","text":"<system-reminder>\nx\n</system-reminder>"}]}}
+{"type":"message","id":"2","message":{"role":"user","content":[{"type":"text","text":"go"}]}}
+{"type":"message","id":"3","timestamp":"2026-01-01T00:00:01Z","message":{"role":"assistant","content":[{"type":"text","text":"ok"},{"type":"tool_use","id":"a","name":"Execute","input":{"command":"ls"}},{"type":"tool_use","id":"b","name":"Read","input":{}},{"type":"tool_use","id":"c","name":"Read","input":{}}]}}
+{"type":"message","id":"4","timestamp":"2026-01-01T00:00:03Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"Error: Command failed (exit code: 2)\nno"},{"type":"tool_result","tool_use_id":"b","is_error":true,"content":"User rejected"},{"type":"tool_result","tool_use_id":"z","content":"?"}]}}
+{"type":"todo_state","id":"5","todos":{}}
+{"type":"fresh","id":"6"}
+{"type":"message","id":"7","message":{"role":9,"content":{"a":1}}}
+"#,
+        );
+        assert_eq!(read.format, "droid");
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "context: <system-reminder>\nx\n</system-reminder>\n\
+             user: go\n\
+             0 message: ok\n\
+             0 call Execute {\"command\":\"ls\"} -> failed(exitcode) exit 2: Error: Command failed (exit code: 2)\nno\n\
+             0 call Read {} -> denied(denial): User rejected\n\
+             0 call Read {} -> unanswered(absent): \n\
+             orphanresult: ?\n\
+             note todo_state\n\
+             unknown fresh\n\
+             unknown message/\n"
+        );
+        assert_eq!(run.agent.version.as_ref().unwrap(), "2");
+    }
+
+    #[test]
+    fn a_stream() {
+        let read = read_text(
+            r#"{"type":"system","subtype":"init","session_id":"s","model":"m","cwd":"/w","tools":["Execute"],"reasoning_effort":"off"}
+{"type":"message","session_id":"s","role":"user","text":"go","id":"u","timestamp":1767812640000}
+{"type":"tool_call","session_id":"s","id":"a","messageId":"m1","toolId":"Execute","toolName":"Execute","parameters":{"command":"x"},"timestamp":1767812641000}
+{"type":"tool_call","session_id":"s","id":"b","messageId":"m1","toolId":"Read","toolName":"Read","parameters":{}}
+{"type":"tool_result","session_id":"s","id":"a","messageId":"m1","toolId":"Execute","isError":true,"value":"no","timestamp":1767812642000}
+{"type":"tool_call","session_id":"s","toolCallId":"c","toolName":"Shell","parameters":{}}
+{"type":"tool_result","session_id":"s","toolCallId":"c","value":{"stdout":"x","exitCode":3}}
+{"type":"message","session_id":"s","role":"assistant","text":"done","id":"m2"}
+{"type":"completion","session_id":"s","finalText":"done","usage":{"input_tokens":4,"output_tokens":2}}
+{"type":"error","session_id":"s","message":"auth"}
+"#,
+        );
+        assert_eq!(read.format, "droid");
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "note system\n\
+             user: go\n\
+             0 call Execute {\"command\":\"x\"} -> failed(protocol): no\n\
+             0 call Read {} -> unanswered(absent): \n\
+             1 call Shell {} -> failed(exitcode) exit 3: {\"stdout\":\"x\",\"exitCode\":3}\n\
+             2 message: done\n\
+             note completion\n\
+             error: auth\n"
+        );
+        assert_eq!(run.usage.unwrap().total(), 6);
+        assert_eq!(run.calls[0].duration.unwrap().as_secs(), 1);
+        assert_eq!(run.tools.as_ref().unwrap().len(), 1);
+    }
+}

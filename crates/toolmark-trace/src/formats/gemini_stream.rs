@@ -1,0 +1,262 @@
+//! `gemini --output-format stream-json`: one event per line.
+//!
+//! Events are `init`, `message` (the assistant's in pieces marked `delta`),
+//! `tool_use`, `tool_result`, `error` and `result`. Nothing says which calls
+//! came from one response. The `stats` of a `result` cover one process only; a
+//! file may hold several, each with its own `init`, and they add up.
+
+use super::shared::events::{note, set_once, words};
+use super::shared::pieces::{self, Pieces};
+use crate::builder::{Answer, Builder, NewCall};
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{
+    Convention, EventKind, Fact, Fidelity, Level, Status, Text, Tokens, ToolName, Usage, time,
+};
+use jiff::Timestamp;
+use toolmark_scan::Value;
+
+/// Gemini CLI stream.
+pub(crate) struct GeminiStream;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "gemini-stream",
+    title: "Gemini CLI stream-json",
+    origin: "gemini --output-format stream-json",
+    versions: "0.11 to 0.61",
+    looks_for: "init events, or tool_use events with tool_id and tool_name",
+    fidelity: Fidelity::lacking(&[
+        Fact::Steps,
+        Fact::Parallel,
+        Fact::Reasoning,
+        Fact::Cost,
+        Fact::SubAgents,
+        Fact::ToolDefinitions,
+        Fact::WorkingDirectory,
+        Fact::ExitCodes,
+    ]),
+};
+
+impl Format for GeminiStream {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        let kind = |r: Value<'_>, want: &str| r.get("type").is_some_and(|t| t.is(want));
+        let is_call = |r: Value<'_>| {
+            kind(r, "tool_use") && r.get("tool_id").is_some() && r.get("tool_name").is_some()
+        };
+        let is_init = |r: Value<'_>| {
+            kind(r, "init") && r.get("session_id").is_some() && r.get("model").is_some()
+        };
+        let is_result = |r: Value<'_>| kind(r, "tool_result") && r.get("tool_id").is_some();
+        let is_end = |r: Value<'_>| kind(r, "result") && r.at(&["stats", "total_tokens"]).is_some();
+        if probe.any(|r| is_call(r) || is_init(r) || is_result(r) || is_end(r)) {
+            return 100;
+        }
+        let is_piece = |r: Value<'_>| {
+            kind(r, "message")
+                && r.get("role").is_some()
+                && r.get("content").is_some()
+                && r.get("delta").is_some()
+        };
+        if probe.any(is_piece) { 60 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::<StreamReader>::default()
+    }
+}
+
+#[derive(Default)]
+struct StreamReader {
+    builder: Option<Builder>,
+    /// The assistant's message whose pieces are still coming.
+    message: Option<Pieces>,
+}
+
+impl Reader for StreamReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let Some(value) = record.json().filter(|v| v.is_object()) else {
+            out.skip(&record.at(), "not an event: an object was expected");
+            return;
+        };
+        let b = self.builder.get_or_insert_with(|| {
+            let mut b = out.builder(&GeminiStream);
+            b.run.agent.name = Some(Text::owned("gemini-cli"));
+            b
+        });
+        let time = value.get("timestamp").or_else(|| value.get("ts")).and_then(time::from_value);
+        let kind = value.get("type").and_then(Value::inner).unwrap_or("");
+        let role = value.get("role").and_then(Value::inner).unwrap_or("");
+        if kind == "message" && role == "assistant" {
+            if let Some(piece) = value.get("content").and_then(|c| words(record, c)) {
+                let delta = value.get("delta").is_some_and(|d| d.as_bool() == Some(true));
+                if !delta {
+                    flush(b, &mut self.message);
+                }
+                pieces::add(&mut self.message, piece, time, record.at());
+            }
+            return;
+        }
+        flush(b, &mut self.message);
+        match kind {
+            "init" => {
+                b.seen(time);
+                set_once(&mut b.run.id, record, value, "session_id");
+                set_once(&mut b.run.agent.model, record, value, "model");
+                note(b, "init", None, time, record.at());
+            }
+            "message" => {
+                let text = value.get("content").and_then(|c| words(record, c));
+                match role {
+                    "user" => b.user(text, time, record.at()),
+                    _ => b.context(text, time, record.at()),
+                }
+            }
+            "tool_use" => tool_use(b, record, value, time),
+            "tool_result" => tool_result(b, record, value, time),
+            "error" => {
+                let text = record.payload_at(value, "message");
+                b.event(EventKind::Error, text, None, time, record.at());
+            }
+            "result" => end(b, record, value, time),
+            other => b.unknown(other, record.at()),
+        }
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        if let Some(mut b) = self.builder.take() {
+            flush(&mut b, &mut self.message);
+            out.push(b.finish());
+        }
+    }
+}
+
+fn flush(b: &mut Builder, message: &mut Option<Pieces>) {
+    if let Some((text, time, at)) = message.take().map(Pieces::close) {
+        b.event(EventKind::Message, Some(text), None, time, at);
+    }
+}
+
+fn tool_use(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Option<Timestamp>) {
+    let before = b.run.calls.len();
+    b.call(NewCall {
+        id: record.text_at(value, "tool_id"),
+        name: ToolName::new(record.text_at(value, "tool_name").unwrap_or_else(|| Text::owned(""))),
+        args: record.payload_at(value, "parameters"),
+        step: None,
+        time,
+        at: record.at(),
+    });
+    if b.run.calls.len() > before && value.get("tool_name").is_some_and(|n| n.is("activate_skill"))
+    {
+        let skill = value.at(&["parameters", "name"]).map(|n| record.payload(n));
+        b.event(EventKind::Skill, skill, None, time, record.at());
+    }
+}
+
+fn tool_result(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Option<Timestamp>) {
+    let error = value.get("error");
+    let message = error.and_then(|e| e.get("message"));
+    let payload = value.get("output").or(message).map(|p| record.payload(p));
+    let answer = Answer::new(payload, record.at()).time(time);
+    let kind = error.and_then(|e| e.get("type")).and_then(Value::inner).unwrap_or("");
+    let answer = match value.get("status").and_then(Value::inner) {
+        Some("success") => answer.protocol(false),
+        _ if kind.contains("denied") || kind.contains("policy") => {
+            answer.status(Status::Denied, Level::Denial)
+        }
+        Some("cancelled") => answer.status(Status::Interrupted, Level::Denial),
+        Some("error") => answer.protocol(true),
+        _ if error.is_some() => answer.protocol(true),
+        _ => answer,
+    };
+    match value.get_str("tool_id") {
+        Some(id) => {
+            b.answer(&id, answer);
+        }
+        None => b.orphan(answer),
+    }
+}
+
+fn end(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Option<Timestamp>) {
+    b.run.outcome = record.text_at(value, "status").or(b.run.outcome.take());
+    if let Some(stats) = value.get("stats") {
+        let count = |key: &str| stats.get(key).and_then(Value::as_u64);
+        let recorded = Tokens {
+            input: count("input_tokens").unwrap_or(0),
+            output: count("output_tokens").unwrap_or(0),
+            cache_read: count("cached").unwrap_or(0),
+            cache_write: 0,
+            reasoning: 0,
+        };
+        b.add_usage(Usage {
+            recorded,
+            stated_total: count("total_tokens"),
+            convention: Convention::GEMINI,
+        });
+    }
+    match value.get("error") {
+        Some(error) => {
+            let text = error.get("message").unwrap_or(error);
+            b.event(EventKind::Error, Some(record.payload(text)), None, time, record.at());
+        }
+        None => note(b, "result", None, time, record.at()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Fact;
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn a_stream_of_two_processes() {
+        let read = read_text(
+            r#"Loaded cached credentials.
+{"type":"init","timestamp":"2026-01-01T00:00:00Z","session_id":"s","model":"g"}
+{"type":"message","role":"user","content":"go"}
+{"type":"tool_use","timestamp":"2026-01-01T00:00:01Z","tool_name":"a","tool_id":"t1","parameters":{"x":1}}
+{"type":"tool_use","tool_name":"b","tool_id":"t2","parameters":{}}
+{"type":"tool_use","tool_name":"c","tool_id":"t3","parameters":{}}
+{"type":"tool_result","timestamp":"2026-01-01T00:00:03Z","tool_id":"t1","status":"success"}
+{"type":"tool_result","tool_id":"t2","status":"error","output":"no","error":{"type":"execution_denied","message":"no"}}
+{"type":"tool_result","tool_id":"t9","status":"error","error":{"type":"x","message":"who?"}}
+{"type":"message","role":"assistant","content":"al","delta":true}
+{"type":"message","role":"assistant","content":"most","delta":true}
+{"type":"error","severity":"warning","message":"loop"}
+{"type":"result","status":"success","stats":{"total_tokens":12,"input_tokens":8,"output_tokens":3,"cached":2}}
+{"type":"init","session_id":"s2","model":"g"}
+{"type":"new-kind"}
+{"type":["odd"],"tool_id":4}
+{"type":"message","role":"assistant","content":"end"}
+{"type":"result","status":"error","error":{"message":"quota"},"stats":{"total_tokens":1,"input_tokens":1,"output_tokens":0}}
+"#,
+        );
+        assert_eq!(read.format, "gemini-stream");
+        assert_eq!(read.skipped, 1);
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "note init\n\
+             user: go\n\
+             call a {\"x\":1} -> succeeded(protocol): \n\
+             call b {} -> denied(denial): no\n\
+             call c {} -> unanswered(absent): \n\
+             orphanresult: who?\n\
+             message: almost\n\
+             error: loop\n\
+             note result\n\
+             note init\n\
+             unknown new-kind\n\
+             unknown \n\
+             message: end\n\
+             error: quota\n"
+        );
+        assert_eq!((run.usage.unwrap().recorded.input, run.usage.unwrap().total()), (9, 13));
+        assert!(run.fidelity.lacks(Fact::Steps));
+        assert_eq!(run.outcome.as_ref().unwrap(), "error");
+        assert_eq!(run.calls[0].duration.unwrap().as_secs(), 2);
+    }
+}

@@ -1,0 +1,358 @@
+//! pi and OpenClaw sessions: a `session` header, then entries one per line.
+//!
+//! Messages have the roles user, assistant (with `toolCall` blocks, usage and
+//! cost), toolResult and bashExecution, the last being a command the user ran:
+//! it is no tool call and is kept as context. Since version 2 entries form a
+//! tree by `id` and `parentId`, and `leaf` moves its head; entries on a branch
+//! that was left have happened all the same and stay in the order of the file.
+//!
+//! OpenClaw writes the same file with entries of its own (`custom` types that
+//! begin with `openclaw`, model snapshots, side branches).
+
+use super::shared::events::{note, set_once, words};
+use crate::builder::{Answer, Builder, NewCall};
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{
+    Convention, Cost, EventKind, Fact, Fidelity, Payload, Text, Tokens, ToolName, Usage, time,
+};
+use jiff::Timestamp;
+use toolmark_scan::Value;
+
+/// pi session files.
+pub(crate) struct Pi;
+
+/// OpenClaw session files.
+pub(crate) struct OpenClaw;
+
+static PI: FormatInfo = FormatInfo {
+    id: "pi",
+    title: "pi session",
+    origin: "~/.pi/agent/sessions/<project>/*.jsonl",
+    versions: "1 to 3",
+    looks_for: "a session line, then message lines with roles user, assistant, toolResult",
+    fidelity: Fidelity::lacking(&[Fact::ToolDefinitions, Fact::SubAgents]),
+};
+
+static OPENCLAW: FormatInfo = FormatInfo {
+    id: "openclaw",
+    title: "OpenClaw session",
+    origin: "~/.openclaw/agents/<agent>/sessions/*.jsonl",
+    versions: "3",
+    looks_for: "a pi session with OpenClaw's own entries",
+    fidelity: Fidelity::lacking(&[Fact::ToolDefinitions, Fact::SubAgents]),
+};
+
+impl Format for Pi {
+    fn info(&self) -> &'static FormatInfo {
+        &PI
+    }
+
+    /// Never certain: whether OpenClaw wrote it shows only further down.
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        if is_session(probe) { 90 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(SessionReader { format: &Pi, builder: None })
+    }
+}
+
+impl Format for OpenClaw {
+    fn info(&self) -> &'static FormatInfo {
+        &OPENCLAW
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        if is_session(probe) && probe.any(is_openclaw) { 100 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(SessionReader { format: &OpenClaw, builder: None })
+    }
+}
+
+fn is_session(probe: &Probe<'_>) -> bool {
+    let header = |r: Value<'_>| {
+        r.get("type").is_some_and(|t| t.is("session"))
+            && r.get("id").is_some()
+            && r.get("timestamp").is_some()
+    };
+    let message = |r: Value<'_>| {
+        let role = r.at(&["message", "role"]);
+        r.get("type").is_some_and(|t| t.is("message"))
+            && role.is_some_and(|r| r.is("toolResult") || r.is("bashExecution"))
+    };
+    probe.any(|r| header(r) || message(r))
+}
+
+/// Entries and names that only OpenClaw writes.
+fn is_openclaw(entry: Value<'_>) -> bool {
+    let named = |key: &str| {
+        entry.get(key).and_then(Value::inner).is_some_and(|text| text.contains("openclaw"))
+    };
+    ["id", "cwd", "provider", "modelId", "customType"].into_iter().any(named)
+        || entry.get("customType").is_some_and(|t| t.is("model-snapshot"))
+        || entry.get("appendMode").is_some()
+        || entry.at(&["message", "provenance"]).is_some()
+        || entry.at(&["message", "idempotencyKey"]).is_some()
+}
+
+struct SessionReader {
+    format: &'static dyn Format,
+    builder: Option<Builder>,
+}
+
+impl Reader for SessionReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let Some(entry) = record.json().filter(|v| v.is_object()) else {
+            out.skip(&record.at(), "not a session entry: an object was expected");
+            return;
+        };
+        let b = self.builder.get_or_insert_with(|| {
+            let mut b = out.builder(self.format);
+            b.run.agent.name = Some(Text::owned(self.format.info().id));
+            b
+        });
+        let time = entry.get("timestamp").and_then(time::from_value);
+        let kind = entry.get("type").and_then(Value::inner).unwrap_or("");
+        match kind {
+            "session" => {
+                b.seen(time);
+                set_once(&mut b.run.id, record, entry, "id");
+                set_once(&mut b.run.cwd, record, entry, "cwd");
+                set_once(&mut b.run.agent.model, record, entry, "modelId");
+            }
+            "message" => message(b, record, entry, time),
+            "compaction" | "compact" | "branch_summary" => {
+                let text = entry.get("summary").and_then(|s| words(record, s));
+                b.event(EventKind::Compaction, text, None, time, record.at());
+            }
+            "custom_message" => {
+                let text = entry.get("content").and_then(|c| words(record, c));
+                b.context(text, time, record.at());
+            }
+            "session_info" => {
+                set_once(&mut b.run.name, record, entry, "name");
+                note(b, kind, None, time, record.at());
+            }
+            "model_change" => {
+                set_once(&mut b.run.agent.model, record, entry, "modelId");
+                note(b, kind, record.payload_at(entry, "modelId"), time, record.at());
+            }
+            "thinking_level_change" | "custom" | "leaf" | "label" => {
+                note(b, kind, None, time, record.at());
+            }
+            other => b.unknown(other, record.at()),
+        }
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        if let Some(b) = self.builder.take() {
+            out.push(b.finish());
+        }
+    }
+}
+
+fn message(b: &mut Builder, record: &Record<'_>, entry: Value<'_>, time: Option<Timestamp>) {
+    let Some(message) = entry.get("message") else {
+        b.unknown("message without message", record.at());
+        return;
+    };
+    let content = message.get("content");
+    let text = || content.and_then(|c| words(record, c));
+    match message.get("role").and_then(Value::inner).unwrap_or("") {
+        "user" => b.user(text(), time, record.at()),
+        "assistant" => assistant(b, record, entry, message, time),
+        "toolResult" => tool_result(b, record, message, time),
+        "bashExecution" => {
+            let text = Some(record.payload(message));
+            // Typed with `!!`, the command is kept from the model.
+            if message.get("excludeFromContext").is_some_and(|e| e.as_bool() == Some(true)) {
+                note(b, "bashExecution", text, time, record.at());
+            } else {
+                b.context(text, time, record.at());
+            }
+        }
+        "system" | "custom" | "hookMessage" => b.context(text(), time, record.at()),
+        "branchSummary" | "compactionSummary" => {
+            let text = message.get("summary").and_then(|s| words(record, s));
+            b.event(EventKind::Compaction, text, None, time, record.at());
+        }
+        other => b.unknown(format!("message/{other}"), record.at()),
+    }
+}
+
+fn assistant(
+    b: &mut Builder,
+    record: &Record<'_>,
+    entry: Value<'_>,
+    message: Value<'_>,
+    time: Option<Timestamp>,
+) {
+    let step = b.step(record.text_at(entry, "id"), time, record.at());
+    let this = &mut b.run.steps[step as usize];
+    // An entry that is written twice is one response.
+    if this.usage.is_none() {
+        this.model = record.text_at(message, "model");
+        if let Some((usage, cost)) = message.get("usage").map(usage) {
+            this.usage = Some(usage);
+            b.add_usage(usage);
+            if let Some(cost) = cost {
+                let sum = b.run.cost.get_or_insert_default();
+                sum.nano_usd = sum.nano_usd.saturating_add(cost.nano_usd);
+            }
+        }
+    }
+    let content = message.get("content");
+    if let Some(text) = content.filter(|c| c.is_string()).and_then(|c| words(record, c)) {
+        b.message(step, text, time, record.at());
+    }
+    for block in content.into_iter().flat_map(Value::items) {
+        assistant_block(b, record, block, step, time);
+    }
+    if let Some(error) = message.get("errorMessage") {
+        b.event(EventKind::Error, Some(record.payload(error)), Some(step), time, record.at());
+    }
+}
+
+fn assistant_block(
+    b: &mut Builder,
+    record: &Record<'_>,
+    block: Value<'_>,
+    step: u32,
+    time: Option<Timestamp>,
+) {
+    let at = record.at_value(block);
+    match block.get("type").and_then(Value::inner).unwrap_or("") {
+        "text" => {
+            if let Some(text) = record.payload_at(block, "text") {
+                b.message(step, text, time, at);
+            }
+        }
+        "thinking" => {
+            let text = block.get("thinking").filter(|t| t.inner() != Some(""));
+            b.reasoning(step, text.map(|t| record.payload(t)), time, at);
+        }
+        "toolCall" => {
+            let name = record.text_at(block, "name").unwrap_or_else(|| Text::owned(""));
+            b.call(NewCall {
+                id: record.text_at(block, "id"),
+                name: ToolName::new(name),
+                args: record.payload_at(block, "arguments"),
+                step: Some(step),
+                time,
+                at,
+            });
+        }
+        "image" => b.message(step, record.payload(block), time, at),
+        other => {
+            let kind = EventKind::Unknown(Text::owned(format!("content/{other}")));
+            b.event(kind, Some(record.payload(block)), Some(step), time, at);
+        }
+    }
+}
+
+fn tool_result(b: &mut Builder, record: &Record<'_>, message: Value<'_>, time: Option<Timestamp>) {
+    let payload: Option<Payload> = message.get("content").and_then(|c| words(record, c));
+    let details = message.get("details");
+    let detail = |key: &str| details.and_then(|d| d.get(key));
+    let mut answer = Answer::new(payload, record.at()).time(time);
+    if let Some(failed) = message.get("isError").and_then(Value::as_bool) {
+        answer = answer.protocol(failed);
+    }
+    let answer = answer
+        .exit_code(detail("exitCode").and_then(Value::as_i64))
+        .duration(detail("durationMs").and_then(Value::as_f64).and_then(time::millis));
+    let call = match message.get_str("toolCallId") {
+        Some(id) => b.answer(&id, answer),
+        None => {
+            b.orphan(answer);
+            None
+        }
+    };
+    if let Some(call) = call {
+        let spawned = details.and_then(|d| record.text_at(d, "childSessionKey"));
+        let slot = &mut b.run.calls[call as usize].spawned;
+        *slot = slot.take().or(spawned);
+    }
+}
+
+/// The usage of a response and what it cost.
+fn usage(usage: Value<'_>) -> (Usage, Option<Cost>) {
+    let count = |key: &str| usage.get(key).and_then(Value::as_u64);
+    let recorded = Tokens {
+        input: count("input").unwrap_or(0),
+        output: count("output").unwrap_or(0),
+        cache_read: count("cacheRead").unwrap_or(0),
+        cache_write: count("cacheWrite").unwrap_or(0),
+        reasoning: count("reasoning").unwrap_or(0),
+    };
+    let cost = usage.at(&["cost", "total"]).and_then(Value::as_f64).and_then(Cost::from_usd);
+    let usage =
+        Usage { recorded, stated_total: count("totalTokens"), convention: Convention::ANTHROPIC };
+    (usage, cost)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn a_session() {
+        let read = read_text(
+            r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/w"}
+{"type":"model_change","id":"1","parentId":null,"timestamp":"2026-01-01T00:00:00Z","provider":"x","modelId":"m"}
+{"type":"message","id":"2","parentId":"1","timestamp":"2026-01-01T00:00:01Z","message":{"role":"user","content":[{"type":"text","text":"go"}]}}
+{"type":"message","id":"3","parentId":"2","timestamp":"2026-01-01T00:00:02Z","message":{"role":"assistant","model":"m","content":[{"type":"thinking","thinking":"hm"},{"type":"toolCall","id":"a","name":"bash","arguments":{"command":"ls"}},{"type":"toolCall","id":"b","name":"read","arguments":{}},{"type":"toolCall","id":"c","name":"edit","arguments":{}}],"usage":{"input":3,"output":2,"cacheRead":5,"cacheWrite":1,"cost":{"total":0.25}},"stopReason":"toolUse"}}
+{"type":"message","id":"4","parentId":"3","timestamp":"2026-01-01T00:00:05Z","message":{"role":"toolResult","toolCallId":"a","toolName":"bash","content":[{"type":"text","text":"no"}],"details":{"exitCode":2,"durationMs":900},"isError":true}}
+{"type":"message","id":"5","parentId":"4","message":{"role":"toolResult","toolCallId":"b","toolName":"read","content":"text","isError":false}}
+{"type":"message","id":"6","parentId":"5","message":{"role":"toolResult","toolCallId":"zz","content":"?"}}
+{"type":"message","id":"7","parentId":"6","message":{"role":"bashExecution","command":"pwd","output":"/w","exitCode":0}}
+{"type":"message","id":"8","parentId":"7","message":{"role":"assistant","content":[],"usage":{"input":1,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":1,"cost":{"total":0.5}},"stopReason":"aborted","errorMessage":"Request was aborted"}}
+{"type":"compaction","id":"9","parentId":"8","summary":"so far"}
+{"type":"branch_summary","id":"10","parentId":"3","summary":"other way"}
+{"type":"strange","id":"11"}
+{"type":"message","id":"12","message":"not an object"}
+"#,
+        );
+        assert_eq!(read.format, "pi");
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "note model_change\n\
+             user: go\n\
+             0 reasoning: hm\n\
+             0 call bash {\"command\":\"ls\"} -> failed(protocol) exit 2: no\n\
+             0 call read {} -> succeeded(protocol): text\n\
+             0 call edit {} -> unanswered(absent): \n\
+             orphanresult: ?\n\
+             context: {\"role\":\"bashExecution\",\"command\":\"pwd\",\"output\":\"/w\",\"exitCode\":0}\n\
+             1 error: Request was aborted\n\
+             compaction: so far\n\
+             compaction: other way\n\
+             unknown strange\n\
+             unknown message/\n"
+        );
+        assert_eq!(run.usage.unwrap().total(), 12);
+        assert_eq!(run.cost.unwrap().nano_usd, 750_000_000);
+        assert_eq!(run.calls[0].duration.unwrap().as_millis(), 900);
+    }
+
+    #[test]
+    fn openclaw_is_told_by_its_own_entries() {
+        let read = read_text(
+            r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/w"}
+{"type":"model_change","id":"1","parentId":null,"provider":"x","modelId":"m"}
+{"type":"thinking_level_change","id":"2","parentId":"1","thinkingLevel":"off"}
+{"type":"custom","customType":"openclaw:bootstrap-context:full","id":"3","parentId":"2","data":{}}
+{"type":"message","id":"4","parentId":"3","message":{"role":"assistant","content":[{"type":"toolCall","id":"a","name":"sessions_spawn","arguments":{}}]}}
+{"type":"message","id":"5","parentId":"4","message":{"role":"toolResult","toolCallId":"a","content":"ok","details":{"childSessionKey":"agent:main:subagent:1"},"isError":false}}
+{"type":"leaf","id":"6","parentId":"5","targetId":"3","appendMode":"side"}
+"#,
+        );
+        assert_eq!(read.format, "openclaw");
+        let call = &read.runs[0].calls[0];
+        assert_eq!(call.spawned.as_ref().unwrap(), "agent:main:subagent:1");
+        assert_eq!(read.runs[0].unknown_records(), 0);
+    }
+}

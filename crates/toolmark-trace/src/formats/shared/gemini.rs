@@ -1,0 +1,231 @@
+//! The parts of Gemini contents, which Gemini CLI, its saved chats and Qwen
+//! Code write: `{text}`, `{text, thought}`, `{functionCall}`,
+//! `{functionResponse}`, `{executableCode}`, `{codeExecutionResult}`.
+//!
+//! Calls and responses have ids only in newer files; without one, a response
+//! answers the first open call of its name.
+
+use super::exit_code;
+use super::pairing::OpenCalls;
+use crate::builder::{Answer, Builder, NewCall};
+use crate::format::Record;
+use crate::model::{Actor, Convention, EventKind, Level, Status, Text, Tokens, ToolName, Usage};
+use jiff::Timestamp;
+use toolmark_scan::Value;
+
+/// The name given to code that the model runs on the provider's servers.
+const CODE_EXECUTION: &str = "code_execution";
+
+/// What the model said and asked for in `parts` (a list, or a bare string).
+pub(crate) fn model_parts(
+    b: &mut Builder,
+    open: &mut OpenCalls,
+    record: &Record<'_>,
+    parts: Value<'_>,
+    step: u32,
+    time: Option<Timestamp>,
+) {
+    if parts.is_string() && parts.inner() != Some("") {
+        b.message(step, record.payload(parts), time, record.at_value(parts));
+    }
+    for part in parts.items() {
+        model_part(b, open, record, part, step, time);
+    }
+}
+
+fn model_part(
+    b: &mut Builder,
+    open: &mut OpenCalls,
+    record: &Record<'_>,
+    part: Value<'_>,
+    step: u32,
+    time: Option<Timestamp>,
+) {
+    let at = record.at_value(part);
+    if let Some(call) = part.get("functionCall") {
+        let call = b.call(NewCall {
+            id: record.text_at(call, "id"),
+            name: ToolName::new(record.text_at(call, "name").unwrap_or_else(|| Text::owned(""))),
+            args: record.payload_at(call, "args"),
+            step: Some(step),
+            time,
+            at,
+        });
+        open.add(b, call);
+    } else if let Some(response) = part.get("functionResponse") {
+        answer(b, open, record, response, time);
+    } else if let Some(code) = part.get("executableCode") {
+        let call = b.call(NewCall {
+            id: record.text_at(code, "id"),
+            name: ToolName::new(CODE_EXECUTION),
+            args: Some(record.payload(code)),
+            step: Some(step),
+            time,
+            at,
+        });
+        b.run.calls[call as usize].actor = Actor::Provider;
+        open.add(b, call);
+    } else if let Some(result) = part.get("codeExecutionResult") {
+        code_result(b, open, record, result, time);
+    } else if part.get("thought").is_some_and(|t| t.as_bool() == Some(true)) {
+        b.reasoning(step, record.payload_at(part, "text"), time, at);
+    } else if let Some(text) = part.get("text").filter(|t| t.is_string()) {
+        if text.inner() != Some("") {
+            b.message(step, record.payload(text), time, at);
+        }
+    } else if part.get("inlineData").is_some() || part.get("fileData").is_some() {
+        b.message(step, record.payload(part), time, at);
+    } else if part.get("thoughtSignature").is_some() {
+        b.reasoning(step, None, time, at);
+    } else if part.is_string() {
+        b.message(step, record.payload(part), time, at);
+    } else {
+        let kind = part.fields().next().and_then(|(k, _)| k.inner()).unwrap_or("");
+        let kind = EventKind::Unknown(Text::owned(format!("part/{kind}")));
+        b.event(kind, Some(record.payload(part)), Some(step), time, at);
+    }
+}
+
+fn code_result(
+    b: &mut Builder,
+    open: &mut OpenCalls,
+    record: &Record<'_>,
+    result: Value<'_>,
+    time: Option<Timestamp>,
+) {
+    let failed = result.get("outcome").is_some_and(|o| !o.is("OUTCOME_OK"));
+    let payload = record.payload_at(result, "output");
+    let answer = Answer::new(payload, record.at_value(result)).protocol(failed).time(time);
+    match open.named(b, CODE_EXECUTION) {
+        Some(call) => b.answer_call(call, answer),
+        None => b.orphan(answer),
+    }
+}
+
+/// Answers the calls whose responses are among `parts`; says whether there were any.
+pub(crate) fn responses(
+    b: &mut Builder,
+    open: &mut OpenCalls,
+    record: &Record<'_>,
+    parts: Value<'_>,
+    time: Option<Timestamp>,
+) -> bool {
+    let mut any = false;
+    for response in parts.items().filter_map(|p| p.get("functionResponse")) {
+        any = true;
+        answer(b, open, record, response, time);
+    }
+    any
+}
+
+/// A `functionResponse` answers its call: by id, else the first open one of its name.
+pub(crate) fn answer(
+    b: &mut Builder,
+    open: &mut OpenCalls,
+    record: &Record<'_>,
+    response: Value<'_>,
+    time: Option<Timestamp>,
+) -> Option<u32> {
+    let answer = response_answer(record, response).time(time);
+    let by_id = response.get_str("id").and_then(|id| b.find(&id));
+    let name = response.get_str("name").unwrap_or_default();
+    // An id that is not known says that the call is not here; no id says nothing.
+    let call = match response.get("id") {
+        Some(_) => by_id,
+        None => open.named(b, &name),
+    };
+    match call {
+        Some(call) => b.answer_call(call, answer),
+        None => b.orphan(answer),
+    }
+    call
+}
+
+/// What a `functionResponse` says. By convention its `response` holds `output`
+/// or `error`; anything else is a result that does not say how the call ended.
+pub(crate) fn response_answer(record: &Record<'_>, response: Value<'_>) -> Answer {
+    let at = record.at_value(response);
+    let Some(body) = response.get("response") else {
+        return Answer::new(None, at);
+    };
+    if let Some(error) = body.get("error") {
+        return match refusal(&error.str().unwrap_or_default()) {
+            Some(status) => {
+                Answer::new(Some(record.payload(error)), at).status(status, Level::Denial)
+            }
+            None => Answer::new(Some(record.payload(error)), at).protocol(true),
+        };
+    }
+    match body.get("output") {
+        Some(output) => {
+            let code = output.str().and_then(|text| shell_exit_code(&text));
+            Answer::new(Some(record.payload(output)), at).protocol(false).exit_code(code)
+        }
+        None => Answer::new(Some(record.payload(body)), at),
+    }
+}
+
+/// Does the text of an error say that a person or a policy stopped the call?
+pub(crate) fn refusal(text: &str) -> Option<Status> {
+    let reason = text.strip_prefix("[Operation Cancelled]");
+    let denied = ["denied", "did not allow", "rejected", "declined", "policy"];
+    match reason {
+        Some(reason) if denied.iter().any(|d| reason.contains(d)) => Some(Status::Denied),
+        Some(_) => Some(Status::Interrupted),
+        None if text.starts_with("Tool execution denied") => Some(Status::Denied),
+        None => None,
+    }
+}
+
+/// The exit code in the report of the shell tool: a line among the last ones,
+/// after all that the command printed.
+fn shell_exit_code(text: &str) -> Option<i64> {
+    if !text.starts_with("Command: ") && !text.starts_with("Output: ") {
+        return None;
+    }
+    let line = text.lines().rev().take(6).find_map(|l| l.strip_prefix("Exit Code: "))?;
+    exit_code::leading_number(line)
+}
+
+/// The `usageMetadata` of a response. Thoughts stand beside the output, except
+/// where the stated total says that they are part of it.
+pub(crate) fn usage(usage: Value<'_>) -> Usage {
+    let mut tokens = Tokens::default();
+    let mut total = None;
+    for (key, value) in usage.fields() {
+        let count = value.as_u64();
+        match key.inner().unwrap_or("") {
+            "promptTokenCount" => tokens.input = count.unwrap_or(0),
+            "candidatesTokenCount" => tokens.output = count.unwrap_or(0),
+            "cachedContentTokenCount" => tokens.cache_read = count.unwrap_or(0),
+            "thoughtsTokenCount" => tokens.reasoning = count.unwrap_or(0),
+            "totalTokenCount" => total = count,
+            _ => {}
+        }
+    }
+    let inclusive =
+        tokens.reasoning > 0 && total == Some(tokens.input.saturating_add(tokens.output));
+    let convention = if inclusive { Convention::INCLUSIVE } else { Convention::GEMINI };
+    Usage { recorded: tokens, stated_total: total, convention }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_and_refusals() {
+        let report = "Command: x\nDirectory: (root)\nOutput: Exit Code: 9\nError: (none)\nExit Code: 3\nSignal: 0\nBackground PIDs: (none)\nProcess Group PGID: 1";
+        assert_eq!(shell_exit_code(report), Some(3));
+        assert_eq!(shell_exit_code("Exit Code: 3"), None);
+        assert_eq!(
+            refusal("[Operation Cancelled] Reason: User cancelled the operation."),
+            Some(Status::Interrupted)
+        );
+        assert_eq!(
+            refusal("[Operation Cancelled] Reason: User denied execution."),
+            Some(Status::Denied)
+        );
+        assert_eq!(refusal("Path must be absolute: ."), None);
+    }
+}

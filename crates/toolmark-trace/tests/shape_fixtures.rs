@@ -1,0 +1,146 @@
+//! One record of every kind of every agent: all of them must be known.
+//!
+//! The fixtures are not part of the project. Where `../shared` is absent, the
+//! test says so and ends.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use toolmark_trace::{FORMATS, Options, ReadError, read_path};
+
+fn shared() -> Option<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/shape_fixtures");
+    dir.is_dir().then_some(dir)
+}
+
+/// What must become of a file.
+#[derive(Clone, Copy)]
+enum Expect {
+    /// Read as this format, with so many records of a kind that is new to it
+    /// (some fixtures hold one on purpose).
+    Read(&'static str, usize),
+    /// Read by a format of this family, where one is there.
+    Family(&'static str),
+    /// A part of an old layout that the family may or may not know.
+    Maybe(&'static str),
+    /// No trace: settings, indexes, notes.
+    Refused,
+}
+use Expect::{Family, Maybe, Read, Refused};
+
+/// By path, or by the start of one; the longest that fits counts.
+const TABLE: &[(&str, Expect)] = &[
+    ("README.txt", Refused),
+    ("antigravity/", Read("antigravity", 0)),
+    ("antigravity/small.md", Refused),
+    ("claude/", Family("claude-code")),
+    ("claude/schema_drift.jsonl", Maybe("claude")),
+    (
+        "claude/subagent/0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f/subagents/agent-a0ad4f44468bdf20d.meta.json",
+        Refused,
+    ),
+    ("codex/", Family("codex")),
+    ("codex/schema_drift.jsonl", Maybe("codex")),
+    ("copilot/", Family("copilot")),
+    ("cursor/", Read("cursor-transcript", 0)),
+    ("cursor/schema_drift.jsonl", Read("cursor-transcript", 1)),
+    ("droid/", Read("droid", 0)),
+    ("gemini/", Read("gemini-cli", 0)),
+    ("gemini/schema_drift.json", Read("gemini-contents", 0)),
+    ("grok/", Read("grok", 0)),
+    ("grok/subagent/summary.json", Refused),
+    ("grok/summary.json", Refused),
+    ("hermes/", Read("hermes", 0)),
+    ("kimi/", Read("kimi", 0)),
+    ("kimi/assistant_tools.state.json", Refused),
+    ("kimi/state.json", Refused),
+    ("openclaw/", Read("openclaw", 0)),
+    ("opencode/", Read("opencode", 0)),
+    ("opencode/storage_v2/migration", Refused),
+    ("pi/", Read("pi", 0)),
+    ("qwen/", Read("qwen-code", 0)),
+];
+
+fn expected(path: &str) -> Option<Expect> {
+    let fits = TABLE.iter().filter(|(start, _)| path.starts_with(start));
+    fits.max_by_key(|(start, _)| start.len()).map(|(_, expect)| *expect)
+}
+
+/// All files below `dir`, by their paths from there.
+fn files(dir: &Path) -> BTreeMap<String, PathBuf> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![dir.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if let Ok(name) = path.strip_prefix(dir) {
+                found.insert(name.to_string_lossy().replace('\\', "/"), path);
+            }
+        }
+    }
+    found
+}
+
+/// What reading a file gave: format, unknown records, skipped lines.
+type Outcome = Result<(&'static str, usize, u64), ReadError>;
+
+fn read(path: &Path) -> Outcome {
+    let mut runs = read_path(path, &Options::default())?;
+    let mut unknown = 0;
+    for run in runs.by_ref() {
+        unknown += run.flatten().iter().map(|r| r.unknown_records()).sum::<usize>();
+    }
+    Ok((runs.format().info().id, unknown, runs.skipped()))
+}
+
+/// What is wrong with an outcome, if anything is.
+fn problem(outcome: &Outcome, expect: Expect) -> Option<String> {
+    let there = |family: &str| FORMATS.iter().any(|f| f.info().id.starts_with(family));
+    match (expect, outcome) {
+        (Read(id, unknown), Ok(got)) if *got == (id, unknown, 0) => None,
+        (Family(family), Ok((id, ..))) if id.starts_with(family) => None,
+        (Maybe(family), Ok((id, ..))) if id.starts_with(family) => None,
+        (Family(family), _) if !there(family) => None,
+        (Maybe(_) | Refused, Err(ReadError::UnknownFormat { .. })) => None,
+        (_, Ok(got)) => Some(format!("read as {got:?}")),
+        (_, Err(error)) => Some(error.to_string()),
+    }
+}
+
+#[test]
+fn every_fixture_is_read_as_what_it_is() {
+    let Some(dir) = shared() else {
+        eprintln!("SKIPPED: no ../shared/shape_fixtures beside the project");
+        return;
+    };
+    let mut wrong = Vec::new();
+    let files = files(&dir);
+    for (name, path) in &files {
+        let outcome = read(path);
+        let problem = match expected(name) {
+            Some(expect) => problem(&outcome, expect),
+            None => Some("not in the table".to_owned()),
+        };
+        wrong.extend(problem.map(|p| format!("{name}: {p}")));
+    }
+    eprintln!("{} fixtures read", files.len());
+    assert!(wrong.is_empty(), "{} problems:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn no_format_stumbles_over_another_ones_file() {
+    let Some(dir) = shared() else {
+        eprintln!("SKIPPED: no ../shared/shape_fixtures beside the project");
+        return;
+    };
+    for path in files(&dir).values() {
+        for &format in FORMATS {
+            let options = Options { force: Some(format), ..Options::default() };
+            // Whatever comes of it: it must come to an end, and without a panic.
+            if let Ok(runs) = read_path(path, &options) {
+                runs.for_each(drop);
+            }
+        }
+    }
+}
