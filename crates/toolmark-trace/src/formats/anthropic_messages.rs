@@ -123,8 +123,12 @@ fn assistant(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
     let time = conversation::stated_time(message);
     let step = b.step(record.text_at(message, "id"), time, record.at_value(message));
     about(b, record, message, step);
-    if let Some(content) = message.get("content") {
-        anthropic::assistant(b, record, content, step, time);
+    match message.get("content") {
+        Some(odd) if odd.is_object() => {
+            b.message(step, record.payload(odd), time, record.at_value(odd));
+        }
+        Some(content) => anthropic::assistant(b, record, content, step, time),
+        None => {}
     }
 }
 
@@ -250,6 +254,7 @@ mod tests {
                 {"role":"assistant","content":[{"type":"tool_use","id":3,"name":4,"input":"text"}]}]}"#
             ),
             "unknown message without role\n\
+             0 message: {\"x\":1}\n\
              orphanresult: \n\
              1 call  text -> unanswered(absent): \n"
         );

@@ -155,12 +155,12 @@ impl<D: Dialect> Conversations<D> {
 
 /// A stored request repeats the conversation up to the one before it: only the
 /// last of them is the run.
-fn continues(earlier: &[u64], later: &[u64]) -> bool {
+pub(crate) fn continues(earlier: &[u64], later: &[u64]) -> bool {
     earlier.len() > 1 && later.len() > earlier.len() && later.starts_with(earlier)
 }
 
 /// What the earlier requests of a run have cost was spent all the same.
-fn carry_over(b: &mut Builder, earlier: &Builder) {
+pub(crate) fn carry_over(b: &mut Builder, earlier: &Builder) {
     if let Some(usage) = earlier.run.usage {
         b.add_usage(usage);
     }
@@ -206,7 +206,7 @@ fn hash_start(value: Value<'_>, hasher: &mut DefaultHasher) {
 }
 
 /// What a document says about the run: id, name, model, tools, time, cost.
-fn describe(b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
+pub(crate) fn describe(b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
     let inner = ["request", "kwargs", "body"].iter().filter_map(|key| document.get(key));
     let deeper = document.at(&["request", "body"]);
     for part in [document].into_iter().chain(inner).chain(deeper) {

@@ -1,5 +1,6 @@
 //! What several formats have in common.
 
+pub(crate) mod adk;
 pub(crate) mod anthropic;
 pub(crate) mod chat_message;
 pub(crate) mod conversation;
