@@ -73,10 +73,11 @@ impl Reader for SessionReader {
         let run = &mut session.b.run;
         run.id = record.text_at(value, "id");
         run.name = adk::get(value, "app_name").and_then(|n| record.text(n));
-        let logs = logs(value);
-        if let Some(config) = logs.values().next().and_then(|log| request_config(*log)) {
+        let first_log = adk::get(value, "event_logs").and_then(|logs| logs.items().next());
+        if let Some(config) = first_log.and_then(request_config) {
             session.configure(record, config);
         }
+        let logs = logs(value);
         for event in events.items() {
             let id = event.get("id").and_then(Value::inner);
             session.event(record, event, id.and_then(|id| logs.get(id)).copied());

@@ -562,3 +562,137 @@ fn failure_mark(result: Value<'_>) -> Option<bool> {
     }
     failed
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Fact;
+    use crate::testing::{read_text, sketch};
+
+    fn sketched(text: &str) -> String {
+        let read = read_text(text);
+        assert_eq!(read.format, "atif");
+        read.runs.iter().map(sketch).collect::<Vec<_>>().join("--\n")
+    }
+
+    #[test]
+    fn steps_calls_and_marks() {
+        let text = r#"{"schema_version":"ATIF-v1.7","session_id":"s","agent":{"name":"claude-code","version":"2","model_name":"m","extra":{"cwds":["/w"]},
+            "tool_definitions":[{"type":"function","function":{"name":"ls","parameters":{}}}]},"steps":[
+            {"step_id":1,"source":"system","message":"be good"},
+            {"step_id":2,"source":"user","message":[{"type":"text","text":"go"}],"timestamp":"2026-01-01T00:00:00Z"},
+            {"step_id":3,"source":"agent","message":"I look","reasoning_content":"hm","timestamp":"2026-01-01T00:00:01Z","tool_calls":[
+                {"tool_call_id":"a","function_name":"ls","arguments":{"p":1}},
+                {"tool_call_id":"b","function_name":"rm","arguments":{}},
+                {"tool_call_id":"c","function_name":"cp","arguments":{}},
+                {"tool_call_id":"d","function_name":"mv","arguments":{}}],
+             "observation":{"results":[
+                {"source_call_id":"a","content":"x","extra":{"tool_result_metadata":{}}},
+                {"source_call_id":"b","content":"no","extra":{"tool_result_metadata":{},"tool_result_is_error":true}},
+                {"source_call_id":"c","content":"User rejected","extra":{"success":false}},
+                {"source_call_id":"z","content":"lost"},
+                {"content":"the screen"}]},
+             "metrics":{"prompt_tokens":9,"completion_tokens":2,"cached_tokens":4,"cost_usd":0.5}},
+            {"step_id":4,"source":"oracle","message":"?"},5],
+            "final_metrics":{"total_prompt_tokens":10,"total_completion_tokens":2}}"#;
+        assert_eq!(
+            sketched(text),
+            "context: be good\n\
+             user: go\n\
+             0 reasoning: hm\n\
+             0 message: I look\n\
+             0 call ls {\"p\":1} -> succeeded(protocol): x\n\
+             0 call rm {} -> failed(protocol): no\n\
+             0 call cp {} -> denied(denial): User rejected\n\
+             0 call mv {} -> unanswered(absent): \n\
+             0 context: the screen\n\
+             unknown source/oracle\n\
+             unknown step that is no object\n\
+             orphanresult: lost\n"
+        );
+        let run = &read_text(text).runs[0];
+        let usage = run.usage.unwrap().recorded;
+        assert_eq!((usage.input, usage.output, usage.cache_read), (10, 2, 4));
+        assert_eq!(run.cost.unwrap().usd(), 0.5);
+        assert_eq!(run.cwd.as_ref().unwrap(), "/w");
+        assert!(run.calls[0].duration.is_none());
+        assert_eq!(run.tools.as_ref().unwrap()[0].name, "ls");
+        assert!(!run.fidelity.lacks(Fact::Status));
+    }
+
+    #[test]
+    fn loose_forms() {
+        // A bare version, other keys, a result before its call and one after it.
+        assert_eq!(
+            sketched(
+                r#"{"schema_version":"1.4","agent":{"name":"x","model":"m"},"steps":[
+                {"step_id":1,"source":"system","message":"Tool result for a","observation":{"type":"tool_result","content":"Exit code 1","result":{"success":false}}},
+                {"step_id":2,"source":"agent","message":{"role":"assistant","content":null,"reasoning":"hm"},"tool_calls":[{"id":"a","name":"Bash","arguments":{}},{"id":"b","function":{"name":"f","arguments":"{}"}}]},
+                {"step_id":3,"source":"system","message":null,"observation":{"results":[{"source_call_id":"b","content":{"k":1}}]}},
+                {"step_id":4,"source":"agent","message":"","tool_calls":[{"function_name":"g"}],"observation":{"results":[{"content":"by position"}]}},
+                {"step_id":5,"source":"user","message":[{"role":"user","content":"again"}],"observation":"plain"}],
+                "final_metrics":{"prompt_tokens":3,"completion_tokens":1}}"#
+            ),
+            "context: Tool result for a\n\
+             0 reasoning: hm\n\
+             0 call Bash {} -> failed(protocol) exit 1: Exit code 1\n\
+             0 call f {} -> unknown(absent): {\"k\":1}\n\
+             1 call g  -> unknown(absent): by position\n\
+             user: again\n\
+             context: plain\n"
+        );
+    }
+
+    #[test]
+    fn lines_with_a_header_and_without() {
+        let read = read_text(
+            r#"{"__header__":true,"schema_version":"ATIF-v1.4","session_id":"one","agent":{"name":"x"}}
+{"step_id":1,"source":"user","message":"go"}
+{"__header__":true,"schema_version":"ATIF-v1.4","session_id":"two","agent":{"name":"x"}}
+{"step_id":1,"source":"user","message":"more"}
+{"hologram":1}
+"#,
+        );
+        assert_eq!(read.runs.len(), 2);
+        assert_eq!(read.runs[1].id.as_ref().unwrap(), "two");
+        assert_eq!(sketch(&read.runs[1]), "user: more\nunknown line without step_id\n");
+        assert_eq!(
+            sketched(r#"{"step_id":12,"source":"agent","message":"late"}"#),
+            "0 message: late\n"
+        );
+    }
+
+    #[test]
+    fn sub_agents_and_copied_steps() {
+        let text = r#"{"schema_version":"ATIF-v1.7","session_id":"s","trajectory_id":"top","agent":{"name":"x"},"steps":[
+            {"step_id":1,"source":"agent","is_copied_context":true,"message":"","tool_calls":[{"tool_call_id":"o","function_name":"old","arguments":{}}]},
+            {"step_id":2,"source":"agent","message":"","tool_calls":[{"tool_call_id":"a","function_name":"Task","arguments":{}}],
+             "observation":{"results":[{"source_call_id":"a","content":"ok","subagent_trajectory_ref":[{"trajectory_id":"sub"}]}]}}],
+            "subagent_trajectories":[
+              {"schema_version":"ATIF-v1.7","trajectory_id":"sub","agent":{"name":"y"},"steps":[
+                {"step_id":1,"source":"agent","is_copied_context":true,"message":"","tool_calls":[{"tool_call_id":"o","function_name":"old","arguments":{}}]},
+                {"step_id":2,"source":"agent","message":"mine"}],
+               "subagent_trajectories":[{"trajectory_id":"deep","agent":{},"steps":[]}]},
+              {"trajectory_id":"other","agent":{},"steps":[]}]}"#;
+        let read = read_text(text);
+        let run = &read.runs[0];
+        assert_eq!((read.runs.len(), run.calls.len()), (1, 2));
+        assert_eq!(run.calls[1].spawned.as_ref().unwrap(), "sub");
+        let sub = &run.children[0];
+        assert_eq!((sub.calls.len(), sub.steps.len(), sub.events.len()), (0, 1, 2));
+        let parent = sub.parent.as_ref().unwrap();
+        assert_eq!(parent.trajectory.as_ref().unwrap(), "top");
+        assert_eq!(parent.call.as_ref().unwrap(), "a");
+        assert_eq!(sub.children[0].id.as_ref().unwrap(), "deep");
+        assert!(run.children[1].parent.as_ref().unwrap().call.is_none());
+    }
+
+    #[test]
+    fn a_deep_chain_of_sub_agents_is_only_memory() {
+        let depth = 5000;
+        let open = r#"{"schema_version":"ATIF-v1.7","steps":[],"subagent_trajectories":["#;
+        let text = open.repeat(depth) + &"]}".repeat(depth);
+        let read = read_text(&text);
+        assert_eq!(read.runs.len(), 1);
+        assert_eq!(read.runs[0].flatten().len(), depth);
+    }
+}
