@@ -30,6 +30,9 @@ impl Format for AnthropicMessages {
     }
 
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        if conversation::has_owner(probe) {
+            return 0;
+        }
         let sample = conversation::sample(probe);
         if sample.iter().any(|m| has_own_block(*m) || is_response(*m)) {
             return 60;
@@ -38,7 +41,7 @@ impl Format for AnthropicMessages {
             let parts = [Some(r), r.get("request"), r.get("body"), r.get("params")];
             parts.into_iter().flatten().any(|p| {
                 let mut tools = p.get("tools").into_iter().flat_map(Value::items);
-                tools.any(|t| t.get("input_schema").is_some())
+                tools.any(|t| t.get("input_schema").is_some() && t.get("function").is_none())
                     || (p.get("system").is_some() && p.get("max_tokens").is_some())
             })
         };

@@ -115,39 +115,62 @@ impl AtifReader {
     fn document(&mut self, record: &Record<'_>, root: Value<'_>, out: &mut Out) {
         let session = root.get("session_id").and_then(Value::str);
         let is_later = session.is_some_and(|s| !self.sessions.insert(s.into_owned()));
-        let mut found: Vec<(Option<usize>, Value<'_>)> = vec![(None, root)];
+        let mut found = vec![Found { value: root, parent: None, holder: None, depth: 0 }];
         let mut runs: Vec<(Option<usize>, Trajectory)> = Vec::new();
         let mut links: Vec<HashMap<String, Option<Text>>> = Vec::new();
         let mut next = 0;
-        while let Some(&(parent, document)) = found.get(next) {
+        while let Some(&Found { value, parent, holder, depth }) = found.get(next) {
             let mut run = Run::new(out.builder(&Atif), is_later || parent.is_some());
-            run.root(record, document);
-            for step in document.get("steps").into_iter().flat_map(Value::items) {
+            run.root(record, value);
+            for step in value.get("steps").into_iter().flat_map(Value::items) {
                 run.step(record, step);
             }
             if let Some(parent) = parent {
-                let keys = [document.get("trajectory_id"), document.get("session_id")];
+                let keys = [value.get("trajectory_id"), value.get("session_id")];
                 let link = keys.into_iter().flatten().find_map(|k| links[parent].get(&*k.str()?));
                 run.b.run.parent = Some(Parent {
                     trajectory: runs[parent].1.id.clone(),
                     call: link.cloned().flatten(),
                 });
             }
-            let embedded = document.get("subagent_trajectories").into_iter().flat_map(Value::items);
-            found.extend(embedded.filter(|d| d.is_object()).map(|d| (Some(next), d)));
+            let holder_of_next = if depth < Found::DEEPEST { Some(next) } else { holder };
+            let embedded = value.get("subagent_trajectories").into_iter().flat_map(Value::items);
+            found.extend(embedded.filter(|d| d.is_object()).map(|value| Found {
+                value,
+                parent: Some(next),
+                holder: holder_of_next,
+                depth: depth + 1,
+            }));
             links.push(std::mem::take(&mut run.links));
-            runs.push((parent, run.finish()));
+            runs.push((holder, run.finish()));
             next += 1;
         }
-        // Children stand behind their parents, so the last one is always complete.
-        while let Some((parent, mut run)) = runs.pop() {
+        // Children stand behind their holders, so the last one is always complete.
+        while let Some((holder, mut run)) = runs.pop() {
             run.children.reverse();
-            match parent.and_then(|p| runs.get_mut(p)) {
-                Some((_, parent)) => parent.children.push(run),
+            match holder.and_then(|h| runs.get_mut(h)) {
+                Some((_, holder)) => holder.children.push(run),
                 None => out.push(run),
             }
         }
     }
+}
+
+/// A document found inside another.
+#[derive(Clone, Copy)]
+struct Found<'a> {
+    value: Value<'a>,
+    /// Whose sub-agent it is.
+    parent: Option<usize>,
+    /// Among whose children it is put.
+    holder: Option<usize>,
+    depth: usize,
+}
+
+impl Found<'_> {
+    /// Sub-agents below this depth are put beside their parents: nobody nests
+    /// so deep, and whoever walks the tree may do so recursively.
+    const DEEPEST: usize = 64;
 }
 
 /// One trajectory while its steps are read.
@@ -688,11 +711,17 @@ mod tests {
 
     #[test]
     fn a_deep_chain_of_sub_agents_is_only_memory() {
-        let depth = 5000;
+        let depth = 3000;
         let open = r#"{"schema_version":"ATIF-v1.7","steps":[],"subagent_trajectories":["#;
         let text = open.repeat(depth) + &"]}".repeat(depth);
         let read = read_text(&text);
         assert_eq!(read.runs.len(), 1);
         assert_eq!(read.runs[0].flatten().len(), depth);
+        let mut levels = 0;
+        let mut run = &read.runs[0];
+        while let Some(child) = run.children.first() {
+            (levels, run) = (levels + 1, child);
+        }
+        assert_eq!(levels, 64);
     }
 }

@@ -135,8 +135,6 @@ impl Dialect for LangchainDialect {
         }
     }
 
-    fn after(&mut self, _: &mut Builder, _: &Record<'_>, _: Value<'_>) {}
-
     fn close(&mut self, b: &mut Builder) {
         for (call, text) in std::mem::take(&mut self.pieces).into_values() {
             if let Some(call) = b.run.calls.get_mut(call as usize).filter(|_| !text.is_empty()) {

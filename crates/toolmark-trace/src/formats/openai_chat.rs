@@ -36,7 +36,7 @@ impl Format for OpenaiChat {
 
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
         let sample = conversation::sample(probe);
-        if sample.iter().any(|m| is_other_dialect(*m)) {
+        if conversation::has_owner(probe) || sample.iter().any(|m| is_other_dialect(*m)) {
             return 0;
         }
         if sample.iter().any(|m| is_response(*m) || has_call_or_result(*m)) {
@@ -158,15 +158,14 @@ impl ChatDialect {
         document: Value<'_>,
         response: Value<'_>,
     ) {
+        let print = |message: Option<Value<'_>>| message.map(conversation::fingerprint);
         let last = conversation::messages(document).and_then(|list| list.items().last());
         let answer = first_message(response);
-        if let (Some(last), Some(answer)) = (last, answer) {
-            if conversation::fingerprint(last) == conversation::fingerprint(answer) {
-                if let Some(step) = b.last_step() {
-                    about(b, record, response, step);
-                }
-                return;
+        if answer.is_some() && print(last) == print(answer) {
+            if let Some(step) = b.last_step() {
+                about(b, record, response, step);
             }
+            return;
         }
         self.response(b, record, response);
     }

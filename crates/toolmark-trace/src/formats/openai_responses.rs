@@ -37,6 +37,9 @@ impl Format for OpenaiResponses {
     }
 
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        if conversation::has_owner(probe) {
+            return 0;
+        }
         if probe.any(|r| Document::new(r).is_some_and(|d| d.response.is_some()) || is_event(r)) {
             return 60;
         }

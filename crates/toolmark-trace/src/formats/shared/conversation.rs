@@ -25,7 +25,7 @@ pub(crate) trait Dialect: Default + Send + 'static {
     fn message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>);
 
     /// What a document says after its messages: the response to a stored request.
-    fn after(&mut self, b: &mut Builder, record: &Record<'_>, document: Value<'_>);
+    fn after(&mut self, _b: &mut Builder, _record: &Record<'_>, _document: Value<'_>) {}
 
     /// The last message has been read.
     fn close(&mut self, _b: &mut Builder) {}
@@ -45,6 +45,15 @@ pub(crate) fn messages(document: Value<'_>) -> Option<Value<'_>> {
         &["state", "messages"],
     ];
     PLACES.iter().find_map(|place| document.at(place).filter(|v| v.is_array()))
+}
+
+/// Do the records bear the mark of a format that only looks like a chat?
+pub(crate) fn has_owner(probe: &Probe<'_>) -> bool {
+    probe.any(|r| {
+        r.get("trajectory_format").is_some()
+            || r.get("record_type").is_some()
+            || r.get("info").is_some_and(|i| i.has("mini_version") || i.has("model_stats"))
+    })
 }
 
 /// Some of the messages at the start of a file, for detection.
