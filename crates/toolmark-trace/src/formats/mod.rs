@@ -31,6 +31,15 @@ mod openhands;
 mod openhands_sdk;
 mod pi;
 mod qwen_code;
+mod adk_evalset;
+mod adk_session;
+mod adk_test;
+mod anthropic_messages;
+mod atif;
+mod claude_code;
+mod langchain;
+mod openai_chat;
+mod openai_responses;
 pub(crate) mod shared;
 mod swe_agent;
 mod tau2_bench;
@@ -82,4 +91,12 @@ pub const FORMATS: &[&dyn Format] = &[
     &opencode::OpenCode,
     &cursor_transcript::CursorTranscript,
     &gemini_contents::GeminiContents,
+    &atif::Atif,
+    &adk_session::AdkSession,
+    &adk_evalset::AdkEvalset,
+    &adk_test::AdkTest,
+    &langchain::Langchain,
+    &anthropic_messages::AnthropicMessages,
+    &openai_chat::OpenaiChat,
+    &openai_responses::OpenaiResponses,
 ];

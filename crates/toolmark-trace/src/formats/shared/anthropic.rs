@@ -125,7 +125,7 @@ pub(crate) fn first_text(content: Value<'_>) -> Cow<'_, str> {
 }
 
 /// Does the text of an error say that the call was refused or cut off?
-fn refusal(text: &str) -> Option<Status> {
+pub(crate) fn refusal(text: &str) -> Option<Status> {
     const DENIED: [&str; 7] = [
         "The user doesn't want to proceed with this tool use",
         "The user doesn't want to take this action",

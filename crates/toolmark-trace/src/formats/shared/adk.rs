@@ -1,0 +1,227 @@
+//! What the files of Google's Agent Development Kit have in common: contents
+//! with parts, and the turns of its eval files. Keys are in snake case in
+//! Python's files and in camel case in those of its web server.
+
+use super::positional::Positional;
+use crate::builder::{Answer, Builder, NewCall};
+use crate::format::Record;
+use crate::model::{
+    Actor, Convention, EventKind, Level, Status, Text, Tokens, ToolName, Usage, time,
+};
+use jiff::Timestamp;
+use toolmark_scan::Value;
+
+/// The member under its snake-case key or the camel-case form of it.
+pub(crate) fn get<'a>(value: Value<'a>, key: &str) -> Option<Value<'a>> {
+    if let Some(found) = value.get(key) {
+        return Some(found);
+    }
+    if !key.contains('_') {
+        return None;
+    }
+    let mut camel = String::with_capacity(key.len());
+    for (n, word) in key.split('_').enumerate() {
+        let mut letters = word.chars();
+        match letters.next() {
+            Some(first) if n > 0 => camel.push(first.to_ascii_uppercase()),
+            Some(first) => camel.push(first),
+            None => {}
+        }
+        camel.push_str(letters.as_str());
+    }
+    value.get(&camel)
+}
+
+/// The parts of a content.
+pub(crate) fn parts(content: Option<Value<'_>>) -> impl Iterator<Item = Value<'_>> {
+    content.and_then(|c| c.get("parts")).into_iter().flat_map(Value::items)
+}
+
+/// The text of a content as one payload: its only text, or all its parts.
+pub(crate) fn user_text(
+    record: &Record<'_>,
+    content: Option<Value<'_>>,
+) -> Option<crate::model::Payload> {
+    let mut all = parts(content);
+    let first = all.next();
+    match (first.and_then(|p| p.get("text")), all.next()) {
+        (Some(text), None) => Some(record.payload(text)),
+        _ => content.and_then(|c| c.get("parts")).map(|p| record.payload(p)),
+    }
+}
+
+pub(crate) fn is_response(part: Value<'_>) -> bool {
+    get(part, "function_response").is_some()
+}
+
+/// Reads the parts of one run.
+#[derive(Default)]
+pub(crate) struct Parts {
+    open: Positional,
+    /// The last piece of code the model ran.
+    code: Option<u32>,
+}
+
+impl Parts {
+    /// One part of what an agent wrote, or a result on its way to it.
+    pub(crate) fn part(
+        &mut self,
+        b: &mut Builder,
+        record: &Record<'_>,
+        part: Value<'_>,
+        step: Option<u32>,
+        time: Option<Timestamp>,
+    ) {
+        let at = record.at_value(part);
+        if let Some(response) = get(part, "function_response") {
+            self.response(b, record, response, time);
+            return;
+        }
+        let Some(step) = step else {
+            b.unknown("part outside a step", at);
+            return;
+        };
+        if let Some(call) = get(part, "function_call") {
+            self.call(b, record, call, step, time);
+        } else if let Some(text) = part.get("text") {
+            let is_thought = part.get("thought").and_then(Value::as_bool) == Some(true);
+            if is_thought {
+                b.reasoning(step, Some(record.payload(text)), time, at);
+            } else if text.inner() != Some("") {
+                b.message(step, record.payload(text), time, at);
+            }
+        } else if let Some(code) = get(part, "executable_code") {
+            let call = b.call(NewCall {
+                id: None,
+                name: ToolName::new("code_execution"),
+                args: Some(record.payload(code)),
+                step: Some(step),
+                time,
+                at,
+            });
+            b.run.calls[call as usize].actor = Actor::Provider;
+            self.code = Some(call);
+        } else if let Some(result) = get(part, "code_execution_result") {
+            let answer = Answer::new(record.payload_at(result, "output"), at).time(time);
+            let answer = match result.get("outcome").and_then(Value::inner) {
+                Some("OUTCOME_OK") => answer.protocol(false),
+                Some("OUTCOME_DEADLINE_EXCEEDED") => {
+                    answer.status(Status::Interrupted, Level::Protocol)
+                }
+                Some(_) => answer.protocol(true),
+                None => answer,
+            };
+            match self.code.take() {
+                Some(call) => b.answer_call(call, answer),
+                None => b.orphan(answer),
+            }
+        } else if get(part, "inline_data").or_else(|| get(part, "file_data")).is_some() {
+            b.message(step, record.payload(part), time, at);
+        } else {
+            let kind = EventKind::Unknown(Text::owned("part"));
+            b.event(kind, Some(record.payload(part)), Some(step), time, at);
+        }
+    }
+
+    /// A `function_call`; returns its index.
+    pub(crate) fn call(
+        &mut self,
+        b: &mut Builder,
+        record: &Record<'_>,
+        call: Value<'_>,
+        step: u32,
+        time: Option<Timestamp>,
+    ) -> u32 {
+        let index = b.call(NewCall {
+            id: record.text_at(call, "id").filter(|id| !id.is_empty()),
+            name: ToolName::new(record.text_at(call, "name").unwrap_or_else(|| Text::owned(""))),
+            args: record.payload_at(call, "args"),
+            step: Some(step),
+            time,
+            at: record.at_value(call),
+        });
+        self.open.add(step, index);
+        index
+    }
+
+    /// A `function_response`: by its id, else the next open call of its name.
+    pub(crate) fn response(
+        &mut self,
+        b: &mut Builder,
+        record: &Record<'_>,
+        response: Value<'_>,
+        time: Option<Timestamp>,
+    ) {
+        let body = response.get("response");
+        let answer = Answer::new(body.map(|r| record.payload(r)), record.at_value(response));
+        let answer = match body.and_then(failure) {
+            Some(failed) => answer.time(time).protocol(failed),
+            None => answer.time(time),
+        };
+        if let Some(id) = response.get("id").and_then(Value::str).filter(|id| !id.is_empty()) {
+            b.answer(&id, answer);
+            return;
+        }
+        let name = response.get("name").and_then(Value::str);
+        match self.open.take(b, name.as_deref()) {
+            Some(call) => b.answer_call(call, answer),
+            None => b.orphan(answer),
+        }
+    }
+}
+
+/// Did the call fail? The API reserves `error` in a response for that, and the
+/// results of MCP tools carry their own mark.
+fn failure(body: Value<'_>) -> Option<bool> {
+    if let Some(mark) = get(body, "is_error").and_then(Value::as_bool) {
+        return Some(mark);
+    }
+    let error = body.get("error").filter(|e| e.inner() != Some("") && e.as_bool() != Some(false));
+    error.map(|_| true)
+}
+
+/// A `usage_metadata`.
+pub(crate) fn usage(metadata: Value<'_>) -> Usage {
+    let count = |key| get(metadata, key).and_then(Value::as_u64);
+    let tokens = Tokens {
+        input: count("prompt_token_count").unwrap_or(0),
+        output: count("candidates_token_count").unwrap_or(0),
+        cache_read: count("cached_content_token_count").unwrap_or(0),
+        cache_write: 0,
+        reasoning: count("thoughts_token_count").unwrap_or(0),
+    };
+    let stated_total = count("total_token_count");
+    Usage { recorded: tokens, stated_total, convention: Convention::GEMINI }
+}
+
+/// The time under `key`.
+pub(crate) fn stated_time(value: Value<'_>, key: &str) -> Option<Timestamp> {
+    time::from_value(get(value, key)?)
+}
+
+/// A turn of the old eval files: a query, the calls and the answer expected.
+pub(crate) fn old_turn(b: &mut Builder, record: &Record<'_>, turn: Value<'_>) {
+    let at = record.at_value(turn);
+    b.user(record.payload_at(turn, "query"), None, at.clone());
+    let step = b.step(None, None, at);
+    for call in turn.get("expected_tool_use").into_iter().flat_map(Value::items) {
+        let name = record.text_at(call, "tool_name").unwrap_or_else(|| Text::owned(""));
+        let index = b.call(NewCall {
+            id: None,
+            name: ToolName::new(name),
+            args: record.payload_at(call, "tool_input"),
+            step: Some(step),
+            time: None,
+            at: record.at_value(call),
+        });
+        if let Some(output) = call.get("mock_tool_output") {
+            let answer = Answer::new(Some(record.payload(output)), record.at_value(output));
+            b.answer_call(index, answer);
+        }
+    }
+    let between = turn.get("expected_intermediate_agent_responses");
+    let between = between.into_iter().flat_map(Value::items).filter_map(|r| r.get("text"));
+    for text in between.chain(turn.get("reference")) {
+        b.message(step, record.payload(text), None, record.at_value(text));
+    }
+}

@@ -1,0 +1,247 @@
+//! Where conversations are found in the files that chat clients leave.
+//!
+//! A file may be one list of messages, one message per line, a document or
+//! many documents with `messages` (a line each, or stored requests with their
+//! responses). The dialects differ in what a message looks like, not in this.
+
+use super::tool_definitions;
+use crate::builder::Builder;
+use crate::format::{Format, Out, Probe, Reader, Record};
+use crate::model::{Cost, time};
+use jiff::Timestamp;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use toolmark_scan::Value;
+
+/// How one family of clients writes messages. A value lives as long as one
+/// conversation and may remember what its messages need.
+pub(crate) trait Dialect: Default + Send + 'static {
+    /// The format the conversations are of.
+    const FORMAT: &'static dyn Format;
+
+    /// What a document says before its messages (a system prompt beside them).
+    fn before(&mut self, _b: &mut Builder, _record: &Record<'_>, _document: Value<'_>) {}
+
+    /// One message.
+    fn message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>);
+
+    /// What a document says after its messages: the response to a stored request.
+    fn after(&mut self, _b: &mut Builder, _record: &Record<'_>, _document: Value<'_>) {}
+
+    /// The last message has been read.
+    fn close(&mut self, _b: &mut Builder) {}
+}
+
+/// The list of messages of a document.
+pub(crate) fn messages(document: Value<'_>) -> Option<Value<'_>> {
+    const PLACES: [&[&str]; 9] = [
+        &["messages"],
+        &["values", "messages"],
+        &["channel_values", "messages"],
+        &["request", "messages"],
+        &["request", "body", "messages"],
+        &["body", "messages"],
+        &["kwargs", "messages"],
+        &["inputs", "messages"],
+        &["state", "messages"],
+    ];
+    PLACES.iter().find_map(|place| document.at(place).filter(|v| v.is_array()))
+}
+
+/// Do the records bear the mark of a format that only looks like a chat?
+pub(crate) fn has_owner(probe: &Probe<'_>) -> bool {
+    probe.any(|r| {
+        r.get("trajectory_format").is_some()
+            || r.get("record_type").is_some()
+            || r.get("info").is_some_and(|i| i.has("mini_version") || i.has("model_stats"))
+    })
+}
+
+/// Some of the messages at the start of a file, for detection.
+pub(crate) fn sample<'a>(probe: &Probe<'a>) -> Vec<Value<'a>> {
+    const MOST: usize = 200;
+    let mut sample = Vec::new();
+    for &record in probe.records() {
+        match messages(record) {
+            Some(list) => sample.extend(list.items().take(MOST)),
+            None if record.is_array() => sample.extend(record.items().take(MOST)),
+            None => sample.push(record),
+        }
+        if sample.len() >= MOST {
+            break;
+        }
+    }
+    sample
+}
+
+/// The time a message or document states.
+pub(crate) fn stated_time(value: Value<'_>) -> Option<Timestamp> {
+    const KEYS: [&str; 5] = ["timestamp", "created_at", "createdAt", "created", "time"];
+    KEYS.iter().find_map(|key| time::from_value(value.get(key)?))
+}
+
+/// Reads conversations of a dialect.
+pub(crate) struct Conversations<D> {
+    /// The conversation of a file of one message per record.
+    loose: Option<(Builder, D)>,
+    /// The last document, which the next one may continue.
+    last: Option<Stored>,
+}
+
+struct Stored {
+    b: Builder,
+    prints: Vec<u64>,
+}
+
+impl<D> Default for Conversations<D> {
+    fn default() -> Self {
+        Self { loose: None, last: None }
+    }
+}
+
+impl<D: Dialect> Reader for Conversations<D> {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let Some(value) = record.json().filter(|v| v.is_object() || v.is_array()) else {
+            out.skip(&record.at(), "not a message: an object was expected");
+            return;
+        };
+        if value.is_array() {
+            self.conversation(record, value, None, out);
+        } else if let Some(list) = messages(value) {
+            self.conversation(record, list, Some(value), out);
+        } else {
+            let (b, dialect) = self.loose.get_or_insert_with(|| new::<D>(out));
+            dialect.message(b, record, value);
+        }
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        if let Some(stored) = self.last.take() {
+            out.push(stored.b.finish());
+        }
+        if let Some((mut b, mut dialect)) = self.loose.take() {
+            dialect.close(&mut b);
+            out.push(b.finish());
+        }
+    }
+}
+
+/// Servers that number calls anew in each response make ids repeat.
+fn new<D: Dialect>(out: &Out) -> (Builder, D) {
+    (out.builder(D::FORMAT).with_repeating_ids(), D::default())
+}
+
+impl<D: Dialect> Conversations<D> {
+    fn conversation(
+        &mut self,
+        record: &Record<'_>,
+        list: Value<'_>,
+        document: Option<Value<'_>>,
+        out: &mut Out,
+    ) {
+        let (mut b, mut dialect) = new::<D>(out);
+        if let Some(document) = document {
+            describe(&mut b, record, document);
+            dialect.before(&mut b, record, document);
+        }
+        for message in list.items() {
+            dialect.message(&mut b, record, message);
+        }
+        if let Some(document) = document {
+            dialect.after(&mut b, record, document);
+        }
+        dialect.close(&mut b);
+        let prints: Vec<u64> = list.items().map(fingerprint).collect();
+        if let Some(earlier) = self.last.take() {
+            if continues(&earlier.prints, &prints) {
+                carry_over(&mut b, &earlier.b);
+            } else {
+                out.push(earlier.b.finish());
+            }
+        }
+        self.last = Some(Stored { b, prints });
+    }
+}
+
+/// A stored request repeats the conversation up to the one before it: only the
+/// last of them is the run.
+pub(crate) fn continues(earlier: &[u64], later: &[u64]) -> bool {
+    earlier.len() > 1 && later.len() > earlier.len() && later.starts_with(earlier)
+}
+
+/// What the earlier requests of a run have cost was spent all the same.
+pub(crate) fn carry_over(b: &mut Builder, earlier: &Builder) {
+    if let Some(usage) = earlier.run.usage {
+        b.add_usage(usage);
+    }
+    if let Some(cost) = earlier.run.cost {
+        let now = b.run.cost.unwrap_or_default();
+        b.run.cost = Some(Cost { nano_usd: now.nano_usd.saturating_add(cost.nano_usd) });
+    }
+    b.seen(earlier.run.started);
+}
+
+/// A number by which a message is known again in a later request, where marks
+/// for the provider's cache may stand elsewhere.
+pub(crate) fn fingerprint(message: Value<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let Some(role) = message.get("role") else {
+        message.raw().hash(&mut hasher);
+        return hasher.finish();
+    };
+    role.raw().hash(&mut hasher);
+    if let Some(content) = message.get("content") {
+        hash_start(content, &mut hasher);
+        for block in content.items() {
+            for key in ["text", "id", "tool_use_id"] {
+                if let Some(value) = block.get(key) {
+                    hash_start(value, &mut hasher);
+                }
+            }
+        }
+    }
+    for call in message.get("tool_calls").into_iter().flat_map(Value::items) {
+        call.get("id").map(Value::raw).hash(&mut hasher);
+    }
+    message.get("tool_call_id").map(Value::raw).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Length and start of a string tell two messages apart as well as all of it.
+fn hash_start(value: Value<'_>, hasher: &mut DefaultHasher) {
+    if let Some(text) = value.inner() {
+        text.len().hash(hasher);
+        hasher.write(&text.as_bytes()[..text.len().min(256)]);
+    }
+}
+
+/// What a document says about the run: id, name, model, tools, time, cost.
+pub(crate) fn describe(b: &mut Builder, record: &Record<'_>, document: Value<'_>) {
+    let inner = ["request", "kwargs", "body"].iter().filter_map(|key| document.get(key));
+    let deeper = document.at(&["request", "body"]);
+    for part in [document].into_iter().chain(inner).chain(deeper) {
+        b.seen(stated_time(part));
+        let run = &mut b.run;
+        for (key, value) in part.fields() {
+            match key.inner().unwrap_or("") {
+                "id" | "session_id" | "thread_id" | "conversation_id" | "trace_id" | "run_id"
+                | "custom_id" | "instance_id" => {
+                    run.id = run.id.take().or_else(|| record.label(value));
+                }
+                "name" | "title" => run.name = run.name.take().or_else(|| record.text(value)),
+                "model" | "model_name" => {
+                    run.agent.model = run.agent.model.take().or_else(|| record.text(value));
+                }
+                "tools" | "functions" => {
+                    run.tools = run.tools.take().or_else(|| tool_definitions::read(record, value));
+                }
+                "cost" | "cost_usd" | "total_cost_usd" => {
+                    run.cost = run.cost.or_else(|| Cost::from_usd(value.as_f64()?));
+                }
+                "cwd" | "working_directory" => {
+                    run.cwd = run.cwd.take().or_else(|| record.text(value));
+                }
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Pairs results with calls where neither carries an id.
+
+use crate::builder::Builder;
+use std::collections::VecDeque;
+
+/// The calls of the latest model response, in the order they were made.
+///
+/// Results without ids come right after the response whose calls they answer,
+/// in the order of the calls or under the name of the tool. A call that stayed
+/// unanswered in an earlier response must not take a later one's result.
+#[derive(Debug, Default)]
+pub(crate) struct Positional {
+    step: Option<u32>,
+    calls: VecDeque<u32>,
+}
+
+impl Positional {
+    /// How far ahead a name is looked for, so that a response of very many
+    /// calls stays cheap.
+    const LOOK_AHEAD: usize = 256;
+
+    /// Takes note of a call.
+    pub(crate) fn add(&mut self, step: u32, call: u32) {
+        if self.step != Some(step) {
+            self.step = Some(step);
+            self.calls.clear();
+        }
+        self.calls.push_back(call);
+    }
+
+    /// The first open call of the tool `name`, or the first of any.
+    pub(crate) fn take(&mut self, b: &Builder, name: Option<&str>) -> Option<u32> {
+        let is_open = |i: &u32| b.run.calls.get(*i as usize).is_some_and(|c| c.result.is_none());
+        while self.calls.front().is_some_and(|i| !is_open(i)) {
+            self.calls.pop_front();
+        }
+        let fits = |i: &u32| {
+            is_open(i) && name.is_none_or(|n| b.run.calls[*i as usize].name.original.is(n))
+        };
+        let at = self.calls.iter().take(Self::LOOK_AHEAD).position(fits)?;
+        self.calls.remove(at)
+    }
+}
