@@ -1,12 +1,17 @@
 //! The formats, one file each. Adding one is a file, its `mod` line and its
 //! line in [`FORMATS`].
 
+mod adk_evalset;
+mod adk_session;
+mod adk_test;
 mod agentdojo;
 mod agentv_results;
 mod agentv_trace;
 mod agentv_transcript;
 mod anthropic_managed;
+mod anthropic_messages;
 mod antigravity;
+mod atif;
 mod bfcl;
 mod claude_code;
 mod claude_hooks;
@@ -25,21 +30,15 @@ mod grok;
 mod hermes;
 mod inspect;
 mod kimi;
+mod langchain;
 mod mini_swe_agent;
+mod openai_chat;
+mod openai_responses;
 mod opencode;
 mod openhands;
 mod openhands_sdk;
 mod pi;
 mod qwen_code;
-mod adk_evalset;
-mod adk_session;
-mod adk_test;
-mod anthropic_messages;
-mod atif;
-mod claude_code;
-mod langchain;
-mod openai_chat;
-mod openai_responses;
 pub(crate) mod shared;
 mod swe_agent;
 mod tau2_bench;

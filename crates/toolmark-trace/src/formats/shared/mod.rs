@@ -1,20 +1,18 @@
 //! What several formats have in common.
 
+pub(crate) mod adk;
 pub(crate) mod agentv;
 pub(crate) mod anthropic;
 pub(crate) mod chat;
+pub(crate) mod chat_message;
 pub(crate) mod codex;
+pub(crate) mod conversation;
 pub(crate) mod copilot;
 pub(crate) mod events;
 pub(crate) mod exit_code;
 pub(crate) mod gemini;
 pub(crate) mod pairing;
 pub(crate) mod pieces;
-pub(crate) mod python;
-pub(crate) mod adk;
-pub(crate) mod anthropic;
-pub(crate) mod chat_message;
-pub(crate) mod conversation;
-pub(crate) mod exit_code;
 pub(crate) mod positional;
+pub(crate) mod python;
 pub(crate) mod tool_definitions;
