@@ -4,6 +4,8 @@
 //! The traces are not part of the project. Where `../shared` is absent, the
 //! tests say so and end.
 
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use toolmark_trace::{EXPORTERS, Options, Summary, Trajectory, exporter_by_id, read, read_path};

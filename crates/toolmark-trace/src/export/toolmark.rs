@@ -179,6 +179,7 @@ fn payload(w: &mut Json<'_>, key: &str, payload: Option<&Payload>) -> io::Result
 mod tests {
     use super::*;
     use crate::export::testing::{everything, export, lines};
+    use serde_json::Value;
 
     #[test]
     fn the_form_of_a_payload_is_its_key() {
@@ -203,6 +204,56 @@ mod tests {
         assert_eq!(run["events"][0]["at"].get("file"), None);
         assert_eq!(run["events"][0]["at"]["line"], 4);
         assert_eq!(run["events"][1]["at"]["file"], "");
+    }
+
+    const SCHEMA: &str = include_str!("../../../../schemas/toolmark.trajectory.v1.schema.json");
+
+    /// Follows the keywords our schema uses; says where `value` breaks it.
+    fn check(value: &Value, schema: &Value, root: &Value, path: &str) {
+        if let Some(name) = schema["$ref"].as_str() {
+            let target = root.pointer(&name[1..]).unwrap();
+            return check(value, target, root, path);
+        }
+        if let Some(allowed) = schema["enum"].as_array() {
+            assert!(allowed.contains(value), "{path}: {value} is not allowed");
+        }
+        if let Some(forms) = schema["oneOf"].as_array() {
+            let fits = |form: &&Value| value.get(form["required"][0].as_str().unwrap()).is_some();
+            let form = forms.iter().find(fits).unwrap();
+            return check(value, form, root, path);
+        }
+        match schema["type"].as_str() {
+            Some("object") => {
+                let members = value.as_object().unwrap();
+                for name in schema["required"].as_array().unwrap() {
+                    assert!(members.contains_key(name.as_str().unwrap()), "{path} lacks {name}");
+                }
+                for (name, member) in members {
+                    let path = format!("{path}.{name}");
+                    let schema = schema["properties"].get(name);
+                    check(member, schema.unwrap_or_else(|| panic!("{path} is new")), root, &path);
+                }
+            }
+            Some("array") => {
+                let items = value.as_array().unwrap();
+                items.iter().for_each(|item| check(item, &schema["items"], root, path));
+            }
+            Some("string") => assert!(value.is_string(), "{path}"),
+            Some("integer") => assert!(value.is_i64() || value.is_u64(), "{path}"),
+            Some("boolean") => assert!(value.is_boolean(), "{path}"),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_what_the_schema_says() {
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        assert_eq!(schema["properties"]["schema"]["const"], TOOLMARK_SCHEMA);
+        let (text, _) = export(&Toolmark, &everything());
+        check(&lines(&text)[0], &schema, &schema, "trajectory");
+        let gaps = schema["properties"]["fidelity_gaps"]["items"]["enum"].as_array().unwrap();
+        let facts: Vec<&str> = crate::Fact::ALL.iter().map(|f| f.word()).collect();
+        assert_eq!(gaps.iter().map(|g| g.as_str().unwrap()).collect::<Vec<_>>(), facts);
     }
 
     #[test]

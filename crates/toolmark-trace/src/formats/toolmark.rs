@@ -305,11 +305,11 @@ impl Line<'_> {
         run.events.iter_mut().for_each(|event| check(&mut event.step));
         for event in &mut run.events {
             let word = event.kind.word();
-            if let EventKind::Call(index) | EventKind::Result(index) = event.kind {
-                if index as usize >= calls {
-                    event.kind = EventKind::Unknown(Text::owned(format!("event/{word}")));
-                    wrong += 1;
-                }
+            if let EventKind::Call(index) | EventKind::Result(index) = event.kind
+                && index as usize >= calls
+            {
+                event.kind = EventKind::Unknown(Text::owned(format!("event/{word}")));
+                wrong += 1;
             }
         }
         if wrong > 0 {
