@@ -126,11 +126,15 @@ impl<'a> Record<'a> {
     pub fn payload(&self, value: Value<'_>) -> Payload {
         match self.text(value) {
             Some(text) => Payload::text(text),
-            None => {
-                let (start, end) = value.span();
-                Payload::json(Text::verbatim(self.block, self.offset + start, self.offset + end))
-            }
+            None => Payload::json(self.verbatim(value)),
         }
+    }
+
+    /// The JSON of a value of this record as text that stays where it is.
+    #[must_use]
+    pub fn verbatim(&self, value: Value<'_>) -> Text {
+        let (start, end) = value.span();
+        Text::verbatim(self.block, self.offset + start, self.offset + end)
     }
 
     /// The payload under `key` of `value`; `None` when absent or null.

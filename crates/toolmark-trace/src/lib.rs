@@ -5,12 +5,15 @@
 //! whole where its format allows. Text is not copied: a trajectory holds
 //! pointers into the blocks that were read ([`Text`]), decodes on demand, and
 //! knows the file, line and column of everything in it ([`At`]).
+//!
+//! [`EXPORTERS`] write a trajectory in the formats of other tools.
 
 #![forbid(unsafe_code)]
 
 mod builder;
 mod detect;
 mod diagnostic;
+mod export;
 mod format;
 mod formats;
 mod input;
@@ -23,6 +26,7 @@ mod testing;
 
 pub use builder::{Answer, Builder, NewCall};
 pub use diagnostic::{Diagnostic, Severity};
+pub use export::{EXPORTERS, ExportInfo, Exporter, Losses, Part, exporter_by_id};
 pub use format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};
 pub use formats::FORMATS;
 pub use input::limits::Limits;

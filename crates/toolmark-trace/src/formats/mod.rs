@@ -46,8 +46,11 @@ mod tau_bench;
 mod vally;
 mod vscode_chat;
 mod vscode_replay;
+mod toolmark;
 
 use crate::format::Format;
+
+pub(crate) use toolmark::SCHEMA as TOOLMARK_SCHEMA;
 
 /// Every format, in the order detection asks them: the most frequent first,
 /// and a special shape before the general one it could be mistaken for.
@@ -56,6 +59,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &qwen_code::QwenCode,
     &cursor_stream::CursorStream,
     &droid::Droid,
+    &toolmark::Toolmark,
     &claude_code::ClaudeCode,
     &codex_rollout::CodexRollout,
     &claude_stream::ClaudeStream,

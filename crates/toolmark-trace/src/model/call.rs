@@ -16,6 +16,21 @@ pub enum Actor {
     Provider,
 }
 
+impl Actor {
+    /// Every actor.
+    pub const ALL: &[Self] = &[Self::Agent, Self::User, Self::Provider];
+
+    /// The word used in every output.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::User => "user",
+            Self::Provider => "provider",
+        }
+    }
+}
+
 /// One tool call with its result, if any.
 #[derive(Debug, Clone)]
 pub struct Call {

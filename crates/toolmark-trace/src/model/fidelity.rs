@@ -17,6 +17,12 @@ macro_rules! facts {
             pub fn word(self) -> &'static str {
                 match self { $(Self::$name => $word,)* }
             }
+
+            /// The fact with this word.
+            #[must_use]
+            pub fn from_word(word: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|fact| fact.word() == word)
+            }
         }
     };
 }

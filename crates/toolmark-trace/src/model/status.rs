@@ -19,6 +19,16 @@ pub enum Status {
 }
 
 impl Status {
+    /// Every status.
+    pub const ALL: &[Self] = &[
+        Self::Succeeded,
+        Self::Failed,
+        Self::Denied,
+        Self::Interrupted,
+        Self::Unanswered,
+        Self::Unknown,
+    ];
+
     /// Did the call end in something other than success, as far as is known?
     #[must_use]
     pub fn is_error(self) -> bool {
@@ -53,4 +63,22 @@ pub enum Level {
     Prose,
     /// Nothing: the format has no mark, or there is no result.
     Absent,
+}
+
+impl Level {
+    /// Every level, strongest first.
+    pub const ALL: &[Self] =
+        &[Self::Protocol, Self::ExitCode, Self::Denial, Self::Prose, Self::Absent];
+
+    /// The word used in every output.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Protocol => "protocol",
+            Self::ExitCode => "exit_code",
+            Self::Denial => "denial",
+            Self::Prose => "prose",
+            Self::Absent => "absent",
+        }
+    }
 }

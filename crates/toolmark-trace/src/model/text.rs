@@ -165,19 +165,25 @@ impl At {
         Self { block: Arc::clone(block), offset: offset as u32 }
     }
 
-    /// The place as file, line, column and byte.
+    /// A place that is known only by what somebody wrote down of it; it has no
+    /// text around it.
+    #[must_use]
+    pub fn recorded(location: &Location) -> Self {
+        let block = Block {
+            text: String::new(),
+            base: location.byte,
+            line: location.line,
+            column: location.column.saturating_sub(1),
+            file: Arc::clone(&location.file),
+        };
+        Self { block: Arc::new(block), offset: 0 }
+    }
+
+    /// The place as file, line, column and byte. For many places of one file,
+    /// a [`Locator`] does it in one pass.
     #[must_use]
     pub fn location(&self) -> Location {
-        let before = &self.block.text.as_bytes()[..self.offset as usize];
-        let line_start = memchr::memrchr(b'\n', before).map_or(0, |n| n + 1);
-        let before_in_line = if line_start == 0 { self.block.column } else { 0 };
-        let characters = String::from_utf8_lossy(&before[line_start..]).chars().count() as u32;
-        Location {
-            file: Arc::clone(&self.block.file),
-            line: self.block.line + memchr::memchr_iter(b'\n', before).count() as u32,
-            column: before_in_line + characters + 1,
-            byte: self.block.base + u64::from(self.offset),
-        }
+        Locator::default().locate(self)
     }
 
     /// The line this place is in, cut to `limit` bytes.
@@ -201,6 +207,63 @@ impl fmt::Debug for At {
         let l = self.location();
         write!(f, "{}:{}:{}", l.file, l.line, l.column)
     }
+}
+
+/// Turns places into locations, one after the other.
+///
+/// Lines and characters are counted from the place before, so that locating
+/// everything in a document costs one pass over it, however long its lines are.
+#[derive(Default)]
+pub struct Locator {
+    block: Option<Arc<Block>>,
+    offset: usize,
+    line: u32,
+    /// Characters of the line before the offset.
+    column: u32,
+}
+
+impl Locator {
+    /// The place as file, line, column and byte.
+    pub fn locate(&mut self, at: &At) -> Location {
+        let block = &at.block;
+        if !self.block.as_ref().is_some_and(|known| Arc::ptr_eq(known, block)) {
+            (self.offset, self.line, self.column) = (0, block.line, block.column);
+            self.block = Some(Arc::clone(block));
+        }
+        self.move_to(block, (at.offset as usize).min(block.text.len()));
+        Location {
+            file: Arc::clone(&block.file),
+            line: self.line,
+            column: self.column.saturating_add(1),
+            byte: block.base.saturating_add(u64::from(at.offset)),
+        }
+    }
+
+    fn move_to(&mut self, block: &Block, offset: usize) {
+        let bytes = block.text.as_bytes();
+        let way = &bytes[self.offset.min(offset)..self.offset.max(offset)];
+        let lines = memchr::memchr_iter(b'\n', way).count() as u32;
+        if offset >= self.offset {
+            self.line = self.line.saturating_add(lines);
+            self.column = match memchr::memrchr(b'\n', way) {
+                Some(n) => characters(&way[n + 1..]),
+                None => self.column.saturating_add(characters(way)),
+            };
+        } else {
+            self.line = self.line.saturating_sub(lines);
+            self.column = match memchr::memrchr(b'\n', &bytes[..offset]) {
+                _ if lines == 0 => self.column.saturating_sub(characters(way)),
+                Some(n) => characters(&bytes[n + 1..offset]),
+                None => block.column.saturating_add(characters(&bytes[..offset])),
+            };
+        }
+        self.offset = offset;
+    }
+}
+
+/// How many characters start in these bytes of UTF-8.
+fn characters(bytes: &[u8]) -> u32 {
+    bytes.iter().filter(|b| **b & 0xc0 != 0x80).count() as u32
 }
 
 /// File, line, column and byte of something in a trace.
@@ -241,5 +304,31 @@ mod tests {
         assert_eq!((l.line, l.column, l.byte), (8, 5, 109));
         assert_eq!(text.at().line_text(100), "two \\n x".replace('o', "\u{f6}"));
         assert_eq!(Text::owned("a"), "a");
+    }
+
+    #[test]
+    fn a_locator_walks_both_ways() {
+        let text = "a\u{f6}b\ncd\n\n\u{20ac}x y\nend";
+        let block = |text: &str| Block {
+            text: text.into(),
+            base: 5,
+            line: 3,
+            column: 10,
+            file: "f".into(),
+        };
+        let block = Arc::new(block(text));
+        let places: Vec<At> =
+            text.char_indices().map(|(offset, _)| At::new(&block, offset)).collect();
+        let mut locator = Locator::default();
+        for there in &places {
+            for back in &places {
+                assert_eq!(locator.locate(there), there.location());
+                assert_eq!(locator.locate(back), back.location());
+            }
+        }
+        let last = places[places.len() - 1].location();
+        assert_eq!((last.line, last.column, last.byte), (7, 3, 23));
+        assert_eq!(places[1].location().column, 12);
+        assert_eq!(At::recorded(&last).location(), last);
     }
 }

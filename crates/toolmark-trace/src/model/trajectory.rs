@@ -134,6 +134,27 @@ pub enum EventKind {
     Note(Text),
 }
 
+impl EventKind {
+    /// The word used in every output.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Context => "context",
+            Self::Message => "message",
+            Self::Reasoning => "reasoning",
+            Self::Call(_) => "call",
+            Self::Result(_) => "result",
+            Self::OrphanResult => "orphan_result",
+            Self::Skill => "skill",
+            Self::Compaction => "compaction",
+            Self::Error => "error",
+            Self::Unknown(_) => "unknown",
+            Self::Note(_) => "note",
+        }
+    }
+}
+
 /// A tool that was offered to the model.
 #[derive(Debug, Clone)]
 pub struct ToolDefinition {

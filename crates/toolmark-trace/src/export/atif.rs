@@ -1,0 +1,426 @@
+//! ATIF 1.7, the trajectory interchange format of Harbor: one document per
+//! trajectory, each on its own line.
+//!
+//! A model response is an `agent` step that carries its calls, and, in its
+//! observation, their results. ATIF has no mark for failed calls; as Harbor's
+//! own converters do, it goes into `extra.tool_result_is_error`, and `extra`
+//! holds what else ATIF has no field for. Sub-agents are embedded and referred
+//! to from the result of the call that started them.
+
+use super::json::Json;
+use super::rows::{Response, Row, Rows};
+use super::shared::{Argument, call_id, joined, starts, words};
+use super::{DEEPEST, ExportInfo, Exporter, Losses, Part};
+use crate::model::{
+    Actor, Call, CallResult, Event, EventKind, Payload, Status, Text, Trajectory, Usage,
+};
+use std::borrow::Cow;
+use std::io;
+
+/// ATIF.
+pub(super) struct Atif;
+
+static INFO: ExportInfo = ExportInfo {
+    id: "atif",
+    title: "ATIF 1.7 (Harbor)",
+    extension: "json",
+    lacks: &[
+        Part::Skills,
+        Part::UnknownRecords,
+        Part::Notes,
+        Part::WithheldReasoning,
+        Part::WordTimes,
+        Part::Convention,
+        Part::StatedTotal,
+        Part::RepeatedResults,
+        Part::CallAgents,
+        Part::AbsentCallIds,
+        Part::AbsentArguments,
+        Part::Positions,
+    ],
+};
+
+impl Exporter for Atif {
+    fn info(&self) -> &'static ExportInfo {
+        &INFO
+    }
+
+    fn export(&self, run: &Trajectory, out: &mut dyn io::Write) -> io::Result<Losses> {
+        let mut writer = Writer { session: run.id.as_ref(), losses: Losses::default() };
+        Json::line(out, |w| writer.document(w, run, None, 0))?;
+        Ok(writer.losses)
+    }
+}
+
+struct Writer<'a> {
+    /// The id of the whole run, which sub-agents share.
+    session: Option<&'a Text>,
+    losses: Losses,
+}
+
+/// A sub-agent and the id it goes by in the document.
+struct Child<'a> {
+    id: Cow<'a, str>,
+    run: &'a Trajectory,
+}
+
+impl Writer<'_> {
+    fn document(
+        &mut self,
+        w: &mut Json<'_>,
+        run: &Trajectory,
+        id: Option<&str>,
+        depth: usize,
+    ) -> io::Result<()> {
+        self.losses.count_run(run, INFO.lacks);
+        let children = children(run, depth);
+        if children.is_empty() {
+            self.losses.add(Part::SubAgents, run.flatten().len() - 1);
+        }
+        w.put("schema_version", "ATIF-v1.7")?;
+        w.opt("session_id", self.session)?;
+        w.opt("trajectory_id", id)?;
+        w.object("agent", |w| agent(w, run))?;
+        let rows = Rows::of(run, &mut self.losses);
+        let kept = rows.rows.iter().filter(|row| is_step(row));
+        w.array("steps", kept.clone().enumerate(), |w, (i, row)| {
+            w.put("step_id", &(i + 1))?;
+            self.step(w, &rows, row, &children)
+        })?;
+        w.object("final_metrics", |w| final_metrics(w, run, kept.count()))?;
+        if !children.is_empty() {
+            w.array("subagent_trajectories", &children, |w, child| {
+                self.document(w, child.run, Some(&child.id), depth + 1)
+            })?;
+        }
+        w.object("extra", |w| root_extra(w, run))
+    }
+
+    fn step(
+        &mut self,
+        w: &mut Json<'_>,
+        rows: &Rows<'_>,
+        row: &Row<'_>,
+        children: &[Child<'_>],
+    ) -> io::Result<()> {
+        match row {
+            Row::User(event) => self.said(w, "user", event),
+            Row::Context(event) => self.said(w, "system", event),
+            Row::Response(index) => self.agent_step(w, &rows.responses[*index], children),
+            Row::Orphan(event) => self.orphan(w, event),
+            Row::Other(event) => {
+                self.said(w, "system", event)?;
+                w.object("extra", |w| w.put("event", event.kind.word()))
+            }
+        }
+    }
+
+    fn said(&mut self, w: &mut Json<'_>, source: &str, event: &Event) -> io::Result<()> {
+        w.time("timestamp", event.time)?;
+        w.put("source", source)?;
+        let message = event.text.as_ref().map(|text| words(text, &mut self.losses));
+        w.put("message", &message.unwrap_or_default())
+    }
+
+    /// A result of no call: an observation that names none.
+    fn orphan(&mut self, w: &mut Json<'_>, event: &Event) -> io::Result<()> {
+        w.time("timestamp", event.time)?;
+        w.put("source", "system")?;
+        w.put("message", "")?;
+        w.object("observation", |w| {
+            w.array("results", [&event.text], |w, text| self.content(w, text.as_ref()))
+        })?;
+        w.object("extra", |w| w.put("event", event.kind.word()))
+    }
+
+    fn agent_step(
+        &mut self,
+        w: &mut Json<'_>,
+        response: &Response<'_>,
+        children: &[Child<'_>],
+    ) -> io::Result<()> {
+        let step = response.step;
+        w.time("timestamp", response.time())?;
+        w.put("source", "agent")?;
+        w.opt("model_name", step.and_then(|s| s.model.as_ref()))?;
+        w.put("message", &joined(&response.messages, &mut self.losses).unwrap_or_default())?;
+        w.opt("reasoning_content", joined(&response.reasoning, &mut self.losses))?;
+        if !response.calls.is_empty() {
+            w.array("tool_calls", &response.calls, |w, (index, call)| self.call(w, *index, call))?;
+        }
+        let answered =
+            || response.calls.iter().filter_map(|(i, c)| Some((*i, *c, c.result.as_ref()?)));
+        if answered().next().is_some() {
+            w.object("observation", |w| {
+                w.array("results", answered(), |w, (index, call, result)| {
+                    self.result(w, index, call, result, children)
+                })
+            })?;
+        }
+        if let Some(usage) = step.and_then(|s| s.usage.as_ref()) {
+            w.object("metrics", |w| metrics(w, usage))?;
+        }
+        match (step, response.calls.first()) {
+            (Some(_), _) => w.put("llm_call_count", &1)?,
+            (None, Some((_, call))) if call.actor == Actor::User => w.put("llm_call_count", &0)?,
+            _ => {}
+        }
+        match step.and_then(|s| s.id.as_ref()) {
+            Some(id) => w.object("extra", |w| w.put("response_id", id)),
+            None => Ok(()),
+        }
+    }
+
+    fn call(&mut self, w: &mut Json<'_>, index: usize, call: &Call) -> io::Result<()> {
+        w.put("tool_call_id", &call_id(call, index))?;
+        w.put("function_name", &call.name.full())?;
+        let argument = call.args.as_ref().map(|args| Argument::of(args, &mut self.losses));
+        // Arguments must be an object: others are wrapped, as Harbor does.
+        match &argument {
+            None => w.object("arguments", |_| Ok(()))?,
+            Some(Argument::Json(json)) if argument.as_ref().is_some_and(Argument::is_object) => {
+                w.raw("arguments", json)?;
+            }
+            Some(Argument::Json(json)) => w.object("arguments", |w| w.raw("input", json))?,
+            Some(Argument::Text(text)) => w.object("arguments", |w| w.put("input", text))?,
+        }
+        let wrapped = argument.as_ref().is_some_and(|a| !a.is_object());
+        let plain = call.name.namespace.is_none() && call.actor == Actor::Agent;
+        if plain && call.started.is_none() && !wrapped {
+            return Ok(());
+        }
+        w.object("extra", |w| {
+            w.opt("namespace", call.name.namespace.as_ref())?;
+            w.time("started_at", call.started)?;
+            w.opt("actor", (call.actor != Actor::Agent).then(|| call.actor.word()))?;
+            w.opt("raw_arguments", call.args.as_ref().filter(|_| wrapped).map(Payload::raw))
+        })
+    }
+
+    fn result(
+        &mut self,
+        w: &mut Json<'_>,
+        index: usize,
+        call: &Call,
+        result: &CallResult,
+        children: &[Child<'_>],
+    ) -> io::Result<()> {
+        w.put("source_call_id", &call_id(call, index))?;
+        self.content(w, result.payload.as_ref())?;
+        let started: Vec<_> = children.iter().filter(|child| starts(call, child.run)).collect();
+        if !started.is_empty() {
+            w.array("subagent_trajectory_ref", started, |w, child| {
+                w.put("trajectory_id", &child.id)
+            })?;
+        }
+        w.object("extra", |w| {
+            if call.status != Status::Unknown {
+                w.put("tool_result_is_error", &call.status.is_error())?;
+            }
+            w.put("status", call.status.word())?;
+            w.put("status_level", call.level.word())?;
+            w.opt("exit_code", call.exit_code)?;
+            w.time("completed_at", result.time)?;
+            w.opt("duration_ms", call.duration.map(|d| d.as_secs_f64() * 1e3))?;
+            w.opt("spawned", call.spawned.as_ref())
+        })
+    }
+
+    fn content(&mut self, w: &mut Json<'_>, payload: Option<&Payload>) -> io::Result<()> {
+        w.opt("content", payload.map(|p| words(p, &mut self.losses)))
+    }
+}
+
+/// Notes, unknown records and skills (whose calls are there) have no step.
+fn is_step(row: &Row<'_>) -> bool {
+    match row {
+        Row::Other(event) => matches!(event.kind, EventKind::Compaction | EventKind::Error),
+        _ => true,
+    }
+}
+
+/// The sub-agents with ids that are there and differ.
+fn children(run: &Trajectory, depth: usize) -> Vec<Child<'_>> {
+    if depth >= DEEPEST {
+        return Vec::new();
+    }
+    let mut used = std::collections::HashSet::new();
+    let child = |(i, run): (usize, &'_ Trajectory)| {
+        let id = run.id.as_ref().map(Text::get).filter(|id| !id.is_empty());
+        let id = id.filter(|id| used.insert(id.to_string()));
+        id.map_or_else(|| format!("subagent-{}", i + 1), Cow::into_owned)
+    };
+    let ids: Vec<String> = run.children.iter().enumerate().map(child).collect();
+    ids.into_iter().zip(&run.children).map(|(id, run)| Child { id: id.into(), run }).collect()
+}
+
+fn agent(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
+    let agent = &run.agent;
+    w.put("name", &agent.name.as_ref().map_or(Cow::Borrowed(run.format), Text::get))?;
+    w.put("version", &agent.version.as_ref().map_or(Cow::Borrowed("unknown"), Text::get))?;
+    w.opt("model_name", agent.model.as_ref())?;
+    if let Some(tools) = &run.tools {
+        w.array("tool_definitions", tools, super::openai::tool_definition)?;
+    }
+    match &run.cwd {
+        Some(cwd) => w.object("extra", |w| w.put("cwds", &[cwd])),
+        None => Ok(()),
+    }
+}
+
+/// Prompt tokens include what was read from and written to a cache.
+fn prompt_tokens(usage: &Usage) -> u64 {
+    let n = usage.normalised();
+    n.uncached_input.saturating_add(n.cache_read).saturating_add(n.cache_write)
+}
+
+fn metrics(w: &mut Json<'_>, usage: &Usage) -> io::Result<()> {
+    let n = usage.normalised();
+    w.put("prompt_tokens", &prompt_tokens(usage))?;
+    w.put("completion_tokens", &n.output)?;
+    w.put("cached_tokens", &n.cache_read)?;
+    w.object("extra", |w| {
+        w.put("cache_creation_input_tokens", &n.cache_write)?;
+        w.put("cache_read_input_tokens", &n.cache_read)?;
+        w.put("reasoning_tokens", &n.reasoning)
+    })
+}
+
+fn final_metrics(w: &mut Json<'_>, run: &Trajectory, steps: usize) -> io::Result<()> {
+    if let Some(usage) = &run.usage {
+        w.put("total_prompt_tokens", &prompt_tokens(usage))?;
+        w.put("total_completion_tokens", &usage.normalised().output)?;
+        w.put("total_cached_tokens", &usage.normalised().cache_read)?;
+    }
+    w.opt("total_cost_usd", run.cost.map(crate::model::Cost::usd))?;
+    w.put("total_steps", &steps)?;
+    let Some(usage) = &run.usage else { return Ok(()) };
+    w.object("extra", |w| {
+        w.put("total_cache_creation_input_tokens", &usage.normalised().cache_write)?;
+        w.put("total_cache_read_input_tokens", &usage.normalised().cache_read)?;
+        w.put("total_reasoning_tokens", &usage.normalised().reasoning)
+    })
+}
+
+fn root_extra(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
+    w.put("source_format", run.format)?;
+    w.put("source_file", &*run.file)?;
+    w.opt("name", run.name.as_ref())?;
+    w.opt("outcome", run.outcome.as_ref())?;
+    w.time("started_at", run.started)?;
+    w.time("completed_at", run.ended)?;
+    if let Some(parent) = &run.parent {
+        w.opt("parent_trajectory", parent.trajectory.as_ref())?;
+        w.opt("parent_call", parent.call.as_ref())?;
+    }
+    w.put("fidelity_gaps", &run.fidelity)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::testing::{everything, export, lines};
+    use serde_json::{Value, json};
+
+    fn document() -> (Value, Losses) {
+        let (text, losses) = export(&Atif, &everything());
+        let mut documents = lines(&text);
+        assert_eq!(documents.len(), 1);
+        (documents.remove(0), losses)
+    }
+
+    /// What Harbor's models insist on.
+    fn check(document: &Value) {
+        assert_eq!(document["schema_version"], "ATIF-v1.7");
+        assert!(document["agent"]["name"].is_string() && document["agent"]["version"].is_string());
+        let steps = document["steps"].as_array().unwrap();
+        for (i, step) in steps.iter().enumerate() {
+            assert_eq!(step["step_id"], i + 1);
+            assert!(step["message"].is_string(), "{step}");
+            let of_agent = step["source"] == "agent";
+            for field in ["model_name", "reasoning_content", "tool_calls", "metrics"] {
+                assert!(of_agent || step.get(field).is_none(), "{field} in {step}");
+                let modelless = step["llm_call_count"] == 0 && field != "tool_calls";
+                assert!(!modelless || step.get(field).is_none(), "{field} in {step}");
+            }
+            let no_calls = Vec::new();
+            let calls = step["tool_calls"].as_array().unwrap_or(&no_calls);
+            for call in calls {
+                assert!(call["arguments"].is_object());
+                assert!(!call["function_name"].as_str().unwrap().is_empty());
+            }
+            for result in step["observation"]["results"].as_array().unwrap_or(&no_calls) {
+                let id = result.get("source_call_id");
+                assert!(id.is_none_or(|id| calls.iter().any(|c| c["tool_call_id"] == *id)));
+                for reference in result["subagent_trajectory_ref"].as_array().unwrap_or(&no_calls) {
+                    let children = document["subagent_trajectories"].as_array().unwrap();
+                    let id = &reference["trajectory_id"];
+                    assert!(id.is_string() && children.iter().any(|c| c["trajectory_id"] == *id));
+                }
+            }
+        }
+        for child in document["subagent_trajectories"].as_array().into_iter().flatten() {
+            check(child);
+        }
+    }
+
+    #[test]
+    fn steps_hold_calls_with_their_results() {
+        let (document, losses) = document();
+        check(&document);
+        let sources: Vec<&str> = document["steps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|s| s["source"].as_str().unwrap())
+            .collect();
+        assert_eq!(
+            sources,
+            [
+                "system", "user", "agent", "agent", "system", "system", "system", "user", "agent",
+                "agent"
+            ]
+        );
+        let step = &document["steps"][2];
+        assert_eq!(step["message"], "I will look.\n\u{1f600} \"quoted\"\n\nNow.");
+        assert_eq!(step["reasoning_content"], "Look first.");
+        assert_eq!(step["tool_calls"][1]["arguments"], json!({"path": "a"}));
+        assert_eq!(step["tool_calls"][2]["function_name"], "mcp__web__search");
+        assert_eq!(step["tool_calls"][2]["arguments"], json!({"input": "{\"n\":NaN}"}));
+        let results = &step["observation"]["results"];
+        assert_eq!(results[0]["extra"]["tool_result_is_error"], true);
+        assert_eq!(results[0]["extra"]["exit_code"], 2);
+        assert_eq!(results[1]["content"], "line\ntwo");
+        assert_eq!(results[1]["extra"]["tool_result_is_error"], false);
+        assert_eq!(results[2]["extra"].get("tool_result_is_error"), None);
+        assert_eq!(results[2].get("content"), None);
+        assert_eq!(step["metrics"]["prompt_tokens"], 153);
+        assert_eq!(document["final_metrics"]["total_steps"], 10);
+        assert_eq!(document["final_metrics"]["total_cost_usd"], 0.123_456_789);
+        assert_eq!(losses.count(Part::Skills), 1);
+        assert_eq!(losses.count(Part::Wordless), 1);
+        assert_eq!(losses.count(Part::AbsentArguments), 1);
+    }
+
+    #[test]
+    fn sub_agents_are_embedded_and_referred_to() {
+        let (document, _) = document();
+        let result = &document["steps"][3]["observation"]["results"][0];
+        assert_eq!(result["subagent_trajectory_ref"], json!([{"trajectory_id": "sub"}]));
+        assert_eq!(document["subagent_trajectories"][0]["steps"][1]["message"], "Planned.");
+        let mut run = everything();
+        run.children.push(run.children[0].clone());
+        let (text, _) = export(&Atif, &run);
+        assert_eq!(lines(&text)[0]["subagent_trajectories"][1]["trajectory_id"], "subagent-2");
+    }
+
+    #[test]
+    fn calls_nobody_answered_have_no_result() {
+        let (document, _) = document();
+        let last = &document["steps"][9];
+        assert_eq!(last["llm_call_count"], 0);
+        assert_eq!(last["tool_calls"][0]["tool_call_id"], "call-6");
+        assert_eq!(last["tool_calls"][0]["arguments"], json!({"input": "make test"}));
+        assert_eq!(last.get("observation"), None);
+    }
+}

@@ -1,0 +1,127 @@
+//! The way out: a trajectory written in the format of another tool.
+//!
+//! One target is one file here and one line in [`EXPORTERS`]. Every target
+//! writes a trajectory as one or more whole lines, so a file of many
+//! trajectories is their concatenation. What a target has no place for is
+//! counted in [`Losses`], never dropped in silence.
+
+mod agentv;
+mod atif;
+mod json;
+mod losses;
+mod openai;
+mod otlp;
+mod rows;
+mod shared;
+#[cfg(test)]
+pub(crate) mod testing;
+mod toolmark;
+mod vally;
+
+use crate::model::Trajectory;
+use std::io;
+
+pub use losses::{Losses, Part};
+
+/// The facts about a target that `toolmark convert` and the docs print.
+#[derive(Debug)]
+pub struct ExportInfo {
+    /// Short name for `--to`, in kebab case.
+    pub id: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// What file names end in, without the dot.
+    pub extension: &'static str,
+    /// What the target has no place for. Some of it is lost only where a
+    /// trajectory has it, some only in certain cases: [`Losses`] counts.
+    pub lacks: &'static [Part],
+}
+
+/// A target of `toolmark convert`.
+pub trait Exporter: Sync {
+    /// The facts about it.
+    fn info(&self) -> &'static ExportInfo;
+
+    /// Writes one trajectory, its sub-agents included where the target has a
+    /// place for them, as whole lines. The same trajectory gives the same bytes.
+    /// Writes are small: hand in a buffered writer.
+    ///
+    /// # Errors
+    ///
+    /// Whatever `out` returns.
+    fn export(&self, run: &Trajectory, out: &mut dyn io::Write) -> io::Result<Losses>;
+}
+
+/// Every target, in the order help lists them.
+#[rustfmt::skip]
+pub const EXPORTERS: &[&dyn Exporter] = &[
+    &toolmark::Toolmark,
+    &atif::Atif,
+    &vally::Vally,
+    &agentv::AgentV,
+    &openai::OpenAi,
+    &otlp::Otlp,
+];
+
+/// The target with this id.
+#[must_use]
+pub fn exporter_by_id(id: &str) -> Option<&'static dyn Exporter> {
+    EXPORTERS.iter().copied().find(|e| e.info().id == id)
+}
+
+/// Sub-agents nested deeper than this are neither written nor read: parsers of
+/// other tools give up on deep nesting, and so does a stack.
+pub(crate) const DEEPEST: usize = 24;
+
+#[cfg(test)]
+mod tests {
+    use super::testing::{everything, export, lines};
+    use super::*;
+
+    #[test]
+    fn the_same_trajectory_gives_the_same_bytes() {
+        for exporter in EXPORTERS {
+            let (first, _) = export(*exporter, &everything());
+            let (second, _) = export(*exporter, &everything());
+            assert_eq!(first, second, "{}", exporter.info().id);
+            assert!(first.ends_with('\n'));
+            assert!(!lines(&first).is_empty());
+        }
+    }
+
+    #[test]
+    fn an_empty_trajectory_is_no_trouble() {
+        let mut run = everything();
+        run.events.clear();
+        run.calls.clear();
+        run.steps.clear();
+        run.children.clear();
+        for exporter in EXPORTERS {
+            let (text, _) = export(*exporter, &run);
+            lines(&text);
+        }
+    }
+
+    #[test]
+    fn ids_are_unique() {
+        for exporter in EXPORTERS {
+            let id = exporter.info().id;
+            let found = exporter_by_id(id).map(|e| e.info().title);
+            assert_eq!(found, Some(exporter.info().title), "{id}");
+        }
+        assert!(exporter_by_id("nothing").is_none());
+    }
+
+    #[test]
+    fn what_a_target_lacks_is_counted_only_where_it_was_there() {
+        let mut bare = everything();
+        bare.events.clear();
+        bare.children.clear();
+        let (_, losses) = export(&openai::OpenAi, &bare);
+        assert_eq!(losses.count(Part::Reasoning), 0);
+        let (_, losses) = export(&openai::OpenAi, &everything());
+        assert_eq!(losses.count(Part::Reasoning), 1);
+        let (_, losses) = export(&toolmark::Toolmark, &everything());
+        assert!(losses.is_empty(), "{losses}");
+    }
+}

@@ -1,0 +1,272 @@
+//! toolmark's own JSON: everything a [`Trajectory`] holds, one per line.
+//!
+//! Described for others in `docs/formats/toolmark.md` and by the JSON Schema
+//! `schemas/toolmark.trajectory.v1.schema.json`; read back by
+//! `formats/toolmark.rs`. What is absent is left out. Writing, reading and
+//! writing again gives the same bytes, source positions included: they keep
+//! pointing into the file the trajectory was first read from.
+
+use super::json::{Json, portable};
+use super::{DEEPEST, ExportInfo, Exporter, Losses, Part};
+use crate::formats::TOOLMARK_SCHEMA;
+use crate::model::{
+    At, Call, CallResult, Event, EventKind, Form, Locator, Payload, Step, Trajectory, Usage,
+};
+use std::io;
+
+/// toolmark's own JSON.
+pub(super) struct Toolmark;
+
+static INFO: ExportInfo =
+    ExportInfo { id: "toolmark", title: "toolmark trajectory", extension: "jsonl", lacks: &[] };
+
+impl Exporter for Toolmark {
+    fn info(&self) -> &'static ExportInfo {
+        &INFO
+    }
+
+    fn export(&self, run: &Trajectory, out: &mut dyn io::Write) -> io::Result<Losses> {
+        let mut writer = Writer { places: Locator::default(), losses: Losses::default() };
+        Json::line(out, |w| {
+            w.put("schema", TOOLMARK_SCHEMA)?;
+            writer.trajectory(w, run, 0)
+        })?;
+        Ok(writer.losses)
+    }
+}
+
+struct Writer {
+    places: Locator,
+    losses: Losses,
+}
+
+impl Writer {
+    fn trajectory(&mut self, w: &mut Json<'_>, run: &Trajectory, depth: usize) -> io::Result<()> {
+        w.put("format", run.format)?;
+        w.put("file", &*run.file)?;
+        w.opt("id", run.id.as_ref())?;
+        w.opt("name", run.name.as_ref())?;
+        w.object("agent", |w| {
+            w.opt("name", run.agent.name.as_ref())?;
+            w.opt("version", run.agent.version.as_ref())?;
+            w.opt("model", run.agent.model.as_ref())
+        })?;
+        if let Some(parent) = &run.parent {
+            w.object("parent", |w| {
+                w.opt("trajectory", parent.trajectory.as_ref())?;
+                w.opt("call", parent.call.as_ref())
+            })?;
+        }
+        w.opt("cwd", run.cwd.as_ref())?;
+        w.time("started", run.started)?;
+        w.time("ended", run.ended)?;
+        w.opt("outcome", run.outcome.as_ref())?;
+        w.put("user_turns", &run.user_turns)?;
+        w.put("orphans", &run.orphans)?;
+        w.put("repeated_results", &run.repeated_results)?;
+        usage(w, run.usage.as_ref())?;
+        w.opt("cost", run.cost)?;
+        w.put("fidelity_gaps", &run.fidelity)?;
+        if let Some(tools) = &run.tools {
+            w.array("tools", tools, |w, tool| {
+                w.put("name", &tool.name)?;
+                w.opt("description", tool.description.as_ref())?;
+                payload(w, "schema", tool.schema.as_ref())
+            })?;
+        }
+        w.array("steps", &run.steps, |w, step| self.step(w, run, step))?;
+        w.array("calls", &run.calls, |w, call| self.call(w, run, call))?;
+        w.array("events", &run.events, |w, event| self.event(w, run, event))?;
+        let children = if depth < DEEPEST { &run.children[..] } else { &[] };
+        if children.is_empty() {
+            self.losses.add(Part::SubAgents, run.flatten().len() - 1);
+        }
+        w.array("children", children, |w, child| self.trajectory(w, child, depth + 1))
+    }
+
+    fn step(&mut self, w: &mut Json<'_>, run: &Trajectory, step: &Step) -> io::Result<()> {
+        w.opt("id", step.id.as_ref())?;
+        w.opt("model", step.model.as_ref())?;
+        w.time("time", step.time)?;
+        usage(w, step.usage.as_ref())?;
+        w.put("turn", &step.turn)?;
+        self.at(w, run, &step.at)
+    }
+
+    fn call(&mut self, w: &mut Json<'_>, run: &Trajectory, call: &Call) -> io::Result<()> {
+        w.opt("id", call.id.as_ref())?;
+        w.put("name", &call.name.original)?;
+        w.opt("namespace", call.name.namespace.as_ref())?;
+        payload(w, "args", call.args.as_ref())?;
+        if let Some(result) = &call.result {
+            w.object("result", |w| self.result(w, run, result))?;
+        }
+        w.put("status", call.status.word())?;
+        w.put("level", call.level.word())?;
+        w.opt("exit_code", call.exit_code)?;
+        w.time("started", call.started)?;
+        w.opt("duration_ns", call.duration.map(|d| d.as_nanos()))?;
+        w.opt("step", call.step)?;
+        w.put("actor", call.actor.word())?;
+        w.opt("agent", call.agent.as_ref())?;
+        w.opt("spawned", call.spawned.as_ref())?;
+        self.at(w, run, &call.at)
+    }
+
+    fn result(
+        &mut self,
+        w: &mut Json<'_>,
+        run: &Trajectory,
+        result: &CallResult,
+    ) -> io::Result<()> {
+        payload(w, "payload", result.payload.as_ref())?;
+        w.time("time", result.time)?;
+        self.at(w, run, &result.at)
+    }
+
+    fn event(&mut self, w: &mut Json<'_>, run: &Trajectory, event: &Event) -> io::Result<()> {
+        w.put("kind", event.kind.word())?;
+        match &event.kind {
+            EventKind::Call(index) | EventKind::Result(index) => w.put("call", index)?,
+            EventKind::Unknown(record) | EventKind::Note(record) => w.put("record", record)?,
+            _ => {}
+        }
+        payload(w, "text", event.text.as_ref())?;
+        w.time("time", event.time)?;
+        w.opt("step", event.step)?;
+        self.at(w, run, &event.at)
+    }
+
+    /// A place; the file is left out where it is the trajectory's own.
+    fn at(&mut self, w: &mut Json<'_>, run: &Trajectory, at: &At) -> io::Result<()> {
+        let place = self.places.locate(at);
+        w.object("at", |w| {
+            w.opt("file", (place.file != run.file).then_some(&*place.file))?;
+            w.put("line", &place.line)?;
+            w.put("column", &place.column)?;
+            w.put("byte", &place.byte)
+        })
+    }
+}
+
+fn usage(w: &mut Json<'_>, usage: Option<&Usage>) -> io::Result<()> {
+    let Some(usage) = usage else { return Ok(()) };
+    w.object("usage", |w| {
+        w.put("input", &usage.recorded.input)?;
+        w.put("output", &usage.recorded.output)?;
+        w.put("cache_read", &usage.recorded.cache_read)?;
+        w.put("cache_write", &usage.recorded.cache_write)?;
+        w.put("reasoning", &usage.recorded.reasoning)?;
+        w.opt("stated_total", usage.stated_total)?;
+        w.put("input_includes_cache", &usage.convention.input_includes_cache)?;
+        w.put("output_includes_reasoning", &usage.convention.output_includes_reasoning)
+    })
+}
+
+/// A payload says its form by its key: `text`, `json`, or `raw` for JSON that
+/// other parsers would refuse.
+fn payload(w: &mut Json<'_>, key: &str, payload: Option<&Payload>) -> io::Result<()> {
+    let Some(payload) = payload else { return Ok(()) };
+    let raw = payload.raw();
+    w.object(key, |w| match (payload.form(), portable(&raw)) {
+        (Form::Text, _) => w.put("text", &raw),
+        (Form::Json, Some(json)) => w.raw("json", &json),
+        (Form::Json, None) => w.put("raw", &raw),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::testing::{everything, export, lines};
+    use serde_json::Value;
+
+    #[test]
+    fn the_form_of_a_payload_is_its_key() {
+        let (text, _) = export(&Toolmark, &everything());
+        let run = &lines(&text)[0];
+        assert_eq!(run["schema"], "toolmark.trajectory.v1");
+        let args = |i: usize| &run["calls"][i]["args"];
+        assert_eq!(args(0)["json"]["command"], "ls");
+        assert_eq!(args(1)["text"], "{\"path\":\"a\"}");
+        assert_eq!(args(2)["raw"], "{\"n\":NaN}");
+        assert!(args(3).is_null());
+        assert!(
+            text.contains(r#""json":{"command":"ls","n":1.0}"#),
+            "JSON stays as it was written"
+        );
+    }
+
+    #[test]
+    fn places_name_their_file_only_where_it_is_another() {
+        let (text, _) = export(&Toolmark, &everything());
+        let run = &lines(&text)[0];
+        assert_eq!(run["events"][0]["at"].get("file"), None);
+        assert_eq!(run["events"][0]["at"]["line"], 4);
+        assert_eq!(run["events"][1]["at"]["file"], "");
+    }
+
+    const SCHEMA: &str = include_str!("../../../../schemas/toolmark.trajectory.v1.schema.json");
+
+    /// Follows the keywords our schema uses; says where `value` breaks it.
+    fn check(value: &Value, schema: &Value, root: &Value, path: &str) {
+        if let Some(name) = schema["$ref"].as_str() {
+            let target = root.pointer(&name[1..]).unwrap();
+            return check(value, target, root, path);
+        }
+        if let Some(allowed) = schema["enum"].as_array() {
+            assert!(allowed.contains(value), "{path}: {value} is not allowed");
+        }
+        if let Some(forms) = schema["oneOf"].as_array() {
+            let fits = |form: &&Value| value.get(form["required"][0].as_str().unwrap()).is_some();
+            let form = forms.iter().find(fits).unwrap();
+            return check(value, form, root, path);
+        }
+        match schema["type"].as_str() {
+            Some("object") => {
+                let members = value.as_object().unwrap();
+                for name in schema["required"].as_array().unwrap() {
+                    assert!(members.contains_key(name.as_str().unwrap()), "{path} lacks {name}");
+                }
+                for (name, member) in members {
+                    let path = format!("{path}.{name}");
+                    let schema = schema["properties"].get(name);
+                    check(member, schema.unwrap_or_else(|| panic!("{path} is new")), root, &path);
+                }
+            }
+            Some("array") => {
+                let items = value.as_array().unwrap();
+                items.iter().for_each(|item| check(item, &schema["items"], root, path));
+            }
+            Some("string") => assert!(value.is_string(), "{path}"),
+            Some("integer") => assert!(value.is_i64() || value.is_u64(), "{path}"),
+            Some("boolean") => assert!(value.is_boolean(), "{path}"),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_what_the_schema_says() {
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        assert_eq!(schema["properties"]["schema"]["const"], TOOLMARK_SCHEMA);
+        let (text, _) = export(&Toolmark, &everything());
+        check(&lines(&text)[0], &schema, &schema, "trajectory");
+        let gaps = schema["properties"]["fidelity_gaps"]["items"]["enum"].as_array().unwrap();
+        let facts: Vec<&str> = crate::Fact::ALL.iter().map(|f| f.word()).collect();
+        assert_eq!(gaps.iter().map(|g| g.as_str().unwrap()).collect::<Vec<_>>(), facts);
+    }
+
+    #[test]
+    fn sub_agents_nested_beyond_reason_are_counted_as_lost() {
+        let mut run = everything();
+        run.children.clear();
+        for _ in 0..DEEPEST + 3 {
+            let mut outer = everything();
+            outer.children = vec![run];
+            run = outer;
+        }
+        let (text, losses) = export(&Toolmark, &run);
+        assert_eq!(losses.count(Part::SubAgents), 3);
+        lines(&text);
+    }
+}

@@ -1,0 +1,522 @@
+//! toolmark's own JSON, written by `toolmark convert --to toolmark`: one
+//! trajectory per line, everything the model holds.
+//!
+//! A trajectory read from it is the one that was written: `format`, `file` and
+//! all positions are those of the trace it was first read from. Nothing is
+//! paired or derived again. Indexes that point nowhere and sub-agents nested
+//! beyond reason are reported and left out.
+
+use crate::export::DEEPEST;
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::formats::FORMATS;
+use crate::model::{
+    Actor, Agent, At, Call, CallResult, Convention, Cost, Event, EventKind, Fact, Fidelity, Level,
+    Location, Parent, Payload, Status, Step, Text, Tokens, ToolDefinition, ToolName, Trajectory,
+    Usage, time,
+};
+use jiff::SignedDuration;
+use std::sync::Arc;
+use toolmark_scan::Value;
+
+/// The version this reads and the exporter writes.
+pub(crate) const SCHEMA: &str = "toolmark.trajectory.v1";
+
+/// toolmark's own JSON.
+pub(crate) struct Toolmark;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "toolmark",
+    title: "toolmark trajectory",
+    origin: "toolmark convert --to toolmark",
+    versions: "1",
+    looks_for: "objects with schema toolmark.trajectory.v1",
+    fidelity: Fidelity::FULL,
+};
+
+impl Format for Toolmark {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        let schema = probe.first().and_then(|r| r.get("schema")).and_then(Value::inner);
+        match schema {
+            Some(SCHEMA) => 100,
+            Some(other) if other.starts_with("toolmark.trajectory.") => 40,
+            _ => 0,
+        }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(LineReader)
+    }
+}
+
+struct LineReader;
+
+impl Reader for LineReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let value = record.json().filter(|v| v.get("schema").is_some_and(|s| s.is(SCHEMA)));
+        match value {
+            Some(value) => {
+                let run = Line { record, file: Arc::clone(record.file()) }.run(value, 0, out);
+                out.push(run);
+            }
+            None => out.skip(&record.at(), format!("not an object with schema {SCHEMA}")),
+        }
+    }
+
+    fn finish(&mut self, _: &mut Out) {}
+}
+
+/// One trajectory of a line: its record and the file its places are in.
+struct Line<'a> {
+    record: &'a Record<'a>,
+    file: Arc<str>,
+}
+
+impl Line<'_> {
+    fn run(mut self, value: Value<'_>, depth: usize, out: &mut Out) -> Trajectory {
+        // Places refer to it, wherever among the members it stands.
+        if let Some(file) = value.get("file").and_then(Value::str) {
+            self.file = Arc::from(&*file);
+        }
+        let record = self.record;
+        let mut run = Trajectory { file: Arc::clone(&self.file), ..empty() };
+        for (key, value) in value.fields() {
+            match key.inner().unwrap_or("") {
+                "format" => run.format = self.format(value, out),
+                "id" => run.id = record.text(value),
+                "name" => run.name = record.text(value),
+                "agent" => run.agent = self.agent(value),
+                "parent" if value.is_object() => run.parent = Some(self.parent(value)),
+                "cwd" => run.cwd = record.text(value),
+                "started" => run.started = time::from_value(value),
+                "ended" => run.ended = time::from_value(value),
+                "outcome" => run.outcome = record.text(value),
+                "user_turns" => run.user_turns = count(value).unwrap_or(0),
+                "orphans" => run.orphans = count(value).unwrap_or(0),
+                "repeated_results" => run.repeated_results = count(value).unwrap_or(0),
+                "usage" => run.usage = usage(value),
+                "cost" => run.cost = cost(value),
+                "fidelity_gaps" => run.fidelity = fidelity(value),
+                "tools" if value.is_array() => {
+                    run.tools = Some(value.items().map(|v| self.tool(v)).collect());
+                }
+                "steps" => run.steps = value.items().map(|v| self.step(v)).collect(),
+                "calls" => run.calls = value.items().map(|v| self.call(v)).collect(),
+                "events" => run.events = value.items().map(|v| self.event(v)).collect(),
+                "children" => run.children = self.children(value, depth, out),
+                _ => {}
+            }
+        }
+        self.check_indexes(&mut run, out);
+        run
+    }
+
+    fn children(&self, value: Value<'_>, depth: usize, out: &mut Out) -> Vec<Trajectory> {
+        if depth >= DEEPEST && value.items().next().is_some() {
+            let message = format!("sub-agents nested more than {DEEPEST} deep were left out");
+            out.skip(&self.record.at_value(value), message);
+            return Vec::new();
+        }
+        let child = |value| {
+            let line = Line { record: self.record, file: Arc::clone(self.record.file()) };
+            line.run(value, depth + 1, out)
+        };
+        value.items().map(child).collect()
+    }
+
+    /// The id of a format this version knows; ours where it does not.
+    fn format(&self, value: Value<'_>, out: &mut Out) -> &'static str {
+        if let Some(format) = FORMATS.iter().find(|f| value.is(f.info().id)) {
+            return format.info().id;
+        }
+        out.note(&self.record.at_value(value), "first read from a format this version has not");
+        INFO.id
+    }
+
+    fn agent(&self, value: Value<'_>) -> Agent {
+        let text = |key| self.record.text_at(value, key);
+        Agent { name: text("name"), version: text("version"), model: text("model") }
+    }
+
+    fn parent(&self, value: Value<'_>) -> Parent {
+        let text = |key| self.record.text_at(value, key);
+        Parent { trajectory: text("trajectory"), call: text("call") }
+    }
+
+    fn tool(&self, value: Value<'_>) -> ToolDefinition {
+        ToolDefinition {
+            name: self.record.text_at(value, "name").unwrap_or_else(|| Text::owned("")),
+            description: self.record.text_at(value, "description"),
+            schema: value.get("schema").and_then(|v| self.payload(v)),
+        }
+    }
+
+    fn step(&self, value: Value<'_>) -> Step {
+        let mut step =
+            Step { id: None, model: None, time: None, usage: None, turn: 0, at: self.place(value) };
+        for (key, value) in value.fields() {
+            match key.inner().unwrap_or("") {
+                "id" => step.id = self.record.text(value),
+                "model" => step.model = self.record.text(value),
+                "time" => step.time = time::from_value(value),
+                "usage" => step.usage = usage(value),
+                "turn" => step.turn = count(value).unwrap_or(0),
+                "at" => step.at = self.at(value),
+                _ => {}
+            }
+        }
+        step
+    }
+
+    fn call(&self, value: Value<'_>) -> Call {
+        let mut call = Call {
+            id: None,
+            name: ToolName::new(""),
+            args: None,
+            result: None,
+            status: Status::Unknown,
+            level: Level::Absent,
+            exit_code: None,
+            started: None,
+            duration: None,
+            step: None,
+            actor: Actor::Agent,
+            agent: None,
+            spawned: None,
+            at: self.place(value),
+        };
+        let record = self.record;
+        for (key, value) in value.fields() {
+            match key.inner().unwrap_or("") {
+                "id" => call.id = record.text(value),
+                "name" => {
+                    call.name.original = record.text(value).unwrap_or_else(|| Text::owned(""));
+                }
+                "namespace" => call.name.namespace = record.text(value),
+                "args" => call.args = self.payload(value),
+                "result" if value.is_object() => call.result = Some(self.result(value)),
+                "status" => call.status = word(value, Status::ALL, Status::word, call.status),
+                "level" => call.level = word(value, Level::ALL, Level::word, call.level),
+                "exit_code" => call.exit_code = value.as_i64(),
+                "started" => call.started = time::from_value(value),
+                "duration_ns" => call.duration = duration(value),
+                "step" => call.step = count(value),
+                "actor" => call.actor = word(value, Actor::ALL, Actor::word, call.actor),
+                "agent" => call.agent = record.text(value),
+                "spawned" => call.spawned = record.text(value),
+                "at" => call.at = self.at(value),
+                _ => {}
+            }
+        }
+        call
+    }
+
+    fn result(&self, value: Value<'_>) -> CallResult {
+        CallResult {
+            payload: value.get("payload").and_then(|v| self.payload(v)),
+            time: value.get("time").and_then(time::from_value),
+            at: value.get("at").map_or_else(|| self.place(value), |v| self.at(v)),
+        }
+    }
+
+    fn event(&self, value: Value<'_>) -> Event {
+        let (mut kind, mut call, mut name) = ("", None, None);
+        let mut event = Event {
+            kind: EventKind::Message,
+            text: None,
+            time: None,
+            step: None,
+            at: self.place(value),
+        };
+        for (key, value) in value.fields() {
+            match key.inner().unwrap_or("") {
+                "kind" => kind = value.inner().unwrap_or(""),
+                "call" => call = count(value),
+                "record" => name = self.record.text(value),
+                "text" => event.text = self.payload(value),
+                "time" => event.time = time::from_value(value),
+                "step" => event.step = count(value),
+                "at" => event.at = self.at(value),
+                _ => {}
+            }
+        }
+        let name = || name.unwrap_or_else(|| Text::owned(""));
+        event.kind = match (kind, call) {
+            ("user", _) => EventKind::User,
+            ("context", _) => EventKind::Context,
+            ("message", _) => EventKind::Message,
+            ("reasoning", _) => EventKind::Reasoning,
+            ("call", Some(call)) => EventKind::Call(call),
+            ("result", Some(call)) => EventKind::Result(call),
+            ("orphan_result", _) => EventKind::OrphanResult,
+            ("skill", _) => EventKind::Skill,
+            ("compaction", _) => EventKind::Compaction,
+            ("error", _) => EventKind::Error,
+            ("unknown", _) => EventKind::Unknown(name()),
+            ("note", _) => EventKind::Note(name()),
+            (other, _) => EventKind::Unknown(Text::owned(format!("event/{other}"))),
+        };
+        event
+    }
+
+    fn payload(&self, value: Value<'_>) -> Option<Payload> {
+        value.fields().find_map(|(key, value)| match key.inner()? {
+            "text" => Some(Payload::text(self.record.text(value)?)),
+            "json" => Some(Payload::json(self.record.verbatim(value))),
+            "raw" => Some(Payload::json(Text::owned(value.str()?))),
+            _ => None,
+        })
+    }
+
+    /// Where a value stands in the file being read, for what records no place.
+    fn place(&self, value: Value<'_>) -> At {
+        self.record.at_value(value)
+    }
+
+    /// A recorded place.
+    fn at(&self, value: Value<'_>) -> At {
+        let mut place = Location { file: Arc::clone(&self.file), line: 0, column: 0, byte: 0 };
+        for (key, value) in value.fields() {
+            match key.inner().unwrap_or("") {
+                "file" => place.file = value.str().map_or(place.file, |f| Arc::from(&*f)),
+                "line" => place.line = count(value).unwrap_or(0),
+                "column" => place.column = count(value).unwrap_or(0),
+                "byte" => place.byte = value.as_u64().unwrap_or(0),
+                _ => {}
+            }
+        }
+        At::recorded(&place)
+    }
+
+    /// Others follow these indexes without asking.
+    fn check_indexes(&self, run: &mut Trajectory, out: &mut Out) {
+        let (calls, steps) = (run.calls.len(), run.steps.len());
+        let mut wrong = 0;
+        let mut check = |step: &mut Option<u32>| {
+            if step.is_some_and(|s| s as usize >= steps) {
+                *step = None;
+                wrong += 1;
+            }
+        };
+        run.calls.iter_mut().for_each(|call| check(&mut call.step));
+        run.events.iter_mut().for_each(|event| check(&mut event.step));
+        for event in &mut run.events {
+            let word = event.kind.word();
+            if let EventKind::Call(index) | EventKind::Result(index) = event.kind
+                && index as usize >= calls
+            {
+                event.kind = EventKind::Unknown(Text::owned(format!("event/{word}")));
+                wrong += 1;
+            }
+        }
+        if wrong > 0 {
+            let message = format!("{wrong} indexes of calls or steps that are not there");
+            out.skip(&self.record.at(), message);
+        }
+    }
+}
+
+fn empty() -> Trajectory {
+    Trajectory {
+        format: INFO.id,
+        file: Arc::from(""),
+        id: None,
+        name: None,
+        agent: Agent::default(),
+        parent: None,
+        cwd: None,
+        started: None,
+        ended: None,
+        events: Vec::new(),
+        calls: Vec::new(),
+        steps: Vec::new(),
+        user_turns: 0,
+        orphans: 0,
+        repeated_results: 0,
+        usage: None,
+        cost: None,
+        tools: None,
+        children: Vec::new(),
+        outcome: None,
+        fidelity: Fidelity::FULL,
+    }
+}
+
+fn count(value: Value<'_>) -> Option<u32> {
+    value.as_u64().and_then(|n| u32::try_from(n).ok())
+}
+
+/// The member of `all` whose word this is, else what was there.
+fn word<T: Copy>(value: Value<'_>, all: &[T], word: fn(T) -> &'static str, otherwise: T) -> T {
+    all.iter().copied().find(|one| value.is(word(*one))).unwrap_or(otherwise)
+}
+
+fn duration(value: Value<'_>) -> Option<SignedDuration> {
+    let nanos: i128 = value.raw().parse().ok()?;
+    let seconds = i64::try_from(nanos / 1_000_000_000).ok()?;
+    Some(SignedDuration::new(seconds, (nanos % 1_000_000_000) as i32))
+}
+
+fn usage(value: Value<'_>) -> Option<Usage> {
+    if !value.is_object() {
+        return None;
+    }
+    let mut usage = Usage::new(Tokens::default(), Convention::INCLUSIVE);
+    for (key, value) in value.fields() {
+        let tokens = &mut usage.recorded;
+        let slot = match key.inner().unwrap_or("") {
+            "input" => &mut tokens.input,
+            "output" => &mut tokens.output,
+            "cache_read" => &mut tokens.cache_read,
+            "cache_write" => &mut tokens.cache_write,
+            "reasoning" => &mut tokens.reasoning,
+            "stated_total" => {
+                usage.stated_total = value.as_u64();
+                continue;
+            }
+            "input_includes_cache" => {
+                usage.convention.input_includes_cache = value.as_bool() == Some(true);
+                continue;
+            }
+            "output_includes_reasoning" => {
+                usage.convention.output_includes_reasoning = value.as_bool() == Some(true);
+                continue;
+            }
+            _ => continue,
+        };
+        *slot = value.as_u64().unwrap_or(0);
+    }
+    Some(usage)
+}
+
+fn cost(value: Value<'_>) -> Option<Cost> {
+    Some(Cost { nano_usd: value.get("nano_usd")?.as_i64()? })
+}
+
+fn fidelity(value: Value<'_>) -> Fidelity {
+    let mut fidelity = Fidelity::FULL;
+    for word in value.items() {
+        if let Some(fact) = word.inner().and_then(Fact::from_word) {
+            fidelity.lose(fact);
+        }
+    }
+    fidelity
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::exporter_by_id;
+    use crate::export::testing::{everything, export};
+    use crate::testing::{read_text, sketch};
+    use proptest::prelude::*;
+
+    fn written(run: &Trajectory) -> String {
+        export(exporter_by_id("toolmark").unwrap(), run).0
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let before = everything();
+        let text = written(&before);
+        let read = read_text(&text);
+        assert_eq!((read.format, read.skipped, read.runs.len()), ("toolmark", 0, 1));
+        let after = &read.runs[0];
+        assert_eq!(sketch(after), sketch(&before));
+        assert_eq!(after.format, "claude-code");
+        assert_eq!(after.calls[0].at.location(), before.calls[0].at.location());
+        assert_eq!(after.calls[2].duration, before.calls[2].duration);
+        assert_eq!(after.usage, before.usage);
+        assert_eq!(after.fidelity, before.fidelity);
+        assert_eq!(written(after), text);
+    }
+
+    #[test]
+    fn several_trajectories_are_several_lines() {
+        let text = written(&everything()).repeat(3);
+        let read = read_text(&text);
+        assert_eq!(read.runs.iter().map(written).collect::<String>(), text);
+    }
+
+    #[test]
+    fn pretty_printed_reads_the_same() {
+        let text = written(&everything());
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let pretty = serde_json::to_string_pretty(&value).unwrap();
+        assert_eq!(written(&read_text(&pretty).runs[0]), text);
+    }
+
+    #[test]
+    fn wrong_types_and_indexes_do_no_harm() {
+        let read = read_text(
+            r#"{"schema":"toolmark.trajectory.v1","format":7,"file":[],"agent":3,"started":{},"usage":[],"cost":{"nano_usd":"x"},"fidelity_gaps":[1,"cost","new"],"tools":[4],"steps":[null],"calls":[{"name":5,"args":"x","result":{"payload":{"json":null}},"status":"odd","step":9,"at":1},"call"],"events":[{"kind":"call","call":0,"step":0},{"kind":"call","call":5},{"kind":"result"},{"kind":"dance","text":{"text":"!"}},{"kind":"note"},9],"children":[{"children":1}]}
+{"schema":"toolmark.trajectory.v1"}
+{"schema":"other"}
+[]"#,
+        );
+        assert_eq!((read.runs.len(), read.skipped), (2, 3));
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "0 call   -> unknown(absent): null\nunknown event/call\nunknown event/result\n\
+             unknown event/dance\nnote \nunknown event/\nsub-agent \n"
+        );
+        assert_eq!(run.fidelity, Fidelity::lacking(&[Fact::Cost]));
+        assert_eq!(run.calls[0].step, None);
+        assert_eq!((run.format, &*run.file), ("toolmark", "test"));
+    }
+
+    #[test]
+    fn deep_nesting_ends() {
+        let open = "{\"schema\":\"toolmark.trajectory.v1\",\"children\":[";
+        let text = format!("{}{}", open.repeat(5000), "]}".repeat(5000));
+        let read = read_text(&text);
+        assert_eq!((read.runs.len(), read.skipped), (1, 1));
+        assert_eq!(read.runs[0].flatten().len(), DEEPEST + 1);
+    }
+
+    #[test]
+    fn another_version_is_not_read_but_named() {
+        let text = r#"{"schema":"toolmark.trajectory.v9"}"#;
+        let error = crate::read(text.as_bytes(), "t", &crate::Options::default()).err().unwrap();
+        assert!(error.to_string().contains("nearest is toolmark"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_and_number_survives(
+            words in "\\PC*|[\\x00-\\x1f\\\\\"]*",
+            args in "\\PC*",
+            tokens in any::<u64>(),
+            exit in any::<Option<i64>>(),
+            second in any::<u32>(),
+            nanos in 0i32..1_000_000_000,
+            line in any::<u32>(),
+            byte in any::<u64>(),
+        ) {
+            let mut run = everything();
+            run.events[0].text = Some(Payload::text(Text::owned(words.as_str())));
+            run.events[0].time = jiff::Timestamp::new(i64::from(second) - 9_999_999, nanos).ok();
+            let place = Location { file: "else".into(), line, column: 1, byte };
+            run.events[0].at = At::recorded(&place);
+            run.calls[0].args = Some(Payload::json(Text::owned(args.as_str())));
+            run.calls[0].exit_code = exit;
+            run.calls[0].duration = Some(SignedDuration::new(i64::from(line) * 1000, nanos));
+            run.usage.as_mut().unwrap().recorded.input = tokens;
+            run.cost = Some(Cost { nano_usd: byte as i64 });
+            let text = written(&run);
+            let read = read_text(&text);
+            let back = &read.runs[0];
+            prop_assert_eq!(&written(back), &text);
+            prop_assert_eq!(back.events[0].text.as_ref().unwrap().raw(), words);
+            prop_assert_eq!(back.calls[0].args.as_ref().unwrap().raw(), args);
+            prop_assert_eq!(back.events[0].time, run.events[0].time);
+            prop_assert_eq!(back.events[0].at.location(), place);
+            prop_assert_eq!(back.calls[0].duration, run.calls[0].duration);
+            prop_assert_eq!(back.usage, run.usage);
+        }
+    }
+}
