@@ -43,10 +43,10 @@ pub(crate) mod shared;
 mod swe_agent;
 mod tau2_bench;
 mod tau_bench;
+mod toolmark;
 mod vally;
 mod vscode_chat;
 mod vscode_replay;
-mod toolmark;
 
 use crate::format::Format;
 
