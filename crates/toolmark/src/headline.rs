@@ -143,7 +143,8 @@ fn extra(map: &Map<String, Value>, main: &str, cwd: Option<&str>) -> String {
         _ => {}
     }
     match text(&["path"]) {
-        Some(path) if matches!(main, "pattern" | "regex" | "query") => {
+        // Where the agent is anyway need not be said.
+        Some(path) if matches!(main, "pattern" | "regex" | "query") && cwd != Some(path) => {
             format!("in {}", seen_from(cwd, path))
         }
         _ => text(&["subagent_type"]).map(|t| format!("({t})")).unwrap_or_default(),

@@ -23,6 +23,17 @@ pub(crate) enum Give {
     Start,
 }
 
+impl Give {
+    /// What a cell keeps at least.
+    fn least(self) -> usize {
+        match self {
+            Self::Never => usize::MAX,
+            Self::End => 16,
+            Self::Start => 24,
+        }
+    }
+}
+
 /// A column.
 #[derive(Debug)]
 pub(crate) struct Column {
@@ -71,8 +82,6 @@ pub(crate) struct Table {
 
 /// Spaces between columns.
 const GAP: usize = 2;
-/// A column that gives way keeps at least this.
-const LEAST: usize = 16;
 
 impl Table {
     pub(crate) fn new(columns: Vec<Column>) -> Self {
@@ -131,10 +140,7 @@ impl Table {
 
     /// The width the table needs when everything that can gives way.
     fn least(&self, kept: &[usize], natural: &[usize]) -> usize {
-        let columns = kept.iter().map(|&c| match self.columns[c].give {
-            Give::Never => natural[c],
-            _ => natural[c].min(LEAST),
-        });
+        let columns = kept.iter().map(|&c| natural[c].min(self.columns[c].give.least()));
         columns.sum::<usize>() + GAP * kept.len().saturating_sub(1)
     }
 
@@ -146,7 +152,7 @@ impl Table {
         while over > 0 {
             let givers = kept.iter().zip(widths.iter_mut());
             let widest = givers
-                .filter(|(c, w)| self.columns[**c].give != Give::Never && **w > LEAST)
+                .filter(|(c, w)| **w > self.columns[**c].give.least())
                 .max_by_key(|(_, w)| **w);
             let Some((_, widest)) = widest else { break };
             *widest -= 1;
@@ -188,5 +194,38 @@ impl Table {
             start += w + GAP;
         }
         line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table = Table::new(vec![
+            Column::words("file").gives(Give::Start),
+            Column::words("kind").leaves(2),
+            Column::numbers("n").leaves(1),
+        ]);
+        let cell = |text: &str| (style::PLAIN, text.to_owned());
+        table.row(vec![cell(&"x".repeat(60)), cell("some kind"), cell("12345")]);
+        table
+    }
+
+    #[test]
+    fn paths_give_way_before_columns_leave() {
+        let table = table();
+        let natural: Vec<usize> = (0..3).map(|c| table.natural(c)).collect();
+        assert_eq!(natural, [60, 9, 5]);
+        assert_eq!(table.widths(&[0, 1, 2], &natural, 50), [32, 9, 5]);
+        assert_eq!(table.least(&[0, 1, 2], &natural), 24 + 2 + 9 + 2 + 5);
+        assert_eq!(table.widths(&[0, 1], &natural, 20), [24, 9]);
+    }
+
+    #[test]
+    fn a_cell_is_measured_as_it_will_be_shown() {
+        let mut table = Table::new(vec![Column::words("a")]);
+        table.row(vec![(style::PLAIN, "a\tb\u{1b}[1m".to_owned())]);
+        assert_eq!(table.natural(0), 6);
     }
 }

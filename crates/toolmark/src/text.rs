@@ -118,6 +118,30 @@ pub(crate) fn head(text: &str, bytes: usize) -> &str {
     &text[..end]
 }
 
+/// Like [`wrap`], but what follows in an item of a list is indented as its
+/// first line is.
+pub(crate) fn wrap_item(line: &str, limit: usize) -> Vec<String> {
+    let rest = line.trim_start();
+    let numbered = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    let mark = if rest.starts_with("- ") || rest.starts_with("* ") {
+        2
+    } else if numbered.len() < rest.len() && numbered.starts_with(". ") {
+        rest.len() - numbered.len() + 2
+    } else {
+        0
+    };
+    let indent = line.len() - rest.len() + mark;
+    if mark == 0 || indent * 2 > limit {
+        return wrap(line, limit);
+    }
+    let mut lines = wrap(&line[indent..], limit - indent);
+    for (at, text) in lines.iter_mut().enumerate() {
+        let before = if at == 0 { line[..indent].to_owned() } else { " ".repeat(indent) };
+        *text = format!("{before}{text}");
+    }
+    lines
+}
+
 /// One line as lines of at most `limit` columns, broken between words where
 /// there are any. Leading space is kept on the first.
 pub(crate) fn wrap(line: &str, limit: usize) -> Vec<String> {
@@ -195,6 +219,9 @@ mod tests {
         assert_eq!(wrap("abcdefghijkl", 8), ["abcdefgh", "ijkl"]);
         assert_eq!(wrap("", 8), [""]);
         assert_eq!(wrap("12345678 x", 8), ["12345678", "x"]);
+        assert_eq!(wrap_item("- one two three", 9), ["- one two", "  three"]);
+        assert_eq!(wrap_item(" 12. a long item", 12), [" 12. a long", "     item"]);
+        assert_eq!(wrap_item("2026 was a year", 10), ["2026 was a", "year"]);
     }
 
     #[test]

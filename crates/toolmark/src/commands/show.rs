@@ -88,19 +88,25 @@ impl Show {
                 return Ok(Exit::Unread);
             }
         };
-        let found = self.find_run(&mut runs)?;
-        match found {
-            Found::One(run) => self.print(printer, &run)?,
-            Found::Many(list) => self.print_list(printer, &list, runs.file())?,
-        }
+        let printed = match self.find_run(&mut runs) {
+            Ok(Found::One(run)) => self.print(printer, &run),
+            Ok(Found::Many(list)) => {
+                self.print_list(printer, &list, runs.file()).map_err(Stop::from)
+            }
+            Err(failure) => Err(failure.into()),
+        };
         printer.flush()?;
         Findings::of(runs.diagnostics(), runs.skipped(), printer.verbosity).print(printer)?;
+        printed?;
         Ok(if runs.skipped() > 0 { Exit::Unread } else { Exit::Ok })
     }
 
     /// The run that was asked for, or the list of all.
     fn find_run(&self, runs: &mut Trajectories) -> Result<Found, Failure> {
-        let Some(wanted) = &self.run else { return only_run(runs) };
+        let Some(wanted) = &self.run else {
+            let found = only_run(runs.by_ref());
+            return found.ok_or_else(|| Failure::unread(format!("{} holds no run", runs.file())));
+        };
         if let Ok(number) = wanted.parse::<usize>() {
             let at = number.checked_sub(1).ok_or_else(|| Failure::usage("runs count from 1"))?;
             if let Some(run) = runs.nth(at) {
@@ -132,6 +138,7 @@ impl Show {
             timeline::step(run, number, look, &mut emit)?;
         } else {
             timeline::header(run, look, &mut emit)?;
+            emit(Line::new())?;
             timeline::timeline(run, look, &mut emit)?;
         }
         Ok(())
@@ -227,19 +234,17 @@ impl Brief {
     }
 }
 
-/// The run of a file that has one; the list where it has several. Only one run
-/// is held in memory.
-fn only_run(runs: &mut Trajectories) -> Result<Found, Failure> {
-    let Some(first) = runs.next() else {
-        return Err(Failure::unread(format!("{} holds no run", runs.file())));
-    };
-    let Some(second) = runs.next() else { return Ok(Found::One(Box::new(first))) };
+/// The run of a file that has one; the list where it has several. The list is
+/// made as the runs are read, so that they are never in memory all at once.
+fn only_run(mut runs: impl Iterator<Item = Trajectory>) -> Option<Found> {
+    let first = runs.next()?;
+    let Some(second) = runs.next() else { return Some(Found::One(Box::new(first))) };
     let mut list = vec![Brief::new(1, &first), Brief::new(2, &second)];
     drop((first, second));
-    for run in runs.by_ref() {
+    for run in runs {
         list.push(Brief::new(list.len() + 1, &run));
     }
-    Ok(Found::Many(list))
+    Some(Found::Many(list))
 }
 
 /// The run, or the sub-agent in it, whose id or name starts so.
@@ -335,10 +340,9 @@ fn picked<'s>(
     listed: &'s [Session],
     answer: &str,
 ) -> Result<&'s Session, String> {
-    if let Some(at) = answer.parse::<usize>().ok().and_then(|n| n.checked_sub(1)) {
-        if let Some(session) = listed.get(at) {
-            return Ok(session);
-        }
+    let number = answer.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+    if let Some(session) = number.and_then(|at| listed.get(at)) {
+        return Ok(session);
     }
     match sessions::with_prefix(sessions, answer).as_slice() {
         [one] => Ok(one),
@@ -388,5 +392,44 @@ fn from_home(path: &str) -> String {
     match home.and_then(|h| Some(path.strip_prefix(h.to_str()?)?.to_owned())) {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
         _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use toolmark_trace::{Builder, FORMATS, Text};
+
+    fn run(id: &str) -> Trajectory {
+        let mut builder = Builder::new(FORMATS[0].info(), Arc::from("runs.jsonl"));
+        builder.run.id = Some(Text::owned(id));
+        builder.finish()
+    }
+
+    #[test]
+    fn one_run_is_shown_and_several_are_listed() {
+        assert!(only_run(std::iter::empty()).is_none());
+        assert!(matches!(only_run([run("a")].into_iter()), Some(Found::One(_))));
+        let Some(Found::Many(list)) = only_run(["a", "b", "c"].map(run).into_iter()) else {
+            panic!("three runs are a list");
+        };
+        let numbered: Vec<_> = list.iter().map(|b| (b.run, b.id.as_deref().unwrap())).collect();
+        assert_eq!(numbered, [(1, "a"), (2, "b"), (3, "c")]);
+    }
+
+    #[test]
+    fn a_name_may_be_that_of_a_sub_agent() {
+        let family = || {
+            let (mut parent, mut child) = (run("parent"), run("child"));
+            child.children.push(run("grandchild"));
+            parent.children.push(child);
+            parent
+        };
+        for wanted in ["par", "child", "grand"] {
+            let found = named(family(), wanted).unwrap();
+            assert!(found.id.unwrap().get().starts_with(wanted));
+        }
+        assert!(named(family(), "x").is_none());
     }
 }

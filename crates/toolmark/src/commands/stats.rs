@@ -17,6 +17,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -198,10 +199,12 @@ impl Row {
         let sum = |field: fn(&Self) -> Option<u64>| {
             rows.iter().filter_map(field).reduce(u64::saturating_add)
         };
-        let mut names: Vec<String> =
-            rows.iter().flat_map(|r| r.tool_names.iter().flatten().cloned()).collect();
-        names.sort_unstable();
-        names.dedup();
+        let names = rows.iter().filter_map(|r| r.tool_names.as_ref());
+        let names = names.fold(None, |all: Option<BTreeSet<String>>, one| {
+            let mut all = all.unwrap_or_default();
+            all.extend(one.iter().cloned());
+            Some(all)
+        });
         let tokens = rows.iter().filter_map(|r| r.tokens).reduce(|mut sum, one| {
             sum.recorded.add(one.recorded);
             sum.total = sum.total.saturating_add(one.total);
@@ -219,7 +222,7 @@ impl Row {
             assistant_turns: sum(|r| r.assistant_turns),
             user_turns: sum(|r| r.user_turns),
             max_parallel: rows.iter().filter_map(|r| r.max_parallel).max(),
-            tool_names: Some(names),
+            tool_names: names.map(|names| names.into_iter().collect()),
             tokens,
             bad_lines: sum(|r| r.bad_lines),
             unknown_records: sum(|r| r.unknown_records),

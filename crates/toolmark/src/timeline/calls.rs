@@ -8,7 +8,7 @@ use crate::table::{Column, Give, Table};
 use crate::text::{head, width};
 use anstyle::Style;
 use std::borrow::Cow;
-use toolmark_trace::{Call, EventKind, Fact, Status, Trajectory};
+use toolmark_trace::{Call, EventKind, Status, Trajectory};
 
 /// Tool names are lined up to here; longer ones push their arguments.
 const WIDEST_TOOL: usize = 14;
@@ -32,7 +32,7 @@ pub(super) fn status_mark(status: Status) -> (&'static str, Style) {
 }
 
 /// The colour of a status.
-fn status_tone(status: Status) -> Style {
+pub(super) fn status_tone(status: Status) -> Style {
     status_mark(status).1
 }
 
@@ -70,7 +70,7 @@ pub(super) fn problem_line(call: &Call, look: Look) -> Option<Line> {
         line.push(tone, &format!(", exit {code}"));
     }
     let text = call.result.as_ref().and_then(|r| r.payload.as_ref()).map(|p| p.plain());
-    let reason = text.map(|t| look.veil.glance(&reason(&t))).unwrap_or_default();
+    let reason = text.map(|t| look.veil.glance(reason(&t))).unwrap_or_default();
     if !reason.is_empty() {
         line.push(tone, ": ");
         line.push(tone, &reason);
@@ -79,16 +79,16 @@ pub(super) fn problem_line(call: &Call, look: Look) -> Option<Line> {
 }
 
 /// The line of an error that says what is wrong.
-fn reason(text: &str) -> Cow<'_, str> {
+fn reason(text: &str) -> &str {
     const LOOKED_AT: usize = 16 << 10;
     let text = head(text, LOOKED_AT);
     let text = text.trim().trim_start_matches("<tool_use_error>");
     let text = text.trim_end_matches("</tool_use_error>");
     let is_code = |line: &&str| line.to_ascii_lowercase().starts_with("exit code");
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !is_code(l));
-    let Some(first) = lines.clone().next() else { return Cow::Borrowed("") };
+    let Some(first) = lines.clone().next() else { return "" };
     if first.starts_with("Traceback") {
-        return Cow::Borrowed(lines.last().unwrap_or(first));
+        return lines.next_back().unwrap_or(first);
     }
     let blames = |line: &str| {
         let line = line.to_ascii_lowercase();
@@ -96,7 +96,7 @@ fn reason(text: &str) -> Cow<'_, str> {
             .iter()
             .any(|word| line.contains(word))
     };
-    Cow::Borrowed(lines.find(|line| blames(line)).unwrap_or(first))
+    lines.find(|line| blames(line)).unwrap_or(first)
 }
 
 /// All calls of a run and its sub-agents, one row each.
@@ -154,14 +154,6 @@ pub(crate) fn first_words(run: &Trajectory, look: Look) -> String {
         .or_else(|| said(&EventKind::Message))
         .or_else(|| said(&EventKind::Context))
         .unwrap_or_default()
-}
-
-/// How many calls failed, where the source can tell.
-pub(super) fn failures(run: &Trajectory) -> Option<u64> {
-    if run.fidelity.lacks(Fact::Status) {
-        return None;
-    }
-    Some(run.calls.iter().filter(|c| c.status.is_error()).count() as u64)
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use crate::printer::{Line, style};
 use crate::text::{width, wrap};
 use serde_json::Value;
 use std::io;
-use toolmark_trace::{Actor, At, Call, Level, Payload, Step, Trajectory};
+use toolmark_trace::{Actor, Call, Level, Payload, Step, Trajectory};
 
-/// `step 3 of 9 · turn 1 · model · 09:12:11 · 4.1k tokens · session.jsonl:12`
+/// `step 3 of 9 · turn 1 · model · 09:12:11 · 4.1k tokens`, and where it stands.
 pub(super) fn step_header(
     run: &Trajectory,
     number: u32,
@@ -34,24 +34,21 @@ pub(super) fn step_header(
     if let Some(usage) = &step.usage {
         add(&format!("{} tokens", human::count(usage.total())));
     }
-    add(&place(&step.at));
     emit(line.fit(look.width))?;
+    let place = step.at.location();
+    let place = format!("{}:{}:{}", place.file, place.line, place.column);
+    emit(Line::of(style::DIM, &place))?;
     emit(Line::new())
-}
-
-fn place(at: &At) -> String {
-    let place = at.location();
-    format!("{}:{}:{}", place.file, place.line, place.column)
 }
 
 /// What a status was read from, in words.
 fn level_words(level: Level) -> &'static str {
     match level {
-        Level::Protocol => "says the trace",
-        Level::ExitCode => "says the exit code",
-        Level::Denial => "says the refusal",
-        Level::Prose => "says the text of the result",
-        Level::Absent => "nothing says more",
+        Level::Protocol => " (marked so)",
+        Level::ExitCode => " (by exit code)",
+        Level::Denial => " (by the words of the refusal)",
+        Level::Prose => " (by the words of the result)",
+        Level::Absent => "",
     }
 }
 
@@ -62,13 +59,14 @@ pub(super) fn call_details(call: &Call, look: Look) -> Vec<Line> {
     if let Some(code) = call.exit_code {
         status.push(tone, &format!(", exit {code}"));
     }
-    status.push(style::DIM, &format!(" ({})", level_words(call.level)));
+    status.push(style::DIM, level_words(call.level));
     match call.actor {
         Actor::Agent => {}
         Actor::User => status.push(style::DIM, ", called by the user"),
         Actor::Provider => status.push(style::DIM, ", run by the model provider"),
     }
-    status.push(style::DIM, &format!(" \u{b7} {}", place(&call.at)));
+    let place = call.at.location();
+    status.push(style::DIM, &format!(" \u{b7} line {}:{}", place.line, place.column));
     let mut lines = vec![status];
     if let Some(args) = &call.args {
         lines.extend(arguments(args, look));

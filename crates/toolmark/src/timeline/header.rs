@@ -1,6 +1,6 @@
 //! What a run was, in a few lines above its timeline.
 
-use super::calls::failures;
+use super::calls::status_tone;
 use super::{Emit, Look};
 use crate::human::{self, things};
 use crate::printer::{Line, style};
@@ -8,7 +8,7 @@ use crate::text::{cut_path, width};
 use anstyle::Style;
 use std::borrow::Cow;
 use std::io;
-use toolmark_trace::{Trajectory, Usage};
+use toolmark_trace::{Fact, Status, Trajectory, Usage};
 
 /// A piece of the header and how it looks.
 type Part = (Style, String);
@@ -95,11 +95,7 @@ fn counts(run: &Trajectory) -> Vec<Part> {
         add(style::PLAIN, run.steps.len() as u64, "step");
     }
     add(style::PLAIN, run.calls.len() as u64, "call");
-    match failures(run) {
-        Some(0) => parts.push((style::GOOD, "none failed".to_owned())),
-        Some(n) => parts.push((style::BAD, format!("{n} failed"))),
-        None => parts.push((style::DIM, "failures not recorded".to_owned())),
-    }
+    parts.extend(failures(run));
     let open = run.calls.iter().filter(|c| c.result.is_none()).count();
     if open > 0 {
         parts.push((style::WARN, format!("{open} unanswered")));
@@ -108,8 +104,26 @@ fn counts(run: &Trajectory) -> Vec<Part> {
     if inside > 0 {
         parts.push((style::USER, things(inside as u64, "sub-agent")));
     }
+    parts
+}
+
+/// How many calls ended badly, and how.
+fn failures(run: &Trajectory) -> Vec<Part> {
     if run.calls.is_empty() {
-        parts.retain(|(_, text)| text != "none failed");
+        return Vec::new();
+    }
+    if run.fidelity.lacks(Fact::Status) {
+        return vec![(style::DIM, "failures not recorded".to_owned())];
+    }
+    let mut parts = Vec::new();
+    for status in [Status::Failed, Status::Denied, Status::Interrupted] {
+        let n = run.calls.iter().filter(|c| c.status == status).count();
+        if n > 0 {
+            parts.push((status_tone(status), format!("{n} {}", status.word())));
+        }
+    }
+    if parts.is_empty() {
+        parts.push((style::GOOD, "none failed".to_owned()));
     }
     parts
 }

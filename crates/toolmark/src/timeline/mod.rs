@@ -14,11 +14,11 @@ pub(crate) use header::header;
 use crate::human;
 use crate::printer::{Line, style};
 use crate::redact::Veil;
-use crate::text::wrap;
+use crate::text::{width, wrap};
 use anstyle::Style;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
-use toolmark_trace::{Event, EventKind, Payload, Trajectory};
+use toolmark_trace::{Call, Event, EventKind, Payload, Trajectory};
 
 /// Takes the lines of a timeline.
 pub(crate) type Emit<'e> = &'e mut dyn FnMut(Line) -> io::Result<()>;
@@ -74,6 +74,10 @@ struct Walk<'r> {
     /// The column of arguments, so that they stand below each other.
     tool_width: usize,
     turn: u32,
+    /// Has the timeline begun?
+    begun: bool,
+    /// Steps that call a tool for skills: what it says need not be said twice.
+    skill_steps: HashSet<u32>,
     contexts: Vec<&'r Event>,
     unknown: u64,
 }
@@ -120,6 +124,8 @@ impl<'r> Walk<'r> {
             gutter: Gutter::new(run),
             tool_width: calls::tool_width(run),
             turn: 0,
+            begun: false,
+            skill_steps: skill_steps(run),
             contexts: Vec::new(),
             unknown: 0,
         }
@@ -166,13 +172,16 @@ impl<'r> Walk<'r> {
             EventKind::Message => self.message(event, emit),
             EventKind::Reasoning => self.reasoning(event, emit),
             EventKind::Call(index) => self.call(*index, emit),
+            EventKind::Skill if event.step.is_some_and(|s| self.skill_steps.contains(&s)) => Ok(()),
             EventKind::Skill => {
                 let line = Line::of(style::USER, "\u{25c6} skill ");
                 self.line(event.step, line.with(style::PLAIN, &self.glance(event)), emit)
             }
             EventKind::OrphanResult => {
                 let line = Line::of(style::WARN, "? result without a call: ");
-                self.line(event.step, line.with(style::PLAIN, &self.glance(event)), emit)
+                let line = line.with(style::PLAIN, &self.glance(event));
+                self.line(event.step, line.fit(self.room()), emit)?;
+                self.uncut(event, emit)
             }
             EventKind::Compaction => self.rule(style::USER, "context compacted", event, emit),
             EventKind::Error => self.rule(style::BAD, "error", event, emit),
@@ -183,7 +192,10 @@ impl<'r> Walk<'r> {
     fn user(&mut self, event: &Event, emit: Emit<'_>) -> io::Result<()> {
         self.turn += 1;
         self.gutter.last = None;
-        emit(Line::new())?;
+        if self.begun {
+            emit(Line::new())?;
+        }
+        self.begun = true;
         let mut head = Line::of(style::USER, "\u{258c} ");
         head.push(style::USER.bold(), &format!("user turn {}", self.turn));
         if let Some(time) = event.time {
@@ -200,7 +212,7 @@ impl<'r> Walk<'r> {
     }
 
     fn message(&mut self, event: &Event, emit: Emit<'_>) -> io::Result<()> {
-        let room = self.look.width.saturating_sub(self.gutter.width() + 2);
+        let room = self.room();
         for text in self.words(event.text.as_ref(), room, MODEL_LINES) {
             self.line(event.step, Line::of(style::PLAIN, &text), emit)?;
         }
@@ -216,7 +228,7 @@ impl<'r> Walk<'r> {
             let line = Line::of(style::THOUGHT, "thought: ").with(style::THOUGHT, &words);
             return self.line(event.step, line, emit);
         }
-        let room = self.look.width.saturating_sub(self.gutter.width() + 2);
+        let room = self.room();
         let withheld = event.text.is_none();
         let label = if withheld { "thought: (withheld)" } else { "thought:" };
         self.line(event.step, Line::of(style::THOUGHT, label), emit)?;
@@ -257,7 +269,7 @@ impl<'r> Walk<'r> {
 
     fn call_lines(&self, index: u32) -> Vec<Line> {
         let Some(call) = self.run.calls.get(index as usize) else { return Vec::new() };
-        let room = self.look.width.saturating_sub(self.gutter.width() + 2);
+        let room = self.room();
         let cwd = self.run.cwd.as_ref().map(|c| c.get());
         let look = Look { width: room, ..self.look };
         let mut lines = vec![calls::call_line(call, self.tool_width, cwd.as_deref(), look)];
@@ -290,7 +302,8 @@ impl<'r> Walk<'r> {
     }
 
     /// A line right across, for what concerns the whole run.
-    fn rule(&self, tone: Style, word: &str, event: &Event, emit: Emit<'_>) -> io::Result<()> {
+    fn rule(&mut self, tone: Style, word: &str, event: &Event, emit: Emit<'_>) -> io::Result<()> {
+        self.begun = true;
         let width = self.look.width;
         let mut line = Line::of(tone, "\u{2500}\u{2500} ").with(tone.bold(), word);
         let glance = self.glance(event);
@@ -301,7 +314,27 @@ impl<'r> Walk<'r> {
         let mut line = line.fit(width.saturating_sub(4));
         line.push(style::PLAIN, " ");
         line.push(tone, &"\u{2500}".repeat(width.saturating_sub(line.width())));
-        emit(line)
+        emit(line)?;
+        self.uncut(event, emit)
+    }
+
+    /// The text of an event of which a line has shown the start, where
+    /// everything is to be seen.
+    fn uncut(&mut self, event: &Event, emit: Emit<'_>) -> io::Result<()> {
+        let text = event.text.as_ref().filter(|_| self.look.full).map(|t| t.plain());
+        let room = self.room();
+        let Some(text) = text.filter(|t| t.trim().contains('\n') || width(t) * 2 > room) else {
+            return Ok(());
+        };
+        for line in block(&text, Look { width: room, ..self.look }) {
+            self.line(event.step, line, emit)?;
+        }
+        Ok(())
+    }
+
+    /// The columns behind the gutter.
+    fn room(&self) -> usize {
+        self.look.width.saturating_sub(self.gutter.width() + 2)
     }
 
     fn note(&mut self, label: &str, kind: &str, emit: Emit<'_>) -> io::Result<()> {
@@ -315,7 +348,7 @@ impl<'r> Walk<'r> {
         let contexts = std::mem::take(&mut self.contexts);
         let Some(first) = contexts.first() else { return Ok(()) };
         if self.look.full {
-            let room = self.look.width.saturating_sub(self.gutter.width() + 2);
+            let room = self.room();
             for event in contexts {
                 self.line(None, Line::of(style::DIM, "context:"), emit)?;
                 for text in self.words(event.text.as_ref(), room, usize::MAX) {
@@ -344,6 +377,7 @@ impl<'r> Walk<'r> {
         line: Line,
         emit: Emit<'_>,
     ) -> io::Result<()> {
+        self.begun = true;
         let mut whole = Line::new();
         if let Some(number) = step.filter(|s| self.gutter.last != Some(*s)) {
             self.gutter.last = step;
@@ -391,7 +425,7 @@ fn place_children(run: &Trajectory) -> (HashMap<u32, Vec<&Trajectory>>, Vec<&Tra
         let by_name = named.filter_map(|id| by_id.get(&*id.get())).next().copied();
         let by_time = || {
             let start = child.started?;
-            let before = |c: &toolmark_trace::Call| c.started.is_some_and(|t| t <= start);
+            let before = |c: &Call| c.started.is_some_and(|t| t <= start);
             run.calls.iter().rposition(before).map(|i| i as u32)
         };
         match by_name.or_else(by_time) {
@@ -400,6 +434,11 @@ fn place_children(run: &Trajectory) -> (HashMap<u32, Vec<&Trajectory>>, Vec<&Tra
         }
     }
     (placed, strays)
+}
+
+fn skill_steps(run: &Trajectory) -> HashSet<u32> {
+    let is_skill = |call: &&Call| call.name.canonical().tool.eq_ignore_ascii_case("skill");
+    run.calls.iter().filter(is_skill).filter_map(|call| call.step).collect()
 }
 
 /// A block of text behind a bar, for details.
