@@ -271,11 +271,12 @@ mod tests {
         let text = format!("first\n{}X{}\r\nlast", "\u{f6}".repeat(50), "b".repeat(50));
         let place = text.find('X').unwrap();
         let block = Arc::new(Block { text, base: 0, line: 1, column: 0, file: "f".into() });
-        let (part, caret) = At::new(&block, place).excerpt(20);
-        assert_eq!((part, caret), ("\u{f6}\u{f6}\u{f6}\u{f6}\u{f6}Xbbbbbbbbb", 10));
-        let (part, caret) = At::new(&block, 2).excerpt(20);
-        assert_eq!((part, caret), ("first", 2));
-        let (part, caret) = At::new(&block, block.text.len()).excerpt(20);
-        assert_eq!((part, caret), ("last", 4));
+        for (place, want) in [
+            (place, ("\u{f6}\u{f6}\u{f6}\u{f6}\u{f6}Xbbbbbbbbb", 10)),
+            (2, ("first", 2)),
+            (block.text.len(), ("last", 4)),
+        ] {
+            assert_eq!(At::new(&block, place).excerpt(20), want);
+        }
     }
 }
