@@ -67,13 +67,7 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) {
 }
 
 fn trajectories(path: &Path) -> u64 {
-    let mut summary = Summary::default();
-    if let Ok(runs) = read_path(path, &Options::default()) {
-        for run in runs {
-            summary.add(&run);
-        }
-    }
-    summary.tool_calls
+    read_path(path, &Options::default()).map_or(0, |mut runs| Summary::of(&mut runs).tool_calls)
 }
 
 fn lines(path: &Path) -> Vec<u8> {

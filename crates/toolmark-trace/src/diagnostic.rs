@@ -28,17 +28,21 @@ pub struct Diagnostic {
     pub location: Location,
     /// The offending text, cut.
     pub excerpt: Option<String>,
+    /// The byte in [`Diagnostic::excerpt`] where the place is.
+    pub caret: usize,
 }
 
 impl Diagnostic {
     /// A diagnostic about a place in a file.
     pub(crate) fn at(severity: Severity, at: &At, message: impl Into<String>) -> Self {
+        let (excerpt, caret) = at.excerpt(200);
         Self {
             severity,
             message: message.into(),
             hint: None,
             location: at.location(),
-            excerpt: Some(at.line_text(200).to_owned()),
+            excerpt: Some(excerpt.to_owned()),
+            caret,
         }
     }
 
@@ -50,6 +54,7 @@ impl Diagnostic {
             hint: None,
             location: Location { file: Arc::clone(file), line: 0, column: 0, byte: 0 },
             excerpt: None,
+            caret: 0,
         }
     }
 

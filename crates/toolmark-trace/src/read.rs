@@ -385,15 +385,14 @@ impl Trajectories {
                 self.reader.record(&record, &mut self.out);
             }
             Err(error) => {
-                let at = crate::model::At::new(
-                    &frame.block,
-                    frame.start + error.offset.min(frame.end - frame.start),
-                );
-                let message = if looks_like_json(frame.text()) {
-                    format!("not JSON: {}", error.problem)
+                // Of a line that is no JSON at all, its start is what is wrong.
+                let (offset, message) = if looks_like_json(frame.text()) {
+                    (error.offset, format!("not JSON: {}", error.problem))
                 } else {
-                    "not JSON".to_owned()
+                    (0, "not JSON".to_owned())
                 };
+                let offset = offset.min(frame.end - frame.start);
+                let at = crate::model::At::new(&frame.block, frame.start + offset);
                 self.out.skip(&at, message);
             }
         }

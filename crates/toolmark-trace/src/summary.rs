@@ -2,6 +2,7 @@
 
 use crate::format::FormatInfo;
 use crate::model::{Fact, Fidelity, Tokens, Trajectory, Usage};
+use crate::read::Trajectories;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ pub struct TokenCounts {
 
 /// The counts of the trajectories of one file; sub-agents count where they stand.
 /// `None` means that the format does not record it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Summary {
     /// Runs.
     pub trajectories: u64,
@@ -57,33 +58,23 @@ fn names_only<S: serde::Serializer>(
 }
 
 /// The counts of a file without a run: nothing was called, nobody spoke.
-impl Default for Summary {
-    fn default() -> Self {
-        Self {
-            trajectories: 0,
-            tool_calls: 0,
-            tool_results: 0,
-            tool_errors: Some(0),
-            unanswered: 0,
-            orphans: 0,
-            assistant_turns: Some(0),
-            user_turns: Some(0),
-            max_parallel: None,
-            tools: BTreeMap::new(),
-            tokens: None,
-            unknown_records: 0,
-            fidelity: Fidelity::FULL,
-        }
-    }
-}
-
 impl Summary {
+    /// The counts of a file, reading it to its end.
+    #[must_use]
+    pub fn of(runs: &mut Trajectories) -> Self {
+        let mut summary = Self::default();
+        for run in runs.by_ref() {
+            summary.add(&run);
+        }
+        if let Some(usage) = runs.unattributed() {
+            summary.add_usage(usage);
+        }
+        summary.close(runs.format().info());
+        summary
+    }
+
     /// Adds one trajectory and its sub-agents.
     pub fn add(&mut self, trajectory: &Trajectory) {
-        if self.trajectories == 0 {
-            // From here on it is for the runs to say what was recorded.
-            (self.tool_errors, self.assistant_turns, self.user_turns) = (None, None, None);
-        }
         self.trajectories += 1;
         for run in trajectory.flatten() {
             self.add_run(run);
@@ -92,7 +83,7 @@ impl Summary {
 
     /// Ends the counts of a file. One without runs has none of what its format
     /// records, which is not the same as not knowing.
-    pub fn close(&mut self, format: &FormatInfo) {
+    fn close(&mut self, format: &FormatInfo) {
         if self.trajectories > 0 {
             return;
         }
@@ -146,7 +137,7 @@ impl Summary {
     }
 
     /// Adds usage that belongs to no trajectory of the file.
-    pub fn add_usage(&mut self, usage: &Usage) {
+    fn add_usage(&mut self, usage: &Usage) {
         let sum = self.tokens.get_or_insert(TokenCounts { recorded: Tokens::default(), total: 0 });
         sum.recorded.add(usage.recorded);
         sum.total = sum.total.saturating_add(usage.total());

@@ -40,14 +40,7 @@ fn every_shared_file_gives_its_true_counts() {
                 continue;
             }
         };
-        let mut summary = Summary::default();
-        for run in runs.by_ref() {
-            summary.add(&run);
-        }
-        if let Some(usage) = runs.unattributed() {
-            summary.add_usage(usage);
-        }
-        summary.close(runs.format().info());
+        let summary = Summary::of(&mut runs);
         let mut ours = serde_json::to_value(&summary).unwrap();
         ours["bad_lines"] = runs.skipped().into();
         for field in [

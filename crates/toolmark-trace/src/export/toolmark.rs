@@ -90,6 +90,9 @@ impl Writer {
         w.time("time", step.time)?;
         usage(w, step.usage.as_ref())?;
         w.put("turn", &step.turn)?;
+        if !step.complete {
+            w.put("complete", &false)?;
+        }
         self.at(w, run, &step.at)
     }
 

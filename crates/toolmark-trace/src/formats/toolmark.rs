@@ -155,8 +155,9 @@ impl Line<'_> {
     }
 
     fn step(&self, value: Value<'_>) -> Step {
+        let at = self.place(value);
         let mut step =
-            Step { id: None, model: None, time: None, usage: None, turn: 0, at: self.place(value) };
+            Step { id: None, model: None, time: None, usage: None, turn: 0, complete: true, at };
         for (key, value) in value.fields() {
             match key.inner().unwrap_or("") {
                 "id" => step.id = self.record.text(value),
@@ -164,6 +165,7 @@ impl Line<'_> {
                 "time" => step.time = time::from_value(value),
                 "usage" => step.usage = usage(value),
                 "turn" => step.turn = count(value).unwrap_or(0),
+                "complete" => step.complete = value.as_bool() != Some(false),
                 "at" => step.at = self.at(value),
                 _ => {}
             }

@@ -200,6 +200,29 @@ impl At {
         }
         text[start..cut].trim_end_matches('\r')
     }
+
+    /// The part of the line around this place, at most `limit` bytes of it,
+    /// and the byte in that part where the place is.
+    #[must_use]
+    pub fn excerpt(&self, limit: usize) -> (&str, usize) {
+        let text = &self.block.text;
+        let offset = self.offset as usize;
+        let mut start = memchr::memrchr(b'\n', &text.as_bytes()[..offset]).map_or(0, |n| n + 1);
+        if offset - start > limit / 2 {
+            start = offset - limit / 2;
+        }
+        let end =
+            memchr::memchr(b'\n', &text.as_bytes()[start..]).map_or(text.len(), |n| start + n);
+        let mut end = end.max(offset).min(start + limit);
+        while !text.is_char_boundary(start) {
+            start += 1;
+        }
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let part = text.get(start..end).unwrap_or("").trim_end_matches('\r');
+        (part, offset.saturating_sub(start).min(part.len()))
+    }
 }
 
 impl fmt::Debug for At {
@@ -330,5 +353,19 @@ mod tests {
         assert_eq!((last.line, last.column, last.byte), (7, 3, 23));
         assert_eq!(places[1].location().column, 12);
         assert_eq!(At::recorded(&last).location(), last);
+    }
+
+    #[test]
+    fn an_excerpt_is_around_its_place() {
+        let text = format!("first\n{}X{}\r\nlast", "\u{f6}".repeat(50), "b".repeat(50));
+        let place = text.find('X').unwrap();
+        let block = Arc::new(Block { text, base: 0, line: 1, column: 0, file: "f".into() });
+        for (place, want) in [
+            (place, ("\u{f6}\u{f6}\u{f6}\u{f6}\u{f6}Xbbbbbbbbb", 10)),
+            (2, ("first", 2)),
+            (block.text.len(), ("last", 4)),
+        ] {
+            assert_eq!(At::new(&block, place).excerpt(20), want);
+        }
     }
 }

@@ -1,0 +1,110 @@
+//! The command line: what can be asked for, and the words that explain it.
+
+use crate::commands::{completions, formats, show, stats};
+use crate::exit;
+use crate::printer::{Color, Printer, Verbosity};
+use crate::redact::Veil;
+use anstyle::{AnsiColor, Style};
+use clap::builder::{PossibleValuesParser, Styles, TypedValueParser};
+use clap::{ArgAction, Args, Parser, Subcommand};
+use toolmark_trace::{FORMATS, Format, Options, format_by_id};
+
+const STYLES: Styles = Styles::styled()
+    .header(Style::new().bold())
+    .usage(Style::new().bold())
+    .literal(AnsiColor::Cyan.on_default())
+    .placeholder(Style::new().dimmed())
+    .valid(AnsiColor::Green.on_default())
+    .invalid(AnsiColor::Yellow.on_default())
+    .error(AnsiColor::Red.on_default().bold());
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark show                       the newest sessions on this machine
+  toolmark show session.jsonl         one run as a timeline
+  toolmark stats runs/ --format csv   one row per trace
+  toolmark formats                    what can be read";
+
+/// Reads what an AI agent did: the traces of many agents, in one model.
+#[derive(Debug, Parser)]
+#[command(name = "toolmark", version, styles = STYLES, arg_required_else_help = true)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+#[command(disable_help_subcommand = false, propagate_version = false)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Show(show::Show),
+    Stats(stats::Stats),
+    Formats(formats::Formats),
+    Completions(completions::Completions),
+}
+
+/// Options every command has.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Output {
+    /// When to use colour: auto, always or never
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    pub(crate) color: Color,
+    /// Print errors and results only
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Print everything there is to say about what was read
+    #[arg(short, long, global = true)]
+    verbose: bool,
+    /// Show secrets instead of masking them
+    #[arg(long = "no-redact", global = true, action = ArgAction::SetFalse)]
+    redacts: bool,
+}
+
+impl Output {
+    /// The printer these options ask for.
+    pub(crate) fn printer(&self) -> Printer {
+        let verbosity = match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => Verbosity::Normal,
+        };
+        Printer::new(self.color, verbosity, Veil::new(self.redacts))
+    }
+}
+
+/// How traces are read.
+#[derive(Debug, Args)]
+pub(crate) struct Reading {
+    /// Read as this format, whatever the content looks like (see `toolmark formats`)
+    #[arg(long = "as", value_name = "FORMAT", value_parser = format_id(), hide_possible_values = true)]
+    reader: Option<&'static str>,
+}
+
+impl Reading {
+    /// The reading options these arguments ask for.
+    pub(crate) fn options(&self) -> Options {
+        Options { force: self.reader.and_then(format_by_id), ..Options::default() }
+    }
+}
+
+/// Accepts the id of a format; clap suggests the nearest where it is none.
+pub(crate) fn format_id() -> impl TypedValueParser<Value = &'static str> {
+    let ids = FORMATS.iter().map(|f| f.info().id);
+    PossibleValuesParser::new(ids)
+        .map(|id| format_by_id(&id).map_or("", |format: &'static dyn Format| format.info().id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

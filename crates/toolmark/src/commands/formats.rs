@@ -1,0 +1,126 @@
+//! `toolmark formats`: what can be read, and what each format cannot tell.
+
+use crate::Stop;
+use crate::cli::format_id;
+use crate::exit::Exit;
+use crate::human;
+use crate::printer::{Line, Printer, style};
+use crate::text::{width, wrap};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use std::io;
+use toolmark_trace::{FORMATS, Fidelity, FormatInfo, format_by_id};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark formats                 all of them
+  toolmark formats claude-code     one of them, and how it is recognised
+  toolmark formats --format json | jq -r '.[].id'";
+
+/// List the trace formats that can be read
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Formats {
+    /// Only this format, in detail
+    #[arg(value_name = "ID", value_parser = format_id(), hide_possible_values = true)]
+    id: Option<&'static str>,
+    /// How to print them
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    format: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Output {
+    Text,
+    Json,
+}
+
+/// A format in the JSON output.
+#[derive(Serialize)]
+struct Described {
+    id: &'static str,
+    title: &'static str,
+    origin: &'static str,
+    versions: &'static str,
+    looks_for: &'static str,
+    never_records: Fidelity,
+}
+
+impl Described {
+    fn new(info: &FormatInfo) -> Self {
+        Self {
+            id: info.id,
+            title: info.title,
+            origin: info.origin,
+            versions: info.versions,
+            looks_for: info.looks_for,
+            never_records: info.fidelity,
+        }
+    }
+}
+
+impl Formats {
+    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let one = self.id.and_then(format_by_id).map(|format| format.info());
+        match (self.format, one) {
+            (Output::Json, Some(info)) => printer.json(&Described::new(info))?,
+            (Output::Json, None) => {
+                let all: Vec<_> = FORMATS.iter().map(|f| Described::new(f.info())).collect();
+                printer.json(&all)?;
+            }
+            (Output::Text, Some(info)) => print_details(printer, info)?,
+            (Output::Text, None) => print_list(printer)?,
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+fn never_records(info: &FormatInfo) -> String {
+    let missing: Vec<_> = info.fidelity.missing().map(|fact| fact.word()).collect();
+    if missing.is_empty() { "\u{2013}".to_owned() } else { missing.join(", ") }
+}
+
+fn print_list(printer: &mut Printer) -> io::Result<()> {
+    let indent = FORMATS.iter().map(|f| width(f.info().id)).max().unwrap_or(0) + 2;
+    let room = printer.width().saturating_sub(indent);
+    for format in FORMATS {
+        let info = format.info();
+        let mut first = Line::of(style::STRONG, info.id);
+        first.pad(indent);
+        first.push(style::PLAIN, info.title);
+        if !info.versions.is_empty() {
+            first.push(style::DIM, &format!(", {}", info.versions));
+        }
+        printer.line(&first)?;
+        let facts = [info.origin.to_owned(), format!("never records {}", never_records(info))];
+        for text in facts.iter().flat_map(|fact| wrap(fact, room)) {
+            let mut line = Line::new();
+            line.pad(indent);
+            printer.line(&line.with(style::DIM, &text))?;
+        }
+    }
+    printer.line(&Line::new())?;
+    let count = human::things(FORMATS.len() as u64, "format");
+    let words = format!("{count}, recognised by content; gzip, zstd and zip are opened");
+    printer.line(&Line::of(style::DIM, &words))
+}
+
+fn print_details(printer: &mut Printer, info: &FormatInfo) -> io::Result<()> {
+    let name = Line::of(style::STRONG, info.id).with(style::PLAIN, "  ");
+    printer.line(&name.with(style::PLAIN, info.title))?;
+    const INDENT: usize = 16;
+    let room = printer.width().saturating_sub(INDENT);
+    for (label, text) in [
+        ("versions", info.versions),
+        ("comes from", info.origin),
+        ("recognised by", info.looks_for),
+        ("never records", &never_records(info)),
+    ] {
+        for (at, text) in wrap(text, room).iter().enumerate() {
+            let mut line = Line::of(style::DIM, if at == 0 { label } else { "" });
+            line.pad(INDENT);
+            printer.line(&line.with(style::PLAIN, text))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,6 @@
+//! One command, one file.
+
+pub(crate) mod completions;
+pub(crate) mod formats;
+pub(crate) mod show;
+pub(crate) mod stats;

@@ -1,0 +1,435 @@
+//! `toolmark show`: one run, for people.
+
+use crate::Stop;
+use crate::cli::Reading;
+use crate::diagnostics::Findings;
+use crate::exit::{Exit, Failure};
+use crate::human;
+use crate::inputs::Input;
+use crate::printer::{Line, Printer, style};
+use crate::sessions::{self, Session};
+use crate::table::{Column, Give, Table};
+use crate::text::head;
+use crate::timeline::{self, Look};
+use crate::view;
+use clap::{Args, ValueEnum};
+use jiff::SignedDuration;
+use serde::Serialize;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use toolmark_trace::{Diagnostic, Fact, Trajectories, Trajectory};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark show                          the newest sessions on this machine, to pick from
+  toolmark show session.jsonl            a run as a timeline
+  toolmark show 4f1c                     the session whose id starts so
+  toolmark show session.jsonl --calls    one line per tool call
+  toolmark show session.jsonl --step 7   everything about one step
+  toolmark show results.json --run 3     the third run of a file with many
+  cat session.jsonl | toolmark show -";
+
+/// Show a run as a timeline
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Show {
+    /// A trace file, - for stdin, or the start of a session's id; without it,
+    /// the newest sessions are listed
+    trace: Option<PathBuf>,
+    /// Of a file with several runs, this one: its number, or the start of its id or name
+    #[arg(long, value_name = "N|ID")]
+    run: Option<String>,
+    /// One line per tool call
+    #[arg(long, conflicts_with = "step")]
+    calls: bool,
+    /// Everything about one step
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    step: Option<u32>,
+    /// Cut nothing: all words, arguments and results
+    #[arg(long)]
+    full: bool,
+    /// How to print the run
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    format: Output,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Output {
+    Text,
+    Json,
+}
+
+/// How many sessions are listed.
+const LISTED: usize = 20;
+/// Lines wider than this are hard to read.
+const WIDEST: usize = 140;
+
+impl Show {
+    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        if self.format == Output::Json && (self.calls || self.step.is_some()) {
+            let failure =
+                Failure::usage("--format json has everything; it takes no --calls or --step");
+            return Err(failure.into());
+        }
+        let input = match &self.trace {
+            Some(trace) => find_trace(trace)?,
+            None => match pick_session(printer)? {
+                Some(path) => Input::named(&path),
+                None => return Ok(Exit::Ok),
+            },
+        };
+        let mut runs = match input.read(&self.reading.options()) {
+            Ok(runs) => runs,
+            Err(error) => {
+                Findings::error(Diagnostic::from_error(&error)).print(printer)?;
+                return Ok(Exit::Unread);
+            }
+        };
+        let printed = match self.find_run(&mut runs) {
+            Ok(Found::One(run)) => self.print(printer, &run),
+            Ok(Found::Many(list)) => {
+                self.print_list(printer, &list, runs.file()).map_err(Stop::from)
+            }
+            Err(failure) => Err(failure.into()),
+        };
+        printer.flush()?;
+        Findings::of(runs.diagnostics(), runs.skipped(), printer.verbosity).print(printer)?;
+        printed?;
+        Ok(if runs.skipped() > 0 { Exit::Unread } else { Exit::Ok })
+    }
+
+    /// The run that was asked for, or the list of all.
+    fn find_run(&self, runs: &mut Trajectories) -> Result<Found, Failure> {
+        let Some(wanted) = &self.run else {
+            let found = only_run(runs.by_ref());
+            return found.ok_or_else(|| Failure::unread(format!("{} holds no run", runs.file())));
+        };
+        if let Ok(number) = wanted.parse::<usize>() {
+            let at = number.checked_sub(1).ok_or_else(|| Failure::usage("runs count from 1"))?;
+            if let Some(run) = runs.nth(at) {
+                return Ok(Found::One(Box::new(run)));
+            }
+        } else if let Some(run) = runs.find_map(|run| named(run, wanted)) {
+            return Ok(Found::One(Box::new(run)));
+        }
+        let failure = Failure::usage(format!("{} has no run {wanted}", runs.file()));
+        Err(failure.hint("without --run, the runs of a file are listed"))
+    }
+
+    fn print(&self, printer: &mut Printer, run: &Trajectory) -> Result<(), Stop> {
+        if self.format == Output::Json {
+            printer.json(&view::run(run))?;
+            return Ok(());
+        }
+        let look = self.look(printer);
+        if self.calls {
+            let limit = (!self.full).then(|| printer.width());
+            timeline::call_table(run, look).print(printer, limit)?;
+            return Ok(());
+        }
+        let mut emit = |line: Line| printer.line(&line);
+        if let Some(number) = self.step {
+            if number as usize > run.steps.len() {
+                return Err(no_such_step(run, number).into());
+            }
+            timeline::step(run, number, look, &mut emit)?;
+        } else {
+            timeline::header(run, look, &mut emit)?;
+            emit(Line::new())?;
+            timeline::timeline(run, look, &mut emit)?;
+        }
+        Ok(())
+    }
+
+    fn print_list(&self, printer: &mut Printer, list: &[Brief], file: &str) -> io::Result<()> {
+        if self.format == Output::Json {
+            return printer.json(&list);
+        }
+        let count = human::things(list.len() as u64, "run");
+        printer.line(
+            &Line::of(style::STRONG, file).with(style::PLAIN, ": ").with(style::PLAIN, &count),
+        )?;
+        let look = self.look(printer);
+        let mut table = Table::new(vec![
+            Column::numbers("#"),
+            Column::words("id").gives(Give::End),
+            Column::numbers("steps"),
+            Column::numbers("calls"),
+            Column::numbers("failed"),
+            Column::words("ended").gives(Give::End).leaves(1),
+            Column::words("what").gives(Give::End),
+        ]);
+        for brief in list {
+            table.row(brief.cells(look));
+        }
+        let limit = printer.width();
+        table.print(printer, Some(limit))?;
+        let hint = format!("toolmark show {file} --run N shows one of them");
+        printer.line(&Line::of(style::DIM, &hint))
+    }
+
+    fn look(&self, printer: &Printer) -> Look {
+        Look { width: printer.width().min(WIDEST), full: self.full, veil: printer.veil }
+    }
+}
+
+/// What a file turned out to hold.
+enum Found {
+    One(Box<Trajectory>),
+    Many(Vec<Brief>),
+}
+
+/// A run in a list.
+#[derive(Serialize)]
+struct Brief {
+    run: usize,
+    id: Option<String>,
+    name: Option<String>,
+    steps: usize,
+    calls: usize,
+    failed: Option<usize>,
+    outcome: Option<String>,
+    /// The first words of the user.
+    words: String,
+}
+
+impl Brief {
+    fn new(number: usize, run: &Trajectory) -> Self {
+        /// First words longer than this are cut, so that a long list stays small.
+        const WORDS: usize = 300;
+        let text = |t: &toolmark_trace::Text| t.get().into_owned();
+        let bare = Look { width: WORDS, full: false, veil: crate::redact::Veil::new(false) };
+        let failed = run.calls.iter().filter(|c| c.status.is_error()).count();
+        Self {
+            run: number,
+            id: run.id.as_ref().map(text),
+            name: run.name.as_ref().map(text),
+            steps: run.steps.len(),
+            calls: run.calls.len(),
+            failed: (!run.fidelity.lacks(Fact::Status)).then_some(failed),
+            outcome: run.outcome.as_ref().map(text),
+            words: head(&timeline::first_words(run, bare), WORDS).to_owned(),
+        }
+    }
+
+    fn cells(&self, look: Look) -> Vec<crate::table::Cell> {
+        let what = self.name.as_deref().unwrap_or(&self.words);
+        let glance = |text: Option<&str>| look.veil.glance(text.unwrap_or_default());
+        vec![
+            (style::DIM, self.run.to_string()),
+            (style::STRONG, glance(self.id.as_deref())),
+            (style::PLAIN, self.steps.to_string()),
+            (style::PLAIN, self.calls.to_string()),
+            match self.failed {
+                None => (style::DIM, "\u{2013}".to_owned()),
+                Some(0) => (style::DIM, "0".to_owned()),
+                Some(n) => (style::BAD, n.to_string()),
+            },
+            (style::PLAIN, glance(self.outcome.as_deref())),
+            (style::PLAIN, glance(Some(what))),
+        ]
+    }
+}
+
+/// The run of a file that has one; the list where it has several. The list is
+/// made as the runs are read, so that they are never in memory all at once.
+fn only_run(mut runs: impl Iterator<Item = Trajectory>) -> Option<Found> {
+    let first = runs.next()?;
+    let Some(second) = runs.next() else { return Some(Found::One(Box::new(first))) };
+    let mut list = vec![Brief::new(1, &first), Brief::new(2, &second)];
+    drop((first, second));
+    for run in runs {
+        list.push(Brief::new(list.len() + 1, &run));
+    }
+    Some(Found::Many(list))
+}
+
+/// The run, or the sub-agent in it, whose id or name starts so.
+fn named(mut run: Trajectory, wanted: &str) -> Option<Trajectory> {
+    let is_it = |run: &Trajectory| {
+        [&run.id, &run.name].into_iter().flatten().any(|t| t.get().starts_with(wanted))
+    };
+    if is_it(&run) {
+        return Some(run);
+    }
+    let mut inside = std::mem::take(&mut run.children);
+    while let Some(mut child) = inside.pop() {
+        if is_it(&child) {
+            return Some(child);
+        }
+        inside.append(&mut child.children);
+    }
+    None
+}
+
+fn no_such_step(run: &Trajectory, number: u32) -> Failure {
+    let failure = Failure::usage(format!("there is no step {number}"));
+    match run.steps.len() {
+        0 => failure.hint("this format does not record steps"),
+        n => failure.hint(format!("this run has steps 1 to {n}")),
+    }
+}
+
+/// The file that was named, or the session whose id starts so.
+fn find_trace(trace: &Path) -> Result<Input, Failure> {
+    let name = trace.to_string_lossy();
+    if trace.is_dir() {
+        let failure = Failure::usage(format!("{name} is a directory; show takes one trace"));
+        return Err(failure.hint(format!("toolmark stats {name} counts what is in it")));
+    }
+    if trace.exists() || name == "-" || name.contains(['/', '\\']) {
+        return Ok(Input::named(trace));
+    }
+    let sessions = sessions::find();
+    match sessions::with_prefix(&sessions, &name).as_slice() {
+        [] => {
+            let failure = Failure::unread(format!("there is no file and no session {name}"));
+            Err(failure.hint("toolmark show lists the sessions of this machine"))
+        }
+        [one] => Ok(Input::named(&one.path)),
+        many => {
+            let ids: Vec<&str> = many.iter().take(5).map(|s| s.id.as_str()).collect();
+            let count = many.len();
+            let failure = Failure::usage(format!("{count} sessions start with {name}"));
+            Err(failure.hint(format!("give more of the id: {}", ids.join(", "))))
+        }
+    }
+}
+
+/// Lists the newest sessions and, where somebody can answer, asks for one.
+fn pick_session(printer: &mut Printer) -> Result<Option<PathBuf>, Stop> {
+    let sessions = sessions::find();
+    if sessions.is_empty() {
+        let failure = Failure::unread("found no sessions on this machine");
+        let hint = format!("looked in {}; toolmark show FILE shows any trace", sessions::LOOKED_IN);
+        return Err(failure.hint(hint).into());
+    }
+    let listed = &sessions[..sessions.len().min(LISTED)];
+    print_sessions(printer, listed)?;
+    if sessions.len() > listed.len() {
+        let more = format!("\u{2026} and {} older", sessions.len() - listed.len());
+        printer.line(&Line::of(style::DIM, &more))?;
+    }
+    if !printer.is_interactive() {
+        return Ok(None);
+    }
+    printer.line(&Line::new())?;
+    loop {
+        printer.ask(&Line::of(style::STRONG, "show which?").with(style::DIM, " (number or id)"))?;
+        let mut answer = String::new();
+        if io::stdin().read_line(&mut answer)? == 0 {
+            return Ok(None);
+        }
+        let answer = answer.trim();
+        if answer.is_empty() || answer == "q" {
+            return Ok(None);
+        }
+        match picked(&sessions, listed, answer) {
+            Ok(session) => return Ok(Some(session.path.clone())),
+            Err(problem) => printer.line(&Line::of(style::WARN, &problem))?,
+        }
+    }
+}
+
+/// The session an answer means: its number in the list, or the start of its id.
+fn picked<'s>(
+    sessions: &'s [Session],
+    listed: &'s [Session],
+    answer: &str,
+) -> Result<&'s Session, String> {
+    let number = answer.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+    if let Some(session) = number.and_then(|at| listed.get(at)) {
+        return Ok(session);
+    }
+    match sessions::with_prefix(sessions, answer).as_slice() {
+        [one] => Ok(one),
+        [] => Err(format!("no session {answer}")),
+        many => Err(format!("{} sessions start with {answer}", many.len())),
+    }
+}
+
+fn print_sessions(printer: &mut Printer, listed: &[Session]) -> io::Result<()> {
+    const ID: usize = 8;
+    let mut table = Table::new(vec![
+        Column::numbers("#"),
+        Column::words("agent"),
+        Column::numbers("age"),
+        Column::words("id"),
+        Column::words("project").gives(Give::Start).leaves(1),
+        Column::words("first words").gives(Give::End),
+    ]);
+    let look = Look { width: printer.width(), full: false, veil: printer.veil };
+    let now = SystemTime::now();
+    for (at, session) in listed.iter().enumerate() {
+        let age = now.duration_since(session.modified).unwrap_or_default();
+        let age = SignedDuration::try_from(age).map(human::age).unwrap_or_default();
+        let run = Input::named(&session.path).read(&toolmark_trace::Options::default());
+        let run = run.ok().and_then(|mut runs| runs.next());
+        let project = run.as_ref().and_then(|r| r.cwd.as_ref());
+        let words = match &run {
+            Some(run) => (style::PLAIN, timeline::first_words(run, look)),
+            None => (style::DIM, "(not readable)".to_owned()),
+        };
+        table.row(vec![
+            (style::DIM, (at + 1).to_string()),
+            (style::STRONG, session.agent.to_owned()),
+            (style::DIM, age),
+            (style::USER, head(&session.id, ID).to_owned()),
+            (style::PLAIN, project.map(|p| from_home(&p.get())).unwrap_or_default()),
+            words,
+        ]);
+    }
+    let limit = printer.width();
+    table.print(printer, Some(limit)).map(drop)
+}
+
+/// A path with `~` for the home directory.
+fn from_home(path: &str) -> String {
+    let home = std::env::home_dir();
+    match home.and_then(|h| Some(path.strip_prefix(h.to_str()?)?.to_owned())) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),
+        _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use toolmark_trace::{Builder, FORMATS, Text};
+
+    fn run(id: &str) -> Trajectory {
+        let mut builder = Builder::new(FORMATS[0].info(), Arc::from("runs.jsonl"));
+        builder.run.id = Some(Text::owned(id));
+        builder.finish()
+    }
+
+    #[test]
+    fn one_run_is_shown_and_several_are_listed() {
+        assert!(only_run(std::iter::empty()).is_none());
+        assert!(matches!(only_run([run("a")].into_iter()), Some(Found::One(_))));
+        let Some(Found::Many(list)) = only_run(["a", "b", "c"].map(run).into_iter()) else {
+            panic!("three runs are a list");
+        };
+        let numbered: Vec<_> = list.iter().map(|b| (b.run, b.id.as_deref().unwrap())).collect();
+        assert_eq!(numbered, [(1, "a"), (2, "b"), (3, "c")]);
+    }
+
+    #[test]
+    fn a_name_may_be_that_of_a_sub_agent() {
+        let family = || {
+            let (mut parent, mut child) = (run("parent"), run("child"));
+            child.children.push(run("grandchild"));
+            parent.children.push(child);
+            parent
+        };
+        for wanted in ["par", "child", "grand"] {
+            let found = named(family(), wanted).unwrap();
+            assert!(found.id.unwrap().get().starts_with(wanted));
+        }
+        assert!(named(family(), "x").is_none());
+    }
+}

@@ -1,0 +1,426 @@
+//! `toolmark stats`: the counts of many traces, a row each.
+//!
+//! Files are read in parallel, each as a stream: a trajectory is counted and
+//! dropped. Rows come out in the order of the input whatever the number of
+//! threads.
+
+use crate::Stop;
+use crate::cli::Reading;
+use crate::diagnostics::Findings;
+use crate::exit::{Exit, Failure};
+use crate::human;
+use crate::inputs::{Input, expand};
+use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
+use crate::table::{Cell, Column, Give, Table};
+use anstyle::Style;
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::io::{self, IsTerminal};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+use toolmark_trace::{Diagnostic, Fidelity, Options, ReadError, Summary, TokenCounts};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark stats session.jsonl other.json
+  toolmark stats runs/                      every trace below a directory
+  toolmark stats 'runs/**/*.jsonl' --format csv > runs.csv
+  zcat session.jsonl.gz | toolmark stats -
+  toolmark stats runs/ --format jsonl | jq 'select(.tool_errors > 0) | .file'
+
+A number that is missing (null, or \u{2013} in the table) is one the format does not record.";
+
+/// Count calls, failures, turns and tokens of traces
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Stats {
+    /// Files, directories, patterns, or - for stdin
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// How to print the counts
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    format: Output,
+    /// How many files to read at once [default: one per core]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Output {
+    Table,
+    Json,
+    Jsonl,
+    Csv,
+}
+
+impl Stats {
+    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let inputs = expand(&self.paths);
+        let options = self.reading.options();
+        let verbosity = printer.verbosity;
+        let progress = Progress::new(inputs.len(), verbosity);
+        let read = || -> Vec<Counted> {
+            inputs
+                .par_iter()
+                .map(|input| {
+                    let counted = count(input, &options, verbosity);
+                    progress.bar.inc(1);
+                    counted
+                })
+                .collect()
+        };
+        let counted = match self.threads {
+            None => read(),
+            Some(n) => rayon::ThreadPoolBuilder::new()
+                .num_threads(n.get())
+                .build()
+                .map_err(|error| Failure::usage(format!("failed to start {n} threads: {error}")))?
+                .install(read),
+        };
+        progress.finish();
+
+        let mut exit = Exit::Ok;
+        let mut rows = Vec::new();
+        let mut foreign = Vec::new();
+        for one in counted {
+            one.findings.print(printer)?;
+            match one.row {
+                Some(row) => {
+                    if row.error.is_some() || row.bad_lines.is_some_and(|n| n > 0) {
+                        exit = Exit::Unread;
+                    }
+                    rows.push(row);
+                }
+                None => foreign.push(one.file),
+            }
+        }
+        match self.format {
+            Output::Table => print_table(printer, &rows)?,
+            Output::Json => print_json(printer, &rows)?,
+            Output::Jsonl => {
+                for row in &rows {
+                    printer.raw(&(to_json(row, Layout::Compact)? + "\n"))?;
+                }
+            }
+            Output::Csv => print_csv(printer, &rows)?,
+        }
+        note_foreign(printer, &foreign)?;
+        Ok(exit)
+    }
+}
+
+/// What reading one file gave.
+struct Counted {
+    file: String,
+    /// `None` for a file in a directory that is no trace.
+    row: Option<Row>,
+    findings: Findings,
+}
+
+/// The counts of one file, in the names and the order of the JSON output.
+/// `None` means that the format does not record it, or that the file could not
+/// be read.
+#[derive(Debug, Default, Serialize)]
+struct Row {
+    file: String,
+    format: Option<&'static str>,
+    trajectories: Option<u64>,
+    tool_calls: Option<u64>,
+    tool_results: Option<u64>,
+    tool_errors: Option<u64>,
+    unanswered: Option<u64>,
+    orphans: Option<u64>,
+    assistant_turns: Option<u64>,
+    user_turns: Option<u64>,
+    max_parallel: Option<u64>,
+    tool_names: Option<Vec<String>>,
+    tokens: Option<TokenCounts>,
+    bad_lines: Option<u64>,
+    unknown_records: Option<u64>,
+    fidelity_gaps: Option<Fidelity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+fn count(input: &Input, options: &Options, verbosity: Verbosity) -> Counted {
+    let file = input.name();
+    let mut runs = match input.read(options) {
+        Ok(runs) => runs,
+        Err(ReadError::UnknownFormat { .. }) if !input.is_named => {
+            return Counted { file, row: None, findings: Findings::default() };
+        }
+        Err(error) => {
+            let findings = Findings::error(Diagnostic::from_error(&error));
+            let row = Row { file: file.clone(), error: Some(error.to_string()), ..Row::default() };
+            return Counted { file, row: Some(row), findings };
+        }
+    };
+    let summary = Summary::of(&mut runs);
+    let findings = Findings::of(runs.diagnostics(), runs.skipped(), verbosity);
+    let row = Row::new(file.clone(), runs.format().info().id, runs.skipped(), summary);
+    Counted { file, row: Some(row), findings }
+}
+
+impl Row {
+    fn new(file: String, format: &'static str, bad_lines: u64, summary: Summary) -> Self {
+        Self {
+            file,
+            format: Some(format),
+            trajectories: Some(summary.trajectories),
+            tool_calls: Some(summary.tool_calls),
+            tool_results: Some(summary.tool_results),
+            tool_errors: summary.tool_errors,
+            unanswered: Some(summary.unanswered),
+            orphans: Some(summary.orphans),
+            assistant_turns: summary.assistant_turns,
+            user_turns: summary.user_turns,
+            max_parallel: summary.max_parallel,
+            tool_names: Some(summary.tools.into_keys().collect()),
+            tokens: summary.tokens,
+            bad_lines: Some(bad_lines),
+            unknown_records: Some(summary.unknown_records),
+            fidelity_gaps: Some(summary.fidelity),
+            error: None,
+        }
+    }
+
+    /// All rows together: sums of what is known.
+    fn total(rows: &[Self]) -> Self {
+        let sum = |field: fn(&Self) -> Option<u64>| {
+            rows.iter().filter_map(field).reduce(u64::saturating_add)
+        };
+        let names = rows.iter().filter_map(|r| r.tool_names.as_ref());
+        let names = names.fold(None, |all: Option<BTreeSet<String>>, one| {
+            let mut all = all.unwrap_or_default();
+            all.extend(one.iter().cloned());
+            Some(all)
+        });
+        let tokens = rows.iter().filter_map(|r| r.tokens).reduce(|mut sum, one| {
+            sum.recorded.add(one.recorded);
+            sum.total = sum.total.saturating_add(one.total);
+            sum
+        });
+        Self {
+            file: "total".to_owned(),
+            format: None,
+            trajectories: sum(|r| r.trajectories),
+            tool_calls: sum(|r| r.tool_calls),
+            tool_results: sum(|r| r.tool_results),
+            tool_errors: sum(|r| r.tool_errors),
+            unanswered: sum(|r| r.unanswered),
+            orphans: sum(|r| r.orphans),
+            assistant_turns: sum(|r| r.assistant_turns),
+            user_turns: sum(|r| r.user_turns),
+            max_parallel: rows.iter().filter_map(|r| r.max_parallel).max(),
+            tool_names: names.map(|names| names.into_iter().collect()),
+            tokens,
+            bad_lines: sum(|r| r.bad_lines),
+            unknown_records: sum(|r| r.unknown_records),
+            fidelity_gaps: rows.iter().filter_map(|r| r.fidelity_gaps).reduce(Fidelity::union),
+            error: None,
+        }
+    }
+}
+
+fn print_json(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
+    printer.raw("[")?;
+    for (at, row) in rows.iter().enumerate() {
+        printer.raw(if at == 0 { "\n" } else { ",\n" })?;
+        printer.raw(&to_json(row, Layout::Compact)?)?;
+    }
+    printer.raw("\n]\n")
+}
+
+fn print_csv(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record([
+        "file",
+        "format",
+        "trajectories",
+        "tool_calls",
+        "tool_results",
+        "tool_errors",
+        "unanswered",
+        "orphans",
+        "assistant_turns",
+        "user_turns",
+        "max_parallel",
+        "tool_names",
+        "tokens_input",
+        "tokens_output",
+        "tokens_cache_read",
+        "tokens_cache_write",
+        "tokens_reasoning",
+        "tokens_total",
+        "bad_lines",
+        "unknown_records",
+        "fidelity_gaps",
+        "error",
+    ])?;
+    for row in rows.iter().chain([&Row::total(rows)]) {
+        writer.write_record(csv_record(row))?;
+    }
+    let text = writer.into_inner().map_err(|e| io::Error::other(e.to_string()))?;
+    printer.raw(&String::from_utf8_lossy(&text))
+}
+
+fn csv_record(row: &Row) -> Vec<String> {
+    let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+    let tokens = |field: fn(&TokenCounts) -> u64| number(row.tokens.as_ref().map(field));
+    let gaps = row.fidelity_gaps.map(|f| f.missing().map(|fact| fact.word()).collect::<Vec<_>>());
+    vec![
+        row.file.clone(),
+        row.format.unwrap_or_default().to_owned(),
+        number(row.trajectories),
+        number(row.tool_calls),
+        number(row.tool_results),
+        number(row.tool_errors),
+        number(row.unanswered),
+        number(row.orphans),
+        number(row.assistant_turns),
+        number(row.user_turns),
+        number(row.max_parallel),
+        row.tool_names.as_deref().unwrap_or_default().join(" "),
+        tokens(|t| t.recorded.input),
+        tokens(|t| t.recorded.output),
+        tokens(|t| t.recorded.cache_read),
+        tokens(|t| t.recorded.cache_write),
+        tokens(|t| t.recorded.reasoning),
+        tokens(|t| t.total),
+        number(row.bad_lines),
+        number(row.unknown_records),
+        gaps.unwrap_or_default().join(" "),
+        row.error.clone().unwrap_or_default(),
+    ]
+}
+
+fn print_table(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::new(vec![
+        Column::words("file").gives(Give::Start),
+        Column::words("format").leaves(9),
+        Column::numbers("runs").leaves(8),
+        Column::numbers("calls"),
+        Column::numbers("results").leaves(4),
+        Column::numbers("failed"),
+        Column::numbers("unanswered").leaves(5),
+        Column::numbers("orphans").leaves(3),
+        Column::numbers("steps"),
+        Column::numbers("turns"),
+        Column::numbers("parallel").leaves(6),
+        Column::numbers("tools").leaves(7),
+        Column::numbers("tokens"),
+        Column::numbers("skipped").leaves(2),
+        Column::numbers("gaps").leaves(1),
+    ]);
+    for row in rows {
+        table.row(table_row(row, style::PLAIN));
+    }
+    table.total(table_row(&Row::total(rows), style::STRONG));
+    let limit = printer.terminal_width();
+    let left_out = table.print(printer, limit)?;
+    if !left_out.is_empty() && printer.verbosity > Verbosity::Quiet {
+        let words = format!(
+            "left out for width: {}; a wider terminal or --format csv has them",
+            left_out.join(", ")
+        );
+        printer.notice(&Line::of(style::DIM, &words))?;
+    }
+    Ok(())
+}
+
+fn table_row(row: &Row, tone: Style) -> Vec<Cell> {
+    let number = |n: Option<u64>, alarm: Style| match n {
+        None => (style::DIM, "\u{2013}".to_owned()),
+        Some(0) => (style::DIM, "0".to_owned()),
+        Some(n) => (alarm, n.to_string()),
+    };
+    if row.error.is_some() {
+        return vec![(style::PLAIN, row.file.clone()), (style::BAD, "unreadable".to_owned())];
+    }
+    let gaps = row.fidelity_gaps.map(|f| f.missing().count() as u64);
+    vec![
+        (tone, row.file.clone()),
+        (tone, row.format.unwrap_or_default().to_owned()),
+        number(row.trajectories, tone),
+        number(row.tool_calls, tone),
+        number(row.tool_results, tone),
+        number(row.tool_errors, style::BAD),
+        number(row.unanswered, style::WARN),
+        number(row.orphans, style::WARN),
+        number(row.assistant_turns, tone),
+        number(row.user_turns, tone),
+        number(row.max_parallel, tone),
+        number(row.tool_names.as_ref().map(|t| t.len() as u64), tone),
+        match row.tokens {
+            Some(tokens) => (tone, human::count(tokens.total)),
+            None => (style::DIM, "\u{2013}".to_owned()),
+        },
+        number(row.bad_lines, style::WARN),
+        number(gaps, tone),
+    ]
+}
+
+/// Names the files of directories that are no traces.
+fn note_foreign(printer: &mut Printer, files: &[String]) -> io::Result<()> {
+    const NAMED: usize = 3;
+    if files.is_empty() || printer.verbosity == Verbosity::Quiet {
+        return Ok(());
+    }
+    let all = printer.verbosity == Verbosity::Verbose;
+    let named = if all { files.len() } else { NAMED.min(files.len()) };
+    let mut words = format!(
+        "{} in no known trace format: {}",
+        human::things(files.len() as u64, "file"),
+        files[..named].join(", ")
+    );
+    if named < files.len() {
+        words.push_str(&format!(" and {} more (--verbose names them)", files.len() - named));
+    }
+    printer.notice(&Line::of(style::DIM, "note: ").with(style::DIM, &words))
+}
+
+/// A bar on stderr, if that is a terminal and the work goes on long enough.
+struct Progress {
+    bar: ProgressBar,
+    /// Dropped at the end, so that a bar not yet shown never is.
+    waiting: Option<Sender<()>>,
+}
+
+impl Progress {
+    const PATIENCE: Duration = Duration::from_millis(500);
+
+    fn new(files: usize, verbosity: Verbosity) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(files as u64), ProgressDrawTarget::hidden());
+        if verbosity == Verbosity::Quiet || !io::stderr().is_terminal() {
+            return Self { bar, waiting: None };
+        }
+        let template = "{bar:30.cyan/dim} {pos}/{len} files  {elapsed}";
+        if let Ok(look) = ProgressStyle::with_template(template) {
+            bar.set_style(look.progress_chars("\u{2501}\u{2578}\u{2500}"));
+        }
+        let (waiting, patience) = channel();
+        let shown = bar.clone();
+        std::thread::spawn(move || {
+            if patience.recv_timeout(Self::PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                shown.set_draw_target(ProgressDrawTarget::stderr());
+                shown.enable_steady_tick(Duration::from_millis(100));
+            }
+        });
+        Self { bar, waiting: Some(waiting) }
+    }
+
+    fn finish(mut self) {
+        self.waiting.take();
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,112 @@
+//! What could not be read, for people, on stderr.
+
+use crate::exit::Failure;
+use crate::printer::{Line, Printer, Verbosity, style};
+use crate::redact::moved;
+use crate::text::{neutral, width};
+use anstyle::Style;
+use std::io;
+use toolmark_trace::{Diagnostic, Severity};
+
+/// So many are shown of one file unless everything is asked for.
+const SHOWN: usize = 5;
+
+/// The diagnostics of one file that are worth keeping.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    shown: Vec<Diagnostic>,
+    more: u64,
+}
+
+impl Findings {
+    /// Picks what will be shown out of what a file gave.
+    pub(crate) fn of(diagnostics: &[Diagnostic], skipped: u64, verbosity: Verbosity) -> Self {
+        let (least, most) = match verbosity {
+            Verbosity::Quiet => (Severity::Error, SHOWN),
+            Verbosity::Normal => (Severity::Skipped, SHOWN),
+            Verbosity::Verbose => (Severity::Note, usize::MAX),
+        };
+        let shown: Vec<Diagnostic> =
+            diagnostics.iter().filter(|d| d.severity >= least).take(most).cloned().collect();
+        let counted = shown.iter().filter(|d| d.severity == Severity::Skipped).count() as u64;
+        let more = if least > Severity::Skipped { 0 } else { skipped.saturating_sub(counted) };
+        Self { shown, more }
+    }
+
+    /// A file that could not be read at all.
+    pub(crate) fn error(diagnostic: Diagnostic) -> Self {
+        Self { shown: vec![diagnostic], more: 0 }
+    }
+
+    /// Prints them.
+    pub(crate) fn print(&self, printer: &mut Printer) -> io::Result<()> {
+        for diagnostic in &self.shown {
+            print(printer, diagnostic)?;
+        }
+        if self.more > 0 {
+            let words = match (self.shown.is_empty(), printer.verbosity) {
+                (true, _) => format!("{} skipped", self.more),
+                (false, Verbosity::Verbose) => format!("\u{2026} and {} more", self.more),
+                (false, _) => format!("\u{2026} and {} more; --verbose shows them", self.more),
+            };
+            printer.notice(&Line::of(style::DIM, &words))?;
+        }
+        Ok(())
+    }
+}
+
+fn print(printer: &mut Printer, diagnostic: &Diagnostic) -> io::Result<()> {
+    let (tone, word) = match diagnostic.severity {
+        Severity::Note => (style::DIM, "note"),
+        Severity::Skipped => (style::WARN, "skipped"),
+        Severity::Error => (style::BAD, "error"),
+    };
+    let place = &diagnostic.location;
+    let mut line = Line::of(tone.bold(), word).with(style::PLAIN, ": ");
+    if place.line > 0 {
+        let place = format!("{}:{}:{}", place.file, place.line, place.column);
+        line.push(style::STRONG, &place);
+        line.push(style::PLAIN, ": ");
+    }
+    line.push(style::PLAIN, &printer.veil.shown(&diagnostic.message));
+    printer.notice(&line)?;
+    if let Some(excerpt) = diagnostic.excerpt.as_deref().filter(|_| place.line > 0) {
+        print_excerpt(printer, excerpt, diagnostic.caret, place.line, tone)?;
+    }
+    match &diagnostic.hint {
+        Some(hint) => printer.notice(&hint_line(hint)),
+        None => Ok(()),
+    }
+}
+
+/// The offending text with a caret under the byte that offends.
+fn print_excerpt(
+    printer: &mut Printer,
+    excerpt: &str,
+    caret: usize,
+    number: u32,
+    tone: Style,
+) -> io::Result<()> {
+    let text = printer.veil.shown(excerpt).into_owned();
+    let at = if text == excerpt { caret } else { moved(excerpt, caret) };
+    let before = text.get(..at.min(text.len())).unwrap_or(&text);
+    let column = width(&neutral(before));
+    let number = number.to_string();
+    let bar = |label: &str| Line::of(style::DIM, &format!("{label:>6} \u{2502} "));
+    printer.notice(&bar(&number).with(style::PLAIN, &text).fit(printer.width().max(60)))?;
+    printer.notice(&bar("").with(style::PLAIN, &" ".repeat(column)).with(tone, "^"))
+}
+
+/// Prints why a command could not go on.
+pub(crate) fn print_failure(printer: &mut Printer, failure: &Failure) -> io::Result<()> {
+    let line = Line::of(style::BAD.bold(), "error").with(style::PLAIN, ": ");
+    printer.notice(&line.with(style::PLAIN, &failure.message))?;
+    match &failure.hint {
+        Some(hint) => printer.notice(&hint_line(hint)),
+        None => Ok(()),
+    }
+}
+
+fn hint_line(hint: &str) -> Line {
+    Line::of(style::USER, "  hint").with(style::PLAIN, ": ").with(style::PLAIN, hint)
+}

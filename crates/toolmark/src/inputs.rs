@@ -1,0 +1,169 @@
+//! From what was named on the command line to the files to read.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use toolmark_trace::{Options, ReadError, Trajectories, read, read_path};
+use walkdir::WalkDir;
+
+/// What stdin is called in every output.
+const STDIN: &str = "<stdin>";
+
+/// One file to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Input {
+    source: Source,
+    /// Was it named itself, or met in a directory?
+    pub(crate) is_named: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Source {
+    File(PathBuf),
+    Stdin,
+    /// What was named is no file, or a directory could not be walked.
+    Broken {
+        name: String,
+        problem: String,
+    },
+}
+
+impl Input {
+    /// A file named by the user, `-` for stdin.
+    pub(crate) fn named(path: &Path) -> Self {
+        let source =
+            if path == Path::new("-") { Source::Stdin } else { Source::File(path.to_owned()) };
+        Self { source, is_named: true }
+    }
+
+    fn met(path: PathBuf) -> Self {
+        Self { source: Source::File(path), is_named: false }
+    }
+
+    fn broken(name: &Path, problem: impl Into<String>) -> Self {
+        let name = name.to_string_lossy().into_owned();
+        Self { source: Source::Broken { name, problem: problem.into() }, is_named: true }
+    }
+
+    /// What outputs call it.
+    pub(crate) fn name(&self) -> String {
+        match &self.source {
+            Source::File(path) => path.to_string_lossy().into_owned(),
+            Source::Stdin => STDIN.to_owned(),
+            Source::Broken { name, .. } => name.clone(),
+        }
+    }
+
+    /// Opens it.
+    pub(crate) fn read(&self, options: &Options) -> Result<Trajectories, ReadError> {
+        match &self.source {
+            Source::Stdin => read(io::stdin(), STDIN, options),
+            Source::File(path) => read_path(path, options),
+            Source::Broken { name, problem } => Err(ReadError::Io {
+                file: name.clone(),
+                source: io::Error::new(io::ErrorKind::NotFound, problem.clone()),
+            }),
+        }
+    }
+}
+
+/// The files behind the arguments, in their order; those of a directory or
+/// pattern sorted by name.
+pub(crate) fn expand(arguments: &[PathBuf]) -> Vec<Input> {
+    let mut inputs = Vec::new();
+    for argument in arguments {
+        if argument == Path::new("-") || argument.exists() {
+            expand_path(argument, &mut inputs);
+        } else {
+            expand_pattern(argument, &mut inputs);
+        }
+    }
+    inputs
+}
+
+fn expand_path(path: &Path, inputs: &mut Vec<Input>) {
+    if path.is_dir() {
+        walk(path, inputs);
+    } else {
+        inputs.push(Input::named(path));
+    }
+}
+
+/// A pattern that the shell handed on because it does not know it (`**`), or
+/// because it expands none.
+fn expand_pattern(argument: &Path, inputs: &mut Vec<Input>) {
+    let pattern = argument.to_string_lossy();
+    if !pattern.contains(['*', '?', '[']) {
+        // Opening it gives the system's own words for what is wrong.
+        let problem = match File::open(argument) {
+            Err(error) => error.to_string(),
+            Ok(_) => "it appeared just now".to_owned(),
+        };
+        inputs.push(Input::broken(argument, problem));
+        return;
+    }
+    let before = inputs.len();
+    match glob::glob(&pattern) {
+        Ok(paths) => {
+            for path in paths.filter_map(Result::ok) {
+                expand_path(&path, inputs);
+            }
+            if inputs.len() == before {
+                inputs.push(Input::broken(argument, "no file matches this pattern"));
+            }
+        }
+        Err(error) => inputs.push(Input::broken(argument, format!("bad pattern: {error}"))),
+    }
+}
+
+fn walk(dir: &Path, inputs: &mut Vec<Input>) {
+    let entries = WalkDir::new(dir)
+        .follow_links(true)
+        .sort_by_file_name()
+        .into_iter()
+        // The inside of a repository's database is no trace of an agent.
+        .filter_entry(|e| e.file_name() != ".git");
+    for entry in entries {
+        match entry {
+            Ok(entry) if entry.file_type().is_file() => inputs.push(Input::met(entry.into_path())),
+            Ok(_) => {}
+            // A link to a directory above leads nowhere new.
+            Err(error) if error.loop_ancestor().is_some() => {}
+            Err(error) => {
+                let path = error.path().unwrap_or(dir).to_owned();
+                let problem =
+                    error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+                inputs.push(Input::broken(&path, problem));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_directories_and_patterns() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |p: &str| dir.path().join(p);
+        std::fs::create_dir_all(at("sub/.git")).unwrap();
+        for file in ["b.jsonl", "a.jsonl", "sub/c.json", "sub/.git/config"] {
+            std::fs::write(at(file), "x").unwrap();
+        }
+        let names = |args: &[PathBuf]| -> Vec<String> {
+            let root = dir.path().to_string_lossy().into_owned() + "/";
+            expand(args).iter().map(|i| i.name().replace(&root, "")).collect()
+        };
+        assert_eq!(names(&[dir.path().to_owned()]), ["a.jsonl", "b.jsonl", "sub/c.json"]);
+        assert_eq!(names(&[at("*.jsonl")]), ["a.jsonl", "b.jsonl"]);
+        assert_eq!(names(&[at("**/*.json")]), ["sub/c.json"]);
+        assert_eq!(
+            names(&["-".into(), at("b.jsonl"), at("a.jsonl")]),
+            ["<stdin>", "b.jsonl", "a.jsonl"]
+        );
+        let broken = expand(&[at("none.jsonl"), at("none*")]);
+        assert_eq!(broken.len(), 2);
+        assert!(broken.iter().all(|i| i.is_named && i.read(&Options::default()).is_err()));
+    }
+}

@@ -1,0 +1,83 @@
+//! `toolmark` reads what an AI agent did.
+//!
+//! The binary is thin: it turns a command line into calls of the libraries and
+//! their answers into output. One command is one file in `commands/`.
+
+#![forbid(unsafe_code)]
+
+mod cli;
+mod commands;
+mod diagnostics;
+mod exit;
+mod headline;
+mod human;
+mod inputs;
+mod printer;
+mod redact;
+mod sessions;
+mod table;
+mod text;
+mod timeline;
+mod view;
+
+use clap::Parser;
+use cli::{Cli, Command};
+use exit::{Exit, Failure};
+use printer::Printer;
+use std::io;
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut printer = cli.output.printer();
+    let exit = match run(cli.command, &mut printer) {
+        Ok(exit) => exit,
+        Err(Stop::Failure(failure)) => {
+            let _ = diagnostics::print_failure(&mut printer, &failure);
+            failure.exit
+        }
+        // Whoever reads the output has seen enough (`| head`).
+        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
+        Err(Stop::Output(error)) => {
+            let failure = Failure::unread(format!("failed to write the output: {error}"));
+            let _ = diagnostics::print_failure(&mut printer, &failure);
+            failure.exit
+        }
+    };
+    exit.into()
+}
+
+fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
+    let exit = match command {
+        Command::Show(show) => show.run(printer),
+        Command::Stats(stats) => stats.run(printer),
+        Command::Formats(formats) => formats.run(printer),
+        Command::Completions(completions) => completions.run(printer),
+    }?;
+    printer.flush()?;
+    Ok(exit)
+}
+
+/// Why a command ended before its end.
+#[derive(Debug)]
+enum Stop {
+    /// It could not go on.
+    Failure(Failure),
+    /// Its output could not be written.
+    Output(io::Error),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}

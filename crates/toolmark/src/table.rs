@@ -1,0 +1,231 @@
+//! Tables for a terminal: columns side by side, one of which gives way.
+
+use crate::printer::{Line, Printer, style};
+use crate::text::{cut, cut_path, neutral, width};
+use anstyle::Style;
+use std::io;
+
+/// Where the text of a column stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// What happens to a cell that is too wide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Give {
+    /// It stays as it is.
+    Never,
+    /// Its end goes.
+    End,
+    /// Its start goes: for paths.
+    Start,
+}
+
+impl Give {
+    /// What a cell keeps at least.
+    fn least(self) -> usize {
+        match self {
+            Self::Never => usize::MAX,
+            Self::End => 16,
+            Self::Start => 24,
+        }
+    }
+}
+
+/// A column.
+#[derive(Debug)]
+pub(crate) struct Column {
+    head: &'static str,
+    align: Align,
+    give: Give,
+    /// Columns leave the table in this order when it is too wide; 0 stays.
+    leaves: u8,
+}
+
+impl Column {
+    /// A column of words.
+    pub(crate) fn words(head: &'static str) -> Self {
+        Self { head, align: Align::Left, give: Give::Never, leaves: 0 }
+    }
+
+    /// A column of numbers.
+    pub(crate) fn numbers(head: &'static str) -> Self {
+        Self { align: Align::Right, ..Self::words(head) }
+    }
+
+    /// That gives way when the table is too wide.
+    pub(crate) fn gives(mut self, give: Give) -> Self {
+        self.give = give;
+        self
+    }
+
+    /// That leaves when even that is not enough, the lowest number first.
+    pub(crate) fn leaves(mut self, order: u8) -> Self {
+        self.leaves = order;
+        self
+    }
+}
+
+/// A cell: its text and how it looks.
+pub(crate) type Cell = (Style, String);
+
+/// A table.
+#[derive(Debug)]
+pub(crate) struct Table {
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+    /// The last row is a sum.
+    has_total: bool,
+}
+
+/// Spaces between columns.
+const GAP: usize = 2;
+
+impl Table {
+    pub(crate) fn new(columns: Vec<Column>) -> Self {
+        Self { columns, rows: Vec::new(), has_total: false }
+    }
+
+    /// Adds a row.
+    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+        // Made harmless before it is measured.
+        let cells = cells.into_iter().map(|(tone, text)| (tone, neutral(&text).into_owned()));
+        self.rows.push(cells.collect());
+    }
+
+    /// Adds the last row, a sum.
+    pub(crate) fn total(&mut self, cells: Vec<Cell>) {
+        self.row(cells);
+        self.has_total = true;
+    }
+
+    /// Prints it within so many columns, if there is a limit. Returns the heads
+    /// of the columns that found no place.
+    pub(crate) fn print(
+        &self,
+        printer: &mut Printer,
+        limit: Option<usize>,
+    ) -> io::Result<Vec<&'static str>> {
+        let natural: Vec<usize> = (0..self.columns.len()).map(|c| self.natural(c)).collect();
+        let limit = limit.unwrap_or(usize::MAX);
+        let mut kept: Vec<usize> = (0..self.columns.len()).collect();
+        let mut left = Vec::new();
+        while self.least(&kept, &natural) > limit {
+            let goes = |c: &&usize| self.columns[**c].leaves > 0;
+            let next = kept.iter().filter(goes).min_by_key(|c| self.columns[**c].leaves).copied();
+            let Some(next) = next else { break };
+            kept.retain(|c| *c != next);
+            left.push(next);
+        }
+        let widths = self.widths(&kept, &natural, limit);
+        printer.line(&self.head_line(&kept, &widths))?;
+        for (at, row) in self.rows.iter().enumerate() {
+            if self.has_total && at + 1 == self.rows.len() && at > 0 {
+                let whole = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
+                printer.line(&Line::of(style::DIM, &"\u{2500}".repeat(whole)))?;
+            }
+            printer.line(&self.row_line(row, &kept, &widths))?;
+        }
+        left.sort_unstable();
+        Ok(left.into_iter().map(|c| self.columns[c].head).collect())
+    }
+
+    /// The width a column would like.
+    fn natural(&self, column: usize) -> usize {
+        let cells = self.rows.iter().filter_map(|row| row.get(column)).map(|(_, t)| width(t));
+        cells.max().unwrap_or(0).max(width(self.columns[column].head))
+    }
+
+    /// The width the table needs when everything that can gives way.
+    fn least(&self, kept: &[usize], natural: &[usize]) -> usize {
+        let columns = kept.iter().map(|&c| natural[c].min(self.columns[c].give.least()));
+        columns.sum::<usize>() + GAP * kept.len().saturating_sub(1)
+    }
+
+    /// The widths of the columns: those that give way share what is left.
+    fn widths(&self, kept: &[usize], natural: &[usize], limit: usize) -> Vec<usize> {
+        let mut widths: Vec<usize> = kept.iter().map(|&c| natural[c]).collect();
+        let gaps = GAP * kept.len().saturating_sub(1);
+        let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(limit);
+        while over > 0 {
+            let givers = kept.iter().zip(widths.iter_mut());
+            let widest = givers
+                .filter(|(c, w)| **w > self.columns[**c].give.least())
+                .max_by_key(|(_, w)| **w);
+            let Some((_, widest)) = widest else { break };
+            *widest -= 1;
+            over -= 1;
+        }
+        widths
+    }
+
+    fn head_line(&self, kept: &[usize], widths: &[usize]) -> Line {
+        let cells = kept.iter().map(|&c| (style::DIM, self.columns[c].head.to_owned()));
+        self.cells_line(cells, kept, widths)
+    }
+
+    fn row_line(&self, row: &[Cell], kept: &[usize], widths: &[usize]) -> Line {
+        let cells = kept.iter().filter_map(|&c| row.get(c).cloned());
+        self.cells_line(cells, kept, widths)
+    }
+
+    fn cells_line(
+        &self,
+        cells: impl Iterator<Item = Cell>,
+        kept: &[usize],
+        widths: &[usize],
+    ) -> Line {
+        let mut line = Line::new();
+        let mut start = 0;
+        for (((tone, text), &c), &w) in cells.zip(kept).zip(widths) {
+            let column = &self.columns[c];
+            let text = match column.give {
+                Give::Never => text,
+                Give::End => cut(&text, w).into_owned(),
+                Give::Start => cut_path(&text, w).into_owned(),
+            };
+            line.pad(match column.align {
+                Align::Left => start,
+                Align::Right => start + w.saturating_sub(width(&text)),
+            });
+            line.push(tone, &text);
+            start += w + GAP;
+        }
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let mut table = Table::new(vec![
+            Column::words("file").gives(Give::Start),
+            Column::words("kind").leaves(2),
+            Column::numbers("n").leaves(1),
+        ]);
+        let cell = |text: &str| (style::PLAIN, text.to_owned());
+        table.row(vec![cell(&"x".repeat(60)), cell("some kind"), cell("12345")]);
+        table
+    }
+
+    #[test]
+    fn paths_give_way_before_columns_leave() {
+        let table = table();
+        let natural: Vec<usize> = (0..3).map(|c| table.natural(c)).collect();
+        assert_eq!(natural, [60, 9, 5]);
+        assert_eq!(table.widths(&[0, 1, 2], &natural, 50), [32, 9, 5]);
+        assert_eq!(table.least(&[0, 1, 2], &natural), 24 + 2 + 9 + 2 + 5);
+        assert_eq!(table.widths(&[0, 1], &natural, 20), [24, 9]);
+    }
+
+    #[test]
+    fn a_cell_is_measured_as_it_will_be_shown() {
+        let mut table = Table::new(vec![Column::words("a")]);
+        table.row(vec![(style::PLAIN, "a\tb\u{1b}[1m".to_owned())]);
+        assert_eq!(table.natural(0), 6);
+    }
+}

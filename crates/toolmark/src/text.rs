@@ -1,0 +1,232 @@
+//! Text on its way to a terminal: made harmless, measured, wrapped and cut.
+//!
+//! A trace holds whatever a tool printed. Nothing of it may move the cursor,
+//! change the title or turn the direction of reading.
+
+use std::borrow::Cow;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Text without anything a terminal would obey. Colours are taken out; other
+/// control characters become visible signs.
+pub(crate) fn neutral(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if let Some(after) = after_colour(rest) {
+            rest = after;
+            continue;
+        }
+        match c {
+            '\t' => out.push_str("    "),
+            c if !is_obeyed(c) => out.push(c),
+            '\u{7f}' => out.push('\u{2421}'),
+            // The control pictures stand in the order of the characters they show.
+            c if c < ' ' => out.extend(char::from_u32(0x2400 + c as u32)),
+            _ => out.push('\u{fffd}'),
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    Cow::Owned(out)
+}
+
+/// Would a terminal do something else than show this character?
+pub(crate) fn is_obeyed(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// What follows a colour sequence (`ESC [ 1 ; 31 m`), if `text` starts with one.
+fn after_colour(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix("\u{1b}[")?;
+    let end = inside.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    inside[end..].strip_prefix('m')
+}
+
+/// Text on one line: every run of white space is a space, outer ones go.
+pub(crate) fn squeezed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// Code on one line: line breaks stay visible.
+pub(crate) fn code_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines().map(squeezed).filter(|l| !l.is_empty()) {
+        if !out.is_empty() {
+            out.push_str(" \u{23ce} ");
+        }
+        out.push_str(&line);
+    }
+    out
+}
+
+/// The columns a text takes on a terminal.
+pub(crate) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Text of at most `limit` columns; what is cut ends in `…`.
+pub(crate) fn cut(text: &str, limit: usize) -> Cow<'_, str> {
+    if text.len() <= limit || width(text) <= limit {
+        return Cow::Borrowed(text);
+    }
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        used += c.width().unwrap_or(0);
+        if used + 1 > limit {
+            let kept = text[..at].trim_end();
+            return Cow::Owned(if limit == 0 { String::new() } else { format!("{kept}\u{2026}") });
+        }
+    }
+    Cow::Borrowed(text)
+}
+
+/// A path of at most `limit` columns: its end says more than its start.
+pub(crate) fn cut_path(path: &str, limit: usize) -> Cow<'_, str> {
+    if width(path) <= limit || limit == 0 {
+        return cut(path, limit);
+    }
+    let mut used = 1;
+    let mut start = path.len();
+    for (at, c) in path.char_indices().rev() {
+        used += c.width().unwrap_or(0);
+        if used > limit {
+            break;
+        }
+        start = at;
+    }
+    Cow::Owned(format!("\u{2026}{}", &path[start..]))
+}
+
+/// The first bytes of a text, cut between characters: nobody needs more than
+/// that for a line, and results can be megabytes.
+pub(crate) fn head(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Like [`wrap`], but what follows in an item of a list is indented as its
+/// first line is.
+pub(crate) fn wrap_item(line: &str, limit: usize) -> Vec<String> {
+    let rest = line.trim_start();
+    let numbered = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    let mark = if rest.starts_with("- ") || rest.starts_with("* ") {
+        2
+    } else if numbered.len() < rest.len() && numbered.starts_with(". ") {
+        rest.len() - numbered.len() + 2
+    } else {
+        0
+    };
+    let indent = line.len() - rest.len() + mark;
+    if mark == 0 || indent * 2 > limit {
+        return wrap(line, limit);
+    }
+    let mut lines = wrap(&line[indent..], limit - indent);
+    for (at, text) in lines.iter_mut().enumerate() {
+        let before = if at == 0 { line[..indent].to_owned() } else { " ".repeat(indent) };
+        *text = format!("{before}{text}");
+    }
+    lines
+}
+
+/// One line as lines of at most `limit` columns, broken between words where
+/// there are any. Leading space is kept on the first.
+pub(crate) fn wrap(line: &str, limit: usize) -> Vec<String> {
+    let limit = limit.max(8);
+    let mut lines = Vec::new();
+    let mut current = String::new();
+    let mut used = 0;
+    for piece in line.split_inclusive(' ') {
+        let word = piece.trim_end_matches(' ');
+        if used > 0 && used + width(word) > limit {
+            lines.push(current.trim_end().to_owned());
+            current.clear();
+            used = 0;
+            if word.is_empty() {
+                continue;
+            }
+        }
+        for c in piece.chars() {
+            let w = c.width().unwrap_or(0);
+            if used + w > limit && c != ' ' {
+                lines.push(std::mem::take(&mut current));
+                used = 0;
+            }
+            current.push(c);
+            used += w;
+        }
+    }
+    lines.push(current.trim_end().to_owned());
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_reaches_the_terminal_that_it_would_obey() {
+        for (text, want) in [
+            ("plain", "plain"),
+            ("\u{1b}[1;31mFAIL\u{1b}[0m x", "FAIL x"),
+            ("\u{1b}]0;title\u{7}", "\u{241b}]0;title\u{2407}"),
+            ("\u{1b}[2J", "\u{241b}[2J"),
+            ("\u{1b}[", "\u{241b}["),
+            ("a\tb", "a    b"),
+            ("a\rb\u{8}", "a\u{240d}b\u{2408}"),
+            ("\u{9b}31m", "\u{fffd}31m"),
+            ("x\u{202e}y", "x\u{fffd}y"),
+            ("\u{7f}", "\u{2421}"),
+            ("日本 👩‍👩‍👧 é", "日本 👩‍👩‍👧 é"),
+        ] {
+            assert_eq!(neutral(text), want, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn cuts_by_columns() {
+        for (text, limit, want) in [
+            ("short", 5, "short"),
+            ("longer", 5, "long\u{2026}"),
+            ("日本語", 5, "日本\u{2026}"),
+            ("日本語", 6, "日本語"),
+            ("ab cd", 4, "ab\u{2026}"),
+            ("x", 0, ""),
+        ] {
+            assert_eq!(cut(text, limit), want, "{text} {limit}");
+            assert!(width(&cut(text, limit)) <= limit);
+        }
+        assert_eq!(cut_path("/a/long/path.rs", 8), "\u{2026}path.rs");
+    }
+
+    #[test]
+    fn wraps_between_words() {
+        assert_eq!(wrap("the quick brown fox", 10), ["the quick", "brown fox"]);
+        assert_eq!(wrap("  indented", 20), ["  indented"]);
+        assert_eq!(wrap("abcdefghijkl", 8), ["abcdefgh", "ijkl"]);
+        assert_eq!(wrap("", 8), [""]);
+        assert_eq!(wrap("12345678 x", 8), ["12345678", "x"]);
+        assert_eq!(wrap_item("- one two three", 9), ["- one two", "  three"]);
+        assert_eq!(wrap_item(" 12. a long item", 12), [" 12. a long", "     item"]);
+        assert_eq!(wrap_item("2026 was a year", 10), ["2026 was a", "year"]);
+    }
+
+    #[test]
+    fn one_line() {
+        assert_eq!(squeezed("  a\n\t b  c "), "a b c");
+        assert_eq!(code_line("cd /w\n\n  make  all\n"), "cd /w \u{23ce} make all");
+    }
+}

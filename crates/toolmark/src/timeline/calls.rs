@@ -1,0 +1,175 @@
+//! Calls, a line each.
+
+use super::Look;
+use crate::headline::headline;
+use crate::human;
+use crate::printer::{Line, style};
+use crate::table::{Column, Give, Table};
+use crate::text::{head, width};
+use anstyle::Style;
+use std::borrow::Cow;
+use toolmark_trace::{Call, EventKind, Status, Trajectory};
+
+/// Tool names are lined up to here; longer ones push their arguments.
+const WIDEST_TOOL: usize = 14;
+
+/// The width of the column of tool names.
+pub(super) fn tool_width(run: &Trajectory) -> usize {
+    let widths = run.calls.iter().map(|c| width(&c.name.full()));
+    widths.filter(|w| *w <= WIDEST_TOOL).max().unwrap_or(0)
+}
+
+/// The sign and the colour of a status; the sign alone says it.
+pub(super) fn status_mark(status: Status) -> (&'static str, Style) {
+    match status {
+        Status::Succeeded => ("\u{2713}", style::GOOD),
+        Status::Failed => ("\u{2717}", style::BAD),
+        Status::Denied => ("\u{2298}", style::WARN),
+        Status::Interrupted => ("\u{25a0}", style::WARN),
+        Status::Unanswered => ("\u{2026}", style::WARN),
+        Status::Unknown => ("\u{b7}", style::DIM),
+    }
+}
+
+/// The colour of a status.
+pub(super) fn status_tone(status: Status) -> Style {
+    status_mark(status).1
+}
+
+/// `✓ Bash  ls -l                     0.3s`
+pub(super) fn call_line(call: &Call, tool_width: usize, cwd: Option<&str>, look: Look) -> Line {
+    let (mark, tone) = status_mark(call.status);
+    let name = call.name.full();
+    let mut line = Line::of(tone, mark).with(style::PLAIN, " ").with(style::STRONG, &name);
+    let words = headline(call, cwd, |text| look.veil.shown(text));
+    if !words.main.is_empty() {
+        line.pad(tool_width + 2);
+        line.push(style::PLAIN, "  ");
+        line.push(style::PLAIN, &words.main);
+    }
+    let extra = if words.extra.is_empty() { String::new() } else { format!("  {}", words.extra) };
+    let took = call.duration.map(human::duration).unwrap_or_default();
+    let room = look.width.saturating_sub(width(&extra) + width(&took) + 2);
+    let mut line = line.fit(room.max(20));
+    line.push(style::DIM, &extra);
+    if !took.is_empty() {
+        line.pad(look.width.saturating_sub(width(&took)));
+        line.push(style::DIM, &took);
+    }
+    line
+}
+
+/// `failed, exit 101: error[E0308]: mismatched types`, where there is a problem.
+pub(super) fn problem_line(call: &Call, look: Look) -> Option<Line> {
+    if matches!(call.status, Status::Succeeded | Status::Unknown) {
+        return None;
+    }
+    let (_, tone) = status_mark(call.status);
+    let mut line = Line::of(style::PLAIN, "  ").with(tone, call.status.word());
+    if let Some(code) = call.exit_code {
+        line.push(tone, &format!(", exit {code}"));
+    }
+    let text = call.result.as_ref().and_then(|r| r.payload.as_ref()).map(|p| p.plain());
+    let reason = text.map(|t| look.veil.glance(reason(&t))).unwrap_or_default();
+    if !reason.is_empty() {
+        line.push(tone, ": ");
+        line.push(tone, &reason);
+    }
+    Some(line.fit(look.width))
+}
+
+/// The line of an error that says what is wrong.
+fn reason(text: &str) -> &str {
+    const LOOKED_AT: usize = 16 << 10;
+    let text = head(text, LOOKED_AT);
+    let text = text.trim().trim_start_matches("<tool_use_error>");
+    let text = text.trim_end_matches("</tool_use_error>");
+    let is_code = |line: &&str| line.to_ascii_lowercase().starts_with("exit code");
+    let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !is_code(l));
+    let Some(first) = lines.clone().next() else { return "" };
+    if first.starts_with("Traceback") {
+        return lines.next_back().unwrap_or(first);
+    }
+    let blames = |line: &str| {
+        let line = line.to_ascii_lowercase();
+        ["error", "fatal", "failed", "panicked", "denied", "not found", "cannot"]
+            .iter()
+            .any(|word| line.contains(word))
+    };
+    lines.find(|line| blames(line)).unwrap_or(first)
+}
+
+/// All calls of a run and its sub-agents, one row each.
+pub(crate) fn call_table(run: &Trajectory, look: Look) -> Table {
+    let runs = run.flatten();
+    let mut columns = vec![
+        Column::numbers("#"),
+        Column::numbers("step"),
+        Column::words("status"),
+        Column::words("tool"),
+        Column::numbers("took"),
+        Column::words("call").gives(Give::End),
+    ];
+    if runs.len() > 1 {
+        columns.insert(2, Column::words("agent").gives(Give::End));
+    }
+    let mut table = Table::new(columns);
+    let mut number = 0;
+    for (depth, run) in runs.iter().enumerate() {
+        let cwd = run.cwd.as_ref().map(|c| c.get());
+        for call in &run.calls {
+            number += 1;
+            let tone = status_tone(call.status);
+            let words = headline(call, cwd.as_deref(), |text| look.veil.shown(text));
+            let (mark, _) = status_mark(call.status);
+            let mut cells = vec![
+                (style::DIM, number.to_string()),
+                (style::DIM, call.step.map(|s| (s + 1).to_string()).unwrap_or_default()),
+                (tone, format!("{mark} {}", call.status.word())),
+                (style::STRONG, call.name.full().into_owned()),
+                (style::DIM, call.duration.map(human::duration).unwrap_or_default()),
+                (style::PLAIN, format!("{}  {}", words.main, words.extra).trim().to_owned()),
+            ];
+            if runs.len() > 1 {
+                let agent =
+                    if depth == 0 { Cow::Borrowed("main") } else { super::header::agent_name(run) };
+                cells.insert(2, (style::DIM, agent.into_owned()));
+            }
+            table.row(cells);
+        }
+    }
+    table
+}
+
+/// The first words of the user, or of whatever was said first.
+pub(crate) fn first_words(run: &Trajectory, look: Look) -> String {
+    let said = |kind: &EventKind| {
+        let events = run.events.iter().filter(|e| e.kind == *kind);
+        events
+            .filter_map(|e| e.text.as_ref())
+            .map(|t| look.veil.glance(&t.plain()))
+            .find(|t| !t.is_empty())
+    };
+    said(&EventKind::User)
+        .or_else(|| said(&EventKind::Message))
+        .or_else(|| said(&EventKind::Context))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_that_says_what_is_wrong() {
+        for (text, want) in [
+            ("Exit code 1\nls: no such file", "ls: no such file"),
+            ("<tool_use_error>String not found</tool_use_error>", "String not found"),
+            ("Exit code 101\n   Compiling x\nerror[E0308]: bad\n", "error[E0308]: bad"),
+            ("Traceback (most recent call last):\n  File\nKeyError: 'a'\n", "KeyError: 'a'"),
+            ("", ""),
+        ] {
+            assert_eq!(reason(text), want);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What a run was, in a few lines above its timeline.
+
+use super::calls::status_tone;
+use super::{Emit, Look};
+use crate::human::{self, things};
+use crate::printer::{Line, style};
+use crate::text::{cut_path, width};
+use anstyle::Style;
+use std::borrow::Cow;
+use std::io;
+use toolmark_trace::{Fact, Status, Trajectory, Usage};
+
+/// A piece of the header and how it looks.
+type Part = (Style, String);
+
+/// Agent, model, place, time and counts of a run.
+pub(crate) fn header(run: &Trajectory, look: Look, emit: Emit<'_>) -> io::Result<()> {
+    if let Some(name) = &run.name {
+        emit(Line::of(style::STRONG, &look.veil.glance(&name.get())).fit(look.width))?;
+    }
+    let mut who = vec![(style::STRONG, agent(run))];
+    who.extend(model_name(run).map(|m| (style::PLAIN, m)));
+    who.extend(run.id.as_ref().map(|id| (style::DIM, id.get().into_owned())));
+    flow(who, look, emit)?;
+
+    let mut setting = Vec::new();
+    if let Some(cwd) = &run.cwd {
+        let cwd = cut_path(&look.veil.glance(&cwd.get()), look.width / 2).into_owned();
+        setting.push((style::PLAIN, cwd));
+    }
+    setting.extend(run.started.map(|t| (style::PLAIN, human::date(t))));
+    setting.extend(lasted(run).map(|d| (style::PLAIN, d)));
+    if let Some(outcome) = &run.outcome {
+        setting.push((style::STRONG, format!("ended: {}", look.veil.glance(&outcome.get()))));
+    }
+    flow(setting, look, emit)?;
+    flow(counts(run), look, emit)?;
+    if let Some(usage) = &run.usage {
+        flow(tokens(usage, run), look, emit)?;
+    }
+    Ok(())
+}
+
+/// One line about a sub-agent.
+pub(super) fn sub_agent(run: &Trajectory, look: Look) -> Line {
+    let mut parts = vec![(style::STRONG, format!("sub-agent {}", agent_name(run)))];
+    parts.extend(model_name(run).map(|m| (style::PLAIN, m)));
+    parts.extend(counts(run));
+    parts.extend(lasted(run).map(|d| (style::DIM, d)));
+    joined(&parts).fit(look.width)
+}
+
+/// What to call a sub-agent: its name where it has one of its own, else its id.
+pub(super) fn agent_name(run: &Trajectory) -> Cow<'_, str> {
+    let name = run.name.as_ref().or(run.id.as_ref()).or(run.agent.name.as_ref());
+    name.map(|n| n.get()).unwrap_or_default()
+}
+
+fn agent(run: &Trajectory) -> String {
+    let name = run.agent.name.as_ref().map_or(Cow::Borrowed(run.format), |n| n.get());
+    match &run.agent.version {
+        Some(version) => format!("{name} {version}"),
+        None => name.into_owned(),
+    }
+}
+
+/// The model, or the models if there were several.
+fn model_name(run: &Trajectory) -> Option<String> {
+    const NAMED: usize = 3;
+    let mut models: Vec<String> = Vec::new();
+    let first = run.agent.model.iter();
+    for model in first.chain(run.steps.iter().filter_map(|s| s.model.as_ref())) {
+        if !models.iter().any(|m| model.is(m)) {
+            models.push(model.get().into_owned());
+        }
+        if models.len() > NAMED {
+            models[NAMED] = "\u{2026}".to_owned();
+            break;
+        }
+    }
+    (!models.is_empty()).then(|| models.join(", "))
+}
+
+fn lasted(run: &Trajectory) -> Option<String> {
+    Some(human::duration(run.ended?.duration_since(run.started?)))
+}
+
+fn counts(run: &Trajectory) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut add = |tone: Style, n: u64, one: &str| parts.push((tone, things(n, one)));
+    if run.user_turns > 0 {
+        add(style::PLAIN, run.user_turns.into(), "turn");
+    }
+    if !run.steps.is_empty() {
+        add(style::PLAIN, run.steps.len() as u64, "step");
+    }
+    add(style::PLAIN, run.calls.len() as u64, "call");
+    parts.extend(failures(run));
+    let open = run.calls.iter().filter(|c| c.result.is_none()).count();
+    if open > 0 {
+        parts.push((style::WARN, format!("{open} unanswered")));
+    }
+    let inside = run.flatten().len() - 1;
+    if inside > 0 {
+        parts.push((style::USER, things(inside as u64, "sub-agent")));
+    }
+    parts
+}
+
+/// How many calls ended badly, and how.
+fn failures(run: &Trajectory) -> Vec<Part> {
+    if run.calls.is_empty() {
+        return Vec::new();
+    }
+    if run.fidelity.lacks(Fact::Status) {
+        return vec![(style::DIM, "failures not recorded".to_owned())];
+    }
+    let mut parts = Vec::new();
+    for status in [Status::Failed, Status::Denied, Status::Interrupted] {
+        let n = run.calls.iter().filter(|c| c.status == status).count();
+        if n > 0 {
+            parts.push((status_tone(status), format!("{n} {}", status.word())));
+        }
+    }
+    if parts.is_empty() {
+        parts.push((style::GOOD, "none failed".to_owned()));
+    }
+    parts
+}
+
+fn tokens(usage: &Usage, run: &Trajectory) -> Vec<Part> {
+    let n = usage.normalised();
+    let mut parts = vec![(style::PLAIN, format!("{} tokens", human::count(usage.total())))];
+    for (count, word) in [
+        (n.uncached_input, "in"),
+        (n.cache_read, "from cache"),
+        (n.cache_write, "to cache"),
+        (n.output, "out"),
+        (n.reasoning, "of it reasoning"),
+    ] {
+        if count > 0 {
+            parts.push((style::DIM, format!("{} {word}", human::count(count))));
+        }
+    }
+    parts.extend(run.cost.map(|c| (style::PLAIN, human::usd(c.usd()))));
+    parts
+}
+
+fn joined(parts: &[Part]) -> Line {
+    let mut line = Line::new();
+    for (at, (tone, text)) in parts.iter().enumerate() {
+        if at > 0 {
+            line.push(style::DIM, " \u{b7} ");
+        }
+        line.push(*tone, text);
+    }
+    line
+}
+
+/// Emits parts behind each other, over as many lines as they need.
+fn flow(parts: Vec<Part>, look: Look, emit: Emit<'_>) -> io::Result<()> {
+    let mut row: Vec<Part> = Vec::new();
+    let mut used = 0;
+    for part in parts {
+        let needs = width(&part.1) + 3;
+        if !row.is_empty() && used + needs > look.width + 3 {
+            emit(joined(&row).fit(look.width))?;
+            row.clear();
+            used = 0;
+        }
+        used += needs;
+        row.push(part);
+    }
+    if row.is_empty() { Ok(()) } else { emit(joined(&row).fit(look.width)) }
+}

@@ -1,0 +1,454 @@
+//! A run as a timeline for a terminal: turns, steps, calls, sub-agents.
+//!
+//! Everything goes line by line to an [`Emit`], so that a sub-agent's timeline
+//! is its parent's with a bar in front, and nothing is held in memory.
+
+mod calls;
+mod detail;
+mod header;
+mod words;
+
+pub(crate) use calls::{call_table, first_words};
+pub(crate) use header::header;
+
+use crate::human;
+use crate::printer::{Line, style};
+use crate::redact::Veil;
+use crate::text::{width, wrap};
+use anstyle::Style;
+use std::collections::{HashMap, HashSet};
+use std::io;
+use toolmark_trace::{Call, Event, EventKind, Payload, Trajectory};
+
+/// Takes the lines of a timeline.
+pub(crate) type Emit<'e> = &'e mut dyn FnMut(Line) -> io::Result<()>;
+
+/// How a timeline looks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look {
+    /// The columns a line may take.
+    pub(crate) width: usize,
+    /// Show everything, cut nothing.
+    pub(crate) full: bool,
+    /// What is kept from sight.
+    pub(crate) veil: Veil,
+}
+
+/// Lines shown of the user's and the model's words unless all are asked for.
+const USER_LINES: usize = 6;
+const MODEL_LINES: usize = 3;
+/// Sub-agents inside sub-agents are shown down to here.
+const DEEPEST: usize = 12;
+
+/// The whole timeline of a run.
+pub(crate) fn timeline(run: &Trajectory, look: Look, emit: Emit<'_>) -> io::Result<()> {
+    Walk::new(run, look, 0).all(emit)
+}
+
+/// Everything of one step, numbered from 1.
+pub(crate) fn step(run: &Trajectory, number: u32, look: Look, emit: Emit<'_>) -> io::Result<()> {
+    let look = Look { full: true, ..look };
+    let index = number.saturating_sub(1);
+    if let Some(step) = run.steps.get(index as usize) {
+        detail::step_header(run, number, step, look, emit)?;
+    }
+    let mut walk = Walk::new(run, look, 0);
+    for event in run.events.iter().filter(|e| e.step == Some(index)) {
+        walk.event(event, emit)?;
+    }
+    Ok(())
+}
+
+/// A walk over the events of one run.
+struct Walk<'r> {
+    run: &'r Trajectory,
+    look: Look,
+    depth: usize,
+    /// The calls of each step.
+    groups: Vec<Vec<u32>>,
+    /// Sub-agents by the call that started them.
+    children: HashMap<u32, Vec<&'r Trajectory>>,
+    /// Sub-agents nothing points to.
+    strays: Vec<&'r Trajectory>,
+    gutter: Gutter,
+    /// The column of arguments, so that they stand below each other.
+    tool_width: usize,
+    turn: u32,
+    /// Has the timeline begun?
+    begun: bool,
+    /// Steps that call a tool for skills: what it says need not be said twice.
+    skill_steps: HashSet<u32>,
+    contexts: Vec<&'r Event>,
+    unknown: u64,
+}
+
+/// The columns in front of every line: number of the step and time since the start.
+struct Gutter {
+    number: usize,
+    clock: usize,
+    last: Option<u32>,
+}
+
+impl Gutter {
+    fn new(run: &Trajectory) -> Self {
+        let number = run.steps.len().to_string().len().max(2);
+        let clock = match (run.started, run.ended) {
+            (Some(start), Some(end)) => human::offset(end.duration_since(start)).len(),
+            _ => 0,
+        };
+        Self { number, clock, last: None }
+    }
+
+    /// Number, two spaces, clock, and two columns for a bracket.
+    fn width(&self) -> usize {
+        self.number + 2 + if self.clock > 0 { self.clock + 2 } else { 0 }
+    }
+}
+
+impl<'r> Walk<'r> {
+    fn new(run: &'r Trajectory, look: Look, depth: usize) -> Self {
+        let mut groups = vec![Vec::new(); run.steps.len()];
+        for (index, call) in run.calls.iter().enumerate() {
+            if let Some(group) = call.step.and_then(|s| groups.get_mut(s as usize)) {
+                group.push(index as u32);
+            }
+        }
+        let (children, strays) = place_children(run);
+        Self {
+            run,
+            look,
+            depth,
+            groups,
+            children,
+            strays,
+            gutter: Gutter::new(run),
+            tool_width: calls::tool_width(run),
+            turn: 0,
+            begun: false,
+            skill_steps: skill_steps(run),
+            contexts: Vec::new(),
+            unknown: 0,
+        }
+    }
+
+    fn all(mut self, emit: Emit<'_>) -> io::Result<()> {
+        for event in &self.run.events {
+            self.event(event, emit)?;
+        }
+        self.flush_contexts(emit)?;
+        for child in std::mem::take(&mut self.strays) {
+            self.sub_agent(child, emit)?;
+        }
+        if self.unknown > 0 {
+            let count = human::things(self.unknown, "record");
+            let words = format!("{count} of unknown kind not shown; --full names them");
+            self.line(None, Line::of(style::DIM, &words), emit)?;
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: &'r Event, emit: Emit<'_>) -> io::Result<()> {
+        match &event.kind {
+            EventKind::Context => {
+                self.contexts.push(event);
+                return Ok(());
+            }
+            EventKind::Result(_) => return Ok(()),
+            EventKind::Note(kind) => {
+                return if self.look.full { self.note("note", &kind.get(), emit) } else { Ok(()) };
+            }
+            EventKind::Unknown(kind) => {
+                return if self.look.full {
+                    self.note("unknown record", &kind.get(), emit)
+                } else {
+                    self.unknown += 1;
+                    Ok(())
+                };
+            }
+            _ => self.flush_contexts(emit)?,
+        }
+        match &event.kind {
+            EventKind::User => self.user(event, emit),
+            EventKind::Message => self.message(event, emit),
+            EventKind::Reasoning => self.reasoning(event, emit),
+            EventKind::Call(index) => self.call(*index, emit),
+            EventKind::Skill if event.step.is_some_and(|s| self.skill_steps.contains(&s)) => Ok(()),
+            EventKind::Skill => {
+                let line = Line::of(style::USER, "\u{25c6} skill ");
+                self.line(event.step, line.with(style::PLAIN, &self.glance(event)), emit)
+            }
+            EventKind::OrphanResult => {
+                let line = Line::of(style::WARN, "? result without a call: ");
+                let line = line.with(style::PLAIN, &self.glance(event));
+                self.line(event.step, line.fit(self.room()), emit)?;
+                self.uncut(event, emit)
+            }
+            EventKind::Compaction => self.rule(style::USER, "context compacted", event, emit),
+            EventKind::Error => self.rule(style::BAD, "error", event, emit),
+            _ => Ok(()),
+        }
+    }
+
+    fn user(&mut self, event: &Event, emit: Emit<'_>) -> io::Result<()> {
+        self.turn += 1;
+        self.gutter.last = None;
+        if self.begun {
+            emit(Line::new())?;
+        }
+        self.begun = true;
+        let mut head = Line::of(style::USER, "\u{258c} ");
+        head.push(style::USER.bold(), &format!("user turn {}", self.turn));
+        if let Some(time) = event.time {
+            let clock = human::clock(time);
+            head.pad(self.look.width.saturating_sub(clock.len()));
+            head.push(style::DIM, &clock);
+        }
+        emit(head)?;
+        let room = self.look.width.saturating_sub(2);
+        for text in self.words(event.text.as_ref(), room, USER_LINES) {
+            emit(Line::of(style::USER, "\u{258c} ").with(style::PLAIN, &text))?;
+        }
+        emit(Line::new())
+    }
+
+    fn message(&mut self, event: &Event, emit: Emit<'_>) -> io::Result<()> {
+        let room = self.room();
+        for text in self.words(event.text.as_ref(), room, MODEL_LINES) {
+            self.line(event.step, Line::of(style::PLAIN, &text), emit)?;
+        }
+        Ok(())
+    }
+
+    fn reasoning(&mut self, event: &Event, emit: Emit<'_>) -> io::Result<()> {
+        if !self.look.full {
+            let words = self.glance(event);
+            if words.is_empty() {
+                return Ok(());
+            }
+            let line = Line::of(style::THOUGHT, "thought: ").with(style::THOUGHT, &words);
+            return self.line(event.step, line, emit);
+        }
+        let room = self.room();
+        let withheld = event.text.is_none();
+        let label = if withheld { "thought: (withheld)" } else { "thought:" };
+        self.line(event.step, Line::of(style::THOUGHT, label), emit)?;
+        for text in self.words(event.text.as_ref(), room, usize::MAX) {
+            self.line(event.step, Line::of(style::THOUGHT, &text), emit)?;
+        }
+        Ok(())
+    }
+
+    /// A call: with it all others of its step.
+    fn call(&mut self, index: u32, emit: Emit<'_>) -> io::Result<()> {
+        let step = self.run.calls.get(index as usize).and_then(|c| c.step);
+        let group = step.and_then(|s| self.groups.get_mut(s as usize)).map(std::mem::take);
+        let group = match group {
+            Some(group) if group.is_empty() => return Ok(()),
+            Some(group) => group,
+            None => vec![index],
+        };
+        let last = group.len() - 1;
+        for (at, &index) in group.iter().enumerate() {
+            let bracket = match at {
+                _ if last == 0 => "  ",
+                0 => "\u{250c} ",
+                at if at == last => "\u{2514} ",
+                _ => "\u{2502} ",
+            };
+            let under = if last == 0 || at == last { "  " } else { "\u{2502} " };
+            let lines = self.call_lines(index);
+            for (n, line) in lines.into_iter().enumerate() {
+                self.bracketed(step, if n == 0 { bracket } else { under }, line, emit)?;
+            }
+            for child in self.children.remove(&index).unwrap_or_default() {
+                self.sub_agent(child, emit)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn call_lines(&self, index: u32) -> Vec<Line> {
+        let Some(call) = self.run.calls.get(index as usize) else { return Vec::new() };
+        let room = self.room();
+        let cwd = self.run.cwd.as_ref().map(|c| c.get());
+        let look = Look { width: room, ..self.look };
+        let mut lines = vec![calls::call_line(call, self.tool_width, cwd.as_deref(), look)];
+        if self.look.full {
+            lines.extend(detail::call_details(call, look));
+        } else {
+            lines.extend(calls::problem_line(call, look));
+        }
+        lines
+    }
+
+    fn sub_agent(&mut self, child: &Trajectory, emit: Emit<'_>) -> io::Result<()> {
+        let mut indent = Line::new();
+        indent.pad(self.gutter.width() + 2);
+        let bar = |mark: &str| indent.clone().with(style::USER, mark);
+        let room = self.look.width.saturating_sub(bar("\u{2502} ").width()).max(30);
+        let look = Look { width: room, ..self.look };
+        let mut first = bar("\u{256d} ");
+        first.append(header::sub_agent(child, look));
+        emit(first)?;
+        if self.depth < DEEPEST {
+            let mut inner = |line: Line| {
+                let mut whole = bar("\u{2502} ");
+                whole.append(line);
+                emit(whole)
+            };
+            Walk::new(child, look, self.depth + 1).all(&mut inner)?;
+        }
+        emit(bar("\u{2570}\u{2500}"))
+    }
+
+    /// A line right across, for what concerns the whole run.
+    fn rule(&mut self, tone: Style, word: &str, event: &Event, emit: Emit<'_>) -> io::Result<()> {
+        self.begun = true;
+        let width = self.look.width;
+        let mut line = Line::of(tone, "\u{2500}\u{2500} ").with(tone.bold(), word);
+        let glance = self.glance(event);
+        if !glance.is_empty() {
+            line.push(style::PLAIN, ": ");
+            line.push(style::PLAIN, &glance);
+        }
+        let mut line = line.fit(width.saturating_sub(4));
+        line.push(style::PLAIN, " ");
+        line.push(tone, &"\u{2500}".repeat(width.saturating_sub(line.width())));
+        emit(line)?;
+        self.uncut(event, emit)
+    }
+
+    /// The text of an event of which a line has shown the start, where
+    /// everything is to be seen.
+    fn uncut(&mut self, event: &Event, emit: Emit<'_>) -> io::Result<()> {
+        let text = event.text.as_ref().filter(|_| self.look.full).map(|t| t.plain());
+        let room = self.room();
+        let Some(text) = text.filter(|t| t.trim().contains('\n') || width(t) * 2 > room) else {
+            return Ok(());
+        };
+        for line in block(&text, Look { width: room, ..self.look }) {
+            self.line(event.step, line, emit)?;
+        }
+        Ok(())
+    }
+
+    /// The columns behind the gutter.
+    fn room(&self) -> usize {
+        self.look.width.saturating_sub(self.gutter.width() + 2)
+    }
+
+    fn note(&mut self, label: &str, kind: &str, emit: Emit<'_>) -> io::Result<()> {
+        self.flush_contexts(emit)?;
+        let line = Line::of(style::DIM, label).with(style::DIM, " ").with(style::DIM, kind);
+        self.line(None, line, emit)
+    }
+
+    /// Text put before the model is told of in one line, however much it was.
+    fn flush_contexts(&mut self, emit: Emit<'_>) -> io::Result<()> {
+        let contexts = std::mem::take(&mut self.contexts);
+        let Some(first) = contexts.first() else { return Ok(()) };
+        if self.look.full {
+            let room = self.room();
+            for event in contexts {
+                self.line(None, Line::of(style::DIM, "context:"), emit)?;
+                for text in self.words(event.text.as_ref(), room, usize::MAX) {
+                    self.line(None, Line::of(style::DIM, &text), emit)?;
+                }
+            }
+            return Ok(());
+        }
+        let label = match contexts.len() {
+            1 => "context: ".to_owned(),
+            n => format!("{n} context messages: "),
+        };
+        let line = Line::of(style::DIM, &label).with(style::DIM, &self.glance(first));
+        self.line(None, line, emit)
+    }
+
+    /// A line behind the gutter; the first of a step carries its number.
+    fn line(&mut self, step: Option<u32>, line: Line, emit: Emit<'_>) -> io::Result<()> {
+        self.bracketed(step, "  ", line, emit)
+    }
+
+    fn bracketed(
+        &mut self,
+        step: Option<u32>,
+        bracket: &str,
+        line: Line,
+        emit: Emit<'_>,
+    ) -> io::Result<()> {
+        self.begun = true;
+        let mut whole = Line::new();
+        if let Some(number) = step.filter(|s| self.gutter.last != Some(*s)) {
+            self.gutter.last = step;
+            whole.push(style::DIM, &format!("{:>1$}", number + 1, self.gutter.number));
+            let time = self.run.steps.get(number as usize).and_then(|s| s.time);
+            if let (Some(time), Some(start)) = (time, self.run.started) {
+                let offset = human::offset(time.duration_since(start));
+                whole.push(style::DIM, &format!("  {offset:>0$}", self.gutter.clock));
+            }
+        }
+        whole.pad(self.gutter.width());
+        whole.push(style::DIM, bracket);
+        whole.append(line);
+        emit(if self.look.full { whole } else { whole.fit(self.look.width) })
+    }
+
+    fn glance(&self, event: &Event) -> String {
+        event.text.as_ref().map(|t| self.look.veil.glance(&t.plain())).unwrap_or_default()
+    }
+
+    /// Words as lines of at most `room` columns: all, or the first `most`.
+    fn words(&self, text: Option<&Payload>, room: usize, most: usize) -> Vec<String> {
+        let Some(text) = text else { return Vec::new() };
+        let most = if self.look.full { usize::MAX } else { most };
+        words::lines(&text.plain(), room, most, self.look.veil)
+    }
+}
+
+/// Finds the call each sub-agent belongs under: the one that names it or that
+/// it names, else the last one made before it started.
+fn place_children(run: &Trajectory) -> (HashMap<u32, Vec<&Trajectory>>, Vec<&Trajectory>) {
+    let mut placed: HashMap<u32, Vec<&Trajectory>> = HashMap::new();
+    let mut strays = Vec::new();
+    if run.children.is_empty() {
+        return (placed, strays);
+    }
+    let mut by_id: HashMap<String, u32> = HashMap::new();
+    for (index, call) in run.calls.iter().enumerate() {
+        for id in call.spawned.iter().chain(&call.id) {
+            by_id.entry(id.get().into_owned()).or_insert(index as u32);
+        }
+    }
+    for child in &run.children {
+        let named = child.id.iter().chain(child.parent.iter().flat_map(|p| &p.call));
+        let by_name = named.filter_map(|id| by_id.get(&*id.get())).next().copied();
+        let by_time = || {
+            let start = child.started?;
+            let before = |c: &Call| c.started.is_some_and(|t| t <= start);
+            run.calls.iter().rposition(before).map(|i| i as u32)
+        };
+        match by_name.or_else(by_time) {
+            Some(call) => placed.entry(call).or_default().push(child),
+            None => strays.push(child),
+        }
+    }
+    (placed, strays)
+}
+
+fn skill_steps(run: &Trajectory) -> HashSet<u32> {
+    let is_skill = |call: &&Call| call.name.canonical().tool.eq_ignore_ascii_case("skill");
+    run.calls.iter().filter(is_skill).filter_map(|call| call.step).collect()
+}
+
+/// A block of text behind a bar, for details.
+fn block(text: &str, look: Look) -> Vec<Line> {
+    let shown = look.veil.shown(text);
+    let room = look.width.saturating_sub(4);
+    shown
+        .trim_end()
+        .lines()
+        .flat_map(|line| wrap(&crate::text::neutral(line), room))
+        .map(|line| Line::of(style::DIM, "  \u{2502} ").with(style::PLAIN, &line))
+        .collect()
+}

@@ -1,0 +1,58 @@
+//! The real binary, run as people run it.
+//!
+//! Snapshots hold what a terminal of 80 columns in UTC shows.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
+
+mod errors;
+mod formats;
+mod sessions;
+mod show;
+mod stats;
+
+use assert_cmd::Command;
+use std::path::{Path, PathBuf};
+
+/// The root of the workspace: files are named from there.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The binary with a known environment and an empty home.
+fn toolmark(args: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("toolmark").unwrap();
+    command.current_dir(root()).args(args);
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CLAUDE_CONFIG_DIR", "CODEX_HOME"] {
+        command.env_remove(variable);
+    }
+    command.env("COLUMNS", "80").env("TZ", "UTC").env("HOME", "/nonexistent");
+    command
+}
+
+/// Exit code, stdout and stderr as one text.
+fn run(args: &[&str]) -> String {
+    told(&mut toolmark(args))
+}
+
+fn told(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let mut text = String::from_utf8(output.stdout).unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    if !errors.is_empty() {
+        text.push_str("--- stderr\n");
+        text.push_str(&errors);
+    }
+    text.push_str(&format!("--- exit {}\n", output.status.code().unwrap()));
+    text
+}
+
+/// What is printed where everything goes well.
+fn stdout(args: &[&str]) -> String {
+    let output = toolmark(args).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+const DISK_FULL: &str = "samples/claude-code/disk-full.jsonl";
+const FLAKY_TEST: &str = "samples/claude-code/flaky-test.jsonl";
+const EVERYTHING: &str = "crates/toolmark/tests/fixtures/everything.jsonl";
