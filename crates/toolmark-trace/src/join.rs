@@ -18,6 +18,15 @@ pub struct Loaded {
     pub skipped: u64,
 }
 
+/// What joining sub-agents could not read.
+#[derive(Debug, Default)]
+pub struct Joined {
+    /// The problems, with their places.
+    pub diagnostics: Vec<Diagnostic>,
+    /// How many files, lines or records could not be read.
+    pub skipped: u64,
+}
+
 /// Reads a file and the files of its sub-agents.
 ///
 /// [`read_path`] reads one file and holds one run at a time; this holds them all.
@@ -31,23 +40,38 @@ pub fn load_path(path: impl AsRef<Path>, options: &Options) -> Result<Loaded, Re
         skipped: runs.skipped(),
     };
     for run in &mut loaded.runs {
-        for file in loaded.format.companions(path, run) {
-            let mut found = match read_path(&file, options) {
-                Ok(found) => found,
-                Err(error) => {
-                    loaded.skipped += 1;
-                    loaded.diagnostics.push(Diagnostic::from_error(&error));
-                    continue;
-                }
-            };
-            for child in found.by_ref() {
-                attach(run, child);
-            }
-            loaded.skipped += found.skipped();
-            loaded.diagnostics.extend_from_slice(found.diagnostics());
-        }
+        let joined = join_sub_agents(run, path, loaded.format, options);
+        loaded.diagnostics.extend(joined.diagnostics);
+        loaded.skipped += joined.skipped;
     }
     Ok(loaded)
+}
+
+/// Reads the files of a run's sub-agents, where its format keeps them apart,
+/// and hangs them under the calls that started them.
+pub fn join_sub_agents(
+    run: &mut Trajectory,
+    path: &Path,
+    format: &dyn Format,
+    options: &Options,
+) -> Joined {
+    let mut joined = Joined::default();
+    for file in format.companions(path, run) {
+        let mut found = match read_path(&file, options) {
+            Ok(found) => found,
+            Err(error) => {
+                joined.skipped += 1;
+                joined.diagnostics.push(Diagnostic::from_error(&error));
+                continue;
+            }
+        };
+        for child in found.by_ref() {
+            attach(run, child);
+        }
+        joined.skipped += found.skipped();
+        joined.diagnostics.extend_from_slice(found.diagnostics());
+    }
+    joined
 }
 
 /// Hangs a sub-agent's run under the call that started it. A run that is

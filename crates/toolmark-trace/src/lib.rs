@@ -30,7 +30,7 @@ pub use export::{EXPORTERS, ExportInfo, Exporter, Losses, Part, exporter_by_id};
 pub use format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};
 pub use formats::FORMATS;
 pub use input::limits::Limits;
-pub use join::{Loaded, load_path};
+pub use join::{Joined, Loaded, join_sub_agents, load_path};
 pub use model::*;
 pub use read::{Options, ReadError, Trajectories, format_by_id, read, read_path};
 pub use summary::{Summary, TokenCounts};

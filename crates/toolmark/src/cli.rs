@@ -1,6 +1,6 @@
 //! The command line: what can be asked for, and the words that explain it.
 
-use crate::commands::{completions, formats, show, stats};
+use crate::commands::{completions, convert, formats, show, stats};
 use crate::exit;
 use crate::printer::{Color, Printer, Verbosity};
 use crate::redact::Veil;
@@ -23,6 +23,7 @@ Examples:
   toolmark show                       the newest sessions on this machine
   toolmark show session.jsonl         one run as a timeline
   toolmark stats runs/ --format csv   one row per trace
+  toolmark convert run.json --to atif the same run in another tool's format
   toolmark formats                    what can be read";
 
 /// Reads what an AI agent did: the traces of many agents, in one model.
@@ -41,6 +42,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Show(show::Show),
     Stats(stats::Stats),
+    Convert(convert::Convert),
     Formats(formats::Formats),
     Completions(completions::Completions),
 }

@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use toolmark_trace::{Options, ReadError, Trajectories, read, read_path};
+use toolmark_trace::{
+    Joined, Options, ReadError, Trajectories, Trajectory, join_sub_agents, read, read_path,
+};
 use walkdir::WalkDir;
 
 /// What stdin is called in every output.
@@ -51,6 +53,22 @@ impl Input {
             Source::File(path) => path.to_string_lossy().into_owned(),
             Source::Stdin => STDIN.to_owned(),
             Source::Broken { name, .. } => name.clone(),
+        }
+    }
+
+    /// Reads the sub-agents of a run of this input that lie in files beside it.
+    /// Those of a directory are inputs of their own already.
+    pub(crate) fn join(
+        &self,
+        run: &mut Trajectory,
+        runs: &Trajectories,
+        options: &Options,
+    ) -> Joined {
+        match &self.source {
+            Source::File(path) if self.is_named => {
+                join_sub_agents(run, path, runs.format(), options)
+            }
+            _ => Joined::default(),
         }
     }
 

@@ -18,7 +18,6 @@ mod sessions;
 mod table;
 mod text;
 mod timeline;
-mod view;
 
 use clap::Parser;
 use cli::{Cli, Command};
@@ -54,6 +53,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
     let exit = match command {
         Command::Show(show) => show.run(printer),
         Command::Stats(stats) => stats.run(printer),
+        Command::Convert(convert) => convert.run(printer),
         Command::Formats(formats) => formats.run(printer),
         Command::Completions(completions) => completions.run(printer),
     }?;

@@ -244,11 +244,16 @@ pub(crate) fn to_json(value: &impl Serialize, layout: Layout) -> io::Result<Stri
         Layout::Compact => serde_json::to_string(value)?,
         Layout::Indented => serde_json::to_string_pretty(value)?,
     };
+    Ok(harmless_json(text))
+}
+
+/// Escapes what a terminal would obey. A JSON writer has escaped all below
+/// U+0020; what is left stands inside strings.
+pub(crate) fn harmless_json(text: String) -> String {
     let obeyed = |c: char| c != '\n' && is_obeyed(c);
     if !text.contains(obeyed) {
-        return Ok(text);
+        return text;
     }
-    // serde has escaped all below U+0020; what is left stands inside strings.
     let mut safe = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         if obeyed(c) {
@@ -257,7 +262,7 @@ pub(crate) fn to_json(value: &impl Serialize, layout: Layout) -> io::Result<Stri
             safe.push(c);
         }
     }
-    Ok(safe)
+    safe
 }
 
 #[cfg(test)]

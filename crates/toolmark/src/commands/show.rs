@@ -6,19 +6,18 @@ use crate::diagnostics::Findings;
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::inputs::Input;
-use crate::printer::{Line, Printer, style};
+use crate::printer::{Line, Printer, harmless_json, style};
 use crate::sessions::{self, Session};
 use crate::table::{Column, Give, Table};
 use crate::text::head;
 use crate::timeline::{self, Look};
-use crate::view;
 use clap::{Args, ValueEnum};
 use jiff::SignedDuration;
 use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use toolmark_trace::{Diagnostic, Fact, Trajectories, Trajectory};
+use toolmark_trace::{Diagnostic, Fact, Joined, Trajectories, Trajectory, exporter_by_id};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,24 +80,31 @@ impl Show {
                 None => return Ok(Exit::Ok),
             },
         };
-        let mut runs = match input.read(&self.reading.options()) {
+        let options = self.reading.options();
+        let mut runs = match input.read(&options) {
             Ok(runs) => runs,
             Err(error) => {
                 Findings::error(Diagnostic::from_error(&error)).print(printer)?;
                 return Ok(Exit::Unread);
             }
         };
+        let mut joined = Joined::default();
         let printed = match self.find_run(&mut runs) {
-            Ok(Found::One(run)) => self.print(printer, &run),
+            Ok(Found::One(mut run)) => {
+                joined = input.join(&mut run, &runs, &options);
+                self.print(printer, &run)
+            }
             Ok(Found::Many(list)) => {
                 self.print_list(printer, &list, runs.file()).map_err(Stop::from)
             }
             Err(failure) => Err(failure.into()),
         };
         printer.flush()?;
-        Findings::of(runs.diagnostics(), runs.skipped(), printer.verbosity).print(printer)?;
+        let skipped = runs.skipped() + joined.skipped;
+        let diagnostics = [runs.diagnostics(), &joined.diagnostics].concat();
+        Findings::of(&diagnostics, skipped, printer.verbosity).print(printer)?;
         printed?;
-        Ok(if runs.skipped() > 0 { Exit::Unread } else { Exit::Ok })
+        Ok(if skipped > 0 { Exit::Unread } else { Exit::Ok })
     }
 
     /// The run that was asked for, or the list of all.
@@ -121,8 +127,7 @@ impl Show {
 
     fn print(&self, printer: &mut Printer, run: &Trajectory) -> Result<(), Stop> {
         if self.format == Output::Json {
-            printer.json(&view::run(run))?;
-            return Ok(());
+            return print_json(printer, run).map_err(Stop::from);
         }
         let look = self.look(printer);
         if self.calls {
@@ -174,6 +179,16 @@ impl Show {
     fn look(&self, printer: &Printer) -> Look {
         Look { width: printer.width().min(WIDEST), full: self.full, veil: printer.veil }
     }
+}
+
+/// The run in toolmark's own JSON, which has everything.
+fn print_json(printer: &mut Printer, run: &Trajectory) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    if let Some(exporter) = exporter_by_id("toolmark") {
+        exporter.export(run, &mut bytes)?;
+    }
+    let text = String::from_utf8(bytes).map_err(io::Error::other)?;
+    printer.raw(&harmless_json(text))
 }
 
 /// What a file turned out to hold.
