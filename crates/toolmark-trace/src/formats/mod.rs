@@ -2,7 +2,17 @@
 //! line in [`FORMATS`].
 
 mod claude_code;
+mod jaeger;
+mod langfuse;
+mod langsmith;
+mod otel_console;
+mod otel_copilot;
+mod otel_list;
+mod otlp_json;
+mod otlp_protobuf;
+mod otlp_tempo;
 pub(crate) mod shared;
+mod trail;
 
 use crate::format::Format;
 
@@ -11,4 +21,14 @@ use crate::format::Format;
 #[rustfmt::skip]
 pub const FORMATS: &[&dyn Format] = &[
     &claude_code::ClaudeCode,
+    &otlp_json::OtlpJson,
+    &otlp_tempo::OtlpTempo,
+    &otlp_protobuf::OtlpProtobuf,
+    &jaeger::Jaeger,
+    &otel_console::OtelConsole,
+    &otel_copilot::OtelCopilot,
+    &trail::Trail,
+    &langfuse::Langfuse,
+    &langsmith::LangSmith,
+    &otel_list::OtelList,
 ];

@@ -2,3 +2,4 @@
 
 pub(crate) mod anthropic;
 pub(crate) mod exit_code;
+pub(crate) mod spans;

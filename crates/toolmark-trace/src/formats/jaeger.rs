@@ -1,0 +1,73 @@
+//! Traces as Jaeger's UI and API give them: `data[].spans[]` with
+//! `operationName`, times in microseconds, attributes as `tags`, events as
+//! `logs`. The status and the instrumentation stand among the tags.
+
+use super::shared::spans::{Spans, json};
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{Fact, Fidelity};
+use toolmark_scan::Value;
+
+/// Traces of Jaeger.
+pub(crate) struct Jaeger;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "jaeger",
+    title: "Jaeger trace",
+    origin: "the JSON download of Jaeger's UI, /api/traces/<id>",
+    versions: "1.x and 2.x",
+    looks_for: "data[].spans[] with operationName",
+    fidelity: Fidelity::lacking(&[Fact::ExitCodes, Fact::WorkingDirectory]),
+};
+
+/// The traces of a document: a list under `data`, or one trace alone.
+fn traces(value: Value<'_>) -> Vec<Value<'_>> {
+    match value.get("data") {
+        Some(data) if data.is_array() => data.items().collect(),
+        Some(data) => vec![data],
+        None => vec![value],
+    }
+}
+
+fn is_trace(trace: Value<'_>) -> bool {
+    let spans = trace.get("spans");
+    spans.into_iter().flat_map(Value::items).any(|span| span.get("operationName").is_some())
+}
+
+impl Format for Jaeger {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        if probe.any(|r| traces(r).into_iter().any(is_trace)) { 100 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::<JaegerReader>::default()
+    }
+}
+
+#[derive(Default)]
+struct JaegerReader {
+    spans: Spans,
+}
+
+impl Reader for JaegerReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let Some(value) = record.json().filter(|v| v.is_object()) else {
+            out.skip(&record.at(), "not a Jaeger trace: an object was expected");
+            return;
+        };
+        for trace in traces(value) {
+            for span in trace.get("spans").into_iter().flat_map(Value::items) {
+                if !json::add(&mut self.spans, record, span) {
+                    out.skip(&record.at_value(span), "not a span");
+                }
+            }
+        }
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        std::mem::take(&mut self.spans).finish(&Jaeger, out);
+    }
+}

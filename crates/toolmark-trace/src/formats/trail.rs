@@ -1,0 +1,70 @@
+//! Traces of the TRAIL benchmark (Patronus): `spans[]` with `span_name`,
+//! `span_attributes` and children nested in `child_spans`. Durations are ISO
+//! text, numbers in attributes are strings, the vocabulary is OpenInference.
+
+use super::shared::spans::{Spans, json};
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{Fact, Fidelity};
+use toolmark_scan::Value;
+
+/// Traces of TRAIL.
+pub(crate) struct Trail;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "trail",
+    title: "TRAIL / Patronus trace",
+    origin: "the TRAIL benchmark and Patronus exports",
+    versions: "2025",
+    looks_for: "spans[] with span_name, span_attributes and child_spans",
+    fidelity: Fidelity::lacking(&[Fact::CallIds, Fact::ExitCodes, Fact::WorkingDirectory]),
+};
+
+fn is_trail_span(span: Value<'_>) -> bool {
+    span.get("span_name").is_some() && (span.has("child_spans") || span.has("span_attributes"))
+}
+
+impl Format for Trail {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        let inside = |r: Value<'_>| r.get("spans")?.items().next().map(is_trail_span);
+        if probe.any(|r| is_trail_span(r) || inside(r) == Some(true)) { 100 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::<TrailReader>::default()
+    }
+}
+
+#[derive(Default)]
+struct TrailReader {
+    spans: Spans,
+}
+
+impl Reader for TrailReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let Some(value) = record.json().filter(|v| v.is_object()) else {
+            out.skip(&record.at(), "not a trace: an object was expected");
+            return;
+        };
+        let mut todo: Vec<Value<'_>> = match value.get("spans") {
+            Some(spans) => spans.items().collect(),
+            None => vec![value],
+        };
+        todo.reverse();
+        while let Some(value) = todo.pop() {
+            if !json::add(&mut self.spans, record, value) {
+                out.skip(&record.at_value(value), "not a span");
+            }
+            let children: Vec<_> =
+                value.get("child_spans").into_iter().flat_map(Value::items).collect();
+            todo.extend(children.into_iter().rev());
+        }
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        std::mem::take(&mut self.spans).finish(&Trail, out);
+    }
+}
