@@ -59,10 +59,17 @@ impl Reader for JaegerReader {
             return;
         };
         for trace in traces(value) {
-            for span in trace.get("spans").into_iter().flat_map(Value::items) {
-                if !json::add(&mut self.spans, record, span) {
-                    out.skip(&record.at_value(span), "not a span");
+            let processes = trace.get("processes");
+            for value in trace.get("spans").into_iter().flat_map(Value::items) {
+                if !json::is_span(value) {
+                    out.skip(&record.at_value(value), "not a span");
+                    continue;
                 }
+                let mut span = json::span(record, value);
+                let process = value.get_str("processID");
+                let process = process.and_then(|id| processes?.get(&id));
+                span.service = process.and_then(|p| record.text_at(p, "serviceName"));
+                self.spans.add(span);
             }
         }
     }

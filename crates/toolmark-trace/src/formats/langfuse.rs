@@ -9,7 +9,7 @@
 //! response of its own, as Langfuse counts and bills them, even inside another.
 
 use super::shared::spans::json::{attributes, moment};
-use super::shared::spans::{Attributes, Facts, Kind, Span, Spans, messages};
+use super::shared::spans::{Facts, Kind, Span, Spans, messages};
 use super::shared::spans::{Message, Part, Role};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
@@ -157,37 +157,38 @@ fn observation(record: &Record<'_>, value: Value<'_>) -> Span {
         "SPAN" => output.as_ref().and_then(|o| langchain_tool(o, &mut span.known)),
         _ => Some(Kind::Part),
     };
-    match span.known.kind {
-        Some(Kind::Llm | Kind::Agent) => conversation(&mut span.known, input, output, value),
-        Some(Kind::Tool) => {
-            span.known.tool = Some(span.name.clone());
-            span.known.args = input;
-            span.known.result = span.known.result.take().or(output);
+    if span.known.kind == Some(Kind::Tool) {
+        span.known.tool = Some(span.name.clone());
+        span.known.args = input;
+        span.known.result = span.known.result.take().or(output);
+        return span;
+    }
+    if kind == "GENERATION" {
+        span.known.output = lifted_calls(output.as_ref(), value);
+    }
+    // The attributes an instrumentation wrote say more than what Langfuse made
+    // of them; these are read where there is nothing else.
+    for (key, value) in [("input.value", input), ("output.value", output)] {
+        if let (Some(value), false) = (value, span.attributes.has(key)) {
+            span.attributes.insert(key, value);
         }
-        // A plain span may turn out to be anything by its attributes.
-        _ => for_dialects(&mut span.attributes, input, output),
     }
     span
 }
 
-fn conversation(
-    facts: &mut Facts,
-    input: Option<Payload>,
-    output: Option<Payload>,
-    value: Value<'_>,
-) {
-    facts.input = input.map(|i| told(&i, Role::User)).unwrap_or_default();
-    facts.output = output.map(|o| told(&o, Role::Assistant)).unwrap_or_default();
-    let asks = |m: &Message| m.parts.iter().any(|p| matches!(p, Part::Call { .. }));
-    if facts.output.iter().any(asks) {
-        return;
-    }
-    // Calls lifted out of the output, each as JSON text.
+/// Calls lifted out of the output, each as JSON text, where it has none itself.
+fn lifted_calls(output: Option<&Payload>, value: Value<'_>) -> Vec<Message> {
     let calls = value.get("toolCalls").into_iter().flat_map(Value::items);
     let parts: Vec<Part> = calls.flat_map(lifted_call).collect();
-    if !parts.is_empty() {
-        facts.output.push(Message { role: Role::Assistant, parts });
+    if parts.is_empty() {
+        return Vec::new();
     }
+    let mut told = output.map(told).unwrap_or_default();
+    let asks = |m: &Message| m.parts.iter().any(|p| matches!(p, Part::Call { .. }));
+    if !told.iter().any(asks) {
+        told.push(Message { role: Role::Assistant, parts });
+    }
+    told
 }
 
 fn lifted_call(value: Value<'_>) -> Vec<Part> {
@@ -197,16 +198,16 @@ fn lifted_call(value: Value<'_>) -> Vec<Part> {
     scanner.parse(&list).map(|doc| messages::calls(doc.root())).unwrap_or_default()
 }
 
-/// The messages in a payload, else its text.
-fn told(payload: &Payload, role: Role) -> Vec<Message> {
-    let raw = payload.raw();
+/// The messages in an output, else its text.
+fn told(output: &Payload) -> Vec<Message> {
+    let raw = output.raw();
     let mut scanner = Scanner::new();
     let doc = scanner.parse(&raw).ok().filter(|d| d.root().is_object() || d.root().is_array());
-    let found = doc.map(|d| messages::all(d.root(), role)).unwrap_or_default();
+    let found = doc.map(|d| messages::all(d.root(), Role::Assistant)).unwrap_or_default();
     if found.iter().any(|m| !m.parts.is_empty()) {
         return found;
     }
-    vec![Message { role, parts: vec![Part::Text(payload.clone())] }]
+    vec![Message { role: Role::Assistant, parts: vec![Part::Text(output.clone())] }]
 }
 
 /// Text that is a JSON string is what that string says.
@@ -258,14 +259,6 @@ fn langchain_tool(output: &Payload, facts: &mut Facts) -> Option<Kind> {
     facts.result = message.get("content").map(messages::payload);
     facts.failed = message.get_str("status").map(|status| status == "error");
     Some(Kind::Tool)
-}
-
-fn for_dialects(attributes: &mut Attributes, input: Option<Payload>, output: Option<Payload>) {
-    for (key, value) in [("input.value", input), ("output.value", output)] {
-        if let (Some(value), false) = (value, attributes.has(key)) {
-            attributes.insert(key, value);
-        }
-    }
 }
 
 /// Usage under any of the names integrations use; the total is stated.

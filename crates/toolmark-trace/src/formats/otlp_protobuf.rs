@@ -87,11 +87,18 @@ impl Reader for ProtobufReader {
         if !decoded.complete {
             out.skip(&record.at(), "the last request is cut off");
         }
-        let resources = decoded.requests.into_iter().flat_map(|r| r.resource_spans);
-        for scope in resources.flat_map(|r| r.scope_spans) {
-            let name = scope.scope.map(|s| Text::owned(s.name)).filter(|n| !n.is_empty());
-            for span in scope.spans {
-                self.spans.add(read_span(span, name.clone(), record.at()));
+        for resource in decoded.requests.into_iter().flat_map(|r| r.resource_spans) {
+            let service = resource.resource.and_then(|r| {
+                let service = r.attributes.into_iter().find(|a| a.key == "service.name");
+                attributes(service.into_iter().collect()).text(&["service.name"])
+            });
+            for scope in resource.scope_spans {
+                let name = scope.scope.map(|s| Text::owned(s.name)).filter(|n| !n.is_empty());
+                for span in scope.spans {
+                    let mut span = read_span(span, name.clone(), record.at());
+                    span.service = service.clone();
+                    self.spans.add(span);
+                }
             }
         }
     }

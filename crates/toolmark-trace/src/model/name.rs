@@ -45,6 +45,10 @@ impl ToolName {
         if let Some(rest) = name.strip_prefix("functions.") {
             name = rest;
         }
+        // Pydantic AI names the span of a tool so.
+        if let Some(rest) = name.strip_prefix("running tool: ") {
+            name = rest;
+        }
         // VS Code appends its own id of the tool.
         if let Some((bare, _)) = name.split_once("__vscode-") {
             name = bare;
@@ -84,6 +88,7 @@ mod tests {
             ("functions.exec", None, None, "exec"),
             ("run_in_terminal__vscode-3", None, None, "run_in_terminal"),
             ("__init", None, None, "__init"),
+            ("running tool: get_pun", None, None, "get_pun"),
         ] {
             let name = ToolName { original: original.into(), namespace: namespace.map(Into::into) };
             let canonical = name.canonical();

@@ -190,9 +190,18 @@ impl Assembly {
         let is_outermost = self.agent[index].is_none_or(|a| self.run[a] != self.run[index]);
         let run = &mut runs[self.run[index]];
         let near_step = self.near[index].and_then(|n| steps.get(&n)).copied();
+        let is_retold = self.near[index].is_some_and(|n| self.kind(n) == Some(Kind::Llm));
         let (span, facts) = &mut self.members[index];
+        if facts.is_node() {
+            run.of_service(span);
+        }
         match (action.what, facts.kind) {
             (What::Start, Some(Kind::Llm)) => {
+                // A response inside a response, where both count, says the same.
+                if is_retold {
+                    facts.input.clear();
+                    facts.output.clear();
+                }
                 steps.insert(index, run.response(span, facts, &scope));
             }
             (What::Start, Some(Kind::Tool)) => {
@@ -231,11 +240,14 @@ impl Assembly {
 
     /// The name of the agent a span belongs to; empty where there is none.
     fn scope(&self, index: usize) -> String {
-        let agent = self.agent[index].and_then(|a| {
-            let (span, facts) = &self.members[a];
-            Some(facts.agent.as_ref().unwrap_or(&span.name).get().into_owned())
-        });
-        agent.unwrap_or_default()
+        let Some(agent) = self.agent[index] else { return String::new() };
+        let (span, facts) = &self.members[agent];
+        match &facts.agent {
+            Some(name) => name.get().into_owned(),
+            // The bare operation names nobody.
+            None if span.name == "invoke_agent" => String::new(),
+            None => span.name.get().into_owned(),
+        }
     }
 
     /// Closes the runs and puts sub-agents under the calls that started them.

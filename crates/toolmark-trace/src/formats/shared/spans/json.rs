@@ -80,6 +80,8 @@ pub(crate) fn span(record: &Record<'_>, value: Value<'_>) -> Span {
                 span.scope = record.text_at(value, "name");
             }
             "scope_name" => span.scope = record.text(value),
+            "service_name" => span.service = record.text(value),
+            "resource" => span.service = service(record, value),
             _ => {}
         }
     }
@@ -103,6 +105,11 @@ fn tags_of_status(span: &mut Span) {
     if span.scope.is_none() {
         span.scope = span.attributes.text(&["otel.scope.name"]);
     }
+}
+
+/// The name of the service a resource is.
+pub(crate) fn service(record: &Record<'_>, resource: Value<'_>) -> Option<Text> {
+    attributes(record, resource.get("attributes")?).text(&["service.name"])
 }
 
 fn id(value: Value<'_>) -> String {

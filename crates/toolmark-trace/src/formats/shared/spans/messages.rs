@@ -8,7 +8,7 @@ use toolmark_scan::Value;
 
 /// Members that hold messages when the value itself is none, in the order
 /// they are spoken.
-const WRAPPERS: [&str; 9] = [
+const WRAPPERS: [&str; 10] = [
     "messages",
     "contents",
     "choices",
@@ -18,6 +18,7 @@ const WRAPPERS: [&str; 9] = [
     "message",
     "output",
     "input",
+    "prompt",
 ];
 
 /// All messages in a value: a list, one message, a request or response that
@@ -274,11 +275,11 @@ fn content_block(message: &mut Message, block: Value<'_>) {
             message.parts.push(response(block));
             return;
         }
-        "thinking" | "reasoning" | "redacted_thinking" => {
+        _ if is_reasoning(kind) => {
             let text = ["thinking", "content", "reasoning", "text"]
                 .iter()
                 .find_map(|key| block.get(key))
-                .filter(|t| t.inner() != Some(""));
+                .filter(|t| t.is_string() && t.inner() != Some(""));
             message.parts.push(Part::Reasoning(text.map(payload)));
             return;
         }
@@ -304,6 +305,12 @@ fn content_block(message: &mut Message, block: Value<'_>) {
         Some(text) if text.is_string() => Part::Text(payload(text)),
         _ => Part::Other(payload(block)),
     });
+}
+
+fn is_reasoning(kind: &str) -> bool {
+    matches!(kind, "thinking" | "reasoning" | "redacted_thinking")
+        // The class names of Microsoft.Extensions.AI.
+        || kind.ends_with("ReasoningContent")
 }
 
 /// A call in any of its forms: members of its own or under `function`.

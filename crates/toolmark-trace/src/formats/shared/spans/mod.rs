@@ -53,6 +53,8 @@ pub(crate) struct Span {
     pub(crate) events: Vec<SpanEvent>,
     /// The instrumentation that made it.
     pub(crate) scope: Option<Text>,
+    /// The service it is from.
+    pub(crate) service: Option<Text>,
     /// What the container itself says, ahead of any attribute.
     pub(crate) known: Facts,
     /// Where it stands in the file.
@@ -74,6 +76,7 @@ impl Span {
             attributes: Attributes::default(),
             events: Vec::new(),
             scope: None,
+            service: None,
             known: Facts::default(),
             at,
         }

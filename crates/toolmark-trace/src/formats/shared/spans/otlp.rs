@@ -11,15 +11,16 @@ const SCOPES: [&str; 4] =
 /// Reads a list of resources with their spans.
 pub(crate) fn resource_spans(spans: &mut Spans, record: &Record<'_>, resources: Value<'_>) {
     for resource in resources.items() {
+        let service = resource.get("resource").and_then(|r| json::service(record, r));
         for scopes in SCOPES.iter().filter_map(|key| resource.get(key)) {
             for scope in scopes.items() {
-                read_scope(spans, record, scope);
+                read_scope(spans, record, scope, service.as_ref());
             }
         }
     }
 }
 
-fn read_scope(spans: &mut Spans, record: &Record<'_>, scope: Value<'_>) {
+fn read_scope(spans: &mut Spans, record: &Record<'_>, scope: Value<'_>, service: Option<&Text>) {
     let name = scope_name(record, scope);
     for value in scope.get("spans").into_iter().flat_map(Value::items) {
         if !value.is_object() {
@@ -28,6 +29,7 @@ fn read_scope(spans: &mut Spans, record: &Record<'_>, scope: Value<'_>) {
         }
         let mut span = json::span(record, value);
         span.scope = span.scope.or_else(|| name.clone());
+        span.service = service.cloned();
         spans.add(span);
     }
 }

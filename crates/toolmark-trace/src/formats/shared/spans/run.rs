@@ -20,6 +20,7 @@ pub(super) struct Run {
     /// what other agents are told is not.
     primary: Option<String>,
     first_agent: Option<Text>,
+    service: Option<Text>,
     conversations: HashMap<String, Seen>,
     responses: HashSet<String>,
     last_step: HashMap<String, u32>,
@@ -68,6 +69,7 @@ impl Run {
             calls_are_spans,
             primary: None,
             first_agent: None,
+            service: None,
             conversations: HashMap::new(),
             responses: HashSet::new(),
             last_step: HashMap::new(),
@@ -160,10 +162,15 @@ impl Run {
             }
             for part in &message.parts {
                 match part {
-                    Part::Text(text) | Part::Other(text) if message.role != Role::Tool => {
+                    Part::Text(text) if message.role != Role::Tool => {
                         self.was_told = true;
                         let text = Some(text.clone());
                         self.b.event(EventKind::Message, text, step, time, span.at.clone());
+                    }
+                    Part::Other(other) => {
+                        let kind = EventKind::Unknown(Text::owned("content"));
+                        let other = Some(other.clone());
+                        self.b.event(kind, other, step, time, span.at.clone());
                     }
                     Part::Reasoning(text) => {
                         let (text, at) = (text.clone(), span.at.clone());
@@ -175,7 +182,7 @@ impl Run {
                     Part::Response { id, payload, failed } => {
                         self.result(span, id.as_ref(), payload.clone(), *failed);
                     }
-                    Part::Text(_) | Part::Other(_) => {}
+                    Part::Text(_) => {}
                 }
             }
         }
@@ -192,6 +199,10 @@ impl Run {
         step: Option<u32>,
     ) {
         if self.calls_are_spans {
+            // An agent repeats at its end what its tools have long done.
+            if id.as_ref().is_some_and(|id| self.b.find(&id.get()).is_some()) {
+                return;
+            }
             self.asked.add(AskedCall { id, name, args, step, taken: false });
             return;
         }
@@ -376,6 +387,15 @@ impl Run {
         }
     }
 
+    /// Takes note of the service a span is from: what the agent is called
+    /// where nothing else names it.
+    pub(super) fn of_service(&mut self, span: &Span) {
+        if self.service.is_none() {
+            let named = |s: &Text| !s.get().starts_with("unknown_service");
+            self.service = span.service.clone().filter(named);
+        }
+    }
+
     /// Adds the tools a span offers to those known.
     fn offer(&mut self, facts: &mut Facts) {
         for tool in std::mem::take(&mut facts.tools) {
@@ -390,7 +410,7 @@ impl Run {
         self.tell_unexecuted();
         let run = &mut self.b.run;
         let primary = self.primary.filter(|p| !p.is_empty()).map(Text::owned);
-        run.agent.name = primary.or(self.first_agent);
+        run.agent.name = primary.or(self.first_agent).or(self.service);
         run.usage = run.usage.or(self.agent_usage);
         run.cost = run.cost.or(self.agent_cost);
         run.children = children;
