@@ -78,3 +78,31 @@ impl Reader for JaegerReader {
         std::mem::take(&mut self.spans).finish(&Jaeger, out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn tags_carry_the_status() {
+        let read = read_text(
+            r#"{"data":[{"traceID":"t","processes":{"p1":{"serviceName":"svc"}},"spans":[
+            {"traceID":"t","spanID":"1","operationName":"invoke_agent","startTime":1767225600000000,"duration":9000000,"tags":[{"key":"gen_ai.operation.name","type":"string","value":"invoke_agent"}],"logs":[],"processID":"p1"},
+            {"traceID":"t","spanID":"2","operationName":"execute_tool f","references":[{"refType":"CHILD_OF","traceID":"t","spanID":"1"}],"startTime":1767225601000001,"duration":1500,
+             "tags":[{"key":"gen_ai.operation.name","value":"execute_tool"},{"key":"gen_ai.tool.call.id","value":"c"},{"key":"error","type":"bool","value":true},{"key":"otel.status_description","value":"late"}],
+             "logs":[{"timestamp":1767225601000900,"fields":[{"key":"event","value":"exception"},{"key":"exception.message","value":"boom"}]}],"processID":"p1"},
+            {"traceID":"t","spanID":"3","operationName":"execute_tool g","references":[],"startTime":1767225602000000,"duration":1,"tags":[{"key":"gen_ai.operation.name","value":"execute_tool"},{"key":"otel.status_code","value":"OK"}]},
+            {"spanID":4},
+            {"traceID":"t","spanID":"5","operationName":"GET","references":"?","startTime":1767225603000000,"duration":"?","tags":{}}]}]}"#,
+        );
+        assert_eq!((read.format, read.skipped), ("jaeger", 1));
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "call f  -> failed(protocol): boom\ncall g  -> succeeded(protocol): \nnote GET\n"
+        );
+        assert_eq!(run.agent.name.as_ref().unwrap(), "svc");
+        assert_eq!(run.calls[0].duration.unwrap().as_micros(), 1500);
+        assert_eq!(run.calls[0].started.unwrap().subsec_microsecond(), 1);
+    }
+}

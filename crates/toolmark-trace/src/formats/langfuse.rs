@@ -313,3 +313,126 @@ fn definitions(value: Value<'_>) -> Vec<ToolDefinition> {
     });
     tools.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    fn observation(id: &str, kind: &str, name: &str, at: u32, rest: &str) -> String {
+        format!(
+            r#"{{"id":"{id}","traceId":"t","type":"{kind}","name":"{name}","startTime":"2026-01-01T00:00:{at:02}.000Z","endTime":"2026-01-01T00:00:{at:02}.500Z","level":"DEFAULT",{rest}}}"#
+        )
+    }
+
+    #[test]
+    fn a_trace_with_its_observations() {
+        let text = format!(
+            r#"{{"trace":{{"id":"t","projectId":"p","name":"weather","timestamp":"2026-01-01T00:00:00Z","observations":[]}},"observations":[{},{},{},{},{},{}]}}"#,
+            observation(
+                "3",
+                "TOOL",
+                "get",
+                2,
+                r#""parentObservationId":"1","input":"{\"at\":\"Rome\"}","output":"\"sunny \\u00b0\"","metadata":"{\"attributes\":{\"gen_ai.tool.call.id\":\"c1\"}}""#
+            ),
+            observation(
+                "2",
+                "GENERATION",
+                "chat",
+                1,
+                r#""parentObservationId":"1","model":"m","input":"[{\"role\":\"user\",\"content\":\"Rome and Oslo?\"}]","output":"\"looking\"","usageDetails":{"input":5,"output":2,"total":9,"input_cache_read":1},"totalCost":0.25,"toolCalls":["{\"id\":\"c1\",\"name\":\"get\",\"arguments\":\"{}\"}","{\"id\":\"c2\",\"name\":\"get\"}"],"toolDefinitions":{"get":"{\"description\":\"d\",\"parameters\":\"{}\"}"}"#
+            ),
+            observation(
+                "4",
+                "TOOL",
+                "get",
+                3,
+                r#""parentObservationId":"1","input":{"at":"Oslo"},"output":null,"level":"ERROR","statusMessage":"no such town""#
+            ),
+            observation(
+                "1",
+                "AGENT",
+                "planner",
+                0,
+                r#""parentObservationId":null,"usageDetails":{"input":99,"output":99}"#
+            ),
+            observation("5", "EVENT", "ping", 4, r#""input":null"#),
+            r#"{"id":"6","type":"MOON"}"#,
+        );
+        let read = read_text(&text);
+        assert_eq!((read.format, read.runs.len(), read.skipped), ("langfuse", 1, 0));
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "user: Rome and Oslo?\n\
+             0 message: looking\n\
+             0 call get {\"at\":\"Rome\"} -> succeeded(protocol): sunny \u{b0}\n\
+             0 call get {\"at\":\"Oslo\"} -> failed(protocol): no such town\n\
+             note ping\n\
+             note observation of an unknown type\n"
+        );
+        assert_eq!(
+            (run.id.as_ref().unwrap().to_string(), run.name.as_ref().unwrap().to_string()),
+            ("t".into(), "weather".into())
+        );
+        assert_eq!(run.agent.name.as_ref().unwrap(), "planner");
+        assert_eq!(run.usage.unwrap().total(), 9);
+        assert_eq!(run.cost.unwrap().usd(), 0.25);
+        assert_eq!(run.calls[1].id.as_ref().unwrap(), "c2");
+        assert_eq!(run.tools.as_ref().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn spans_that_are_tools() {
+        let lines = [
+            observation(
+                "1",
+                "SPAN",
+                "search",
+                1,
+                r#""input":"{'q': 1}","output":"{\"type\":\"tool\",\"tool_call_id\":\"c\",\"name\":\"search\",\"content\":\"hit\",\"status\":\"error\"}""#,
+            ),
+            observation(
+                "2",
+                "SPAN",
+                "ddg",
+                2,
+                r#""input":"{}","output":"[]","metadata":{"attributes":{"openinference.span.kind":"TOOL","tool.name":"ddg"}}"#,
+            ),
+            observation("3", "SPAN", "plain", 3, r#""input":"{}","output":"end""#),
+            observation("4", "TOOL", "open", 4, r#""input":"{}""#)
+                .replace(r#""endTime":"2026-01-01T00:00:04.500Z","#, ""),
+            "{\"other\":1}".to_owned(),
+        ];
+        let read = read_text(&lines.join("\n"));
+        assert_eq!((read.format, read.runs.len()), ("langfuse", 1));
+        assert_eq!(
+            sketch(&read.runs[0]),
+            "call search {'q': 1} -> failed(protocol): hit\n\
+             call ddg {} -> succeeded(protocol): []\n\
+             note plain\n\
+             call open {} -> unanswered(absent): \n\
+             note record\n"
+        );
+    }
+
+    #[test]
+    fn many_traces_in_a_row() {
+        let trace = |id: &str| {
+            format!(
+                r#"{{"trace":{{"id":"{id}","timestamp":"2026-01-01T00:00:00Z"}},"observations":[{}]}}"#,
+                observation(
+                    "1",
+                    "GENERATION",
+                    "a",
+                    1,
+                    r#""input":7,"output":[],"usageDetails":[]"#
+                )
+            )
+        };
+        let read = read_text(&format!("{}\n{}\n3\n", trace("x"), trace("y")));
+        assert_eq!((read.runs.len(), read.skipped), (2, 1));
+        assert_eq!(read.runs[1].id.as_ref().unwrap(), "y");
+        assert_eq!(read.runs[1].steps.len(), 1);
+    }
+}

@@ -232,3 +232,99 @@ fn usage_metadata(outputs: Value<'_>) -> Option<Usage> {
     usage.stated_total = count("total_tokens");
     Some(usage)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    fn run(id: &str, parent: &str, kind: &str, name: &str, at: u32, rest: &str) -> String {
+        let path = match parent {
+            "" => format!("20260101T000000000000Z{id}"),
+            _ => format!("20260101T000000000000Z{parent}.20260101T00000{at}000000Z{id}"),
+        };
+        format!(
+            r#"{{"id":"{id}","dotted_order":"{path}","run_type":"{kind}","name":"{name}","start_time":"2026-01-01T00:00:0{at}.000000","end_time":"2026-01-01T00:00:0{at}.250000",{rest}}}"#
+        )
+    }
+
+    #[test]
+    fn a_tree_of_runs() {
+        let lines = [
+            run(
+                "llm1",
+                "root",
+                "llm",
+                "ChatOpenAI",
+                1,
+                r#""inputs":{"messages":[[{"lc":1,"type":"constructor","id":["langchain","HumanMessage"],"kwargs":{"content":"hi"}}]]},"outputs":{"generations":[[{"text":"","message":{"lc":1,"type":"constructor","id":["langchain","AIMessage"],"kwargs":{"content":"","tool_calls":[{"name":"f","args":{"x":1},"id":"c1"},{"name":"g","args":{},"id":"c2"}],"usage_metadata":{"input_tokens":3,"output_tokens":2,"total_tokens":5}}}}]]},"extra":{"metadata":{"ls_model_name":"m","thread_id":"th"},"invocation_params":{"tools":[{"type":"function","function":{"name":"f"}}]}}"#,
+            ),
+            run(
+                "tool1",
+                "root",
+                "tool",
+                "f",
+                2,
+                r#""inputs":{"input":"{'x': 1}"},"outputs":{"output":{"type":"tool","content":"ok","tool_call_id":"c1","status":"success"}},"error":null"#,
+            ),
+            run(
+                "tool2",
+                "root",
+                "tool",
+                "g",
+                3,
+                r#""inputs":{"a":1,"b":2},"outputs":null,"error":"ValueError('no')""#,
+            ),
+            run("chain", "root", "chain", "RunnableSequence", 4, r#""inputs":{},"outputs":{}"#),
+            run("odd", "root", "magic", "hat", 5, r#""inputs":[],"outputs":3"#),
+            run(
+                "llm2",
+                "root",
+                "llm",
+                "ChatOpenAI",
+                6,
+                r#""prompt_tokens":10,"completion_tokens":4,"total_tokens":14,"outputs":{"choices":[{"message":{"role":"assistant","content":"bye"}}]}"#,
+            ),
+            run(
+                "root",
+                "",
+                "chain",
+                "AgentExecutor",
+                0,
+                r#""inputs":{"input":"hi"},"outputs":{"output":"bye"}"#,
+            ),
+            r#"{"no":"run"}"#.to_owned(),
+            "7".to_owned(),
+        ];
+        let read = read_text(&lines.join("\n"));
+        assert_eq!((read.format, read.runs.len(), read.skipped), ("langsmith", 1, 1));
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "user: hi\n\
+             0 call f {'x': 1} -> succeeded(protocol): ok\n\
+             0 call g {\"a\":1,\"b\":2} -> failed(protocol): ValueError('no')\n\
+             note RunnableSequence\n\
+             unknown hat\n\
+             1 message: bye\n\
+             note record\n"
+        );
+        assert_eq!(run.id.as_ref().unwrap(), "th");
+        assert_eq!(run.agent.name.as_ref().unwrap(), "AgentExecutor");
+        assert_eq!(run.usage.unwrap().total(), 19);
+        assert_eq!(run.calls[1].id.as_ref().unwrap(), "c2");
+    }
+
+    #[test]
+    fn nested_runs() {
+        let child = run("c", "r", "tool", "f", 1, r#""inputs":{},"outputs":{"output":"1"}"#);
+        let read = read_text(&run(
+            "r",
+            "",
+            "chain",
+            "top",
+            0,
+            &format!(r#""inputs":{{}},"child_runs":[{child},5]"#),
+        ));
+        assert_eq!(sketch(&read.runs[0]), "call f {} -> succeeded(protocol): 1\nnote record\n");
+    }
+}

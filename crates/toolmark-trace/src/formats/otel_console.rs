@@ -55,3 +55,52 @@ impl Reader for ConsoleReader {
         std::mem::take(&mut self.spans).finish(&OtelConsole, out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn a_span_printed_twice_is_one() {
+        let span = r#"{
+    "name": "execute_tool f",
+    "context": {
+        "trace_id": "0x0a",
+        "span_id": "0x01",
+        "trace_state": "[]"
+    },
+    "kind": "SpanKind.INTERNAL",
+    "parent_id": null,
+    "start_time": "2026-03-01T20:47:18.711501Z",
+    "end_time": "2026-03-01T20:47:18.711894Z",
+    "status": {
+        "status_code": "ERROR",
+        "description": "boom"
+    },
+    "attributes": {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.call.arguments": "{}"
+    },
+    "events": [],
+    "resource": {
+        "attributes": {
+            "service.name": "svc"
+        }
+    }
+}
+"#;
+        let second = span.replace("0x01", "0x02").replace("ERROR", "UNSET").replace(" f\"", " g\"");
+        let read = read_text(&format!("{span}{span}{second}{{\n  \"x\": 1\n}}\n"));
+        assert_eq!((read.format, read.skipped), ("otel-console", 0));
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "call f {} -> failed(protocol): boom\n\
+             call g {} -> succeeded(protocol): boom\n\
+             note record\n"
+                .replace("succeeded(protocol): boom", "succeeded(protocol): ")
+        );
+        assert_eq!(run.agent.name.as_ref().unwrap(), "svc");
+        assert_eq!(run.id.as_ref().unwrap(), "0a");
+    }
+}

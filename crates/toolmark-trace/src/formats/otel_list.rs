@@ -90,3 +90,36 @@ impl Reader for ListReader {
         std::mem::take(&mut self.spans).finish(&OtelList, out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn under_a_session() {
+        let read = read_text(
+            r#"{"session_id":"s1","span_count":2,"spans":[
+            {"trace_id":"a","span_id":"1","parent_span_id":null,"name":"execute_tool f","start_time":1767225602000000001,"end_time":1767225603000000001,"attributes":{"gen_ai.operation.name":"execute_tool"},"status":{"code":"OK"},"span_events":[]},
+            {"trace_id":"b","span_id":"2","name":"execute_tool g","start_time":1767225604000000001,"end_time":1767225605000000001,"attributes":{"gen_ai.operation.name":"execute_tool"},"status":{"code":"ERROR"}},
+            "not a span"]}"#,
+        );
+        assert_eq!((read.format, read.skipped, read.runs.len()), ("otel-list", 1, 1));
+        assert_eq!(
+            sketch(&read.runs[0]),
+            "call f  -> succeeded(protocol): \ncall g  -> failed(protocol): \n"
+        );
+        assert_eq!(read.runs[0].id.as_ref().unwrap(), "s1");
+    }
+
+    #[test]
+    fn cloudwatch_in_camel_case() {
+        let read = read_text(
+            r#"{"traceId":"a","spanId":"1","name":"chat m","kind":"CLIENT","startTimeUnixNano":1767225602000000001,"endTimeUnixNano":1767225603000000001,"attributes":{"gen_ai.operation.name":"chat"},"status":{"code":"UNSET"},"scope":{"name":"strands"}}
+{"traceId":"a","spanId":"1","timeUnixNano":1767225603000000001,"scope":{"name":"strands"},"attributes":{"event.name":"strands"},"body":{"input":{"messages":[{"role":"user","content":{"content":"[{\"text\": \"hi\"}]"}}]},"output":{"messages":[{"role":"assistant","content":{"message":"[{\"text\": \"ho\"}]","finish_reason":"end_turn"}}]}}}
+{"unrelated":true}
+"#,
+        );
+        assert_eq!(read.format, "otel-list");
+        assert_eq!(sketch(&read.runs[0]), "user: hi\n0 message: ho\nnote record\n");
+    }
+}

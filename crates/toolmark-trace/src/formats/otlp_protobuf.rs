@@ -225,3 +225,97 @@ fn json(value: &Any) -> String {
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{read_bytes, read_text, sketch};
+    use opentelemetry_proto::tonic::common::v1::{ArrayValue, KeyValueList};
+    use wire::{ResourceSpans, ScopeSpans, Status};
+
+    fn value(value: Any) -> Option<AnyValue> {
+        Some(AnyValue { value: Some(value) })
+    }
+
+    fn text(key: &str, text: &str) -> KeyValue {
+        KeyValue {
+            key: key.into(),
+            value: value(Any::StringValue(text.into())),
+            ..Default::default()
+        }
+    }
+
+    fn request() -> ExportTraceServiceRequest {
+        let list = ArrayValue {
+            values: vec![AnyValue { value: Some(Any::IntValue(1)) }, AnyValue { value: None }],
+        };
+        let map = KeyValueList {
+            values: vec![KeyValue {
+                key: "a\n".into(),
+                value: value(Any::ArrayValue(list)),
+                ..Default::default()
+            }],
+        };
+        let call = wire::Span {
+            trace_id: vec![10; 16],
+            span_id: vec![2; 8],
+            parent_span_id: vec![1; 8],
+            name: "execute_tool f".into(),
+            start_time_unix_nano: 1_767_225_602_000_000_001,
+            end_time_unix_nano: 1_767_225_603_000_000_001,
+            attributes: vec![
+                text("gen_ai.operation.name", "execute_tool"),
+                text("gen_ai.tool.call.id", "c1"),
+                KeyValue {
+                    key: "gen_ai.tool.call.arguments".into(),
+                    value: value(Any::KvlistValue(map)),
+                    ..Default::default()
+                },
+            ],
+            status: Some(Status { message: "boom".into(), code: 2 }),
+            ..Default::default()
+        };
+        ExportTraceServiceRequest {
+            resource_spans: vec![ResourceSpans {
+                scope_spans: vec![ScopeSpans { spans: vec![call], ..Default::default() }],
+                ..Default::default()
+            }],
+        }
+    }
+
+    const JSON: &str = r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a","spanId":"0202020202020202","parentSpanId":"0101010101010101","name":"execute_tool f","startTimeUnixNano":"1767225602000000001","endTimeUnixNano":"1767225603000000001","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}},{"key":"gen_ai.tool.call.id","value":{"stringValue":"c1"}},{"key":"gen_ai.tool.call.arguments","value":{"kvlistValue":{"values":[{"key":"a\n","value":{"arrayValue":{"values":[{"intValue":"1"},{}]}}}]}}}],"status":{"message":"boom","code":2}}]}]}]}"#;
+
+    #[test]
+    fn the_same_as_json() {
+        let plain = request().encode_to_vec();
+        let mut series = request().encode_length_delimited_to_vec();
+        series.extend(request().encode_length_delimited_to_vec());
+        let want = read_text(JSON);
+        let told = sketch(&want.runs[0]);
+        assert_eq!(told, "call f {\"a\\n\":[1,null]} -> failed(protocol): boom\n");
+        for bytes in [plain, series] {
+            let read = read_bytes(&bytes);
+            assert_eq!((read.format, read.skipped, read.runs.len()), ("otlp-protobuf", 0, 1));
+            let (run, other) = (&read.runs[0], &want.runs[0]);
+            assert_eq!(sketch(run), told);
+            assert_eq!((&run.id, run.started, run.ended), (&other.id, other.started, other.ended));
+        }
+    }
+
+    #[test]
+    fn a_series_that_is_cut_off() {
+        let mut series = request().encode_length_delimited_to_vec();
+        let whole = series.len();
+        series.extend(request().encode_length_delimited_to_vec());
+        series.truncate(whole + 20);
+        let read = read_bytes(&series);
+        assert_eq!((read.format, read.skipped, read.runs.len()), ("otlp-protobuf", 1, 1));
+    }
+
+    #[test]
+    fn other_bytes_are_not_ours() {
+        for bytes in [&b"\x00\x01\x02\x03"[..], b"\x0a\x00\x00", b"\xff\xff\xff\xff\xff"] {
+            assert!(!decode(bytes).is_some_and(|d| d.requests.iter().any(has_span)));
+        }
+    }
+}

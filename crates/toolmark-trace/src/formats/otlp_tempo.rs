@@ -55,3 +55,31 @@ impl Reader for TempoReader {
         std::mem::take(&mut self.spans).finish(&OtlpTempo, out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn both_versions_of_the_api() {
+        let resources = r#"[{"resource":{},"instrumentationLibrarySpans":[{"instrumentationLibrary":{"name":"i"},"spans":[
+            {"traceId":"0a","spanId":"01","name":"execute_tool f","kind":"SPAN_KIND_INTERNAL","startTimeUnixNano":1767225602000000100,"endTimeUnixNano":1767225603000000200,
+             "attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"execute_tool"}},{"key":"gen_ai.tool.call.result","value":{"stringValue":"ok"}}],"status":{"code":0,"message":""}}]}]}]"#;
+        for text in [
+            format!(r#"{{"batches":{resources}}}"#),
+            format!(r#"{{"trace":{{"resourceSpans":{resources}}}}}"#),
+        ] {
+            let read = read_text(&text);
+            assert_eq!(read.format, "otlp-tempo");
+            assert_eq!(sketch(&read.runs[0]), "call f  -> succeeded(protocol): ok\n");
+            let call = &read.runs[0].calls[0];
+            assert_eq!(call.duration.unwrap().as_nanos(), 1_000_000_100);
+        }
+    }
+
+    #[test]
+    fn a_record_of_another_kind_is_reported() {
+        let read = read_text("{\"batches\":[{\"scopeSpans\":[]}]}\n{\"batches\":null}\n");
+        assert_eq!((read.format, read.skipped, read.runs.len()), ("otlp-tempo", 1, 0));
+    }
+}

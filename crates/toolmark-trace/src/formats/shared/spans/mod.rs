@@ -16,6 +16,8 @@ pub(crate) mod messages;
 pub(crate) mod otlp;
 mod run;
 mod seen;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 pub(crate) use attributes::Attributes;
@@ -243,7 +245,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+mod id_tests {
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@
 
 use super::super::facts::{Facts, Kind, Role, fill};
 use super::super::{Attributes, Span, messages};
-use super::{set_kind, tool_name};
+use super::Dialect;
 use toolmark_scan::Value;
 
 const REQUEST: &str = "gcp.vertex.agent.llm_request";
@@ -13,26 +13,31 @@ const RESPONSE: &str = "gcp.vertex.agent.llm_response";
 const ARGS: &str = "gcp.vertex.agent.tool_call_args";
 const RESULT: &str = "gcp.vertex.agent.tool_response";
 
-pub(super) fn read(span: &Span, facts: &mut Facts) {
+pub(super) const DIALECT: Dialect = Dialect { kind, read };
+
+fn kind(span: &Span) -> Option<Kind> {
     let a = &span.attributes;
-    fill(&mut facts.conversation, || a.text(&["gcp.vertex.agent.session_id"]));
-    let is_merged = a.is("gen_ai.tool.name", "(merged tools)") || a.is(ARGS, "N/A");
     if a.has(ARGS) {
-        set_kind(facts, if is_merged { Kind::Part } else { Kind::Tool });
-    } else if filled(a, REQUEST) || filled(a, RESPONSE) {
-        set_kind(facts, Kind::Llm);
-    } else if span.name.get().starts_with("agent_run [") {
-        set_kind(facts, Kind::Agent);
+        let is_merged = a.is("gen_ai.tool.name", "(merged tools)") || a.is(ARGS, "N/A");
+        return Some(if is_merged { Kind::Part } else { Kind::Tool });
     }
-    match facts.kind {
-        Some(Kind::Tool) if a.has(ARGS) => {
-            fill(&mut facts.tool, || tool_name(span, &["gen_ai.tool.name"]));
+    if filled(a, REQUEST) || filled(a, RESPONSE) {
+        return Some(Kind::Llm);
+    }
+    span.name.get().starts_with("agent_run [").then_some(Kind::Agent)
+}
+
+fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+    let a = &span.attributes;
+    match kind {
+        Kind::Tool if a.has(ARGS) => {
+            fill(&mut facts.tool, || a.text(&["gen_ai.tool.name"]));
             fill(&mut facts.args, || a.payload(&[ARGS]));
             fill(&mut facts.result, || a.payload(&[RESULT]));
             // An MCP tool says so in its answer.
             fill(&mut facts.failed, || a.json(RESULT, |v| v.get("isError")?.as_bool())?);
         }
-        Some(Kind::Llm) if facts.input.is_empty() && facts.output.is_empty() => {
+        Kind::Llm if facts.input.is_empty() && facts.output.is_empty() => {
             a.json(REQUEST, |request| read_request(request, facts));
             a.json(RESPONSE, |response| {
                 facts.output = messages::all(response, Role::Assistant);

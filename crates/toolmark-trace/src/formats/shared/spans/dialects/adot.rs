@@ -11,44 +11,56 @@ use super::super::Span;
 use super::super::attributes::with_json;
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
 use super::super::messages;
-use super::set_kind;
+use super::Dialect;
 use crate::model::Payload;
 use toolmark_scan::{Scanner, Value};
 
-pub(super) fn read(span: &Span, facts: &mut Facts) {
-    for event in &span.events {
-        let Some(body) = &event.body else { continue };
-        with_json(body, |body| read_body(body, facts));
+pub(super) const DIALECT: Dialect = Dialect { kind, read };
+
+fn kind(span: &Span) -> Option<Kind> {
+    let bodies = span.events.iter().filter_map(|e| e.body.as_ref());
+    let mut kinds = bodies.filter_map(|body| {
+        with_json(body, |body| with_output(body, |_, object| object.and_then(langchain_kind)))??
+    });
+    kinds.next()
+}
+
+fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+    for body in span.events.iter().filter_map(|e| e.body.as_ref()) {
+        with_json(body, |body| read_body(body, kind, facts));
     }
 }
 
-fn read_body(body: Value<'_>, facts: &mut Facts) {
-    let (Some(input), Some(output)) = (body.get("input"), body.get("output")) else { return };
-    let content = output.get("messages").and_then(|m| m.items().next()?.get("content"));
+/// Calls `read` with the content of the output and the object it holds, if any.
+fn with_output<T>(body: Value<'_>, read: impl FnOnce(&str, Option<Value<'_>>) -> T) -> Option<T> {
+    let messages = body.get("output")?.get("messages");
+    let content = messages.and_then(|m| m.items().next()?.get("content"));
     let content = content.and_then(Value::str).unwrap_or_default();
     let mut scanner = Scanner::new();
-    let doc = scanner.parse(&content).ok().map(|doc| doc.root()).filter(|v| v.is_object());
-    if facts.kind.is_none() {
-        if let Some(kind) = doc.and_then(langchain_kind) {
-            set_kind(facts, kind);
-        }
-    }
-    match facts.kind {
-        Some(Kind::Tool) => {
+    let object = scanner.parse(&content).ok().map(|doc| doc.root()).filter(|v| v.is_object());
+    Some(read(&content, object))
+}
+
+fn read_body(body: Value<'_>, kind: Kind, facts: &mut Facts) {
+    let (Some(input), Some(output)) = (body.get("input"), body.get("output")) else { return };
+    match kind {
+        Kind::Tool => {
             let given = input.get("messages").and_then(|m| m.items().next()?.get("content"));
             fill(&mut facts.args, || given.map(messages::payload));
-            match doc.filter(|d| d.get("tool_call_id").is_some()) {
-                Some(message) => tool(message, facts),
-                None => fill(&mut facts.result, || {
-                    (!content.is_empty()).then(|| Payload::text(content.as_ref().into()))
-                }),
-            }
+            with_output(body, |content, object| {
+                match object.filter(|o| o.get("tool_call_id").is_some()) {
+                    Some(message) => tool(message, facts),
+                    None => fill(&mut facts.result, || {
+                        (!content.is_empty()).then(|| Payload::text(content.into()))
+                    }),
+                }
+            });
         }
-        Some(Kind::Llm | Kind::Agent) => {
+        Kind::Llm | Kind::Agent => {
             fill_list(&mut facts.input, || unfolded(input, Role::User));
             fill_list(&mut facts.output, || unfolded(output, Role::Assistant));
         }
-        _ => {}
+        Kind::Part | Kind::Unknown => {}
     }
 }
 

@@ -4,31 +4,36 @@
 
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
 use super::super::{Span, messages};
-use super::{set_kind, tool_name};
+use super::Dialect;
 use crate::model::{Convention, Tokens, Usage};
 
-pub(super) fn read(span: &Span, facts: &mut Facts) {
+pub(super) const DIALECT: Dialect = Dialect { kind, read };
+
+fn kind(span: &Span) -> Option<Kind> {
+    Some(match &*span.attributes.str("ai.operationId")? {
+        "ai.toolCall" => Kind::Tool,
+        "ai.generateText" | "ai.streamText" | "ai.generateObject" | "ai.streamObject" => {
+            Kind::Agent
+        }
+        o if o.ends_with(".doGenerate") || o.ends_with(".doStream") => Kind::Llm,
+        o if o.starts_with("ai.embed") => Kind::Part,
+        _ => Kind::Unknown,
+    })
+}
+
+fn read(span: &Span, kind: Kind, facts: &mut Facts) {
     let a = &span.attributes;
-    let Some(operation) = a.str("ai.operationId") else { return };
-    set_kind(
-        facts,
-        match &*operation {
-            "ai.toolCall" => Kind::Tool,
-            "ai.generateText" | "ai.streamText" => Kind::Agent,
-            "ai.generateObject" | "ai.streamObject" => Kind::Agent,
-            o if o.ends_with(".doGenerate") || o.ends_with(".doStream") => Kind::Llm,
-            o if o.starts_with("ai.embed") => Kind::Part,
-            _ => Kind::Unknown,
-        },
-    );
-    match facts.kind {
-        Some(Kind::Tool) => {
-            fill(&mut facts.tool, || tool_name(span, &["ai.toolCall.name"]));
+    if !a.has("ai.operationId") {
+        return;
+    }
+    match kind {
+        Kind::Tool => {
+            fill(&mut facts.tool, || a.text(&["ai.toolCall.name"]));
             fill(&mut facts.call, || a.text(&["ai.toolCall.id"]));
             fill(&mut facts.args, || a.payload(&["ai.toolCall.args", "ai.toolCall.input"]));
             fill(&mut facts.result, || a.payload(&["ai.toolCall.result", "ai.toolCall.output"]));
         }
-        Some(Kind::Llm | Kind::Agent) => {
+        Kind::Llm | Kind::Agent => {
             fill(&mut facts.agent, || a.text(&["ai.telemetry.functionId"]));
             fill(&mut facts.model, || a.text(&["ai.response.model", "ai.model.id"]));
             fill(&mut facts.response, || a.text(&["ai.response.id"]));
@@ -57,6 +62,6 @@ pub(super) fn read(span: &Span, facts: &mut Facts) {
                 vec![Message { role: Role::Assistant, parts }]
             });
         }
-        _ => {}
+        Kind::Part | Kind::Unknown => {}
     }
 }

@@ -4,14 +4,16 @@
 
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
 use super::super::{Attributes, Span};
-use super::set_kind;
+use super::Dialect;
 use crate::model::{Convention, Cost, Tokens, Usage, time};
 
-pub(super) fn read(span: &Span, facts: &mut Facts) {
+pub(super) const DIALECT: Dialect = Dialect { kind, read };
+
+fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+    if self::kind(span).is_none() {
+        return;
+    }
     let a = &span.attributes;
-    let Some(kind) = kind(span) else { return };
-    set_kind(facts, kind);
-    fill(&mut facts.conversation, || a.text(&["claude_agent.session.id"]));
     fill(&mut facts.usage, || usage(a));
     match kind {
         Kind::Tool => {

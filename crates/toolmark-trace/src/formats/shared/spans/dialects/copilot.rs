@@ -1,11 +1,14 @@
 //! GitHub Copilot's own span events: skills, messages of the user, compaction.
 //! Their content is off by default; that they happened is not.
 
-use super::super::facts::{Facts, Mark, MarkKind};
+use super::super::facts::{Facts, Kind, Mark, MarkKind};
 use super::super::{Span, SpanEvent};
+use super::Dialect;
 use crate::model::Payload;
 
-pub(super) fn read(span: &Span, facts: &mut Facts) {
+pub(super) const DIALECT: Dialect = Dialect { kind: |_| None, read };
+
+fn read(span: &Span, _: Kind, facts: &mut Facts) {
     for event in &span.events {
         let name = event.name.get();
         let Some(what) = name.strip_prefix("github.copilot.") else { continue };

@@ -8,16 +8,13 @@
 
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
 use super::super::{Attributes, Span, messages};
-use super::{set_kind, tool_name};
+use super::Dialect;
 use crate::model::{Convention, Cost, Tokens, Usage};
 
-pub(super) fn read(span: &Span, facts: &mut Facts) {
+pub(super) const DIALECT: Dialect = Dialect { kind, read };
+
+fn read(span: &Span, kind: Kind, facts: &mut Facts) {
     let a = &span.attributes;
-    fill(&mut facts.conversation, || a.text(&["gen_ai.conversation.id"]));
-    if let Some(kind) = kind(a) {
-        set_kind(facts, kind);
-    }
-    let Some(kind) = facts.kind else { return };
     fill(&mut facts.agent, || a.text(&["gen_ai.agent.name", "agent_name"]));
     fill(&mut facts.agent_version, || a.text(&["gen_ai.agent.version"]));
     fill(&mut facts.model, || {
@@ -33,7 +30,7 @@ pub(super) fn read(span: &Span, facts: &mut Facts) {
     }
     match kind {
         Kind::Tool => {
-            fill(&mut facts.tool, || tool_name(span, &["gen_ai.tool.name"]));
+            fill(&mut facts.tool, || a.text(&["gen_ai.tool.name"]));
             fill(&mut facts.call, || a.text(&["gen_ai.tool.call.id"]));
             fill(&mut facts.args, || a.payload(&["gen_ai.tool.call.arguments", "tool_arguments"]));
             fill(&mut facts.result, || a.payload(&["gen_ai.tool.call.result", "tool_response"]));
@@ -70,7 +67,8 @@ fn list(a: &Attributes, key: &str, role: Role) -> Vec<Message> {
     })
 }
 
-fn kind(a: &Attributes) -> Option<Kind> {
+fn kind(span: &Span) -> Option<Kind> {
+    let a = &span.attributes;
     let Some(operation) = a.str("gen_ai.operation.name") else {
         return guess(a);
     };

@@ -8,17 +8,20 @@
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill};
 use super::super::messages;
 use super::super::{Span, SpanEvent};
+use super::Dialect;
 use crate::model::Payload;
 
-pub(super) fn read(span: &Span, facts: &mut Facts) {
-    match facts.kind {
-        Some(Kind::Tool) => tool(span, facts),
-        Some(Kind::Llm | Kind::Agent) => {
+pub(super) const DIALECT: Dialect = Dialect { kind: |_| None, read };
+
+fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+    match kind {
+        Kind::Tool => tool(span, facts),
+        Kind::Llm | Kind::Agent => {
             if facts.input.is_empty() && facts.output.is_empty() {
                 conversation(span, facts);
             }
         }
-        _ => {}
+        Kind::Part | Kind::Unknown => {}
     }
 }
 

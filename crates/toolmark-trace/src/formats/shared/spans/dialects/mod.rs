@@ -15,28 +15,50 @@ use super::facts::{Facts, fill};
 use super::{Kind, Span};
 use crate::model::{Payload, Text};
 
-/// Reads what one vocabulary says about a span into the slots that are still empty.
-type Dialect = fn(&Span, &mut Facts);
+/// One vocabulary.
+struct Dialect {
+    /// What a span is in this vocabulary; `None` where it does not speak it.
+    kind: fn(&Span) -> Option<Kind>,
+    /// Reads what it says into the slots that are still empty.
+    read: fn(&Span, Kind, &mut Facts),
+}
 
-/// Every vocabulary, the most telling first: a slot that is filled stays.
+/// Every vocabulary, the most telling first: the first to name a kind decides
+/// it, and a slot that is filled stays.
 #[rustfmt::skip]
 const DIALECTS: &[Dialect] = &[
-    claude_agent::read,
-    adk::read,
-    genai::read,
-    genai_events::read,
-    openinference::read,
-    openllmetry::read,
-    ai_sdk::read,
-    adot::read,
-    copilot::read,
+    claude_agent::DIALECT,
+    adk::DIALECT,
+    genai::DIALECT,
+    genai_events::DIALECT,
+    openinference::DIALECT,
+    openllmetry::DIALECT,
+    ai_sdk::DIALECT,
+    adot::DIALECT,
+    copilot::DIALECT,
+];
+
+/// Where a conversation is named, strongest first.
+const CONVERSATION: [&str; 5] = [
+    "claude_agent.session.id",
+    "gcp.vertex.agent.session_id",
+    "gen_ai.conversation.id",
+    "session.id",
+    "traceloop.association.properties.session_id",
 ];
 
 /// What a span says, in all vocabularies.
 pub(super) fn facts(span: &mut Span) -> Facts {
     let mut facts = std::mem::take(&mut span.known);
-    for read in DIALECTS {
-        read(span, &mut facts);
+    fill(&mut facts.conversation, || span.attributes.text(&CONVERSATION));
+    fill(&mut facts.kind, || DIALECTS.iter().find_map(|dialect| (dialect.kind)(span)));
+    if let Some(kind) = facts.kind {
+        for dialect in DIALECTS {
+            (dialect.read)(span, kind, &mut facts);
+        }
+        if kind == Kind::Tool {
+            fill(&mut facts.tool, || Some(tool_name(span)));
+        }
     }
     exception(span, &mut facts);
     facts
@@ -59,21 +81,10 @@ fn exception(span: &Span, facts: &mut Facts) {
     });
 }
 
-/// The name of a tool: its attribute, else the span's name without the
-/// operation in front of it.
-fn tool_name(span: &Span, keys: &[&str]) -> Option<Text> {
-    span.attributes.text(keys).or_else(|| {
-        let name = span.name.get();
-        let bare = name.strip_prefix("execute_tool ").unwrap_or(&name);
-        let bare = bare.strip_suffix(".tool").unwrap_or(bare);
-        if bare.len() == name.len() {
-            return (!name.is_empty()).then(|| span.name.clone());
-        }
-        Some(Text::owned(bare))
-    })
-}
-
-/// Sets the kind where no earlier vocabulary did.
-fn set_kind(facts: &mut Facts, kind: Kind) {
-    fill(&mut facts.kind, || Some(kind));
+/// The name of a tool by its span: without the operation in front of it.
+fn tool_name(span: &Span) -> Text {
+    let name = span.name.get();
+    let bare = name.strip_prefix("execute_tool ").unwrap_or(&name);
+    let bare = bare.strip_suffix(".tool").unwrap_or(bare);
+    if bare.len() == name.len() { span.name.clone() } else { Text::owned(bare) }
 }

@@ -8,16 +8,13 @@
 
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
 use super::super::{Attributes, Span, flat, messages};
-use super::{set_kind, tool_name};
+use super::Dialect;
 use crate::model::{Convention, Cost, Payload, Tokens, ToolDefinition, Usage};
 
-pub(super) fn read(span: &Span, facts: &mut Facts) {
+pub(super) const DIALECT: Dialect = Dialect { kind, read };
+
+fn read(span: &Span, kind: Kind, facts: &mut Facts) {
     let a = &span.attributes;
-    fill(&mut facts.conversation, || a.text(&["session.id"]));
-    if let Some(kind) = kind(a) {
-        set_kind(facts, kind);
-    }
-    let Some(kind) = facts.kind else { return };
     fill(&mut facts.model, || a.text(&["llm.model_name", "embedding.model_name"]));
     fill(&mut facts.usage, || usage(a));
     fill(&mut facts.cost, || Cost::from_usd(a.number(&["llm.cost.total"])?));
@@ -39,8 +36,8 @@ pub(super) fn read(span: &Span, facts: &mut Facts) {
     }
 }
 
-fn kind(a: &Attributes) -> Option<Kind> {
-    Some(match &*a.str("openinference.span.kind")? {
+fn kind(span: &Span) -> Option<Kind> {
+    Some(match &*span.attributes.str("openinference.span.kind")? {
         "LLM" => Kind::Llm,
         "TOOL" => Kind::Tool,
         "AGENT" => Kind::Agent,
@@ -52,7 +49,7 @@ fn kind(a: &Attributes) -> Option<Kind> {
 
 fn tool(span: &Span, facts: &mut Facts) {
     let a = &span.attributes;
-    fill(&mut facts.tool, || tool_name(span, &["tool.name", "tool_call.function.name"]));
+    fill(&mut facts.tool, || a.text(&["tool.name", "tool_call.function.name"]));
     fill(&mut facts.call, || a.text(&["tool.id", "tool_call.id"]));
     fill(&mut facts.args, || {
         let input = a.get("input.value");

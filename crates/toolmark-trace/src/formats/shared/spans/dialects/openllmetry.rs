@@ -4,30 +4,28 @@
 
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
 use super::super::{Attributes, Span, flat};
-use super::{set_kind, tool_name};
+use super::Dialect;
 use crate::model::{Text, ToolDefinition};
 use std::collections::BTreeMap;
 
-pub(super) fn read(span: &Span, facts: &mut Facts) {
+pub(super) const DIALECT: Dialect = Dialect { kind, read };
+
+fn read(span: &Span, kind: Kind, facts: &mut Facts) {
     let a = &span.attributes;
-    if let Some(kind) = kind(a) {
-        set_kind(facts, kind);
-    }
-    fill(&mut facts.conversation, || a.text(&["traceloop.association.properties.session_id"]));
-    match facts.kind {
-        Some(Kind::Llm) => {
+    match kind {
+        Kind::Llm => {
             fill_list(&mut facts.input, || flat::messages(a, "gen_ai.prompt.", Role::User));
             fill_list(&mut facts.output, || {
                 flat::messages(a, "gen_ai.completion.", Role::Assistant)
             });
             fill_list(&mut facts.tools, || tools(a));
         }
-        Some(Kind::Tool) => {
-            fill(&mut facts.tool, || tool_name(span, &["traceloop.entity.name"]));
+        Kind::Tool => {
+            fill(&mut facts.tool, || a.text(&["traceloop.entity.name"]));
             fill(&mut facts.args, || a.payload(&["traceloop.entity.input"]));
             fill(&mut facts.result, || a.payload(&["traceloop.entity.output"]));
         }
-        Some(Kind::Agent) => {
+        Kind::Agent => {
             fill(&mut facts.agent, || a.text(&["traceloop.entity.name"]));
             for (key, role, list) in [
                 ("traceloop.entity.input", Role::User, &mut facts.input),
@@ -39,11 +37,12 @@ pub(super) fn read(span: &Span, facts: &mut Facts) {
                 });
             }
         }
-        _ => {}
+        Kind::Part | Kind::Unknown => {}
     }
 }
 
-fn kind(a: &Attributes) -> Option<Kind> {
+fn kind(span: &Span) -> Option<Kind> {
+    let a = &span.attributes;
     if let Some(request) = a.str("llm.request.type") {
         return Some(match &*request {
             "chat" | "completion" => Kind::Llm,
