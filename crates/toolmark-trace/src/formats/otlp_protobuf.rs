@@ -55,10 +55,9 @@ struct Decoded {
 
 fn decode(bytes: &[u8]) -> Option<Decoded> {
     // A series can look like one message of unknown fields, never like spans.
-    if let Ok(request) = ExportTraceServiceRequest::decode(bytes) {
-        if has_span(&request) {
-            return Some(Decoded { requests: vec![request], complete: true });
-        }
+    let whole = ExportTraceServiceRequest::decode(bytes).ok().filter(has_span);
+    if let Some(request) = whole {
+        return Some(Decoded { requests: vec![request], complete: true });
     }
     let mut rest = bytes;
     let mut requests = Vec::new();

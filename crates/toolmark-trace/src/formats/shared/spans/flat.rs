@@ -62,10 +62,8 @@ fn nested<'a>(flat: &mut Flat<'a>, name: &str, value: &'a Payload) {
         return;
     }
     let content = name.strip_prefix("contents.").or_else(|| name.strip_prefix("content."));
-    if let Some((index, rest)) = content.and_then(numbered) {
-        if matches!(rest, "" | "text" | "message_content.text") {
-            flat.content.insert(index, value);
-        }
+    if let Some((index, "" | "text" | "message_content.text")) = content.and_then(numbered) {
+        flat.content.insert(index, value);
     }
 }
 

@@ -132,8 +132,10 @@ pub(crate) fn moment(value: Value<'_>) -> Option<Timestamp> {
     };
     match raw.parse::<i128>() {
         Ok(0) => None,
-        Ok(number) if number.abs() >= 100_000_000_000_000_000 => time::from_nanos(number),
-        Ok(number) if number.abs() >= 100_000_000_000_000 => time::from_nanos(number * 1000),
+        Ok(number) if number.unsigned_abs() >= 100_000_000_000_000_000 => time::from_nanos(number),
+        Ok(number) if number.unsigned_abs() >= 100_000_000_000_000 => {
+            time::from_nanos(number * 1000)
+        }
         _ => time::from_value(value),
     }
 }
@@ -346,6 +348,7 @@ mod tests {
         assert_eq!(at("1786724979550236"), Some(1_786_724_979_550_236_000));
         assert_eq!(at("[1785778722, 906000001]"), Some(1_785_778_722_906_000_001));
         assert_eq!(at("\"2026-01-31T00:00:00Z\""), Some(1_769_817_600_000_000_000));
+        assert_eq!(at(&i128::MIN.to_string()), None);
         assert_eq!(at("0"), None);
         assert_eq!(at("{}"), None);
     }

@@ -218,10 +218,11 @@ pub(crate) fn normal_id(raw: &str) -> String {
     if let Some(hex) = raw.strip_prefix("0x") {
         return hex.to_ascii_lowercase();
     }
-    if raw.ends_with('=') && matches!(raw.len(), 12 | 24) {
-        if let Ok(bytes) = base64::engine::general_purpose::STANDARD.decode(raw) {
-            return hex(&bytes);
-        }
+    if raw.ends_with('=')
+        && matches!(raw.len(), 12 | 24)
+        && let Ok(bytes) = base64::engine::general_purpose::STANDARD.decode(raw)
+    {
+        return hex(&bytes);
     }
     if raw.bytes().all(|b| b.is_ascii_hexdigit()) {
         return raw.to_ascii_lowercase();

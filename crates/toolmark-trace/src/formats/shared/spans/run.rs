@@ -4,7 +4,9 @@ use super::Span;
 use super::facts::{Facts, Mark, MarkKind, Message, Part, Role};
 use super::seen::{Request, Seen};
 use crate::builder::{Answer, Builder, NewCall};
-use crate::model::{Cost, EventKind, Fact, Payload, Status, Text, ToolName, Trajectory, Usage};
+use crate::model::{
+    Cost, EventKind, Fact, Level, Payload, Status, Text, ToolName, Trajectory, Usage,
+};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// A trajectory in the making.
@@ -305,8 +307,12 @@ impl Run {
             payload = facts.error.take().or(payload);
         }
         // A span without a mark ended well: instrumentations only mark errors.
-        let answer = Answer::new(payload, span.at.clone())
-            .protocol(failed)
+        let answer = Answer::new(payload, span.at.clone()).protocol(failed);
+        let answer = match refusal(span).filter(|_| failed) {
+            Some(status) => answer.status(status, Level::Denial),
+            None => answer,
+        };
+        let answer = answer
             .exit_code(facts.exit_code)
             .time(span.end.or(span.start))
             .duration(facts.duration);
@@ -477,15 +483,28 @@ impl Asked {
                 while queue.front().is_some_and(|&i| self.all[i].taken) {
                     queue.pop_front();
                 }
-                let open = queue.iter().copied().filter(|&i| !self.all[i].taken).take(COMPARED);
-                let open: Vec<usize> = open.collect();
-                let equal = open.iter().find(|&&i| same_args(self.all[i].args.as_ref(), args));
-                *equal.or(open.first())?
+                let is_equal =
+                    |&i: &usize| !self.all[i].taken && same_args(self.all[i].args.as_ref(), args);
+                let place = queue.iter().take(COMPARED).position(is_equal);
+                queue.remove(place.unwrap_or(0))?
             }
         };
         let call = self.all.get_mut(index)?;
         call.taken = true;
         Some(call)
+    }
+}
+
+/// Does the type of an error say that nobody let the tool run, or that it was
+/// cut off?
+fn refusal(span: &Span) -> Option<Status> {
+    let kind = span.attributes.str("error.type")?;
+    match kind.rsplit('.').next()? {
+        "denied" | "rejected" | "permission_denied" | "user_rejected" | "user_denied"
+        | "tool_denied" => Some(Status::Denied),
+        "cancelled" | "canceled" | "aborted" | "interrupted" | "CancelledError" | "AbortError"
+        | "KeyboardInterrupt" => Some(Status::Interrupted),
+        _ => None,
     }
 }
 

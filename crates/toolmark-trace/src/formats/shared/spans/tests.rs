@@ -484,6 +484,25 @@ fn hostile_trees_are_harmless() {
 }
 
 #[test]
+fn refusals_are_no_failures_of_the_tool() {
+    let tool = |error: &str| {
+        let rest = format!(
+            r#""attributes":{{"gen_ai.operation.name":"execute_tool","gen_ai.tool.name":"f","error.type":"{error}"}},"status":{{"code":2}}"#
+        );
+        one(&[span("a", "", (0, 1), "f", &rest)])
+    };
+    assert_eq!(
+        sketch(&tool("permission_denied")),
+        "call f  -> denied(denial): permission_denied\n"
+    );
+    assert_eq!(
+        sketch(&tool("asyncio.CancelledError")),
+        "call f  -> interrupted(denial): asyncio.CancelledError\n"
+    );
+    assert_eq!(sketch(&tool("OSError")), "call f  -> failed(protocol): OSError\n");
+}
+
+#[test]
 fn an_open_span_is_an_unanswered_call() {
     let open =
         span("a", "", (0, 1), "f", r#""attributes":{"gen_ai.operation.name":"execute_tool"}"#)

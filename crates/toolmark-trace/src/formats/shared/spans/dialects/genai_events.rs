@@ -5,11 +5,13 @@
 //! On the span of a tool the `tool.message` is what it was given and the
 //! `choice` what it gave back.
 
+use super::super::attributes::with_json;
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill};
 use super::super::messages;
 use super::super::{Span, SpanEvent};
 use super::Dialect;
 use crate::model::Payload;
+use toolmark_scan::Value;
 
 pub(super) const DIALECT: Dialect = Dialect { kind: |_| None, read };
 
@@ -52,23 +54,28 @@ fn conversation(span: &Span, facts: &mut Facts) {
     }
     for key in ["events", "all_messages_events", "pydantic_ai.all_messages"] {
         if facts.input.is_empty() && facts.output.is_empty() {
-            let all = span.attributes.json(key, |list| split_at_choice(list, facts));
-            if all.is_none() {
-                continue;
-            }
+            span.attributes.json(key, |list| divide(list, facts));
         }
     }
 }
 
-/// Events in one list: the choice is the output, all before it the input.
-fn split_at_choice(list: toolmark_scan::Value<'_>, facts: &mut Facts) {
+/// Events or messages in one list. Where a choice is marked it is the output
+/// and the rest the history; without any, all that the model and its tools
+/// said is.
+fn divide(list: Value<'_>, facts: &mut Facts) {
+    let is_choice = |item: Value<'_>| item.get("event.name").is_some_and(|n| n.is("gen_ai.choice"));
+    let is_marked = list.items().any(is_choice);
     for item in list.items() {
-        let is_choice = item.get("event.name").is_some_and(|n| n.is("gen_ai.choice"));
-        let found = messages::all(item, Role::User);
-        if is_choice {
-            facts.output.extend(found);
-        } else {
-            facts.input.extend(found);
+        for message in messages::all(item, Role::User) {
+            let is_output = match is_marked {
+                true => is_choice(item),
+                false => matches!(message.role, Role::Assistant | Role::Tool),
+            };
+            if is_output {
+                facts.output.push(message);
+            } else {
+                facts.input.push(message);
+            }
         }
     }
 }
@@ -77,7 +84,7 @@ fn split_at_choice(list: toolmark_scan::Value<'_>, facts: &mut Facts) {
 fn message(event: &SpanEvent, role: Role) -> Vec<Message> {
     let a = &event.attributes;
     if let Some(body) = &event.body {
-        let found = super::super::attributes::with_json(body, |v| messages::all(v, role));
+        let found = with_json(body, |v| messages::all(v, role));
         return found.unwrap_or_default();
     }
     let mut message = Message { role, parts: Vec::new() };
@@ -89,7 +96,7 @@ fn message(event: &SpanEvent, role: Role) -> Vec<Message> {
             None => message.parts.push(words(role, value, event)),
         }
     }
-    let calls = a.json("tool_calls", |calls| messages::calls(calls));
+    let calls = a.json("tool_calls", messages::calls);
     message.parts.extend(calls.unwrap_or_default());
     vec![message]
 }

@@ -6,6 +6,7 @@
 //! in `{"args":[…],"sanitize_inputs_outputs":…,"kwargs":{…}}`. The counts of
 //! AGENT and CHAIN spans are sums over the LLM spans below them.
 
+use super::super::attributes::with_json;
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
 use super::super::{Attributes, Span, flat, messages};
 use super::Dialect;
@@ -62,7 +63,7 @@ fn tool(span: &Span, facts: &mut Facts) {
 
 /// What smolagents passed by name, where nothing was passed by position.
 fn keyword_arguments(input: &Payload) -> Option<Payload> {
-    super::super::attributes::with_json(input, |value| {
+    with_json(input, |value| {
         value.get("sanitize_inputs_outputs")?;
         let by_position = value.get("args").is_some_and(|args| args.items().next().is_some());
         let kwargs = value.get("kwargs").filter(|k| k.is_object() && !by_position)?;
@@ -93,7 +94,7 @@ fn tools(a: &Attributes) -> Vec<ToolDefinition> {
         .under("llm.tools.")
         .filter_map(|(rest, value)| {
             let (number, _) = rest.split_once('.')?;
-            let tool = super::super::attributes::with_json(value, messages::definition)??;
+            let tool = with_json(value, messages::definition)??;
             Some((number.parse().ok()?, tool))
         })
         .collect();
