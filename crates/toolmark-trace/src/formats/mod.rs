@@ -29,14 +29,23 @@ mod gemini_stream;
 mod grok;
 mod hermes;
 mod inspect;
+mod jaeger;
 mod kimi;
 mod langchain;
+mod langfuse;
+mod langsmith;
 mod mini_swe_agent;
 mod openai_chat;
 mod openai_responses;
 mod opencode;
 mod openhands;
 mod openhands_sdk;
+mod otel_console;
+mod otel_copilot;
+mod otel_list;
+mod otlp_json;
+mod otlp_protobuf;
+mod otlp_tempo;
 mod pi;
 mod qwen_code;
 pub(crate) mod shared;
@@ -44,6 +53,7 @@ mod swe_agent;
 mod tau2_bench;
 mod tau_bench;
 mod toolmark;
+mod trail;
 mod vally;
 mod vscode_chat;
 mod vscode_replay;
@@ -102,4 +112,14 @@ pub const FORMATS: &[&dyn Format] = &[
     &anthropic_messages::AnthropicMessages,
     &openai_chat::OpenaiChat,
     &openai_responses::OpenaiResponses,
+    &otlp_json::OtlpJson,
+    &otlp_tempo::OtlpTempo,
+    &otlp_protobuf::OtlpProtobuf,
+    &jaeger::Jaeger,
+    &otel_console::OtelConsole,
+    &otel_copilot::OtelCopilot,
+    &trail::Trail,
+    &langfuse::Langfuse,
+    &langsmith::LangSmith,
+    &otel_list::OtelList,
 ];

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 pub struct ToolName {
     /// The name as it stands in the trace.
     pub original: Text,
-    /// The namespace or MCP server, where the trace keeps it apart from the name.
+    /// The namespace or MCP server with its separator, where the trace states
+    /// it beside the name. Some names repeat it (Copilot), some do not (Codex).
     pub namespace: Option<Text>,
 }
 
@@ -31,9 +32,12 @@ impl ToolName {
     /// The name as the trace has it, namespace in front where it is kept apart.
     #[must_use]
     pub fn full(&self) -> Cow<'_, str> {
+        let original = self.original.get();
         match &self.namespace {
-            None => self.original.get(),
-            Some(namespace) => Cow::Owned(format!("{namespace}{}", self.original)),
+            Some(namespace) if !original.starts_with(&*namespace.get()) => {
+                Cow::Owned(format!("{namespace}{original}"))
+            }
+            _ => original,
         }
     }
 
@@ -45,6 +49,10 @@ impl ToolName {
         if let Some(rest) = name.strip_prefix("functions.") {
             name = rest;
         }
+        // Pydantic AI names the span of a tool so.
+        if let Some(rest) = name.strip_prefix("running tool: ") {
+            name = rest;
+        }
         // VS Code appends its own id of the tool.
         if let Some((bare, _)) = name.split_once("__vscode-") {
             name = bare;
@@ -52,6 +60,7 @@ impl ToolName {
         if let Some(namespace) = &self.namespace {
             let namespace = namespace.get();
             let server = namespace.strip_prefix("mcp__").unwrap_or(&namespace);
+            let name = name.strip_prefix(&*namespace).unwrap_or(name);
             return Canonical {
                 server: Some(server.trim_end_matches("__").trim_end_matches('-').to_owned()),
                 tool: name.trim_start_matches('_').to_owned(),
@@ -82,9 +91,11 @@ mod tests {
             ("github__get_issue", None, Some("github"), "get_issue"),
             ("_fetch_pr", Some("mcp__codex_apps__github"), Some("codex_apps__github"), "fetch_pr"),
             ("get_issue", Some("github-"), Some("github"), "get_issue"),
+            ("azure-mcp-plan", Some("azure-mcp-"), Some("azure-mcp"), "plan"),
             ("functions.exec", None, None, "exec"),
             ("run_in_terminal__vscode-3", None, None, "run_in_terminal"),
             ("__init", None, None, "__init"),
+            ("running tool: get_pun", None, None, "get_pun"),
         ] {
             let name = ToolName { original: original.into(), namespace: namespace.map(Into::into) };
             let canonical = name.canonical();

@@ -68,7 +68,7 @@ pub(crate) fn tool_name(
         let (server, tool) = (server?.inner()?, tool?);
         let separator = name?.inner()?.strip_prefix(server)?.strip_suffix(tool.inner()?)?;
         let namespace = Text::owned(format!("{server}{separator}"));
-        Some(ToolName { original: record.text(tool)?, namespace: Some(namespace) })
+        Some(ToolName { original: record.text(name?)?, namespace: Some(namespace) })
     };
     split().unwrap_or_else(|| {
         let name = name.and_then(|n| record.text(n));

@@ -15,4 +15,5 @@ pub(crate) mod pairing;
 pub(crate) mod pieces;
 pub(crate) mod positional;
 pub(crate) mod python;
+pub(crate) mod spans;
 pub(crate) mod tool_definitions;

@@ -1,0 +1,108 @@
+//! Traces as Jaeger's UI and API give them: `data[].spans[]` with
+//! `operationName`, times in microseconds, attributes as `tags`, events as
+//! `logs`. The status and the instrumentation stand among the tags.
+
+use super::shared::spans::{Spans, json};
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{Fact, Fidelity};
+use toolmark_scan::Value;
+
+/// Traces of Jaeger.
+pub(crate) struct Jaeger;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "jaeger",
+    title: "Jaeger trace",
+    origin: "the JSON download of Jaeger's UI, /api/traces/<id>",
+    versions: "1.x and 2.x",
+    looks_for: "data[].spans[] with operationName",
+    fidelity: Fidelity::lacking(&[Fact::ExitCodes, Fact::WorkingDirectory]),
+};
+
+/// The traces of a document: a list under `data`, or one trace alone.
+fn traces(value: Value<'_>) -> Vec<Value<'_>> {
+    match value.get("data") {
+        Some(data) if data.is_array() => data.items().collect(),
+        Some(data) => vec![data],
+        None => vec![value],
+    }
+}
+
+fn is_trace(trace: Value<'_>) -> bool {
+    let spans = trace.get("spans");
+    spans.into_iter().flat_map(Value::items).any(|span| span.get("operationName").is_some())
+}
+
+impl Format for Jaeger {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        if probe.any(|r| traces(r).into_iter().any(is_trace)) { 100 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::<JaegerReader>::default()
+    }
+}
+
+#[derive(Default)]
+struct JaegerReader {
+    spans: Spans,
+}
+
+impl Reader for JaegerReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let Some(value) = record.json().filter(|v| v.is_object()) else {
+            out.skip(&record.at(), "not a Jaeger trace: an object was expected");
+            return;
+        };
+        for trace in traces(value) {
+            let processes = trace.get("processes");
+            for value in trace.get("spans").into_iter().flat_map(Value::items) {
+                if !json::is_span(value) {
+                    out.skip(&record.at_value(value), "not a span");
+                    continue;
+                }
+                let mut span = json::span(record, value);
+                let process = value.get_str("processID");
+                let process = process.and_then(|id| processes?.get(&id));
+                span.service = process.and_then(|p| record.text_at(p, "serviceName"));
+                self.spans.add(span);
+            }
+        }
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        std::mem::take(&mut self.spans).finish(&Jaeger, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn tags_carry_the_status() {
+        let read = read_text(
+            r#"{"data":[{"traceID":"t","processes":{"p1":{"serviceName":"svc"}},"spans":[
+            {"traceID":"t","spanID":"1","operationName":"invoke_agent","startTime":1767225600000000,"duration":9000000,"tags":[{"key":"gen_ai.operation.name","type":"string","value":"invoke_agent"}],"logs":[],"processID":"p1"},
+            {"traceID":"t","spanID":"2","operationName":"execute_tool f","references":[{"refType":"CHILD_OF","traceID":"t","spanID":"1"}],"startTime":1767225601000001,"duration":1500,
+             "tags":[{"key":"gen_ai.operation.name","value":"execute_tool"},{"key":"gen_ai.tool.call.id","value":"c"},{"key":"error","type":"bool","value":true},{"key":"otel.status_description","value":"late"}],
+             "logs":[{"timestamp":1767225601000900,"fields":[{"key":"event","value":"exception"},{"key":"exception.message","value":"boom"}]}],"processID":"p1"},
+            {"traceID":"t","spanID":"3","operationName":"execute_tool g","references":[],"startTime":1767225602000000,"duration":1,"tags":[{"key":"gen_ai.operation.name","value":"execute_tool"},{"key":"otel.status_code","value":"OK"}]},
+            {"spanID":4},
+            {"traceID":"t","spanID":"5","operationName":"GET","references":"?","startTime":1767225603000000,"duration":"?","tags":{}}]}]}"#,
+        );
+        assert_eq!((read.format, read.skipped), ("jaeger", 1));
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "call f  -> failed(protocol): boom\ncall g  -> succeeded(protocol): \nnote GET\n"
+        );
+        assert_eq!(run.agent.name.as_ref().unwrap(), "svc");
+        assert_eq!(run.calls[0].duration.unwrap().as_micros(), 1500);
+        assert_eq!(run.calls[0].started.unwrap().subsec_microsecond(), 1);
+    }
+}

@@ -1,0 +1,116 @@
+//! The file exporter of GitHub Copilot (CLI, SDK, VS Code), and of other
+//! JavaScript SDKs: one object per line, `type` span, metric or log, times as
+//! `[seconds, nanoseconds]`, attributes as a plain object. VS Code writes
+//! spans as `{}`: their content is lost.
+
+use super::shared::spans::{Spans, json};
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{Fact, Fidelity, Text};
+use toolmark_scan::Value;
+
+/// Span lines of GitHub Copilot.
+pub(crate) struct OtelCopilot;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "otel-copilot",
+    title: "GitHub Copilot OpenTelemetry lines",
+    origin: "COPILOT_OTEL_FILE_EXPORTER_PATH and the VS Code setting for OTel files",
+    versions: "Copilot CLI 1.0, VS Code 1.10x",
+    looks_for: "lines of type span with traceId, spanId and attributes",
+    fidelity: Fidelity::lacking(&[Fact::ExitCodes, Fact::WorkingDirectory]),
+};
+
+fn is_typed_span(value: Value<'_>) -> bool {
+    value.get("type").is_some_and(|t| t.is("span")) && json::is_span(value)
+}
+
+/// Metrics of the GenAI conventions, which stand before the first span.
+fn is_metric(value: Value<'_>) -> bool {
+    value.get("type").is_some_and(|t| t.is("metric"))
+        && value.get("name").and_then(Value::inner).is_some_and(|n| n.starts_with("gen_ai."))
+}
+
+/// A log record as the JavaScript SDK holds it.
+fn is_sdk_log(value: Value<'_>) -> bool {
+    value.get("hrTime").is_some() && value.get("attributes").is_some_and(Value::is_object)
+}
+
+impl Format for OtelCopilot {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        if probe.any(is_typed_span) {
+            return 100;
+        }
+        if probe.any(|r| is_metric(r) || is_sdk_log(r)) { 70 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::<CopilotReader>::default()
+    }
+}
+
+#[derive(Default)]
+struct CopilotReader {
+    spans: Spans,
+}
+
+impl Reader for CopilotReader {
+    fn record(&mut self, record: &Record<'_>, _out: &mut Out) {
+        let Some(value) = record.json() else { return };
+        if json::add(&mut self.spans, record, value) {
+            return;
+        }
+        let kind = value.get("type").and_then(|t| record.text(t));
+        let kind = kind.unwrap_or_else(|| {
+            let is_lost = value.is_object() && value.fields().next().is_none();
+            Text::owned(if is_lost { "span without content" } else { "record" })
+        });
+        self.spans.note(kind, record.at());
+    }
+
+    fn finish(&mut self, out: &mut Out) {
+        std::mem::take(&mut self.spans).finish(&OtelCopilot, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::Fact;
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn spans_between_metrics() {
+        let read = read_text(
+            r#"{"type":"metric","name":"gen_ai.client.operation.duration","dataPoints":[]}
+{"type":"span","traceId":"0a","spanId":"02","parentSpanId":"01","name":"execute_tool bash","startTime":[1785778722,500000000],"endTime":[1785778723,0],"attributes":{"gen_ai.operation.name":"execute_tool","gen_ai.tool.name":"bash","gen_ai.tool.call.id":"c1"},"status":{"code":2,"message":"killed"},"events":[]}
+{"type":"span","traceId":"0a","spanId":"03","parentSpanId":"01","name":"chat m","startTime":[1785778720,0],"endTime":[1785778723,0],"attributes":{"gen_ai.operation.name":"chat","gen_ai.request.model":"m","gen_ai.usage.input_tokens":"[REDACTED]"},"status":{"code":0},"events":[{"name":"github.copilot.skill.invoked","attributes":{"github.copilot.skill.name":"deploy"},"time":[1785778721,0]}]}
+{"type":"span","traceId":"0a","spanId":"01","name":"invoke_agent","startTime":[1785778719,0],"endTime":[1785778729,0],"attributes":{"gen_ai.operation.name":"invoke_agent","gen_ai.agent.version":"1.0"},"status":{"code":0},"events":[{"name":"github.copilot.user.message","attributes":{"github.copilot.user.message.source":"user"},"time":[1785778719,0]},{"name":"github.copilot.user.message","attributes":{"github.copilot.user.message.source":"skill-deploy"},"time":[1785778721,5]}],"resource":{"attributes":{"service.name":"github-copilot"}}}
+{}
+"#,
+        );
+        assert_eq!((read.format, read.skipped), ("otel-copilot", 0));
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "user: \n\
+             skill: deploy\n\
+             context: \n\
+             0 call bash  -> failed(protocol): killed\n\
+             note metric\n\
+             note span without content\n"
+        );
+        assert_eq!(run.agent.name.as_ref().unwrap(), "github-copilot");
+        assert!(run.usage.is_none());
+        assert!(run.fidelity.lacks(Fact::Parallel) && run.fidelity.lacks(Fact::Arguments));
+    }
+
+    #[test]
+    fn a_file_whose_spans_are_lost() {
+        let read = read_text("{}\n{\"hrTime\":[1785778719,0],\"attributes\":{}}\n{}\n");
+        assert_eq!((read.format, read.runs.len()), ("otel-copilot", 1));
+        assert_eq!(read.runs[0].events.len(), 3);
+    }
+}

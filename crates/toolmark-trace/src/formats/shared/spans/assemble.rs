@@ -1,0 +1,278 @@
+//! From the spans of one run to its trajectory.
+//!
+//! Calls come from the spans of tools where there are any, else from what the
+//! model's messages ask for; never from both. An agent that runs inside a tool
+//! is a sub-agent with a trajectory of its own; one inside another agent is
+//! not: frameworks wrap agents in agents.
+
+use super::Span;
+use super::facts::{Facts, Kind, MarkKind};
+use super::run::Run;
+use super::tree::Tree;
+use crate::format::{Format, Out};
+use crate::model::{At, EventKind, Parent, Text, Trajectory};
+use jiff::Timestamp;
+use std::collections::HashMap;
+
+/// Sub-agents deeper than this stay in the trajectory above them: a tree that
+/// is as deep as a hostile file says cannot be walked safely.
+const DEEPEST: u8 = 16;
+
+/// The spans of one run with all that relates them.
+pub(super) struct Assembly {
+    members: Vec<(Span, Facts)>,
+    /// The nearest response, tool or agent above, repeated ones resolved.
+    near: Vec<Option<usize>>,
+    /// The nearest agent above.
+    agent: Vec<Option<usize>>,
+    /// The run a span belongs to, by index; 0 is the main one.
+    run: Vec<usize>,
+    /// Spans that only repeat another.
+    absorbed: Vec<bool>,
+    depth: Vec<u32>,
+    /// The agent spans whose runs are sub-agents', from run 1 on.
+    roots: Vec<usize>,
+    has_tool_spans: bool,
+}
+
+/// Something to be told, at its time.
+struct Action {
+    time: Option<Timestamp>,
+    /// Ends before starts at the same moment, but after the start of the same span.
+    rank: u8,
+    depth: u32,
+    member: usize,
+    what: What,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    Start,
+    End,
+    Mark(usize),
+}
+
+impl Assembly {
+    pub(super) fn new(mut members: Vec<(Span, Facts)>, every_response_counts: bool) -> Self {
+        let tree = Tree::new(&members);
+        let same = tree.repeats(&mut members, every_response_counts);
+        let order = tree.top_down();
+        let mut absorbed = vec![false; members.len()];
+        for &index in &order {
+            if let Some(target) = same[index] {
+                let facts = std::mem::take(&mut members[index].1);
+                members[target].1.absorb(facts);
+                absorbed[index] = true;
+            }
+        }
+        let resolve = |index: usize| same[index].unwrap_or(index);
+        let near = tree.near.iter().map(|near| near.map(resolve)).collect();
+        let has_tool_spans = members.iter().any(|(_, f)| f.kind == Some(Kind::Tool));
+        let count = members.len();
+        let mut assembly = Self {
+            members,
+            near,
+            agent: vec![None; count],
+            run: vec![0; count],
+            absorbed,
+            depth: tree.depth,
+            roots: Vec::new(),
+            has_tool_spans,
+        };
+        assembly.divide(&order);
+        assembly
+    }
+
+    fn kind(&self, index: usize) -> Option<Kind> {
+        self.members[index].1.kind
+    }
+
+    /// Finds the agent and the run of every span, ancestors first.
+    fn divide(&mut self, order: &[usize]) {
+        let mut levels: Vec<u8> = vec![0];
+        for &index in order {
+            let Some(above) = self.near[index] else { continue };
+            let is_agent = self.kind(above) == Some(Kind::Agent);
+            self.agent[index] = if is_agent { Some(above) } else { self.agent[above] };
+            let outer = self.run[above];
+            let is_root = self.kind(index) == Some(Kind::Agent)
+                && self.kind(above) == Some(Kind::Tool)
+                && levels[outer] < DEEPEST;
+            self.run[index] = outer;
+            if is_root {
+                self.roots.push(index);
+                self.run[index] = self.roots.len();
+                levels.push(levels[outer] + 1);
+            }
+        }
+    }
+
+    /// Tells the run.
+    pub(super) fn run(
+        mut self,
+        format: &dyn Format,
+        out: &Out,
+        notes: Vec<(Text, At)>,
+    ) -> Trajectory {
+        let mut runs: Vec<Run> = (0..=self.roots.len())
+            .map(|n| Run::new(out.builder(format), n > 0, self.has_tool_spans))
+            .collect();
+        self.prepare(&mut runs);
+        let mut calls: HashMap<usize, u32> = HashMap::new();
+        let mut steps: HashMap<usize, u32> = HashMap::new();
+        for action in self.actions() {
+            self.act(&action, &mut runs, &mut calls, &mut steps);
+        }
+        for (kind, at) in notes {
+            runs[0].b.event(EventKind::Note(kind), None, None, None, at);
+        }
+        self.nest(runs, &calls)
+    }
+
+    /// What a run has to know before it is told: its id, and whether its
+    /// responses bring their own messages.
+    fn prepare(&self, runs: &mut [Run]) {
+        for (index, (_, facts)) in self.members.iter().enumerate() {
+            if facts.kind == Some(Kind::Llm) {
+                let run = &mut runs[self.run[index]];
+                run.has_responses = true;
+                run.has_messages |= !facts.input.is_empty() || !facts.output.is_empty();
+            }
+        }
+        let first = self
+            .members
+            .iter()
+            .min_by_key(|(span, facts)| (!facts.is_node(), span.start.is_none(), span.start));
+        let conversation = self.members.iter().find_map(|(_, f)| f.conversation.clone());
+        runs[0].b.run.id = conversation.or_else(|| {
+            let trace = first?.0.trace.as_str();
+            (!trace.is_empty()).then(|| Text::owned(trace))
+        });
+        for (n, &root) in self.roots.iter().enumerate() {
+            let id = self.members[root].0.id.as_str();
+            runs[n + 1].b.run.id = Some(Text::owned(id));
+        }
+    }
+
+    fn actions(&self) -> Vec<Action> {
+        let mut actions = Vec::with_capacity(self.members.len() * 2);
+        for (member, (span, facts)) in self.members.iter().enumerate() {
+            if self.absorbed[member] {
+                continue;
+            }
+            let mut push = |time: Option<Timestamp>, rank, what| {
+                let depth = self.depth[member];
+                actions.push(Action { time, rank, depth, member, what });
+            };
+            push(span.start, 1, What::Start);
+            for (n, mark) in facts.marks.iter().enumerate() {
+                push(mark.time.or(span.start), 1, What::Mark(n));
+            }
+            let is_over = span.end.is_some() || facts.result.is_some();
+            if is_over && matches!(facts.kind, Some(Kind::Tool | Kind::Agent)) {
+                let end = span.end.max(span.start);
+                push(end, if end > span.start { 0 } else { 2 }, What::End);
+            }
+        }
+        actions.sort_by_key(|a| (a.time.is_none(), a.time, a.rank, a.depth, a.member));
+        actions
+    }
+
+    fn act(
+        &mut self,
+        action: &Action,
+        runs: &mut [Run],
+        calls: &mut HashMap<usize, u32>,
+        steps: &mut HashMap<usize, u32>,
+    ) {
+        let index = action.member;
+        let scope = self.scope(index);
+        let is_outermost = self.agent[index].is_none_or(|a| self.run[a] != self.run[index]);
+        let run = &mut runs[self.run[index]];
+        let near_step = self.near[index].and_then(|n| steps.get(&n)).copied();
+        let is_retold = self.near[index].is_some_and(|n| self.kind(n) == Some(Kind::Llm));
+        let (span, facts) = &mut self.members[index];
+        if facts.is_node() {
+            run.of_service(span);
+        }
+        match (action.what, facts.kind) {
+            (What::Start, Some(Kind::Llm)) => {
+                // A response inside a response, where both count, says the same.
+                if is_retold {
+                    facts.input.clear();
+                    facts.output.clear();
+                }
+                steps.insert(index, run.response(span, facts, &scope));
+            }
+            (What::Start, Some(Kind::Tool)) => {
+                calls.insert(index, run.call(span, facts, &scope, near_step));
+            }
+            (What::End, Some(Kind::Tool)) => {
+                if let Some(&call) = calls.get(&index) {
+                    run.answer(call, span, facts);
+                }
+            }
+            (What::Start, Some(Kind::Agent)) => run.agent_starts(span, facts, is_outermost),
+            (What::End, Some(Kind::Agent)) => run.agent_ends(span, facts, is_outermost),
+            (What::Start, Some(Kind::Unknown)) => {
+                run.failure(span, facts);
+                let name = span.attributes.text(&["gen_ai.operation.name"]);
+                run.b.unknown(name.unwrap_or_else(|| span.name.clone()), span.at.clone());
+            }
+            (What::Start, kind) => {
+                if kind == Some(Kind::Part) {
+                    run.failure(span, facts);
+                }
+                let note = EventKind::Note(span.name.clone());
+                run.b.event(note, None, None, span.start, span.at.clone());
+            }
+            (What::Mark(n), _) => {
+                if let Some(mark) = facts.marks.get(n) {
+                    let told = matches!(mark.kind, MarkKind::User | MarkKind::Context);
+                    if !(told && run.has_messages) {
+                        run.mark(mark, span);
+                    }
+                }
+            }
+            (What::End, _) => {}
+        }
+    }
+
+    /// The name of the agent a span belongs to; empty where there is none.
+    fn scope(&self, index: usize) -> String {
+        let Some(agent) = self.agent[index] else { return String::new() };
+        let (span, facts) = &self.members[agent];
+        match &facts.agent {
+            Some(name) => name.get().into_owned(),
+            // The bare operation names nobody.
+            None if span.name == "invoke_agent" => String::new(),
+            None => span.name.get().into_owned(),
+        }
+    }
+
+    /// Closes the runs and puts sub-agents under the calls that started them.
+    fn nest(self, mut runs: Vec<Run>, calls: &HashMap<usize, u32>) -> Trajectory {
+        let mut finished: Vec<Vec<Trajectory>> = runs.iter().map(|_| Vec::new()).collect();
+        // Roots were found ancestors first, so that the last has no children left to come.
+        for &root in self.roots.iter().rev() {
+            let Some(run) = runs.pop() else { break };
+            let tool = self.near[root];
+            let outer = tool.map_or(0, |t| self.run[t]);
+            let mut child = run.finish(in_order(finished.pop().unwrap_or_default()));
+            let above = &mut runs[outer].b.run;
+            let call = tool.and_then(|t| above.calls.get_mut(*calls.get(&t)? as usize));
+            let call = call.and_then(|call| {
+                call.spawned = child.id.clone();
+                call.id.clone()
+            });
+            child.parent = Some(Parent { trajectory: above.id.clone(), call });
+            finished[outer].push(child);
+        }
+        runs.swap_remove(0).finish(in_order(finished.swap_remove(0)))
+    }
+}
+
+fn in_order(mut children: Vec<Trajectory>) -> Vec<Trajectory> {
+    children.sort_by_key(|c| (c.started.is_none(), c.started));
+    children
+}

@@ -1,0 +1,133 @@
+//! The attributes of a span, with views on their values.
+
+use crate::model::{Form, Payload, Text};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use toolmark_scan::{Scanner, Value};
+
+/// Attributes by name: strings as text, all other values as their JSON.
+#[derive(Debug, Default)]
+pub(crate) struct Attributes {
+    map: BTreeMap<String, Payload>,
+}
+
+impl Attributes {
+    pub(crate) fn insert(&mut self, key: impl Into<String>, value: Payload) {
+        self.map.insert(key.into(), value);
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<&Payload> {
+        self.map.get(key)
+    }
+
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.map.contains_key(key)
+    }
+
+    /// The first of these that is there, as it is.
+    pub(crate) fn payload(&self, keys: &[&str]) -> Option<Payload> {
+        keys.iter().find_map(|key| self.get(key)).cloned()
+    }
+
+    /// The first of these that is a word: a string that is not empty, or a number.
+    pub(crate) fn text(&self, keys: &[&str]) -> Option<Text> {
+        keys.iter().find_map(|key| {
+            let value = self.get(key)?;
+            let raw = value.raw();
+            let is_word = match value.form() {
+                Form::Text => !raw.is_empty(),
+                Form::Json => !raw.starts_with(['{', '[', 'n']),
+            };
+            is_word.then(|| value.source().clone())
+        })
+    }
+
+    /// A string or the JSON of another value.
+    pub(crate) fn str(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.get(key).map(Payload::raw)
+    }
+
+    /// Is this attribute the word `want`?
+    pub(crate) fn is(&self, key: &str, want: &str) -> bool {
+        self.str(key).is_some_and(|value| value == want)
+    }
+
+    /// The first of these that holds a count, as number or as text. What was
+    /// redacted is no count.
+    pub(crate) fn count(&self, keys: &[&str]) -> Option<u64> {
+        keys.iter().find_map(|key| {
+            let raw = self.str(key)?;
+            let raw = raw.trim();
+            raw.parse().ok().or_else(|| {
+                let number: f64 = raw.parse().ok()?;
+                (number.is_finite() && (0.0..9.0e15).contains(&number)).then_some(number as u64)
+            })
+        })
+    }
+
+    /// The first of these that holds a number.
+    pub(crate) fn number(&self, keys: &[&str]) -> Option<f64> {
+        let number = keys.iter().find_map(|key| self.str(key)?.trim().parse::<f64>().ok())?;
+        number.is_finite().then_some(number)
+    }
+
+    /// A truth value, as such or as text.
+    pub(crate) fn flag(&self, key: &str) -> Option<bool> {
+        match &*self.str(key)? {
+            "true" | "True" => Some(true),
+            "false" | "False" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The attributes whose names start with `prefix`, with the rest of the name.
+    pub(crate) fn under<'a>(
+        &'a self,
+        prefix: &'a str,
+    ) -> impl Iterator<Item = (&'a str, &'a Payload)> {
+        self.map
+            .range::<str, _>((Bound::Included(prefix), Bound::Unbounded))
+            .map_while(move |(key, value)| Some((key.strip_prefix(prefix)?, value)))
+    }
+
+    /// Calls `read` with the JSON the attribute is or holds; `None` where it
+    /// is absent or no JSON.
+    pub(crate) fn json<T>(&self, key: &str, read: impl FnOnce(Value<'_>) -> T) -> Option<T> {
+        with_json(self.get(key)?, read)
+    }
+}
+
+/// Calls `read` with the JSON a payload is or holds.
+pub(crate) fn with_json<T>(payload: &Payload, read: impl FnOnce(Value<'_>) -> T) -> Option<T> {
+    let raw = payload.raw();
+    if !raw.trim_start().starts_with(['{', '[', '"']) {
+        return None;
+    }
+    let mut scanner = Scanner::new();
+    let doc = scanner.parse(&raw).ok()?;
+    Some(read(doc.root()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn views() {
+        let mut a = Attributes::default();
+        a.insert("n", Payload::json(Text::owned("12")));
+        a.insert("s", Payload::text(Text::owned("34")));
+        a.insert("r", Payload::text(Text::owned("[REDACTED]")));
+        a.insert("p.1.a", Payload::text(Text::owned("x")));
+        a.insert("p.2.a", Payload::text(Text::owned("")));
+        a.insert("pq", Payload::text(Text::owned("no")));
+        assert_eq!(a.count(&["n"]), Some(12));
+        assert_eq!(a.count(&["missing", "s"]), Some(34));
+        assert_eq!(a.count(&["r"]), None);
+        assert_eq!(a.text(&["p.2.a", "p.1.a"]).unwrap(), "x");
+        let under: Vec<&str> = a.under("p.").map(|(rest, _)| rest).collect();
+        assert_eq!(under, ["1.a", "2.a"]);
+        assert!(a.json("r", |_| ()).is_none());
+    }
+}

@@ -1,0 +1,102 @@
+//! AWS's distribution (ADOT, CloudWatch): what was said is taken off the span
+//! and written as a log record, joined by span id, whose body is
+//! `{"input":{"messages":[…]},"output":{"messages":[…]}}`.
+//!
+//! Spans of OpenInference's LangChain instrumentation lose all attributes on
+//! the way; what they were shows only in the serialised LangChain object that
+//! is the content of the output: generations, a tool message, or a list of
+//! messages.
+
+use super::super::Span;
+use super::super::attributes::with_json;
+use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
+use super::super::messages;
+use super::Dialect;
+use crate::model::Payload;
+use toolmark_scan::{Scanner, Value};
+
+pub(super) const DIALECT: Dialect = Dialect { kind, read };
+
+fn kind(span: &Span) -> Option<Kind> {
+    let bodies = span.events.iter().filter_map(|e| e.body.as_ref());
+    let mut kinds = bodies.filter_map(|body| {
+        with_json(body, |body| with_output(body, |_, object| object.and_then(langchain_kind)))??
+    });
+    kinds.next()
+}
+
+fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+    for body in span.events.iter().filter_map(|e| e.body.as_ref()) {
+        with_json(body, |body| read_body(body, kind, facts));
+    }
+}
+
+/// Calls `read` with the content of the output and the object it holds, if any.
+fn with_output<T>(body: Value<'_>, read: impl FnOnce(&str, Option<Value<'_>>) -> T) -> Option<T> {
+    let messages = body.get("output")?.get("messages");
+    let content = messages.and_then(|m| m.items().next()?.get("content"));
+    let content = content.and_then(Value::str).unwrap_or_default();
+    let mut scanner = Scanner::new();
+    let object = scanner.parse(&content).ok().map(|doc| doc.root()).filter(|v| v.is_object());
+    Some(read(&content, object))
+}
+
+fn read_body(body: Value<'_>, kind: Kind, facts: &mut Facts) {
+    let (Some(input), Some(output)) = (body.get("input"), body.get("output")) else { return };
+    match kind {
+        Kind::Tool => {
+            let given = input.get("messages").and_then(|m| m.items().next()?.get("content"));
+            fill(&mut facts.args, || given.map(messages::payload));
+            with_output(body, |content, object| {
+                match object.filter(|o| o.get("tool_call_id").is_some()) {
+                    Some(message) => tool(message, facts),
+                    None => fill(&mut facts.result, || {
+                        (!content.is_empty()).then(|| Payload::text(content.into()))
+                    }),
+                }
+            });
+        }
+        Kind::Llm | Kind::Agent => {
+            fill_list(&mut facts.input, || unfolded(input, Role::User));
+            fill_list(&mut facts.output, || unfolded(output, Role::Assistant));
+        }
+        Kind::Part | Kind::Unknown => {}
+    }
+}
+
+/// What a serialised LangChain object came out of.
+fn langchain_kind(output: Value<'_>) -> Option<Kind> {
+    if output.get("generations").is_some() {
+        return Some(Kind::Llm);
+    }
+    if output.get("tool_call_id").is_some() && output.get("type").is_some_and(|t| t.is("tool")) {
+        return Some(Kind::Tool);
+    }
+    output.get("messages").map(|_| Kind::Part)
+}
+
+fn tool(message: Value<'_>, facts: &mut Facts) {
+    fill(&mut facts.tool, || messages::label(message, &["name"]));
+    fill(&mut facts.call, || messages::label(message, &["tool_call_id"]));
+    fill(&mut facts.result, || message.get("content").map(messages::payload));
+    fill(&mut facts.failed, || Some(message.get_str("status")? == "error"));
+}
+
+/// The messages, those inside a serialised object included.
+fn unfolded(side: Value<'_>, role: Role) -> Vec<Message> {
+    let mut all = Vec::new();
+    for message in messages::all(side, role) {
+        let inner = match &message.parts[..] {
+            [Part::Text(text)] => with_json(text, |v| {
+                let is_wrapper = v.get("generations").is_some() || v.get("messages").is_some();
+                is_wrapper.then(|| messages::all(v, message.role))
+            }),
+            _ => None,
+        };
+        match inner.flatten() {
+            Some(inner) => all.extend(inner),
+            None => all.push(message),
+        }
+    }
+    all
+}

@@ -1,0 +1,78 @@
+//! traceAI's spans of the Claude Agent SDK: `claude_agent.span_kind` and
+//! `claude_agent.tool.*`. Tokens stand under `gen_ai.usage.*` and are
+//! Anthropic's: cached input is counted apart.
+
+use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
+use super::super::{Attributes, Span};
+use super::Dialect;
+use crate::model::{Convention, Cost, Tokens, Usage, time};
+
+pub(super) const DIALECT: Dialect = Dialect { kind, read };
+
+fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+    if self::kind(span).is_none() {
+        return;
+    }
+    let a = &span.attributes;
+    fill(&mut facts.usage, || usage(a));
+    match kind {
+        Kind::Tool => {
+            fill(&mut facts.tool, || a.text(&["claude_agent.tool.name"]));
+            fill(&mut facts.call, || a.text(&["claude_agent.tool.use_id"]));
+            fill(&mut facts.args, || a.payload(&["claude_agent.tool.input"]));
+            fill(&mut facts.result, || a.payload(&["claude_agent.tool.output"]));
+            fill(&mut facts.failed, || a.flag("claude_agent.tool.is_error"));
+            fill(&mut facts.error, || a.payload(&["claude_agent.tool.error_message"]));
+            fill(&mut facts.exit_code, || Some(a.number(&["claude_agent.tool.exit_code"])? as i64));
+            fill(&mut facts.duration, || {
+                time::millis(a.number(&["claude_agent.tool.duration_ms"])?)
+            });
+        }
+        Kind::Agent => {
+            fill(&mut facts.agent, || {
+                a.text(&["claude_agent.subagent.name", "claude_agent.subagent.type"])
+            });
+            fill(&mut facts.cost, || Cost::from_usd(a.number(&["claude_agent.cost.total_usd"])?));
+            fill(&mut facts.cwd, || a.text(&["claude_agent.cwd"]));
+            let prompt = a.get("claude_agent.subagent.prompt").or(a.get("claude_agent.prompt"));
+            let prompt = prompt.cloned();
+            fill_list(&mut facts.input, || {
+                let text = prompt.map(Part::Text);
+                text.map(|t| Message { role: Role::User, parts: vec![t] }).into_iter().collect()
+            });
+        }
+        _ => {}
+    }
+}
+
+fn kind(span: &Span) -> Option<Kind> {
+    let stated = span.attributes.str("claude_agent.span_kind");
+    let name = span.name.get();
+    let word = match &stated {
+        Some(kind) => &**kind,
+        None => name.strip_prefix("claude_agent.")?,
+    };
+    Some(match word {
+        "conversation" | "subagent" => Kind::Agent,
+        "assistant_turn" => Kind::Llm,
+        "tool_execution" | "tool" | "mcp_tool" => Kind::Tool,
+        _ if stated.is_some() => Kind::Unknown,
+        _ => return None,
+    })
+}
+
+fn usage(a: &Attributes) -> Option<Usage> {
+    let input = a.count(&["gen_ai.usage.input_tokens"]);
+    let output = a.count(&["gen_ai.usage.output_tokens"]);
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    let tokens = Tokens {
+        input: input.unwrap_or(0),
+        output: output.unwrap_or(0),
+        cache_read: a.count(&["gen_ai.usage.cache_read_tokens"]).unwrap_or(0),
+        cache_write: a.count(&["gen_ai.usage.cache_creation_tokens"]).unwrap_or(0),
+        reasoning: 0,
+    };
+    Some(Usage::new(tokens, Convention::ANTHROPIC))
+}

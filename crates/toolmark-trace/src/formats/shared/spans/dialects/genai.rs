@@ -1,0 +1,134 @@
+//! The GenAI conventions of OpenTelemetry, 1.37 and later, with the attributes
+//! they replaced: `gen_ai.operation.name`, `gen_ai.input.messages`,
+//! `gen_ai.tool.call.*`, `gen_ai.usage.*`.
+//!
+//! An attribute of this family does not make a span one of the agent's:
+//! conversation ids are copied to HTTP spans as baggage. Only the operation,
+//! or what no other span would carry, does.
+
+use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};
+use super::super::{Attributes, Span, messages};
+use super::Dialect;
+use crate::model::{Convention, Cost, Tokens, Usage};
+
+pub(super) const DIALECT: Dialect = Dialect { kind, read };
+
+fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+    let a = &span.attributes;
+    fill(&mut facts.agent, || a.text(&["gen_ai.agent.name", "agent_name"]));
+    fill(&mut facts.agent_version, || a.text(&["gen_ai.agent.version"]));
+    fill(&mut facts.model, || {
+        a.text(&["gen_ai.response.model", "gen_ai.request.model", "model_name"])
+    });
+    fill(&mut facts.usage, || usage(a));
+    fill(&mut facts.cost, || Cost::from_usd(a.number(&["operation.cost", "gen_ai.usage.cost"])?));
+    fill_list(&mut facts.tools, || {
+        a.json("gen_ai.tool.definitions", messages::definitions).unwrap_or_default()
+    });
+    if a.has("error.type") {
+        fill(&mut facts.failed, || Some(true));
+    }
+    match kind {
+        Kind::Tool => {
+            fill(&mut facts.tool, || a.text(&["gen_ai.tool.name"]));
+            fill(&mut facts.call, || a.text(&["gen_ai.tool.call.id"]));
+            fill(&mut facts.args, || a.payload(&["gen_ai.tool.call.arguments", "tool_arguments"]));
+            fill(&mut facts.result, || a.payload(&["gen_ai.tool.call.result", "tool_response"]));
+        }
+        Kind::Llm | Kind::Agent => {
+            fill(&mut facts.response, || a.text(&["gen_ai.response.id"]));
+            conversation(a, facts);
+            for event in &span.events {
+                conversation(&event.attributes, facts);
+            }
+        }
+        Kind::Part | Kind::Unknown => {}
+    }
+}
+
+/// The messages in the attributes of a span, or of the event that carries them.
+fn conversation(a: &Attributes, facts: &mut Facts) {
+    if facts.input.is_empty() {
+        facts.input = list(a, "gen_ai.input.messages", Role::User);
+        let system = list(a, "gen_ai.system_instructions", Role::System);
+        let known = facts.input.iter().any(|m| m.role == Role::System);
+        if !known {
+            facts.input.splice(0..0, system);
+        }
+    }
+    fill_list(&mut facts.output, || list(a, "gen_ai.output.messages", Role::Assistant));
+}
+
+fn list(a: &Attributes, key: &str, role: Role) -> Vec<Message> {
+    let Some(value) = a.get(key) else { return Vec::new() };
+    a.json(key, |v| messages::all(v, role)).unwrap_or_else(|| {
+        let text = Part::Text(value.clone());
+        vec![Message { role, parts: vec![text] }]
+    })
+}
+
+fn kind(span: &Span) -> Option<Kind> {
+    let a = &span.attributes;
+    let Some(operation) = a.str("gen_ai.operation.name") else {
+        return guess(a);
+    };
+    Some(match &*operation {
+        "chat" | "generate_content" | "text_completion" | "completion" => Kind::Llm,
+        // The joined answer of calls that each have a span of their own.
+        "execute_tool" if a.is("gen_ai.tool.name", "(merged tools)") => Kind::Part,
+        "execute_tool" => Kind::Tool,
+        "invoke_agent" => Kind::Agent,
+        "create_agent" | "invoke_workflow" | "embeddings" | "retrieval" => Kind::Part,
+        _ => Kind::Unknown,
+    })
+}
+
+/// Spans from before there was an operation.
+fn guess(a: &Attributes) -> Option<Kind> {
+    if a.has("gen_ai.tool.name") || a.has("gen_ai.tool.call.id") {
+        return Some(Kind::Tool);
+    }
+    if a.has("pydantic_ai.all_messages") || a.has("all_messages_events") {
+        return Some(Kind::Agent);
+    }
+    let answered = a.has("gen_ai.response.model") || a.has("gen_ai.response.finish_reasons");
+    (a.has("gen_ai.request.model") && answered).then_some(Kind::Llm)
+}
+
+/// Token counts; input includes what came from a cache.
+fn usage(a: &Attributes) -> Option<Usage> {
+    let input = a.count(&["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"]);
+    let output = a.count(&["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"]);
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    let tokens = Tokens {
+        input: input.unwrap_or(0),
+        output: output.unwrap_or(0),
+        cache_read: a
+            .count(&[
+                "gen_ai.usage.cache_read.input_tokens",
+                "gen_ai.usage.cache_read_input_tokens",
+                "gen_ai.usage.cache_read_tokens",
+            ])
+            .unwrap_or(0),
+        cache_write: a
+            .count(&[
+                "gen_ai.usage.cache_creation.input_tokens",
+                "gen_ai.usage.cache_creation_input_tokens",
+                "gen_ai.usage.cache_creation_tokens",
+                "gen_ai.usage.cache_write_input_tokens",
+            ])
+            .unwrap_or(0),
+        reasoning: a
+            .count(&[
+                "gen_ai.usage.reasoning.output_tokens",
+                "gen_ai.usage.reasoning_tokens",
+                "llm.usage.reasoning_tokens",
+            ])
+            .unwrap_or(0),
+    };
+    let mut usage = Usage::new(tokens, Convention::INCLUSIVE);
+    usage.stated_total = a.count(&["gen_ai.usage.total_tokens", "llm.usage.total_tokens"]);
+    Some(usage)
+}

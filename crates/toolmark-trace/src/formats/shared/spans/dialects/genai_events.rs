@@ -1,0 +1,110 @@
+//! The GenAI conventions before 1.37: messages as events of the span
+//! (`gen_ai.user.message`, `gen_ai.choice`, `gen_ai.tool.message`), or, from
+//! Pydantic AI, the same events as JSON in an attribute.
+//!
+//! On the span of a tool the `tool.message` is what it was given and the
+//! `choice` what it gave back.
+
+use super::super::attributes::with_json;
+use super::super::facts::{Facts, Kind, Message, Part, Role, fill};
+use super::super::messages;
+use super::super::{Span, SpanEvent};
+use super::Dialect;
+use crate::model::Payload;
+use toolmark_scan::Value;
+
+pub(super) const DIALECT: Dialect = Dialect { kind: |_| None, read };
+
+fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+    match kind {
+        Kind::Tool => tool(span, facts),
+        Kind::Llm | Kind::Agent => {
+            if facts.input.is_empty() && facts.output.is_empty() {
+                conversation(span, facts);
+            }
+        }
+        Kind::Part | Kind::Unknown => {}
+    }
+}
+
+fn tool(span: &Span, facts: &mut Facts) {
+    for event in &span.events {
+        if event.name == "gen_ai.tool.message" {
+            fill(&mut facts.args, || event.attributes.payload(&["content"]));
+            fill(&mut facts.call, || event.attributes.text(&["id"]));
+        } else if event.name == "gen_ai.choice" {
+            fill(&mut facts.result, || event.attributes.payload(&["message", "content"]));
+        }
+    }
+}
+
+fn conversation(span: &Span, facts: &mut Facts) {
+    for event in &span.events {
+        let name = event.name.get();
+        let Some(role) = name.starts_with("gen_ai.").then(|| messages::named_role(&name)).flatten()
+        else {
+            continue;
+        };
+        let found = message(event, role);
+        if name == "gen_ai.choice" {
+            facts.output.extend(found);
+        } else {
+            facts.input.extend(found);
+        }
+    }
+    for key in ["events", "all_messages_events", "pydantic_ai.all_messages"] {
+        if facts.input.is_empty() && facts.output.is_empty() {
+            span.attributes.json(key, |list| divide(list, facts));
+        }
+    }
+}
+
+/// Events or messages in one list. Where a choice is marked it is the output
+/// and the rest the history; without any, all that the model and its tools
+/// said is.
+fn divide(list: Value<'_>, facts: &mut Facts) {
+    let is_choice = |item: Value<'_>| item.get("event.name").is_some_and(|n| n.is("gen_ai.choice"));
+    let is_marked = list.items().any(is_choice);
+    for item in list.items() {
+        for message in messages::all(item, Role::User) {
+            let is_output = match is_marked {
+                true => is_choice(item),
+                false => matches!(message.role, Role::Assistant | Role::Tool),
+            };
+            if is_output {
+                facts.output.push(message);
+            } else {
+                facts.input.push(message);
+            }
+        }
+    }
+}
+
+/// The message of one event, in its attributes or in its body.
+fn message(event: &SpanEvent, role: Role) -> Vec<Message> {
+    let a = &event.attributes;
+    if let Some(body) = &event.body {
+        let found = with_json(body, |v| messages::all(v, role));
+        return found.unwrap_or_default();
+    }
+    let mut message = Message { role, parts: Vec::new() };
+    for key in ["content", "message"] {
+        let Some(value) = a.get(key) else { continue };
+        let inner = a.json(key, |v| messages::all(v, role)).filter(|all| !all.is_empty());
+        match inner {
+            Some(all) => message.parts.extend(all.into_iter().flat_map(|m| m.parts)),
+            None => message.parts.push(words(role, value, event)),
+        }
+    }
+    let calls = a.json("tool_calls", messages::calls);
+    message.parts.extend(calls.unwrap_or_default());
+    vec![message]
+}
+
+fn words(role: Role, value: &Payload, event: &SpanEvent) -> Part {
+    if role == Role::Tool {
+        let id = event.attributes.text(&["id", "tool_call_id"]);
+        return Part::Response { id, payload: Some(value.clone()), failed: None };
+    }
+    Part::Text(value.clone())
+}

@@ -1,0 +1,90 @@
+//! The attribute vocabularies, one file each. Adding one is a file, its `mod`
+//! line and its line in [`DIALECTS`].
+
+mod adk;
+mod adot;
+mod ai_sdk;
+mod claude_agent;
+mod copilot;
+mod genai;
+mod genai_events;
+mod openinference;
+mod openllmetry;
+
+use super::facts::{Facts, fill};
+use super::{Kind, Span};
+use crate::model::{Payload, Text};
+
+/// One vocabulary.
+struct Dialect {
+    /// What a span is in this vocabulary; `None` where it does not speak it.
+    kind: fn(&Span) -> Option<Kind>,
+    /// Reads what it says into the slots that are still empty.
+    read: fn(&Span, Kind, &mut Facts),
+}
+
+/// Every vocabulary, the most telling first: the first to name a kind decides
+/// it, and a slot that is filled stays.
+#[rustfmt::skip]
+const DIALECTS: &[Dialect] = &[
+    claude_agent::DIALECT,
+    adk::DIALECT,
+    genai::DIALECT,
+    genai_events::DIALECT,
+    openinference::DIALECT,
+    openllmetry::DIALECT,
+    ai_sdk::DIALECT,
+    adot::DIALECT,
+    copilot::DIALECT,
+];
+
+/// Where a conversation is named, strongest first.
+const CONVERSATION: [&str; 5] = [
+    "claude_agent.session.id",
+    "gcp.vertex.agent.session_id",
+    "gen_ai.conversation.id",
+    "session.id",
+    "traceloop.association.properties.session_id",
+];
+
+/// What a span says, in all vocabularies.
+pub(super) fn facts(span: &mut Span) -> Facts {
+    let mut facts = std::mem::take(&mut span.known);
+    fill(&mut facts.conversation, || span.attributes.text(&CONVERSATION));
+    fill(&mut facts.kind, || DIALECTS.iter().find_map(|dialect| (dialect.kind)(span)));
+    if let Some(kind) = facts.kind {
+        for dialect in DIALECTS {
+            (dialect.read)(span, kind, &mut facts);
+        }
+        if kind == Kind::Tool {
+            fill(&mut facts.tool, || Some(tool_name(span)));
+        }
+    }
+    exception(span, &mut facts);
+    facts
+}
+
+/// The error that ended a span: its exception event, else its status.
+fn exception(span: &Span, facts: &mut Facts) {
+    if !span.failed && facts.failed != Some(true) {
+        return;
+    }
+    fill(&mut facts.error, || {
+        let event = span.events.iter().find(|e| e.name == "exception");
+        event?.attributes.payload(&["exception.message"])
+    });
+    fill(&mut facts.error, || {
+        span.status_message.clone().filter(|m| !m.is_empty()).map(Payload::text)
+    });
+    fill(&mut facts.error, || {
+        span.attributes.text(&["error.message", "error.type"]).map(Payload::text)
+    });
+}
+
+/// The name of a tool by its span: without the operation in front of it.
+fn tool_name(span: &Span) -> Text {
+    let name = span.name.get();
+    let bare = name.strip_prefix("execute_tool ").unwrap_or(&name);
+    let bare = bare.strip_suffix(".tool").unwrap_or(bare);
+    if bare.len() == name.len() { span.name.clone() } else { Text::owned(bare) }
+}

@@ -1,0 +1,143 @@
+//! What a span says about an agent, in one vocabulary.
+
+use crate::model::{Cost, Payload, Text, ToolDefinition, Usage};
+use jiff::{SignedDuration, Timestamp};
+
+/// What a span is in the life of an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A model response.
+    Llm,
+    /// The execution of a tool.
+    Tool,
+    /// The run of an agent.
+    Agent,
+    /// A known part of an agent that is none of these (a chain, an embedding).
+    Part,
+    /// An operation of the GenAI vocabulary that this version does not know.
+    Unknown,
+}
+
+/// What the dialects found out about a span. A slot that is filled stays.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) kind: Option<Kind>,
+    pub(crate) conversation: Option<Text>,
+    pub(crate) agent: Option<Text>,
+    pub(crate) agent_version: Option<Text>,
+    pub(crate) model: Option<Text>,
+    pub(crate) response: Option<Text>,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) cost: Option<Cost>,
+    pub(crate) input: Vec<Message>,
+    pub(crate) output: Vec<Message>,
+    pub(crate) tools: Vec<ToolDefinition>,
+    pub(crate) tool: Option<Text>,
+    pub(crate) call: Option<Text>,
+    pub(crate) args: Option<Payload>,
+    pub(crate) result: Option<Payload>,
+    pub(crate) failed: Option<bool>,
+    pub(crate) exit_code: Option<i64>,
+    pub(crate) duration: Option<SignedDuration>,
+    pub(crate) error: Option<Payload>,
+    pub(crate) cwd: Option<Text>,
+    pub(crate) marks: Vec<Mark>,
+}
+
+/// Something that happened during a span and is an event of the run.
+#[derive(Debug)]
+pub(crate) struct Mark {
+    pub(crate) kind: MarkKind,
+    pub(crate) text: Option<Payload>,
+    pub(crate) time: Option<Timestamp>,
+}
+
+/// The kinds of [`Mark`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MarkKind {
+    User,
+    Context,
+    Skill,
+    Compaction,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone)]
+pub(crate) struct Message {
+    pub(crate) role: Role,
+    pub(crate) parts: Vec<Part>,
+}
+
+/// Who a message is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    System,
+    User,
+    Assistant,
+    Tool,
+}
+
+/// A piece of a message.
+#[derive(Debug, Clone)]
+pub(crate) enum Part {
+    Text(Payload),
+    /// Without text where it is withheld.
+    Reasoning(Option<Payload>),
+    Call {
+        id: Option<Text>,
+        name: Text,
+        args: Option<Payload>,
+    },
+    Response {
+        id: Option<Text>,
+        payload: Option<Payload>,
+        failed: Option<bool>,
+    },
+    /// An image, a file, a block nobody has seen yet.
+    Other(Payload),
+}
+
+/// Fills a slot that is still empty.
+pub(crate) fn fill<T>(slot: &mut Option<T>, value: impl FnOnce() -> Option<T>) {
+    if slot.is_none() {
+        *slot = value();
+    }
+}
+
+/// Fills a list that is still empty.
+pub(crate) fn fill_list<T>(list: &mut Vec<T>, values: impl FnOnce() -> Vec<T>) {
+    if list.is_empty() {
+        *list = values();
+    }
+}
+
+impl Facts {
+    /// Is it a span that takes part in the run's tree?
+    pub(crate) fn is_node(&self) -> bool {
+        matches!(self.kind, Some(Kind::Llm | Kind::Tool | Kind::Agent))
+    }
+
+    /// Adds what a second span about the same thing knows.
+    pub(crate) fn absorb(&mut self, other: Self) {
+        fill(&mut self.conversation, || other.conversation);
+        fill(&mut self.agent, || other.agent);
+        fill(&mut self.agent_version, || other.agent_version);
+        fill(&mut self.model, || other.model);
+        fill(&mut self.response, || other.response);
+        fill(&mut self.usage, || other.usage);
+        fill(&mut self.cost, || other.cost);
+        fill_list(&mut self.input, || other.input);
+        fill_list(&mut self.output, || other.output);
+        fill_list(&mut self.tools, || other.tools);
+        fill(&mut self.tool, || other.tool);
+        fill(&mut self.call, || other.call);
+        fill(&mut self.args, || other.args);
+        fill(&mut self.result, || other.result);
+        fill(&mut self.failed, || other.failed);
+        fill(&mut self.exit_code, || other.exit_code);
+        fill(&mut self.duration, || other.duration);
+        fill(&mut self.error, || other.error);
+        fill(&mut self.cwd, || other.cwd);
+        self.marks.extend(other.marks);
+    }
+}

@@ -1,0 +1,265 @@
+//! Traces made of spans: one model for every container and every vocabulary.
+//!
+//! A container (OTLP, Jaeger, a console dump, Langfuse …) is read into
+//! [`Span`]s by its own format. What a span says about an agent is written in
+//! one of several attribute vocabularies, often in two at once; each is a file
+//! in `dialects/` that fills the same [`Facts`]. From spans and facts,
+//! `assemble` makes trajectories: parents give the tree, start times the order.
+
+mod assemble;
+mod attributes;
+mod dialects;
+mod facts;
+mod flat;
+pub(crate) mod json;
+pub(crate) mod messages;
+pub(crate) mod otlp;
+mod run;
+mod seen;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub(crate) use attributes::Attributes;
+pub(crate) use facts::{Facts, Kind, Message, Part, Role};
+
+use crate::format::{Format, Out};
+use crate::model::{At, Payload, Text};
+use assemble::Assembly;
+use base64::Engine;
+use jiff::Timestamp;
+use std::collections::HashMap;
+
+/// One span, whatever it was written in.
+#[derive(Debug)]
+pub(crate) struct Span {
+    /// The trace it belongs to, in lower-case hexadecimal where it is a number.
+    pub(crate) trace: String,
+    /// Its id; empty where the source has none.
+    pub(crate) id: String,
+    /// The id of its parent, which need not be in the file.
+    pub(crate) parent: Option<String>,
+    /// Its name.
+    pub(crate) name: Text,
+    /// When it started.
+    pub(crate) start: Option<Timestamp>,
+    /// When it ended; absent while it is open.
+    pub(crate) end: Option<Timestamp>,
+    /// Is it marked as failed?
+    pub(crate) failed: bool,
+    /// The words that go with the mark.
+    pub(crate) status_message: Option<Text>,
+    /// Its attributes, those of the resource left out.
+    pub(crate) attributes: Attributes,
+    /// What happened during it, log records that name it included.
+    pub(crate) events: Vec<SpanEvent>,
+    /// The instrumentation that made it.
+    pub(crate) scope: Option<Text>,
+    /// The service it is from.
+    pub(crate) service: Option<Text>,
+    /// What the container itself says, ahead of any attribute.
+    pub(crate) known: Facts,
+    /// Where it stands in the file.
+    pub(crate) at: At,
+}
+
+impl Span {
+    /// A span of which only the place is known.
+    pub(crate) fn new(at: At) -> Self {
+        Self {
+            trace: String::new(),
+            id: String::new(),
+            parent: None,
+            name: Text::owned(""),
+            start: None,
+            end: None,
+            failed: false,
+            status_message: None,
+            attributes: Attributes::default(),
+            events: Vec::new(),
+            scope: None,
+            service: None,
+            known: Facts::default(),
+            at,
+        }
+    }
+}
+
+/// Something that happened during a span.
+#[derive(Debug)]
+pub(crate) struct SpanEvent {
+    /// What.
+    pub(crate) name: Text,
+    /// When.
+    pub(crate) time: Option<Timestamp>,
+    /// Its attributes.
+    pub(crate) attributes: Attributes,
+    /// Its body, where it is a log record.
+    pub(crate) body: Option<Payload>,
+}
+
+/// The spans of one file, collected until its end: children come before their
+/// parents and a run may be spread over all of it.
+#[derive(Debug, Default)]
+pub(crate) struct Spans {
+    spans: Vec<Span>,
+    by_id: HashMap<(String, String), usize>,
+    logs: Vec<Log>,
+    notes: Vec<(Text, At)>,
+    name: Option<Text>,
+    conversation: Option<Text>,
+    every_response_counts: bool,
+}
+
+/// A log record that belongs to a span.
+#[derive(Debug)]
+pub(crate) struct Log {
+    /// The trace of the span.
+    pub(crate) trace: String,
+    /// The span's id.
+    pub(crate) span: String,
+    /// What it says.
+    pub(crate) event: SpanEvent,
+    /// Where it stands.
+    pub(crate) at: At,
+}
+
+impl Spans {
+    /// A response inside a response is one of its own, as the source counts
+    /// them, and not the same one seen by a second instrumentation.
+    pub(crate) fn counting_every_response() -> Self {
+        Self { every_response_counts: true, ..Self::default() }
+    }
+
+    /// Adds a span. Exporters repeat spans: the first stays, unless it was
+    /// still open and this one is not.
+    pub(crate) fn add(&mut self, span: Span) {
+        if !span.id.is_empty() {
+            let key = (span.trace.clone(), span.id.clone());
+            if let Some(&known) = self.by_id.get(&key) {
+                if self.spans[known].end.is_none() && span.end.is_some() {
+                    self.spans[known] = span;
+                }
+                return;
+            }
+            self.by_id.insert(key, self.spans.len());
+        }
+        self.spans.push(span);
+    }
+
+    /// Adds a log record; it joins its span at the end of the file.
+    pub(crate) fn log(&mut self, log: Log) {
+        self.logs.push(log);
+    }
+
+    /// Keeps a record that says nothing about the run.
+    pub(crate) fn note(&mut self, kind: impl Into<Text>, at: At) {
+        self.notes.push((kind.into(), at));
+    }
+
+    /// Names the run, where the container has a name for it.
+    pub(crate) fn name_run(&mut self, name: Option<Text>) {
+        self.name = self.name.take().or(name);
+    }
+
+    /// Says which conversation all spans belong to.
+    pub(crate) fn in_conversation(&mut self, id: Option<Text>) {
+        self.conversation = self.conversation.take().or(id);
+    }
+
+    /// Makes the trajectories.
+    pub(crate) fn finish(mut self, format: &dyn Format, out: &mut Out) {
+        self.join_logs();
+        if self.spans.is_empty() && self.notes.is_empty() {
+            return;
+        }
+        let mut facts: Vec<Facts> = self.spans.iter_mut().map(dialects::facts).collect();
+        if let Some(id) = &self.conversation {
+            for fact in &mut facts {
+                fact.conversation = Some(id.clone());
+            }
+        }
+        let groups = tree::groups(&self.spans, &facts);
+        let mut notes = std::mem::take(&mut self.notes);
+        let mut spans: Vec<Option<(Span, Facts)>> =
+            self.spans.into_iter().zip(facts).map(Some).collect();
+        for group in groups {
+            let members = group.iter().filter_map(|&i| spans.get_mut(i)?.take()).collect();
+            let assembly = Assembly::new(members, self.every_response_counts);
+            let mut run = assembly.run(format, out, std::mem::take(&mut notes));
+            run.name = self.name.clone().or(run.name);
+            out.push(run);
+        }
+    }
+
+    /// Puts log records to their spans; one whose span is not in the file
+    /// becomes a span of its own.
+    fn join_logs(&mut self) {
+        for log in std::mem::take(&mut self.logs) {
+            let known = self.by_id.get(&(log.trace.clone(), log.span.clone())).copied();
+            if let Some(known) = known {
+                self.spans[known].events.push(log.event);
+                continue;
+            }
+            let mut span = Span::new(log.at);
+            (span.trace, span.id) = (log.trace, log.span);
+            span.name = log.event.name.clone();
+            (span.start, span.end) = (log.event.time, log.event.time);
+            span.events.push(log.event);
+            self.add(span);
+        }
+    }
+}
+
+/// An id in one form: hexadecimal stays, `0x` comes off, the base64 that
+/// protobuf's own JSON writes is decoded, anything else is left alone.
+pub(crate) fn normal_id(raw: &str) -> String {
+    let raw = raw.trim();
+    if let Some(hex) = raw.strip_prefix("0x") {
+        return hex.to_ascii_lowercase();
+    }
+    if raw.ends_with('=')
+        && matches!(raw.len(), 12 | 24)
+        && let Ok(bytes) = base64::engine::general_purpose::STANDARD.decode(raw)
+    {
+        return hex(&bytes);
+    }
+    if raw.bytes().all(|b| b.is_ascii_hexdigit()) {
+        return raw.to_ascii_lowercase();
+    }
+    raw.to_owned()
+}
+
+/// The id of a parent: `None` where it is empty or all zeros.
+pub(crate) fn parent_id(raw: &str) -> Option<String> {
+    let id = normal_id(raw);
+    (!id.bytes().all(|b| b == b'0')).then_some(id)
+}
+
+/// Bytes in lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod id_tests {
+    use super::*;
+
+    #[test]
+    fn one_form_of_ids() {
+        let want = "9be1bbbdd3211df5";
+        let bytes: Vec<u8> = vec![0x9b, 0xe1, 0xbb, 0xbd, 0xd3, 0x21, 0x1d, 0xf5];
+        let base64 = base64::engine::general_purpose::STANDARD.encode(&bytes);
+        for raw in ["9be1bbbdd3211df5", "9BE1BBBDD3211DF5", "0x9be1bbbdd3211df5", base64.as_str()] {
+            assert_eq!(normal_id(raw), want);
+        }
+        assert_eq!(normal_id("adot-Trace-1"), "adot-Trace-1");
+        assert_eq!(parent_id("0000000000000000"), None);
+        assert_eq!(parent_id(""), None);
+        assert_eq!(hex(&bytes), want);
+    }
+}

@@ -1,0 +1,154 @@
+//! Who is whose child, which spans are about the same thing, and which of them
+//! make one run.
+
+use super::Span;
+use super::facts::{Facts, Kind};
+use std::collections::{BTreeMap, HashMap};
+
+/// The spans of one run, by their relations.
+#[derive(Debug)]
+pub(super) struct Tree {
+    /// The nearest ancestor that is a response, a tool or an agent.
+    pub(super) near: Vec<Option<usize>>,
+    /// How many ancestors a span has in the file.
+    pub(super) depth: Vec<u32>,
+}
+
+impl Tree {
+    /// Parents may be missing and, in a broken file, go round in circles.
+    pub(super) fn new(members: &[(Span, Facts)]) -> Self {
+        let mut by_id = HashMap::new();
+        for (index, (span, _)) in members.iter().enumerate() {
+            if !span.id.is_empty() {
+                by_id.entry((span.trace.as_str(), span.id.as_str())).or_insert(index);
+            }
+        }
+        let parent = |index: usize| -> Option<usize> {
+            let span = &members[index].0;
+            let parent = by_id.get(&(span.trace.as_str(), span.parent.as_deref()?)).copied();
+            parent.filter(|&p| p != index)
+        };
+        let mut tree = Self { near: vec![None; members.len()], depth: vec![0; members.len()] };
+        let mut done = vec![false; members.len()];
+        let mut path = Vec::new();
+        let mut on_path = vec![false; members.len()];
+        for start in 0..members.len() {
+            let mut next = Some(start);
+            while let Some(index) = next.filter(|&i| !done[i] && !on_path[i]) {
+                on_path[index] = true;
+                path.push(index);
+                next = parent(index);
+            }
+            while let Some(index) = path.pop() {
+                if let Some(above) = parent(index).filter(|&p| done[p]) {
+                    tree.depth[index] = tree.depth[above] + 1;
+                    tree.near[index] =
+                        if members[above].1.is_node() { Some(above) } else { tree.near[above] };
+                }
+                done[index] = true;
+                on_path[index] = false;
+            }
+        }
+        tree
+    }
+
+    /// The indices with every ancestor before its descendants.
+    pub(super) fn top_down(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.depth.len()).collect();
+        order.sort_by_key(|&i| self.depth[i]);
+        order
+    }
+
+    /// For a span that tells again what one above it tells, that one.
+    ///
+    /// A response inside a response is the same seen by a second
+    /// instrumentation, unless there are several inside: then the outer one is
+    /// a loop around them, which becomes a mere part. A tool inside a tool is
+    /// the same if it has the same name or call id.
+    pub(super) fn repeats(
+        &self,
+        members: &mut [(Span, Facts)],
+        every_response_counts: bool,
+    ) -> Vec<Option<usize>> {
+        let mut inner = vec![0u32; members.len()];
+        for index in 0..members.len() {
+            if let Some(above) = self.near[index] {
+                let both = [index, above].map(|i| members[i].1.kind);
+                inner[above] += u32::from(both == [Some(Kind::Llm); 2]);
+            }
+        }
+        let mut same: Vec<Option<usize>> = vec![None; members.len()];
+        for index in self.top_down() {
+            let Some(above) = self.near[index] else { continue };
+            let (own, other) = (&members[index].1, &members[above].1);
+            let is_same = match (own.kind, other.kind) {
+                (Some(Kind::Llm), Some(Kind::Llm)) => !every_response_counts && inner[above] == 1,
+                (Some(Kind::Tool), Some(Kind::Tool)) => {
+                    own.tool == other.tool || own.call.is_some() && own.call == other.call
+                }
+                _ => false,
+            };
+            if is_same {
+                same[index] = Some(same[above].unwrap_or(above));
+            }
+        }
+        if !every_response_counts {
+            for index in 0..members.len() {
+                if members[index].1.kind == Some(Kind::Llm) && inner[index] > 1 {
+                    members[index].1.kind = Some(Kind::Part);
+                }
+            }
+        }
+        same
+    }
+}
+
+/// The spans of each run: those of one conversation, or of one trace where no
+/// conversation is named. A trace in which no agent does anything (its
+/// creation, a health check) goes with the run that starts next.
+pub(super) fn groups(spans: &[Span], facts: &[Facts]) -> Vec<Vec<usize>> {
+    let mut conversations: HashMap<&str, String> = HashMap::new();
+    for of_agent in [true, false] {
+        for (span, facts) in spans.iter().zip(facts) {
+            if let Some(id) = facts.conversation.as_ref().filter(|_| facts.is_node() == of_agent) {
+                conversations.entry(&span.trace).or_insert_with(|| format!("c/{id}"));
+            }
+        }
+    }
+    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    for (index, (span, facts)) in spans.iter().zip(facts).enumerate() {
+        let key = match conversations.get(span.trace.as_str()) {
+            Some(id) => id.clone(),
+            None => format!("t/{}", span.trace),
+        };
+        let group = groups.entry(key).or_default();
+        group.members.push(index);
+        group.is_run |= facts.is_node();
+        group.start = match (group.start, span.start) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+    }
+    let mut groups: Vec<Group> = groups.into_values().collect();
+    groups.sort_by_key(|g| (g.start.is_none(), g.start, g.members.first().copied()));
+    let mut runs: Vec<Vec<usize>> = Vec::new();
+    let mut waiting: Vec<usize> = Vec::new();
+    for group in groups {
+        waiting.extend(group.members);
+        if group.is_run {
+            runs.push(std::mem::take(&mut waiting));
+        }
+    }
+    match runs.last_mut() {
+        Some(last) => last.extend(waiting),
+        None => runs.push(waiting),
+    }
+    runs
+}
+
+#[derive(Default)]
+struct Group {
+    members: Vec<usize>,
+    is_run: bool,
+    start: Option<jiff::Timestamp>,
+}
