@@ -65,7 +65,7 @@ impl Formats {
         match (self.format, one) {
             (Output::Json, Some(info)) => printer.json(&Described::new(info))?,
             (Output::Json, None) => {
-                let all: Vec<_> = FORMATS.iter().map(|f| Described::new(f.info())).collect();
+                let all: Vec<_> = by_id().into_iter().map(Described::new).collect();
                 printer.json(&all)?;
             }
             (Output::Text, Some(info)) => print_details(printer, info)?,
@@ -73,6 +73,13 @@ impl Formats {
         }
         Ok(Exit::Ok)
     }
+}
+
+/// All formats in the order people look them up in.
+fn by_id() -> Vec<&'static FormatInfo> {
+    let mut all: Vec<_> = FORMATS.iter().map(|f| f.info()).collect();
+    all.sort_by_key(|info| info.id);
+    all
 }
 
 fn never_records(info: &FormatInfo) -> String {
@@ -83,20 +90,20 @@ fn never_records(info: &FormatInfo) -> String {
 fn print_list(printer: &mut Printer) -> io::Result<()> {
     let indent = FORMATS.iter().map(|f| width(f.info().id)).max().unwrap_or(0) + 2;
     let room = printer.width().saturating_sub(indent);
-    for format in FORMATS {
-        let info = format.info();
-        let mut first = Line::of(style::STRONG, info.id);
-        first.pad(indent);
-        first.push(style::PLAIN, info.title);
-        if !info.versions.is_empty() {
-            first.push(style::DIM, &format!(", {}", info.versions));
-        }
-        printer.line(&first)?;
-        let facts = [info.origin.to_owned(), format!("never records {}", never_records(info))];
-        for text in facts.iter().flat_map(|fact| wrap(fact, room)) {
-            let mut line = Line::new();
-            line.pad(indent);
-            printer.line(&line.with(style::DIM, &text))?;
+    for info in by_id() {
+        let facts = [
+            (style::PLAIN, info.title.to_owned()),
+            (style::DIM, info.versions.to_owned()),
+            (style::DIM, info.origin.to_owned()),
+            (style::DIM, format!("never records {}", never_records(info))),
+        ];
+        let mut name = info.id;
+        for (look, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
+            for text in wrap(fact, room) {
+                let mut line = Line::of(style::STRONG, std::mem::take(&mut name));
+                line.pad(indent);
+                printer.line(&line.with(*look, &text))?;
+            }
         }
     }
     printer.line(&Line::new())?;

@@ -101,9 +101,9 @@ fn json_has_what_the_timeline_has() {
     assert_eq!(run["calls"].as_array().unwrap().len(), 6);
     assert_eq!(run["calls"][3]["status"], "failed");
     assert_eq!(run["calls"][3]["exit_code"], 6);
-    assert_eq!(run["calls"][3]["line"], 15);
-    assert_eq!(run["sub_agents"][0]["calls"][0]["args"]["command"], "ls /w");
-    assert_eq!(run["usage"]["total"], 45);
+    assert_eq!(run["calls"][3]["at"]["line"], 15);
+    assert_eq!(run["children"][0]["calls"][0]["args"]["json"]["command"], "ls /w");
+    assert_eq!(run["usage"]["input"], 30);
     let kinds: Vec<_> = run["events"].as_array().unwrap().iter().map(|e| &e["kind"]).collect();
     for kind in ["context", "user", "compaction", "error", "orphan_result", "unknown", "skill"] {
         assert!(kinds.iter().any(|k| **k == kind), "{kind}");
