@@ -231,7 +231,9 @@ impl Brief {
     }
 
     fn cells(&self, look: Look) -> Vec<crate::table::Cell> {
-        let what = self.name.as_deref().unwrap_or(&self.words);
+        // The names of benchmark tasks are often mere numbers.
+        let telling = |name: &&str| name.chars().any(char::is_alphabetic);
+        let what = self.name.as_deref().filter(telling).unwrap_or(&self.words);
         let glance = |text: Option<&str>| look.veil.glance(text.unwrap_or_default());
         vec![
             (style::DIM, self.run.to_string()),

@@ -84,6 +84,7 @@ fn reason(text: &str) -> &str {
     let text = head(text, LOOKED_AT);
     let text = text.trim().trim_start_matches("<tool_use_error>");
     let text = text.trim_end_matches("</tool_use_error>");
+    let text = after_header(text);
     let is_code = |line: &&str| line.to_ascii_lowercase().starts_with("exit code");
     let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty() && !is_code(l));
     let Some(first) = lines.clone().next() else { return "" };
@@ -97,6 +98,15 @@ fn reason(text: &str) -> &str {
             .any(|word| line.contains(word))
     };
     lines.find(|line| blames(line)).unwrap_or(first)
+}
+
+/// What a command printed, behind the lines that Codex puts before it.
+fn after_header(text: &str) -> &str {
+    const HEADER: usize = 400;
+    match text.find("\nOutput:") {
+        Some(at) if at < HEADER && text.contains("Wall time: ") => &text[at + "\nOutput:".len()..],
+        _ => text,
+    }
 }
 
 /// All calls of a run and its sub-agents, one row each.
@@ -167,6 +177,8 @@ mod tests {
             ("<tool_use_error>String not found</tool_use_error>", "String not found"),
             ("Exit code 101\n   Compiling x\nerror[E0308]: bad\n", "error[E0308]: bad"),
             ("Traceback (most recent call last):\n  File\nKeyError: 'a'\n", "KeyError: 'a'"),
+            ("Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 1\nOutput:\n", ""),
+            ("Exit code: 2\nWall time: 0.1 seconds\nOutput:\nrg: no such file", "rg: no such file"),
             ("", ""),
         ] {
             assert_eq!(reason(text), want);
