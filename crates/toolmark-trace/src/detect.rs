@@ -61,6 +61,56 @@ pub(crate) fn detect(sample: &Sample<'_>) -> Detected {
     }
     match best {
         Some((confidence, format)) if confidence >= ENOUGH => Detected::Format(format),
-        near => Detected::Unknown(near.map(|(_, format)| format)),
+        near => Detected::Unknown(near.map(|(_, format)| format).or_else(|| nearest(sample))),
     }
+}
+
+/// The keys of the first record that is an object, in order, without repeats.
+pub(crate) fn first_keys(sample: &Sample<'_>, most: usize) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for text in &sample.texts {
+        let mut scanner = Scanner::new();
+        let Ok(doc) = scanner.parse(text) else { continue };
+        for (key, _) in doc.root().fields() {
+            let key = key.str().unwrap_or_default().into_owned();
+            if keys.len() < most && !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        if !keys.is_empty() {
+            break;
+        }
+    }
+    keys
+}
+
+/// The format whose description has most of the keys that were found.
+fn nearest(sample: &Sample<'_>) -> Option<&'static dyn Format> {
+    let keys = first_keys(sample, 32);
+    let names = |format: &dyn Format| {
+        let words = format.info().looks_for;
+        let word = |c: char| !c.is_alphanumeric() && c != '_';
+        keys.iter().filter(|key| words.split(word).any(|w| w == key.as_str())).count()
+    };
+    let counted = FORMATS.iter().map(|format| (names(*format), *format));
+    // The first of several that are equally near.
+    let best = counted.rev().max_by_key(|(count, _)| *count)?;
+    (best.0 > 0).then_some(best.1)
+}
+
+/// What a file looks like, as a fragment that fits behind "it is".
+pub(crate) fn appearance(sample: &Sample<'_>) -> String {
+    let layout = match (sample.shape, sample.texts.len()) {
+        (Shape::Binary, _) => "binary data",
+        (Shape::Archive, _) => "a zip archive",
+        (_, 0) => "text without JSON",
+        (Shape::Array, _) => "a JSON array",
+        (Shape::Values, _) | (_, 1) => "JSON",
+        (_, _) => "JSON lines",
+    };
+    let keys = first_keys(sample, 8);
+    if keys.is_empty() {
+        return layout.to_owned();
+    }
+    format!("{layout}; the first record has the keys {}", keys.join(", "))
 }

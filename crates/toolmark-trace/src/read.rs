@@ -1,6 +1,6 @@
 //! The way in: a path or a stream becomes an iterator of trajectories.
 
-use crate::detect::{Detected, Sample, detect};
+use crate::detect::{Detected, Sample, appearance, detect};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::format::{Format, Out, Reader, Record, Shape};
 use crate::formats::FORMATS;
@@ -43,10 +43,12 @@ pub enum ReadError {
         file: String,
     },
     /// No format recognised it.
-    #[error("{file} is in no known trace format{}", nearest.map(|n| format!("; nearest is {n}")).unwrap_or_default())]
+    #[error("{file} is in no known trace format: it is {appearance}")]
     UnknownFormat {
         /// The file.
         file: String,
+        /// What it looks like.
+        appearance: String,
         /// The id of the format that came nearest.
         nearest: Option<&'static str>,
         /// What the nearest format looks for.
@@ -151,7 +153,7 @@ pub fn read(
             let sample = Sample { texts, head, shape, entries: &[] };
             match detect(&sample) {
                 Detected::Format(format) => format,
-                Detected::Unknown(near) => return Err(unknown(name, near)),
+                Detected::Unknown(near) => return Err(unknown(name, &sample, near)),
             }
         }
     };
@@ -198,9 +200,10 @@ fn more_noise(frames: &mut Frames, looked_at: &mut Vec<Frame>, out: &mut Out) {
     }
 }
 
-fn unknown(name: &str, near: Option<&'static dyn Format>) -> ReadError {
+fn unknown(name: &str, sample: &Sample<'_>, near: Option<&'static dyn Format>) -> ReadError {
     ReadError::UnknownFormat {
         file: name.to_owned(),
+        appearance: appearance(sample),
         nearest: near.map(|f| f.info().id),
         missing: near.map(|f| f.info().looks_for),
     }
@@ -215,7 +218,7 @@ fn chosen(
         Some(format) => Ok(format),
         None => match detect(sample) {
             Detected::Format(format) => Ok(format),
-            Detected::Unknown(near) => Err(unknown(name, near)),
+            Detected::Unknown(near) => Err(unknown(name, sample, near)),
         },
     }
 }
@@ -435,15 +438,16 @@ impl Diagnostic {
         let (file, hint) = match error {
             ReadError::Io { file, .. } | ReadError::Archive { file, .. } => (file, None),
             ReadError::Empty { file } => (file, None),
-            ReadError::UnknownFormat { file, missing, .. } => {
-                let hint = match missing {
-                    Some(missing) => format!(
-                        "the nearest format looks for {missing}; --as FORMAT forces a reader, `toolmark formats` lists them"
-                    ),
-                    None => {
-                        "--as FORMAT forces a reader, `toolmark formats` lists them and what each looks for".to_owned()
+            ReadError::UnknownFormat { file, nearest, missing, .. } => {
+                let near = match (nearest, missing) {
+                    (Some(id), Some(missing)) => {
+                        format!("the nearest is {id}, which looks for {missing}; ")
                     }
+                    _ => String::new(),
                 };
+                let hint = format!(
+                    "{near}`toolmark formats` says what each format looks for, --as FORMAT forces one"
+                );
                 (file, Some(hint))
             }
         };

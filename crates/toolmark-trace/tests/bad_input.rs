@@ -178,7 +178,9 @@ fn empty_unknown_and_missing_files() {
     assert!(matches!(open(b"\x00\x01\x02\xff\xfe".to_vec()), Err(ReadError::UnknownFormat { .. })));
     assert!(matches!(open(b"PK\x03\x04broken".to_vec()), Err(ReadError::Archive { .. })));
     let near = open(r#"{"type":"x","sessionId":"s"}"#).unwrap_err();
-    assert!(near.to_string().contains("nearest is claude-code"), "{near}");
+    let near = Diagnostic::from_error(&near);
+    assert!(near.message.ends_with("the first record has the keys type, sessionId"), "{near:?}");
+    assert!(near.hint.unwrap().contains("nearest is claude-code"));
     let missing = toolmark_trace::read_path("no/such/file", &Options::default()).unwrap_err();
     assert!(missing.to_string().starts_with("failed to read no/such/file"), "{missing}");
 }
