@@ -1,5 +1,5 @@
-//! Microsoft Vally: the trajectory of one trial, alone or in the lines of
-//! `results.jsonl`.
+//! Microsoft Vally: the trajectory of one trial, alone, in the lines of
+//! `results.jsonl`, or as the bare `events.jsonl` of a trial's directory.
 //!
 //! A line is a typed record (`trial-result`, `run-summary`, `comparison`) or, up
 //! to version 0.5, an untyped outcome with `status`, `trajectory` and
@@ -27,9 +27,9 @@ pub(crate) struct Vally;
 static INFO: FormatInfo = FormatInfo {
     id: "vally",
     title: "Vally trajectory or results",
-    origin: "Microsoft Vally: results.jsonl of a run, a single outcome or trajectory",
+    origin: "Microsoft Vally: results.jsonl of a run, events.jsonl of a trial, a single outcome or trajectory",
     versions: "0.3 to 0.19",
-    looks_for: "records of type trial-result or run-summary, or a trajectory with stimulus and events",
+    looks_for: "records of type trial-result or run-summary, a trajectory with stimulus and events, or bare tool_call events with toolName and toolCallId",
     fidelity: Fidelity::lacking(&[Fact::Cost, Fact::ToolDefinitions, Fact::SubAgents]),
 };
 
@@ -56,15 +56,34 @@ impl Format for Vally {
             Some("comparison") => r.get("stimuli").is_some(),
             _ => false,
         };
-        if probe.any(is_summary) { 95 } else { 0 }
+        if probe.any(is_summary) {
+            return 95;
+        }
+        if probe.any(is_bare_event) { 90 } else { 0 }
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(ResultsReader)
+        Box::<ResultsReader>::default()
     }
 }
 
-struct ResultsReader;
+/// An event outside a trajectory; a call or a result, so that no other log of
+/// `type`, `timestamp` and `data` is taken for it.
+fn is_bare_event(record: Value<'_>) -> bool {
+    let data = record.get("data");
+    let has = |key| data.is_some_and(|d| d.get(key).is_some());
+    match record.get("type").and_then(Value::inner) {
+        Some("tool_call") => has("toolName") && has("toolCallId"),
+        Some("tool_result") => has("toolCallId") && has("success"),
+        _ => false,
+    }
+}
+
+#[derive(Default)]
+struct ResultsReader {
+    /// The run of a file of bare events.
+    bare: Option<Run>,
+}
 
 impl Reader for ResultsReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
@@ -74,6 +93,11 @@ impl Reader for ResultsReader {
         };
         let kind = value.get("type").and_then(Value::inner).unwrap_or("");
         let trajectory = value.get("trajectory").filter(|t| t.is_object());
+        if trajectory.is_none() && value.get("timestamp").is_some() && value.get("data").is_some() {
+            let new = || Run::new(out.builder(&Vally).with_repeating_ids());
+            self.bare.get_or_insert_with(new).event(record, value);
+            return;
+        }
         match (kind, trajectory) {
             ("" | "trial-result", Some(trajectory)) => {
                 let mut b = read(record, trajectory, out);
@@ -93,7 +117,11 @@ impl Reader for ResultsReader {
         }
     }
 
-    fn finish(&mut self, _: &mut Out) {}
+    fn finish(&mut self, out: &mut Out) {
+        if let Some(run) = self.bare.take() {
+            out.push(finish(run.b));
+        }
+    }
 }
 
 fn read(record: &Record<'_>, trajectory: Value<'_>, out: &Out) -> Builder {
@@ -113,7 +141,7 @@ fn read(record: &Record<'_>, trajectory: Value<'_>, out: &Out) -> Builder {
             _ => {}
         }
     }
-    let mut run = Run { b, turn: None, usage: None };
+    let mut run = Run::new(b);
     for event in events.into_iter().flat_map(Value::items) {
         run.event(record, event);
     }
@@ -179,6 +207,10 @@ struct Run {
 }
 
 impl Run {
+    fn new(b: Builder) -> Self {
+        Self { b, turn: None, usage: None }
+    }
+
     fn event(&mut self, record: &Record<'_>, event: Value<'_>) {
         let (mut kind, mut time, mut data) = (None, None, None);
         for (key, value) in event.fields() {
@@ -366,6 +398,22 @@ mod tests {
          1 reasoning: hm\n\
          unknown dream\n\
          unknown \n";
+
+    #[test]
+    fn the_events_of_a_trial_are_a_run() {
+        let read = read_text(
+            r#"{"type":"user_message","timestamp":"2026-01-01T00:00:00Z","data":{"content":"hi"}}
+{"type":"turn_start","timestamp":"2026-01-01T00:00:01Z","data":{}}
+{"type":"tool_call","timestamp":"2026-01-01T00:00:01Z","data":{"toolName":"bash","toolCallId":"c1","arguments":{"command":"ls"}}}
+{"type":"tool_result","timestamp":"2026-01-01T00:00:02Z","data":{"toolCallId":"c1","success":false,"error":"x"}}
+"#,
+        );
+        assert_eq!(read.format, "vally");
+        assert_eq!(
+            sketch(&read.runs[0]),
+            "user: hi\n0 call bash {\"command\":\"ls\"} -> failed(protocol): x\n"
+        );
+    }
 
     #[test]
     fn a_results_file_holds_a_run_per_trial() {
