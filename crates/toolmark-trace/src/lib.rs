@@ -49,7 +49,7 @@
 //! let result = call.result.as_ref().unwrap();
 //! assert_eq!(result.payload.as_ref().unwrap().plain(), "a b");
 //! assert_eq!(result.at.location().line, 2);
-//! // Chat messages do not say whether a call failed, so nobody claims to know.
+//! // Nothing here says whether the call failed, so nobody claims to know.
 //! assert_eq!(call.status, Status::Unknown);
 //! # Ok::<(), toolmark_trace::ReadError>(())
 //! ```

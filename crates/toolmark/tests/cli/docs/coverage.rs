@@ -88,6 +88,16 @@ fn every_word_of_the_model_is_explained() {
 }
 
 #[test]
+fn the_line_of_our_own_json_is_one() {
+    let text = page("docs/formats/toolmark.md");
+    let block = text.split_once("```json\n").unwrap().1.split_once("\n```").unwrap().0;
+    let line: String = block.lines().map(str::trim_start).collect();
+    let output = toolmark(&["convert", "-", "--to", "toolmark"]).write_stdin(line.clone()).output();
+    let again = String::from_utf8(output.unwrap().stdout).unwrap();
+    assert_eq!(again.trim_end(), line, "reading and writing it changes nothing");
+}
+
+#[test]
 fn no_link_is_dead() {
     for name in pages() {
         let text = page(&name);
@@ -97,11 +107,15 @@ fn no_link_is_dead() {
             if target.contains("://") {
                 continue;
             }
-            let target = if target.is_empty() { root().join(&name) } else { root().join(dir).join(target) };
+            let target =
+                if target.is_empty() { root().join(&name) } else { root().join(dir).join(target) };
             assert!(target.exists(), "{name} links to {link}");
             if !part.is_empty() {
                 let there = std::fs::read_to_string(&target).unwrap();
-                assert!(there.lines().any(|l| anchor(l).as_deref() == Some(part)), "{name}: {link}");
+                assert!(
+                    there.lines().any(|l| anchor(l).as_deref() == Some(part)),
+                    "{name}: {link}"
+                );
             }
         }
     }

@@ -58,7 +58,8 @@ fn missing_tool(command: &str) -> bool {
 fn printed(command: &str, place: &Path, home: &Path) -> String {
     let binary = assert_cmd::cargo::cargo_bin("toolmark");
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    let paths = binary.parent().map(Path::to_owned).into_iter().chain(std::env::split_paths(&paths));
+    let paths =
+        binary.parent().map(Path::to_owned).into_iter().chain(std::env::split_paths(&paths));
     let output = Command::new("sh")
         .arg("-c")
         .arg(format!("exec 2>&1\n{command}"))

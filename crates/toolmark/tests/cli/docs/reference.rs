@@ -59,7 +59,9 @@ fn the_formats() {
         let (title, versions) = (cell(word(format, "title")), cell(word(format, "versions")));
         text.push_str(&format!("| [`{id}`](#{id}) | {title} | {versions} |\n"));
     }
-    text.push_str("\nWhat [`toolmark convert`](commands/convert.md) writes is [below](#targets).\n");
+    text.push_str(
+        "\nWhat [`toolmark convert`](commands/convert.md) writes is [below](#targets).\n",
+    );
     for format in &formats {
         text.push_str(&section(format));
     }
