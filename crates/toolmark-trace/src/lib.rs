@@ -6,7 +6,58 @@
 //! pointers into the blocks that were read ([`Text`]), decodes on demand, and
 //! knows the file, line and column of everything in it ([`At`]).
 //!
-//! [`EXPORTERS`] write a trajectory in the formats of other tools.
+//! # Run by run
+//!
+//! ```no_run
+//! use toolmark_trace::{Options, read_path};
+//!
+//! let mut runs = read_path("sessions.jsonl", &Options::default())?;
+//! for run in runs.by_ref() {
+//!     println!("{} calls", run.calls.len());
+//! }
+//! println!("{} lines could not be read", runs.skipped());
+//! # Ok::<(), toolmark_trace::ReadError>(())
+//! ```
+//!
+//! # With sub-agents
+//!
+//! [`load_path`] also reads the files in which a session's sub-agents lie.
+//!
+//! ```no_run
+//! use toolmark_trace::{Options, load_path};
+//!
+//! let loaded = load_path("session.jsonl", &Options::default())?;
+//! let calls: usize = loaded.runs.iter().flat_map(|run| run.flatten()).map(|r| r.calls.len()).sum();
+//! # Ok::<(), toolmark_trace::ReadError>(())
+//! ```
+//!
+//! # Payloads and places
+//!
+//! Arguments and results are [`Payload`]s: as written, parsed on demand, or as
+//! a person would read them. Places become file, line and column on demand.
+//!
+//! ```
+//! use toolmark_trace::{Options, Status, read};
+//!
+//! let trace = r#"{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"ls","arguments":"{\"path\":\"/tmp\"}"}}]}
+//! {"role":"tool","tool_call_id":"1","content":"a b"}"#;
+//! let run = read(trace.as_bytes(), "chat.jsonl", &Options::default())?.next().unwrap();
+//! let call = &run.calls[0];
+//! let args = call.args.as_ref().unwrap();
+//! assert_eq!(args.raw(), r#"{"path":"/tmp"}"#);
+//! assert_eq!(args.parsed().unwrap()["path"], "/tmp");
+//! let result = call.result.as_ref().unwrap();
+//! assert_eq!(result.payload.as_ref().unwrap().plain(), "a b");
+//! assert_eq!(result.at.location().line, 2);
+//! // Nothing here says whether the call failed, so nobody claims to know.
+//! assert_eq!(call.status, Status::Unknown);
+//! # Ok::<(), toolmark_trace::ReadError>(())
+//! ```
+//!
+//! # Writing
+//!
+//! [`EXPORTERS`] write a trajectory in the formats of other tools and say what
+//! those have no place for; [`Summary`] counts what `toolmark stats` prints.
 
 #![forbid(unsafe_code)]
 
@@ -34,3 +85,8 @@ pub use join::{Joined, Loaded, join_sub_agents, load_path};
 pub use model::*;
 pub use read::{Options, ReadError, Trajectories, format_by_id, read, read_path};
 pub use summary::{Summary, TokenCounts};
+
+/// The examples in the documentation are compiled too.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+struct LibraryPage;

@@ -1,4 +1,4 @@
-//! `toolmark formats`: what can be read, and what each format cannot tell.
+//! `toolmark formats`: what can be read and written, and what each format cannot tell.
 
 use crate::Stop;
 use crate::cli::format_id;
@@ -6,24 +6,29 @@ use crate::exit::Exit;
 use crate::human;
 use crate::printer::{Line, Printer, style};
 use crate::text::{width, wrap};
+use anstyle::Style;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::io;
-use toolmark_trace::{FORMATS, Fidelity, FormatInfo, format_by_id};
+use toolmark_trace::{EXPORTERS, ExportInfo, FORMATS, Fidelity, FormatInfo, Part, format_by_id};
 
 const EXAMPLES: &str = "\
 Examples:
   toolmark formats                 all of them
   toolmark formats claude-code     one of them, and how it is recognised
+  toolmark formats --targets       what convert writes
   toolmark formats --format json | jq -r '.[].id'";
 
-/// List the trace formats that can be read
+/// List the trace formats that can be read, or written
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Formats {
     /// Only this format, in detail
     #[arg(value_name = "ID", value_parser = format_id(), hide_possible_values = true)]
     id: Option<&'static str>,
+    /// The formats that `convert` writes, and what each has no place for
+    #[arg(long, conflicts_with = "id")]
+    targets: bool,
     /// How to print them
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     format: Output,
@@ -59,8 +64,32 @@ impl Described {
     }
 }
 
+/// A target of `convert` in the JSON output.
+#[derive(Serialize)]
+struct Target {
+    id: &'static str,
+    title: &'static str,
+    extension: &'static str,
+    no_place_for: Vec<String>,
+}
+
+impl Target {
+    fn new(info: &ExportInfo) -> Self {
+        Self {
+            id: info.id,
+            title: info.title,
+            extension: info.extension,
+            no_place_for: info.lacks.iter().map(Part::to_string).collect(),
+        }
+    }
+}
+
 impl Formats {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        if self.targets {
+            self.print_targets(printer)?;
+            return Ok(Exit::Ok);
+        }
         let one = self.id.and_then(format_by_id).map(|format| format.info());
         match (self.format, one) {
             (Output::Json, Some(info)) => printer.json(&Described::new(info))?,
@@ -72,6 +101,24 @@ impl Formats {
             (Output::Text, None) => print_list(printer)?,
         }
         Ok(Exit::Ok)
+    }
+
+    fn print_targets(&self, printer: &mut Printer) -> io::Result<()> {
+        let targets: Vec<_> = EXPORTERS.iter().map(|e| Target::new(e.info())).collect();
+        if self.format == Output::Json {
+            return printer.json(&targets);
+        }
+        let indent = targets.iter().map(|t| width(t.id)).max().unwrap_or(0) + 2;
+        for target in &targets {
+            let lost = if target.no_place_for.is_empty() {
+                "holds everything".to_owned()
+            } else {
+                format!("no place for {}", target.no_place_for.join(", "))
+            };
+            let facts = [(style::PLAIN, target.title.to_owned()), (style::DIM, lost)];
+            print_entry(printer, target.id, indent, &facts)?;
+        }
+        Ok(())
     }
 }
 
@@ -89,7 +136,6 @@ fn never_records(info: &FormatInfo) -> String {
 
 fn print_list(printer: &mut Printer) -> io::Result<()> {
     let indent = FORMATS.iter().map(|f| width(f.info().id)).max().unwrap_or(0) + 2;
-    let room = printer.width().saturating_sub(indent);
     for info in by_id() {
         let facts = [
             (style::PLAIN, info.title.to_owned()),
@@ -97,19 +143,30 @@ fn print_list(printer: &mut Printer) -> io::Result<()> {
             (style::DIM, info.origin.to_owned()),
             (style::DIM, format!("never records {}", never_records(info))),
         ];
-        let mut name = info.id;
-        for (look, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
-            for text in wrap(fact, room) {
-                let mut line = Line::of(style::STRONG, std::mem::take(&mut name));
-                line.pad(indent);
-                printer.line(&line.with(*look, &text))?;
-            }
-        }
+        print_entry(printer, info.id, indent, &facts)?;
     }
     printer.line(&Line::new())?;
     let count = human::things(FORMATS.len() as u64, "format");
     let words = format!("{count}, recognised by content; gzip, zstd and zip are opened");
     printer.line(&Line::of(style::DIM, &words))
+}
+
+/// A name with the facts about it beside it, each on lines of its own.
+fn print_entry(
+    printer: &mut Printer,
+    mut name: &str,
+    indent: usize,
+    facts: &[(Style, String)],
+) -> io::Result<()> {
+    let room = printer.width().saturating_sub(indent);
+    for (look, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
+        for text in wrap(fact, room) {
+            let mut line = Line::of(style::STRONG, std::mem::take(&mut name));
+            line.pad(indent);
+            printer.line(&line.with(*look, &text))?;
+        }
+    }
+    Ok(())
 }
 
 fn print_details(printer: &mut Printer, info: &FormatInfo) -> io::Result<()> {

@@ -21,7 +21,7 @@ use toolmark_trace::{Diagnostic, Fact, Joined, Trajectories, Trajectory, exporte
 
 const EXAMPLES: &str = "\
 Examples:
-  toolmark show                          the newest sessions on this machine, to pick from
+  toolmark show                          the newest sessions on this machine
   toolmark show session.jsonl            a run as a timeline
   toolmark show 4f1c                     the session whose id starts so
   toolmark show session.jsonl --calls    one line per tool call

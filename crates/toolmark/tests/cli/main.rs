@@ -4,6 +4,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
+mod architecture;
+mod docs;
 mod errors;
 mod formats;
 mod sessions;

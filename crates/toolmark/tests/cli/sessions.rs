@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 /// A home with two sessions and a sub-agent's file.
-fn home() -> tempfile::TempDir {
+pub(crate) fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let project = home.path().join(".claude/projects/-home-mira-src-harbour");
     put(DISK_FULL, &project.join("51ea40b0-7088-4482-8231-74d06cde3e3a.jsonl"), 7200);

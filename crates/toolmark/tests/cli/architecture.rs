@@ -1,0 +1,64 @@
+//! The crates depend on each other as docs/architecture.md says.
+
+use crate::root;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+
+/// A crate and the crates of ours that it uses.
+type Arrows = BTreeMap<String, Vec<String>>;
+
+/// The arrows of the table in docs/architecture.md.
+fn drawn() -> Arrows {
+    let text = fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [_, name, _, uses, _] = cells[..] else { return None };
+        let name = name.strip_prefix('`')?.strip_suffix('`')?.to_owned();
+        let uses = uses.split(", ").filter(|u| *u != "–").map(|u| format!("toolmark-{u}"));
+        Some((name, uses.collect()))
+    };
+    text.lines().filter_map(row).collect()
+}
+
+/// The arrows cargo knows of, those of tests included.
+fn built() -> Arrows {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut arrows = Arrows::new();
+    for package in metadata["packages"].as_array().unwrap() {
+        let uses = package["dependencies"].as_array().unwrap().iter();
+        let uses = uses.map(|d| d["name"].as_str().unwrap().to_owned());
+        let mut uses: Vec<String> = uses.filter(|name| name.starts_with("toolmark")).collect();
+        uses.sort();
+        uses.dedup();
+        arrows.insert(package["name"].as_str().unwrap().to_owned(), uses);
+    }
+    arrows
+}
+
+#[test]
+fn the_arrows_are_the_ones_on_the_page() {
+    let built = built();
+    assert_eq!(built, drawn(), "as built, and as docs/architecture.md draws them");
+    assert_eq!(built["toolmark-scan"], [""; 0]);
+    assert_eq!(built["toolmark-trace"], ["toolmark-scan"]);
+}
+
+#[test]
+fn only_the_scanner_may_be_unsafe() {
+    for name in built().keys().filter(|name| *name != "toolmark-scan") {
+        let src = root().join("crates").join(name).join("src");
+        let roots: Vec<_> = ["lib.rs", "main.rs"].iter().map(|f| src.join(f)).collect();
+        let mut found = roots.iter().filter_map(|file| fs::read_to_string(file).ok()).peekable();
+        assert!(found.peek().is_some(), "{name} has no root");
+        for text in found {
+            assert!(text.contains("\n#![forbid(unsafe_code)]\n"), "{name} must forbid it");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Nothing that has a name is missing from the pages, and no link is dead.
+
+use super::reference::{commands, json, word, words};
+use super::{page, pages};
+use crate::{DISK_FULL, root, stdout, toolmark};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Fails for the names that a page does not have in `code`.
+fn explains(name: &str, wanted: &[&str]) {
+    let text = page(name);
+    let absent: Vec<_> = wanted.iter().filter(|w| !text.contains(&format!("`{w}`"))).collect();
+    assert!(absent.is_empty(), "{name} does not explain {absent:?}");
+}
+
+#[test]
+fn the_readme_names_every_format_once() {
+    let text = page("README.md");
+    let table = text.split_once("\n## What it reads\n").unwrap().1.split_once("\n## ").unwrap().0;
+    let rows = table.lines().filter(|line| line.starts_with("| "));
+    let mut named: BTreeMap<&str, usize> = BTreeMap::new();
+    for id in rows.flat_map(|row| row.split('`').skip(1).step_by(2)) {
+        *named.entry(id).or_default() += 1;
+    }
+    let formats = json(&["formats"]);
+    let wanted: BTreeMap<&str, usize> = formats.iter().map(|f| (word(f, "id"), 1)).collect();
+    assert_eq!(named, wanted);
+    assert!(text.contains(&format!("{} formats", wanted.len())), "how many it is");
+}
+
+#[test]
+fn every_command_is_in_the_readme() {
+    let text = page("README.md");
+    let page_of = |name: &str| format!("docs/commands/{name}.md");
+    for name in commands() {
+        assert!(text.contains(&format!("`toolmark {name}`")), "{name}");
+        let has_page = root().join(page_of(&name)).exists();
+        assert!(!has_page || text.contains(&page_of(&name)), "{name} has a page");
+    }
+}
+
+#[test]
+fn every_count_is_explained() {
+    let csv = stdout(&["stats", DISK_FULL, "--format", "csv"]);
+    let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    explains("docs/commands/stats.md", &columns);
+
+    let mut wide = toolmark(&["stats", DISK_FULL]);
+    let table = String::from_utf8(wide.env_remove("COLUMNS").output().unwrap().stdout).unwrap();
+    let headings: Vec<&str> = table.lines().next().unwrap().split_whitespace().collect();
+    explains("docs/commands/stats.md", &headings);
+
+    let row: Value =
+        serde_json::from_str(&stdout(&["stats", DISK_FULL, "--format", "jsonl"])).unwrap();
+    let keys: Vec<&str> = row.as_object().unwrap().keys().map(String::as_str).collect();
+    explains("docs/commands/stats.md", &keys);
+    let tokens: Vec<&str> = row["tokens"].as_object().unwrap().keys().map(String::as_str).collect();
+    explains("docs/commands/stats.md", &tokens);
+}
+
+#[test]
+fn every_key_of_the_lists_is_explained() {
+    for view in [&["formats"][..], &["formats", "--targets"]] {
+        let all = json(view);
+        let keys: Vec<&str> = all[0].as_object().unwrap().keys().map(String::as_str).collect();
+        explains("docs/commands/formats.md", &keys);
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("two.jsonl");
+    let one = stdout(&["show", DISK_FULL, "--format", "json"]);
+    std::fs::write(&file, one.repeat(2)).unwrap();
+    let runs = json(&["show", file.to_str().unwrap()]);
+    let keys: Vec<&str> = runs[0].as_object().unwrap().keys().map(String::as_str).collect();
+    explains("docs/commands/show.md", &keys);
+}
+
+#[test]
+fn every_word_of_the_model_is_explained() {
+    let schema = root().join("schemas/toolmark.trajectory.v1.schema.json");
+    let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
+    let gaps = &schema["properties"]["fidelity_gaps"]["items"];
+    explains("docs/trajectory.md", &words(gaps, "enum"));
+    let call = &schema["$defs"]["call"]["properties"];
+    for key in ["status", "level", "actor"] {
+        explains("docs/trajectory.md", &words(&call[key], "enum"));
+    }
+}
+
+#[test]
+fn the_line_of_our_own_json_is_one() {
+    let text = page("docs/formats/toolmark.md");
+    let block = text.split_once("```json\n").unwrap().1.split_once("\n```").unwrap().0;
+    let line: String = block.lines().map(str::trim_start).collect();
+    let output = toolmark(&["convert", "-", "--to", "toolmark"]).write_stdin(line.clone()).output();
+    let again = String::from_utf8(output.unwrap().stdout).unwrap();
+    assert_eq!(again.trim_end(), line, "reading and writing it changes nothing");
+}
+
+#[test]
+fn no_link_is_dead() {
+    for name in pages() {
+        let text = page(&name);
+        let dir = Path::new(&name).parent().unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let (target, part) = link.split_once('#').unwrap_or((link, ""));
+            if target.contains("://") {
+                continue;
+            }
+            let target =
+                if target.is_empty() { root().join(&name) } else { root().join(dir).join(target) };
+            assert!(target.exists(), "{name} links to {link}");
+            if !part.is_empty() {
+                let there = std::fs::read_to_string(&target).unwrap();
+                assert!(
+                    there.lines().any(|l| anchor(l).as_deref() == Some(part)),
+                    "{name}: {link}"
+                );
+            }
+        }
+    }
+}
+
+/// The anchor of a heading.
+fn anchor(line: &str) -> Option<String> {
+    let title = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#'))?;
+    let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    Some(kept.collect::<String>().to_lowercase().replace(' ', "-"))
+}

@@ -1,0 +1,59 @@
+//! The pages say what is true.
+//!
+//! Lists of what the program knows are written by the program, and a block of
+//! output is what the command above it prints. When one of them differs, the
+//! test says so; with `UPDATE_DOCS=1` it writes the page instead.
+
+mod coverage;
+#[cfg(unix)]
+mod examples;
+mod reference;
+
+use crate::root;
+use std::fs;
+use std::path::PathBuf;
+
+/// Compares a page with what it should be, or writes it.
+fn keep(page: &str, wanted: &str) {
+    let path = root().join(page);
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    if found == wanted {
+        return;
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(path, wanted).unwrap();
+        return;
+    }
+    let same = found.lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count();
+    let line = |text: &str| text.lines().nth(same).unwrap_or("(its end)").to_owned();
+    panic!(
+        "{page} is out of date in line {}:\n  it says   {}\n  should be {}\n\
+         run UPDATE_DOCS=1 cargo test -p toolmark --test cli docs",
+        same + 1,
+        line(&found),
+        line(wanted)
+    );
+}
+
+/// The text of a page.
+fn page(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap()
+}
+
+/// The names of all pages: the README and everything below `docs/`.
+fn pages() -> Vec<String> {
+    let mut found = vec!["README.md".to_owned()];
+    let mut dirs = vec![PathBuf::from("docs")];
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(root().join(&dir)).unwrap() {
+            let path = dir.join(entry.unwrap().file_name());
+            if root().join(&path).is_dir() {
+                dirs.push(path);
+            } else if path.extension().is_some_and(|e| e == "md") {
+                found.push(path.to_str().unwrap().to_owned());
+            }
+        }
+    }
+    found.sort();
+    found
+}

@@ -1,0 +1,133 @@
+//! The pages that the program writes itself.
+
+use super::keep;
+use crate::{root, stdout, toolmark};
+use serde_json::Value;
+
+const NOTE: &str = "<!-- Written by `UPDATE_DOCS=1 cargo test -p toolmark --test cli docs`. -->\n";
+
+/// What a command prints with `--format json`.
+pub(super) fn json(args: &[&str]) -> Vec<Value> {
+    let text = stdout(&[args, &["--format", "json"]].concat());
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The commands, in the order help lists them.
+pub(super) fn commands() -> Vec<String> {
+    let help = stdout(&["--help"]);
+    let list = help.split_once("\nCommands:\n").unwrap().1.split_once("\n\n").unwrap().0;
+    let name = |line: &str| line.strip_prefix("  ")?.split(' ').next().map(str::to_owned);
+    list.lines().filter_map(name).filter(|n| !n.is_empty() && n != "help").collect()
+}
+
+#[test]
+fn the_command_line() {
+    let mut text = format!(
+        "# Command line\n\n{NOTE}\nThe help of every command. What they do is explained on pages \
+         of their own.\n"
+    );
+    let all = commands();
+    assert!(all.iter().any(|name| name == "stats"), "{all:?}");
+    for name in std::iter::once(None).chain(all.iter().map(Some)) {
+        let title = name.map_or("toolmark".to_owned(), |name| format!("toolmark {name}"));
+        text.push_str(&format!("\n## {title}\n\n"));
+        let page = name.map(|name| format!("commands/{name}.md"));
+        if let Some(page) = page.filter(|page| root().join("docs").join(page).exists()) {
+            text.push_str(&format!("See [{title}]({page}).\n\n"));
+        }
+        let args: Vec<&str> = name.map(String::as_str).into_iter().chain(["--help"]).collect();
+        let help = toolmark(&args).env("COLUMNS", "100").output().unwrap().stdout;
+        let help = String::from_utf8(help).unwrap();
+        text.push_str(&format!("```text\n{}\n```\n", help.trim_end()));
+    }
+    keep("docs/command-line.md", &text);
+}
+
+#[test]
+fn the_formats() {
+    let formats = json(&["formats"]);
+    let mut text = format!(
+        "# Formats\n\n{NOTE}\n\
+         toolmark reads {} formats. It recognises them by content; file names do not matter.\n\
+         [Inputs](input.md) says what may be around them, [the trajectory](trajectory.md#fidelity) \
+         what the\nwords under \"never records\" mean.\n\n\
+         | format | what it is | versions |\n|---|---|---|\n",
+        formats.len()
+    );
+    for format in &formats {
+        let id = word(format, "id");
+        let (title, versions) = (cell(word(format, "title")), cell(word(format, "versions")));
+        text.push_str(&format!("| [`{id}`](#{id}) | {title} | {versions} |\n"));
+    }
+    text.push_str(
+        "\nWhat [`toolmark convert`](commands/convert.md) writes is [below](#targets).\n",
+    );
+    for format in &formats {
+        text.push_str(&section(format));
+    }
+    text.push_str(
+        "\n## Targets\n\n\
+         `toolmark convert --to TARGET` writes these. What a target has no place for is counted and\n\
+         printed whenever a trajectory has it.\n\n\
+         | target | what it is | file ending | has no place for |\n|---|---|---|---|\n",
+    );
+    for target in json(&["formats", "--targets"]) {
+        let lost = words(&target, "no_place_for").join(", ");
+        text.push_str(&format!(
+            "| `{}` | {} | `.{}` | {} |\n",
+            word(&target, "id"),
+            cell(word(&target, "title")),
+            word(&target, "extension"),
+            if lost.is_empty() { "– (it holds everything)" } else { &lost }
+        ));
+    }
+    keep("docs/formats.md", &text);
+}
+
+/// What there is to say about one format.
+fn section(format: &Value) -> String {
+    let id = word(format, "id");
+    let never = words(format, "never_records");
+    let never: Vec<String> = never.iter().map(|fact| format!("`{fact}`")).collect();
+    let mut text = format!("\n## {id}\n\n{}", plain(word(format, "title")));
+    let own = format!("formats/{id}.md");
+    if root().join("docs").join(&own).exists() {
+        text.push_str(&format!(", described on [its own page]({own})"));
+    }
+    text.push_str(&format!(
+        ".\n\n- Comes from: {}\n- Versions: {}\n- Recognised by: {}\n- Never records: {}\n",
+        plain(word(format, "origin")),
+        plain(word(format, "versions")),
+        plain(word(format, "looks_for")),
+        if never.is_empty() { "–".to_owned() } else { never.join(", ") }
+    ));
+    text
+}
+
+pub(super) fn word<'v>(value: &'v Value, key: &str) -> &'v str {
+    value[key].as_str().unwrap()
+}
+
+pub(super) fn words<'v>(value: &'v Value, key: &str) -> Vec<&'v str> {
+    value[key].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect()
+}
+
+/// Text in which Markdown sees no marks: stars, underscores and angle brackets
+/// of paths and field names. Text between backticks stays as it is.
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    let mut in_code = false;
+    for c in text.chars() {
+        in_code ^= c == '`';
+        if !in_code && matches!(c, '*' | '_' | '<' | '>' | '[' | ']' | '~') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// The same inside a table.
+fn cell(text: &str) -> String {
+    plain(text).replace('|', "\\|")
+}
