@@ -90,11 +90,29 @@ fn print_excerpt(
     let text = printer.veil.shown(excerpt).into_owned();
     let at = if text == excerpt { caret } else { moved(excerpt, caret) };
     let before = text.get(..at.min(text.len())).unwrap_or(&text);
-    let column = width(&neutral(before));
     let number = number.to_string();
     let bar = |label: &str| Line::of(style::DIM, &format!("{label:>6} \u{2502} "));
-    printer.notice(&bar(&number).with(style::PLAIN, &text).fit(printer.width().max(60)))?;
+    let limit = printer.width().max(60);
+    let room = limit - bar("").width();
+    // On a narrow terminal the start gives way, so that the place stays in sight.
+    let start = first_shown(before, room * 2 / 3);
+    let column = width(&neutral(&before[start..]));
+    printer.notice(&bar(&number).with(style::PLAIN, &text[start..]).fit(limit))?;
     printer.notice(&bar("").with(style::PLAIN, &" ".repeat(column)).with(tone, "^"))
+}
+
+/// Where to start so that `text` takes no more than `room` columns up to its end.
+fn first_shown(text: &str, room: usize) -> usize {
+    let mut start = text.len();
+    let mut used = 0;
+    for (at, c) in text.char_indices().rev() {
+        used += width(&neutral(c.encode_utf8(&mut [0; 4])));
+        if used > room {
+            break;
+        }
+        start = at;
+    }
+    start
 }
 
 /// Prints why a command could not go on.
