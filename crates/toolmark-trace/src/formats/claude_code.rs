@@ -36,14 +36,18 @@ impl Format for ClaudeCode {
     }
 
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
-        let is_line = |r: Value<'_>| {
-            r.get("sessionId").is_some()
-                && r.get("uuid").is_some()
+        let is_in_tree = |r: Value<'_>| {
+            r.get("uuid").is_some()
                 && r.has("parentUuid")
                 && r.get("message").is_none_or(|m| m.get("parts").is_none())
         };
-        if probe.any(is_line) {
+        if probe.any(|r| r.get("sessionId").is_some() && is_in_tree(r)) {
             return 100;
+        }
+        // Tools that cut sessions down leave out whose they are.
+        let is_message = |r: Value<'_>| r.at(&["message", "content"]).is_some();
+        if probe.any(|r| is_in_tree(r) && is_message(r)) {
+            return 90;
         }
         let summary = |r: Value<'_>| {
             r.get("type").is_some_and(|t| t.is("summary")) && r.get("leafUuid").is_some()
@@ -243,15 +247,16 @@ impl SessionReader {
             b
         };
         let conversation = matches!(line.kind, "user" | "assistant");
-        if conversation && !line.is_sidechain {
+        if conversation && !line.is_sidechain && !self.has_main {
             self.has_main = true;
+            self.own_lines_begin();
         }
         // A file whose first conversation line is a sub-agent's is that sub-agent's own.
         if line.is_sidechain && !self.has_main {
             let agent = line.agent.and_then(|a| record.text(a));
-            let own = self
-                .is_agent_file
-                .get_or_insert_with(|| agent.clone().unwrap_or_else(|| Text::owned("")));
+            let own = self.is_agent_file.get_or_insert_with(|| {
+                agent.clone().unwrap_or_else(|| Text::owned(line.uuid.unwrap_or("")))
+            });
             if agent.as_ref().is_none_or(|a| *a == *own) {
                 let main = self.main.get_or_insert_with(new);
                 if main.run.parent.is_none() {
@@ -260,6 +265,9 @@ impl SessionReader {
                         call: None,
                     });
                     main.run.id = agent;
+                }
+                if let (Some(uuid), None) = (line.uuid, line.agent) {
+                    self.side_by_key.insert(uuid.to_owned(), 0);
                 }
                 return main;
             }
@@ -280,6 +288,16 @@ impl SessionReader {
             self.sides.push(side);
         }
         &mut self.sides[index]
+    }
+
+    /// The session's first own line. What a sub-agent wrote before it (old
+    /// versions warmed one up) was not the session's after all.
+    fn own_lines_begin(&mut self) {
+        if let (Some(own), Some(mut side)) = (self.is_agent_file.take(), self.main.take()) {
+            self.side_by_key.insert(own.to_string(), self.sides.len());
+            side.run.id = Some(own);
+            self.sides.push(side);
+        }
     }
 
     /// What the lines of one inline sub-agent share: its id, or the chain of
@@ -458,6 +476,37 @@ mod tests {
         assert_eq!(run.repeated_results, 0);
         let place = run.calls[1].at.location();
         assert_eq!((place.line, place.column), (3, 146));
+    }
+
+    #[test]
+    fn a_sub_agent_before_the_first_prompt_is_not_the_session() {
+        let read = read_text(
+            r#"{"type":"user","uuid":"w","parentUuid":null,"isSidechain":true,"sessionId":"s","message":{"role":"user","content":"Warmup"}}
+{"type":"assistant","uuid":"x","parentUuid":"w","isSidechain":true,"sessionId":"s","message":{"id":"m0","content":"ready"}}
+{"type":"user","uuid":"a","parentUuid":null,"isSidechain":false,"sessionId":"s","message":{"role":"user","content":"go"}}
+{"type":"assistant","uuid":"y","parentUuid":"x","isSidechain":true,"sessionId":"s","message":{"id":"m1","content":"still here"}}
+"#,
+        );
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "user: go\nsub-agent w\n  context: Warmup\n  0 message: ready\n  1 message: still here\n"
+        );
+        assert_eq!(run.id.as_ref().unwrap(), "s");
+        assert!(run.parent.is_none());
+    }
+
+    #[test]
+    fn lines_without_a_session_id() {
+        let read = read_text(
+            r#"{"type":"user","uuid":"1","parentUuid":null,"message":{"role":"user","content":"go"}}
+{"type":"assistant","uuid":"2","parentUuid":"1","message":{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}}
+{"type":"assistant","uuid":"3","parentUuid":"2","message":{"role":"assistant","content":"done"}}
+"#,
+        );
+        assert_eq!(read.format, "claude-code");
+        let want = "user: go\n0 call Bash {} -> unanswered(absent): \n1 message: done\n";
+        assert_eq!(sketch(&read.runs[0]), want);
     }
 
     #[test]

@@ -74,13 +74,20 @@ fn confidence(event: Value<'_>) -> Confidence {
         }
         "assistant" | "user" => {
             let is_message = body.is_some_and(|m| m.get("content").is_some());
+            let is_answer = || {
+                let usage = body.and_then(|m| m.get("usage"));
+                usage.is_some_and(|u| u.get("input_tokens").is_some())
+            };
             match is_message && event.get("session_id").is_some() {
                 true if event.has("parent_tool_use_id") => 95,
                 true => 60,
+                // What a wrapper left of the event.
+                false if is_message && is_answer() && !event.has("uuid") => 55,
                 false => 0,
             }
         }
         "result" => {
+            let event = body.unwrap_or(event);
             let marks = ["total_cost_usd", "permission_denials", "num_turns", "modelUsage"];
             let count = marks.iter().filter(|m| event.get(m).is_some()).count();
             match count {

@@ -7,10 +7,11 @@
 //! counts, which user messages were typed). Since history became paginated the
 //! second view is `event_msg/item_completed`.
 //!
-//! A model response has no id. It ends with a `token_count` whose totals have
-//! changed; a response without one was cut off. Where a file has no token counts
-//! at all nothing tells responses apart: each message of the model is then a
-//! step and calls belong to none.
+//! A model response has no id. It comes with a `token_count` whose totals have
+//! changed, behind its items today, in front of them up to about 0.4; a response
+//! without one was cut off. Where a file has no token counts at all nothing
+//! tells responses apart: each message of the model is then a step and calls
+//! belong to none.
 //!
 //! Before about 0.2 the items stand bare, without times or token counts, between
 //! lines of `{"record_type":"state"}`. `compacted.replacement_history` repeats
@@ -21,8 +22,8 @@ use super::shared::exit_code;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Actor, Convention, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Step, Text,
-    ToolDefinition, ToolName, Usage, time,
+    Actor, Convention, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text, ToolName,
+    Usage, time,
 };
 use jiff::Timestamp;
 use std::collections::VecDeque;
@@ -150,6 +151,15 @@ impl<'a> Item<'a> {
     }
 }
 
+/// Where the token counts of a response stand.
+#[derive(Clone, Copy, PartialEq)]
+enum Counts {
+    /// No response of this turn has shown it yet.
+    Unknown,
+    InFront,
+    Behind,
+}
+
 /// One run while it is read.
 struct Run {
     b: Builder,
@@ -158,6 +168,7 @@ struct Run {
     model: Option<Text>,
     /// The response being read.
     step: Option<u32>,
+    counts: Counts,
     totals: Option<Totals>,
     /// Events of user messages that their twin in the other view has not confirmed.
     unconfirmed: VecDeque<usize>,
@@ -176,6 +187,7 @@ impl Run {
             has_meta: false,
             model: None,
             step: None,
+            counts: Counts::Unknown,
             totals: None,
             unconfirmed: VecDeque::new(),
             awaited: 0,
@@ -210,6 +222,7 @@ impl Run {
             "session_meta" => self.meta(record, payload, time),
             "turn_context" => self.turn_context(record, payload, kind, time),
             "compacted" => {
+                self.cut_step();
                 let text = payload.get("message").filter(|m| m.inner() != Some(""));
                 let text = text.map(|m| record.payload(m));
                 self.b.event(EventKind::Compaction, text, None, time, record.at());
@@ -253,11 +266,11 @@ impl Run {
                 "id" => run.id = record.text(value),
                 "cwd" => run.cwd = record.text(value),
                 "cli_version" => run.agent.version = record.text(value),
-                "source" => parent = spawning_thread(value).or(parent),
+                "source" => parent = codex::spawning_thread(value).or(parent),
                 "parent_thread_id" => parent = Some(value).filter(|v| v.is_string()).or(parent),
                 "agent_nickname" => nickname = record.text(value),
                 "agent_role" => role = record.text(value),
-                "dynamic_tools" => run.tools = Some(tool_definitions(record, value)),
+                "dynamic_tools" => run.tools = Some(codex::tool_definitions(record, value)),
                 "instructions" => instructions = instructions.or(Some(value)),
                 "base_instructions" => instructions = value.get("text").or(Some(value)),
                 _ => {}
@@ -404,6 +417,7 @@ impl Run {
     /// What comes now belongs to no response so far.
     fn cut_step(&mut self) {
         self.step = None;
+        self.counts = Counts::Unknown;
     }
 
     fn call(&mut self, record: &Record<'_>, item: &Item<'_>, kind: &str, time: Option<Timestamp>) {
@@ -585,7 +599,7 @@ impl Run {
         self.note(record, kind, None, time);
     }
 
-    /// The totals so far. Where they have changed, a response has come to its end.
+    /// The totals so far. Where they have changed, a response is complete.
     fn token_count(&mut self, record: &Record<'_>, event: Value<'_>, time: Option<Timestamp>) {
         let info = event.get("info");
         let Some(totals) = info.and_then(|i| i.get("total_token_usage")).map(Totals::new) else {
@@ -596,8 +610,17 @@ impl Run {
         }
         self.b.add_usage(totals.since(self.totals));
         self.totals = Some(totals);
+        if self.counts == Counts::Unknown {
+            self.counts = if self.step.is_none() { Counts::InFront } else { Counts::Behind };
+        }
+        let is_in_front = self.counts == Counts::InFront;
+        if is_in_front {
+            self.step = None;
+        }
         let step = self.open_step(record, time);
-        self.cut_step();
+        if !is_in_front {
+            self.step = None;
+        }
         let this = &mut self.b.run.steps[step as usize];
         this.complete = true;
         this.usage = info.and_then(|i| i.get("last_token_usage")).map(|u| {
@@ -609,56 +632,11 @@ impl Run {
     fn finish(mut self) -> Builder {
         self.settle_users();
         if self.totals.is_none() {
-            messages_as_steps(&mut self.b);
+            codex::messages_as_steps(&mut self.b);
             self.b.run.fidelity.lose(Fact::Parallel);
         }
         self.b
     }
-}
-
-/// Nothing says which items came in one response: only messages are sure to be
-/// of different ones.
-fn messages_as_steps(b: &mut Builder) {
-    let run = &mut b.run;
-    let mut steps = Vec::new();
-    for event in &mut run.events {
-        let Some(old) = event.step.take().and_then(|s| run.steps.get(s as usize)) else { continue };
-        if event.kind == EventKind::Message {
-            event.step = Some(steps.len() as u32);
-            let (time, at) = (event.time, event.at.clone());
-            steps.push(Step { time, at, complete: true, ..old.clone() });
-        }
-    }
-    for call in &mut run.calls {
-        call.step = None;
-    }
-    run.steps = steps;
-}
-
-/// The thread that started this one, from `source` of the session record.
-fn spawning_thread(source: Value<'_>) -> Option<Value<'_>> {
-    let spawn = source.at(&["subagent", "thread_spawn"])?;
-    spawn.get("parent_thread_id").filter(|v| v.is_string())
-}
-
-/// Tools the client brought along, flat or grouped by namespace.
-fn tool_definitions(record: &Record<'_>, tools: Value<'_>) -> Vec<ToolDefinition> {
-    let mut found = Vec::new();
-    let groups = if tools.is_object() { tools.get("tools").unwrap_or(tools) } else { tools };
-    for group in groups.items() {
-        let nested = group.get("tools").filter(|t| t.is_array());
-        let single = nested.is_none().then_some(group);
-        for tool in nested.into_iter().flat_map(Value::items).chain(single) {
-            let Some(name) = record.text_at(tool, "name") else { continue };
-            let schema = tool.get("inputSchema").or(tool.get("parameters"));
-            found.push(ToolDefinition {
-                name,
-                description: record.text_at(tool, "description"),
-                schema: schema.map(|s| record.payload(s)),
-            });
-        }
-    }
-    found
 }
 
 #[cfg(test)]
@@ -852,6 +830,36 @@ response_item {"type":"levitation"}
         assert_eq!(run.calls[3].spawned.as_ref().unwrap(), "th");
         assert_eq!(run.usage.unwrap().total(), 18);
         assert_eq!(assistant_turns(&run), 2);
+    }
+
+    #[test]
+    fn token_counts_in_front_of_the_items() {
+        let run = rollout(
+            r#"event_msg {"type":"user_message","message":"go"}
+event_msg {"type":"token_count","info":{"total_token_usage":{"total_tokens":5},"last_token_usage":{"total_tokens":5}}}
+response_item {"type":"function_call","name":"shell","arguments":"{}","call_id":"c1"}
+response_item {"type":"function_call_output","call_id":"c1","output":"{\"output\": \"\", \"metadata\": {\"exit_code\": 1}}"}
+event_msg {"type":"token_count","info":{"total_token_usage":{"total_tokens":12},"last_token_usage":{"total_tokens":7}}}
+response_item {"type":"message","role":"assistant","content":"done"}
+event_msg {"type":"user_message","message":"more"}
+response_item {"type":"message","role":"assistant","content":"since an update"}
+event_msg {"type":"token_count","info":{"total_token_usage":{"total_tokens":13},"last_token_usage":{"total_tokens":1}}}
+"#,
+        );
+        assert_eq!(
+            sketch(&run),
+            "user: go\n\
+             note token_count\n\
+             0 call shell {} -> failed(exitcode) exit 1: {\"output\": \"\", \"metadata\": {\"exit_code\": 1}}\n\
+             note token_count\n\
+             1 message: done\n\
+             user: more\n\
+             2 message: since an update\n\
+             note token_count\n"
+        );
+        assert_eq!((run.steps.len(), assistant_turns(&run)), (3, 3));
+        let totals: Vec<u64> = run.steps.iter().map(|s| s.usage.unwrap().total()).collect();
+        assert_eq!(totals, [5, 7, 1]);
     }
 
     #[test]

@@ -13,7 +13,9 @@
 //! or in the last line of the result.
 //!
 //! Totals of tokens come with `session.shutdown`, which a session appends each
-//! time its process ends, counting from the last resume: they add up.
+//! time its process ends, counting from the last resume: they add up. Since
+//! about 1.0.9 each response also leaves a `session.usage_record`, which is all
+//! there is of a session that crashed.
 
 use super::shared::{copilot, exit_code};
 use crate::builder::{Answer, Builder, NewCall};
@@ -23,7 +25,7 @@ use crate::model::{
     Trajectory, Usage, time,
 };
 use jiff::Timestamp;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use toolmark_scan::Value;
 
 /// Copilot CLI sessions.
@@ -180,16 +182,12 @@ struct Lane {
     b: Builder,
     /// The call that started the sub-agent.
     spawn: Option<Text>,
+    /// Was `spawn` only guessed from the sub-agent's id?
+    is_spawn_guessed: bool,
     /// Usage that is reported before the message it belongs to.
     usage: Option<Usage>,
     /// Reasoning that the next message may repeat.
     reasoning: Option<Text>,
-}
-
-/// What is remembered of a permission request or a hook until it is decided.
-struct Pending {
-    request: Text,
-    call: Text,
 }
 
 #[derive(Default)]
@@ -200,9 +198,10 @@ struct SessionReader {
     lane_by_key: HashMap<String, usize>,
     /// Which sub-agent made a call.
     lane_by_call: HashMap<String, usize>,
-    pending: VecDeque<Pending>,
-    /// Usage over all shutdowns, and over the calls of the model.
+    requests: copilot::Requests,
+    /// Usage over all shutdowns, as kept per response, and as only streamed.
     at_shutdown: Option<Usage>,
+    kept: Option<Usage>,
     streamed: Option<Usage>,
 }
 
@@ -234,17 +233,17 @@ impl Reader for SessionReader {
             "tool.execution_complete" => self.lanes[index].execution_complete(record, &line),
             "permission.requested" => {
                 let call = line.get("permissionRequest").and_then(|r| r.get("toolCallId"));
-                self.remember(record, line.get("requestId"), call);
+                self.requests.put(record, line.get("requestId"), call);
                 self.lanes[index].note(record, &line);
             }
             "permission.completed" => self.permission_completed(index, record, &line),
             "hook.start" => {
                 let call = single_call_of_hook(&line);
-                self.remember(record, line.get("hookInvocationId"), call);
+                self.requests.put(record, line.get("hookInvocationId"), call);
                 self.lanes[index].note(record, &line);
             }
             "hook.end" => self.hook_end(index, record, &line),
-            "assistant.usage" => self.usage(index, record, &line),
+            "assistant.usage" | "session.usage_record" => self.usage(index, record, &line),
             "session.shutdown" => self.shutdown(record, &line),
             "subagent.started"
             | "subagent.configured"
@@ -257,7 +256,7 @@ impl Reader for SessionReader {
     fn finish(&mut self, out: &mut Out) {
         let mut reader = std::mem::take(self);
         let Some(root) = reader.lanes.first_mut() else { return };
-        root.b.run.usage = reader.at_shutdown.or(reader.streamed);
+        root.b.run.usage = reader.at_shutdown.or(reader.kept).or(reader.streamed);
         out.push(reader.nest());
     }
 }
@@ -316,9 +315,10 @@ impl SessionReader {
             }
         }
         let lane = &mut self.lanes[index];
-        if lane.spawn.is_none() {
+        if lane.spawn.is_none() || (lane.is_spawn_guessed && spawn.is_some()) {
             // The id of a sub-agent is often the id of the call that started it.
             lane.spawn = spawn.or(agent).and_then(|s| record.text(s));
+            lane.is_spawn_guessed = spawn.is_none();
         }
         index
     }
@@ -343,30 +343,9 @@ impl SessionReader {
         })
     }
 
-    fn remember(
-        &mut self,
-        record: &Record<'_>,
-        request: Option<Value<'_>>,
-        call: Option<Value<'_>>,
-    ) {
-        const MOST: usize = 256;
-        let text = |v: Option<Value<'_>>| v.and_then(|v| record.text(v));
-        let (Some(request), Some(call)) = (text(request), text(call)) else { return };
-        if self.pending.len() == MOST {
-            self.pending.pop_front();
-        }
-        self.pending.push_back(Pending { request, call });
-    }
-
-    fn decided(&mut self, request: Option<Value<'_>>) -> Option<Text> {
-        let request = request?.str()?;
-        let found = self.pending.iter().rposition(|p| p.request.is(&request))?;
-        self.pending.remove(found).map(|p| p.call)
-    }
-
     fn permission_completed(&mut self, index: usize, record: &Record<'_>, line: &Line<'_>) {
         self.lanes[index].note(record, line);
-        let asked = self.decided(line.get("requestId"));
+        let asked = self.requests.take(line.get("requestId"));
         let kind = line.result.and_then(|r| r.get("kind")).and_then(Value::inner).unwrap_or("");
         if kind.starts_with("denied") || kind.starts_with("reject") {
             self.deny(line.call.and_then(|c| record.text(c)).or(asked));
@@ -375,7 +354,7 @@ impl SessionReader {
 
     fn hook_end(&mut self, index: usize, record: &Record<'_>, line: &Line<'_>) {
         self.lanes[index].note(record, line);
-        let call = self.decided(line.get("hookInvocationId"));
+        let call = self.requests.take(line.get("hookInvocationId"));
         let decision = line.data.and_then(|d| d.at(&["output", "permissionDecision"]));
         if decision.is_some_and(|d| d.is("deny")) {
             self.deny(call);
@@ -396,11 +375,13 @@ impl SessionReader {
         let lane = &mut self.lanes[index];
         lane.note(record, line);
         let Some(data) = line.data else { return };
-        let usage = Usage::new(copilot::tokens(data), Convention::INCLUSIVE);
+        let kept = data.get("usage").filter(|u| u.is_object());
+        let sum = if kept.is_some() { &mut self.kept } else { &mut self.streamed };
+        let usage = Usage::new(copilot::tokens(kept.unwrap_or(data)), Convention::INCLUSIVE);
         lane.usage = Some(usage);
-        match &mut self.streamed {
+        match sum {
             Some(sum) => sum.add(&usage),
-            None => self.streamed = Some(usage),
+            None => *sum = Some(usage),
         }
     }
 
@@ -485,7 +466,7 @@ impl Lane {
     fn new(out: &Out) -> Self {
         let mut b = out.builder(&CopilotCli);
         b.run.agent.name = Some(Text::owned("copilot-cli"));
-        Self { b, spawn: None, usage: None, reasoning: None }
+        Self { b, spawn: None, is_spawn_guessed: false, usage: None, reasoning: None }
     }
 
     fn close(mut self) -> Trajectory {
@@ -850,6 +831,26 @@ mod tests {
         let child = &run.children[0];
         assert_eq!(child.agent.name.as_ref().unwrap(), "explore");
         assert_eq!((child.user_turns, run.user_turns), (0, 0));
+    }
+
+    #[test]
+    fn a_crashed_session_keeps_the_usage_of_its_responses() {
+        let read = read_text(
+            r#"{"type":"session.start","data":{"sessionId":"s"},"id":"1","parentId":null}
+{"type":"session.usage_record","data":{"usage":{"inputTokens":9,"outputTokens":2}},"id":"2","parentId":"1"}
+{"type":"assistant.message","data":{"messageId":"m1","content":"","toolRequests":[{"toolCallId":"t","name":"task"}]},"id":"3","parentId":"2"}
+{"type":"user.message","agentId":"ag","data":{"content":"look","source":"agent-s"},"id":"4","parentId":"3"}
+{"type":"assistant.turn_start","agentId":"ag","data":{"parentToolCallId":"t"},"id":"5","parentId":"4"}
+{"type":"session.usage_record","agentId":"ag","data":{"usage":{"inputTokens":4,"outputTokens":1}},"id":"6","parentId":"5"}
+{"type":"assistant.message","agentId":"ag","data":{"messageId":"m2","content":"seen"},"id":"7","parentId":"6"}
+"#,
+        );
+        let run = &read.runs[0];
+        assert_eq!(run.unknown_records(), 0);
+        assert_eq!(run.usage.unwrap().total(), 16);
+        assert_eq!(run.steps[0].usage.unwrap().recorded.input, 9);
+        assert_eq!(run.calls[0].spawned.as_ref().unwrap(), "ag");
+        assert_eq!(run.children[0].steps[0].usage.unwrap().recorded.input, 4);
     }
 
     #[test]

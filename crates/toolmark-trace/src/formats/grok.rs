@@ -153,11 +153,11 @@ fn provider_call(b: &mut Builder, record: &Record<'_>, line: Value<'_>, step: u3
         b.unknown("backend_tool_call without kind", record.at());
         return;
     };
-    let name = record.text_at(kind, "tool_type").unwrap_or_else(|| Text::owned(""));
+    let name = record.text_at(kind, "name").or_else(|| record.text_at(kind, "tool_type"));
     let call = b.call(NewCall {
-        id: record.text_at(kind, "id"),
-        name: ToolName::new(name),
-        args: record.payload_at(kind, "action"),
+        id: record.text_at(kind, "call_id").or_else(|| record.text_at(kind, "id")),
+        name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+        args: record.payload_at(kind, "action").or_else(|| record.payload_at(kind, "input")),
         step: Some(step),
         time: None,
         at: record.at(),
@@ -184,6 +184,7 @@ mod tests {
 {"type":"user","content":[{"type":"text","text":"go"}],"prompt_index":0}
 {"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}
 {"type":"backend_tool_call","kind":{"tool_type":"web_search","action":{"query":"q"},"id":"w","status":"completed"}}
+{"type":"backend_tool_call","kind":{"tool_type":"x_search","call_id":"x","id":"x0","name":"x_user_search","input":"{\"q\":2}"}}
 {"type":"assistant","content":"I look","tool_calls":[{"id":"a","name":"read","arguments":"{\"p\":1}"},{"id":"b","name":"run","arguments":"{}"},{"id":"c","name":"run","arguments":"{"}],"model_id":"grok-4"}
 {"type":"tool_result","tool_call_id":"a","content":"text"}
 {"type":"tool_result","tool_call_id":"b","content":"Exit code: 4\nno"}
@@ -201,6 +202,7 @@ mod tests {
              user: go\n\
              0 reasoning: hm\n\
              0 call web_search {\"query\":\"q\"} -> succeeded(protocol): \n\
+             0 call x_user_search {\"q\":2} -> unanswered(absent): \n\
              0 message: I look\n\
              0 call read {\"p\":1} -> unknown(absent): text\n\
              0 call run {} -> failed(exitcode) exit 4: Exit code: 4\nno\n\

@@ -1,7 +1,11 @@
 //! What Codex writes in several places: token totals, marks of how a call
-//! ended, text it puts into the user's mouth.
+//! ended, text it puts into the user's mouth, what a session begins with.
 
-use crate::model::{Convention, Level, Status, Tokens, Usage, time};
+use crate::builder::Builder;
+use crate::format::Record;
+use crate::model::{
+    Convention, EventKind, Level, Status, Step, Tokens, ToolDefinition, Usage, time,
+};
 use jiff::SignedDuration;
 use toolmark_scan::{Value, unescape};
 
@@ -215,11 +219,14 @@ pub(crate) fn refusal(inner: &str) -> Option<Status> {
     if inner == "aborted" || inner.starts_with("aborted by user") {
         return Some(Status::Interrupted);
     }
+    if !BY_CODEX.iter().any(|b| inner.starts_with(b)) {
+        return None;
+    }
     let start: &str = inner.split(r"\n").next().unwrap_or("");
     let refused = start.contains("rejected by user")
         || start.contains("rejected: ")
         || start.starts_with("This action was rejected");
-    (refused && BY_CODEX.iter().any(|b| start.starts_with(b))).then_some(Status::Denied)
+    refused.then_some(Status::Denied)
 }
 
 /// Text in a user message that nobody typed.
@@ -253,6 +260,51 @@ pub(crate) fn injected(content: Option<Value<'_>>) -> Option<Injected> {
         return Some(Injected::Skill(unescape(name.map_or("", |(n, _)| n)).into_owned()));
     }
     CONTEXT.iter().any(|mark| inner.starts_with(mark)).then_some(Injected::Context)
+}
+
+/// The thread that started this one, from `source` of the session record.
+pub(crate) fn spawning_thread(source: Value<'_>) -> Option<Value<'_>> {
+    let spawn = source.at(&["subagent", "thread_spawn"])?;
+    spawn.get("parent_thread_id").filter(|v| v.is_string())
+}
+
+/// Tools the client brought along, flat or grouped by namespace.
+pub(crate) fn tool_definitions(record: &Record<'_>, tools: Value<'_>) -> Vec<ToolDefinition> {
+    let mut found = Vec::new();
+    let groups = if tools.is_object() { tools.get("tools").unwrap_or(tools) } else { tools };
+    for group in groups.items() {
+        let nested = group.get("tools").filter(|t| t.is_array());
+        let single = nested.is_none().then_some(group);
+        for tool in nested.into_iter().flat_map(Value::items).chain(single) {
+            let Some(name) = record.text_at(tool, "name") else { continue };
+            let schema = tool.get("inputSchema").or(tool.get("parameters"));
+            found.push(ToolDefinition {
+                name,
+                description: record.text_at(tool, "description"),
+                schema: schema.map(|s| record.payload(s)),
+            });
+        }
+    }
+    found
+}
+
+/// Nothing says which items came in one response: only messages are sure to be
+/// of different ones.
+pub(crate) fn messages_as_steps(b: &mut Builder) {
+    let run = &mut b.run;
+    let mut steps = Vec::new();
+    for event in &mut run.events {
+        let Some(old) = event.step.take().and_then(|s| run.steps.get(s as usize)) else { continue };
+        if event.kind == EventKind::Message {
+            event.step = Some(steps.len() as u32);
+            let (time, at) = (event.time, event.at.clone());
+            steps.push(Step { time, at, complete: true, ..old.clone() });
+        }
+    }
+    for call in &mut run.calls {
+        call.step = None;
+    }
+    run.steps = steps;
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! What the events of GitHub Copilot are made of: requests for tools, names of
-//! tools, counts of tokens, and the kinds that only take part in the log.
+//! tools, counts of tokens, requests to be decided, and the kinds that only take part in the log.
 
 use crate::builder::{Builder, NewCall};
 use crate::format::Record;
 use crate::model::{EventKind, Text, Tokens, ToolName};
 use jiff::Timestamp;
+use std::collections::VecDeque;
 use toolmark_scan::Value;
 
 /// What the model asked for.
@@ -109,6 +110,35 @@ pub(crate) fn shutdown_tokens(data: Value<'_>) -> Option<Tokens> {
         let input = count("input").saturating_add(cache_read).saturating_add(cache_write);
         Some(Tokens { input, output: count("output"), cache_read, cache_write, reasoning: 0 })
     })
+}
+
+/// Permission requests and hooks that are not decided yet, with their calls.
+#[derive(Default)]
+pub(crate) struct Requests(VecDeque<(Text, Text)>);
+
+impl Requests {
+    /// Remembers which call a request is about.
+    pub(crate) fn put(
+        &mut self,
+        record: &Record<'_>,
+        request: Option<Value<'_>>,
+        call: Option<Value<'_>>,
+    ) {
+        const MOST: usize = 256;
+        let text = |v: Option<Value<'_>>| v.and_then(|v| record.text(v));
+        let (Some(request), Some(call)) = (text(request), text(call)) else { return };
+        if self.0.len() == MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back((request, call));
+    }
+
+    /// The call of a request, which is decided now.
+    pub(crate) fn take(&mut self, request: Option<Value<'_>>) -> Option<Text> {
+        let request = request?.str()?;
+        let found = self.0.iter().rposition(|(known, _)| known.is(&request))?;
+        self.0.remove(found).map(|(_, call)| call)
+    }
 }
 
 /// Known events that say nothing more about the run.

@@ -45,7 +45,7 @@ pub(crate) fn codex_header(inner: &str) -> Header {
 /// `{"output":"…","metadata":{"exit_code":0,"duration_seconds":0.1}}` inside a
 /// string; the metadata stand behind the output.
 fn codex_metadata(inner: &str) -> Header {
-    let Some(at) = inner.rfind(r#"\"metadata\":{"#) else { return Header::default() };
+    let Some(at) = inner.rfind(r#"\"metadata\":"#) else { return Header::default() };
     let metadata = &inner[at..];
     let behind = |key: &str| metadata.find(key).map(|at| metadata[at + key.len()..].trim_start());
     let seconds = behind(r#"\"duration_seconds\":"#);
