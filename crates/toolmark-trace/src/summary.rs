@@ -24,7 +24,7 @@ pub struct Summary {
     pub trajectories: u64,
     /// Tool calls.
     pub tool_calls: u64,
-    /// Calls that have a result.
+    /// Results, those without a call included.
     pub tool_results: u64,
     /// Calls that failed, were denied or interrupted.
     pub tool_errors: Option<u64>,
@@ -98,6 +98,7 @@ impl Summary {
         self.fidelity = self.fidelity.union(run.fidelity);
         self.unknown_records += run.unknown_records() as u64;
         self.orphans += u64::from(run.orphans);
+        self.tool_results += u64::from(run.orphans);
         let mut errors = 0;
         let mut per_step: BTreeMap<u32, u64> = BTreeMap::new();
         for call in &run.calls {

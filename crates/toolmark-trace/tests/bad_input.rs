@@ -106,7 +106,7 @@ fn repeated_records_ids_and_orphans() {
     let again = RESULT.replace("\"u3\"", "\"u9\"");
     let orphan = RESULT.replace("\"t1\"", "\"t7\"").replace("\"u3\"", "\"u8\"");
     let done = all(format!("{USER}\n{CALL}\n{CALL}\n{RESULT}\n{again}\n{orphan}\n"));
-    assert_eq!(counts(&done), (1, 1));
+    assert_eq!(counts(&done), (1, 2));
     assert_eq!(done.runs[0].orphans, 1);
     assert_eq!(done.runs[0].repeated_results, 1);
 }

@@ -273,7 +273,7 @@ mod tests {
     fn events_on_lines() {
         let read = read_text(
             r#"{"id":"1","invocation_id":"i","author":"user","content":{"parts":[{"text":"go"}]}}
-{"id":"2","invocation_id":"i","author":"bot","content":{"parts":[{"text":"done"}]}}
+{"id":"2","invocation_id":"i","author":"bot","content":{"parts":[{"text":"done"},{"text":null}]}}
 "#,
         );
         assert_eq!(sketch(&read.runs[0]), "user: go\n0 message: done\n");

@@ -5,9 +5,9 @@
 //!
 //! - `[{"name": args}]` from function-calling APIs, the arguments as an object
 //!   or as JSON text;
-//! - Python calls in one string, `[f(x=1), g()]`;
-//! - `<tool_call>{…}</tool_call>` or `{"tool_calls": […]}` as text, from open
-//!   models that were told to call in that syntax;
+//! - Python calls in one string, `[f(x=1), g()]`, or `f(x=1); g();`;
+//! - `<tool_call>{…}</tool_call>`, `{"tool_calls": […]}` or `{…}; {…}` as text,
+//!   from open models that were told to call in that syntax;
 //! - words: a refusal, a question back, an error of the provider;
 //! - a list of turns, each a list of responses in one of these shapes, for
 //!   multi-turn entries.
@@ -240,12 +240,28 @@ fn owned_payload(value: Value<'_>) -> Payload {
     }
 }
 
-/// `{"tool_calls": [{"name": …, "arguments": …}]}`, or such a list alone.
+/// What open models put before their calls.
+const OPENINGS: [&str; 4] = ["<|python_tag|>", "<function_call>", "<functioncall>", "functools"];
+
+/// Calls as JSON: one value, or several with semicolons between them, as Llama
+/// was trained to write parallel calls.
 fn json_calls(text: &str) -> Option<Found> {
     let text = text.trim();
+    let text = OPENINGS.iter().find_map(|o| text.strip_prefix(o)).unwrap_or(text).trim();
     if !text.starts_with(['{', '[']) {
         return None;
     }
+    if let Some(found) = json_list(text) {
+        return Some(found);
+    }
+    let found: Option<Vec<Found>> =
+        python::split(text, b';').into_iter().map(|part| json_list(part.trim())).collect();
+    Some(found?.into_iter().flatten().collect())
+}
+
+/// `{"tool_calls": [{"name": …, "arguments": …}]}`, such a list alone, or one
+/// call alone.
+fn json_list(text: &str) -> Option<Found> {
     let mut scanner = Scanner::new();
     let root = scanner.parse(text).ok()?.root();
     let list = root.get("tool_calls").filter(|c| c.is_array()).unwrap_or(root);
@@ -311,6 +327,9 @@ mod tests {
 {"id":"simple_4","result":"I cannot (really) do that."}
 {"id":"simple_5","result":"Error during inference: 500"}
 {"id":"simple_6","result":"\n[]"}
+{"id":"simple_7","result":"f(x=1);\ng(path: '/;');"}
+{"id":"simple_8","result":"<|python_tag|>{\"name\": \"f\", \"parameters\": {\"s\": \"a;b\"}}; {\"name\": \"g\", \"parameters\": {}}"}
+{"id":"simple_9","result":"{\"answer\": 1}; {\"name\": \"g\"}"}
 "#,
         );
         assert_eq!(
@@ -323,6 +342,9 @@ mod tests {
                 "0 message: I cannot (really) do that.\n",
                 "0 error: Error during inference: 500\n",
                 "0 message: \n[]\n",
+                "0 call f {\"x\":1} -> unanswered(absent): \n0 call g path: '/;' -> unanswered(absent): \n",
+                "0 call f {\"s\": \"a;b\"} -> unanswered(absent): \n0 call g {} -> unanswered(absent): \n",
+                "0 message: {\"answer\": 1}; {\"name\": \"g\"}\n",
             ]
         );
     }

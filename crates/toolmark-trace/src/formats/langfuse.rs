@@ -6,7 +6,9 @@
 //! output where there is a list beside it. Tools are TOOL observations with
 //! newer SDKs; before, they were SPANs whose attributes (kept in the metadata)
 //! or whose output (a LangChain tool message) tell. Every GENERATION is a model
-//! response of its own, as Langfuse counts and bills them, even inside another.
+//! response of its own, as Langfuse counts and bills them, even inside another;
+//! but one whose attributes name the operation `invoke_agent` is the run of an
+//! agent, of which the responses inside tell more.
 
 use super::shared::spans::json::{attributes, moment};
 use super::shared::spans::{Facts, Kind, Span, Spans, messages};
@@ -151,6 +153,9 @@ fn observation(record: &Record<'_>, value: Value<'_>) -> Span {
         }
     }
     span.known.kind = match kind {
+        "GENERATION" if span.attributes.is("gen_ai.operation.name", "invoke_agent") => {
+            Some(Kind::Agent)
+        }
         "GENERATION" => Some(Kind::Llm),
         "TOOL" => Some(Kind::Tool),
         "AGENT" => Some(Kind::Agent),
@@ -163,7 +168,7 @@ fn observation(record: &Record<'_>, value: Value<'_>) -> Span {
         span.known.result = span.known.result.take().or(output);
         return span;
     }
-    if kind == "GENERATION" {
+    if span.known.kind == Some(Kind::Llm) {
         span.known.output = lifted_calls(output.as_ref(), value);
     }
     // The attributes an instrumentation wrote say more than what Langfuse made
@@ -179,7 +184,8 @@ fn observation(record: &Record<'_>, value: Value<'_>) -> Span {
 /// Calls lifted out of the output, each as JSON text, where it has none itself.
 fn lifted_calls(output: Option<&Payload>, value: Value<'_>) -> Vec<Message> {
     let calls = value.get("toolCalls").into_iter().flat_map(Value::items);
-    let parts: Vec<Part> = calls.flat_map(lifted_call).collect();
+    let mut names = value.get("toolCallNames").into_iter().flat_map(Value::items);
+    let parts: Vec<Part> = calls.flat_map(|call| lifted_call(call, names.next())).collect();
     if parts.is_empty() {
         return Vec::new();
     }
@@ -191,11 +197,18 @@ fn lifted_calls(output: Option<&Payload>, value: Value<'_>) -> Vec<Message> {
     told
 }
 
-fn lifted_call(value: Value<'_>) -> Vec<Part> {
+/// One of them; its name stands in it or in the list of names beside.
+fn lifted_call(value: Value<'_>, beside: Option<Value<'_>>) -> Vec<Part> {
     let text = value.str().unwrap_or_else(|| value.raw().into());
     let list = format!("[{text}]");
     let mut scanner = Scanner::new();
-    scanner.parse(&list).map(|doc| messages::calls(doc.root())).unwrap_or_default()
+    let mut parts = scanner.parse(&list).map(|doc| messages::calls(doc.root())).unwrap_or_default();
+    if let (Some(beside), [Part::Call { name, .. }]) = (beside.and_then(Value::str), &mut parts[..])
+        && name.is_empty()
+    {
+        *name = Text::owned(beside);
+    }
+    parts
 }
 
 /// The messages in an output, else its text.
@@ -434,5 +447,53 @@ mod tests {
         assert_eq!((read.runs.len(), read.skipped), (2, 1));
         assert_eq!(read.runs[1].id.as_ref().unwrap(), "y");
         assert_eq!(read.runs[1].steps.len(), 1);
+    }
+
+    #[test]
+    fn calls_are_named_beside_them() {
+        let read = read_text(&observation(
+            "1",
+            "GENERATION",
+            "turn",
+            1,
+            r#""output":"looking","toolCalls":["{\"id\":\"c1\",\"arguments\":\"{}\",\"type\":\"tool_use\"}","{\"id\":\"c2\",\"name\":\"b\"}"],"toolCallNames":["a","x"]"#,
+        ));
+        assert_eq!(
+            sketch(&read.runs[0]),
+            "0 message: looking\n0 call a {} -> unanswered(absent): \n0 call b  -> unanswered(absent): \n"
+        );
+    }
+
+    #[test]
+    fn a_generation_around_generations() {
+        let lines = [
+            observation(
+                "1",
+                "GENERATION",
+                "invoke_agent planner",
+                0,
+                r#""usageDetails":{"input":30,"output":3},"output":{"message":"done"},"metadata":{"attributes":{"gen_ai.operation.name":"invoke_agent","gen_ai.agent.name":"planner"}}"#,
+            )
+            .replace("00:00:00.500", "00:00:09.500"),
+            observation(
+                "2",
+                "GENERATION",
+                "chat",
+                1,
+                r#""parentObservationId":"1","usageDetails":{"input":10,"output":1},"output":"let me see""#,
+            ),
+            observation(
+                "3",
+                "GENERATION",
+                "chat",
+                2,
+                r#""parentObservationId":"1","usageDetails":{"input":20,"output":2},"output":"done""#,
+            ),
+        ];
+        let read = read_text(&lines.join("\n"));
+        let run = &read.runs[0];
+        assert_eq!(sketch(run), "0 message: let me see\n1 message: done\n");
+        assert_eq!(run.usage.unwrap().total(), 33);
+        assert_eq!(run.agent.name.as_ref().unwrap(), "planner");
     }
 }

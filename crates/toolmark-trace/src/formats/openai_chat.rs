@@ -299,6 +299,17 @@ mod tests {
     }
 
     #[test]
+    fn exports_for_training() {
+        let read = read_text(
+            r#"[{"conversations":[{"content":"go","role":"user"},{"content":"done","role":"assistant"}],"agent":"a","model":"m","run_id":"r1"},
+            {"conversations":[{"content":"stop","role":"user"},{"content":"ok","role":"assistant"}],"run_id":"r2"}]"#,
+        );
+        assert_eq!((read.format, read.runs.len()), ("openai-chat", 2));
+        assert_eq!(sketch(&read.runs[0]), "user: go\n0 message: done\n");
+        assert_eq!(read.runs[1].id.as_ref().unwrap(), "r2");
+    }
+
+    #[test]
     fn wrong_types_lose_nothing_else() {
         assert_eq!(
             sketched(

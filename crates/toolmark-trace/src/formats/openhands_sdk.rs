@@ -3,7 +3,8 @@
 //!
 //! `ActionEvent` is a tool call, answered by `ObservationEvent`, `AgentErrorEvent`
 //! or `UserRejectObservation`, which name it by `tool_call_id` and `action_id`.
-//! Calls that share `llm_response_id` are parallel.
+//! Calls that share `llm_response_id` are parallel. What the run has used so
+//! far comes in `ConversationStateUpdateEvent`s: the last one counts.
 
 use super::shared::chat;
 use crate::builder::{Answer, Builder, NewCall};
@@ -35,7 +36,7 @@ impl Format for OpenHandsSdk {
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
         let holds_events = |r: Value<'_>| {
             let list = r.get("history").or_else(|| r.get("events"));
-            list.and_then(|l| l.items().next()).is_some_and(is_event)
+            list.is_some_and(|l| l.items().take(8).any(is_event))
         };
         if probe.any(|r| is_event(r) || holds_events(r)) { 100 } else { 0 }
     }
@@ -153,6 +154,7 @@ impl Run {
             | "StreamingDeltaEvent"
             | "LLMCompletionLogEvent"
             | "HookExecutionEvent") => {
+                read_stats(b, event);
                 let kind = EventKind::Note(Text::owned(kind));
                 b.event(kind, None, None, time, at);
             }
@@ -213,10 +215,39 @@ impl Run {
             b.run.outcome = Some(Text::owned("error"));
             b.event(EventKind::Error, text, None, None, record.at_value(error));
         }
-        let Some(metrics) = output.get("metrics") else { return };
-        let usd = metrics.get("accumulated_cost").and_then(Value::as_f64);
-        b.run.cost = usd.and_then(Cost::from_usd);
-        b.run.usage = metrics.get("accumulated_token_usage").and_then(chat::usage);
+        if let Some(metrics) = output.get("metrics") {
+            b.run.cost = None;
+            b.run.usage = None;
+            add_metrics(b, metrics);
+        }
+    }
+}
+
+/// The totals of a state update, one entry per use of a model. They are
+/// cumulative, so that they replace what an earlier one said.
+fn read_stats(b: &mut Builder, event: Value<'_>) {
+    let value = match event.get("key").and_then(Value::inner) {
+        Some("stats") => event.get("value"),
+        Some("full_state") => event.at(&["value", "stats"]),
+        _ => None,
+    };
+    let uses = ["usage_to_metrics", "service_to_metrics"];
+    let Some(uses) = value.and_then(|v| uses.iter().find_map(|key| v.get(key))) else { return };
+    b.run.cost = None;
+    b.run.usage = None;
+    for (_, metrics) in uses.fields() {
+        add_metrics(b, metrics);
+    }
+}
+
+fn add_metrics(b: &mut Builder, metrics: Value<'_>) {
+    let usd = metrics.get("accumulated_cost").and_then(Value::as_f64);
+    if let Some(cost) = usd.and_then(Cost::from_usd) {
+        let sum = b.run.cost.unwrap_or_default().nano_usd.saturating_add(cost.nano_usd);
+        b.run.cost = Some(Cost { nano_usd: sum });
+    }
+    if let Some(usage) = metrics.get("accumulated_token_usage").and_then(chat::usage) {
+        b.add_usage(usage);
     }
 }
 
@@ -368,5 +399,34 @@ mod tests {
         assert_eq!(sketch(&read.runs[0]), SKETCH);
         assert_eq!(read.runs[0].usage.unwrap().total(), 4);
         assert_eq!(read.runs[1].unknown_records(), 1);
+    }
+
+    #[test]
+    fn the_last_totals_count() {
+        let update = |key: &str, value: &str| {
+            format!(
+                r#"{{"kind":"ConversationStateUpdateEvent","id":"e","source":"environment","key":"{key}","value":{value}}}"#
+            )
+        };
+        let metrics = |input: u32| {
+            format!(
+                r#"{{"accumulated_cost":0.5,"accumulated_token_usage":{{"prompt_tokens":{input},"completion_tokens":1}}}}"#
+            )
+        };
+        let (one, two) = (metrics(10), metrics(20));
+        let lines = [
+            update(
+                "full_state",
+                &format!(r#"{{"stats":{{"usage_to_metrics":{{"agent":{one}}}}}}}"#),
+            ),
+            update(
+                "stats",
+                &format!(r#"{{"usage_to_metrics":{{"agent":{two},"condenser":{one}}}}}"#),
+            ),
+            update("stats", "7"),
+        ];
+        let read = read_text(&lines.join("\n"));
+        let run = &read.runs[0];
+        assert_eq!((run.usage.unwrap().total(), run.cost.unwrap().usd()), (32, 1.0));
     }
 }

@@ -117,6 +117,10 @@ impl Parts {
             }
         } else if get(part, "inline_data").or_else(|| get(part, "file_data")).is_some() {
             b.message(step, record.payload(part), time, at);
+        } else if get(part, "thought_signature").is_some() {
+            b.reasoning(step, None, time, at);
+        } else if part.is_object() && part.fields().all(|(_, value)| value.is_null()) {
+            // A part of nothing but nulls is how an empty answer is written.
         } else {
             let kind = EventKind::Unknown(Text::owned("part"));
             b.event(kind, Some(record.payload(part)), Some(step), time, at);

@@ -33,8 +33,9 @@ pub(crate) trait Dialect: Default + Send + 'static {
 
 /// The list of messages of a document.
 pub(crate) fn messages(document: Value<'_>) -> Option<Value<'_>> {
-    const PLACES: [&[&str]; 9] = [
+    const PLACES: [&[&str]; 10] = [
         &["messages"],
+        &["conversations"],
         &["values", "messages"],
         &["channel_values", "messages"],
         &["request", "messages"],

@@ -1,5 +1,6 @@
 //! Calls in Python syntax, which models that were asked for it answer with:
-//! `[weather(city='Rome', days=3), time(zone="CET")]`.
+//! `[weather(city='Rome', days=3), time(zone="CET")]`, or as statements,
+//! `weather(city='Rome'); time(zone="CET");`.
 //!
 //! Only literals are understood, by one pass over the bytes with a depth
 //! counter: nothing here calls itself, whatever the text nests.
@@ -37,7 +38,7 @@ pub(crate) fn calls(text: &str) -> Option<Vec<PythonCall<'_>>> {
         if rest.is_empty() {
             break;
         }
-        rest = rest.strip_prefix(',')?.trim_start();
+        rest = rest.strip_prefix([',', ';'])?.trim_start();
     }
     (!found.is_empty()).then_some(found)
 }
@@ -65,7 +66,7 @@ fn closing(text: &str) -> Option<usize> {
 /// Keyword arguments as a JSON object; `None` where one has no keyword.
 pub(crate) fn keywords_to_json(args: &str) -> Option<String> {
     let mut json = String::from("{");
-    for argument in split_commas(args) {
+    for argument in split(args, b',') {
         let (key, value) = argument.split_once('=')?;
         let key = key.trim();
         if key.is_empty() || !key.bytes().all(|b| is_name_byte(b) && b != b'.') {
@@ -84,8 +85,9 @@ pub(crate) fn keywords_to_json(args: &str) -> Option<String> {
     Some(json)
 }
 
-/// The stretches of `text` between its outermost commas; empty ones left out.
-fn split_commas(text: &str) -> Vec<&str> {
+/// The stretches of `text` between its outermost `separator`s, which must be a
+/// character of ASCII; empty ones are left out.
+pub(crate) fn split(text: &str, separator: u8) -> Vec<&str> {
     let mut found = Vec::new();
     let mut parts = Parts::new(text);
     let (mut start, mut depth) = (0, 0usize);
@@ -93,7 +95,7 @@ fn split_commas(text: &str) -> Vec<&str> {
         match part {
             Part::Byte(b'(' | b'[' | b'{') => depth += 1,
             Part::Byte(b')' | b']' | b'}') => depth = depth.saturating_sub(1),
-            Part::Byte(b',') if depth == 0 => {
+            Part::Byte(byte) if depth == 0 && byte == separator => {
                 found.push(&text[start..at]);
                 start = at + 1;
             }

@@ -510,3 +510,17 @@ fn an_open_span_is_an_unanswered_call() {
     let run = one(&[open]);
     assert_eq!(sketch(&run), "call f  -> unanswered(absent): \n");
 }
+
+#[test]
+fn names_tell_where_attributes_do_not() {
+    let run = one(&[
+        span("a", "", (0, 9), "invoke_agent planner", r#""attributes":{}"#),
+        span("b", "a", (1, 2), "execute_tool look", r#""attributes":{"x":1}"#),
+        span("c", "a", (3, 4), "unknown", r#""attributes":{"gen_ai.operation.name":"unknown"}"#),
+        span("d", "a", (5, 6), "execute_toolbox now", r#""attributes":{}"#),
+    ]);
+    assert_eq!(
+        sketch(&run),
+        "call look  -> succeeded(protocol): \nnote unknown\nnote execute_toolbox now\n"
+    );
+}

@@ -78,7 +78,8 @@ fn kind(span: &Span) -> Option<Kind> {
         "execute_tool" if a.is("gen_ai.tool.name", "(merged tools)") => Kind::Part,
         "execute_tool" => Kind::Tool,
         "invoke_agent" => Kind::Agent,
-        "create_agent" | "invoke_workflow" | "embeddings" | "retrieval" => Kind::Part,
+        // `unknown` is what some instrumentations say of their own inner steps.
+        "create_agent" | "invoke_workflow" | "embeddings" | "retrieval" | "unknown" => Kind::Part,
         _ => Kind::Unknown,
     })
 }

@@ -52,6 +52,7 @@ pub(super) fn facts(span: &mut Span) -> Facts {
     let mut facts = std::mem::take(&mut span.known);
     fill(&mut facts.conversation, || span.attributes.text(&CONVERSATION));
     fill(&mut facts.kind, || DIALECTS.iter().find_map(|dialect| (dialect.kind)(span)));
+    fill(&mut facts.kind, || named_kind(&span.name.get()));
     if let Some(kind) = facts.kind {
         for dialect in DIALECTS {
             (dialect.read)(span, kind, &mut facts);
@@ -62,6 +63,17 @@ pub(super) fn facts(span: &mut Span) -> Facts {
     }
     exception(span, &mut facts);
     facts
+}
+
+/// The kind in the name the GenAI conventions prescribe, which is all there is
+/// where the attributes were not kept.
+fn named_kind(name: &str) -> Option<Kind> {
+    let (operation, _) = name.split_once(' ')?;
+    match operation {
+        "execute_tool" => Some(Kind::Tool),
+        "invoke_agent" => Some(Kind::Agent),
+        _ => None,
+    }
 }
 
 /// The error that ended a span: its exception event, else its status.
