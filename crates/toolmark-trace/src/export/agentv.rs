@@ -35,6 +35,8 @@ static INFO: ExportInfo = ExportInfo {
         Part::Spawned,
         Part::Namespaces,
         Part::AbsentCallIds,
+        Part::AbsentContent,
+        Part::UnansweredStatus,
         Part::WordTimes,
         Part::StepIds,
         Part::StepModels,
@@ -173,10 +175,10 @@ fn tool_call(w: &mut Json<'_>, index: usize, call: &Call, losses: &mut Losses) -
     if let Some(result) = &call.result {
         match &result.payload {
             Some(payload) => w.payload("output", payload)?,
-            None => w.put("output", &())?,
+            None => w.put("output", "")?,
         }
+        w.opt("status", status(call.status))?;
     }
-    w.opt("status", status(call.status))?;
     w.time("start_time", call.started)?;
     w.time("end_time", call.result.as_ref().and_then(|r| r.time))?;
     w.opt("duration_ms", call.duration.map(|d| d.as_secs_f64() * 1e3))
@@ -223,7 +225,7 @@ mod tests {
         assert_eq!(calls[1]["output"][0]["text"], "line");
         assert_eq!(
             (&calls[2]["status"], calls[2].get("output")),
-            (&json!("unknown"), Some(&json!(null)))
+            (&json!("unknown"), Some(&json!("")))
         );
         assert_eq!(rows[6]["tool_calls"][0]["status"], "cancelled");
         let open = &rows[7]["tool_calls"][0];

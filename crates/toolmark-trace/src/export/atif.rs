@@ -10,9 +10,9 @@
 use super::json::Json;
 use super::rows::{Response, Row, Rows};
 use super::shared::{Argument, call_id, joined, starts, words};
-use super::{DEEPEST, ExportInfo, Exporter, Losses, Part};
+use super::{ExportInfo, Exporter, Losses, Part};
 use crate::model::{
-    Actor, Call, CallResult, Event, EventKind, Payload, Status, Text, Trajectory, Usage,
+    Actor, Call, CallResult, DEEPEST, Event, EventKind, Payload, Status, Text, Trajectory, Usage,
 };
 use std::borrow::Cow;
 use std::io;
@@ -31,6 +31,8 @@ static INFO: ExportInfo = ExportInfo {
         Part::WithheldReasoning,
         Part::WordTimes,
         Part::Convention,
+        Part::CacheWrites,
+        Part::ReasoningTokens,
         Part::StatedTotal,
         Part::RepeatedResults,
         Part::CallAgents,
@@ -186,13 +188,17 @@ impl Writer<'_> {
         }
         let wrapped = argument.as_ref().is_some_and(|a| !a.is_object());
         let plain = call.name.namespace.is_none() && call.actor == Actor::Agent;
-        if plain && call.started.is_none() && !wrapped {
+        // A call may be known to have been refused without a result to say so.
+        let stated = call.result.is_none() && call.status != Status::Unanswered;
+        if plain && call.started.is_none() && !wrapped && !stated {
             return Ok(());
         }
         w.object("extra", |w| {
             w.opt("namespace", call.name.namespace.as_ref())?;
             w.time("started_at", call.started)?;
             w.opt("actor", (call.actor != Actor::Agent).then(|| call.actor.word()))?;
+            w.opt("status", stated.then(|| call.status.word()))?;
+            w.opt("status_level", stated.then(|| call.level.word()))?;
             w.opt("raw_arguments", call.args.as_ref().filter(|_| wrapped).map(Payload::raw))
         })
     }

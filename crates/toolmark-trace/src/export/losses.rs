@@ -122,6 +122,14 @@ parts! {
     AbsentCallIds, "absent call ids (made up)";
     /// Calls whose arguments the source does not have, written as none.
     AbsentArguments, "absent arguments (written as empty)";
+    /// Results without content, written as empty text.
+    AbsentContent, "absent results (written as empty)";
+    /// Token usage the source does not have, written as zero.
+    AbsentUsage, "absent token usage (written as zero)";
+    /// How calls ended that have no result to say so.
+    UnansweredStatus, "status of calls without a result";
+    /// Results that the target takes for a wrapper around their content.
+    Wrappers, "wrappers around results";
     /// Arguments written as JSON instead of text or the other way round.
     ArgumentForms, "argument forms";
     /// JSON written as text.
@@ -234,9 +242,20 @@ impl Part {
             Self::Spawned => calls.iter().filter(|c| c.spawned.is_some()).count(),
             Self::AbsentCallIds => calls.iter().filter(|c| c.id.is_none()).count(),
             Self::AbsentArguments => calls.iter().filter(|c| c.args.is_none()).count(),
+            Self::AbsentContent => {
+                let empty =
+                    |c: &&crate::Call| c.result.as_ref().is_some_and(|r| r.payload.is_none());
+                calls.iter().filter(empty).count()
+            }
+            Self::AbsentUsage => some(run.usage.is_none()),
+            Self::UnansweredStatus => {
+                let told = |c: &&crate::Call| c.result.is_none() && c.status != Status::Unanswered;
+                calls.iter().filter(told).count()
+            }
             Self::Status(status) => calls.iter().filter(|c| c.status == status).count(),
             Self::ArgumentForms
             | Self::JsonAsText
+            | Self::Wrappers
             | Self::Blocks
             | Self::Wordless
             | Self::Boundaries

@@ -69,10 +69,6 @@ pub fn exporter_by_id(id: &str) -> Option<&'static dyn Exporter> {
     EXPORTERS.iter().copied().find(|e| e.info().id == id)
 }
 
-/// Sub-agents nested deeper than this are neither written nor read: parsers of
-/// other tools give up on deep nesting, and so does a stack.
-pub(crate) const DEEPEST: usize = 24;
-
 #[cfg(test)]
 mod tests {
     use super::testing::{everything, export, lines};
@@ -87,6 +83,13 @@ mod tests {
             assert!(first.ends_with('\n'));
             assert!(!lines(&first).is_empty());
         }
+    }
+
+    /// The tests of conversions read it from there.
+    #[test]
+    fn the_fixture_holds_everything() {
+        let (text, _) = export(&toolmark::Toolmark, &everything());
+        assert_eq!(text, include_str!("../../tests/fixtures/everything.jsonl"));
     }
 
     #[test]

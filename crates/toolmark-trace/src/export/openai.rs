@@ -40,6 +40,8 @@ static INFO: ExportInfo = ExportInfo {
         Part::Namespaces,
         Part::AbsentCallIds,
         Part::AbsentArguments,
+        Part::AbsentContent,
+        Part::UnansweredStatus,
         Part::RunTimes,
         Part::StepTimes,
         Part::EventTimes,

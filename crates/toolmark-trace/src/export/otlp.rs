@@ -328,6 +328,7 @@ fn chat_span(
     frame(w, &name, CLIENT, clock, clock)?;
     let mut attributes = Attributes::default();
     attributes.text("gen_ai.operation.name", Some("chat".into()));
+    attributes.text("toolmark.step.input", Some("new".into()));
     attributes.text("gen_ai.provider.name", provider(model.as_deref()));
     attributes.text("gen_ai.conversation.id", agent.conversation());
     attributes.text("gen_ai.request.model", model.clone());
@@ -413,6 +414,8 @@ fn tool_span(
     attributes.text("error.type", error);
     attributes.text("toolmark.call.status", Some(call.status.word().into()));
     attributes.text("toolmark.call.level", Some(call.level.word().into()));
+    let answered = if result.is_some() { "true" } else { "false" };
+    attributes.text("toolmark.call.answered", Some(answered.into()));
     attributes.text("toolmark.call.actor", Some(call.actor.word().into()));
     attributes.text("toolmark.call.namespace", text(&call.name.namespace));
     attributes.text("toolmark.call.spawned", text(&call.spawned));

@@ -7,10 +7,11 @@
 //! pointing into the file the trajectory was first read from.
 
 use super::json::{Json, portable};
-use super::{DEEPEST, ExportInfo, Exporter, Losses, Part};
+use super::{ExportInfo, Exporter, Losses, Part};
 use crate::formats::TOOLMARK_SCHEMA;
 use crate::model::{
-    At, Call, CallResult, Event, EventKind, Form, Locator, Payload, Step, Trajectory, Usage,
+    At, Call, CallResult, DEEPEST, Event, EventKind, Form, Locator, Payload, Step, Trajectory,
+    Usage,
 };
 use std::io;
 

@@ -11,7 +11,7 @@ use super::json::Json;
 use super::shared::{Argument, call_id, words};
 use super::{ExportInfo, Exporter, Losses, Part};
 use crate::model::{
-    Call, Event, EventKind, Normalised, Payload, Status, Step, Text, Trajectory, Usage,
+    Call, Event, EventKind, Form, Normalised, Payload, Status, Step, Text, Trajectory, Usage,
 };
 use jiff::Timestamp;
 use std::borrow::Cow;
@@ -37,6 +37,8 @@ static INFO: ExportInfo = ExportInfo {
         Part::Spawned,
         Part::Namespaces,
         Part::AbsentCallIds,
+        Part::AbsentUsage,
+        Part::UnansweredStatus,
         Part::StatedDurations,
         Part::ReasoningTokens,
         Part::Convention,
@@ -199,7 +201,7 @@ fn event_data(
             call(index).map_or(Ok(()), |(index, call)| call_data(w, run, index, call, losses))
         }
         EventKind::Result(index) => {
-            call(index).map_or(Ok(()), |(index, call)| result_data(w, index, call))
+            call(index).map_or(Ok(()), |(index, call)| result_data(w, index, call, losses))
         }
         EventKind::OrphanResult => {
             w.put("toolName", "")?;
@@ -256,11 +258,18 @@ fn call_data(
     w.opt("turnId", step.map(|(index, step)| turn_id(index, step)))
 }
 
-fn result_data(w: &mut Json<'_>, index: usize, call: &Call) -> io::Result<()> {
+fn result_data(w: &mut Json<'_>, index: usize, call: &Call, losses: &mut Losses) -> io::Result<()> {
     w.put("toolName", &call.name.full())?;
     w.put("toolCallId", &call_id(call, index))?;
     w.put("success", &!call.status.is_error())?;
-    payload(w, "result", call.result.as_ref().and_then(|r| r.payload.as_ref()))
+    let result = call.result.as_ref().and_then(|r| r.payload.as_ref());
+    // Copilot's results are `{content, …}`: Vally's graders look inside.
+    let is_wrapper = |p: &&Payload| p.parsed().is_some_and(|v| v["content"].is_string());
+    losses.add(
+        Part::Wrappers,
+        result.filter(|p| p.form() == Form::Json).filter(is_wrapper).iter().len(),
+    );
+    payload(w, "result", result)
 }
 
 fn turn_id(index: usize, step: &Step) -> Cow<'_, str> {

@@ -10,8 +10,8 @@ use super::shared::agentv;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    At, Convention, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text, Tokens,
-    ToolName, Usage, time,
+    At, Convention, DEEPEST, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text,
+    Tokens, ToolName, Usage, time,
 };
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -185,7 +185,6 @@ impl<'a> Tree<'a> {
     /// Every span belongs to the nearest agent above it. The outermost agent is
     /// the run; a second one beside it is taken for a sub-agent.
     fn give_lanes(&mut self, out: &Out) {
-        const DEEPEST: usize = 32;
         let mut own: Vec<Option<usize>> = vec![None; self.spans.len()];
         let mut has_root = false;
         for index in self.order() {

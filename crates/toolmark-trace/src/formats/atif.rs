@@ -23,8 +23,8 @@ use super::shared::{anthropic, exit_code, positional::Positional, tool_definitio
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Convention, Cost, EventKind, Fact, Fidelity, Level, Parent, Text, Tokens, ToolName, Trajectory,
-    Usage, time,
+    Actor, Convention, Cost, DEEPEST, EventKind, Fact, Fidelity, Level, Parent, Status, Text,
+    Tokens, ToolName, Trajectory, Usage, time,
 };
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
@@ -133,7 +133,7 @@ impl AtifReader {
                     call: link.cloned().flatten(),
                 });
             }
-            let holder_of_next = if depth < Found::DEEPEST { Some(next) } else { holder };
+            let holder_of_next = if depth < DEEPEST { Some(next) } else { holder };
             let embedded = value.get("subagent_trajectories").into_iter().flat_map(Value::items);
             found.extend(embedded.filter(|d| d.is_object()).map(|value| Found {
                 value,
@@ -165,12 +165,6 @@ struct Found<'a> {
     /// Among whose children it is put.
     holder: Option<usize>,
     depth: usize,
-}
-
-impl Found<'_> {
-    /// Sub-agents below this depth are put beside their parents: nobody nests
-    /// so deep, and whoever walks the tree may do so recursively.
-    const DEEPEST: usize = 64;
 }
 
 /// One trajectory while its steps are read.
@@ -290,6 +284,11 @@ impl<'a> Step<'a> {
         step
     }
 
+    /// What toolmark's exporter says the step is, where ATIF has no word for it.
+    fn event(&self) -> &'a str {
+        self.extra.and_then(|e| e.get("event")).and_then(Value::inner).unwrap_or("")
+    }
+
     /// The sub-agent a converter merged into this trajectory.
     fn merged_agent(&self, record: &Record<'_>) -> Option<Text> {
         let extra = self.extra?;
@@ -334,6 +333,7 @@ impl Run {
                     None,
                     record.at_value(value),
                 ),
+                "extra" if value.get("source_format").is_some() => self.exported(record, value),
                 "schema_version" | "__header__" | "__footer__" | "steps" => {}
                 _ => continue,
             }
@@ -343,6 +343,21 @@ impl Run {
         run.id = run.id.take().or(session);
         if !is_known {
             self.b.unknown("line without step_id", record.at_value(root));
+        }
+    }
+
+    /// What toolmark's exporter says about the run, where ATIF has no field.
+    fn exported(&mut self, record: &Record<'_>, extra: Value<'_>) {
+        let run = &mut self.b.run;
+        run.name = record.text_at(extra, "name");
+        run.outcome = record.text_at(extra, "outcome");
+        let trajectory = record.text_at(extra, "parent_trajectory");
+        let call = record.text_at(extra, "parent_call");
+        if trajectory.is_some() || call.is_some() {
+            run.parent = Some(Parent { trajectory, call });
+        }
+        for key in ["started_at", "completed_at"] {
+            self.b.seen(extra.get(key).and_then(time::from_value));
         }
     }
 
@@ -377,11 +392,12 @@ impl Run {
         match step.source {
             "user" => self.b.user(text, step.time, at),
             "agent" | "assistant" => number = Some(self.agent_step(record, &step, at)),
-            "system" => {
-                if text.is_some() {
-                    self.b.context(text, step.time, at);
-                }
-            }
+            "system" => match step.event() {
+                "compaction" => self.b.event(EventKind::Compaction, text, None, step.time, at),
+                "error" => self.b.event(EventKind::Error, text, None, step.time, at),
+                _ if text.is_some() => self.b.context(text, step.time, at),
+                _ => {}
+            },
             other => self.b.unknown(format!("source/{other}"), at),
         }
         if let Some(observation) = step.observation {
@@ -437,7 +453,7 @@ impl Run {
         step: u32,
         time: Option<Timestamp>,
     ) -> u32 {
-        let (mut id, mut name, mut args) = (None, None, None);
+        let (mut id, mut name, mut args, mut extra) = (None, None, None, None);
         let inner = call.get("function").filter(|f| f.is_object());
         let inner = inner.into_iter().flat_map(Value::fields);
         for (key, value) in inner.chain(call.fields()).filter(|(_, v)| !v.is_null()) {
@@ -445,9 +461,15 @@ impl Run {
                 "tool_call_id" | "id" | "call_id" => id = record.label(value),
                 "function_name" | "name" | "tool_name" => name = record.text(value),
                 "arguments" | "args" | "input" => args = Some(record.payload(value)),
+                "extra" => extra = Some(value),
                 _ => {}
             }
         }
+        // What was no object was wrapped, since ATIF wants one.
+        if extra.is_some_and(|e| e.get("raw_arguments").is_some()) {
+            args = call.at(&["arguments", "input"]).map(|v| record.payload(v)).or(args);
+        }
+        let time = extra.and_then(|e| e.get("started_at")).and_then(time::from_value).or(time);
         let has_id = id.is_some();
         let index = self.b.call(NewCall {
             id,
@@ -459,6 +481,15 @@ impl Run {
         });
         if !has_id {
             self.unnumbered.add(step, index);
+        }
+        if let Some(extra) = extra {
+            let call = &mut self.b.run.calls[index as usize];
+            call.name.namespace = record.text_at(extra, "namespace").or(call.name.namespace.take());
+            let word = |actor: &&Actor| extra.get("actor").is_some_and(|a| a.is(actor.word()));
+            call.actor = Actor::ALL.iter().find(word).copied().unwrap_or(call.actor);
+            if let Some((status, level)) = stated_status(extra) {
+                (call.status, call.level) = (status, level);
+            }
         }
         index
     }
@@ -512,6 +543,10 @@ impl Run {
         match (call, id) {
             (Some(call), _) => self.b.answer_call(call, answer),
             (None, Some(id)) => self.waiting.push((id.into_owned(), answer)),
+            (None, None) if step.event() == "orphan_result" => {
+                answer.time = step.time;
+                self.b.orphan(answer);
+            }
             (None, None) => {
                 let kind = EventKind::Context;
                 self.b.event(kind, answer.payload, number, answer.time, answer.at);
@@ -566,7 +601,21 @@ fn with_status(answer: Answer, result: Value<'_>, content: Option<Value<'_>>) ->
         Some(false) => answer.protocol(false),
         None => answer,
     };
-    answer.exit_code(exit_code::in_header(&text))
+    let extra = result.get("extra");
+    let code = extra.and_then(|e| e.get("exit_code")).and_then(Value::as_i64);
+    let mut answer = answer.exit_code(code.or_else(|| exit_code::in_header(&text)));
+    if let Some((status, level)) = extra.and_then(stated_status) {
+        (answer.status, answer.level) = (status, level);
+    }
+    answer
+}
+
+/// The status as toolmark writes it, with what it was read from.
+fn stated_status(extra: Value<'_>) -> Option<(Status, Level)> {
+    let is = |key: &str, word: &str| extra.get(key).is_some_and(|v| v.is(word));
+    let level = Level::ALL.iter().find(|l| is("status_level", l.word()))?;
+    let status = Status::ALL.iter().find(|s| is("status", s.word()))?;
+    Some((*status, *level))
 }
 
 /// Did the call fail, by a mark of the writer?
@@ -588,7 +637,7 @@ fn failure_mark(result: Value<'_>) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::Fact;
+    use crate::model::{DEEPEST, Fact};
     use crate::testing::{read_text, sketch};
 
     fn sketched(text: &str) -> String {
@@ -722,6 +771,6 @@ mod tests {
         while let Some(child) = run.children.first() {
             (levels, run) = (levels + 1, child);
         }
-        assert_eq!(levels, 64);
+        assert_eq!(levels, DEEPEST);
     }
 }

@@ -14,7 +14,7 @@ use super::shared::anthropic;
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Convention, Cost, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text,
+    Convention, Cost, DEEPEST, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text,
     ToolDefinition, Trajectory, Usage, time,
 };
 use jiff::Timestamp;
@@ -383,8 +383,7 @@ impl Session {
     /// Makes every sub-agent a child of the run whose call started it, of the
     /// main one where nobody's did or where they nest absurdly deep.
     fn hang_up_agents(&mut self, owners: &HashMap<String, usize>) {
-        const DEEPEST: u32 = 16;
-        let mut depths: Vec<u32> = Vec::with_capacity(self.agents.len());
+        let mut depths: Vec<usize> = Vec::with_capacity(self.agents.len());
         let mut parents = Vec::with_capacity(self.agents.len());
         for (call, _) in &self.agents {
             let owner =

@@ -21,8 +21,8 @@ use super::shared::{copilot, exit_code};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Actor, Convention, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text, Tokens,
-    Trajectory, Usage, time,
+    Actor, Convention, DEEPEST, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text,
+    Tokens, Trajectory, Usage, time,
 };
 use jiff::Timestamp;
 use std::collections::HashMap;
@@ -435,7 +435,6 @@ impl SessionReader {
 
     /// Puts every sub-agent under the one whose call started it.
     fn nest(mut self) -> Trajectory {
-        const DEEPEST: usize = 32;
         let count = self.lanes.len();
         let mut owners = vec![0; count];
         let mut depth = vec![0; count];

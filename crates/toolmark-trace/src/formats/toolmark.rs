@@ -6,9 +6,9 @@
 //! paired or derived again. Indexes that point nowhere and sub-agents nested
 //! beyond reason are reported and left out.
 
-use crate::export::DEEPEST;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::formats::FORMATS;
+use crate::model::DEEPEST;
 use crate::model::{
     Actor, Agent, At, Call, CallResult, Convention, Cost, Event, EventKind, Fact, Fidelity, Level,
     Location, Parent, Payload, Status, Step, Text, Tokens, ToolDefinition, ToolName, Trajectory,

@@ -16,5 +16,6 @@ pub use name::{Canonical, ToolName};
 pub use payload::{Form, Payload};
 pub use status::{Level, Status};
 pub use text::{At, Block, Location, Locator, Text};
+pub(crate) use trajectory::DEEPEST;
 pub use trajectory::{Agent, Event, EventKind, Parent, Step, ToolDefinition, Trajectory};
 pub use usage::{Convention, Cost, Normalised, Tokens, Usage};

@@ -8,6 +8,7 @@
 //! [`Trajectory`]: crate::Trajectory
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -183,7 +184,18 @@ impl At {
     /// a [`Locator`] does it in one pass.
     #[must_use]
     pub fn location(&self) -> Location {
-        Locator::default().locate(self)
+        let bytes = self.block.text.as_bytes();
+        let before = &bytes[..bytes.len().min(self.offset as usize)];
+        self.location_with(Mark::start(&self.block).after(before))
+    }
+
+    fn location_with(&self, mark: Mark) -> Location {
+        Location {
+            file: Arc::clone(&self.block.file),
+            line: mark.line,
+            column: mark.column.saturating_add(1),
+            byte: self.block.base.saturating_add(u64::from(self.offset)),
+        }
     }
 
     /// The line this place is in, cut to `limit` bytes.
@@ -232,55 +244,73 @@ impl fmt::Debug for At {
     }
 }
 
-/// Turns places into locations, one after the other.
+/// Turns places into locations.
 ///
-/// Lines and characters are counted from the place before, so that locating
-/// everything in a document costs one pass over it, however long its lines are.
+/// Lines and characters are counted once, with a mark every few kilobytes, so
+/// that locating everything in a document costs one pass over it, however long
+/// its lines are and in whatever order the places come.
 #[derive(Default)]
 pub struct Locator {
-    block: Option<Arc<Block>>,
-    offset: usize,
+    /// By the address of the block, which is kept.
+    blocks: HashMap<usize, Marks>,
+}
+
+/// Line and column of every so many bytes of a block, as far as was needed.
+struct Marks {
+    block: Arc<Block>,
+    marks: Vec<Mark>,
+}
+
+/// Line and characters before a byte.
+#[derive(Clone, Copy)]
+struct Mark {
     line: u32,
-    /// Characters of the line before the offset.
     column: u32,
 }
 
 impl Locator {
     /// The place as file, line, column and byte.
     pub fn locate(&mut self, at: &At) -> Location {
-        let block = &at.block;
-        if !self.block.as_ref().is_some_and(|known| Arc::ptr_eq(known, block)) {
-            (self.offset, self.line, self.column) = (0, block.line, block.column);
-            self.block = Some(Arc::clone(block));
+        let (block, offset) = (&at.block, at.offset as usize);
+        if block.text.len() <= Marks::EVERY {
+            return at.location();
         }
-        self.move_to(block, (at.offset as usize).min(block.text.len()));
-        Location {
-            file: Arc::clone(&block.file),
-            line: self.line,
-            column: self.column.saturating_add(1),
-            byte: block.base.saturating_add(u64::from(at.offset)),
+        let marks = self
+            .blocks
+            .entry(Arc::as_ptr(block).addr())
+            .or_insert_with(|| Marks { block: Arc::clone(block), marks: vec![Mark::start(block)] });
+        at.location_with(marks.at(offset))
+    }
+}
+
+impl Marks {
+    const EVERY: usize = 4096;
+
+    fn at(&mut self, offset: usize) -> Mark {
+        let bytes = self.block.text.as_bytes();
+        let offset = offset.min(bytes.len());
+        let nearest = offset / Self::EVERY;
+        while self.marks.len() <= nearest {
+            let start = (self.marks.len() - 1) * Self::EVERY;
+            let last = self.marks[self.marks.len() - 1];
+            self.marks.push(last.after(&bytes[start..start + Self::EVERY]));
         }
+        self.marks[nearest].after(&bytes[nearest * Self::EVERY..offset])
+    }
+}
+
+impl Mark {
+    fn start(block: &Block) -> Self {
+        Self { line: block.line, column: block.column }
     }
 
-    fn move_to(&mut self, block: &Block, offset: usize) {
-        let bytes = block.text.as_bytes();
-        let way = &bytes[self.offset.min(offset)..self.offset.max(offset)];
-        let lines = memchr::memchr_iter(b'\n', way).count() as u32;
-        if offset >= self.offset {
-            self.line = self.line.saturating_add(lines);
-            self.column = match memchr::memrchr(b'\n', way) {
-                Some(n) => characters(&way[n + 1..]),
-                None => self.column.saturating_add(characters(way)),
-            };
-        } else {
-            self.line = self.line.saturating_sub(lines);
-            self.column = match memchr::memrchr(b'\n', &bytes[..offset]) {
-                _ if lines == 0 => self.column.saturating_sub(characters(way)),
-                Some(n) => characters(&bytes[n + 1..offset]),
-                None => block.column.saturating_add(characters(&bytes[..offset])),
-            };
-        }
-        self.offset = offset;
+    fn after(self, bytes: &[u8]) -> Self {
+        let lines = memchr::memchr_iter(b'\n', bytes).count() as u32;
+        let column = match memchr::memrchr(b'\n', bytes) {
+            Some(n) => characters(&bytes[n + 1..]),
+            None => self.column.saturating_add(characters(bytes)),
+        };
+        Self { line: self.line.saturating_add(lines), column }
     }
 }
 
@@ -353,6 +383,20 @@ mod tests {
         assert_eq!((last.line, last.column, last.byte), (7, 3, 23));
         assert_eq!(places[1].location().column, 12);
         assert_eq!(At::recorded(&last).location(), last);
+    }
+
+    #[test]
+    fn places_in_a_long_text_are_found_in_any_order() {
+        let text = format!("{}\n", "\u{f6}x".repeat(700)).repeat(9) + &"y".repeat(9000);
+        let block = Arc::new(Block { text, base: 5, line: 3, column: 2, file: "f".into() });
+        let offsets = (0..block.text.len()).step_by(97);
+        let mut locator = Locator::default();
+        for offset in
+            offsets.clone().rev().chain(offsets).filter(|o| block.text.is_char_boundary(*o))
+        {
+            let at = At::new(&block, offset);
+            assert_eq!(locator.locate(&at), at.location());
+        }
     }
 
     #[test]

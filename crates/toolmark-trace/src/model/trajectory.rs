@@ -3,6 +3,11 @@
 use super::{At, Call, Cost, Fidelity, Payload, Text, Usage};
 use jiff::Timestamp;
 
+/// Sub-agents are nested no deeper than this: readers put deeper ones beside
+/// their parents, so that whoever walks a tree may do so recursively, and so
+/// that parsers of other tools do not give up on what is written.
+pub(crate) const DEEPEST: usize = 24;
+
 /// One run of one agent, in the order it happened.
 #[derive(Debug, Clone)]
 pub struct Trajectory {

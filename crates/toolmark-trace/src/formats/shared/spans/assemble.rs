@@ -10,13 +10,9 @@ use super::facts::{Facts, Kind, MarkKind};
 use super::run::Run;
 use super::tree::Tree;
 use crate::format::{Format, Out};
-use crate::model::{At, EventKind, Parent, Text, Trajectory};
+use crate::model::{At, DEEPEST, EventKind, Parent, Text, Trajectory};
 use jiff::Timestamp;
 use std::collections::HashMap;
-
-/// Sub-agents deeper than this stay in the trajectory above them: a tree that
-/// is as deep as a hostile file says cannot be walked safely.
-const DEEPEST: u8 = 16;
 
 /// The spans of one run with all that relates them.
 pub(super) struct Assembly {
@@ -89,14 +85,14 @@ impl Assembly {
 
     /// Finds the agent and the run of every span, ancestors first.
     fn divide(&mut self, order: &[usize]) {
-        let mut levels: Vec<u8> = vec![0];
+        let mut levels = vec![0];
         for &index in order {
             let Some(above) = self.near[index] else { continue };
             let is_agent = self.kind(above) == Some(Kind::Agent);
             self.agent[index] = if is_agent { Some(above) } else { self.agent[above] };
             let outer = self.run[above];
             let is_root = self.kind(index) == Some(Kind::Agent)
-                && self.kind(above) == Some(Kind::Tool)
+                && (self.kind(above) == Some(Kind::Tool) || self.members[index].1.own.is_some())
                 && levels[outer] < DEEPEST;
             self.run[index] = outer;
             if is_root {
@@ -149,29 +145,45 @@ impl Assembly {
             (!trace.is_empty()).then(|| Text::owned(trace))
         });
         for (n, &root) in self.roots.iter().enumerate() {
-            let id = self.members[root].0.id.as_str();
-            runs[n + 1].b.run.id = Some(Text::owned(id));
+            let (span, facts) = &self.members[root];
+            runs[n + 1].b.run.id = match &facts.own {
+                Some(own) => own.id.clone(),
+                None => Some(Text::owned(span.id.as_str())),
+            };
+        }
+        let is_main = |(index, (_, facts)): &(usize, &(Span, Facts))| {
+            facts.kind == Some(Kind::Agent) && self.run[*index] == 0 && facts.own.is_some()
+        };
+        if let Some((_, (_, facts))) = self.members.iter().enumerate().find(is_main) {
+            runs[0].b.run.id = facts.own.as_ref().and_then(|own| own.id.clone());
         }
     }
 
     fn actions(&self) -> Vec<Action> {
         let mut actions = Vec::with_capacity(self.members.len() * 2);
+        let mut clock = None;
         for (member, (span, facts)) in self.members.iter().enumerate() {
             if self.absorbed[member] {
                 continue;
+            }
+            // Spans that are in order stay so, however their times jump.
+            let mut start = span.start;
+            if facts.own.is_some() && matches!(facts.kind, Some(Kind::Llm | Kind::Tool)) {
+                clock = clock.max(start);
+                start = clock;
             }
             let mut push = |time: Option<Timestamp>, rank, what| {
                 let depth = self.depth[member];
                 actions.push(Action { time, rank, depth, member, what });
             };
-            push(span.start, 1, What::Start);
+            push(start, 1, What::Start);
             for (n, mark) in facts.marks.iter().enumerate() {
                 push(mark.time.or(span.start), 1, What::Mark(n));
             }
-            let is_over = span.end.is_some() || facts.result.is_some();
+            let is_over = span.end.is_some() || facts.result.is_some() || facts.own.is_some();
             if is_over && matches!(facts.kind, Some(Kind::Tool | Kind::Agent)) {
-                let end = span.end.max(span.start);
-                push(end, if end > span.start { 0 } else { 2 }, What::End);
+                let end = span.end.max(start);
+                push(end, if end > start { 0 } else { 2 }, What::End);
             }
         }
         actions.sort_by_key(|a| (a.time.is_none(), a.time, a.rank, a.depth, a.member));
@@ -228,7 +240,7 @@ impl Assembly {
             }
             (What::Mark(n), _) => {
                 if let Some(mark) = facts.marks.get(n) {
-                    let told = matches!(mark.kind, MarkKind::User | MarkKind::Context);
+                    let told = matches!(&mark.kind, MarkKind::User | MarkKind::Context);
                     if !(told && run.has_messages) {
                         run.mark(mark, span);
                     }
@@ -262,10 +274,11 @@ impl Assembly {
             let above = &mut runs[outer].b.run;
             let call = tool.and_then(|t| above.calls.get_mut(*calls.get(&t)? as usize));
             let call = call.and_then(|call| {
-                call.spawned = child.id.clone();
+                call.spawned = call.spawned.take().or_else(|| child.id.clone());
                 call.id.clone()
             });
-            child.parent = Some(Parent { trajectory: above.id.clone(), call });
+            let parent = Parent { trajectory: above.id.clone(), call };
+            child.parent.get_or_insert(parent);
             finished[outer].push(child);
         }
         runs.swap_remove(0).finish(in_order(finished.swap_remove(0)))

@@ -1,6 +1,6 @@
 //! What a span says about an agent, in one vocabulary.
 
-use crate::model::{Cost, Payload, Text, ToolDefinition, Usage};
+use crate::model::{Actor, Cost, Fidelity, Level, Payload, Status, Text, ToolDefinition, Usage};
 use jiff::{SignedDuration, Timestamp};
 
 /// What a span is in the life of an agent.
@@ -42,6 +42,28 @@ pub(crate) struct Facts {
     pub(crate) error: Option<Payload>,
     pub(crate) cwd: Option<Text>,
     pub(crate) marks: Vec<Mark>,
+    pub(crate) own: Option<Box<Own>>,
+}
+
+/// What toolmark's exporter adds to its spans, so that nothing has to be
+/// inferred from them. Spans with it are in the order they happened, and their
+/// messages are only those that are new.
+#[derive(Debug, Default)]
+pub(crate) struct Own {
+    /// The run's own id, unlike the conversation never inherited.
+    pub(crate) id: Option<Text>,
+    pub(crate) name: Option<Text>,
+    pub(crate) outcome: Option<Text>,
+    pub(crate) parent_trajectory: Option<Text>,
+    pub(crate) parent_call: Option<Text>,
+    pub(crate) fidelity: Option<Fidelity>,
+    /// How a call ended.
+    pub(crate) status: Option<(Status, Level)>,
+    /// Did a call have a result?
+    pub(crate) is_answered: bool,
+    pub(crate) actor: Option<Actor>,
+    pub(crate) namespace: Option<Text>,
+    pub(crate) spawned: Option<Text>,
 }
 
 /// Something that happened during a span and is an event of the run.
@@ -53,12 +75,18 @@ pub(crate) struct Mark {
 }
 
 /// The kinds of [`Mark`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MarkKind {
     User,
     Context,
     Skill,
     Compaction,
+    Error,
+    Orphan,
+    /// A record that says nothing about the run, by its kind.
+    Note(Text),
+    /// A record of an unknown kind.
+    Unknown(Text),
 }
 
 /// One message of a conversation.
@@ -138,6 +166,7 @@ impl Facts {
         fill(&mut self.duration, || other.duration);
         fill(&mut self.error, || other.error);
         fill(&mut self.cwd, || other.cwd);
+        fill(&mut self.own, || other.own);
         self.marks.extend(other.marks);
     }
 }

@@ -1,11 +1,12 @@
 //! One trajectory while its spans are told in order.
 
 use super::Span;
-use super::facts::{Facts, Mark, MarkKind, Message, Part, Role};
+use super::facts::{Facts, Mark, MarkKind, Message, Own, Part, Role};
 use super::seen::{Request, Seen};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::model::{
-    Cost, EventKind, Fact, Level, Payload, Status, Text, ToolName, Trajectory, Usage,
+    Cost, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text, ToolName, Trajectory,
+    Usage,
 };
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -36,6 +37,15 @@ pub(super) struct Run {
     agent_cost: Option<Cost>,
     step_is_guessed: bool,
     was_told: bool,
+    /// The run as toolmark's exporter told it.
+    own: Option<Whole>,
+}
+
+/// What is not to be inferred where toolmark itself wrote the spans.
+struct Whole {
+    usage: Option<Usage>,
+    cost: Option<Cost>,
+    fidelity: Option<Fidelity>,
 }
 
 /// What the model asked for, until the span of the tool turns up.
@@ -84,6 +94,7 @@ impl Run {
             agent_cost: None,
             step_is_guessed: false,
             was_told: false,
+            own: None,
         }
     }
 
@@ -92,7 +103,10 @@ impl Run {
         let primary = self.primary.get_or_insert_with(|| scope.to_owned());
         let is_primary = primary == scope;
         let input = std::mem::take(&mut facts.input);
-        self.tell_input(span, &input, scope, is_primary);
+        match facts.own {
+            Some(_) => self.tell_new(span, &input),
+            None => self.tell_input(span, &input, scope, is_primary),
+        }
         self.offer(facts);
         // A redacted id is the same for all: only the first counts as one.
         let id = facts.response.clone();
@@ -152,6 +166,18 @@ impl Run {
             }
         }
         self.conversations.insert(scope.to_owned(), seen);
+    }
+
+    /// Messages that no request repeats.
+    fn tell_new(&mut self, span: &Span, input: &[Message]) {
+        for message in input {
+            self.was_told = true;
+            if message.role == Role::User {
+                self.b.user(words(message), span.start, span.at.clone());
+            } else {
+                self.b.context(words(message), span.start, span.at.clone());
+            }
+        }
     }
 
     /// What the model said and asked for.
@@ -287,6 +313,9 @@ impl Run {
             step = asked.step;
         }
         let step = step.or(near_step).or_else(|| {
+            if facts.own.is_some() {
+                return None;
+            }
             self.step_is_guessed = true;
             self.last_step.get(scope).copied().or_else(|| self.b.last_step())
         });
@@ -295,12 +324,36 @@ impl Run {
         let is_other = self.primary.as_deref().is_some_and(|p| p != scope) && !scope.is_empty();
         if let Some(call) = self.b.run.calls.get_mut(index as usize) {
             call.agent = is_other.then(|| Text::owned(scope));
+            if let Some(own) = &facts.own {
+                call.agent = facts.agent.clone();
+                call.actor = own.actor.unwrap_or_default();
+                call.name.namespace = own.namespace.clone();
+                call.spawned = own.spawned.clone();
+            }
         }
         index
     }
 
+    /// How a call ended, as toolmark's exporter says.
+    fn answer_own(&mut self, call: u32, span: &Span, facts: &mut Facts, own: &Own) {
+        let (status, level) = own.status.unwrap_or((Status::Unknown, Level::Absent));
+        if own.is_answered {
+            let answer = Answer::new(facts.result.take(), span.at.clone()).status(status, level);
+            let mut answer = answer.time(span.end.or(span.start)).duration(facts.duration);
+            answer.exit_code = facts.exit_code;
+            self.b.answer_call(call, answer);
+        } else if let Some(call) = self.b.run.calls.get_mut(call as usize) {
+            (call.status, call.level) = (status, level);
+            (call.exit_code, call.duration) = (facts.exit_code, facts.duration);
+        }
+    }
+
     /// A tool has finished.
     pub(super) fn answer(&mut self, call: u32, span: &Span, facts: &mut Facts) {
+        if let Some(own) = facts.own.take() {
+            self.answer_own(call, span, facts, &own);
+            return;
+        }
         let failed = span.failed || facts.failed == Some(true);
         let mut payload = facts.result.take();
         if failed && payload.as_ref().is_none_or(|p| p.raw().is_empty()) {
@@ -338,7 +391,17 @@ impl Run {
             }
             add_cost(&mut self.agent_cost, facts.cost);
         }
-        if !self.has_messages {
+        if let Some(own) = facts.own.as_deref_mut() {
+            let run = &mut self.b.run;
+            run.name = own.name.take();
+            run.outcome = own.outcome.take();
+            if own.parent_trajectory.is_some() || own.parent_call.is_some() {
+                let (trajectory, call) = (own.parent_trajectory.take(), own.parent_call.take());
+                run.parent = Some(Parent { trajectory, call });
+            }
+            let (usage, cost, fidelity) = (facts.usage, facts.cost, own.fidelity);
+            self.own = Some(Whole { usage, cost, fidelity });
+        } else if !self.has_messages {
             let input = std::mem::take(&mut facts.input);
             self.tell_input(span, &input, "", is_outermost);
         }
@@ -347,6 +410,11 @@ impl Run {
     /// The run of an agent ends.
     pub(super) fn agent_ends(&mut self, span: &Span, facts: &mut Facts, is_outermost: bool) {
         self.b.seen(span.end);
+        if facts.own.is_some() {
+            // What was said after the last response.
+            self.tell_new(span, &std::mem::take(&mut facts.input));
+            return;
+        }
         self.failure(span, facts);
         if is_outermost && span.failed && self.b.run.outcome.is_none() {
             let kind = span.attributes.text(&["error.type"]);
@@ -382,7 +450,7 @@ impl Run {
     pub(super) fn mark(&mut self, mark: &Mark, span: &Span) {
         let at = span.at.clone();
         let text = mark.text.clone();
-        match mark.kind {
+        match &mark.kind {
             MarkKind::User if !self.is_child => {
                 self.was_told = true;
                 self.b.user(text, mark.time, at);
@@ -390,6 +458,14 @@ impl Run {
             MarkKind::User | MarkKind::Context => self.b.context(text, mark.time, at),
             MarkKind::Skill => self.b.event(EventKind::Skill, text, None, mark.time, at),
             MarkKind::Compaction => self.b.event(EventKind::Compaction, text, None, mark.time, at),
+            MarkKind::Error => self.b.event(EventKind::Error, text, None, mark.time, at),
+            MarkKind::Orphan => self.b.orphan(Answer::new(text, at).time(mark.time)),
+            MarkKind::Note(kind) => {
+                self.b.event(EventKind::Note(kind.clone()), text, None, mark.time, at);
+            }
+            MarkKind::Unknown(kind) => {
+                self.b.event(EventKind::Unknown(kind.clone()), text, None, mark.time, at);
+            }
         }
     }
 
@@ -416,9 +492,14 @@ impl Run {
         self.tell_unexecuted();
         let run = &mut self.b.run;
         let primary = self.primary.filter(|p| !p.is_empty()).map(Text::owned);
-        run.agent.name = primary.or(self.first_agent).or(self.service);
+        run.agent.name = primary.or(self.first_agent.clone()).or(self.service);
         run.usage = run.usage.or(self.agent_usage);
         run.cost = run.cost.or(self.agent_cost);
+        let mut fidelity = None;
+        if let Some(own) = self.own {
+            (run.usage, run.cost, fidelity) = (own.usage, own.cost, own.fidelity);
+            run.agent.name = self.first_agent.take();
+        }
         run.children = children;
         if !self.was_told {
             for fact in [Fact::UserTurns, Fact::Messages, Fact::Reasoning] {
@@ -436,7 +517,9 @@ impl Run {
                 run.fidelity.lose(Fact::CallIds);
             }
         }
-        self.b.finish()
+        let mut run = self.b.finish();
+        run.fidelity = fidelity.unwrap_or(run.fidelity);
+        run
     }
 
     /// Keeps the calls the model asked for and no span tells of: handoffs,

@@ -110,7 +110,9 @@ pub(super) fn groups(spans: &[Span], facts: &[Facts]) -> Vec<Vec<usize>> {
     let mut conversations: HashMap<&str, String> = HashMap::new();
     for of_agent in [true, false] {
         for (span, facts) in spans.iter().zip(facts) {
-            if let Some(id) = facts.conversation.as_ref().filter(|_| facts.is_node() == of_agent) {
+            // toolmark writes a trace per run, whatever conversation it is of.
+            let counts = facts.is_node() == of_agent && facts.own.is_none();
+            if let Some(id) = facts.conversation.as_ref().filter(|_| counts) {
                 conversations.entry(&span.trace).or_insert_with(|| format!("c/{id}"));
             }
         }

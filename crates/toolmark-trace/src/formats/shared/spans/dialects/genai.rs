@@ -130,6 +130,10 @@ fn usage(a: &Attributes) -> Option<Usage> {
             .unwrap_or(0),
     };
     let mut usage = Usage::new(tokens, Convention::INCLUSIVE);
-    usage.stated_total = a.count(&["gen_ai.usage.total_tokens", "llm.usage.total_tokens"]);
+    usage.stated_total = a.count(&[
+        "toolmark.run.stated_total_tokens",
+        "gen_ai.usage.total_tokens",
+        "llm.usage.total_tokens",
+    ]);
     Some(usage)
 }

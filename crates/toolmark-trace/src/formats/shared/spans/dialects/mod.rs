@@ -10,6 +10,7 @@ mod genai;
 mod genai_events;
 mod openinference;
 mod openllmetry;
+mod toolmark;
 
 use super::facts::{Facts, fill};
 use super::{Kind, Span};
@@ -27,6 +28,7 @@ struct Dialect {
 /// it, and a slot that is filled stays.
 #[rustfmt::skip]
 const DIALECTS: &[Dialect] = &[
+    toolmark::DIALECT,
     claude_agent::DIALECT,
     adk::DIALECT,
     genai::DIALECT,

@@ -1,0 +1,83 @@
+//! What toolmark's own exporter says beyond the conventions: `toolmark.run.*`,
+//! `toolmark.step.*`, `toolmark.call.*`, and events of the run's span. Where it
+//! speaks, nothing has to be inferred.
+
+use super::super::facts::{Facts, Kind, Mark, MarkKind, Own, fill};
+use super::super::{Attributes, Span, SpanEvent};
+use super::Dialect;
+use crate::model::{Actor, Cost, Fact, Fidelity, Level, Status, Text};
+use jiff::SignedDuration;
+
+pub(super) const DIALECT: Dialect = Dialect { kind: |_| None, read };
+
+fn read(span: &Span, kind: Kind, facts: &mut Facts) {
+    let a = &span.attributes;
+    let own = match kind {
+        Kind::Agent if a.has("toolmark.run.format") => {
+            fill(&mut facts.cwd, || a.text(&["toolmark.run.cwd"]));
+            fill(&mut facts.cost, || {
+                let nano_usd = a.str("toolmark.run.cost_nano_usd")?.parse().ok()?;
+                Some(Cost { nano_usd })
+            });
+            facts.marks.extend(span.events.iter().filter_map(mark));
+            run(a)
+        }
+        Kind::Llm if a.is("toolmark.step.input", "new") => Own::default(),
+        Kind::Tool if a.has("toolmark.call.status") => {
+            fill(&mut facts.exit_code, || a.str("toolmark.call.exit_code")?.parse().ok());
+            fill(&mut facts.duration, || {
+                let nanos = a.str("toolmark.call.duration_ns")?.parse().ok()?;
+                Some(SignedDuration::from_nanos(nanos))
+            });
+            call(a)
+        }
+        _ => return,
+    };
+    facts.own = Some(Box::new(own));
+}
+
+fn run(a: &Attributes) -> Own {
+    let gaps = a.str("toolmark.run.fidelity_gaps");
+    let fidelity = gaps.map(|words| {
+        let facts: Vec<Fact> = words.split(',').filter_map(Fact::from_word).collect();
+        Fidelity::lacking(&facts)
+    });
+    Own {
+        id: a.text(&["gen_ai.conversation.id"]),
+        name: a.text(&["toolmark.run.name"]),
+        outcome: a.text(&["toolmark.run.outcome"]),
+        parent_trajectory: a.text(&["toolmark.run.parent_trajectory"]),
+        parent_call: a.text(&["toolmark.run.parent_call"]),
+        fidelity,
+        ..Own::default()
+    }
+}
+
+fn call(a: &Attributes) -> Own {
+    let status = Status::ALL.iter().find(|s| a.is("toolmark.call.status", s.word()));
+    let level = Level::ALL.iter().find(|l| a.is("toolmark.call.level", l.word()));
+    Own {
+        status: status.map(|status| (*status, level.copied().unwrap_or(Level::Protocol))),
+        is_answered: a.flag("toolmark.call.answered") == Some(true),
+        actor: Actor::ALL.iter().find(|w| a.is("toolmark.call.actor", w.word())).copied(),
+        namespace: a.text(&["toolmark.call.namespace"]),
+        spawned: a.text(&["toolmark.call.spawned"]),
+        ..Own::default()
+    }
+}
+
+/// What happened in the run and is no span.
+fn mark(event: &SpanEvent) -> Option<Mark> {
+    let a = &event.attributes;
+    let record = || a.text(&["toolmark.record"]).unwrap_or_else(|| Text::owned(""));
+    let (kind, key) = match &*event.name.get() {
+        "exception" => (MarkKind::Error, "exception.message"),
+        "toolmark.skill" => (MarkKind::Skill, "toolmark.text"),
+        "toolmark.compaction" => (MarkKind::Compaction, "toolmark.text"),
+        "toolmark.orphan_result" => (MarkKind::Orphan, "toolmark.text"),
+        "toolmark.note" => (MarkKind::Note(record()), "toolmark.text"),
+        "toolmark.unknown" => (MarkKind::Unknown(record()), "toolmark.text"),
+        _ => return None,
+    };
+    Some(Mark { kind, text: a.payload(&[key]), time: event.time })
+}

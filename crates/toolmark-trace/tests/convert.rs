@@ -1,0 +1,214 @@
+//! What an exporter writes reads back as the same run, as far as it says.
+//!
+//! Every target is written from every shared trajectory and from a hand-built
+//! one, and read again with nothing but its content to go by. What the target
+//! has no place for is in its [`Losses`]; everything else must agree.
+//!
+//! The traces are not part of the project. Where `../shared` is absent, the
+//! test says so and ends.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use toolmark_trace::{
+    Call, EXPORTERS, Exporter, Losses, Options, Part, Payload, Trajectory, Usage, read, read_path,
+};
+
+/// The format that the output of each target is.
+const READ_AS: &[(&str, &str)] = &[
+    ("toolmark", "toolmark"),
+    ("atif", "atif"),
+    ("vally", "vally"),
+    ("agentv", "agentv-transcript"),
+    ("openai", "openai-chat"),
+    ("otlp", "otlp-json"),
+];
+
+/// Of a file of many runs, so many are taken, spread over the file.
+const TAKEN: usize = 6;
+
+fn files() -> Vec<PathBuf> {
+    let only = std::env::var("TOOLMARK_TRUTH").unwrap_or_default();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.to_string_lossy().contains(&only) {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+fn spread(runs: Vec<Trajectory>) -> Vec<Trajectory> {
+    let every = runs.len().div_ceil(TAKEN).max(1);
+    runs.into_iter().step_by(every).collect()
+}
+
+#[test]
+fn every_shared_trajectory_survives_every_target() {
+    let files = files();
+    if files.is_empty() {
+        eprintln!("SKIPPED: no ../shared/traces beside the project");
+        return;
+    }
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for file in files {
+        let Ok(runs) = read_path(&file, &Options::default()) else { continue };
+        for run in spread(runs.collect()) {
+            for exporter in EXPORTERS {
+                checked += 1;
+                let name = file.file_name().unwrap_or_default().to_string_lossy();
+                wrong.extend(differences(*exporter, &run).into_iter().map(|difference| {
+                    format!("{} {name} [{}] {difference}", exporter.info().id, run.format)
+                }));
+            }
+        }
+    }
+    eprintln!("{checked} conversions read back");
+    assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn a_run_with_one_of_everything_survives_every_target() {
+    let text = include_str!("fixtures/everything.jsonl");
+    let mut runs = read(text.as_bytes(), "everything", &Options::default()).unwrap();
+    let run = runs.next().unwrap();
+    let mut wrong = Vec::new();
+    for exporter in EXPORTERS {
+        let differences = differences(*exporter, &run).into_iter();
+        wrong.extend(differences.map(|difference| format!("{} {difference}", exporter.info().id)));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What differs once `run` is written and read again.
+fn differences(exporter: &dyn Exporter, run: &Trajectory) -> Vec<String> {
+    let mut bytes = Vec::new();
+    let losses = exporter.export(run, &mut bytes).unwrap();
+    let mut read = match read(Cursor::new(bytes), "written", &Options::default()) {
+        Ok(read) => read,
+        Err(error) => return vec![error.to_string()],
+    };
+    let target = exporter.info().id;
+    let format = read.format().info().id;
+    let expected = READ_AS.iter().find(|(id, _)| *id == target).unwrap().1;
+    if format != expected {
+        return vec![format!("is taken for {format}")];
+    }
+    let runs: Vec<Trajectory> = read.by_ref().collect();
+    if read.skipped() > 0 {
+        return vec![format!("{} skipped: {}", read.skipped(), read.diagnostics()[0].message)];
+    }
+    let [back] = runs.as_slice() else { return vec![format!("{} runs", runs.len())] };
+    let kept = |run: &'_ Trajectory| losses.count(Part::SubAgents) == 0 && !run.children.is_empty();
+    let (before, after) =
+        if kept(run) { (run.flatten(), back.flatten()) } else { (vec![run], vec![back]) };
+    let mut differences = Vec::new();
+    if before.len() != after.len() {
+        return vec![format!("{} runs in the tree, now {}", before.len(), after.len())];
+    }
+    for (before, after) in before.into_iter().zip(after) {
+        let mut compared = Compared { losses: &losses, differences: Vec::new() };
+        compared.run(before, after);
+        differences.append(&mut compared.differences);
+    }
+    differences
+}
+
+struct Compared<'a> {
+    losses: &'a Losses,
+    differences: Vec<String>,
+}
+
+impl Compared<'_> {
+    fn lost(&self, part: Part) -> bool {
+        self.losses.count(part) > 0
+    }
+
+    fn same<T: PartialEq + std::fmt::Debug>(&mut self, what: &str, before: T, after: T) {
+        if before != after {
+            let cut = |value: &T| format!("{value:?}").chars().take(160).collect::<String>();
+            self.differences.push(format!("{what}: {} became {}", cut(&before), cut(&after)));
+        }
+    }
+
+    fn run(&mut self, before: &Trajectory, after: &Trajectory) {
+        self.same("user turns", before.user_turns, after.user_turns);
+        if !self.lost(Part::OrphanResults) {
+            self.same("orphans", before.orphans, after.orphans);
+        }
+        if !self.lost(Part::RunId) && before.id.is_some() {
+            self.same("id", before.id.as_ref(), after.id.as_ref());
+        }
+        if !self.lost(Part::Usage) && !self.lost(Part::AbsentUsage) {
+            let counts = |usage: &Option<Usage>| self.counts(usage.as_ref());
+            let (before, after) = (counts(&before.usage), counts(&after.usage));
+            self.same("tokens", before, after);
+        }
+        let name = |call: &Call| call.name.full().into_owned();
+        let names = |run: &Trajectory| run.calls.iter().map(name).collect::<Vec<_>>();
+        if before.calls.len() != after.calls.len() {
+            return self.same("calls", names(before), names(after));
+        }
+        for (i, (before, after)) in before.calls.iter().zip(&after.calls).enumerate() {
+            self.call(i, before, after);
+        }
+    }
+
+    /// The counts in one meaning; those the target has no place for left out.
+    fn counts(&self, usage: Option<&Usage>) -> Option<Vec<u64>> {
+        let usage = usage?;
+        let n = usage.normalised();
+        let mut counts = vec![n.output, n.cache_read];
+        if self.lost(Part::CacheWrites) {
+            counts.push(n.uncached_input + n.cache_write);
+        } else {
+            counts.extend([n.uncached_input, n.cache_write]);
+        }
+        if !self.lost(Part::ReasoningTokens) {
+            counts.push(n.reasoning);
+        }
+        if !self.lost(Part::StatedTotal) {
+            counts.push(usage.total());
+        }
+        Some(counts)
+    }
+
+    fn call(&mut self, index: usize, before: &Call, after: &Call) {
+        let what = |field: &str| format!("call {index} {field}");
+        self.same(&what("name"), before.name.full(), after.name.full());
+        if before.id.as_ref().is_some_and(|id| !id.is_empty()) {
+            self.same(&what("id"), before.id.as_ref(), after.id.as_ref());
+        }
+        let value = |args: &Option<Payload>| args.as_ref().map(Payload::to_value);
+        if before.args.is_some() || !self.lost(Part::AbsentArguments) {
+            self.same(&what("arguments"), value(&before.args), value(&after.args));
+        }
+        self.same(&what("is answered"), before.result.is_some(), after.result.is_some());
+        let payload = |call: &'_ Call| call.result.as_ref().and_then(|r| r.payload.clone());
+        let text = |p: &Option<Payload>| p.as_ref().map(|p| p.plain().into_owned());
+        let (was, is) = (payload(before), payload(after));
+        // JSON may have become text, and may have lost its white space.
+        if value(&was) != value(&is) && !self.lost(Part::Wrappers) {
+            let is_empty = |p: &Option<Payload>| p.as_ref().is_none_or(|p| p.raw().is_empty());
+            if !(is_empty(&was) && is_empty(&is)) {
+                self.same(&what("result"), text(&was), text(&is));
+            }
+        }
+        let untold = before.result.is_none() && self.lost(Part::UnansweredStatus);
+        if !untold && !self.lost(Part::Status(before.status)) {
+            self.same(&what("status"), before.status, after.status);
+        }
+        if !self.lost(Part::ExitCodes) {
+            self.same(&what("exit code"), before.exit_code, after.exit_code);
+        }
+    }
+}
