@@ -53,7 +53,9 @@ pub(crate) fn all(value: Value<'_>, role: Role) -> Vec<Message> {
                 }
             }
         } else if value.is_string() && value.inner() != Some("") {
-            found.push(Message { role, parts: vec![Part::Text(payload(value))] });
+            let mut message = Message { role, parts: Vec::new() };
+            content(&mut message, value);
+            found.push(message);
         }
     }
     found
@@ -444,6 +446,11 @@ mod tests {
                 "Assistant: f#1{}\n",
             ),
             (r#"[{"role":"tool","tool_call_id":"1","content":"r"}]"#, "Tool: #1=r/None\n"),
+            // Strands, whose blocks are text
+            (
+                r#"{"message":"[{\"text\":\"w\"},{\"toolUse\":{\"toolUseId\":\"1\",\"name\":\"f\",\"input\":{}}}]","finish_reason":"tool_use"}"#,
+                "User: w f#1{}\n",
+            ),
             // OpenAI Responses
             (
                 r#"[{"role":"user","content":"u"},{"type":"function_call","call_id":"1","id":"x","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"1","output":"r"}]"#,
