@@ -5,7 +5,7 @@
 
 use crate::format::FormatInfo;
 use crate::model::{
-    Actor, Agent, At, Call, CallResult, Event, EventKind, Fact, Level, Payload, Status, Step, Text,
+    Actor, At, Call, CallResult, Event, EventKind, Fact, Level, Payload, Status, Step, Text,
     ToolName, Trajectory, Usage,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -134,29 +134,7 @@ impl Builder {
     #[must_use]
     pub fn new(format: &FormatInfo, file: Arc<str>) -> Self {
         Self {
-            run: Trajectory {
-                format: format.id,
-                file,
-                id: None,
-                name: None,
-                agent: Agent::default(),
-                parent: None,
-                cwd: None,
-                started: None,
-                ended: None,
-                events: Vec::new(),
-                calls: Vec::new(),
-                steps: Vec::new(),
-                user_turns: 0,
-                orphans: 0,
-                repeated_results: 0,
-                usage: None,
-                cost: None,
-                tools: None,
-                children: Vec::new(),
-                outcome: None,
-                fidelity: format.fidelity,
-            },
+            run: Trajectory::empty(format.id, file, format.fidelity),
             by_id: HashMap::new(),
             open_from: Cell::new(0),
             steps_by_id: HashMap::new(),
@@ -365,6 +343,7 @@ impl Builder {
     /// A result that answers no call.
     pub fn orphan(&mut self, answer: Answer) {
         self.run.orphans += 1;
+        self.run.failed_orphans += u32::from(answer.status.is_error());
         self.event(EventKind::OrphanResult, answer.payload, None, answer.time, answer.at);
     }
 

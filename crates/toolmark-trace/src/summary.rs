@@ -26,7 +26,7 @@ pub struct Summary {
     pub tool_calls: u64,
     /// Results, those without a call included.
     pub tool_results: u64,
-    /// Calls that failed, were denied or interrupted.
+    /// Calls and orphaned results that failed, were denied or interrupted.
     pub tool_errors: Option<u64>,
     /// Calls without a result.
     pub unanswered: u64,
@@ -99,7 +99,7 @@ impl Summary {
         self.unknown_records += run.unknown_records() as u64;
         self.orphans += u64::from(run.orphans);
         self.tool_results += u64::from(run.orphans);
-        let mut errors = 0;
+        let mut errors = u64::from(run.failed_orphans);
         let mut per_step: BTreeMap<u32, u64> = BTreeMap::new();
         for call in &run.calls {
             self.tool_calls += 1;

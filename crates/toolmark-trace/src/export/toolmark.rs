@@ -64,6 +64,9 @@ impl Writer {
         w.opt("outcome", run.outcome.as_ref())?;
         w.put("user_turns", &run.user_turns)?;
         w.put("orphans", &run.orphans)?;
+        if run.failed_orphans > 0 {
+            w.put("failed_orphans", &run.failed_orphans)?;
+        }
         w.put("repeated_results", &run.repeated_results)?;
         usage(w, run.usage.as_ref())?;
         w.opt("cost", run.cost)?;

@@ -96,6 +96,7 @@ impl Line<'_> {
                 "outcome" => run.outcome = record.text(value),
                 "user_turns" => run.user_turns = count(value).unwrap_or(0),
                 "orphans" => run.orphans = count(value).unwrap_or(0),
+                "failed_orphans" => run.failed_orphans = count(value).unwrap_or(0),
                 "repeated_results" => run.repeated_results = count(value).unwrap_or(0),
                 "usage" => run.usage = usage(value),
                 "cost" => run.cost = cost(value),
@@ -322,29 +323,7 @@ impl Line<'_> {
 }
 
 fn empty() -> Trajectory {
-    Trajectory {
-        format: INFO.id,
-        file: Arc::from(""),
-        id: None,
-        name: None,
-        agent: Agent::default(),
-        parent: None,
-        cwd: None,
-        started: None,
-        ended: None,
-        events: Vec::new(),
-        calls: Vec::new(),
-        steps: Vec::new(),
-        user_turns: 0,
-        orphans: 0,
-        repeated_results: 0,
-        usage: None,
-        cost: None,
-        tools: None,
-        children: Vec::new(),
-        outcome: None,
-        fidelity: Fidelity::FULL,
-    }
+    Trajectory::empty(INFO.id, Arc::from(""), Fidelity::FULL)
 }
 
 fn count(value: Value<'_>) -> Option<u32> {
@@ -484,7 +463,8 @@ mod tests {
     fn another_version_is_not_read_but_named() {
         let text = r#"{"schema":"toolmark.trajectory.v9"}"#;
         let error = crate::read(text.as_bytes(), "t", &crate::Options::default()).err().unwrap();
-        assert!(error.to_string().contains("nearest is toolmark"), "{error}");
+        let hint = crate::Diagnostic::from_error(&error).hint.unwrap();
+        assert!(hint.contains("nearest is toolmark"), "{hint}");
     }
 
     proptest! {

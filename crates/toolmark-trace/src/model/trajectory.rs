@@ -39,6 +39,8 @@ pub struct Trajectory {
     pub user_turns: u32,
     /// Results that answer no call of this trajectory.
     pub orphans: u32,
+    /// How many of them report an error.
+    pub failed_orphans: u32,
     /// Results that repeat one already seen.
     pub repeated_results: u32,
     /// Token usage of the run, sub-agents left out.
@@ -172,6 +174,39 @@ pub struct ToolDefinition {
 }
 
 impl Trajectory {
+    /// A run of which nothing is known yet.
+    #[must_use]
+    pub(crate) fn empty(
+        format: &'static str,
+        file: std::sync::Arc<str>,
+        fidelity: Fidelity,
+    ) -> Self {
+        Self {
+            format,
+            file,
+            id: None,
+            name: None,
+            agent: Agent::default(),
+            parent: None,
+            cwd: None,
+            started: None,
+            ended: None,
+            events: Vec::new(),
+            calls: Vec::new(),
+            steps: Vec::new(),
+            user_turns: 0,
+            orphans: 0,
+            failed_orphans: 0,
+            repeated_results: 0,
+            usage: None,
+            cost: None,
+            tools: None,
+            children: Vec::new(),
+            outcome: None,
+            fidelity,
+        }
+    }
+
     /// The calls of one step.
     pub fn calls_of(&self, step: u32) -> impl Iterator<Item = &Call> {
         self.calls.iter().filter(move |c| c.step == Some(step))
