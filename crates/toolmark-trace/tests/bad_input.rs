@@ -57,12 +57,31 @@ fn broken_lines_are_placed_and_the_rest_is_read() {
     );
     let done = all(text);
     assert_eq!(counts(&done), (1, 1));
-    assert_eq!(done.skipped, 4);
+    // What a program printed between its events is passed over, not missed.
+    assert_eq!(done.skipped, 3);
     let places: Vec<(u32, u32)> =
         done.diagnostics.iter().map(|d| (d.location.line, d.location.column)).collect();
     assert_eq!(places, [(2, 1), (3, 12), (4, 2), (7, 61)]);
-    assert!(done.diagnostics.iter().all(|d| d.severity == Severity::Skipped));
+    let (noise, missed) = done.diagnostics.split_first().unwrap();
+    assert_eq!(noise.severity, Severity::Note);
+    assert!(missed.iter().all(|d| d.severity == Severity::Skipped));
     assert_eq!(done.diagnostics[0].excerpt.as_deref(), Some("npm warn: something"));
+}
+
+#[test]
+fn a_record_without_its_start_is_missed() {
+    let done = all(format!("{}\n{CALL}\n{RESULT}\n", &USER[10..]));
+    assert_eq!(counts(&done), (1, 1));
+    assert_eq!(done.skipped, 1);
+}
+
+#[test]
+fn events_are_found_behind_much_noise() {
+    let noise = "[DEBUG] Writing to temp file\n[server] recv: {\"id\":1}\nPulling layer\n";
+    let text = format!("{}{USER}\n{CALL}\n{RESULT}\n", noise.repeat(500));
+    let done = all(text);
+    assert_eq!(counts(&done), (1, 1));
+    assert_eq!(done.skipped, 1000);
 }
 
 #[test]

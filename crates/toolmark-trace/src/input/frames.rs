@@ -71,6 +71,11 @@ impl Frames {
         }
     }
 
+    /// How the records are laid out.
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
+    }
+
     /// The next record, or `None` at the end of the file.
     pub(crate) fn next(&mut self, out: &mut Out) -> Option<Frame> {
         loop {
