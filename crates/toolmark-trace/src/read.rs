@@ -127,26 +127,11 @@ pub fn read(
     // Detection looks at the first records only; they are read again in earnest.
     let mut out = Out::new(Arc::clone(&file));
     let mut frames = Frames::new(head, skipped, shape, limits, Arc::clone(&file));
-    let mut looked_at: Vec<Frame> = Vec::new();
+    let mut looked_at = Vec::new();
     let format = match options.force {
         Some(format) => format,
         None => {
-            const MOST: usize = 40;
-            let mut bytes = 0;
-            while looked_at.len() < MOST && bytes < 128 << 10 {
-                let Some(mut frame) = frames.next(&mut out) else { break };
-                if is_open(frame.text()) {
-                    frame = whole_value(&mut frames, frame);
-                }
-                if looks_like_json(frame.text()) {
-                    bytes += frame.text().len();
-                }
-                looked_at.push(frame);
-                // Noise in front of the first event does not count.
-                if bytes == 0 && looked_at.len() == MOST {
-                    more_noise(&mut frames, &mut looked_at, &mut out);
-                }
-            }
+            looked_at = first_frames(&mut frames, &mut out);
             let texts: Vec<&str> =
                 looked_at.iter().map(Frame::text).filter(|t| looks_like_json(t)).collect();
             let head = texts.first().map_or(&[][..], |t| t.as_bytes());
@@ -161,7 +146,7 @@ pub fn read(
         file,
         format,
         reader: format.reader(),
-        source: Source::Text { frames, looked_at: looked_at.into_iter() },
+        source: Source::Text { frames, looked_at: looked_at.into_iter(), in_log: None },
         scanner: Scanner::new(),
         out,
         records: 0,
@@ -169,8 +154,42 @@ pub fn read(
     })
 }
 
+/// The frames that detection looks at. The noise a CI log has in front of its
+/// first events and between them does not count, within reason.
+fn first_frames(frames: &mut Frames, out: &mut Out) -> Vec<Frame> {
+    const MOST: usize = 40;
+    const MOST_BYTES: usize = 128 << 10;
+    const MOST_NOISE: usize = 20_000;
+    let mut found = Vec::new();
+    let (mut records, mut bytes) = (0, 0);
+    while records < MOST && bytes < MOST_BYTES && found.len() < MOST_NOISE {
+        let Some(mut frame) = frames.next(out) else { break };
+        if is_open(frame.text()) {
+            frame = whole_value(frames, frame);
+        }
+        if looks_like_json(frame.text()) {
+            records += 1;
+            bytes += frame.text().len();
+        }
+        found.push(frame);
+    }
+    found
+}
+
+/// Does a text begin like a record? `[DEBUG]` of a log does not.
 fn looks_like_json(text: &str) -> bool {
-    text.starts_with(['{', '['])
+    match text.as_bytes() {
+        [b'{', ..] => true,
+        [b'[', rest @ ..] => {
+            matches!(rest.trim_ascii_start().first(), None | Some(b'{' | b'[' | b'"' | b']'))
+        }
+        _ => false,
+    }
+}
+
+/// Is this the rest of a record whose start the file has lost?
+fn is_torn(line: &str) -> bool {
+    line.trim_end().ends_with('}') && line.contains("\":")
 }
 
 /// Does a line open a value that it does not close?
@@ -186,17 +205,6 @@ fn whole_value(frames: &mut Frames, line: Frame) -> Frame {
             joined
         }
         _ => line,
-    }
-}
-
-/// Reads over the noise a CI log begins with, within reason.
-fn more_noise(frames: &mut Frames, looked_at: &mut Vec<Frame>, out: &mut Out) {
-    const MOST_NOISE: usize = 20_000;
-    let mut events = 0;
-    while looked_at.len() < MOST_NOISE && events < 40 {
-        let Some(frame) = frames.next(out) else { return };
-        events += usize::from(frame.text().starts_with('{'));
-        looked_at.push(frame);
     }
 }
 
@@ -252,7 +260,12 @@ pub fn format_by_id(id: &str) -> Option<&'static dyn Format> {
 }
 
 enum Source {
-    Text { frames: Frames, looked_at: std::vec::IntoIter<Frame> },
+    Text {
+        frames: Frames,
+        looked_at: std::vec::IntoIter<Frame>,
+        /// Does the file begin with other text, as a log does? Known from the first line on.
+        in_log: Option<bool>,
+    },
     Archive(Box<Archive>),
     Binary(Option<Vec<u8>>),
 }
@@ -367,7 +380,7 @@ impl Trajectories {
     }
 
     fn advance_text(&mut self) -> bool {
-        let Source::Text { frames, looked_at } = &mut self.source else { return false };
+        let Source::Text { frames, looked_at, in_log } = &mut self.source else { return false };
         let Some(mut frame) = looked_at.next().or_else(|| frames.next(&mut self.out)) else {
             return false;
         };
@@ -375,6 +388,8 @@ impl Trajectories {
         if looked_at.len() == 0 && is_open(frame.text()) {
             frame = whole_value(frames, frame);
         }
+        let in_log =
+            *in_log.get_or_insert_with(|| !looks_like_json(frame.text()) && !is_torn(frame.text()));
         match self.scanner.parse(frame.text()) {
             Ok(doc) => {
                 self.records += 1;
@@ -388,15 +403,16 @@ impl Trajectories {
                 self.reader.record(&record, &mut self.out);
             }
             Err(error) => {
-                // Of a line that is no JSON at all, its start is what is wrong.
-                let (offset, message) = if looks_like_json(frame.text()) {
-                    (error.offset, format!("not JSON: {}", error.problem))
+                let is_record = !in_log || frame.text().starts_with(['{', '[']);
+                if is_record {
+                    let offset = error.offset.min(frame.end - frame.start);
+                    let at = crate::model::At::new(&frame.block, frame.start + offset);
+                    self.out.skip(&at, format!("not JSON: {}", error.problem));
                 } else {
-                    (0, "not JSON".to_owned())
-                };
-                let offset = offset.min(frame.end - frame.start);
-                let at = crate::model::At::new(&frame.block, frame.start + offset);
-                self.out.skip(&at, message);
+                    // What a program printed around its events was never one.
+                    let at = crate::model::At::new(&frame.block, frame.start);
+                    self.out.note(&at, "not JSON, and not meant to be: passed over");
+                }
             }
         }
         true

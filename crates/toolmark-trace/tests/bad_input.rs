@@ -66,6 +66,23 @@ fn broken_lines_are_placed_and_the_rest_is_read() {
 }
 
 #[test]
+fn a_record_without_its_start_is_missed() {
+    let done = all(format!("{}\n{CALL}\n{RESULT}\n", &USER[10..]));
+    assert_eq!(counts(&done), (1, 1));
+    assert_eq!(done.skipped, 1);
+}
+
+#[test]
+fn events_are_found_behind_much_noise() {
+    let noise = "[DEBUG] Writing to temp file\n[server] recv: {\"id\":1}\nPulling layer\n";
+    let text = format!("Job started\n{}{USER}\n{CALL}\n{RESULT}\n", noise.repeat(500));
+    let done = all(text);
+    assert_eq!(counts(&done), (1, 1));
+    // What begins like JSON counts; what a program merely printed does not.
+    assert_eq!(done.skipped, 1000);
+}
+
+#[test]
 fn a_value_printed_over_many_lines_inside_a_log_is_found() {
     let pretty =
         serde_json::to_string_pretty(&serde_json::from_str::<serde_json::Value>(CALL).unwrap())

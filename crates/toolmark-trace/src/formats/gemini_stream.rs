@@ -235,7 +235,7 @@ mod tests {
 "#,
         );
         assert_eq!(read.format, "gemini-stream");
-        assert_eq!(read.skipped, 1);
+        assert_eq!(read.skipped, 0);
         let run = &read.runs[0];
         assert_eq!(
             sketch(run),
