@@ -43,6 +43,10 @@ impl Watch {
 
 /// Reads, counts, exports and drops on a stack as small as threads have.
 fn survives(name: &str, format: &str, text: String) -> Summary {
+    survives_all(name, format, text, true)
+}
+
+fn survives_all(name: &str, format: &str, text: String, exported: bool) -> Summary {
     let (name, format) = (name.to_owned(), format.to_owned());
     let work = move || {
         let watch = Watch::start();
@@ -52,7 +56,7 @@ fn survives(name: &str, format: &str, text: String) -> Summary {
         let mut summary = Summary::default();
         runs.iter().for_each(|run| summary.add(run));
         let mut times = vec![("read", watch.elapsed())];
-        for exporter in EXPORTERS {
+        for exporter in EXPORTERS.iter().filter(|_| exported) {
             let watch = Watch::start();
             for run in runs.iter().take(100) {
                 exporter.export(run, &mut sink()).unwrap();
@@ -241,7 +245,7 @@ impl Shape {
     }
 
     fn survives(&self, name: &str, lines: impl Iterator<Item = String>) {
-        let summary = survives(name, self.format, self.file(lines));
+        let summary = survives_all(name, self.format, self.file(lines), false);
         assert!(summary.trajectories > 0, "{} {name}", self.format);
     }
 }
@@ -269,6 +273,15 @@ fn no_ids_at_all() {
         let results = (0..n).map(|i| (shape.result)("", i));
         shape.survives("no ids", calls.chain(results));
         shape.survives("results alone", (0..n).map(|i| (shape.result)("", i)));
+    });
+}
+
+#[test]
+fn many_calls_are_exported() {
+    every_shape(|shape, n| {
+        let calls = (0..n / 8).map(|i| (shape.call)(&format!("c{i}"), i));
+        let results = (0..n / 8).rev().map(|i| (shape.result)(&format!("c{i}"), i));
+        survives("exported", shape.format, shape.file(calls.chain(results)));
     });
 }
 

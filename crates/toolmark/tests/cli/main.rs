@@ -6,9 +6,11 @@
 
 mod errors;
 mod formats;
+mod robust;
 mod sessions;
 mod show;
 mod stats;
+mod truth;
 
 use assert_cmd::Command;
 use std::path::{Path, PathBuf};
