@@ -191,7 +191,8 @@ fn long_lines_are_cut() {
     let noise = "word ".repeat(100_000);
     let text = stats(format!("{USER}\n{noise}\n{{\"type\":\"user\",{noise}\n{CALL}\n{RESULT}\n"));
     assert_tells(&text, &["skipped: f.jsonl:2:1", "skipped: f.jsonl:3:"], 3);
-    assert!(text.lines().all(|line| line.chars().count() < 250), "{text}");
+    let (_, errors) = text.split_once("--- stderr\n").unwrap();
+    assert!(errors.lines().all(|line| line.chars().count() <= 100), "{errors}");
 }
 
 #[test]
