@@ -2,7 +2,11 @@
 //!
 //! Snapshots hold what a terminal of 80 columns in UTC shows.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that cannot go on should say so"
+)]
 
 mod errors;
 mod formats;

@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 const FOLDERS: [&str; 6] =
     ["claude_code", "codex_exec_json", "copilot_cli", "pi_session", "swe_agent", "vally"];
 
+/// Is a value of the right type?
+type Check<'a> = &'a dyn Fn(&Value) -> bool;
+
 fn shared() -> Option<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     let found = dir.join("truth.json").is_file().then_some(dir);
@@ -70,7 +73,7 @@ fn every_row_has_the_promised_keys_and_types() {
             })
     };
     let text = |v: &Value| v.is_string();
-    let promised: [(&str, &dyn Fn(&Value) -> bool); 16] = [
+    let promised: [(&str, Check<'_>); 16] = [
         ("file", &text),
         ("format", &text),
         ("trajectories", &count),
