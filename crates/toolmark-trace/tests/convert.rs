@@ -12,7 +12,8 @@
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use toolmark_trace::{
-    Call, EXPORTERS, Exporter, Losses, Options, Part, Payload, Trajectory, Usage, read, read_path,
+    Call, EXPORTERS, EventKind, Exporter, Losses, Options, Part, Payload, Trajectory, Usage, read,
+    read_path,
 };
 
 /// The format that the output of each target is.
@@ -153,6 +154,19 @@ impl Compared<'_> {
             let (before, after) = (counts(&before.usage), counts(&after.usage));
             self.same("tokens", before, after);
         }
+        for (part, what, before, after) in [
+            (Part::Name, "name", &before.name, &after.name),
+            (Part::Outcome, "outcome", &before.outcome, &after.outcome),
+            (Part::WorkingDirectory, "working directory", &before.cwd, &after.cwd),
+        ] {
+            if !self.lost(part) && before.is_some() {
+                self.same(what, before.as_ref(), after.as_ref());
+            }
+        }
+        if !self.lost(Part::Cost) {
+            self.same("cost", before.cost, after.cost);
+        }
+        self.events(before, after);
         let name = |call: &Call| call.name.full().into_owned();
         let names = |run: &Trajectory| run.calls.iter().map(name).collect::<Vec<_>>();
         if before.calls.len() != after.calls.len() {
@@ -160,6 +174,23 @@ impl Compared<'_> {
         }
         for (i, (before, after)) in before.calls.iter().zip(&after.calls).enumerate() {
             self.call(i, before, after);
+        }
+    }
+
+    /// How many there are of each kind of event.
+    fn events(&mut self, before: &Trajectory, after: &Trajectory) {
+        for (part, kind) in [
+            (Some(Part::Reasoning), EventKind::Reasoning),
+            (Some(Part::Skills), EventKind::Skill),
+            (Some(Part::Compactions), EventKind::Compaction),
+            (Some(Part::Errors), EventKind::Error),
+            (None, EventKind::Context),
+        ] {
+            let count = |run: &Trajectory| run.events.iter().filter(|e| e.kind == kind).count();
+            let joined = self.lost(Part::Boundaries) || self.lost(Part::WithheldReasoning);
+            if !part.is_some_and(|part| self.lost(part)) && !joined {
+                self.same(kind.word(), count(before), count(after));
+            }
         }
     }
 
@@ -209,6 +240,19 @@ impl Compared<'_> {
         }
         if !self.lost(Part::ExitCodes) {
             self.same(&what("exit code"), before.exit_code, after.exit_code);
+        }
+        if !self.lost(Part::Actors) {
+            self.same(&what("actor"), before.actor, after.actor);
+        }
+        if !self.lost(Part::Levels) && !untold {
+            self.same(&what("level"), before.level, after.level);
+        }
+        if !self.lost(Part::Namespaces) {
+            let namespace = |call: &Call| call.name.namespace.clone();
+            self.same(&what("namespace"), namespace(before), namespace(after));
+        }
+        if !self.lost(Part::Spawned) && before.spawned.is_some() {
+            self.same(&what("spawned"), before.spawned.as_ref(), after.spawned.as_ref());
         }
     }
 }

@@ -9,12 +9,13 @@
 
 use super::json::Json;
 use super::rows::{Response, Row, Rows};
-use super::shared::{Argument, call_id, joined, starts, words};
+use super::shared::{Argument, call_id, joined, starters, words};
 use super::{ExportInfo, Exporter, Losses, Part};
 use crate::model::{
     Actor, Call, CallResult, DEEPEST, Event, EventKind, Payload, Status, Text, Trajectory, Usage,
 };
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::io;
 
 /// ATIF.
@@ -66,6 +67,14 @@ struct Child<'a> {
     run: &'a Trajectory,
 }
 
+/// The sub-agents of a run.
+#[derive(Default)]
+struct Children<'a> {
+    all: Vec<Child<'a>>,
+    /// Those a call started, by the call's index.
+    started: HashMap<usize, Vec<usize>>,
+}
+
 impl Writer<'_> {
     fn document(
         &mut self,
@@ -76,7 +85,7 @@ impl Writer<'_> {
     ) -> io::Result<()> {
         self.losses.count_run(run, INFO.lacks);
         let children = children(run, depth);
-        if children.is_empty() {
+        if children.all.is_empty() {
             self.losses.add(Part::SubAgents, run.flatten().len() - 1);
         }
         w.put("schema_version", "ATIF-v1.7")?;
@@ -90,8 +99,8 @@ impl Writer<'_> {
             self.step(w, &rows, row, &children)
         })?;
         w.object("final_metrics", |w| final_metrics(w, run, kept.count()))?;
-        if !children.is_empty() {
-            w.array("subagent_trajectories", &children, |w, child| {
+        if !children.all.is_empty() {
+            w.array("subagent_trajectories", &children.all, |w, child| {
                 self.document(w, child.run, Some(&child.id), depth + 1)
             })?;
         }
@@ -103,7 +112,7 @@ impl Writer<'_> {
         w: &mut Json<'_>,
         rows: &Rows<'_>,
         row: &Row<'_>,
-        children: &[Child<'_>],
+        children: &Children<'_>,
     ) -> io::Result<()> {
         match row {
             Row::User(event) => self.said(w, "user", event),
@@ -139,7 +148,7 @@ impl Writer<'_> {
         &mut self,
         w: &mut Json<'_>,
         response: &Response<'_>,
-        children: &[Child<'_>],
+        children: &Children<'_>,
     ) -> io::Result<()> {
         let step = response.step;
         w.time("timestamp", response.time())?;
@@ -209,14 +218,13 @@ impl Writer<'_> {
         index: usize,
         call: &Call,
         result: &CallResult,
-        children: &[Child<'_>],
+        children: &Children<'_>,
     ) -> io::Result<()> {
         w.put("source_call_id", &call_id(call, index))?;
         self.content(w, result.payload.as_ref())?;
-        let started: Vec<_> = children.iter().filter(|child| starts(call, child.run)).collect();
-        if !started.is_empty() {
+        if let Some(started) = children.started.get(&index) {
             w.array("subagent_trajectory_ref", started, |w, child| {
-                w.put("trajectory_id", &child.id)
+                w.put("trajectory_id", &children.all[*child].id)
             })?;
         }
         w.object("extra", |w| {
@@ -246,18 +254,22 @@ fn is_step(row: &Row<'_>) -> bool {
 }
 
 /// The sub-agents with ids that are there and differ.
-fn children(run: &Trajectory, depth: usize) -> Vec<Child<'_>> {
+fn children(run: &Trajectory, depth: usize) -> Children<'_> {
+    let mut children = Children::default();
     if depth >= DEEPEST {
-        return Vec::new();
+        return children;
     }
-    let mut used = std::collections::HashSet::new();
-    let child = |(i, run): (usize, &'_ Trajectory)| {
+    let mut used = HashSet::new();
+    for (i, (run, call)) in run.children.iter().zip(starters(run)).enumerate() {
         let id = run.id.as_ref().map(Text::get).filter(|id| !id.is_empty());
         let id = id.filter(|id| used.insert(id.to_string()));
-        id.map_or_else(|| format!("subagent-{}", i + 1), Cow::into_owned)
-    };
-    let ids: Vec<String> = run.children.iter().enumerate().map(child).collect();
-    ids.into_iter().zip(&run.children).map(|(id, run)| Child { id: id.into(), run }).collect()
+        let id = id.unwrap_or_else(|| Cow::Owned(format!("subagent-{}", i + 1)));
+        children.all.push(Child { id, run });
+        if let Some(call) = call {
+            children.started.entry(call).or_default().push(i);
+        }
+    }
+    children
 }
 
 fn agent(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {

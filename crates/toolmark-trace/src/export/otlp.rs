@@ -10,7 +10,7 @@
 
 use super::json::Json;
 use super::rows::{Response, Row, Rows};
-use super::shared::{starts, words};
+use super::shared::{starters, words};
 use super::{ExportInfo, Exporter, Losses, Part, openai};
 use crate::model::{Actor, Call, Event, EventKind, Form, Payload, Status, Text, Trajectory, Usage};
 use jiff::Timestamp;
@@ -137,8 +137,7 @@ fn agents<'a>(run: &'a Trajectory, trace: u128, losses: &mut Losses) -> Vec<Agen
     while let Some((run, parent)) = waiting.pop_front() {
         losses.count_run(run, INFO.lacks);
         let ids = Ids { trace, run: agents.len() };
-        for child in &run.children {
-            let call = run.calls.iter().position(|call| starts(call, child));
+        for (child, call) in run.children.iter().zip(starters(run)) {
             waiting.push_back((child, Some(call.map_or_else(|| ids.agent(), |c| ids.tool(c)))));
         }
         agents.push(Agent { run, rows: Rows::of(run, losses), ids, parent });

@@ -6,6 +6,7 @@ use super::losses::{Losses, Part};
 use crate::model::{Call, Form, Payload, Text, Trajectory};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// A payload as a JSON value.
 pub(super) enum Argument<'a> {
@@ -82,11 +83,25 @@ pub(super) fn call_id(call: &Call, index: usize) -> Cow<'_, str> {
     id.map_or_else(|| Cow::Owned(format!("call-{}", index + 1)), Text::get)
 }
 
-/// Did this call start that run?
-pub(super) fn starts(call: &Call, child: &Trajectory) -> bool {
-    let by_call = child.parent.as_ref().and_then(|p| p.call.as_ref());
-    (call.spawned.is_some() && call.spawned == child.id)
-        || (by_call.is_some() && by_call == call.id.as_ref())
+/// For each sub-agent of a run, the first call that started it.
+pub(super) fn starters(run: &Trajectory) -> Vec<Option<usize>> {
+    let mut by_spawned = HashMap::new();
+    let mut by_id = HashMap::new();
+    for (index, call) in run.calls.iter().enumerate() {
+        if let Some(spawned) = &call.spawned {
+            by_spawned.entry(spawned.get()).or_insert(index);
+        }
+        if let Some(id) = &call.id {
+            by_id.entry(id.get()).or_insert(index);
+        }
+    }
+    let starter = |child: &Trajectory| {
+        let spawned = child.id.as_ref().and_then(|id| by_spawned.get(&id.get()));
+        let call = child.parent.as_ref().and_then(|parent| parent.call.as_ref());
+        let called = call.and_then(|id| by_id.get(&id.get()));
+        spawned.into_iter().chain(called).min().copied()
+    };
+    run.children.iter().map(starter).collect()
 }
 
 #[cfg(test)]

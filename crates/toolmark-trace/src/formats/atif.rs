@@ -180,6 +180,8 @@ struct Run {
     links: HashMap<String, Option<Text>>,
     final_metrics: Option<Metrics>,
     step_metrics: Metrics,
+    /// Did toolmark write it? Then what it does not state is not known.
+    is_own: bool,
 }
 
 /// Token counts and cost of a step or a run; names differ between the two.
@@ -311,6 +313,7 @@ impl Run {
             links: HashMap::new(),
             final_metrics: None,
             step_metrics: Metrics::default(),
+            is_own: false,
         }
     }
 
@@ -348,6 +351,7 @@ impl Run {
 
     /// What toolmark's exporter says about the run, where ATIF has no field.
     fn exported(&mut self, record: &Record<'_>, extra: Value<'_>) {
+        self.is_own = true;
         let run = &mut self.b.run;
         run.name = record.text_at(extra, "name");
         run.outcome = record.text_at(extra, "outcome");
@@ -395,7 +399,9 @@ impl Run {
             "system" => match step.event() {
                 "compaction" => self.b.event(EventKind::Compaction, text, None, step.time, at),
                 "error" => self.b.event(EventKind::Error, text, None, step.time, at),
-                _ if text.is_some() => self.b.context(text, step.time, at),
+                _ if text.is_some() || (self.is_own && step.observation.is_none()) => {
+                    self.b.context(text, step.time, at);
+                }
                 _ => {}
             },
             other => self.b.unknown(format!("source/{other}"), at),
@@ -539,6 +545,10 @@ impl Run {
         if call.is_none_or(|c| self.b.run.calls[c as usize].step != number) {
             answer.time = step.time;
         }
+        let spawned = result.at(&["extra", "spawned"]).and_then(|s| record.text(s));
+        if let (Some(call), Some(run)) = (call, spawned) {
+            self.b.run.calls[call as usize].spawned = Some(run);
+        }
         self.references(record, result, call);
         match (call, id) {
             (Some(call), _) => self.b.answer_call(call, answer),
@@ -576,7 +586,8 @@ impl Run {
         for (id, answer) in std::mem::take(&mut self.waiting) {
             self.b.answer(&id, answer);
         }
-        let totals = self.final_metrics.unwrap_or_default().or(self.step_metrics);
+        let totals = self.final_metrics.unwrap_or_default();
+        let totals = if self.is_own { totals } else { totals.or(self.step_metrics) };
         if let Some(usage) = totals.usage() {
             self.b.add_usage(usage);
         }

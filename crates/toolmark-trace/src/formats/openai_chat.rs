@@ -42,6 +42,10 @@ impl Format for OpenaiChat {
         if sample.iter().any(|m| is_response(*m) || has_call_or_result(*m)) {
             return 60;
         }
+        // A conversation in which nothing was said is one.
+        if sample.is_empty() && probe.any(|r| r.get("messages").is_some_and(Value::is_array)) {
+            return 50;
+        }
         let plain = sample.iter().filter(|m| is_plain_message(**m)).count();
         match plain {
             0 => 0,

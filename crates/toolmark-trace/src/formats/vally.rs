@@ -181,6 +181,7 @@ fn metadata(b: &mut Builder, record: &Record<'_>, metadata: Value<'_>) {
         match key.inner().unwrap_or("") {
             "model" => b.run.agent.model = record.text(value),
             "executor" => b.run.agent.name = record.text(value),
+            "outcome" => b.run.outcome = record.text(value),
             "startedAt" | "completedAt" => b.seen(time::from_value(value)),
             _ => {}
         }
@@ -257,7 +258,11 @@ impl Run {
             }
             "error" => self.b.event(EventKind::Error, text("message"), self.turn, time, at),
             "system" => {
-                let is_compaction = data.raw().contains("compact");
+                // Converters name the event; where they do not, its words have to do.
+                let is_compaction = match data.get("eventType").and_then(Value::inner) {
+                    Some(kind) => kind.contains("compact"),
+                    None => data.raw().contains("compact"),
+                };
                 let kind = if is_compaction { EventKind::Compaction } else { EventKind::Context };
                 self.b.event(kind, text("content"), None, time, at);
             }

@@ -246,7 +246,7 @@ impl fmt::Debug for At {
 
 /// Turns places into locations.
 ///
-/// Lines and characters are counted once, with a mark every few kilobytes, so
+/// Lines and characters are counted once, with a mark every so many bytes, so
 /// that locating everything in a document costs one pass over it, however long
 /// its lines are and in whatever order the places come.
 #[derive(Default)]
@@ -284,7 +284,7 @@ impl Locator {
 }
 
 impl Marks {
-    const EVERY: usize = 4096;
+    const EVERY: usize = 512;
 
     fn at(&mut self, offset: usize) -> Mark {
         let bytes = self.block.text.as_bytes();

@@ -6,7 +6,7 @@
 
 use crate::Stop;
 use crate::cli::Reading;
-use crate::diagnostics::Findings;
+use crate::diagnostics::{Findings, print_failure};
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::inputs::{Input, expand};
@@ -112,6 +112,13 @@ impl Stats {
             Output::Csv => print_csv(printer, &rows)?,
         }
         note_foreign(printer, &foreign)?;
+        if rows.is_empty() {
+            // Nothing counted is not the same as nothing there to count.
+            let named: Vec<_> = self.paths.iter().map(|path| path.to_string_lossy()).collect();
+            let failure = Failure::unread(format!("found no trace in {}", named.join(", ")));
+            print_failure(printer, &failure.hint("toolmark formats lists what can be read"))?;
+            exit = Exit::Unread;
+        }
         Ok(exit)
     }
 }

@@ -2,15 +2,21 @@
 //!
 //! Snapshots hold what a terminal of 80 columns in UTC shows.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that cannot go on should say so"
+)]
 
 mod architecture;
 mod docs;
 mod errors;
 mod formats;
+mod robust;
 mod sessions;
 mod show;
 mod stats;
+mod truth;
 
 use assert_cmd::Command;
 use std::path::{Path, PathBuf};

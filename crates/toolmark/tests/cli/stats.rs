@@ -67,17 +67,23 @@ fn jsonl_is_json_line_by_line() {
 fn the_number_of_threads_does_not_show() {
     let dir = tempfile::tempdir().unwrap();
     let samples = [DISK_FULL, FLAKY_TEST, EVERYTHING].map(|f| fs::read(root().join(f)).unwrap());
-    for n in 0..40 {
+    for n in 0..200 {
         let mut text = samples[n % samples.len()].clone();
         if n % 7 == 0 {
             text.extend_from_slice(b"{\"cut\": ");
         }
         fs::write(dir.path().join(format!("{n}.jsonl")), text).unwrap();
     }
+    fs::write(dir.path().join("empty.jsonl"), "").unwrap();
+    fs::write(dir.path().join("notes.txt"), "no trace\n").unwrap();
     let path = dir.path().to_str().unwrap();
     for format in ["table", "json", "jsonl", "csv"] {
-        let with = |threads| run(&["stats", path, "--format", format, "--threads", threads]);
-        assert_eq!(with("1"), with("4"), "{format}");
+        let with =
+            |threads| run(&["stats", "samples", path, "--format", format, "--threads", threads]);
+        let one = with("1");
+        assert!(one.contains("39.jsonl") && one.contains("--- exit 3"), "{one}");
+        assert_eq!(one, with("2"), "{format}");
+        assert_eq!(one, with("8"), "{format}");
     }
 }
 
