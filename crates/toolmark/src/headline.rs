@@ -69,7 +69,11 @@ fn of_text(args: &Payload) -> Headline {
     match patched_files(&raw) {
         Some(files) => Headline { main: files, extra: String::new() },
         None if raw.trim() == "{}" => Headline::default(),
-        None => Headline { main: head(&raw, LONGEST).to_owned(), extra: String::new() },
+        // Arguments that were printed over several lines are put on one.
+        None => match args.parsed().filter(|_| raw.contains('\n')) {
+            Some(value) => Headline { main: value.to_string(), extra: String::new() },
+            None => Headline { main: head(&raw, LONGEST).to_owned(), extra: String::new() },
+        },
     }
 }
 
@@ -77,6 +81,11 @@ fn of_object(map: &Map<String, Value>, cwd: Option<&str>) -> Option<Headline> {
     let (key, value) = SAYS_MOST.iter().find_map(|key| Some((*key, words(map.get(*key)?)?)))?;
     let main = match key {
         _ if PATHS.contains(&key) => seen_from(cwd, &value).to_owned(),
+        // An editor's sub-command (`create`, `view`) says little without its file.
+        "command" if !value.contains(' ') && map.get("path").is_some_and(Value::is_string) => {
+            let path = map["path"].as_str().unwrap_or_default();
+            format!("{value} {}", seen_from(cwd, path))
+        }
         "patch" | "input" | "command" | "cmd" => patched_files(&value).unwrap_or(value),
         _ => value,
     };
@@ -189,7 +198,10 @@ mod tests {
                 r#"{"subagent_type":"Explore","description":"Look","prompt":"…"}"#,
                 "Look | (Explore)",
             ),
+            (r#"{"command":"create","path":"/w/a.rs","file_text":"x"}"#, "create a.rs | "),
+            (r#"{"command":"ls","path":7}"#, "ls | "),
             (r#"{"a":1,"b":[2]}"#, r#"{"a":1,"b":[2]} | "#),
+            ("{\n  \"a\": 1,\n  \"b\": [2]\n}", r#"{"a":1,"b":[2]} | "#),
             (r#"{"command":7,"url":"https://x"}"#, "https://x | "),
             ("{}", " | "),
             ("*** Begin Patch\n*** Update File: a.rs\n+x\n*** Add File: b.rs\n", "a.rs b.rs | "),
