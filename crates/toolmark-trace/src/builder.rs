@@ -360,6 +360,15 @@ impl Builder {
         }
     }
 
+    /// Adds the usage of every step: for sources that state none for the run.
+    pub fn add_usage_of_steps(&mut self) {
+        for at in 0..self.run.steps.len() {
+            if let Some(usage) = self.run.steps[at].usage {
+                self.add_usage(usage);
+            }
+        }
+    }
+
     /// Closes the trajectory.
     #[must_use]
     pub fn finish(mut self) -> Trajectory {

@@ -328,10 +328,7 @@ impl<'a> Tree<'a> {
     /// Sums up the usage and puts every sub-agent under its owner.
     fn finish(mut self) -> crate::model::Trajectory {
         for lane in &mut self.lanes {
-            let steps: Vec<Usage> = lane.b.run.steps.iter().filter_map(|s| s.usage).collect();
-            for usage in steps {
-                lane.b.add_usage(usage);
-            }
+            lane.b.add_usage_of_steps();
             if lane.b.run.usage.is_none() {
                 lane.b.run.usage = lane.stated;
             }

@@ -230,10 +230,10 @@ impl Reader for SessionReader {
         let Some(mut main) = self.main.take() else { return };
         for mut side in sides {
             side.run.parent = Some(Parent { trajectory: main.run.id.clone(), call: None });
-            close_usage(&mut side);
+            side.add_usage_of_steps();
             main.run.children.push(side.finish());
         }
-        close_usage(&mut main);
+        main.add_usage_of_steps();
         out.push(main.finish());
     }
 }
@@ -435,14 +435,6 @@ fn system_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
     };
     let text = line.content.map(|c| record.payload(c));
     b.event(kind, text, None, line.time(), record.at());
-}
-
-/// The run's usage is the sum over its responses.
-pub(super) fn close_usage(b: &mut Builder) {
-    let steps: Vec<Usage> = b.run.steps.iter().filter_map(|s| s.usage).collect();
-    for usage in steps {
-        b.add_usage(usage);
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! nothing else. Logs of CI jobs put noise between the events or print all of
 //! them as one array; some tools wrap the body of an event in `message`.
 
-use super::claude_code::{close_usage, enrich, skill_event};
+use super::claude_code::{enrich, skill_event};
 use super::shared::anthropic;
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -358,7 +358,7 @@ impl Session {
         main.run.children.reverse();
         match self.usage {
             Some(usage) => main.run.usage = Some(usage),
-            None => close_usage(&mut main),
+            None => main.add_usage_of_steps(),
         }
         // Only `json` output has nothing but the result.
         if main.run.steps.is_empty() && main.run.calls.is_empty() && main.run.outcome.is_some() {
@@ -406,7 +406,7 @@ impl Session {
 
 /// Makes the sub-agent that `call` started a child of `owner`.
 fn hang_up(owner: &mut Builder, main_id: Option<Text>, call: String, mut agent: Builder) {
-    close_usage(&mut agent);
+    agent.add_usage_of_steps();
     agent.run.children.reverse();
     let mut id = Text::owned(call.as_str());
     if let Some(index) = owner.find(&call) {

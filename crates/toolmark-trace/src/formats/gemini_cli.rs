@@ -111,10 +111,7 @@ impl Reader for SessionReader {
 
     fn finish(&mut self, out: &mut Out) {
         let Some(Session { mut b, .. }) = self.session.take() else { return };
-        let steps: Vec<Usage> = b.run.steps.iter().filter_map(|s| s.usage).collect();
-        for usage in steps {
-            b.add_usage(usage);
-        }
+        b.add_usage_of_steps();
         out.push(b.finish());
     }
 }

@@ -82,10 +82,7 @@ impl Reader for WireReader {
         match self.stated.take() {
             Some(usage) => b.run.usage = Some(usage),
             None => {
-                let steps: Vec<Usage> = b.run.steps.iter().filter_map(|s| s.usage).collect();
-                for usage in steps {
-                    b.add_usage(usage);
-                }
+                b.add_usage_of_steps();
             }
         }
         out.push(b.finish());

@@ -120,7 +120,7 @@ impl Conversation {
     }
 
     fn finish(mut self) -> crate::model::Trajectory {
-        chat::close_usage(&mut self.b);
+        self.b.add_usage_of_steps();
         self.b.finish()
     }
 

@@ -129,7 +129,7 @@ impl Run {
 
     fn finish(mut self) -> crate::model::Trajectory {
         if self.b.run.usage.is_none() {
-            chat::close_usage(&mut self.b);
+            self.b.add_usage_of_steps();
         }
         // Without responses nobody knows which calls came together.
         if self.b.run.steps.is_empty() && !self.b.run.calls.is_empty() {

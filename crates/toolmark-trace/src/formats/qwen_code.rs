@@ -11,7 +11,7 @@ use super::shared::gemini;
 use super::shared::pairing::OpenCalls;
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{EventKind, Fact, Fidelity, Level, Payload, Status, Text, Usage, time};
+use crate::model::{EventKind, Fact, Fidelity, Level, Payload, Status, Text, time};
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
@@ -72,10 +72,7 @@ impl Reader for SessionReader {
 
     fn finish(&mut self, out: &mut Out) {
         let Some(Session { mut b, .. }) = self.session.take() else { return };
-        let steps: Vec<Usage> = b.run.steps.iter().filter_map(|s| s.usage).collect();
-        for usage in steps {
-            b.add_usage(usage);
-        }
+        b.add_usage_of_steps();
         out.push(b.finish());
     }
 }

@@ -104,7 +104,7 @@ fn read_simulation(
     for message in simulation.get("messages").into_iter().flat_map(Value::items) {
         read_message(&mut b, record, message);
     }
-    chat::close_usage(&mut b);
+    b.add_usage_of_steps();
     out.push(b.finish());
 }
 

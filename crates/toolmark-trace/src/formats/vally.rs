@@ -151,10 +151,7 @@ fn read(record: &Record<'_>, trajectory: Value<'_>, out: &Out) -> Builder {
 fn finish(mut b: Builder) -> Trajectory {
     if b.run.usage.is_none() {
         // Without metrics, the calls of the model add up to the run.
-        let steps: Vec<Usage> = b.run.steps.iter().filter_map(|s| s.usage).collect();
-        for usage in steps {
-            b.add_usage(usage);
-        }
+        b.add_usage_of_steps();
     }
     b.finish()
 }

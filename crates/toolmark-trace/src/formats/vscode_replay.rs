@@ -75,10 +75,7 @@ impl Reader for ReplayReader {
             }
             None => prompt(&mut b, record, export, &mut asked),
         }
-        let steps: Vec<Usage> = b.run.steps.iter().filter_map(|s| s.usage).collect();
-        for usage in steps {
-            b.add_usage(usage);
-        }
+        b.add_usage_of_steps();
         out.push(b.finish());
     }
 

@@ -90,11 +90,3 @@ pub(crate) fn usage(usage: Value<'_>) -> Option<Usage> {
     usage_of.stated_total = count(&["total_tokens"]);
     Some(usage_of)
 }
-
-/// The run's usage is the sum over its responses.
-pub(crate) fn close_usage(b: &mut Builder) {
-    let steps: Vec<Usage> = b.run.steps.iter().filter_map(|s| s.usage).collect();
-    for usage in steps {
-        b.add_usage(usage);
-    }
-}
