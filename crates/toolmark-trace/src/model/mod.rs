@@ -17,5 +17,5 @@ pub use payload::{Form, Payload};
 pub use status::{Level, Status};
 pub use text::{At, Block, Location, Locator, Text};
 pub(crate) use trajectory::DEEPEST;
-pub use trajectory::{Agent, Event, EventKind, Parent, Step, ToolDefinition, Trajectory};
+pub use trajectory::{Agent, Event, EventKind, Parent, Stated, Step, ToolDefinition, Trajectory};
 pub use usage::{Convention, Cost, Normalised, Tokens, Usage};

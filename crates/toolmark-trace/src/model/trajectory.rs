@@ -1,7 +1,7 @@
 //! One run of one agent.
 
 use super::{At, Call, Cost, Fidelity, Payload, Text, Usage};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 /// Sub-agents are nested no deeper than this: readers put deeper ones beside
 /// their parents, so that whoever walks a tree may do so recursively, and so
@@ -53,8 +53,34 @@ pub struct Trajectory {
     pub children: Vec<Trajectory>,
     /// How the source says the run ended (`success`, `error_max_turns`, an exit status).
     pub outcome: Option<Text>,
+    /// What the source itself says about the run as a whole.
+    pub stated: Stated,
     /// What the source could not tell.
     pub fidelity: Fidelity,
+}
+
+/// Sums and answers a source states beside the events they could be made of.
+/// Graders of other systems read these, so they are kept as they stand.
+#[derive(Debug, Clone, Default)]
+pub struct Stated {
+    /// The final answer.
+    pub output: Option<Payload>,
+    /// How many calls.
+    pub calls: Option<u64>,
+    /// How many model responses (what some call turns).
+    pub responses: Option<u64>,
+    /// How many errors.
+    pub errors: Option<u64>,
+    /// How long it took.
+    pub duration: Option<SignedDuration>,
+    /// Where the files of the run are now, if anywhere: `local`, `materialized`, `remote`.
+    pub workspace: Option<Text>,
+    /// Where its artifacts were kept.
+    pub artifacts: Option<Text>,
+    /// What changed in the workspace, as a unified diff.
+    pub diff: Option<Payload>,
+    /// The row the run was read from, where runs come as rows of a dataset.
+    pub row: Option<Payload>,
 }
 
 /// Who ran.
@@ -203,6 +229,7 @@ impl Trajectory {
             tools: None,
             children: Vec::new(),
             outcome: None,
+            stated: Stated::default(),
             fidelity,
         }
     }

@@ -1,0 +1,274 @@
+//! How the answers of several graders make one.
+
+use crate::outcome::{Cause, Verdict};
+use crate::profile::Profile;
+
+/// Scores within this of a threshold reach it: 4/5 is 0.8.
+const EPSILON: f64 = 1e-9;
+
+/// What decides about a case.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rule {
+    /// Every grader must pass.
+    All,
+    /// The weighted mean of the scores must reach this.
+    Threshold(f64),
+}
+
+/// How the answers of a case's graders make one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scoring {
+    /// What decides.
+    pub rule: Rule,
+    /// Whose reading: AgentV sets a case whose required grader failed to 0, and
+    /// a case whose weights are all 0 too.
+    pub profile: Profile,
+}
+
+impl Default for Scoring {
+    fn default() -> Self {
+        Self { rule: Rule::All, profile: Profile::Toolmark }
+    }
+}
+
+/// One grader's answer with its part in the case.
+#[derive(Debug, Clone)]
+pub struct Scored<'a> {
+    /// The grader.
+    pub name: &'a str,
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// Its score.
+    pub score: Option<f64>,
+    /// Its weight.
+    pub weight: f64,
+    /// Must it hold whatever the others say?
+    pub required: bool,
+    /// The score it must reach for that.
+    pub min_score: Option<f64>,
+}
+
+/// What the answers came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The weighted mean of the scores, where all are known.
+    pub score: Option<f64>,
+    /// Why.
+    pub reason: String,
+}
+
+/// Does a score reach a threshold?
+#[must_use]
+pub fn reaches(score: f64, threshold: f64) -> bool {
+    score + EPSILON >= threshold
+}
+
+impl Scoring {
+    fn is_agentv(self) -> bool {
+        matches!(self.profile, Profile::AgentV1 | Profile::AgentV2 | Profile::AgentV5)
+    }
+
+    /// Decides about a case. Graders that could not tell are taken at their
+    /// best and at their worst: only where both come to the same is it told.
+    #[must_use]
+    pub fn decide(self, graders: &[Scored<'_>]) -> Decision {
+        if graders.is_empty() {
+            return Decision {
+                verdict: Verdict::Unknown(Cause::NoGraders),
+                score: None,
+                reason: "the case has no graders".into(),
+            };
+        }
+        let total: f64 = graders.iter().map(|g| g.weight).sum();
+        let (low, high) = bounds(graders, total);
+        let score = (low == high && total > 0.0).then_some(low);
+        let required =
+            graders.iter().filter(|g| g.required).map(|g| (g.name, self.holds(g))).min_by_key(
+                |(_, verdict)| match verdict {
+                    Verdict::Fail => 0,
+                    Verdict::Unknown(_) => 1,
+                    Verdict::Pass => 2,
+                },
+            );
+        if let Some((name, Verdict::Fail)) = required {
+            let score = if self.is_agentv() { Some(0.0) } else { score };
+            let reason = format!("the required grader {name} did not pass");
+            return Decision { verdict: Verdict::Fail, score, reason };
+        }
+        let decided = match self.rule {
+            Rule::All => all(graders),
+            Rule::Threshold(threshold) if total > 0.0 => over(threshold, low, high, graders),
+            Rule::Threshold(_) if self.is_agentv() => Decision {
+                verdict: Verdict::Fail,
+                score: Some(0.0),
+                reason: "all weights are 0".into(),
+            },
+            Rule::Threshold(_) => Decision {
+                verdict: Verdict::Unknown(Cause::Configuration),
+                score: None,
+                reason: "all weights are 0, so no score can reach the threshold".into(),
+            },
+        };
+        let verdict = match required {
+            Some((_, unknown @ Verdict::Unknown(_))) => decided.verdict.and(unknown),
+            _ => decided.verdict,
+        };
+        Decision { verdict, score: decided.score.or(score), reason: decided.reason }
+    }
+
+    /// Does a required grader hold?
+    fn holds(self, grader: &Scored<'_>) -> Verdict {
+        let mark = match (grader.min_score, self.rule) {
+            (Some(mark), _) => mark,
+            (None, Rule::Threshold(threshold)) if self.is_agentv() => threshold,
+            _ => return grader.verdict,
+        };
+        match (grader.verdict, grader.score) {
+            (unknown @ Verdict::Unknown(_), _) => unknown,
+            (_, Some(score)) => Verdict::of(reaches(score, mark)),
+            (verdict, None) => verdict,
+        }
+    }
+}
+
+/// The weighted mean where unknown graders count 0, and where they count 1.
+fn bounds(graders: &[Scored<'_>], total: f64) -> (f64, f64) {
+    if total <= 0.0 {
+        return (0.0, 0.0);
+    }
+    let mean = |unknown: f64| {
+        let score = |g: &Scored<'_>| match (g.score, g.verdict) {
+            (Some(score), _) => score,
+            (None, Verdict::Pass) => 1.0,
+            (None, Verdict::Fail) => 0.0,
+            (None, Verdict::Unknown(_)) => unknown,
+        };
+        graders.iter().map(|g| g.weight * score(g)).sum::<f64>() / total
+    };
+    (mean(0.0), mean(1.0))
+}
+
+fn names<'a>(
+    graders: &'a [Scored<'_>],
+    which: impl Fn(Verdict) -> bool + 'a,
+) -> impl Iterator<Item = &'a str> {
+    graders.iter().filter(move |g| which(g.verdict)).map(|g| g.name)
+}
+
+fn all(graders: &[Scored<'_>]) -> Decision {
+    let verdict = graders.iter().fold(Verdict::Pass, |sum, g| sum.and(g.verdict));
+    let list = |which: fn(Verdict) -> bool| {
+        let names: Vec<&str> = names(graders, which).collect();
+        names.join(", ")
+    };
+    let reason = match verdict {
+        Verdict::Pass => match graders {
+            [one] => format!("{} passed", one.name),
+            many => format!("all {} graders passed", many.len()),
+        },
+        Verdict::Fail => format!("failed: {}", list(|v| v == Verdict::Fail)),
+        Verdict::Unknown(_) => {
+            format!("cannot be told: {}", list(|v| matches!(v, Verdict::Unknown(_))))
+        }
+    };
+    Decision { verdict, score: None, reason }
+}
+
+fn over(threshold: f64, low: f64, high: f64, graders: &[Scored<'_>]) -> Decision {
+    if low == high {
+        let holds = reaches(low, threshold);
+        let word = if holds { "reaches" } else { "is below" };
+        let reason = format!("score {} {word} the threshold {threshold}", rounded(low));
+        return Decision { verdict: Verdict::of(holds), score: Some(low), reason };
+    }
+    let range = format!("score between {} and {}", rounded(low), rounded(high));
+    let (verdict, reason) = if reaches(low, threshold) {
+        (Verdict::Pass, format!("{range} reaches the threshold {threshold} either way"))
+    } else if !reaches(high, threshold) {
+        (Verdict::Fail, format!("{range} is below the threshold {threshold} either way"))
+    } else {
+        let cause = graders.iter().find_map(|g| g.verdict.cause());
+        let unknown: Vec<&str> = names(graders, |v| matches!(v, Verdict::Unknown(_))).collect();
+        let reason = format!(
+            "{range}, threshold {threshold}: cannot be told without {}",
+            unknown.join(", ")
+        );
+        (Verdict::Unknown(cause.unwrap_or(Cause::MissingEvidence)), reason)
+    };
+    Decision { verdict, score: None, reason }
+}
+
+/// A score as people read it.
+#[must_use]
+pub fn rounded(score: f64) -> f64 {
+    (score * 1000.0).round() / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNKNOWN: Verdict = Verdict::Unknown(Cause::NeedsJudge);
+
+    fn grader(score: Option<f64>, weight: f64) -> Scored<'static> {
+        let verdict = match score {
+            None => UNKNOWN,
+            Some(score) => Verdict::of(score >= 1.0),
+        };
+        Scored { name: "g", verdict, score, weight, required: false, min_score: None }
+    }
+
+    fn required(score: Option<f64>, min_score: Option<f64>) -> Scored<'static> {
+        Scored { required: true, min_score, ..grader(score, 1.0) }
+    }
+
+    #[test]
+    fn decisions() {
+        let all = Scoring::default();
+        let over = |t| Scoring { rule: Rule::Threshold(t), profile: Profile::Toolmark };
+        let agentv = |t| Scoring { rule: Rule::Threshold(t), profile: Profile::AgentV2 };
+        let (one, zero, none) = (grader(Some(1.0), 1.0), grader(Some(0.0), 1.0), grader(None, 1.0));
+        for (n, scoring, graders, verdict, score) in [
+            (1, all, vec![one.clone(), one.clone()], Verdict::Pass, Some(1.0)),
+            (2, all, vec![one.clone(), zero.clone()], Verdict::Fail, Some(0.5)),
+            (3, all, vec![zero.clone(), none.clone()], Verdict::Fail, None),
+            (4, all, vec![one.clone(), none.clone()], UNKNOWN, None),
+            // 0.8 of 0.8 in floating point.
+            (5, over(0.8), vec![grader(Some(1.0), 4.0), zero.clone()], Verdict::Pass, Some(0.8)),
+            (6, over(0.6), vec![one.clone(), zero.clone()], Verdict::Fail, Some(0.5)),
+            (7, over(0.4), vec![one.clone(), none.clone()], Verdict::Pass, None),
+            (8, over(0.6), vec![zero.clone(), none.clone()], Verdict::Fail, None),
+            (9, over(0.6), vec![one.clone(), none.clone()], UNKNOWN, None),
+            (10, over(0.3), vec![one.clone(), required(Some(0.0), None)], Verdict::Fail, Some(0.5)),
+            (
+                11,
+                agentv(0.3),
+                vec![one.clone(), required(Some(0.0), None)],
+                Verdict::Fail,
+                Some(0.0),
+            ),
+            (
+                12,
+                agentv(0.3),
+                vec![one.clone(), required(Some(0.5), None)],
+                Verdict::Pass,
+                Some(0.75),
+            ),
+            (
+                13,
+                over(0.3),
+                vec![one.clone(), required(Some(0.5), Some(0.5))],
+                Verdict::Pass,
+                Some(0.75),
+            ),
+            (14, over(0.3), vec![one.clone(), required(None, None)], UNKNOWN, None),
+            (15, agentv(0.8), vec![grader(Some(1.0), 0.0)], Verdict::Fail, Some(0.0)),
+            (16, all, vec![], Verdict::Unknown(Cause::NoGraders), None),
+        ] {
+            let decision = scoring.decide(&graders);
+            assert_eq!((decision.verdict, decision.score), (verdict, score), "{n} {decision:?}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What a grader is, and what it says about itself.
+
+use crate::config::{Node, Problem, Span, Spanned};
+use crate::outcome::Outcome;
+use crate::pattern::Pattern;
+use crate::profile::Profile;
+use crate::subject::Subject;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use std::path::Path;
+use std::sync::Arc;
+
+/// One question about a trajectory.
+pub trait Grader: Send + Sync {
+    /// Answers it.
+    fn grade(&self, subject: &Subject<'_>) -> Outcome;
+}
+
+/// What a grader is built from.
+pub struct Building<'a> {
+    /// Its configuration as the spec has it.
+    pub config: &'a Node,
+    /// Whose reading it follows.
+    pub profile: Profile,
+    /// Another reading to compare the answer with, and to mention where it differs.
+    pub contrast: Option<Profile>,
+    /// The directory of the spec.
+    pub directory: &'a Path,
+    /// What is wrong with the configuration.
+    pub problems: &'a mut Vec<Problem>,
+}
+
+impl Building<'_> {
+    /// The configuration as a type; what is wrong with it goes to `problems`.
+    pub fn read<T: serde::de::DeserializeOwned>(&mut self) -> Option<T> {
+        crate::config::read(self.config, self.problems)
+    }
+
+    /// Something is wrong at this place of the configuration.
+    pub fn reject(&mut self, span: Span, code: &'static str, message: impl Into<String>) {
+        self.problems.push(Problem::error(code, message).at(span));
+    }
+
+    /// A regular expression of the configuration.
+    pub fn pattern(&mut self, source: &Spanned<String>) -> Option<Pattern> {
+        match Pattern::new(&source.value) {
+            Ok(pattern) => Some(pattern),
+            Err(error) => {
+                let message = format!("not a regular expression: {}", error.message);
+                let problem = Problem::error("invalid-pattern", message).at(source.span);
+                self.problems.push(match error.hint {
+                    Some(hint) => problem.help(hint),
+                    None => problem,
+                });
+                None
+            }
+        }
+    }
+
+    /// Regular expressions of the configuration; `None` where one is wrong.
+    pub fn patterns(&mut self, sources: &[Spanned<String>]) -> Option<Vec<Pattern>> {
+        // All of them are looked at, so that all mistakes are reported.
+        let patterns: Vec<_> = sources.iter().map(|source| self.pattern(source)).collect();
+        patterns.into_iter().collect()
+    }
+}
+
+/// How far the same trajectory always gets the same answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Determinism {
+    /// The answer follows from the trajectory alone.
+    Static,
+    /// It depends on files or programs besides.
+    Environment,
+    /// A model is asked.
+    Judge,
+}
+
+/// What an answer costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cost {
+    /// Reads what is there.
+    Free,
+    /// Reads files.
+    Low,
+    /// Runs a program.
+    Medium,
+    /// Asks a model.
+    High,
+}
+
+/// Is there something to compare with?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reference {
+    /// No.
+    Free,
+    /// A reference answer or expected calls.
+    Based,
+}
+
+/// What is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The final answer or state.
+    End,
+    /// The whole way there.
+    Trajectory,
+}
+
+/// Where a grader stands among others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taxonomy {
+    /// How far it always gives the same answer.
+    pub determinism: Determinism,
+    /// What an answer costs.
+    pub cost: Cost,
+    /// Is there something to compare with?
+    pub reference: Reference,
+    /// What is looked at.
+    pub scope: Scope,
+}
+
+impl Taxonomy {
+    /// Follows from the trajectory alone, at no cost, with nothing to compare with.
+    pub const TRAJECTORY: Self = Self {
+        determinism: Determinism::Static,
+        cost: Cost::Free,
+        reference: Reference::Free,
+        scope: Scope::Trajectory,
+    };
+    /// The same over the final answer.
+    pub const OUTPUT: Self = Self { scope: Scope::End, ..Self::TRAJECTORY };
+    /// Compares the trajectory with expected calls.
+    pub const EXPECTED: Self = Self { reference: Reference::Based, ..Self::TRAJECTORY };
+}
+
+/// What a grader says about itself: its entry in the list of graders, from
+/// which reference pages and schemas are made.
+pub struct GraderInfo {
+    /// The word after `type:`.
+    pub id: &'static str,
+    /// Other words for it, such as those of older versions.
+    pub aliases: &'static [&'static str],
+    /// The system it comes from: `toolmark`, `vally`, `agentv`, `aigo` or `futureagi`.
+    pub origin: &'static str,
+    /// One line: what it asks.
+    pub summary: &'static str,
+    /// The reference page, in Markdown.
+    pub docs: &'static str,
+    /// A `graders:` entry that works, in YAML. A test builds it.
+    pub example: &'static str,
+    /// Where it stands among others.
+    pub taxonomy: Taxonomy,
+    /// The readings it knows besides toolmark's own.
+    pub profiles: &'static [Profile],
+    /// The JSON Schema of its configuration.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// Builds it; `None` where the configuration is wrong.
+    pub build: fn(&mut Building<'_>) -> Option<Arc<dyn Grader>>,
+}
+
+/// The schema of a configuration type, for [`GraderInfo::schema`].
+pub fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}

@@ -1,0 +1,449 @@
+//! Six budgets: a number the run adds up to, and the most it may be.
+//!
+//! Within the budget the score is 1. Over it the score goes down in a straight
+//! line and reaches 0 at twice the budget, but the verdict is fail at once.
+
+use crate::config::Spanned;
+use crate::evidence::{Evidence, Role};
+use crate::grader::{Building, Grader, GraderInfo, Taxonomy, schema_of};
+use crate::graders::units::Duration;
+use crate::outcome::{Cause, Outcome, Verdict};
+use crate::pattern::Pattern;
+use crate::profile::Profile;
+use crate::subject::Subject;
+use crate::view::{Missing, View};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Number, Value};
+use std::sync::Arc;
+use toolmark_trace::{EventKind, Fact};
+
+/// The most a number may be.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Budget {
+    /// The most it may be.
+    max: u64,
+}
+
+/// The most a number may be, and which tools are counted.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct ToolBudget {
+    /// The most it may be.
+    max: u64,
+    /// Regular expressions: only calls of tools that match one are counted.
+    #[serde(default)]
+    tools: Option<Spanned<Vec<Spanned<String>>>>,
+}
+
+/// The longest a run may take.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct TimeBudget {
+    /// The longest it may take, with a unit: `30s`, `2m`, `1h`.
+    max: Duration,
+}
+
+/// What is counted.
+enum Quantity {
+    Tokens,
+    Calls(Vec<Pattern>),
+    Turns,
+    Steps(Vec<Pattern>),
+    Errors,
+    WallTime,
+}
+
+struct BudgetGrader {
+    quantity: Quantity,
+    max: f64,
+}
+
+macro_rules! budget {
+    ($static:ident, $id:literal, $summary:literal, $config:ty, $build:expr, $max:literal, $docs:literal) => {
+        pub(in crate::graders) static $static: GraderInfo = GraderInfo {
+            id: $id,
+            aliases: &[],
+            origin: "vally",
+            summary: $summary,
+            docs: concat!(
+                $docs,
+                "\n\nAt most `max` passes with score 1. Above it the verdict is fail and the score is ",
+                "`1 - (value - max) / max(max, 1)`, never below 0: half over the budget scores 0.5, ",
+                "twice the budget 0. `metrics` has `value` and `max`. ",
+                "A run whose trace does not record the number is unknown."
+            ),
+            example: concat!("type: ", $id, "\nconfig:\n  max: ", $max),
+            taxonomy: Taxonomy::TRAJECTORY,
+            profiles: &[Profile::Vally],
+            schema: schema_of::<$config>,
+            build: |building| {
+                let config = building.read::<$config>()?;
+                let build: fn($config, &mut Building<'_>) -> Option<BudgetGrader> = $build;
+                let grader = build(config, building)?;
+                Some(Arc::new(grader))
+            },
+        };
+    };
+}
+
+fn plain(quantity: Quantity, max: u64) -> Option<BudgetGrader> {
+    Some(BudgetGrader { quantity, max: max as f64 })
+}
+
+budget!(
+    TOKEN_BUDGET,
+    "token-budget",
+    "did the run stay within so many tokens",
+    Budget,
+    |config, _| plain(Quantity::Tokens, config.max),
+    "50000",
+    "Are input and output tokens together at most `max`?"
+);
+budget!(
+    TOOL_CALL_COUNT,
+    "tool-call-count",
+    "did the agent make at most so many calls",
+    ToolBudget,
+    |config, building| plain(Quantity::Calls(tools(&config.tools, building)?), config.max),
+    "20",
+    "Did the agent make at most `max` tool calls? `tools` restricts the count."
+);
+budget!(
+    TURN_COUNT,
+    "turn-count",
+    "did the agent take at most so many turns",
+    Budget,
+    |config, _| plain(Quantity::Turns, config.max),
+    "10",
+    "Did the agent take at most `max` turns, that is model responses?"
+);
+budget!(
+    STEP_COUNT,
+    "step-count",
+    "did the agent take at most so many steps",
+    ToolBudget,
+    |config, building| plain(Quantity::Steps(tools(&config.tools, building)?), config.max),
+    "10",
+    "Did the agent take at most `max` steps? With `tools`, only steps that call one of them count."
+);
+budget!(
+    ERROR_COUNT,
+    "error-count",
+    "were there at most so many errors",
+    Budget,
+    |config, _| plain(Quantity::Errors, config.max),
+    "0",
+    "Did the run report at most `max` errors? `max: 0` asks for none. Failed tool calls are not errors of the run."
+);
+budget!(
+    WALL_TIME,
+    "wall-time",
+    "did the run take at most so long",
+    TimeBudget,
+    |config, _| Some(BudgetGrader { quantity: Quantity::WallTime, max: config.max.millis }),
+    "2m",
+    "Did the run take at most `max`, from its first to its last record?"
+);
+
+/// The patterns of a `tools` filter; an empty filter would count nothing.
+fn tools(
+    tools: &Option<Spanned<Vec<Spanned<String>>>>,
+    building: &mut Building<'_>,
+) -> Option<Vec<Pattern>> {
+    let Some(tools) = tools else { return Some(Vec::new()) };
+    if tools.value.is_empty() {
+        building.reject(tools.span, "empty-list", "an empty list of tools would count nothing");
+        return None;
+    }
+    building.patterns(&tools.value)
+}
+
+impl Grader for BudgetGrader {
+    fn grade(&self, subject: &Subject<'_>) -> Outcome {
+        let view = &subject.view;
+        match self.quantity.value(view) {
+            Err(missing) => Outcome::unknown(Cause::MissingEvidence, missing.0),
+            Ok(counted) => self.judge(counted),
+        }
+    }
+}
+
+impl BudgetGrader {
+    fn judge(&self, counted: Counted) -> Outcome {
+        let (value, max) = (counted.value, self.max);
+        let over = value - max;
+        let score = if over <= 0.0 { 1.0 } else { (1.0 - over / max.max(1.0)).max(0.0) };
+        let unit = self.quantity.unit(value);
+        let (value_text, max_text) = (number(value), number(max));
+        let reason = if over <= 0.0 {
+            format!("{value_text} {unit} (within budget of {max_text})")
+        } else {
+            format!("{value_text} {unit} exceeds max of {max_text}")
+        };
+        let mut outcome = Outcome::scored(Verdict::of(over <= 0.0), score, reason)
+            .with_metric("value", value_text)
+            .with_metric("max", max_text);
+        outcome.evidence.extend(counted.evidence);
+        outcome.notes.extend(counted.note);
+        outcome
+    }
+}
+
+/// A whole number where it is one.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 9e15 {
+        return Value::from(value as i64);
+    }
+    Number::from_f64(value).map_or(Value::Null, Value::Number)
+}
+
+/// A number with where it comes from.
+struct Counted {
+    value: f64,
+    evidence: Vec<Evidence>,
+    note: Option<String>,
+}
+
+impl Counted {
+    fn new(value: u64) -> Self {
+        Self { value: value as f64, evidence: Vec::new(), note: None }
+    }
+
+    /// The number the source states, where the whole run is asked about: what
+    /// it counted itself. A different count of ours is mentioned.
+    fn stated(stated: Option<u64>, counted: Self, view: &View<'_>) -> Self {
+        match stated.filter(|_| view.turn_index().is_none()) {
+            None => counted,
+            Some(stated) if stated as f64 == counted.value => counted,
+            Some(stated) => Self {
+                note: Some(format!(
+                    "the trace states {stated}, its events add up to {}: the stated number counts",
+                    counted.value
+                )),
+                ..Self { value: stated as f64, ..counted }
+            },
+        }
+    }
+}
+
+impl Quantity {
+    fn unit(&self, value: f64) -> &'static str {
+        let one = value == 1.0;
+        match self {
+            Self::Tokens => "tokens",
+            Self::Calls(_) if one => "tool call",
+            Self::Calls(_) => "tool calls",
+            Self::Turns if one => "turn",
+            Self::Turns => "turns",
+            Self::Steps(_) if one => "step",
+            Self::Steps(_) => "steps",
+            Self::Errors if one => "error",
+            Self::Errors => "errors",
+            Self::WallTime => "ms",
+        }
+    }
+
+    fn value(&self, view: &View<'_>) -> Result<Counted, Missing> {
+        let trajectory = view.trajectory();
+        let stated = &trajectory.stated;
+        match self {
+            Self::Tokens => tokens(view),
+            Self::Calls(tools) => {
+                let counted = calls(view, tools)?;
+                Ok(match tools.is_empty() {
+                    true => Counted::stated(stated.calls, counted, view),
+                    false => counted,
+                })
+            }
+            Self::Turns => {
+                let counted = steps(view, &[]);
+                match (counted, stated.responses) {
+                    (Ok(counted), stated) => Ok(Counted::stated(stated, counted, view)),
+                    (Err(_), Some(stated)) if view.turn_index().is_none() => {
+                        Ok(Counted::new(stated))
+                    }
+                    (Err(missing), _) => Err(missing),
+                }
+            }
+            Self::Steps(tools) => steps(view, tools),
+            Self::Errors => {
+                let events: Vec<_> = view.events_of(EventKind::Error).collect();
+                let mut counted = Counted::new(events.len() as u64);
+                let shown = events.iter().take(10);
+                counted.evidence =
+                    shown.map(|e| view.event_evidence(Role::Violation, "error", e)).collect();
+                Ok(Counted::stated(stated.errors, counted, view))
+            }
+            Self::WallTime => wall_time(view),
+        }
+    }
+}
+
+fn tokens(view: &View<'_>) -> Result<Counted, Missing> {
+    let trajectory = view.trajectory();
+    let total = match view.turn_index() {
+        None => trajectory.usage.map(|usage| usage.total()),
+        Some(_) => {
+            let steps = view.steps();
+            let usages =
+                steps.iter().filter_map(|step| trajectory.steps.get(*step as usize)?.usage);
+            let totals: Vec<u64> = usages.map(|usage| usage.total()).collect();
+            (!totals.is_empty()).then(|| totals.iter().sum())
+        }
+    };
+    total.map(Counted::new).ok_or_else(|| Missing::new("the trace does not record token usage"))
+}
+
+fn calls(view: &View<'_>, tools: &[Pattern]) -> Result<Counted, Missing> {
+    let mut counted = Counted::new(0);
+    for seen in view.calls() {
+        let name = seen.call.name.full();
+        if !tools.is_empty() && !any_match(tools, &name)? {
+            continue;
+        }
+        counted.value += 1.0;
+        if counted.evidence.len() < 10 {
+            counted.evidence.push(view.evidence(Role::Context, "counted", *seen));
+        }
+    }
+    Ok(counted)
+}
+
+fn steps(view: &View<'_>, tools: &[Pattern]) -> Result<Counted, Missing> {
+    if view.trajectory().fidelity.lacks(Fact::Steps) {
+        return Err(Missing::new("the trace does not record model responses"));
+    }
+    if tools.is_empty() {
+        return Ok(Counted::new(view.steps().len() as u64));
+    }
+    let mut steps = Vec::new();
+    for seen in view.calls() {
+        if any_match(tools, &seen.call.name.full())? {
+            steps.push(seen.call.step);
+        }
+    }
+    steps.sort_unstable();
+    steps.dedup();
+    Ok(Counted::new(steps.len() as u64))
+}
+
+fn any_match(patterns: &[Pattern], name: &str) -> Result<bool, Missing> {
+    for pattern in patterns {
+        match pattern.is_match(name) {
+            Ok(true) => return Ok(true),
+            Ok(false) => {}
+            Err(_) => return Err(Missing(format!("/{pattern}/ took too many steps on {name}"))),
+        }
+    }
+    Ok(false)
+}
+
+fn wall_time(view: &View<'_>) -> Result<Counted, Missing> {
+    let missing = || Missing::new("the trace does not record when the run began and ended");
+    let trajectory = view.trajectory();
+    let span = match view.turn_index() {
+        None => trajectory
+            .stated
+            .duration
+            .or_else(|| Some(trajectory.ended?.duration_since(trajectory.started?))),
+        Some(_) => {
+            let times: Vec<_> = view.events().iter().filter_map(|event| event.time).collect();
+            let (first, last) = (times.iter().min(), times.iter().max());
+            first.zip(last).map(|(first, last)| last.duration_since(*first))
+        }
+    };
+    let millis = span.ok_or_else(missing)?.as_secs_f64() * 1000.0;
+    Ok(Counted { value: millis.max(0.0), evidence: Vec::new(), note: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::outcome::{Cause, Verdict};
+    use crate::testing::{complaints, grade, vally};
+    use serde_json::{Value, json};
+
+    fn run(calls: usize, errors: usize) -> String {
+        let mut events = vec![("user_message", json!({"content": "go"}))];
+        for n in 0..calls {
+            let id = format!("c{n}");
+            let tool = if n % 2 == 0 { "bash" } else { "view" };
+            events.push(("turn_start", json!({"turnId": id})));
+            events.push((
+                "token_usage",
+                json!({"inputTokens": 100, "outputTokens": 50, "model": "m"}),
+            ));
+            events
+                .push(("tool_call", json!({"toolName": tool, "toolCallId": id, "arguments": {}})));
+            events
+                .push(("tool_result", json!({"toolCallId": id, "success": true, "result": "ok"})));
+            events.push(("turn_end", json!({"turnId": id})));
+        }
+        for _ in 0..errors {
+            events.push(("error", json!({"message": "limit"})));
+        }
+        vally(&events)
+    }
+
+    #[test]
+    fn scores_fall_in_a_straight_line() {
+        // (type, max, trace, verdict, score, value)
+        for (id, max, trace, verdict, score, value) in [
+            ("token-budget", json!(300), run(2, 0), Verdict::Pass, 1.0, 300),
+            ("token-budget", json!(200), run(2, 0), Verdict::Fail, 0.5, 300),
+            ("token-budget", json!(150), run(2, 0), Verdict::Fail, 0.0, 300),
+            ("tool-call-count", json!(4), run(3, 0), Verdict::Pass, 1.0, 3),
+            ("tool-call-count", json!(2), run(3, 0), Verdict::Fail, 0.5, 3),
+            ("turn-count", json!(3), run(3, 0), Verdict::Pass, 1.0, 3),
+            ("turn-count", json!(1), run(3, 0), Verdict::Fail, 0.0, 3),
+            ("step-count", json!(2), run(3, 0), Verdict::Fail, 0.5, 3),
+            ("error-count", json!(0), run(1, 0), Verdict::Pass, 1.0, 0),
+            ("error-count", json!(0), run(1, 1), Verdict::Fail, 0.0, 1),
+            ("wall-time", json!("5s"), run(1, 0), Verdict::Pass, 1.0, 5000),
+            ("wall-time", json!("4s"), run(1, 0), Verdict::Fail, 0.75, 5000),
+        ] {
+            let outcome = grade(id, json!({"max": max}), &trace);
+            assert_eq!((outcome.verdict, outcome.score), (verdict, Some(score)), "{id} {max}");
+            assert_eq!(outcome.metrics["value"], value, "{id} {max}");
+        }
+    }
+
+    #[test]
+    fn the_page_gives_these_words() {
+        let within = grade("token-budget", json!({"max": 50000}), &run(10, 0));
+        assert_eq!(within.reason, "1500 tokens (within budget of 50000)");
+        assert_eq!(Value::Object(within.metrics), json!({"value": 1500, "max": 50000}));
+        let over = grade("token-budget", json!({"max": 1000}), &run(10, 0));
+        assert_eq!(over.reason, "1500 tokens exceeds max of 1000");
+    }
+
+    #[test]
+    fn filters_count_matching_tools() {
+        let config = json!({"max": 1, "tools": ["^bash$"]});
+        assert_eq!(grade("tool-call-count", config.clone(), &run(3, 0)).metrics["value"], 2);
+        assert_eq!(grade("step-count", config, &run(3, 0)).metrics["value"], 2);
+    }
+
+    #[test]
+    fn what_is_not_recorded_is_unknown() {
+        let trace = vally(&[("user_message", json!({"content": "go"}))]);
+        let outcome = grade("token-budget", json!({"max": 1}), &trace);
+        assert_eq!(outcome.verdict, Verdict::Unknown(Cause::MissingEvidence));
+        assert_eq!(outcome.score, None);
+    }
+
+    #[test]
+    fn mistakes() {
+        for (id, config, complaint) in [
+            ("token-budget", json!({}), "max"),
+            ("token-budget", json!({"max": -1}), "0 or more"),
+            ("token-budget", json!({"max": 1.5}), "whole number"),
+            ("wall-time", json!({"max": "30"}), "not a duration"),
+            ("wall-time", json!({"max": 30}), "text"),
+            ("tool-call-count", json!({"max": 1, "tools": []}), "count nothing"),
+            ("tool-call-count", json!({"max": 1, "tools": ["("]}), "regular expression"),
+            ("turn-count", json!({"max": 1, "tools": ["x"]}), "unknown key"),
+        ] {
+            let said = complaints(id, &config).join("; ");
+            assert!(said.contains(complaint), "{id} {config}: {said}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The graders of Microsoft Vally.
+
+pub(super) mod budget;

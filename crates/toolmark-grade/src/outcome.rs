@@ -1,0 +1,261 @@
+//! What a grader answers.
+
+use crate::evidence::Evidence;
+use crate::explanation::Explanation;
+use crate::profile::Profile;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The three answers. Unknown always says why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// What was expected happened.
+    Pass,
+    /// It did not.
+    Fail,
+    /// It cannot be told.
+    Unknown(Cause),
+}
+
+/// Why a verdict is unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// Only a judge could decide.
+    NeedsJudge,
+    /// No trajectory belongs to the case.
+    NoTrajectory,
+    /// The case has no graders.
+    NoGraders,
+    /// The trace does not record what the grader needs.
+    MissingEvidence,
+    /// The grader's configuration cannot be applied to this trajectory.
+    Configuration,
+    /// A program the grader runs failed, or may not be run.
+    Program,
+    /// The question was too large or took too many steps.
+    Limit,
+}
+
+impl Cause {
+    /// The word used in every output.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::NeedsJudge => "needs_judge",
+            Self::NoTrajectory => "no_trajectory",
+            Self::NoGraders => "no_graders",
+            Self::MissingEvidence => "missing_evidence",
+            Self::Configuration => "configuration",
+            Self::Program => "program",
+            Self::Limit => "limit",
+        }
+    }
+}
+
+impl Verdict {
+    /// The word used in every output.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+
+    /// Pass where the condition holds, fail where it does not.
+    #[must_use]
+    pub fn of(holds: bool) -> Self {
+        if holds { Self::Pass } else { Self::Fail }
+    }
+
+    /// Why it is unknown.
+    #[must_use]
+    pub fn cause(self) -> Option<Cause> {
+        match self {
+            Self::Unknown(cause) => Some(cause),
+            _ => None,
+        }
+    }
+
+    /// Both must hold: a failure decides, then what is unknown.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Fail, _) | (_, Self::Fail) => Self::Fail,
+            (Self::Unknown(cause), _) | (_, Self::Unknown(cause)) => Self::Unknown(cause),
+            _ => Self::Pass,
+        }
+    }
+
+    /// The opposite; what is unknown stays so.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        match self {
+            Self::Pass => Self::Fail,
+            Self::Fail => Self::Pass,
+            unknown @ Self::Unknown(_) => unknown,
+        }
+    }
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+/// Named numbers and words of a grader, in the order it gives them.
+pub type Metrics = Map<String, Value>;
+
+/// One named check among several a grader makes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Part {
+    /// What was asked.
+    pub text: String,
+    /// The answer.
+    pub verdict: Verdict,
+    /// Its own score, where it has one that is not 0 or 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl Part {
+    /// A check with its answer.
+    #[must_use]
+    pub fn new(text: impl Into<String>, verdict: Verdict) -> Self {
+        Self { text: text.into(), verdict, score: None, reason: None }
+    }
+}
+
+/// What another reading of the same question gives, where it differs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Contrast {
+    /// Whose reading.
+    pub profile: Profile,
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// Its score.
+    pub score: Option<f64>,
+    /// Where the difference comes from.
+    pub reason: String,
+}
+
+/// What a grader answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Pass, fail or unknown.
+    pub verdict: Verdict,
+    /// Between 0 and 1 where the grader defines one; none where it is unknown.
+    pub score: Option<f64>,
+    /// One sentence for people.
+    pub reason: String,
+    /// The calls, steps and texts that decided.
+    pub evidence: Vec<Evidence>,
+    /// The grader's own named outputs.
+    pub metrics: Metrics,
+    /// The checks it is made of, where it is made of several.
+    pub parts: Vec<Part>,
+    /// How expectations and calls were aligned, where they were.
+    pub explanation: Option<Explanation>,
+    /// Another reading that gives another answer.
+    pub contrast: Option<Contrast>,
+    /// What a reader of the verdict should know besides.
+    pub notes: Vec<String>,
+}
+
+impl Outcome {
+    /// A verdict with a score of its own.
+    #[must_use]
+    pub fn scored(verdict: Verdict, score: f64, reason: impl Into<String>) -> Self {
+        Self {
+            verdict,
+            score: Some(score),
+            reason: reason.into(),
+            evidence: Vec::new(),
+            metrics: Metrics::new(),
+            parts: Vec::new(),
+            explanation: None,
+            contrast: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Pass with 1 or fail with 0.
+    #[must_use]
+    pub fn binary(holds: bool, reason: impl Into<String>) -> Self {
+        Self::scored(Verdict::of(holds), if holds { 1.0 } else { 0.0 }, reason)
+    }
+
+    /// It cannot be told, and this is why.
+    #[must_use]
+    pub fn unknown(cause: Cause, reason: impl Into<String>) -> Self {
+        Self { score: None, ..Self::scored(Verdict::Unknown(cause), 0.0, reason) }
+    }
+
+    /// With this evidence.
+    #[must_use]
+    pub fn with_evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
+        self.evidence.extend(evidence);
+        self
+    }
+
+    /// With a named output.
+    #[must_use]
+    pub fn with_metric(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.metrics.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// With a note.
+    #[must_use]
+    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// The opposite answer: the verdict is turned, the score taken from 1, and
+    /// the parts with it.
+    #[must_use]
+    pub fn negated(mut self) -> Self {
+        self.verdict = self.verdict.negated();
+        self.score = self.score.map(|score| 1.0 - score);
+        self.reason = format!("negated: {}", self.reason);
+        for part in &mut self.parts {
+            part.verdict = part.verdict.negated();
+            part.score = part.score.map(|score| 1.0 - score);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_decides_before_what_is_unknown() {
+        let unknown = Verdict::Unknown(Cause::NeedsJudge);
+        for (a, b, both) in [
+            (Verdict::Pass, Verdict::Pass, Verdict::Pass),
+            (Verdict::Pass, Verdict::Fail, Verdict::Fail),
+            (unknown, Verdict::Fail, Verdict::Fail),
+            (Verdict::Fail, unknown, Verdict::Fail),
+            (unknown, Verdict::Pass, unknown),
+        ] {
+            assert_eq!(a.and(b), both, "{a:?} {b:?}");
+        }
+        assert_eq!(unknown.negated(), unknown);
+    }
+
+    #[test]
+    fn unknown_has_no_score() {
+        let outcome = Outcome::unknown(Cause::NeedsJudge, "x");
+        assert_eq!(outcome.score, None);
+        assert_eq!(outcome.negated().score, None);
+    }
+}

@@ -1,0 +1,113 @@
+//! What a spec of any dialect comes down to: cases with graders.
+
+use crate::gate::Scoring;
+use crate::grader::{Grader, GraderInfo};
+use crate::profile::Profile;
+use crate::subject::Context;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A place in the spec.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct SpecPlace {
+    /// The file.
+    pub file: Arc<str>,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+}
+
+/// A grader with its part in a case.
+#[derive(Clone)]
+pub struct Planned {
+    /// Its name, unique within the case.
+    pub name: String,
+    /// The word the spec used for its type.
+    pub type_word: String,
+    /// What it says about itself.
+    pub info: &'static GraderInfo,
+    /// Whose reading it follows.
+    pub profile: Profile,
+    /// Its weight in the score of the case.
+    pub weight: f64,
+    /// Must it hold whatever the others say?
+    pub required: bool,
+    /// The score it must reach; its own verdict decides where there is none.
+    pub min_score: Option<f64>,
+    /// Is the opposite wanted?
+    pub negate: bool,
+    /// The turn it is restricted to, from 0.
+    pub turn: Option<u32>,
+    /// The question.
+    pub grader: Arc<dyn Grader>,
+    /// Where the spec asks it.
+    pub place: SpecPlace,
+}
+
+/// Which trajectories belong to a case.
+#[derive(Debug, Clone, Default)]
+pub struct Match {
+    /// Ids or names a trajectory may have; the id of the case is one of them.
+    pub ids: Vec<String>,
+    /// What the user said first.
+    pub prompts: Vec<String>,
+    /// Trace files the spec itself names.
+    pub traces: Vec<PathBuf>,
+}
+
+/// One thing expected.
+#[derive(Clone)]
+pub struct Case {
+    /// Unique within the plan.
+    pub id: String,
+    /// For filtering: keys with values; a plain tag is a key without values.
+    pub tags: BTreeMap<String, Vec<String>>,
+    /// Which trajectories belong to it.
+    pub matches: Match,
+    /// What graders may want to know.
+    pub context: Arc<Context>,
+    /// The questions.
+    pub graders: Vec<Planned>,
+    /// How their answers make one.
+    pub scoring: Scoring,
+    /// How many trials were asked for.
+    pub trials: Option<u32>,
+    /// Where the spec has it.
+    pub place: SpecPlace,
+}
+
+/// What must hold for the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Gate {
+    /// The mean score over cases must reach this.
+    pub threshold: Option<f64>,
+}
+
+/// Everything a spec asks.
+pub struct Plan {
+    /// The spec file.
+    pub spec: Arc<str>,
+    /// Whose file shape it is.
+    pub dialect: &'static str,
+    /// Its name.
+    pub name: Option<String>,
+    /// The cases, in the order of the spec.
+    pub cases: Vec<Case>,
+    /// A pattern for cases: where a spec lists none, every trajectory is one.
+    pub every: Option<Box<Case>>,
+    /// What must hold for the whole.
+    pub gate: Gate,
+    /// Sums over cases the spec asks for: a name and how to make it.
+    pub aggregates: Vec<Arc<dyn Aggregate>>,
+}
+
+/// A number over all cases that a spec asks for.
+pub trait Aggregate: Send + Sync {
+    /// Its name.
+    fn name(&self) -> &str;
+    /// Its value, or why there is none.
+    fn value(&self, results: &[crate::result::CaseResult]) -> Result<serde_json::Value, String>;
+}

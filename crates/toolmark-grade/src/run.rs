@@ -1,0 +1,309 @@
+//! Grading: trajectories in, results out.
+
+use crate::evidence::excerpt;
+use crate::gate::{Scored, reaches};
+use crate::outcome::{Cause, Outcome, Verdict};
+use crate::pairing::{Pairing, Unpaired};
+use crate::plan::{Case, Plan, Planned};
+use crate::result::{
+    CaseResult, CaseSummary, GraderResult, RunResult, Source, Summary, Timeline, TimelineEntry,
+};
+use crate::statistics::{mean, pass_at_k, pass_hat_k};
+use crate::subject::{Environment, Subject};
+use crate::view::{Seen, View};
+use std::sync::Arc;
+use toolmark_trace::{EventKind, Trajectory};
+
+/// How much of a trajectory a report shows.
+const TIMELINE_ENTRIES: usize = 1000;
+
+/// How many trials of a case get a pass@k each.
+const MOST_K: u64 = 100;
+
+/// What to keep of the trajectories besides the verdicts.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Selection {
+    /// Their timelines, for reports that show them.
+    pub timelines: bool,
+    /// All of them as JSON.
+    pub traces: bool,
+}
+
+/// A plan ready to be applied to trajectories.
+pub struct Grading<'p> {
+    plan: &'p Plan,
+    pairing: Pairing,
+    environment: Environment,
+    selection: Selection,
+}
+
+impl<'p> Grading<'p> {
+    /// A plan with what it may use.
+    #[must_use]
+    pub fn new(
+        plan: &'p Plan,
+        forced: Option<usize>,
+        environment: Environment,
+        selection: Selection,
+    ) -> Self {
+        Self { plan, pairing: Pairing::new(plan, forced), environment, selection }
+    }
+
+    /// Grades a trajectory against the case it belongs to.
+    pub fn grade(&self, trajectory: &Trajectory) -> Result<CaseResult, Unpaired> {
+        if let Some(every) = &self.plan.every {
+            let id = name_of(trajectory);
+            return Ok(self.grade_case(every, usize::MAX, &id, trajectory));
+        }
+        let index = self.pairing.find(trajectory)?;
+        let case = self.plan.cases.get(index).ok_or(Unpaired::None)?;
+        Ok(self.grade_case(case, index, &case.id, trajectory))
+    }
+
+    fn grade_case(
+        &self,
+        case: &Case,
+        index: usize,
+        id: &str,
+        trajectory: &Trajectory,
+    ) -> CaseResult {
+        let graders: Vec<GraderResult> = case
+            .graders
+            .iter()
+            .map(|planned| {
+                let outcome = self.ask(planned, case, trajectory);
+                answered(planned, outcome)
+            })
+            .collect();
+        let scored: Vec<Scored<'_>> = graders
+            .iter()
+            .zip(&case.graders)
+            .map(|(result, planned)| Scored {
+                name: &result.name,
+                verdict: result.outcome.verdict,
+                score: result.outcome.score,
+                weight: planned.weight,
+                required: planned.required,
+                min_score: planned.min_score,
+            })
+            .collect();
+        let decision = case.scoring.decide(&scored);
+        CaseResult {
+            case: id.to_owned(),
+            case_index: index,
+            trajectory: Some(source(trajectory)),
+            trial: 0,
+            verdict: decision.verdict,
+            score: decision.score,
+            reason: decision.reason,
+            graders,
+            place: case.place.clone(),
+            timeline: self.selection.timelines.then(|| timeline(trajectory)),
+            trace: None,
+        }
+    }
+
+    fn ask(&self, planned: &Planned, case: &Case, trajectory: &Trajectory) -> Outcome {
+        let view = match planned.turn {
+            None => View::whole(trajectory),
+            Some(turn) => match View::turn(trajectory, turn) {
+                Ok(view) => view,
+                Err(missing) => return Outcome::unknown(Cause::MissingEvidence, missing.0),
+            },
+        };
+        let subject = Subject { view, context: &case.context, environment: &self.environment };
+        let outcome = planned.grader.grade(&subject);
+        if planned.negate { outcome.negated() } else { outcome }
+    }
+
+    /// Orders the results, numbers the trials, adds the cases nobody ran, and
+    /// sums up.
+    #[must_use]
+    pub fn finish(&self, mut outcomes: Vec<CaseResult>, notes: Vec<String>) -> RunResult {
+        let mut seen = vec![false; self.plan.cases.len()];
+        for outcome in &outcomes {
+            if let Some(seen) = seen.get_mut(outcome.case_index) {
+                *seen = true;
+            }
+        }
+        for (index, case) in self.plan.cases.iter().enumerate() {
+            if !seen[index] {
+                outcomes.push(not_run(case, index));
+            }
+        }
+        if self.plan.every.is_some() {
+            // Without cases, trajectories of the same name are trials of one.
+            let mut places = std::collections::BTreeMap::new();
+            for outcome in &mut outcomes {
+                let next = places.len();
+                outcome.case_index = *places.entry(outcome.case.clone()).or_insert(next);
+            }
+        }
+        // Stable: trials stay in the order of the input.
+        outcomes.sort_by_key(|outcome| outcome.case_index);
+        number_trials(&mut outcomes);
+        let cases = summaries(&outcomes);
+        let summary = self.sum_up(&outcomes, &cases);
+        RunResult {
+            spec: Arc::clone(&self.plan.spec),
+            dialect: self.plan.dialect,
+            name: self.plan.name.clone(),
+            outcomes,
+            cases,
+            summary,
+            notes,
+        }
+    }
+
+    fn sum_up(&self, outcomes: &[CaseResult], cases: &[CaseSummary]) -> Summary {
+        let count = |which: fn(Verdict) -> bool| {
+            outcomes.iter().filter(|outcome| which(outcome.verdict)).count() as u64
+        };
+        let scores: Vec<f64> = cases.iter().filter_map(|case| case.score).collect();
+        let score = if scores.len() == cases.len() { mean(&scores) } else { None };
+        let threshold = self.plan.gate.threshold;
+        let all = outcomes.iter().fold(Verdict::Pass, |sum, o| sum.and(o.verdict));
+        let gate = match (threshold, score) {
+            (None, _) => Verdict::Pass,
+            (Some(threshold), Some(score)) => Verdict::of(reaches(score, threshold)),
+            (Some(_), None) => Verdict::Unknown(Cause::MissingEvidence),
+        };
+        let mut aggregates = serde_json::Map::new();
+        for aggregate in &self.plan.aggregates {
+            let value = aggregate.value(outcomes).unwrap_or(serde_json::Value::Null);
+            aggregates.insert(aggregate.name().to_owned(), value);
+        }
+        Summary {
+            cases: cases.len() as u64,
+            outcomes: outcomes.len() as u64,
+            passed: count(|v| v == Verdict::Pass),
+            failed: count(|v| v == Verdict::Fail),
+            unknown: count(|v| matches!(v, Verdict::Unknown(_))),
+            score,
+            threshold,
+            verdict: all.and(gate),
+            aggregates,
+            trials: cases.iter().filter(|case| case.trials > 1).cloned().collect(),
+        }
+    }
+}
+
+fn answered(planned: &Planned, outcome: Outcome) -> GraderResult {
+    GraderResult {
+        name: planned.name.clone(),
+        type_word: planned.type_word.clone(),
+        profile: planned.profile,
+        weight: planned.weight,
+        required: planned.required,
+        place: planned.place.clone(),
+        outcome,
+    }
+}
+
+fn not_run(case: &Case, index: usize) -> CaseResult {
+    let why = "no trajectory belongs to this case";
+    let graders = case
+        .graders
+        .iter()
+        .map(|planned| answered(planned, Outcome::unknown(Cause::NoTrajectory, why)))
+        .collect();
+    CaseResult {
+        case: case.id.clone(),
+        case_index: index,
+        trajectory: None,
+        trial: 0,
+        verdict: Verdict::Unknown(Cause::NoTrajectory),
+        score: None,
+        reason: why.into(),
+        graders,
+        place: case.place.clone(),
+        timeline: None,
+        trace: None,
+    }
+}
+
+fn number_trials(outcomes: &mut [CaseResult]) {
+    let mut last = None;
+    let mut trial = 0;
+    for outcome in outcomes {
+        trial = if last == Some(outcome.case_index) { trial + 1 } else { 0 };
+        last = Some(outcome.case_index);
+        outcome.trial = trial;
+    }
+}
+
+fn summaries(outcomes: &[CaseResult]) -> Vec<CaseSummary> {
+    outcomes.chunk_by(|a, b| a.case_index == b.case_index).map(summary_of).collect()
+}
+
+fn summary_of(trials: &[CaseResult]) -> CaseSummary {
+    let count = |which: fn(Verdict) -> bool| {
+        trials.iter().filter(|trial| which(trial.verdict)).count() as u64
+    };
+    let scores: Vec<f64> = trials.iter().filter_map(|trial| trial.score).collect();
+    let passed = count(|v| v == Verdict::Pass);
+    let failed = count(|v| v == Verdict::Fail);
+    // What could not be told is neither a pass nor a failure: it is not counted.
+    let told = passed + failed;
+    let ks = if told > 1 { 1..=told.min(MOST_K) } else { 1..=0 };
+    CaseSummary {
+        case: trials.first().map(|trial| trial.case.clone()).unwrap_or_default(),
+        trials: trials.len() as u64,
+        passed,
+        failed,
+        unknown: count(|v| matches!(v, Verdict::Unknown(_))),
+        score: if scores.len() == trials.len() { mean(&scores) } else { None },
+        pass_at_k: ks.clone().filter_map(|k| pass_at_k(told, passed, k)).collect(),
+        pass_hat_k: ks.filter_map(|k| pass_hat_k(told, passed, k)).collect(),
+    }
+}
+
+/// What a trajectory is called where no case gives it a name.
+fn name_of(trajectory: &Trajectory) -> String {
+    match trajectory.name.as_ref().or(trajectory.id.as_ref()) {
+        Some(name) => name.get().into_owned(),
+        None => trajectory.file.to_string(),
+    }
+}
+
+fn source(trajectory: &Trajectory) -> Source {
+    let text = |text: &Option<toolmark_trace::Text>| text.as_ref().map(|t| t.get().into_owned());
+    Source {
+        id: text(&trajectory.id),
+        name: text(&trajectory.name),
+        source: Arc::clone(&trajectory.file),
+        format: trajectory.format,
+    }
+}
+
+fn timeline(trajectory: &Trajectory) -> Timeline {
+    let view = View::whole(trajectory);
+    let shown = trajectory.events.iter().filter(|event| {
+        !matches!(event.kind, EventKind::Note(_) | EventKind::Result(_) | EventKind::Context)
+    });
+    let total = shown.clone().count();
+    let entries: Vec<TimelineEntry> = shown
+        .take(TIMELINE_ENTRIES)
+        .map(|event| {
+            let call = match event.kind {
+                EventKind::Call(index) => trajectory
+                    .calls
+                    .get(index as usize)
+                    .map(|call| Seen { index: index as usize, call }),
+                _ => None,
+            };
+            let result = call.and_then(|seen| seen.call.result.as_ref()?.payload.as_ref());
+            TimelineEntry {
+                kind: event.kind.word(),
+                step: event.step,
+                text: event.text.as_ref().map(|text| excerpt(&text.plain())),
+                call: call.map(|seen| view.call_ref(seen)),
+                result: result.map(|payload| excerpt(&payload.plain())),
+                duration_ms: call
+                    .and_then(|seen| seen.call.duration)
+                    .map(|duration| duration.as_secs_f64() * 1000.0),
+            }
+        })
+        .collect();
+    Timeline { elided: total - entries.len(), entries }
+}

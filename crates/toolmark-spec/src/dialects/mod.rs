@@ -1,0 +1,12 @@
+//! The dialects, and the list of them.
+
+use crate::dialect::Dialect;
+
+/// Every dialect, in the order they are asked.
+pub static DIALECTS: &[&dyn Dialect] = &[];
+
+/// The dialect with this id.
+#[must_use]
+pub fn dialect_by_id(id: &str) -> Option<&'static dyn Dialect> {
+    DIALECTS.iter().copied().find(|dialect| dialect.info().id == id)
+}

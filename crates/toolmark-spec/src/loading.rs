@@ -1,0 +1,189 @@
+//! What a dialect needs while it makes a plan.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use toolmark_grade::config::{Node, Problem, Span, Spanned, did_you_mean, quoted};
+use toolmark_grade::graders::{GRADERS, grader_by_id};
+use toolmark_grade::{Building, GraderInfo, Planned, Profile, SpecPlace};
+
+/// What the command line says about loading.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// Values for `${NAME}` in Vally specs.
+    pub params: BTreeMap<String, String>,
+    /// The reading every grader follows, instead of what the spec says.
+    pub profile: Option<Profile>,
+    /// The threshold of every case, instead of what the spec says.
+    pub threshold: Option<f64>,
+    /// A dataset, instead of the one the spec names.
+    pub dataset: Option<std::path::PathBuf>,
+}
+
+/// A spec while a dialect makes a plan of it.
+pub struct Loading<'a> {
+    /// The name of the file.
+    pub file: Arc<str>,
+    /// Its text.
+    pub text: &'a str,
+    /// The directory it is in; relative paths start there.
+    pub directory: &'a Path,
+    /// What the command line says.
+    pub options: &'a LoadOptions,
+    /// Everything that is wrong.
+    pub problems: Vec<Problem>,
+    /// Where lines start, for places.
+    lines: Vec<usize>,
+}
+
+/// A grader as an entry of a spec asks for it, freed of its dialect.
+pub struct Entry<'a> {
+    /// The word for its type.
+    pub type_word: Spanned<String>,
+    /// Its name; the type where there is none.
+    pub name: Option<String>,
+    /// Its configuration.
+    pub config: &'a Node,
+    /// The reading it follows, unless the command line says otherwise.
+    pub profile: Profile,
+    /// Another reading to compare with.
+    pub contrast: Option<Profile>,
+    /// Its weight.
+    pub weight: f64,
+    /// Must it hold?
+    pub required: bool,
+    /// The score it must reach.
+    pub min_score: Option<f64>,
+    /// Is the opposite wanted?
+    pub negate: bool,
+    /// The turn it is restricted to, from 0.
+    pub turn: Option<u32>,
+    /// The whole entry.
+    pub span: Span,
+}
+
+impl<'a> Entry<'a> {
+    /// An entry with nothing said about it but its type and configuration.
+    #[must_use]
+    pub fn new(type_word: Spanned<String>, config: &'a Node, span: Span) -> Self {
+        Self {
+            type_word,
+            name: None,
+            config,
+            profile: Profile::Toolmark,
+            contrast: None,
+            weight: 1.0,
+            required: false,
+            min_score: None,
+            negate: false,
+            turn: None,
+            span,
+        }
+    }
+}
+
+impl<'a> Loading<'a> {
+    /// A spec to make a plan of.
+    #[must_use]
+    pub fn new(
+        file: Arc<str>,
+        text: &'a str,
+        directory: &'a Path,
+        options: &'a LoadOptions,
+    ) -> Self {
+        let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+        let lines = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
+        Self { file, text, directory, options, problems: Vec::new(), lines }
+    }
+
+    /// Where something stands, as line and column.
+    #[must_use]
+    pub fn place(&self, span: Span) -> SpecPlace {
+        let byte = (span.start as usize).min(self.text.len());
+        let line = self.lines.partition_point(|start| *start <= byte);
+        let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        let column = self.text.get(start..byte).map_or(0, |before| before.chars().count());
+        SpecPlace {
+            file: Arc::clone(&self.file),
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            column: u32::try_from(column + 1).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Something is wrong here.
+    pub fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+        self.problems.push(Problem::error(code, message).at(span));
+    }
+
+    /// Something looks wrong here.
+    pub fn warn(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+        self.problems.push(Problem::warning(code, message).at(span));
+    }
+
+    /// The grader with this type; an unknown one is reported with the nearest.
+    pub fn grader_info(&mut self, word: &Spanned<String>) -> Option<&'static GraderInfo> {
+        if let Some(info) = grader_by_id(&word.value) {
+            return Some(info);
+        }
+        let words = GRADERS
+            .iter()
+            .flat_map(|info| std::iter::once(info.id).chain(info.aliases.iter().copied()));
+        let message = format!("unknown grader type {}", quoted(&word.value));
+        let problem = Problem::error("unknown-grader-type", message).at(word.span);
+        self.problems.push(match did_you_mean(&word.value, words) {
+            Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
+            None => problem.help("`toolmark graders` lists them"),
+        });
+        None
+    }
+
+    /// Builds the grader of an entry; what is wrong with it is reported.
+    pub fn grader(&mut self, entry: Entry<'_>) -> Option<Planned> {
+        let info = self.grader_info(&entry.type_word)?;
+        let profile = self.options.profile.unwrap_or(entry.profile);
+        let before = self.problems.len();
+        let grader = (info.build)(&mut Building {
+            config: entry.config,
+            profile,
+            contrast: entry.contrast.filter(|contrast| *contrast != profile),
+            directory: self.directory,
+            problems: &mut self.problems,
+        });
+        if grader.is_none() && self.problems.len() == before {
+            let message = format!("the configuration of {} is wrong", entry.type_word.value);
+            self.error("invalid-grader-config", entry.span, message);
+        }
+        Some(Planned {
+            name: entry.name.unwrap_or_else(|| entry.type_word.value.clone()),
+            type_word: entry.type_word.value,
+            info,
+            profile,
+            weight: entry.weight,
+            required: entry.required,
+            min_score: entry.min_score,
+            negate: entry.negate,
+            turn: entry.turn,
+            grader: grader?,
+            place: self.place(entry.span),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_lines_and_characters() {
+        let options = LoadOptions::default();
+        let loading = Loading::new("f".into(), "a\nöb: c\n", Path::new("."), &options);
+        let place = |start| {
+            let place = loading.place(Span { start, end: start });
+            (place.line, place.column)
+        };
+        assert_eq!(place(0), (1, 1));
+        assert_eq!(place(2), (2, 1));
+        assert_eq!(place(5), (2, 3));
+        assert_eq!(place(99), (3, 1));
+    }
+}
