@@ -1,1 +1,4 @@
-//! x
+//! Outcomes, predicates, the matching engine and the graders of toolmark.
+#![forbid(unsafe_code)]
+
+pub mod config;

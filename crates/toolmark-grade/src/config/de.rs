@@ -1,0 +1,404 @@
+//! Serde's view of a [`Node`]. Strict: no kind is taken for another, except
+//! whole numbers for floats and floats without a fraction for whole numbers.
+
+use super::fault::{Fault, What, id, one_of};
+use super::fill::Filler;
+use super::read::{Context, Remedy};
+use super::spanned::{SPANNED, SpanSeq};
+use super::words::{plain, quoted};
+use super::{Entry, Kind, Node, Span};
+use serde::de::value::StrDeserializer;
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess,
+    SeqAccess, VariantAccess, Visitor,
+};
+
+/// One node to be read.
+#[derive(Clone, Copy)]
+pub(super) struct De<'n> {
+    node: &'n Node,
+    context: &'n Context,
+    /// The entry whose value this is, in a map whose keys nobody announced.
+    unannounced: Option<&'n Entry>,
+}
+
+/// Floats up to here hold whole numbers exactly.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+impl<'n> De<'n> {
+    pub(super) fn root(node: &'n Node, context: &'n Context) -> Self {
+        Self { node, context, unannounced: None }
+    }
+
+    fn wrong(self, expected: &dyn Expected) -> Fault {
+        self.not(plain(&expected.to_string()))
+    }
+
+    fn not(self, expected: String) -> Fault {
+        Fault::from(What::Type { expected, found: self.node.word().to_owned() }).at(self.node)
+    }
+
+    fn entries<'de, V: Visitor<'de>>(
+        self,
+        entries: &'n [Entry],
+        announced: Announced,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let map = MapWalk {
+            of: self,
+            rest: entries.iter(),
+            announced,
+            missing: 0,
+            current: Current::Nothing,
+        };
+        visitor.visit_map(map).map_err(|fault| fault.at(self.node))
+    }
+
+    fn whole<'de, V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.node.kind {
+            Kind::Float(value) if value.fract() == 0.0 && value.abs() <= EXACT => {
+                self.context.visited();
+                visitor.visit_i64(value as i64).map_err(|fault: Fault| fault.at(self.node))
+            }
+            _ => self.deserialize_any(visitor),
+        }
+    }
+}
+
+macro_rules! whole {
+    ($($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+            self.whole(visitor)
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for De<'_> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.context.visited();
+        let read = match &self.node.kind {
+            Kind::Null => visitor.visit_unit(),
+            Kind::Bool(value) => visitor.visit_bool(*value),
+            Kind::Int(value) => visitor.visit_i64(*value),
+            Kind::UInt(value) => visitor.visit_u64(*value),
+            Kind::Float(value) => visitor.visit_f64(*value),
+            Kind::Text(text) => visitor.visit_str(text),
+            Kind::List(items) => {
+                visitor.visit_seq(ListWalk { rest: items.iter(), context: self.context })
+            }
+            Kind::Map(entries) => return self.entries(entries, Announced::Nobody, visitor),
+        };
+        read.map_err(|fault| fault.at(self.node))
+    }
+
+    whole! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.node.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let read = match name {
+            SPANNED => visitor.visit_seq(SpanSeq::new(self.node.span, self)),
+            _ => visitor.visit_newtype_struct(self),
+        };
+        read.map_err(|fault| fault.at(self.node))
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match &self.node.kind {
+            Kind::Map(entries) => self.entries(entries, Announced::Any, visitor),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match &self.node.kind {
+            Kind::Map(entries) => self.entries(entries, Announced::Only(fields), visitor),
+            // Derived visitors would take the elements for the fields in order.
+            Kind::List(_) => Err(self.wrong(&visitor)),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.context.visited();
+        let read = match &self.node.kind {
+            Kind::Text(name) => visitor.visit_enum(Variant { of: self, name, content: None }),
+            Kind::Map(entries) => match entries.as_slice() {
+                [entry] => {
+                    let content = Some(entry);
+                    visitor.visit_enum(Variant { of: self, name: &entry.key, content })
+                }
+                _ => {
+                    let expected = format!("one key, {}", one_of(variants));
+                    let found = format!("{} keys", entries.len());
+                    Err(What::Type { expected, found }.into())
+                }
+            },
+            _ => Err(self.not(one_of(variants))),
+        };
+        read.map_err(|fault| fault.at(self.node))
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if let Some(entry) = self.unannounced {
+            self.context.unknown_key(entry, &[]);
+        }
+        visitor.visit_unit()
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct
+        identifier
+    }
+}
+
+struct ListWalk<'n> {
+    rest: std::slice::Iter<'n, Node>,
+    context: &'n Context,
+}
+
+impl<'de> SeqAccess<'de> for ListWalk<'_> {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Fault> {
+        // An element that was to blame is left out: lists seldom mind.
+        let context = self.context;
+        let Some(node) = self.rest.find(|node| context.remedy(node).is_none()) else {
+            return Ok(None);
+        };
+        // Types that judge a value after reading it fail outside of the reader.
+        seed.deserialize(De::root(node, context)).map(Some).map_err(|fault| fault.at(node))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.rest.len())
+    }
+}
+
+/// Who said which keys a map may have.
+#[derive(Clone, Copy)]
+enum Announced {
+    /// A struct: these.
+    Only(&'static [&'static str]),
+    /// A map type: all.
+    Any,
+    /// Nobody; the type finds out as it goes.
+    Nobody,
+}
+
+struct MapWalk<'n> {
+    of: De<'n>,
+    rest: std::slice::Iter<'n, Entry>,
+    announced: Announced,
+    /// How many of the keys that the map lacks were given stand-ins.
+    missing: usize,
+    current: Current<'n>,
+}
+
+/// The entry whose key was asked for last.
+enum Current<'n> {
+    Nothing,
+    Entry(&'n Entry),
+    Missing,
+}
+
+impl<'de> MapAccess<'de> for MapWalk<'_> {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Fault> {
+        let context = self.of.context;
+        for entry in self.rest.by_ref() {
+            if context.remedy(&entry.value) == Some(Remedy::LeftOut) {
+                continue;
+            }
+            if let Announced::Only(fields) = self.announced
+                && !fields.contains(&entry.key.as_str())
+            {
+                context.unknown_key(entry, fields);
+                continue;
+            }
+            self.current = Current::Entry(entry);
+            return seed
+                .deserialize(Name { text: &entry.key, span: entry.key_span })
+                .map(Some)
+                .map_err(|fault| fault.at_key(entry));
+        }
+        let Some(name) = context.missing(self.of.node, self.missing) else { return Ok(None) };
+        self.missing += 1;
+        self.current = Current::Missing;
+        let of = id(self.of.node);
+        seed.deserialize(name.into_deserializer()).map(Some).map_err(|fault: Fault| fault.echo(of))
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+        let context = self.of.context;
+        match std::mem::replace(&mut self.current, Current::Nothing) {
+            Current::Entry(Entry { value, .. }) if context.remedy(value).is_some() => {
+                seed.deserialize(Filler { of: id(value) }).map_err(|fault| fault.echo(id(value)))
+            }
+            Current::Entry(entry) => {
+                let unannounced = matches!(self.announced, Announced::Nobody).then_some(entry);
+                seed.deserialize(De { node: &entry.value, context, unannounced })
+                    .map_err(|fault| fault.at(&entry.value))
+            }
+            Current::Missing => {
+                let of = id(self.of.node);
+                seed.deserialize(Filler { of }).map_err(|fault| fault.echo(of))
+            }
+            Current::Nothing => Err(Fault::custom("a value was asked for before its key")),
+        }
+    }
+}
+
+/// A key or the name of a variant.
+#[derive(Clone, Copy)]
+struct Name<'n> {
+    text: &'n str,
+    span: Span,
+}
+
+impl<'n> Name<'n> {
+    fn text(self) -> StrDeserializer<'n, Fault> {
+        self.text.into_deserializer()
+    }
+}
+
+impl<'de> Deserializer<'de> for Name<'_> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_str(self.text)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match name {
+            SPANNED => visitor.visit_seq(SpanSeq::new(self.span, self)),
+            _ => visitor.visit_newtype_struct(self),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.text().deserialize_enum(name, variants, visitor)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+/// A variant by its name, or by a map of its name to what it holds.
+struct Variant<'n> {
+    of: De<'n>,
+    name: &'n str,
+    content: Option<&'n Entry>,
+}
+
+impl<'n, 'de> EnumAccess<'de> for Variant<'n> {
+    type Error = Fault;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Fault> {
+        let span = self.content.map_or(self.of.node.span, |entry| entry.key_span);
+        let read = seed.deserialize(Name { text: self.name, span });
+        let variant = read.map_err(|fault| match self.content {
+            Some(entry) => fault.at_key(entry),
+            None => fault,
+        })?;
+        Ok((variant, self))
+    }
+}
+
+impl<'n> Variant<'n> {
+    /// What stands behind the name; the error says that something must.
+    fn content(&self) -> Result<De<'n>, Fault> {
+        let needs = || Fault::custom(format!("{} needs a value", quoted(self.name)));
+        let entry = self.content.ok_or_else(needs)?;
+        Ok(De::root(&entry.value, self.of.context))
+    }
+
+    /// What to read instead of the content, when that was to blame.
+    fn stand_in(&self) -> Option<Filler> {
+        let value = &self.content?.value;
+        self.of.context.remedy(value).map(|_| Filler { of: id(value) })
+    }
+}
+
+impl<'de> VariantAccess<'de> for Variant<'_> {
+    type Error = Fault;
+
+    fn unit_variant(self) -> Result<(), Fault> {
+        match self.content {
+            Some(entry) if !entry.value.is_null() && self.stand_in().is_none() => {
+                Err(Fault::custom(format!("{} takes no value", quoted(self.name))).at(&entry.value))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
+        if let Some(filler) = self.stand_in() {
+            return seed.deserialize(filler).map_err(|fault| fault.echo(filler.of));
+        }
+        let content = self.content()?;
+        seed.deserialize(content).map_err(|fault| fault.at(content.node))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Fault> {
+        match self.stand_in() {
+            Some(filler) => filler.deserialize_tuple(length, visitor),
+            None => self.content()?.deserialize_seq(visitor),
+        }
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match self.stand_in() {
+            Some(filler) => filler.deserialize_map(visitor),
+            None => self.content()?.deserialize_struct("", fields, visitor),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! Why one attempt to read a value failed. Serde's errors know what was
+//! expected but not where; each level they pass on their way out adds its node.
+
+use super::words::{listed, plain, quoted, remedy, suggestion};
+use super::{Entry, Node, Problem, Span};
+use serde::de::{Error, Expected, Unexpected};
+use std::fmt;
+
+/// The identity of a node while its tree is borrowed.
+pub(super) type Id = usize;
+
+pub(super) fn id(node: &Node) -> Id {
+    std::ptr::from_ref(node).addr()
+}
+
+/// What went wrong.
+#[derive(Debug)]
+pub(super) enum What {
+    /// The value is of another kind.
+    Type { expected: String, found: String },
+    /// It is of the right kind and still none that is accepted.
+    Value { expected: String, found: String },
+    /// A list is too short or too long.
+    Length { expected: String, found: usize },
+    /// A name that is not among those allowed.
+    Variant { found: String, allowed: &'static [&'static str] },
+    /// A key that is not among those allowed.
+    Key { found: String, allowed: &'static [&'static str] },
+    /// A key that must be there.
+    Missing(&'static str),
+    /// A key that is there twice, under two names.
+    Twice(&'static str),
+    /// What a type says about itself.
+    Custom(String),
+}
+
+/// One failed attempt.
+#[derive(Debug)]
+pub(super) struct Fault(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    what: What,
+    /// What to tell the user, once the place is known.
+    problem: Option<Problem>,
+    /// The offending node and the nodes around it, innermost first.
+    path: Vec<Id>,
+    /// Only follows from a problem that was reported already.
+    echo: bool,
+}
+
+impl From<What> for Fault {
+    fn from(what: What) -> Self {
+        Self(Box::new(Inner { what, problem: None, path: Vec::new(), echo: false }))
+    }
+}
+
+impl Fault {
+    /// Notes that the fault passed `node`; the innermost one is to blame.
+    pub(super) fn at(mut self, node: &Node) -> Self {
+        if self.0.path.is_empty() {
+            self.0.problem = Some(self.0.what.problem(node.span, Some(node)));
+        }
+        if self.0.path.last() != Some(&id(node)) {
+            self.0.path.push(id(node));
+        }
+        self
+    }
+
+    /// Blames a key.
+    pub(super) fn at_key(mut self, entry: &Entry) -> Self {
+        if self.0.path.is_empty() {
+            self.0.problem = Some(self.0.what.problem(entry.key_span, None));
+            self.0.path.push(id(&entry.value));
+        }
+        self
+    }
+
+    /// Marks a fault of a stand-in for the node with this id.
+    pub(super) fn echo(mut self, of: Id) -> Self {
+        self.0.echo = true;
+        if self.0.path.is_empty() {
+            self.0.path.push(of);
+        }
+        self
+    }
+
+    pub(super) fn what(&self) -> &What {
+        &self.0.what
+    }
+
+    pub(super) fn is_echo(&self) -> bool {
+        self.0.echo
+    }
+
+    pub(super) fn path(&self) -> &[Id] {
+        &self.0.path
+    }
+
+    pub(super) fn into_problem(self) -> Option<Problem> {
+        self.0.problem
+    }
+}
+
+impl What {
+    /// The problem at `span`; `node` is the value that stands there, if it is
+    /// not a key.
+    pub(super) fn problem(&self, span: Span, node: Option<&Node>) -> Problem {
+        let problem = match self {
+            Self::Type { expected, .. } | Self::Value { expected, .. } => {
+                let mut problem = Problem::error(self.code(), self.to_string());
+                problem.help = node.and_then(|node| remedy(expected, node));
+                problem.label(format!("expected {expected}"))
+            }
+            Self::Variant { found, allowed } => Problem::error(self.code(), self.to_string())
+                .help(suggestion(found, allowed, "nothing is allowed here", "it may be one of")),
+            Self::Key { found, allowed } => {
+                let none = "no key is known here";
+                let help = suggestion(found, allowed, none, "the known keys are");
+                Problem::error(self.code(), self.to_string()).help(help)
+            }
+            _ => Problem::error(self.code(), self.to_string()),
+        };
+        problem.at(span)
+    }
+
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Type { .. } => "wrong-type",
+            Self::Variant { .. } => "unknown-value",
+            Self::Key { .. } => "unknown-key",
+            Self::Missing(_) => "missing-key",
+            Self::Twice(_) => "duplicate-key",
+            Self::Value { .. } | Self::Length { .. } | Self::Custom(_) => "invalid-value",
+        }
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Type { expected, found } | Self::Value { expected, found } => {
+                write!(f, "expected {expected}, found {found}")
+            }
+            Self::Length { expected, found } => write!(f, "expected {expected}, found {found}"),
+            Self::Variant { found, .. } => write!(f, "unknown value {}", quoted(found)),
+            Self::Key { found, .. } => write!(f, "unknown key {}", quoted(found)),
+            Self::Missing(name) => write!(f, "missing key {}", quoted(name)),
+            Self::Twice(name) => write!(f, "{} is set twice, under two names", quoted(name)),
+            Self::Custom(message) => f.write_str(message),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.what.fmt(f)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl Error for Fault {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        What::Custom(message.to_string()).into()
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        What::Type { expected: plain(&expected.to_string()), found: kind_word(found) }.into()
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        What::Value { expected: plain(&expected.to_string()), found: value_word(found) }.into()
+    }
+
+    fn invalid_length(found: usize, expected: &dyn Expected) -> Self {
+        What::Length { expected: plain(&expected.to_string()), found }.into()
+    }
+
+    fn unknown_variant(found: &str, allowed: &'static [&'static str]) -> Self {
+        What::Variant { found: found.to_owned(), allowed }.into()
+    }
+
+    fn unknown_field(found: &str, allowed: &'static [&'static str]) -> Self {
+        What::Key { found: found.to_owned(), allowed }.into()
+    }
+
+    fn missing_field(name: &'static str) -> Self {
+        What::Missing(name).into()
+    }
+
+    fn duplicate_field(name: &'static str) -> Self {
+        What::Twice(name).into()
+    }
+}
+
+/// The words of [`Node::word`] for what serde found.
+fn kind_word(found: Unexpected<'_>) -> String {
+    match found {
+        Unexpected::Bool(value) => value.to_string(),
+        Unexpected::Unsigned(_) | Unexpected::Signed(_) | Unexpected::Float(_) => "a number".into(),
+        Unexpected::Char(_) | Unexpected::Str(_) => "text".into(),
+        Unexpected::Unit | Unexpected::Option => "nothing".into(),
+        Unexpected::Seq => "a list".into(),
+        Unexpected::Map | Unexpected::StructVariant => "a map".into(),
+        other => other.to_string(),
+    }
+}
+
+fn value_word(found: Unexpected<'_>) -> String {
+    match found {
+        Unexpected::Unsigned(value) => value.to_string(),
+        Unexpected::Signed(value) => value.to_string(),
+        Unexpected::Float(value) => value.to_string(),
+        Unexpected::Str(text) => quoted(text),
+        other => kind_word(other),
+    }
+}
+
+/// What an enum expects, for someone who wrote something that is no name.
+pub(super) fn one_of(allowed: &[&str]) -> String {
+    format!("one of {}", listed(allowed))
+}

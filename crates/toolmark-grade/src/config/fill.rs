@@ -1,0 +1,179 @@
+//! A stand-in for a value that is missing or wrong. With it, the reading of
+//! what lies around goes on and finds the other mistakes; nobody sees the
+//! result.
+
+use super::Span;
+use super::fault::{Fault, Id};
+use super::spanned::{SPANNED, SpanSeq};
+use serde::de::value::{MapDeserializer, SeqDeserializer, StrDeserializer};
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, VariantAccess, Visitor,
+};
+
+/// Gives every type a value that few would refuse: no zero, no empty text.
+#[derive(Clone, Copy)]
+pub(super) struct Filler {
+    /// The node it stands for, or the map it is missing in.
+    pub(super) of: Id,
+}
+
+macro_rules! harmless {
+    ($($method:ident $visit:ident $value:expr,)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+            visitor.$visit($value).map_err(|fault: Fault| fault.echo(self.of))
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for Filler {
+    type Error = Fault;
+
+    harmless! {
+        deserialize_any visit_str "x",
+        deserialize_bool visit_bool false,
+        deserialize_i8 visit_i64 1,
+        deserialize_i16 visit_i64 1,
+        deserialize_i32 visit_i64 1,
+        deserialize_i64 visit_i64 1,
+        deserialize_u8 visit_u64 1,
+        deserialize_u16 visit_u64 1,
+        deserialize_u32 visit_u64 1,
+        deserialize_u64 visit_u64 1,
+        deserialize_f32 visit_f64 1.0,
+        deserialize_f64 visit_f64 1.0,
+        deserialize_char visit_char 'x',
+        deserialize_str visit_str "x",
+        deserialize_string visit_str "x",
+        deserialize_identifier visit_str "x",
+        deserialize_bytes visit_bytes b"x",
+        deserialize_byte_buf visit_bytes b"x",
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_none()
+    }
+
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_unit()
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        visitor.visit_unit()
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        visitor.visit_unit()
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let read = match name {
+            SPANNED => visitor.visit_seq(SpanSeq::new(Span::default(), self)),
+            _ => visitor.visit_newtype_struct(self),
+        };
+        read.map_err(|fault| fault.echo(self.of))
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        self.deserialize_tuple(0, visitor)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let items = std::iter::repeat_n(self, length);
+        visitor.visit_seq(SeqDeserializer::new(items)).map_err(|fault: Fault| fault.echo(self.of))
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        length: usize,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.deserialize_tuple(length, visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        let nothing = std::iter::empty::<(&str, Self)>();
+        visitor.visit_map(MapDeserializer::new(nothing)).map_err(|fault: Fault| fault.echo(self.of))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.deserialize_map(visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let read = match variants.first() {
+            Some(name) => visitor.visit_enum(FirstVariant { name, filler: self }),
+            None => Err(Fault::custom("an enum without variants")),
+        };
+        read.map_err(|fault| fault.echo(self.of))
+    }
+}
+
+impl<'de> IntoDeserializer<'de, Fault> for Filler {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+struct FirstVariant {
+    name: &'static str,
+    filler: Filler,
+}
+
+impl<'de> EnumAccess<'de> for FirstVariant {
+    type Error = Fault;
+    type Variant = Filler;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Filler), Fault> {
+        let name: StrDeserializer<'_, Fault> = self.name.into_deserializer();
+        Ok((seed.deserialize(name)?, self.filler))
+    }
+}
+
+impl<'de> VariantAccess<'de> for Filler {
+    type Error = Fault;
+
+    fn unit_variant(self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
+        seed.deserialize(self)
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Fault> {
+        self.deserialize_tuple(length, visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.deserialize_map(visitor)
+    }
+}

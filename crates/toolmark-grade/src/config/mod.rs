@@ -1,0 +1,39 @@
+//! What a configuration is before it has a type: a tree that knows where in
+//! its text everything stands, and problems that point there.
+//!
+//! A spec file is first parsed into [`Node`]s, whatever its notation. Each part
+//! is then read into the type of whoever it configures with [`read()`], which
+//! finds every mistake of that part in one go instead of stopping at the first.
+//!
+//! ```
+//! use toolmark_grade::config::{Node, read};
+//!
+//! #[derive(serde::Deserialize)]
+//! struct Budget {
+//!     max: u64,
+//! }
+//!
+//! let node = Node::from_json(&serde_json::json!({"max": -1, "mix": 2})).unwrap();
+//! let mut problems = Vec::new();
+//! assert!(read::<Budget>(&node, &mut problems).is_none());
+//! let said: Vec<_> = problems.iter().map(|p| p.message.as_str()).collect();
+//! assert_eq!(
+//!     said,
+//!     ["expected a whole number of 0 or more, found -1", "unknown key \"mix\""]
+//! );
+//! ```
+
+mod de;
+mod fault;
+mod fill;
+mod node;
+mod problem;
+mod read;
+mod spanned;
+mod words;
+
+pub use node::{Entry, Kind, MAX_DEPTH, Node, Span};
+pub use problem::{Problem, Severity};
+pub use read::read;
+pub use spanned::Spanned;
+pub use words::{did_you_mean, quoted};

@@ -1,0 +1,315 @@
+//! Values that keep their place through serde.
+//!
+//! Serde has no notion of places. [`Spanned`] and [`Node`] ask for a newtype
+//! with a name that only the reader of this module knows; it answers with the
+//! place and the value. Every other deserializer sees a plain newtype, and the
+//! place stays unknown.
+
+use super::{Entry, Kind, Node, Span};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess,
+    Visitor,
+};
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+/// The newtype whose reader wants a place.
+pub(super) const SPANNED: &str = "$toolmark::Spanned";
+
+/// A value of a configuration with its place, for errors found after reading.
+///
+/// Equality looks at the value alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spanned<T> {
+    /// The value.
+    pub value: T,
+    /// Where it stands; the default span where that is unknown.
+    pub span: Span,
+}
+
+impl<T> Deref for Spanned<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> From<T> for Spanned<T> {
+    fn from(value: T) -> Self {
+        Self { value, span: Span::default() }
+    }
+}
+
+impl<T: PartialEq> PartialEq for Spanned<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T: Serialize> Serialize for Spanned<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Spanned<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        T::schema_id()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
+
+impl JsonSchema for Node {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "AnyValue".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        true.into()
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Spanned<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(SPANNED, SpannedVisitor(PhantomData))
+    }
+}
+
+struct SpannedVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for SpannedVisitor<T> {
+    type Value = Spanned<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<Self::Value, D::Error> {
+        T::deserialize(inner).map(Spanned::from)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let span = read_span(&mut seq)?;
+        let value = seq.next_element()?.ok_or_else(|| A::Error::invalid_length(2, &self))?;
+        Ok(Spanned { value, span })
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(SPANNED, NodeVisitor)
+    }
+}
+
+struct NodeVisitor;
+
+impl<'de> Visitor<'de> for NodeVisitor {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, inner: D) -> Result<Node, D::Error> {
+        let value = serde_json::Value::deserialize(inner)?;
+        Node::from_json(&value).ok_or_else(|| D::Error::custom("nested too deeply"))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
+        let span = read_span(&mut seq)?;
+        let kind = seq
+            .next_element_seed(KindVisitor)?
+            .ok_or_else(|| A::Error::invalid_length(2, &self))?;
+        Ok(Node { kind, span })
+    }
+}
+
+/// Reads a [`Kind`] from the reader of this module, whose trees are bounded in
+/// depth; others come through JSON values.
+struct KindVisitor;
+
+impl<'de> DeserializeSeed<'de> for KindVisitor {
+    type Value = Kind;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Kind, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for KindVisitor {
+    type Value = Kind;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Kind, E> {
+        Ok(Kind::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Kind, E> {
+        Ok(Kind::Bool(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Kind, E> {
+        Ok(Kind::Int(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Kind, E> {
+        Ok(i64::try_from(value).map_or(Kind::UInt(value), Kind::Int))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Kind, E> {
+        Ok(Kind::Float(value))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Kind, E> {
+        Ok(Kind::Text(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Kind, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Kind::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Kind, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(key) = map.next_key::<Spanned<String>>()? {
+            let value = map.next_value()?;
+            entries.push(Entry { key: key.value, key_span: key.span, value });
+        }
+        Ok(Kind::Map(entries))
+    }
+}
+
+fn read_span<'de, A: SeqAccess<'de>>(seq: &mut A) -> Result<Span, A::Error> {
+    let mut next = || Ok(seq.next_element::<u32>()?.unwrap_or_default());
+    Ok(Span { start: next()?, end: next()? })
+}
+
+/// What the reader answers to [`SPANNED`]: start, end, value.
+pub(super) struct SpanSeq<D> {
+    span: Span,
+    step: u8,
+    value: Option<D>,
+}
+
+impl<D> SpanSeq<D> {
+    pub(super) fn new(span: Span, value: D) -> Self {
+        Self { span, step: 0, value: Some(value) }
+    }
+}
+
+impl<'de, D: Deserializer<'de>> SeqAccess<'de> for SpanSeq<D> {
+    type Error = D::Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, D::Error> {
+        self.step = self.step.saturating_add(1);
+        match self.step {
+            1 => seed.deserialize(self.span.start.into_deserializer()).map(Some),
+            2 => seed.deserialize(self.span.end.into_deserializer()).map(Some),
+            _ => self.value.take().map(|value| seed.deserialize(value)).transpose(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::read;
+    use serde_json::json;
+
+    #[derive(serde::Deserialize, JsonSchema, Debug)]
+    struct Config {
+        max: Spanned<u32>,
+        rest: Node,
+        names: Vec<Spanned<String>>,
+        maybe: Option<Spanned<bool>>,
+    }
+
+    fn placed() -> Node {
+        let mut next = 0;
+        let mut node = Node::from_json(&json!({
+            "max": 3, "rest": {"a": [1, 2.5, null, "x", true, u64::MAX]}, "names": ["p", "q"]
+        }))
+        .unwrap();
+        place(&mut node, &mut next);
+        node
+    }
+
+    fn place(node: &mut Node, next: &mut u32) {
+        let mut span = || {
+            *next += 10;
+            Span { start: *next, end: *next + 3 }
+        };
+        node.span = span();
+        match &mut node.kind {
+            Kind::List(items) => items.iter_mut().for_each(|item| place(item, next)),
+            Kind::Map(entries) => {
+                for entry in entries {
+                    *next += 10;
+                    entry.key_span = Span { start: *next, end: *next + 3 };
+                    place(&mut entry.value, next);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn places_survive_our_reader() {
+        let node = placed();
+        let mut problems = Vec::new();
+        let config: Config = read(&node, &mut problems).unwrap();
+        assert!(problems.is_empty());
+        assert_eq!((*config.max, config.max.span), (3, node.get("max").unwrap().span));
+        assert_eq!(config.names[1].span, node.get("names").unwrap().as_list().unwrap()[1].span);
+        assert!(config.maybe.is_none());
+        assert_eq!(format!("{:?}", config.rest), format!("{:?}", node.get("rest").unwrap()));
+    }
+
+    #[test]
+    fn other_deserializers_see_plain_values() {
+        let config: Config = serde_json::from_value(placed().to_json()).unwrap();
+        assert_eq!((*config.max, config.max.span.known()), (3, None));
+        assert_eq!(&config.rest, placed().get("rest").unwrap());
+        assert_eq!(config.names, ["p".to_owned().into(), "q".to_owned().into()]);
+        let deep = (0..80).fold(json!(1), |inner, _| json!([inner]));
+        assert!(serde_json::from_value::<Node>(deep).is_err());
+    }
+
+    #[test]
+    fn the_schema_is_that_of_the_value() {
+        let schema = schemars::schema_for!(Config).to_value();
+        let max = schemars::schema_for!(u32).to_value();
+        assert_eq!(schema["properties"]["max"]["type"], max["type"]);
+        assert_eq!(schema["properties"]["rest"], json!(true));
+        assert_eq!(serde_json::to_value(Spanned::from(3)).unwrap(), json!(3));
+    }
+}
