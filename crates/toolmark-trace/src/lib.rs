@@ -62,6 +62,7 @@
 #![forbid(unsafe_code)]
 
 mod builder;
+mod call_shapes;
 mod detect;
 mod diagnostic;
 mod export;
@@ -76,6 +77,7 @@ mod summary;
 mod testing;
 
 pub use builder::{Answer, Builder, NewCall};
+pub use call_shapes::{LooseCall, NotCalls, calls_in};
 pub use diagnostic::{Diagnostic, Severity};
 pub use export::{EXPORTERS, ExportInfo, Exporter, Losses, Part, exporter_by_id};
 pub use format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};

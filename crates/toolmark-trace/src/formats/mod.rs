@@ -13,6 +13,7 @@ mod anthropic_messages;
 mod antigravity;
 mod atif;
 mod bfcl;
+mod call_rows;
 mod claude_code;
 mod claude_hooks;
 mod claude_stream;
@@ -122,4 +123,5 @@ pub const FORMATS: &[&dyn Format] = &[
     &langfuse::Langfuse,
     &langsmith::LangSmith,
     &otel_list::OtelList,
+    &call_rows::CallRows,
 ];

@@ -1,0 +1,174 @@
+//! Rows of a dataset that hold what a model called: `{"id", "output",
+//! "expected"?, "function_definitions"?}`, as users of function-call metrics
+//! keep them.
+//!
+//! `output` (or `response`) is a call, a list of calls, or text that holds some,
+//! in whatever shape (see `call_shapes.rs`). Every row is a run of one response.
+//! The whole row is kept, for graders that want the rest of it.
+
+use crate::builder::{Builder, NewCall};
+use crate::call_shapes::{NotCalls, calls_in};
+use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::model::{Fact, Fidelity, Payload, Text, ToolName};
+use toolmark_scan::Value;
+
+/// Rows with calls.
+pub(crate) struct CallRows;
+
+static INFO: FormatInfo = FormatInfo {
+    id: "call-rows",
+    title: "Rows with calls",
+    origin: "datasets of function-call metrics such as Future AGI's",
+    versions: "any",
+    looks_for: "objects with output or response, and with id, expected or function_definitions",
+    fidelity: Fidelity::lacking(&[
+        Fact::CallIds,
+        Fact::Results,
+        Fact::Status,
+        Fact::ExitCodes,
+        Fact::Times,
+        Fact::Durations,
+        Fact::Reasoning,
+        Fact::Tokens,
+        Fact::Cost,
+        Fact::Model,
+        Fact::SubAgents,
+        Fact::ToolDefinitions,
+        Fact::WorkingDirectory,
+    ]),
+};
+
+/// The keys of a row; a file with others is somebody else's.
+const KEYS: [&str; 16] = [
+    "id",
+    "name",
+    "output",
+    "response",
+    "expected",
+    "expected_response",
+    "expected_output",
+    "function_definitions",
+    "tools",
+    "input",
+    "prompt",
+    "question",
+    "metadata",
+    "tags",
+    "config",
+    "metric",
+];
+
+impl Format for CallRows {
+    fn info(&self) -> &'static FormatInfo {
+        &INFO
+    }
+
+    fn detect(&self, probe: &Probe<'_>) -> Confidence {
+        let records = probe.records();
+        let is_row = |row: &Value<'_>| {
+            let known = |key: Value<'_>| key.inner().is_some_and(|key| KEYS.contains(&key));
+            row.is_object()
+                && (row.has("output") || row.has("response"))
+                && ["id", "name", "expected", "expected_response", "function_definitions"]
+                    .iter()
+                    .any(|key| row.has(key))
+                && row.fields().all(|(key, _)| known(key))
+        };
+        if !records.is_empty() && records.iter().all(is_row) { 60 } else { 0 }
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(RowsReader)
+    }
+}
+
+struct RowsReader;
+
+impl Reader for RowsReader {
+    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+        let Some(row) = record.json().filter(|row| row.is_object()) else {
+            out.skip(&record.at(), "not a row: an object was expected");
+            return;
+        };
+        let mut b = out.builder(&CallRows);
+        b.run.name = record.text_at(row, "id").or_else(|| record.text_at(row, "name"));
+        if b.run.name.is_none() {
+            // Ids may be numbers.
+            let id = row.get("id").filter(|id| !id.is_object() && !id.is_array());
+            b.run.name = id.map(|id| Text::owned(id.raw()));
+        }
+        for key in ["input", "prompt", "question"] {
+            if let Some(asked) = row.get(key).filter(|asked| asked.is_string()) {
+                b.user(Some(record.payload(asked)), None, record.at_value(asked));
+                break;
+            }
+        }
+        if let Some(output) = row.get("output").or_else(|| row.get("response")) {
+            response(&mut b, record, output, out);
+        }
+        b.run.stated.row = Some(record.payload(row));
+        out.push(b.finish());
+    }
+
+    fn finish(&mut self, _: &mut Out) {}
+}
+
+/// The one response of the row.
+fn response(b: &mut Builder, record: &Record<'_>, output: Value<'_>, out: &mut Out) {
+    let at = record.at_value(output);
+    let payload = record.payload(output);
+    let step = b.step(None, None, at.clone());
+    let value = serde_json::from_str(output.raw()).unwrap_or_default();
+    match calls_in(&value) {
+        Ok(calls) => {
+            for call in calls {
+                let args = call.args.as_ref().map(Payload::value);
+                let name = ToolName::new(Text::owned(call.name));
+                b.call(NewCall {
+                    id: None,
+                    name,
+                    args,
+                    step: Some(step),
+                    time: None,
+                    at: at.clone(),
+                });
+            }
+        }
+        Err(NotCalls::Words) => b.message(step, payload, None, at),
+        Err(NotCalls::Shape(why)) => {
+            out.note(&at, format!("{why}: the row is read as having made no call"));
+            b.message(step, payload, None, at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    #[test]
+    fn rows() {
+        let read = read_text(
+            r#"{"id":"a","output":{"name":"f","arguments":{"x":1}},"expected":{"name":"f"}}
+{"id":2,"output":"f(x=-1)","input":"go"}
+{"id":"c","output":"I would rather not","expected":[]}
+{"id":"d","output":null}
+{"id":"e","output":[{"name":"f","input":{}},{"function":{"name":"g","arguments":"{}"}}]}
+"#,
+        );
+        assert_eq!(read.format, "call-rows");
+        let names: Vec<String> =
+            read.runs.iter().map(|run| run.name.as_ref().unwrap().to_string()).collect();
+        assert_eq!(names, ["a", "2", "c", "d", "e"]);
+        assert_eq!(sketch(&read.runs[0]), "0 call f {\"x\":1} -> unanswered(absent): \n");
+        assert_eq!(
+            sketch(&read.runs[1]),
+            "user: go\n0 call f {\"x\":-1} -> unanswered(absent): \n"
+        );
+        assert_eq!(sketch(&read.runs[2]), "0 message: I would rather not\n");
+        assert_eq!(read.runs[3].calls.len(), 0);
+        assert_eq!(read.runs[4].calls.len(), 2);
+        let row = read.runs[2].stated.row.as_ref().unwrap();
+        assert_eq!(row.parsed().unwrap()["expected"], serde_json::json!([]));
+    }
+}
