@@ -67,6 +67,10 @@ fn node_says_the_same() {
     for (case, answer) in cases.iter().zip(&answers) {
         let node::Case { source, flags, text } = case;
         let ours = ours(source, flags, text);
+        // Node may try a match in the middle of a character.
+        if answer == "split" {
+            continue;
+        }
         let refused = answer == "error" && ours.starts_with("error");
         matched += usize::from(answer.contains(".."));
         if !refused && ours != *answer {

@@ -4,14 +4,14 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 /// A pattern and a text.
-pub struct Case {
-    pub source: String,
-    pub flags: String,
-    pub text: String,
+pub(crate) struct Case {
+    pub(crate) source: String,
+    pub(crate) flags: String,
+    pub(crate) text: String,
 }
 
 impl Case {
-    pub fn new(
+    pub(crate) fn new(
         source: impl Into<String>,
         flags: impl Into<String>,
         text: impl Into<String>,
@@ -33,6 +33,8 @@ const answer = ([source, flags, text]) => {
     if (!pattern) return 'error';
     const found = pattern.exec(text);
     if (!found) return 'none';
+    const splits = at => /[\ud800-\udbff]/.test(text[at - 1]) && /[\udc00-\udfff]/.test(text[at]);
+    if (found.indices.some(s => s && (splits(s[0]) || splits(s[1])))) return 'split';
     const bytes = end => Buffer.byteLength(text.slice(0, end));
     const span = s => s ? bytes(s[0]) + '..' + bytes(s[1]) : '-';
     return Array.from(found.indices, span).join(' ');
@@ -42,7 +44,7 @@ process.stdout.write(JSON.stringify(cases.map(answer)));
 ";
 
 /// What Node answers, or nothing when there is no Node.
-pub fn ask(cases: &[Case]) -> Option<Vec<String>> {
+pub(crate) fn ask(cases: &[Case]) -> Option<Vec<String>> {
     let rows: Vec<_> = cases.iter().map(|case| [&case.source, &case.flags, &case.text]).collect();
     let input = serde_json::to_vec(&rows).unwrap();
     let mut child = Command::new("node")

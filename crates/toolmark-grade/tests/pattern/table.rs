@@ -1,7 +1,7 @@
 //! What JavaScript says: pattern, flags, text, and the spans of the match and
 //! its groups in bytes (`-` for a group that took no part).
 
-pub const TABLE: &[(&str, &str, &str, &str)] = &[
+pub(crate) const TABLE: &[(&str, &str, &str, &str)] = &[
     ("bash", "", "run bash now", "4..8"),
     ("^bash$", "", "bash", "0..4"),
     ("^bash$", "", "bash\n", "none"),
