@@ -6,7 +6,7 @@ use regex_automata::meta::{Config, Regex};
 use regex_syntax::hir::{Capture, Class, Hir, Look, Repetition};
 
 /// How large an automaton may grow, in bytes.
-const AUTOMATON_LIMIT: usize = 8 << 20;
+const AUTOMATON_LIMIT: usize = 2 << 20;
 
 /// Builds the automaton of a pattern, or nothing when it would be too large.
 pub(super) fn lower(node: &Node) -> Option<Regex> {

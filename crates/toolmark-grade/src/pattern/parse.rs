@@ -16,7 +16,8 @@ use std::sync::Arc;
 const MAX_DEPTH: usize = 200;
 /// How long a pattern may be, in bytes.
 const MAX_SOURCE: usize = 256 * 1024;
-/// How many ranges all character classes of a pattern may have together.
+/// How many ranges all character classes of a pattern may have together, what
+/// it takes to fold them included.
 const MAX_RANGES: usize = 500_000;
 
 /// The flags that change what a piece of the pattern matches.
@@ -153,6 +154,7 @@ type Result<T, E = PatternError> = std::result::Result<T, E>;
 enum Atom {
     /// A code point; a lone surrogate is none of a text and matches nothing.
     Code(u32),
+    /// A set that is complete under the flags in force.
     Class(ClassUnicode),
 }
 
@@ -275,7 +277,7 @@ impl<'a> Parser<'a> {
     /// One code point under the flags in force.
     fn code(&mut self, code: u32) -> Result<Node> {
         let class = set::class([(code, code)]);
-        let class = if self.flags.fold { set::folded(class) } else { class };
+        let class = self.folded(class)?;
         match class.ranges() {
             [one] if one.start() == one.end() => Ok(Node::Char(one.start())),
             _ => self.set(class),
@@ -285,6 +287,15 @@ impl<'a> Parser<'a> {
     fn set(&mut self, class: ClassUnicode) -> Result<Node> {
         self.count_ranges(class.ranges().len())?;
         Ok(Node::Set(Arc::new(Set::new(class))))
+    }
+
+    /// A class with the flags in force applied to it.
+    fn folded(&mut self, class: ClassUnicode) -> Result<ClassUnicode> {
+        if !self.flags.fold {
+            return Ok(class);
+        }
+        self.count_ranges(set::fold_cost(&class))?;
+        Ok(set::folded(class))
     }
 
     fn count_ranges(&mut self, ranges: usize) -> Result<()> {
@@ -437,7 +448,6 @@ impl<'a> Parser<'a> {
     fn escaped(&mut self, start: usize) -> Result<Node> {
         match self.escaped_atom(start, false)? {
             Atom::Code(code) => self.code(code),
-            Atom::Class(class) if self.flags.fold => self.set(set::folded(class)),
             Atom::Class(class) => self.set(class),
         }
     }
@@ -570,51 +580,47 @@ impl<'a> Parser<'a> {
         };
         self.count_ranges(class.ranges().len())?;
         self.at = self.source.len() - after.len();
-        Ok(if negate { set::negated(class) } else { class })
+        let class = if negate { set::negated(class) } else { class };
+        self.folded(class)
     }
 
     /// A class; `[` has been read, at `start`.
     fn class(&mut self, start: usize) -> Result<Node> {
         let negate = self.eat("^");
         let mut ranges = Vec::new();
-        let mut add = |atom: &Atom| match atom {
-            Atom::Code(code) => ranges.push((*code, *code)),
-            Atom::Class(class) => {
-                ranges.extend(class.ranges().iter().map(|r| (r.start() as u32, r.end() as u32)));
-            }
+        let mut sets = Vec::new();
+        let mut add = |atom: Atom| match atom {
+            Atom::Code(code) => ranges.push((code, code)),
+            Atom::Class(class) => sets.extend_from_slice(class.ranges()),
         };
         let mut spans = Vec::new();
-        loop {
-            if self.eat("]") {
-                break;
-            }
+        while !self.eat("]") {
             let at = self.at;
             let low = self.member(start)?;
-            let dash = self.rest().starts_with('-') && !self.rest().starts_with("-]");
-            if !dash {
-                add(&low);
+            if !self.rest().starts_with('-') || self.rest().starts_with("-]") {
+                add(low);
                 continue;
             }
             self.at += 1;
-            let high = self.member(start)?;
-            match (&low, &high) {
-                (Atom::Code(low), Atom::Code(high)) if low <= high => spans.push((*low, *high)),
+            match (low, self.member(start)?) {
+                (Atom::Code(low), Atom::Code(high)) if low <= high => spans.push((low, high)),
                 (Atom::Code(_), Atom::Code(_)) => {
                     return Err(PatternError::new(at, "range of a class is out of order")
                         .hint("write `\\-` for the character"));
                 }
                 // A set is no end of a range: the dash is one more member.
-                _ => {
-                    add(&low);
-                    add(&Atom::Code('-' as u32));
-                    add(&high);
+                (low, high) => {
+                    add(low);
+                    add(Atom::Code('-' as u32));
+                    add(high);
                 }
             }
         }
         ranges.append(&mut spans);
         self.count_ranges(ranges.len())?;
         let class = set::class(ranges);
-        let class = if self.flags.fold { set::folded(class) } else { class };
+        let mut class = self.folded(class)?;
+        class.union(&ClassUnicode::new(sets));
         self.set(if negate { set::negated(class) } else { class })
     }
 

@@ -2,6 +2,7 @@
 //! and case folding.
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
+use std::sync::LazyLock;
 
 /// A set of characters with a short way for ASCII.
 #[derive(Debug)]
@@ -54,10 +55,44 @@ fn of_chars(ranges: &[(char, char)]) -> ClassUnicode {
 
 /// Adds every character that is equal to a member but for its case.
 pub(super) fn folded(mut class: ClassUnicode) -> ClassUnicode {
+    // Folding goes through a class character by character. Of a large one, only
+    // those with case are worth it.
+    if size(&class) <= FEW {
+        return fold_all(class);
+    }
+    let mut cased = class.clone();
+    cased.intersect(&CASED);
+    class.union(&fold_all(cased));
+    class
+}
+
+/// How many characters folding a class goes through, at most.
+pub(super) fn fold_cost(class: &ClassUnicode) -> usize {
+    let size = size(class);
+    if size <= FEW { size } else { MANY }
+}
+
+fn size(class: &ClassUnicode) -> usize {
+    class.ranges().iter().map(ClassUnicodeRange::len).sum()
+}
+
+fn fold_all(mut class: ClassUnicode) -> ClassUnicode {
     // Without its table (a build option) folding would be left out.
     let _ = class.try_case_fold_simple();
     class
 }
+
+/// The size of a class that is folded at once.
+const FEW: usize = 128;
+/// About as many characters have case.
+const MANY: usize = 3000;
+
+/// All characters that have others equal to them but for their case, and a few more.
+static CASED: LazyLock<ClassUnicode> = LazyLock::new(|| {
+    let mut cased = lookup("Changes_When_Casemapped").unwrap_or_else(any);
+    cased.union(&lookup("Changes_When_Casefolded").unwrap_or_else(any));
+    cased
+});
 
 /// Everything else.
 pub(super) fn negated(mut class: ClassUnicode) -> ClassUnicode {
@@ -158,5 +193,44 @@ fn lookup(name: &str) -> Option<ClassUnicode> {
             Some(of_chars(&[(c, c)]))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_character_that_folds_is_cased() {
+        let cased = Set::new(CASED.clone());
+        let mut partners = 0;
+        for c in '\0'..=char::MAX {
+            let alone = size(&fold_all(of_chars(&[(c, c)]))) == 1;
+            assert!(alone || cased.contains(c), "{c:?} folds and is not cased");
+            partners += usize::from(!alone);
+        }
+        assert!(partners > 2_000, "{partners} characters fold");
+        let large = folded(of_chars(&[('\u{100}', '\u{2000}')]));
+        assert!(Set::new(large).contains('s'), "the long s is among them");
+    }
+
+    #[test]
+    fn membership() {
+        let set = Set::new(of_chars(&[('a', 'c'), ('é', 'í'), ('😀', '😂')]));
+        for c in ['a', 'c', 'é', 'ë', 'í', '😀', '😂'] {
+            assert!(set.contains(c), "{c}");
+        }
+        for c in ['`', 'd', 'è', 'î', '\u{10ffff}', '\u{7f}', '\u{80}'] {
+            assert!(!set.contains(c), "{c}");
+        }
+    }
+
+    #[test]
+    fn folding_one_character() {
+        for group in ["kK\u{212a}", "sSſ", "σςΣ", "ßẞ", "éÉ", "ωΩ\u{2126}"] {
+            let folds: Vec<char> = group.chars().map(fold).collect();
+            assert!(folds.windows(2).all(|pair| pair[0] == pair[1]), "{group}: {folds:?}");
+        }
+        assert_ne!(fold('i'), fold('ı'));
     }
 }

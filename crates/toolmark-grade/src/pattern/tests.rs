@@ -109,6 +109,7 @@ fn sizes_are_bounded() {
         "(?:ab){4294967295}".to_owned(),
         "(?=(?:ab){1000000})".to_owned(),
         r"[\p{L}]".repeat(30_000),
+        format!("(?i){}", r"[\u0100-\uffff]".repeat(15_000)),
         "a".repeat(300_000),
     ];
     for source in refused {

@@ -1,6 +1,8 @@
 //! Patterns against JavaScript itself: a table of facts, and where `node` is
 //! installed, the same table and thousands of made-up patterns asked again.
 
+#![allow(clippy::unwrap_used)]
+
 mod generate;
 mod node;
 mod table;
