@@ -15,6 +15,8 @@ use super::set::{fold, is_line_end, is_word};
 /// The steps any search may take, and how many more for each byte of the text.
 const STEPS: u64 = 4_000_000;
 const STEPS_PER_BYTE: u64 = 32;
+/// What comparing two characters without their case costs, in steps.
+const FOLD_STEPS: u64 = 16;
 /// What may be left to try at one time.
 const MAX_FRAMES: usize = 2_000_000;
 /// The steps after which failed choices are remembered, and how many bits that
@@ -398,10 +400,17 @@ impl Matcher<'_> {
         let mut wanted = text.get(start..end).unwrap_or_default().chars();
         while let Some(c) = if back { wanted.next_back() } else { wanted.next() } {
             self.step(1)?;
-            match self.beside(back, at) {
-                Some((d, next)) if c == d || folding && fold(c) == fold(d) => at = next,
-                _ => return Ok(None),
+            let Some((d, next)) = self.beside(back, at) else { return Ok(None) };
+            if c != d {
+                if !folding {
+                    return Ok(None);
+                }
+                self.step(FOLD_STEPS)?;
+                if fold(c) != fold(d) {
+                    return Ok(None);
+                }
             }
+            at = next;
         }
         Ok(Some(at))
     }
