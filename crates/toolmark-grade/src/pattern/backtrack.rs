@@ -1,0 +1,417 @@
+//! Matches by trying one way after the other, as JavaScript defines it: for
+//! patterns with look-around or backreferences, and wherever an automaton
+//! would find other groups.
+//!
+//! What is left to try is kept on a stack of its own, and every step counts
+//! towards a limit. A search that takes long begins to remember which choices
+//! have failed where, if the pattern allows; it then ends in time proportional
+//! to pattern and text.
+
+use super::StepLimit;
+use super::ast::Assert;
+use super::program::{Inst, Program, Test};
+use super::set::{fold, is_line_end, is_word};
+
+/// The steps any search may take, and how many more for each byte of the text.
+const STEPS: u64 = 4_000_000;
+const STEPS_PER_BYTE: u64 = 32;
+/// What comparing two characters without their case costs, in steps.
+const FOLD_STEPS: u64 = 16;
+/// What may be left to try at one time.
+const MAX_FRAMES: usize = 2_000_000;
+/// The steps after which failed choices are remembered, and how many bits that
+/// may take.
+const PATIENCE: u64 = 4096;
+const PATIENCE_PER_BYTE: u64 = 8;
+const MAX_MEMO_BITS: usize = 1 << 27;
+
+/// A slot without a position.
+pub(super) const UNSET: usize = usize::MAX;
+
+/// Something left to do when the present way fails.
+enum Frame {
+    /// Go on from here.
+    Resume { pc: usize, at: usize },
+    /// Put a slot back to what it was.
+    Restore { slot: usize, at: usize },
+    /// A greedy run that took all from `least` to `at` gives back a character.
+    Shrink { pc: usize, at: usize, least: usize },
+    /// A lazy run takes one more character, of `left` that it may.
+    Grow { pc: usize, at: usize, left: u32 },
+    /// The way tried inside a look-around has failed.
+    Look { negate: bool, after: usize, at: usize },
+}
+
+/// Where a match may begin.
+#[derive(Clone, Copy)]
+pub(super) enum Begin {
+    Anywhere,
+    /// At this position only.
+    At(usize),
+}
+
+/// Finds the leftmost match: the ends of all groups.
+pub(super) fn search(
+    program: &Program,
+    text: &str,
+    begin: Begin,
+) -> Result<Option<Vec<usize>>, StepLimit> {
+    let bytes = text.len() as u64;
+    let mut matcher = Matcher {
+        program,
+        text,
+        slots: vec![UNSET; program.slots],
+        frames: Vec::new(),
+        looks: Vec::new(),
+        steps: 0,
+        limit: STEPS.saturating_add(bytes.saturating_mul(STEPS_PER_BYTE)),
+        patience: PATIENCE.saturating_add(bytes.saturating_mul(PATIENCE_PER_BYTE)),
+        memo: Vec::new(),
+    };
+    let (mut at, once) = match begin {
+        Begin::Anywhere => (0, program.anchored),
+        Begin::At(at) => (at, true),
+    };
+    loop {
+        if matcher.run(at)? {
+            return Ok(Some(matcher.slots));
+        }
+        match matcher.after(at) {
+            Some((_, next)) if !once => at = next,
+            _ => return Ok(None),
+        }
+    }
+}
+
+struct Matcher<'a> {
+    program: &'a Program,
+    text: &'a str,
+    slots: Vec<usize>,
+    frames: Vec<Frame>,
+    /// Where on the stack the look-arounds begin that are being tried.
+    looks: Vec<usize>,
+    steps: u64,
+    limit: u64,
+    /// Steps before failures are remembered.
+    patience: u64,
+    /// One bit for each choice at each position; empty until it is needed.
+    memo: Vec<u64>,
+}
+
+impl Matcher<'_> {
+    /// Tries to match from a position on. A failed try leaves the slots as
+    /// they were: all unset.
+    fn run(&mut self, start: usize) -> Result<bool, StepLimit> {
+        let program = self.program;
+        let (mut pc, mut at) = (0, start);
+        loop {
+            self.step(1)?;
+            let Some(inst) = program.code.get(pc) else { return Ok(false) };
+            let next = match inst {
+                Inst::Match => {
+                    self.frames.clear();
+                    return Ok(true);
+                }
+                Inst::One { test, back } => self.one(test, *back, at).map(|next| (pc + 1, next)),
+                Inst::Exactly { test, back, count } => {
+                    self.exactly(test, *back, at, *count)?.map(|next| (pc + 1, next))
+                }
+                Inst::Run { test, back, max, greedy, choice } => {
+                    if self.tried(*choice, at) {
+                        None
+                    } else if *greedy {
+                        let end = self.longest(test, *back, at, *max, *choice)?;
+                        if end != at {
+                            self.push(Frame::Shrink { pc, at: end, least: at })?;
+                        }
+                        Some((pc + 1, end))
+                    } else {
+                        self.push(Frame::Grow { pc, at, left: *max })?;
+                        Some((pc + 1, at))
+                    }
+                }
+                Inst::Split { first, second, choice } => {
+                    if self.tried(*choice, at) {
+                        None
+                    } else {
+                        self.push(Frame::Resume { pc: *second, at })?;
+                        Some((*first, at))
+                    }
+                }
+                Inst::Jump(target) => Some((*target, at)),
+                Inst::Save(slot) => {
+                    self.set(*slot, at)?;
+                    Some((pc + 1, at))
+                }
+                Inst::Clear(slots) => {
+                    for slot in slots.clone() {
+                        self.step(1)?;
+                        self.set(slot, UNSET)?;
+                    }
+                    Some((pc + 1, at))
+                }
+                Inst::Advanced(slot) => (self.slot(*slot) != at).then_some((pc + 1, at)),
+                Inst::Assert(assert) => self.holds(*assert, at).then_some((pc + 1, at)),
+                Inst::Backref { group, fold, back } => {
+                    self.backref(*group, *fold, *back, at)?.map(|next| (pc + 1, next))
+                }
+                Inst::Look { negate, after } => {
+                    self.looks.push(self.frames.len());
+                    self.push(Frame::Look { negate: *negate, after: *after, at })?;
+                    Some((pc + 1, at))
+                }
+                Inst::LookEnd => self.leave_look()?,
+            };
+            match next {
+                Some(next) => (pc, at) = next,
+                None => match self.fail()? {
+                    Some(next) => (pc, at) = next,
+                    None => return Ok(false),
+                },
+            }
+        }
+    }
+
+    fn step(&mut self, steps: u64) -> Result<(), StepLimit> {
+        self.steps += steps;
+        if self.steps > self.limit {
+            return Err(StepLimit { steps: self.limit });
+        }
+        if self.steps > self.patience && self.memo.is_empty() {
+            self.patience = u64::MAX;
+            let bits = self.program.choices.saturating_mul(self.text.len() + 1);
+            if self.program.memoizable && bits <= MAX_MEMO_BITS {
+                self.memo = vec![0; bits / 64 + 1];
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, frame: Frame) -> Result<(), StepLimit> {
+        if self.frames.len() >= MAX_FRAMES {
+            return Err(StepLimit { steps: self.steps });
+        }
+        self.frames.push(frame);
+        Ok(())
+    }
+
+    /// Takes up what is left to try: where to go on.
+    fn fail(&mut self) -> Result<Option<(usize, usize)>, StepLimit> {
+        while let Some(frame) = self.frames.pop() {
+            self.step(1)?;
+            match frame {
+                Frame::Resume { pc, at } => return Ok(Some((pc, at))),
+                Frame::Restore { slot, at } => {
+                    if let Some(place) = self.slots.get_mut(slot) {
+                        *place = at;
+                    }
+                }
+                Frame::Shrink { pc, at, least } => {
+                    let shorter = if least < at { self.before(at) } else { self.after(at) };
+                    let Some((_, at)) = shorter else { continue };
+                    if at != least {
+                        self.frames.push(Frame::Shrink { pc, at, least });
+                    }
+                    return Ok(Some((pc + 1, at)));
+                }
+                Frame::Grow { pc, at, left } => {
+                    let Some(Inst::Run { test, back, choice, max, .. }) = self.program.code.get(pc)
+                    else {
+                        continue;
+                    };
+                    let Some(at) = self.one(test, *back, at) else { continue };
+                    if *max == u32::MAX && self.tried(*choice, at) {
+                        continue;
+                    }
+                    let left = if *max == u32::MAX { left } else { left - 1 };
+                    if left > 0 {
+                        self.frames.push(Frame::Grow { pc, at, left });
+                    }
+                    return Ok(Some((pc + 1, at)));
+                }
+                Frame::Look { negate, after, at } => {
+                    self.looks.pop();
+                    if negate {
+                        return Ok(Some((after, at)));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The inside of a look-around has matched. Nothing in it is tried again.
+    fn leave_look(&mut self) -> Result<Option<(usize, usize)>, StepLimit> {
+        let Some(start) = self.looks.pop() else { return Ok(None) };
+        self.step((self.frames.len().saturating_sub(start)) as u64)?;
+        let Some(&Frame::Look { negate, after, at }) = self.frames.get(start) else {
+            return Ok(None);
+        };
+        if negate {
+            // What it captured is forgotten, and so are the ways it left.
+            while self.frames.len() > start {
+                if let Some(Frame::Restore { slot, at }) = self.frames.pop()
+                    && let Some(place) = self.slots.get_mut(slot)
+                {
+                    *place = at;
+                }
+            }
+            return Ok(None);
+        }
+        // What it captured stays, until what follows fails.
+        let mut kept = start;
+        for index in start..self.frames.len() {
+            if matches!(self.frames.get(index), Some(Frame::Restore { .. })) {
+                self.frames.swap(kept, index);
+                kept += 1;
+            }
+        }
+        self.frames.truncate(kept);
+        Ok(Some((after, at)))
+    }
+
+    /// Marks a choice at a position; true when it was marked before, hence has
+    /// failed. A way tried inside a look-around may end although it matched,
+    /// so that nothing is remembered there.
+    fn tried(&mut self, choice: usize, at: usize) -> bool {
+        if self.memo.is_empty() || !self.looks.is_empty() {
+            return false;
+        }
+        let bit = choice * (self.text.len() + 1) + at;
+        let Some(word) = self.memo.get_mut(bit / 64) else { return false };
+        let mask = 1 << (bit % 64);
+        let tried = *word & mask != 0;
+        *word |= mask;
+        tried
+    }
+
+    fn slot(&self, slot: usize) -> usize {
+        self.slots.get(slot).copied().unwrap_or(UNSET)
+    }
+
+    fn set(&mut self, slot: usize, at: usize) -> Result<(), StepLimit> {
+        let before = self.slot(slot);
+        if before != at {
+            self.push(Frame::Restore { slot, at: before })?;
+            if let Some(place) = self.slots.get_mut(slot) {
+                *place = at;
+            }
+        }
+        Ok(())
+    }
+
+    /// The character after a position, and the position after it.
+    fn after(&self, at: usize) -> Option<(char, usize)> {
+        match self.text.as_bytes().get(at) {
+            Some(byte) if byte.is_ascii() => Some((*byte as char, at + 1)),
+            _ => {
+                let c = self.text.get(at..)?.chars().next()?;
+                Some((c, at + c.len_utf8()))
+            }
+        }
+    }
+
+    /// The character before a position, and the position before it.
+    fn before(&self, at: usize) -> Option<(char, usize)> {
+        let c = self.text.get(..at)?.chars().next_back()?;
+        Some((c, at - c.len_utf8()))
+    }
+
+    fn beside(&self, back: bool, at: usize) -> Option<(char, usize)> {
+        if back { self.before(at) } else { self.after(at) }
+    }
+
+    fn one(&self, test: &Test, back: bool, at: usize) -> Option<usize> {
+        self.beside(back, at).and_then(|(c, next)| test.accepts(c).then_some(next))
+    }
+
+    fn exactly(
+        &mut self,
+        test: &Test,
+        back: bool,
+        mut at: usize,
+        count: u32,
+    ) -> Result<Option<usize>, StepLimit> {
+        for _ in 0..count {
+            self.step(1)?;
+            match self.one(test, back, at) {
+                Some(next) => at = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(at))
+    }
+
+    /// How far a greedy run reaches. What an earlier run from further on has
+    /// tried in vain is left out.
+    fn longest(
+        &mut self,
+        test: &Test,
+        back: bool,
+        mut at: usize,
+        max: u32,
+        choice: usize,
+    ) -> Result<usize, StepLimit> {
+        let mut left = max;
+        while left > 0 {
+            self.step(1)?;
+            let Some(next) = self.one(test, back, at) else { break };
+            if max == u32::MAX {
+                if self.tried(choice, next) {
+                    break;
+                }
+            } else {
+                left -= 1;
+            }
+            at = next;
+        }
+        Ok(at)
+    }
+
+    fn holds(&self, assert: Assert, at: usize) -> bool {
+        let before = || self.before(at).map(|(c, _)| c);
+        let after = || self.after(at).map(|(c, _)| c);
+        match assert {
+            Assert::Start => at == 0,
+            Assert::End => at == self.text.len(),
+            Assert::LineStart => before().is_none_or(is_line_end),
+            Assert::LineEnd => after().is_none_or(is_line_end),
+            Assert::Word { negate, fold } => {
+                let word = |c: Option<char>| c.is_some_and(|c| is_word(c, fold));
+                (word(before()) != word(after())) != negate
+            }
+        }
+    }
+
+    /// What a group captured once more; a group that captured nothing matches
+    /// the empty text.
+    fn backref(
+        &mut self,
+        group: usize,
+        folding: bool,
+        back: bool,
+        mut at: usize,
+    ) -> Result<Option<usize>, StepLimit> {
+        let (start, end) = (self.slot(2 * group), self.slot(2 * group + 1));
+        if start == UNSET || end == UNSET {
+            return Ok(Some(at));
+        }
+        let text = self.text;
+        let mut wanted = text.get(start..end).unwrap_or_default().chars();
+        while let Some(c) = if back { wanted.next_back() } else { wanted.next() } {
+            self.step(1)?;
+            let Some((d, next)) = self.beside(back, at) else { return Ok(None) };
+            if c != d {
+                if !folding {
+                    return Ok(None);
+                }
+                self.step(FOLD_STEPS)?;
+                if fold(c) != fold(d) {
+                    return Ok(None);
+                }
+            }
+            at = next;
+        }
+        Ok(Some(at))
+    }
+}

@@ -1,0 +1,247 @@
+//! The instructions a backtracking match runs, and how a tree becomes them.
+
+use super::ast::{Assert, Node, Repeat};
+use super::set::Set;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A pattern as instructions.
+#[derive(Debug)]
+pub(super) struct Program {
+    pub(super) code: Vec<Inst>,
+    /// Two per group (its ends, the whole match first), then one per loop that
+    /// must see its iterations advance.
+    pub(super) slots: usize,
+    /// How many instructions are choices, each with a number of its own.
+    pub(super) choices: usize,
+    /// Whether a choice that failed at a position fails there for ever: not so
+    /// when it depends on captured text or on where an iteration began.
+    pub(super) memoizable: bool,
+    /// The match can only begin where the text does.
+    pub(super) anchored: bool,
+}
+
+/// What one character must be.
+#[derive(Debug, Clone)]
+pub(super) enum Test {
+    Char(char),
+    Set(Arc<Set>),
+}
+
+impl Test {
+    pub(super) fn accepts(&self, c: char) -> bool {
+        match self {
+            Test::Char(char) => *char == c,
+            Test::Set(set) => set.contains(c),
+        }
+    }
+}
+
+/// One instruction. `back` reads towards the start of the text, as the inside
+/// of a lookbehind does.
+#[derive(Debug)]
+pub(super) enum Inst {
+    /// One character.
+    One {
+        test: Test,
+        back: bool,
+    },
+    /// Up to `max` characters, then go on; as many or as few as possible.
+    Run {
+        test: Test,
+        back: bool,
+        max: u32,
+        greedy: bool,
+        choice: usize,
+    },
+    /// Exactly `count` characters.
+    Exactly {
+        test: Test,
+        back: bool,
+        count: u32,
+    },
+    /// One way first, then the other.
+    Split {
+        first: usize,
+        second: usize,
+        choice: usize,
+    },
+    Jump(usize),
+    /// Remembers the position in a slot.
+    Save(usize),
+    /// Forgets the slots.
+    Clear(Range<usize>),
+    /// Goes on only if the position is not that of the slot.
+    Advanced(usize),
+    Assert(Assert),
+    Backref {
+        group: usize,
+        fold: bool,
+        back: bool,
+    },
+    /// Tries what follows up to `LookEnd` at this position; goes on at `after`.
+    Look {
+        negate: bool,
+        after: usize,
+    },
+    LookEnd,
+    Match,
+}
+
+impl Program {
+    /// Compiles a tree whose size has been checked.
+    pub(super) fn new(node: &Node, groups: usize) -> Program {
+        let slots = 2 * (groups + 1);
+        let mut program = Program {
+            code: Vec::new(),
+            slots,
+            choices: 0,
+            memoizable: true,
+            anchored: begins_at_start(node),
+        };
+        program.code.push(Inst::Save(0));
+        program.emit(node, false);
+        program.code.push(Inst::Save(1));
+        program.code.push(Inst::Match);
+        program
+    }
+
+    fn choice(&mut self) -> usize {
+        self.choices += 1;
+        self.choices - 1
+    }
+
+    fn emit(&mut self, node: &Node, back: bool) {
+        match node {
+            Node::Empty => {}
+            Node::Char(c) => self.code.push(Inst::One { test: Test::Char(*c), back }),
+            Node::Set(set) => self.code.push(Inst::One { test: Test::Set(set.clone()), back }),
+            Node::Concat(items) if back => items.iter().rev().for_each(|n| self.emit(n, back)),
+            Node::Concat(items) => items.iter().for_each(|n| self.emit(n, back)),
+            Node::Alt(branches) => self.emit_branches(branches, back),
+            Node::Group(index, body) => {
+                let (open, close) = (2 * index, 2 * index + 1);
+                self.code.push(Inst::Save(if back { close } else { open }));
+                self.emit(body, back);
+                self.code.push(Inst::Save(if back { open } else { close }));
+            }
+            Node::Assert(assert) => self.code.push(Inst::Assert(*assert)),
+            Node::Look { behind, negate, body } => {
+                let at = self.hole();
+                self.emit(body, *behind);
+                self.code.push(Inst::LookEnd);
+                self.fill(at, Inst::Look { negate: *negate, after: self.code.len() });
+            }
+            Node::Backref { group, fold } => {
+                self.memoizable = false;
+                self.code.push(Inst::Backref { group: *group, fold: *fold, back });
+            }
+            Node::Repeat(repeat) => self.emit_repeat(repeat, back),
+        }
+    }
+
+    fn emit_branches(&mut self, branches: &[Node], back: bool) {
+        let mut ends = Vec::new();
+        for (index, branch) in branches.iter().enumerate() {
+            if index + 1 == branches.len() {
+                self.emit(branch, back);
+                break;
+            }
+            let split = self.hole();
+            self.emit(branch, back);
+            ends.push(self.hole());
+            let choice = self.choice();
+            let second = self.code.len();
+            self.fill(split, Inst::Split { first: split + 1, second, choice });
+        }
+        for end in ends {
+            self.fill(end, Inst::Jump(self.code.len()));
+        }
+    }
+
+    fn emit_repeat(&mut self, repeat: &Repeat, back: bool) {
+        let Repeat { body, min, max, greedy, .. } = repeat;
+        let test = match body {
+            Node::Char(c) => Test::Char(*c),
+            Node::Set(set) => Test::Set(set.clone()),
+            _ => return self.emit_loop(repeat, back),
+        };
+        if *min > 0 {
+            self.code.push(Inst::Exactly { test: test.clone(), back, count: *min });
+        }
+        let max = max.map_or(u32::MAX, |max| max - min);
+        if max > 0 {
+            let choice = self.choice();
+            self.code.push(Inst::Run { test, back, max, greedy: *greedy, choice });
+        }
+    }
+
+    /// A loop around more than one character: its iterations are written out,
+    /// those without an end as a jump back.
+    fn emit_loop(&mut self, repeat: &Repeat, back: bool) {
+        for _ in 0..repeat.min {
+            self.emit_iteration(repeat, back, None);
+        }
+        let varies = repeat.max != Some(repeat.min);
+        let slot = (repeat.nullable && varies).then(|| {
+            self.memoizable = false;
+            self.slots += 1;
+            self.slots - 1
+        });
+        let mut splits = Vec::new();
+        match repeat.max {
+            None => {
+                let split = self.hole();
+                self.emit_iteration(repeat, back, slot);
+                self.code.push(Inst::Jump(split));
+                splits.push(split);
+            }
+            Some(max) => {
+                for _ in repeat.min..max {
+                    splits.push(self.hole());
+                    self.emit_iteration(repeat, back, slot);
+                }
+            }
+        }
+        let end = self.code.len();
+        for split in splits {
+            let (first, second) = if repeat.greedy { (split + 1, end) } else { (end, split + 1) };
+            let choice = self.choice();
+            self.fill(split, Inst::Split { first, second, choice });
+        }
+    }
+
+    /// One iteration; with a slot, one that must advance.
+    fn emit_iteration(&mut self, repeat: &Repeat, back: bool, slot: Option<usize>) {
+        if !repeat.groups.is_empty() {
+            let Range { start, end } = repeat.groups;
+            self.code.push(Inst::Clear(2 * start..2 * end));
+        }
+        self.code.extend(slot.map(Inst::Save));
+        self.emit(&repeat.body, back);
+        self.code.extend(slot.map(Inst::Advanced));
+    }
+
+    /// Room for an instruction whose target is not known yet.
+    fn hole(&mut self) -> usize {
+        self.code.push(Inst::Jump(0));
+        self.code.len() - 1
+    }
+
+    fn fill(&mut self, hole: usize, inst: Inst) {
+        if let Some(place) = self.code.get_mut(hole) {
+            *place = inst;
+        }
+    }
+}
+
+/// Whether nothing can match but at the start of the text.
+fn begins_at_start(node: &Node) -> bool {
+    match node {
+        Node::Assert(assert) => *assert == Assert::Start,
+        Node::Concat(items) => items.first().is_some_and(begins_at_start),
+        Node::Group(_, body) => begins_at_start(body),
+        Node::Alt(branches) => branches.iter().all(begins_at_start),
+        _ => false,
+    }
+}
