@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use toolmark_grade::config::{Node, Problem, Span, Spanned, did_you_mean, quoted};
+use crate::json;
+use crate::parse::parse;
+use crate::source::Source;
+use toolmark_grade::config::{Kind, Node, Problem, Span, Spanned, did_you_mean, quoted};
 use toolmark_grade::graders::{GRADERS, grader_by_id};
 use toolmark_grade::{Building, GraderInfo, Planned, Profile, SpecPlace};
 
@@ -32,8 +35,18 @@ pub struct Loading<'a> {
     pub options: &'a LoadOptions,
     /// Everything that is wrong.
     pub problems: Vec<Problem>,
+    /// Files the spec includes, with what is wrong with each.
+    pub includes: Vec<Included>,
     /// Where lines start, for places.
     lines: Vec<usize>,
+}
+
+/// A file a spec includes.
+pub struct Included {
+    /// Its text.
+    pub source: Source,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
 }
 
 /// A grader as an entry of a spec asks for it, freed of its dialect.
@@ -93,7 +106,12 @@ impl<'a> Loading<'a> {
     ) -> Self {
         let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
         let lines = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
-        Self { file, text, directory, options, problems: Vec::new(), lines }
+        Self { file, text, directory, options, problems: Vec::new(), includes: Vec::new(), lines }
+    }
+
+    /// What was found, once the plan is made.
+    pub(crate) fn finish(self) -> (Vec<Problem>, Vec<Included>) {
+        (self.problems, self.includes)
     }
 
     /// Where something stands, as line and column.
@@ -108,6 +126,46 @@ impl<'a> Loading<'a> {
             line: u32::try_from(line).unwrap_or(u32::MAX),
             column: u32::try_from(column + 1).unwrap_or(u32::MAX),
         }
+    }
+
+    /// Reads a file the spec names: JSON lines, a list, or one value. Places in
+    /// it are places of that file.
+    pub fn include(
+        &mut self,
+        path: &Path,
+        span: Span,
+        read: impl FnOnce(&[Node], &mut Loading<'_>),
+    ) {
+        let source = match Source::open(path) {
+            Ok(source) => source,
+            Err(problem) => {
+                let message = format!("{}: {}", path.display(), problem.message);
+                self.error("unreadable-file", span, message);
+                return;
+            }
+        };
+        let mut problems = Vec::new();
+        let is_lines = path.extension().is_some_and(|e| e == "jsonl" || e == "ndjson");
+        let nodes = if is_lines {
+            json::lines(&source, &mut problems)
+        } else {
+            let parsed = parse(&source);
+            problems = parsed.problems;
+            match parsed.node.map(|node| (node.kind, node.span)) {
+                Some((Kind::List(items), _)) => items,
+                Some((kind, span)) => vec![Node::new(kind, span)],
+                None => Vec::new(),
+            }
+        };
+        let directory = path.parent().unwrap_or(Path::new("."));
+        let mut inner =
+            Loading::new(Arc::clone(&source.name), source.text(), directory, self.options);
+        read(&nodes, &mut inner);
+        problems.append(&mut inner.problems);
+        let mut includes = std::mem::take(&mut inner.includes);
+        drop(inner);
+        self.includes.push(Included { source, problems });
+        self.includes.append(&mut includes);
     }
 
     /// Something is wrong here.

@@ -1,6 +1,8 @@
 //! The command line: what can be asked for, and the words that explain it.
 
-use crate::commands::{completions, convert, formats, show, stats};
+use crate::commands::{
+    completions, convert, formats, grade, graders, init, lint, schema, show, stats,
+};
 use crate::exit;
 use crate::printer::{Color, Printer, Verbosity};
 use crate::redact::Veil;
@@ -24,9 +26,11 @@ Examples:
   toolmark show session.jsonl         one run as a timeline
   toolmark stats runs/ --format csv   one row per trace
   toolmark convert run.json --to atif the same run in another tool's format
+  toolmark grade spec.yaml runs/      traces against what was expected
+  toolmark lint spec.yaml             every mistake of a spec at once
   toolmark formats                    what can be read";
 
-/// Reads what an AI agent did: the traces of many agents, in one model.
+/// Reads what an AI agent did, and says with evidence whether its tool calls were right.
 #[derive(Debug, Parser)]
 #[command(name = "toolmark", version, styles = STYLES, arg_required_else_help = true)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
@@ -43,6 +47,11 @@ pub(crate) enum Command {
     Show(show::Show),
     Stats(stats::Stats),
     Convert(convert::Convert),
+    Grade(Box<grade::Grade>),
+    Lint(lint::Lint),
+    Init(init::Init),
+    Graders(graders::Graders),
+    Schema(schema::Schema),
     Formats(formats::Formats),
     Completions(completions::Completions),
 }

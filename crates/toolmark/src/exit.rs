@@ -6,26 +6,28 @@ use std::process::ExitCode;
 
 /// The exit codes of `toolmark`. They are part of its public interface.
 ///
-/// Code 1 is reserved for a gate that failed, so that a script can tell "the
-/// agent did badly" from "toolmark could not do its work".
+/// Code 1 is for a verdict alone, so that a script can tell "the agent did
+/// badly" from "toolmark could not do its work".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Exit {
-    /// 0: everything was read.
+    /// 0: everything was read, everything passed.
     Ok = 0,
-    /// 2: the command line makes no sense.
+    /// 1: a verdict is fail.
+    Failed = 1,
+    /// 2: the command line or a spec makes no sense, or there was nothing to grade.
     Usage = 2,
-    /// 3: something could not be read; what could be was used.
+    /// 3: something could not be read, or a verdict is unknown.
     Unread = 3,
 }
 
 /// The codes as the help prints them.
 pub(crate) const HELP: &str = "\
 Exit codes:
-  0  everything was read
-  1  a gate failed (reserved)
-  2  the command line makes no sense
-  3  something could not be read";
+  0  everything was read, everything passed
+  1  a verdict is fail
+  2  the command line or a spec makes no sense, or there was nothing to grade
+  3  something could not be read, or a verdict is unknown";
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

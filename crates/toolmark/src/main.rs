@@ -9,10 +9,12 @@ mod cli;
 mod commands;
 mod diagnostics;
 mod exit;
+mod grading;
 mod headline;
 mod human;
 mod inputs;
 mod printer;
+mod progress;
 mod redact;
 mod sessions;
 mod table;
@@ -54,6 +56,11 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
         Command::Show(show) => show.run(printer),
         Command::Stats(stats) => stats.run(printer),
         Command::Convert(convert) => convert.run(printer),
+        Command::Grade(grade) => grade.run(printer),
+        Command::Lint(lint) => lint.run(printer),
+        Command::Init(init) => init.run(printer),
+        Command::Graders(graders) => graders.run(printer),
+        Command::Schema(schema) => schema.run(printer),
         Command::Formats(formats) => formats.run(printer),
         Command::Completions(completions) => completions.run(printer),
     }?;

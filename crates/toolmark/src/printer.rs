@@ -183,6 +183,13 @@ impl Printer {
         self.err.write_all(text.as_bytes())
     }
 
+    /// Prints text about the result that is already laid out, to stderr.
+    pub(crate) fn notice_text(&mut self, text: &str) -> io::Result<()> {
+        self.flush()?;
+        self.err.write_all(text.as_bytes())?;
+        if text.ends_with('\n') { Ok(()) } else { self.err.write_all(b"\n") }
+    }
+
     /// Prints a question and leaves the cursor behind it.
     pub(crate) fn ask(&mut self, line: &Line) -> io::Result<()> {
         line.write(&mut self.buffer);

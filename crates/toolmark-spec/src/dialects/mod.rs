@@ -1,9 +1,11 @@
 //! The dialects, and the list of them.
 
+mod toolmark;
+
 use crate::dialect::Dialect;
 
-/// Every dialect, in the order they are asked.
-pub static DIALECTS: &[&dyn Dialect] = &[];
+/// Every dialect, in the order they are asked: the special before the general.
+pub static DIALECTS: &[&dyn Dialect] = &[&toolmark::Toolmark];
 
 /// The dialect with this id.
 #[must_use]

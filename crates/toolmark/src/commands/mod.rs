@@ -3,5 +3,10 @@
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod formats;
+pub(crate) mod grade;
+pub(crate) mod graders;
+pub(crate) mod init;
+pub(crate) mod lint;
+pub(crate) mod schema;
 pub(crate) mod show;
 pub(crate) mod stats;

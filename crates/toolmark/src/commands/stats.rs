@@ -10,19 +10,17 @@ use crate::diagnostics::{Findings, print_failure};
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::inputs::{Input, expand};
+use crate::progress::Progress;
 use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
 use crate::table::{Cell, Column, Give, Table};
 use anstyle::Style;
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::time::Duration;
 use toolmark_trace::{Diagnostic, Fidelity, Options, ReadError, Summary, TokenCounts};
 
 const EXAMPLES: &str = "\
@@ -396,38 +394,3 @@ fn note_foreign(printer: &mut Printer, files: &[String]) -> io::Result<()> {
     printer.notice(&Line::of(style::DIM, "note: ").with(style::DIM, &words))
 }
 
-/// A bar on stderr, if that is a terminal and the work goes on long enough.
-struct Progress {
-    bar: ProgressBar,
-    /// Dropped at the end, so that a bar not yet shown never is.
-    waiting: Option<Sender<()>>,
-}
-
-impl Progress {
-    const PATIENCE: Duration = Duration::from_millis(500);
-
-    fn new(files: usize, verbosity: Verbosity) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(files as u64), ProgressDrawTarget::hidden());
-        if verbosity == Verbosity::Quiet || !io::stderr().is_terminal() {
-            return Self { bar, waiting: None };
-        }
-        let template = "{bar:30.cyan/dim} {pos}/{len} files  {elapsed}";
-        if let Ok(look) = ProgressStyle::with_template(template) {
-            bar.set_style(look.progress_chars("\u{2501}\u{2578}\u{2500}"));
-        }
-        let (waiting, patience) = channel();
-        let shown = bar.clone();
-        std::thread::spawn(move || {
-            if patience.recv_timeout(Self::PATIENCE) == Err(RecvTimeoutError::Timeout) {
-                shown.set_draw_target(ProgressDrawTarget::stderr());
-                shown.enable_steady_tick(Duration::from_millis(100));
-            }
-        });
-        Self { bar, waiting: Some(waiting) }
-    }
-
-    fn finish(mut self) {
-        self.waiting.take();
-        self.bar.finish_and_clear();
-    }
-}

@@ -1,0 +1,210 @@
+//! One case of the native spec.
+
+use super::entry::{self, Asked, Checked, read_graders};
+use crate::loading::Loading;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use toolmark_grade::config::{Node, Span};
+use toolmark_grade::{Case, Context, Match, Planned, Profile, Rule, Scoring, SpecPlace};
+
+const KEYS: &[&str] = &[
+    "id",
+    "prompt",
+    "turns",
+    "traces",
+    "tags",
+    "graders",
+    "expect",
+    "skip_shared",
+    "threshold",
+    "trials",
+    "criteria",
+    "expected_output",
+    "rubric",
+    "row",
+    "description",
+];
+
+/// What the spec says once for all cases.
+pub(super) struct Defaults<'a> {
+    pub(super) profile: Profile,
+    pub(super) threshold: Option<f64>,
+    pub(super) graders: Vec<Asked<'a>>,
+}
+
+fn scoring(threshold: Option<f64>, defaults: &Defaults<'_>, loading: &Loading<'_>) -> Scoring {
+    let threshold = loading.options.threshold.or(threshold).or(defaults.threshold);
+    Scoring {
+        rule: threshold.map_or(Rule::All, Rule::Threshold),
+        profile: loading.options.profile.unwrap_or(defaults.profile),
+    }
+}
+
+fn build(asked: &[Asked<'_>], defaults: &Defaults<'_>, loading: &mut Loading<'_>) -> Vec<Planned> {
+    let built = asked.iter().filter_map(|asked| loading.grader(asked.entry(defaults.profile)));
+    built.collect()
+}
+
+/// The case every trajectory is, where the spec lists none.
+pub(super) fn every(span: Span, defaults: &Defaults<'_>, loading: &mut Loading<'_>) -> Case {
+    let graders = named_apart(build(&defaults.graders, defaults, loading));
+    let context = Context { directory: loading.directory.to_owned(), ..Context::default() };
+    Case {
+        id: String::new(),
+        tags: BTreeMap::new(),
+        matches: Match::default(),
+        context: Arc::new(context),
+        graders,
+        scoring: scoring(None, defaults, loading),
+        trials: None,
+        place: loading.place(span),
+    }
+}
+
+/// A case made of a row of the dataset.
+pub(super) fn of_row(
+    id: &str,
+    row: &Value,
+    defaults: &Defaults<'_>,
+    loading: &mut Loading<'_>,
+) -> Option<Case> {
+    let mut case = every(Span::default(), defaults, loading);
+    id.clone_into(&mut case.id);
+    case.place = SpecPlace { line: 1, column: 1, ..case.place };
+    let mut context = Context { case: id.to_owned(), ..(*case.context).clone() };
+    fill_from_row(&mut context, row);
+    case.matches.prompts.clone_from(&context.prompts);
+    case.context = Arc::new(context);
+    Some(case)
+}
+
+/// What a row says under the names everybody uses.
+fn fill_from_row(context: &mut Context, row: &Value) {
+    let first = |keys: &[&str]| keys.iter().find_map(|key| row.get(key)).cloned();
+    if context.expected_output.is_none() {
+        context.expected_output = first(&["expected_output", "expected"]);
+    }
+    if context.prompts.is_empty() {
+        let prompt = first(&["prompt", "input", "question"]);
+        context.prompts.extend(prompt.and_then(|p| p.as_str().map(str::to_owned)));
+    }
+    context.row = Some(Arc::new(row.clone()));
+}
+
+/// Reads a case.
+pub(super) fn read_case(
+    node: &Node,
+    defaults: &Defaults<'_>,
+    rows: &BTreeMap<&str, &Value>,
+    loading: &mut Loading<'_>,
+) -> Option<Case> {
+    let map = Checked::map(node, KEYS, "a case", loading)?;
+    let Some(id) = id(&map, loading) else {
+        loading.error("missing-key", node.span, "a case needs an id");
+        return None;
+    };
+    let own = read_graders(&map, Some(&id), loading);
+    let skips = map.get("skip_shared").and_then(Node::as_bool) == Some(true);
+    let mut graders = build(&own, defaults, loading);
+    if !skips {
+        graders.extend(build(&defaults.graders, defaults, loading));
+    }
+    if own.is_empty() && (skips || defaults.graders.is_empty()) {
+        let message = format!("case {id} has no graders: it will be unknown");
+        loading.warn("no-graders", node.span, message);
+    }
+    let mut context = Context {
+        case: id.clone(),
+        prompts: prompts(&map, loading),
+        criteria: entry::text(&map, "criteria", loading),
+        expected_output: map.get("expected_output").map(Node::to_json),
+        rubric: texts(&map, "rubric", loading),
+        row: map.get("row").map(|row| Arc::new(row.to_json())),
+        directory: loading.directory.to_owned(),
+        ..Context::default()
+    };
+    if let (None, Some(row)) = (&context.row, rows.get(id.as_str())) {
+        fill_from_row(&mut context, row);
+    }
+    let traces = texts(&map, "traces", loading);
+    Some(Case {
+        tags: tags(&map, loading),
+        matches: Match {
+            ids: Vec::new(),
+            prompts: context.prompts.first().cloned().into_iter().collect(),
+            traces: traces.iter().map(|path| PathBuf::from(loading.directory.join(path))).collect(),
+        },
+        id,
+        context: Arc::new(context),
+        graders: named_apart(graders),
+        scoring: scoring(entry::share(&map, "threshold", loading), defaults, loading),
+        trials: map.get("trials").and_then(Node::as_i64).and_then(|n| u32::try_from(n).ok()),
+        place: loading.place(node.span),
+    })
+}
+
+/// Ids are texts; a number in YAML is taken as its text.
+fn id(map: &Checked<'_>, loading: &mut Loading<'_>) -> Option<String> {
+    let node = map.get("id")?;
+    match (node.as_str(), node.as_i64()) {
+        (Some(id), _) => Some(id.to_owned()),
+        (None, Some(id)) => Some(id.to_string()),
+        _ => {
+            let message = format!("id is a text, found {}", node.word());
+            loading.error("wrong-type", node.span, message);
+            Some(String::new())
+        }
+    }
+}
+
+fn prompts(map: &Checked<'_>, loading: &mut Loading<'_>) -> Vec<String> {
+    match entry::text(map, "prompt", loading) {
+        Some(prompt) => vec![prompt],
+        None => texts(map, "turns", loading),
+    }
+}
+
+/// A text or a list of them.
+fn texts(map: &Checked<'_>, key: &str, loading: &mut Loading<'_>) -> Vec<String> {
+    let Some(node) = map.get(key) else { return Vec::new() };
+    if let Some(text) = node.as_str() {
+        return vec![text.to_owned()];
+    }
+    let mut texts = Vec::new();
+    for item in node.as_list().unwrap_or(std::slice::from_ref(node)) {
+        match item.as_str() {
+            Some(text) => texts.push(text.to_owned()),
+            None => {
+                let message = format!("{key} holds texts, found {}", item.word());
+                loading.error("wrong-type", item.span, message);
+            }
+        }
+    }
+    texts
+}
+
+/// A list of words, or keys with values.
+fn tags(map: &Checked<'_>, loading: &mut Loading<'_>) -> BTreeMap<String, Vec<String>> {
+    let Some(node) = map.get("tags") else { return BTreeMap::new() };
+    if node.as_map().is_some() {
+        let pairs = Checked { node };
+        let keys = node.entries().map(|entry| entry.key.clone());
+        return keys.map(|key| (key.clone(), texts(&pairs, &key, loading))).collect();
+    }
+    texts(map, "tags", loading).into_iter().map(|tag| (tag, Vec::new())).collect()
+}
+
+/// Graders of one name are numbered, so that a report can tell them apart.
+fn named_apart(mut graders: Vec<Planned>) -> Vec<Planned> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for grader in &mut graders {
+        let count = seen.entry(grader.name.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            grader.name = format!("{}-{count}", grader.name);
+        }
+    }
+    graders
+}

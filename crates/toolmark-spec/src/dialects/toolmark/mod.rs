@@ -1,0 +1,204 @@
+//! `toolmark.yaml`: the native spec, which holds graders of every system.
+//!
+//! ```yaml
+//! name: bookings
+//! threshold: 0.8          # per case; without it every grader must pass
+//! gate: {threshold: 0.9}  # on the mean of all cases
+//! graders:                # asked of every case
+//!   - type: error-count
+//!     config: {max: 0}
+//! cases:
+//!   - id: paris
+//!     prompt: Book a flight to Paris
+//!     expect:             # short for a grader of type expect
+//!       sequence: [search, {tool: book, args: {city: Paris}}]
+//! ```
+//!
+//! Without `cases` every trajectory is a case of its own. `cases` may be the
+//! path of a file with one case per line.
+
+mod case;
+mod entry;
+mod schema;
+
+use crate::dialect::{Dialect, DialectInfo};
+use crate::loading::Loading;
+use case::{Defaults, read_case};
+use entry::{Checked, read_graders};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use toolmark_grade::config::{Node, Problem, Span, quoted};
+use toolmark_grade::{Case, Gate, Plan, Profile};
+
+/// The native dialect.
+pub(crate) struct Toolmark;
+
+static INFO: DialectInfo = DialectInfo {
+    id: "toolmark",
+    title: "toolmark.yaml",
+    looks_for: "graders, cases or expect at the top",
+};
+
+/// The keys of the file itself.
+const KEYS: &[&str] = &[
+    "version",
+    "name",
+    "description",
+    "profile",
+    "threshold",
+    "gate",
+    "graders",
+    "expect",
+    "dataset",
+    "cases",
+];
+
+impl Dialect for Toolmark {
+    fn info(&self) -> &'static DialectInfo {
+        &INFO
+    }
+
+    fn detect(&self, root: &Node) -> u8 {
+        let has = |key| root.get(key).is_some();
+        match (has("cases"), has("graders") || has("expect")) {
+            (true, _) => 90,
+            (false, true) => 60,
+            _ => 0,
+        }
+    }
+
+    fn load(&self, root: &Node, loading: &mut Loading<'_>) -> Option<Plan> {
+        let top = Checked::map(root, KEYS, "the spec", loading)?;
+        if let Some(version) = top.get("version")
+            && version.as_i64() != Some(1)
+        {
+            loading.error("unknown-version", version.span, "this toolmark reads version 1");
+        }
+        let defaults = Defaults {
+            profile: entry::profile(&top, loading).unwrap_or(Profile::Toolmark),
+            threshold: entry::share(&top, "threshold", loading),
+            graders: read_graders(&top, None, loading),
+        };
+        let gate = gate(&top, loading);
+        let rows = dataset(&top, loading);
+        let cases = cases(&top, &defaults, &rows, loading);
+        let every = if top.get("cases").is_none() && rows.is_empty() {
+            every(root, &defaults, loading)
+        } else {
+            None
+        };
+        Some(Plan {
+            spec: loading.file.clone(),
+            dialect: INFO.id,
+            name: entry::text(&top, "name", loading),
+            cases,
+            every,
+            gate,
+            aggregates: Vec::new(),
+        })
+    }
+
+    fn schema(&self) -> Value {
+        schema::schema()
+    }
+}
+
+fn gate(top: &Checked<'_>, loading: &mut Loading<'_>) -> Gate {
+    let Some(node) = top.get("gate") else { return Gate::default() };
+    let Some(gate) = Checked::map(node, &["threshold"], "gate", loading) else {
+        return Gate::default();
+    };
+    Gate { threshold: entry::share(&gate, "threshold", loading) }
+}
+
+/// Without cases, one that stands for every trajectory.
+fn every(root: &Node, defaults: &Defaults<'_>, loading: &mut Loading<'_>) -> Option<Box<Case>> {
+    if defaults.graders.is_empty() {
+        loading.problems.push(
+            Problem::error("nothing-to-grade", "the spec has neither cases nor graders")
+                .at(root.span)
+                .help("add `graders:` to ask of every trajectory, or `cases:`"),
+        );
+        return None;
+    }
+    let case = case::every(root.span, defaults, loading);
+    Some(Box::new(case))
+}
+
+/// The rows of the dataset, by id.
+fn dataset(top: &Checked<'_>, loading: &mut Loading<'_>) -> Vec<(String, Value)> {
+    let named = top.get("dataset").and_then(|node| Some((node, node.as_str()?)));
+    let (path, span): (PathBuf, Span) = match (&loading.options.dataset, named) {
+        (Some(path), _) => (path.clone(), Span::default()),
+        (None, Some((node, path))) => (loading.directory.join(path), node.span),
+        (None, None) => {
+            if let Some(node) = top.get("dataset") {
+                let message = format!("dataset is the path of a file, found {}", node.word());
+                loading.error("wrong-type", node.span, message);
+            }
+            return Vec::new();
+        }
+    };
+    match crate::dataset::read(&path) {
+        Ok(rows) => rows.into_iter().map(|row| (row.id, row.value)).collect(),
+        Err(error) => {
+            loading.error("unreadable-dataset", span, error.to_string());
+            Vec::new()
+        }
+    }
+}
+
+fn cases(
+    top: &Checked<'_>,
+    defaults: &Defaults<'_>,
+    rows: &[(String, Value)],
+    loading: &mut Loading<'_>,
+) -> Vec<Case> {
+    let rows: BTreeMap<&str, &Value> = rows.iter().map(|(id, row)| (id.as_str(), row)).collect();
+    let mut cases = Vec::new();
+    match top.get("cases") {
+        None => {
+            for (id, row) in &rows {
+                cases.extend(case::of_row(id, row, defaults, loading));
+            }
+        }
+        Some(node) => match (node.as_list(), node.as_str()) {
+            (Some(list), _) => {
+                let read = |case| read_case(case, defaults, &rows, loading);
+                cases.extend(list.iter().filter_map(read));
+            }
+            (None, Some(path)) => {
+                let path = loading.directory.join(path);
+                loading.include(&path, node.span, |nodes, loading| {
+                    for node in nodes {
+                        cases.extend(read_case(node, defaults, &rows, loading));
+                    }
+                });
+            }
+            (None, None) => {
+                let message =
+                    format!("cases is a list, or the path of a file with one, found {}", node.word());
+                loading.error("wrong-type", node.span, message);
+            }
+        },
+    }
+    reject_duplicates(&cases, top, loading);
+    cases
+}
+
+fn reject_duplicates(cases: &[Case], top: &Checked<'_>, loading: &mut Loading<'_>) {
+    let mut seen: BTreeMap<&str, &Case> = BTreeMap::new();
+    let span = top.get("cases").map_or(Span::default(), |node| node.span);
+    for case in cases {
+        if let Some(first) = seen.insert(&case.id, case) {
+            let message = format!(
+                "two cases have the id {}: line {} and line {}",
+                quoted(&case.id),
+                first.place.line,
+                case.place.line
+            );
+            loading.error("duplicate-case", span, message);
+        }
+    }
+}

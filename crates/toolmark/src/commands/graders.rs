@@ -1,0 +1,149 @@
+//! `toolmark graders`: what can be asked of a trajectory.
+
+use crate::Stop;
+use crate::exit::{Exit, Failure};
+use crate::printer::{Line, Printer, style};
+use crate::text::{width, wrap};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use std::io;
+use toolmark_grade::config::did_you_mean;
+use toolmark_grade::graders::{GRADERS, grader_by_id};
+use toolmark_grade::{GraderInfo, Profile};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark graders                  all of them, by the system they come from
+  toolmark graders tool-calls       one of them, with an example
+  toolmark graders --format json | jq -r '.[].type'";
+
+/// List the graders, or explain one
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Graders {
+    /// Only this grader, in detail
+    #[arg(value_name = "TYPE")]
+    id: Option<String>,
+    /// How to print them
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    format: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Output {
+    Text,
+    Json,
+}
+
+/// A grader in the JSON output.
+#[derive(Serialize)]
+struct Described {
+    r#type: &'static str,
+    aliases: &'static [&'static str],
+    origin: &'static str,
+    summary: &'static str,
+    profiles: &'static [Profile],
+    example: &'static str,
+    docs: &'static str,
+    schema: serde_json::Value,
+}
+
+impl Described {
+    fn new(info: &GraderInfo) -> Self {
+        let mut generator = schemars::SchemaGenerator::default();
+        Self {
+            r#type: info.id,
+            aliases: info.aliases,
+            origin: info.origin,
+            summary: info.summary,
+            profiles: info.profiles,
+            example: info.example,
+            docs: info.docs,
+            schema: (info.schema)(&mut generator).to_value(),
+        }
+    }
+}
+
+/// The systems graders come from, in the order they are listed.
+const ORIGINS: &[(&str, &str)] = &[
+    ("toolmark", "toolmark's own"),
+    ("vally", "Microsoft Vally"),
+    ("agentv", "AgentV"),
+    ("aigo", "LatticeFlow AI GO!"),
+    ("futureagi", "Future AGI"),
+];
+
+impl Graders {
+    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let shown: Vec<&GraderInfo> = match &self.id {
+            None => GRADERS.to_vec(),
+            Some(id) => vec![grader_by_id(id).ok_or_else(|| unknown(id))?],
+        };
+        match (self.format, self.id) {
+            (Output::Json, _) => {
+                let all: Vec<Described> = shown.iter().map(|info| Described::new(info)).collect();
+                printer.json(&all)?;
+            }
+            (Output::Text, None) => list(printer)?,
+            (Output::Text, Some(_)) => {
+                for info in shown {
+                    explain(info, printer)?;
+                }
+            }
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+fn unknown(id: &str) -> Failure {
+    let failure = Failure::usage(format!("there is no grader {id}"));
+    match did_you_mean(id, GRADERS.iter().map(|info| info.id)) {
+        Some(near) => failure.hint(format!("did you mean {near}?")),
+        None => failure.hint("toolmark graders lists them"),
+    }
+}
+
+fn list(printer: &mut Printer) -> io::Result<()> {
+    let column = GRADERS.iter().map(|info| width(info.id)).max().unwrap_or(0) + 2;
+    for (n, (origin, title)) in ORIGINS.iter().enumerate() {
+        let of_origin: Vec<_> = GRADERS.iter().filter(|info| info.origin == *origin).collect();
+        if of_origin.is_empty() {
+            continue;
+        }
+        if n > 0 {
+            printer.line(&Line::new())?;
+        }
+        printer.line(&Line::of(style::STRONG, title))?;
+        for info in of_origin {
+            let mut line = Line::of(style::USER, &format!("  {}", info.id));
+            line.pad(column + 2);
+            line.push(style::PLAIN, info.summary);
+            printer.line(&line.fit(printer.width()))?;
+        }
+    }
+    Ok(())
+}
+
+fn explain(info: &GraderInfo, printer: &mut Printer) -> io::Result<()> {
+    let mut head = Line::of(style::STRONG, info.id);
+    head.push(style::DIM, &format!("  {}", info.origin));
+    printer.line(&head)?;
+    if !info.aliases.is_empty() {
+        printer.line(&Line::of(style::DIM, &format!("also {}", info.aliases.join(", "))))?;
+    }
+    printer.line(&Line::of(style::PLAIN, info.summary))?;
+    printer.line(&Line::new())?;
+    for paragraph in info.docs.trim().lines() {
+        if paragraph.is_empty() {
+            printer.line(&Line::new())?;
+        }
+        for line in wrap(paragraph, printer.width().min(90)) {
+            printer.line(&Line::of(style::PLAIN, &line))?;
+        }
+    }
+    printer.line(&Line::new())?;
+    for line in info.example.trim().lines() {
+        printer.line(&Line::of(style::USER, &format!("  {line}")))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! `toolmark lint`: every mistake of a spec at once, before anything is graded.
+
+use crate::Stop;
+use crate::cli::Reading;
+use crate::diagnostics::Findings;
+use crate::exit::{Exit, Failure};
+use crate::grading::spec;
+use crate::human;
+use crate::inputs::expand;
+use crate::printer::{Line, Printer, Verbosity, style};
+use clap::Args;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::PathBuf;
+use toolmark_grade::config::did_you_mean;
+use toolmark_grade::vacuity;
+use toolmark_grade::{Case, Environment, Grading, Plan, Selection, SpecPlace, Verdict};
+use toolmark_spec::LoadOptions;
+use toolmark_trace::{Diagnostic, ReadError, Trajectory};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark lint evals/*.yaml
+  toolmark lint toolmark.yaml --traces runs/              tool names no trace has
+  toolmark lint toolmark.yaml --traces runs/ --vacuity    expectations that cannot fail";
+
+/// Find every mistake of specs: wrong keys, patterns, names, and what cannot fail
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Lint {
+    /// The specs
+    #[arg(required = true, value_name = "SPEC")]
+    specs: Vec<PathBuf>,
+    /// Traces to check tool names against
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    traces: Vec<PathBuf>,
+    /// Alter the traces that pass, and name graders that pass all the same
+    #[arg(long, requires = "traces")]
+    vacuity: bool,
+    /// Warnings are errors
+    #[arg(long)]
+    strict: bool,
+    /// A value for ${NAME} in the spec; may be given several times
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    params: Vec<String>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Lint {
+    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let options = LoadOptions { params: self.params()?, ..LoadOptions::default() };
+        let (runs, unread) = self.traces(printer)?;
+        let (mut errors, mut warnings) = (0, 0);
+        for path in &self.specs {
+            let opened = spec::open(path, &options, printer)?;
+            errors += opened.errors;
+            warnings += opened.warnings;
+            let Some(plan) = opened.loaded.and_then(|loaded| loaded.plan) else { continue };
+            if !runs.is_empty() {
+                warnings += unseen_tools(&plan, &runs, printer)?;
+            }
+            if self.vacuity {
+                warnings += self.vacuous(&plan, &runs, printer)?;
+            }
+        }
+        if printer.verbosity > Verbosity::Quiet {
+            let specs = human::things(self.specs.len() as u64, "spec");
+            let counts = format!(
+                "{specs}: {}, {}",
+                human::things(errors as u64, "error"),
+                human::things(warnings as u64, "warning")
+            );
+            let tone = if errors > 0 { style::BAD } else { style::PLAIN };
+            printer.line(&Line::of(tone, &counts))?;
+        }
+        Ok(match (errors, warnings) {
+            (1.., _) => Exit::Usage,
+            (0, 1..) if self.strict => Exit::Usage,
+            _ if unread => Exit::Unread,
+            _ => Exit::Ok,
+        })
+    }
+
+    fn params(&self) -> Result<BTreeMap<String, String>, Failure> {
+        self.params
+            .iter()
+            .map(|text| match text.split_once('=') {
+                Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
+                None => Err(Failure::usage(format!("--param {text}: write NAME=VALUE"))),
+            })
+            .collect()
+    }
+
+    /// The trajectories to check against, and whether something could not be read.
+    fn traces(&self, printer: &mut Printer) -> io::Result<(Vec<Trajectory>, bool)> {
+        let options = self.reading.options();
+        let (mut all, mut unread) = (Vec::new(), false);
+        for input in expand(&self.traces) {
+            match input.read(&options) {
+                Ok(mut runs) => {
+                    all.extend(runs.by_ref());
+                    unread |= runs.skipped() > 0;
+                    Findings::of(runs.diagnostics(), runs.skipped(), printer.verbosity)
+                        .print(printer)?;
+                }
+                Err(ReadError::UnknownFormat { .. }) if !input.is_named => {}
+                Err(error) => {
+                    unread = true;
+                    Findings::error(Diagnostic::from_error(&error)).print(printer)?;
+                }
+            }
+        }
+        Ok((all, unread))
+    }
+
+    /// Graders that no change of a passing trace makes fail.
+    fn vacuous(
+        &self,
+        plan: &Plan,
+        runs: &[Trajectory],
+        printer: &mut Printer,
+    ) -> io::Result<usize> {
+        let grading =
+            Grading::new(plan, None, Environment::default(), Selection::default());
+        let mut seen = BTreeSet::new();
+        let mut count = 0;
+        for run in runs {
+            let Ok(result) = grading.grade(run) else { continue };
+            if result.verdict != Verdict::Pass || !seen.insert(result.case.clone()) {
+                continue;
+            }
+            let case = match &plan.every {
+                Some(every) => every,
+                None => match plan.cases.get(result.case_index) {
+                    Some(case) => case,
+                    None => continue,
+                },
+            };
+            for finding in vacuity::probe(case, run, &Environment::default()) {
+                count += 1;
+                let words = format!("case {}: {}: {}", result.case, finding.grader, finding.words);
+                warn(printer, &finding.place, "vacuous-grader", &words, None)?;
+            }
+        }
+        Ok(count)
+    }
+}
+
+fn cases(plan: &Plan) -> impl Iterator<Item = &Case> {
+    plan.cases.iter().chain(plan.every.as_deref())
+}
+
+/// Names in the spec that no trace has.
+fn unseen_tools(plan: &Plan, runs: &[Trajectory], printer: &mut Printer) -> io::Result<usize> {
+    let mut tools = BTreeSet::new();
+    for run in runs.iter().flat_map(Trajectory::flatten) {
+        for call in &run.calls {
+            tools.insert(call.name.full().into_owned());
+            tools.insert(call.name.canonical().tool);
+        }
+    }
+    let mut said = BTreeSet::new();
+    for case in cases(plan) {
+        for planned in &case.graders {
+            for mention in planned.grader.mentions() {
+                if tools.iter().any(|tool| mention.means(tool)) || !said.insert(mention.word.clone())
+                {
+                    continue;
+                }
+                let words = format!("no trace calls a tool {}", mention.word);
+                let near = did_you_mean(&mention.word, tools.iter().map(String::as_str));
+                let help = near.map(|near| format!("did you mean {near}?"));
+                warn(printer, &planned.place, "unseen-tool", &words, help.as_deref())?;
+            }
+        }
+    }
+    Ok(said.len())
+}
+
+fn warn(
+    printer: &mut Printer,
+    place: &SpecPlace,
+    code: &str,
+    words: &str,
+    help: Option<&str>,
+) -> io::Result<()> {
+    if printer.verbosity == Verbosity::Quiet {
+        return Ok(());
+    }
+    let at = format!("{}:{}:{}: ", place.file, place.line, place.column);
+    let mut line = Line::of(style::WARN.bold(), &format!("warning[{code}]"))
+        .with(style::PLAIN, ": ")
+        .with(style::STRONG, &at)
+        .with(style::PLAIN, &printer.veil.shown(words));
+    if let Some(help) = help {
+        line.push(style::DIM, &format!(" ({help})"));
+    }
+    printer.notice(&line)
+}

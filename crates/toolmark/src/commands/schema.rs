@@ -1,0 +1,38 @@
+//! `toolmark schema`: JSON Schemas of the spec dialects, for editors.
+
+use crate::Stop;
+use crate::exit::{Exit, Failure};
+use crate::printer::Printer;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use toolmark_spec::dialects::{DIALECTS, dialect_by_id};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark schema toolmark > toolmark.schema.json
+  toolmark schema vally > vally.schema.json
+
+In the spec, the first line `# yaml-language-server: $schema=toolmark.schema.json`
+makes editors complete and check it.";
+
+/// Print the JSON Schema of a spec dialect, for editors
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Schema {
+    /// The dialect
+    #[arg(value_name = "DIALECT", value_parser = dialect_id())]
+    dialect: String,
+}
+
+fn dialect_id() -> PossibleValuesParser {
+    PossibleValuesParser::new(DIALECTS.iter().map(|dialect| dialect.info().id))
+}
+
+impl Schema {
+    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let dialect = dialect_by_id(&self.dialect)
+            .ok_or_else(|| Failure::usage(format!("there is no dialect {}", self.dialect)))?;
+        printer.json(&dialect.schema())?;
+        Ok(Exit::Ok)
+    }
+}

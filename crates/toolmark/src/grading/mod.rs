@@ -1,0 +1,7 @@
+//! What `grade` and `lint` share: specs with their mistakes, traces graded in
+//! parallel, and results fit to be seen.
+
+pub(crate) mod dump;
+pub(crate) mod read;
+pub(crate) mod redact;
+pub(crate) mod spec;

@@ -1,0 +1,59 @@
+//! Loads a spec and shows what is wrong with it.
+
+use crate::printer::{Printer, Verbosity};
+use std::io;
+use std::path::Path;
+use toolmark_grade::config::Problem;
+use toolmark_spec::{LoadOptions, Loaded, Source, Style, load, render};
+
+/// What loading a spec gave.
+pub(crate) struct Spec {
+    /// The spec, unless the file could not be read at all.
+    pub(crate) loaded: Option<Loaded>,
+    /// How many errors were shown.
+    pub(crate) errors: usize,
+    /// How many warnings there are.
+    pub(crate) warnings: usize,
+}
+
+/// Loads a spec; prints its errors, and its warnings unless quiet.
+pub(crate) fn open(path: &Path, options: &LoadOptions, printer: &mut Printer) -> io::Result<Spec> {
+    let loaded = match load(path, options) {
+        Ok(loaded) => loaded,
+        Err(problem) => {
+            let source = Source::new(path.to_string_lossy(), "");
+            print(printer, &source, &[*problem])?;
+            return Ok(Spec { loaded: None, errors: 1, warnings: 0 });
+        }
+    };
+    let (mut errors, mut warnings) = (0, 0);
+    let included = loaded.includes.iter().map(|included| (&included.source, &included.problems));
+    for (source, problems) in std::iter::once((&loaded.source, &loaded.problems)).chain(included) {
+        let wrong = problems.iter().filter(|problem| problem.is_error()).count();
+        errors += wrong;
+        warnings += problems.len() - wrong;
+        let shown: Vec<Problem> = problems
+            .iter()
+            .filter(|problem| problem.is_error() || printer.verbosity > Verbosity::Quiet)
+            .cloned()
+            .collect();
+        print(printer, source, &shown)?;
+    }
+    Ok(Spec { loaded: Some(loaded), errors, warnings })
+}
+
+/// Prints problems of a file.
+pub(crate) fn print(
+    printer: &mut Printer,
+    source: &Source,
+    problems: &[Problem],
+) -> io::Result<()> {
+    if problems.is_empty() {
+        return Ok(());
+    }
+    // The stream takes the colours out again where nobody wants them.
+    let style = Style { colour: true, width: printer.width() };
+    let text = render(source, problems, style);
+    let text = printer.veil.shown(&text).into_owned();
+    printer.notice_text(&text)
+}

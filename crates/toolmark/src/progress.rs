@@ -1,0 +1,43 @@
+//! A bar for work that takes a while, on terminals only.
+
+use crate::printer::Verbosity;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+/// A bar on stderr, if that is a terminal and the work goes on long enough.
+pub(crate) struct Progress {
+    pub(crate) bar: ProgressBar,
+    /// Dropped at the end, so that a bar not yet shown never is.
+    waiting: Option<Sender<()>>,
+}
+
+impl Progress {
+    const PATIENCE: Duration = Duration::from_millis(500);
+
+    pub(crate) fn new(files: usize, verbosity: Verbosity) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(files as u64), ProgressDrawTarget::hidden());
+        if verbosity == Verbosity::Quiet || !io::stderr().is_terminal() {
+            return Self { bar, waiting: None };
+        }
+        let template = "{bar:30.cyan/dim} {pos}/{len} files  {elapsed}";
+        if let Ok(look) = ProgressStyle::with_template(template) {
+            bar.set_style(look.progress_chars("\u{2501}\u{2578}\u{2500}"));
+        }
+        let (waiting, patience) = channel();
+        let shown = bar.clone();
+        std::thread::spawn(move || {
+            if patience.recv_timeout(Self::PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                shown.set_draw_target(ProgressDrawTarget::stderr());
+                shown.enable_steady_tick(Duration::from_millis(100));
+            }
+        });
+        Self { bar, waiting: Some(waiting) }
+    }
+
+    pub(crate) fn finish(mut self) {
+        self.waiting.take();
+        self.bar.finish_and_clear();
+    }
+}
