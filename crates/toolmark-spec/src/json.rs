@@ -3,13 +3,11 @@
 
 use crate::Source;
 use crate::scalar;
-use crate::yaml::{duplicate_key, too_deep};
+use crate::yaml::{MAX_PROBLEMS, duplicate_key, not_shown, too_deep};
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use toolmark_grade::config::{Entry, Kind, MAX_DEPTH, Node, Problem, Span};
 use toolmark_scan::{ScanError, Scanner, Value};
-
-/// More problems than this are not collected.
-const MAX_PROBLEMS: usize = 200;
 
 /// Maps up to this size are searched for duplicates without a table.
 const SMALL_MAP: usize = 12;
@@ -115,9 +113,7 @@ impl Walk<'_> {
                 seen.get(&key).copied()
             };
             if let Some(first) = first {
-                if self.problems.len() < MAX_PROBLEMS {
-                    self.problems.push(duplicate_key(&key, key_span, first));
-                }
+                self.report(duplicate_key(&key, key_span, first));
                 continue;
             }
             if entries.len() >= SMALL_MAP {
@@ -127,6 +123,14 @@ impl Walk<'_> {
             entries.push(Entry { key, key_span, value });
         }
         Ok(entries)
+    }
+
+    fn report(&mut self, problem: Problem) {
+        match self.problems.len().cmp(&MAX_PROBLEMS) {
+            Ordering::Less => self.problems.push(problem),
+            Ordering::Equal => self.problems.push(not_shown()),
+            Ordering::Greater => {}
+        }
     }
 
     fn span(&self, value: Value<'_>) -> Span {
@@ -186,6 +190,16 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn that_there_are_more_is_said_once() {
+        let source = Source::new("x", format!("{{{}\"a\":1}}", "\"a\":1,".repeat(1000)));
+        let mut problems = Vec::new();
+        parse(&source, &mut problems).unwrap().unwrap();
+        let codes: Vec<_> = problems.iter().map(|p| p.code).collect();
+        assert_eq!(codes.len(), MAX_PROBLEMS + 1);
+        assert_eq!(codes.last(), Some(&"too-many-problems"));
     }
 
     #[test]

@@ -234,6 +234,7 @@ mod tests {
     use super::*;
     use crate::parse;
     use insta::assert_snapshot;
+    use std::slice::from_ref;
     use toolmark_grade::config::read;
 
     #[derive(serde::Deserialize)]
@@ -459,7 +460,7 @@ mod tests {
             let span = Span { start, end };
             let problem = Problem::error("x", "m").at(span).note(Span { start: 50, end: 60 }, "n");
             assert!(
-                render(&source, &[problem.clone()], Style { colour: false, width: 0 })
+                render(&source, from_ref(&problem), Style { colour: false, width: 0 })
                     .contains("m")
             );
             assert_eq!(problems_json(&source, &[problem])[0]["file"], "x");

@@ -116,15 +116,17 @@ fn read_limited(path: &Path) -> Result<Vec<u8>, String> {
     if bytes.len() as u64 > MAX_BYTES { Err(too_large()) } else { Ok(bytes) }
 }
 
-fn decode(bytes: Vec<u8>) -> Result<String, Problem> {
-    let help = "save the file as UTF-8";
+fn decode(bytes: Vec<u8>) -> Result<String, Box<Problem>> {
+    let not_utf8 = |message: String| {
+        Box::new(Problem::error("not-utf8", message).help("save the file as UTF-8"))
+    };
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
-        return Err(Problem::error("not-utf8", "the file is UTF-16").help(help));
+        return Err(not_utf8("the file is UTF-16".into()));
     }
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let line = 1 + error.as_bytes().iter().take(valid).filter(|&&b| b == b'\n').count();
-        Problem::error("not-utf8", format!("the file is not UTF-8 from line {line} on")).help(help)
+        not_utf8(format!("the file is not UTF-8 from line {line} on"))
     })
 }
 

@@ -18,7 +18,7 @@ const MAX_COPIES: usize = 128 << 20;
 const NODE_WEIGHT: usize = 64;
 
 /// More problems than this are not collected.
-const MAX_PROBLEMS: usize = 200;
+pub(crate) const MAX_PROBLEMS: usize = 200;
 
 /// Reads YAML. `None` when nothing can be made of it; problems say why. An
 /// empty text is null.
@@ -31,8 +31,7 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Option<Node> {
     let mut builder = Builder::new(text);
     let read = builder.run();
     if builder.problems.len() == MAX_PROBLEMS {
-        let more = Problem::warning("too-many-problems", "further problems are not shown");
-        builder.problems.push(more);
+        builder.problems.push(not_shown());
     }
     problems.append(&mut builder.problems);
     match read {
@@ -461,6 +460,11 @@ pub(crate) fn duplicate_key(key: &str, span: Span, first: Span) -> Problem {
         .at(span)
         .label("set again")
         .note(first, "first set here")
+}
+
+/// What stands at the end of a list of problems that was cut.
+pub(crate) fn not_shown() -> Problem {
+    Problem::warning("too-many-problems", "further problems are not shown")
 }
 
 /// The problem of a container that is nested too deeply.
