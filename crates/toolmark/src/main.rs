@@ -16,7 +16,6 @@ mod printer;
 mod redact;
 mod sessions;
 mod table;
-mod text;
 mod timeline;
 
 use clap::Parser;
@@ -25,6 +24,7 @@ use exit::{Exit, Failure};
 use printer::Printer;
 use std::io;
 use std::process::ExitCode;
+use toolmark_report::terminal::text;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
