@@ -1,1 +1,199 @@
-//! x
+//! Reports: what grading came to, for people and for programs.
+//!
+//! A [`RunResult`] goes in, one file comes out. One format, one file here, and
+//! one line in [`FORMATS`]. A report decides nothing and asks nothing: it reads
+//! no clock, no environment and no terminal, so that the same result and the
+//! same [`Options`] give the same bytes.
+
+#![forbid(unsafe_code)]
+
+mod agentv;
+mod alignment;
+mod html;
+mod json;
+mod jsonl;
+mod junit;
+mod markdown;
+mod sarif;
+mod shown;
+pub mod terminal;
+#[cfg(test)]
+mod testing;
+mod text;
+mod vally;
+
+use std::io::{self, Write};
+use std::time::Duration;
+use toolmark_grade::RunResult;
+
+/// How much to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verbosity {
+    /// As little as possible: what went wrong, in one line each.
+    Quiet,
+    /// What a reader needs.
+    Normal,
+    /// Everything.
+    Verbose,
+}
+
+/// What a report may know besides the result.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// May text for a terminal have colours?
+    pub colour: bool,
+    /// How many columns a line of text may take.
+    pub width: usize,
+    /// How much to say.
+    pub verbosity: Verbosity,
+    /// How long grading took.
+    pub elapsed: Option<Duration>,
+    /// When the report is made, where it shall say so.
+    pub generated_at: Option<jiff::Timestamp>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            colour: false,
+            width: 100,
+            verbosity: Verbosity::Normal,
+            elapsed: None,
+            generated_at: None,
+        }
+    }
+}
+
+/// Why a report could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The sink did not take it.
+    #[error("the report could not be written: {0}")]
+    Write(#[from] io::Error),
+    /// A part of it has no JSON.
+    #[error("the report has no JSON form: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// A way to write a result down.
+pub struct ReportFormat {
+    /// The word for it on the command line.
+    pub id: &'static str,
+    /// What it is, in a few words.
+    pub title: &'static str,
+    /// How files of it end, without the dot.
+    pub extension: &'static str,
+    /// Writes it.
+    pub write: fn(&RunResult, &Options, &mut dyn Write) -> Result<(), ReportError>,
+}
+
+impl ReportFormat {
+    /// The report in one piece.
+    pub fn to_text(&self, run: &RunResult, options: &Options) -> Result<String, ReportError> {
+        let mut bytes = Vec::new();
+        (self.write)(run, options, &mut bytes)?;
+        // Every format writes UTF-8: nothing is lost here.
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+/// Every format.
+pub static FORMATS: &[ReportFormat] = &[
+    ReportFormat {
+        id: "text",
+        title: "a summary for people at a terminal",
+        extension: "txt",
+        write: text::write,
+    },
+    ReportFormat {
+        id: "json",
+        title: "everything in one JSON object",
+        extension: "json",
+        write: json::write,
+    },
+    ReportFormat {
+        id: "jsonl",
+        title: "one JSON line per outcome, then a summary",
+        extension: "jsonl",
+        write: jsonl::write,
+    },
+    ReportFormat {
+        id: "junit",
+        title: "JUnit XML, for the test view of a CI system",
+        extension: "xml",
+        write: junit::write,
+    },
+    ReportFormat {
+        id: "sarif",
+        title: "SARIF 2.1.0, for code scanning",
+        extension: "sarif",
+        write: sarif::write,
+    },
+    ReportFormat {
+        id: "markdown",
+        title: "Markdown, for the summary of a CI job",
+        extension: "md",
+        write: markdown::write,
+    },
+    ReportFormat {
+        id: "html",
+        title: "one web page with everything on it",
+        extension: "html",
+        write: html::write,
+    },
+    ReportFormat {
+        id: "vally",
+        title: "the result records of Vally",
+        extension: "jsonl",
+        write: vally::write,
+    },
+    ReportFormat {
+        id: "agentv",
+        title: "the result rows of AgentV",
+        extension: "jsonl",
+        write: agentv::write,
+    },
+];
+
+/// The format with this id.
+#[must_use]
+pub fn format_by_id(id: &str) -> Option<&'static ReportFormat> {
+    FORMATS.iter().find(|format| format.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_report_is_the_same_each_time_and_harmless() {
+        let run = testing::sample();
+        for format in FORMATS {
+            let options = Options::default();
+            let report = format.to_text(&run, &options).unwrap();
+            assert!(report.ends_with('\n'), "{} ends within a line", format.id);
+            assert_eq!(report, format.to_text(&run, &options).unwrap(), "{}", format.id);
+            let obeyed =
+                report.chars().find(|c| !matches!(c, '\n') && terminal::text::is_obeyed(*c));
+            assert_eq!(obeyed, None, "{} lets a control character through", format.id);
+            assert!(report.contains("refund"), "{} says nothing", format.id);
+        }
+    }
+
+    #[test]
+    fn an_empty_run_is_reported_too() {
+        for format in FORMATS {
+            let report = format.to_text(&testing::empty(), &Options::default()).unwrap();
+            // Rows of outcomes are none where there are no outcomes.
+            assert!(report.ends_with('\n') || format.id == "agentv", "{}", format.id);
+        }
+    }
+
+    #[test]
+    fn ids_are_unique() {
+        for format in FORMATS {
+            assert!(std::ptr::eq(format_by_id(format.id).unwrap(), format), "{}", format.id);
+        }
+        assert!(format_by_id("pdf").is_none());
+    }
+}

@@ -18,7 +18,6 @@ mod progress;
 mod redact;
 mod sessions;
 mod table;
-mod text;
 mod timeline;
 
 use clap::Parser;
@@ -27,6 +26,7 @@ use exit::{Exit, Failure};
 use printer::Printer;
 use std::io;
 use std::process::ExitCode;
+use toolmark_report::terminal::text;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

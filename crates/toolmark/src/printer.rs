@@ -1,115 +1,14 @@
 //! The only place that prints.
 //!
 //! Commands make [`Line`]s of styled text; the printer decides about colour and
-//! writes them. Text is made harmless when it enters a line, so that no command
-//! can forget it.
+//! writes them.
 
 use crate::redact::Veil;
-use crate::text::{cut, is_obeyed, neutral, width};
 use anstream::{AutoStream, ColorChoice};
-use anstyle::{AnsiColor, Style};
 use serde::Serialize;
-use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
-
-/// What the colours mean. Nothing is said by colour alone.
-pub(crate) mod style {
-    use super::{AnsiColor, Style};
-
-    pub(crate) const PLAIN: Style = Style::new();
-    /// Names: tools, agents, headings.
-    pub(crate) const STRONG: Style = Style::new().bold();
-    /// What can be skipped when reading.
-    pub(crate) const DIM: Style = Style::new().dimmed();
-    /// The model's reasoning.
-    pub(crate) const THOUGHT: Style = Style::new().dimmed().italic();
-    /// It worked.
-    pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-    /// It failed.
-    pub(crate) const BAD: Style = AnsiColor::Red.on_default();
-    /// It was refused, cut off or left open.
-    pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
-    /// The user, and where to look further.
-    pub(crate) const USER: Style = AnsiColor::Cyan.on_default();
-}
-
-/// One line of output in several styles.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Line {
-    parts: Vec<(Style, String)>,
-}
-
-impl Line {
-    /// An empty line.
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
-    /// A line of one style.
-    pub(crate) fn of(style: Style, text: &str) -> Self {
-        Self::new().with(style, text)
-    }
-
-    /// With more text at its end.
-    pub(crate) fn with(mut self, style: Style, text: &str) -> Self {
-        self.push(style, text);
-        self
-    }
-
-    /// Adds text at the end.
-    pub(crate) fn push(&mut self, style: Style, text: &str) {
-        if !text.is_empty() {
-            self.parts.push((style, neutral(text).into_owned()));
-        }
-    }
-
-    /// Adds another line at the end.
-    pub(crate) fn append(&mut self, other: Self) {
-        self.parts.extend(other.parts);
-    }
-
-    /// The columns it takes.
-    pub(crate) fn width(&self) -> usize {
-        self.parts.iter().map(|(_, text)| width(text)).sum()
-    }
-
-    /// Adds spaces up to a column.
-    pub(crate) fn pad(&mut self, column: usize) {
-        let used = self.width();
-        if used < column {
-            self.parts.push((style::PLAIN, " ".repeat(column - used)));
-        }
-    }
-
-    /// The line cut to so many columns.
-    pub(crate) fn fit(mut self, limit: usize) -> Self {
-        let mut left = limit;
-        for at in 0..self.parts.len() {
-            let text = &mut self.parts[at].1;
-            let needs = width(text);
-            if needs > left {
-                *text = cut(text, left).into_owned();
-                self.parts.truncate(at + 1);
-                break;
-            }
-            left -= needs;
-        }
-        self
-    }
-
-    fn write(&self, out: &mut String) {
-        let visible = self.parts.iter().rposition(|(_, text)| !text.trim_end().is_empty());
-        let Some(last) = visible else { return };
-        for (at, (style, text)) in self.parts.iter().enumerate().take(last + 1) {
-            let text = if at == last { text.trim_end() } else { text };
-            if *style == style::PLAIN {
-                out.push_str(text);
-            } else {
-                let _ = write!(out, "{style}{text}{style:#}");
-            }
-        }
-    }
-}
+pub(crate) use toolmark_report::Verbosity;
+pub(crate) use toolmark_report::terminal::{Line, harmless_json, style};
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -120,17 +19,6 @@ pub(crate) enum Color {
     Always,
     /// Never.
     Never,
-}
-
-/// How much to say beside the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Verbosity {
-    /// Errors only.
-    Quiet,
-    /// What a reader needs.
-    Normal,
-    /// Everything.
-    Verbose,
 }
 
 /// Writes to the terminal, or to what stands in its place.
@@ -169,7 +57,7 @@ impl Printer {
 
     /// Prints a line of the result.
     pub(crate) fn line(&mut self, line: &Line) -> io::Result<()> {
-        line.write(&mut self.buffer);
+        line.write_ansi(&mut self.buffer);
         self.buffer.push('\n');
         if self.buffer.len() >= PIECE { self.flush() } else { Ok(()) }
     }
@@ -178,7 +66,7 @@ impl Printer {
     pub(crate) fn notice(&mut self, line: &Line) -> io::Result<()> {
         self.flush()?;
         let mut text = String::new();
-        line.write(&mut text);
+        line.write_ansi(&mut text);
         text.push('\n');
         self.err.write_all(text.as_bytes())
     }
@@ -192,7 +80,7 @@ impl Printer {
 
     /// Prints a question and leaves the cursor behind it.
     pub(crate) fn ask(&mut self, line: &Line) -> io::Result<()> {
-        line.write(&mut self.buffer);
+        line.write_ansi(&mut self.buffer);
         self.buffer.push(' ');
         self.flush()
     }
@@ -254,50 +142,9 @@ pub(crate) fn to_json(value: &impl Serialize, layout: Layout) -> io::Result<Stri
     Ok(harmless_json(text))
 }
 
-/// Escapes what a terminal would obey. A JSON writer has escaped all below
-/// U+0020; what is left stands inside strings.
-pub(crate) fn harmless_json(text: String) -> String {
-    let obeyed = |c: char| c != '\n' && is_obeyed(c);
-    if !text.contains(obeyed) {
-        return text;
-    }
-    let mut safe = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        if obeyed(c) {
-            let _ = write!(safe, "\\u{:04x}", c as u32);
-        } else {
-            safe.push(c);
-        }
-    }
-    safe
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn plain(line: &Line) -> String {
-        let mut out = String::new();
-        line.write(&mut out);
-        anstream::adapter::strip_str(&out).to_string()
-    }
-
-    #[test]
-    fn lines_pad_and_fit() {
-        let mut line = Line::of(style::GOOD, "ok").with(style::PLAIN, " then");
-        line.pad(10);
-        line.push(style::DIM, "x");
-        assert_eq!((plain(&line).as_str(), line.width()), ("ok then   x", 11));
-        assert_eq!(plain(&line.clone().fit(5)), "ok t\u{2026}");
-        assert_eq!(plain(&line.fit(2)), "ok");
-        assert_eq!(plain(&Line::of(style::DIM, "   ")), "");
-    }
-
-    #[test]
-    fn what_enters_a_line_is_harmless() {
-        let line = Line::of(style::PLAIN, "a\u{1b}]0;t\u{7}\nb");
-        assert_eq!(plain(&line), "a\u{241b}]0;t\u{2407}\u{240a}b");
-    }
 
     #[test]
     fn json_is_harmless_and_equal() {

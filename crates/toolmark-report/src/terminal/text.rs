@@ -1,11 +1,12 @@
 //! Text on its way to a terminal: made harmless, measured, wrapped and cut.
 
 use std::borrow::Cow;
-pub(crate) use toolmark_trace::{is_obeyed, neutral};
+pub use toolmark_trace::{is_obeyed, neutral};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Text on one line: every run of white space is a space, outer ones go.
-pub(crate) fn squeezed(text: &str) -> String {
+#[must_use]
+pub fn squeezed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {
@@ -17,7 +18,8 @@ pub(crate) fn squeezed(text: &str) -> String {
 }
 
 /// Code on one line: line breaks stay visible.
-pub(crate) fn code_line(text: &str) -> String {
+#[must_use]
+pub fn code_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.lines().map(squeezed).filter(|l| !l.is_empty()) {
         if !out.is_empty() {
@@ -29,12 +31,14 @@ pub(crate) fn code_line(text: &str) -> String {
 }
 
 /// The columns a text takes on a terminal.
-pub(crate) fn width(text: &str) -> usize {
+#[must_use]
+pub fn width(text: &str) -> usize {
     text.width()
 }
 
 /// Text of at most `limit` columns; what is cut ends in `…`.
-pub(crate) fn cut(text: &str, limit: usize) -> Cow<'_, str> {
+#[must_use]
+pub fn cut(text: &str, limit: usize) -> Cow<'_, str> {
     if text.len() <= limit || width(text) <= limit {
         return Cow::Borrowed(text);
     }
@@ -50,7 +54,8 @@ pub(crate) fn cut(text: &str, limit: usize) -> Cow<'_, str> {
 }
 
 /// A path of at most `limit` columns: its end says more than its start.
-pub(crate) fn cut_path(path: &str, limit: usize) -> Cow<'_, str> {
+#[must_use]
+pub fn cut_path(path: &str, limit: usize) -> Cow<'_, str> {
     if width(path) <= limit || limit == 0 {
         return cut(path, limit);
     }
@@ -68,7 +73,8 @@ pub(crate) fn cut_path(path: &str, limit: usize) -> Cow<'_, str> {
 
 /// The first bytes of a text, cut between characters: nobody needs more than
 /// that for a line, and results can be megabytes.
-pub(crate) fn head(text: &str, bytes: usize) -> &str {
+#[must_use]
+pub fn head(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -78,7 +84,8 @@ pub(crate) fn head(text: &str, bytes: usize) -> &str {
 
 /// Like [`wrap`], but what follows in an item of a list is indented as its
 /// first line is.
-pub(crate) fn wrap_item(line: &str, limit: usize) -> Vec<String> {
+#[must_use]
+pub fn wrap_item(line: &str, limit: usize) -> Vec<String> {
     let rest = line.trim_start();
     let numbered = rest.trim_start_matches(|c: char| c.is_ascii_digit());
     let mark = if rest.starts_with("- ") || rest.starts_with("* ") {
@@ -102,7 +109,8 @@ pub(crate) fn wrap_item(line: &str, limit: usize) -> Vec<String> {
 
 /// One line as lines of at most `limit` columns, broken between words where
 /// there are any. Leading space is kept on the first.
-pub(crate) fn wrap(line: &str, limit: usize) -> Vec<String> {
+#[must_use]
+pub fn wrap(line: &str, limit: usize) -> Vec<String> {
     let limit = limit.max(8);
     let mut lines = Vec::new();
     let mut current = String::new();

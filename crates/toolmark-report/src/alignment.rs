@@ -1,0 +1,218 @@
+//! Expectations and calls side by side.
+
+use crate::shown;
+use crate::terminal::text::{cut, neutral, width, wrap};
+use crate::terminal::{Line, style};
+use anstyle::Style;
+use toolmark_grade::{Explanation, Row, RowState};
+
+/// Runs of rows of the same kind longer than this are shortened.
+const RUN: usize = 6;
+/// How many rows of a run stay at its start and at its end.
+const KEPT: (usize, usize) = (2, 1);
+/// No alignment is drawn longer than this.
+const MOST_ROWS: usize = 400;
+/// No column is narrower.
+const NARROWEST: usize = 12;
+
+/// What is drawn on one line.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Drawn<'e> {
+    /// A row, and whether it is the first divergence.
+    Row(&'e Row, bool),
+    /// So many rows are left out, all of the same kind if there is one.
+    Gap(usize, Option<RowState>),
+}
+
+/// The rows worth drawing: long runs of the same kind are shortened, but never
+/// around the first divergence.
+pub(crate) fn drawn(explanation: &Explanation, all: bool) -> Vec<Drawn<'_>> {
+    let rows = &explanation.rows;
+    let divergence = explanation.divergence;
+    let mut out = Vec::new();
+    let mut at = 0;
+    let is_first = |at: usize| divergence == Some(at);
+    for run in rows.chunk_by(|a, b| a.state == b.state) {
+        let end = at + run.len();
+        let holds = divergence.is_some_and(|d| (at..end).contains(&d));
+        let short = !all && run.len() > RUN && (!holds || is_first(at));
+        let gap = at + KEPT.0..end.saturating_sub(KEPT.1);
+        for (offset, row) in run.iter().enumerate() {
+            let place = at + offset;
+            if !short || !gap.contains(&place) {
+                out.push(Drawn::Row(row, is_first(place)));
+            } else if place == gap.start {
+                out.push(Drawn::Gap(gap.len(), Some(row.state)));
+            }
+        }
+        at = end;
+    }
+    if out.len() > MOST_ROWS {
+        let more = out.len() - MOST_ROWS;
+        out.truncate(MOST_ROWS);
+        out.push(Drawn::Gap(more, None));
+    }
+    out
+}
+
+/// A sign for what became of a row that is read without colour.
+pub(crate) fn sign(state: RowState) -> &'static str {
+    match state {
+        RowState::Matched => "\u{2713}",
+        RowState::Mismatched => "\u{2260}",
+        RowState::Missing => "\u{2212}",
+        RowState::Skipped => "\u{b7}",
+        RowState::Extra => "+",
+        RowState::Forbidden => "\u{2717}",
+        RowState::Unknown => "?",
+    }
+}
+
+fn colour(state: RowState) -> Style {
+    match state {
+        RowState::Matched => style::GOOD,
+        RowState::Mismatched | RowState::Missing | RowState::Forbidden => style::BAD,
+        RowState::Extra | RowState::Unknown => style::WARN,
+        RowState::Skipped => style::DIM,
+    }
+}
+
+/// What a gap says.
+pub(crate) fn gap(rows: usize, state: Option<RowState>) -> String {
+    match state {
+        Some(state) => format!("\u{2026} {rows} more {}", state.word()),
+        None => format!("\u{2026} {}", shown::things(rows as u64, "more row")),
+    }
+}
+
+/// What is said about the calls that have no row.
+pub(crate) fn elided(explanation: &Explanation) -> Option<String> {
+    (explanation.elided > 0).then(|| {
+        format!("\u{2026} {} not shown", shown::things(explanation.elided as u64, "extra call"))
+    })
+}
+
+/// Where the first divergence stands in the trace.
+pub(crate) fn divergence(explanation: &Explanation) -> Option<String> {
+    let row = explanation.rows.get(explanation.divergence?)?;
+    let at = row.call.as_ref().and_then(|call| call.place.as_ref()).map(shown::in_trace);
+    Some(match at {
+        Some(at) => format!("first divergence, {at}"),
+        None => "first divergence".to_owned(),
+    })
+}
+
+/// The alignment in lines of at most `limit` columns:
+///
+/// ```text
+///     expected      │ made
+///   ✓ lookup        │ #0 lookup {"id":7}
+/// ▸ ≠ refund 10     │ #2 refund {"amount":12}
+///     amount is 12
+/// ▸ first divergence, trace.jsonl:14
+/// ```
+pub(crate) fn lines(explanation: &Explanation, limit: usize, all: bool) -> Vec<Line> {
+    let rows = drawn(explanation, all);
+    let expected = |row: &Row| row.expected.as_deref().map(|e| neutral(e).into_owned());
+    let widest = rows
+        .iter()
+        .filter_map(|drawn| match drawn {
+            Drawn::Row(row, _) => Some(width(&expected(row)?)),
+            Drawn::Gap(..) => None,
+        })
+        .max()
+        .unwrap_or(0)
+        .max(width("expected"));
+    let room = limit.saturating_sub(7);
+    let left = widest.min((room / 2).max(NARROWEST));
+    let right = room.saturating_sub(left).max(NARROWEST);
+    let mut lines = Vec::new();
+    let mut head = Line::of(style::DIM, "    expected");
+    head.pad(4 + left);
+    lines.push(head.with(style::DIM, " \u{2502} made"));
+    for drawn in rows {
+        let (row, first) = match drawn {
+            Drawn::Gap(rows, state) => {
+                lines.push(Line::of(style::DIM, &format!("    {}", gap(rows, state))));
+                continue;
+            }
+            Drawn::Row(row, first) => (row, first),
+        };
+        let tone = if first { style::STRONG } else { style::PLAIN };
+        let mut line = Line::of(style::BAD, if first { "\u{25b8} " } else { "  " })
+            .with(colour(row.state), sign(row.state))
+            .with(style::PLAIN, " ")
+            .with(tone, &cut(&expected(row).unwrap_or_default(), left));
+        line.pad(4 + left);
+        line.push(style::DIM, " \u{2502} ");
+        if let Some(call) = &row.call {
+            line.push(tone, &cut(&neutral(&shown::call(call)), right));
+        }
+        lines.push(line);
+        if let Some(why) = &row.why {
+            let words = neutral(why).into_owned();
+            for piece in wrap(&words, limit.saturating_sub(6)) {
+                lines.push(Line::of(style::DIM, "      ").with(colour(row.state), &piece));
+            }
+        }
+    }
+    lines.extend(elided(explanation).map(|words| Line::of(style::DIM, &format!("    {words}"))));
+    if let Some(words) = divergence(explanation) {
+        lines.push(Line::of(style::BAD, "\u{25b8} ").with(style::DIM, &words).fit(limit));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(state: RowState) -> Row {
+        Row { expected: Some("a".into()), call: None, state, why: None }
+    }
+
+    #[test]
+    fn long_runs_are_shortened_but_not_the_divergence() {
+        let mut rows = vec![row(RowState::Matched); 10];
+        rows.push(row(RowState::Missing));
+        rows.extend(vec![row(RowState::Extra); 3]);
+        let mut explanation =
+            Explanation { rows, elided: 0, divergence: Some(10), repair: Vec::new() };
+        let shape = |explanation: &Explanation, all| -> Vec<String> {
+            drawn(explanation, all)
+                .iter()
+                .map(|drawn| match drawn {
+                    Drawn::Row(row, first) => {
+                        format!("{}{}", if *first { ">" } else { "" }, sign(row.state))
+                    }
+                    Drawn::Gap(n, _) => format!("..{n}"),
+                })
+                .collect()
+        };
+        assert_eq!(
+            shape(&explanation, false),
+            ["\u{2713}", "\u{2713}", "..7", "\u{2713}", ">\u{2212}", "+", "+", "+"]
+        );
+        assert_eq!(shape(&explanation, true).len(), 14);
+        explanation.divergence = Some(5);
+        assert_eq!(shape(&explanation, false).len(), 14, "the divergence stands in the run");
+        explanation.rows = (0..2000)
+            .map(|n| row(if n % 2 == 0 { RowState::Matched } else { RowState::Extra }))
+            .collect();
+        assert_eq!(shape(&explanation, true).last().unwrap(), "..1600");
+    }
+
+    #[test]
+    fn lines_keep_to_the_width() {
+        let mut long = row(RowState::Mismatched);
+        long.expected = Some("日本".repeat(80));
+        long.why = Some("word ".repeat(60));
+        let explanation =
+            Explanation { rows: vec![long], elided: 3, divergence: Some(0), repair: Vec::new() };
+        for limit in [40, 60, 100] {
+            for line in lines(&explanation, limit, false) {
+                assert!(line.width() <= limit, "{limit}: {line:?}");
+            }
+        }
+    }
+}

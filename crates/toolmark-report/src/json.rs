@@ -1,0 +1,62 @@
+//! Everything in one JSON object.
+
+use crate::terminal::harmless_json;
+use crate::{Options, ReportError};
+use serde::Serialize;
+use std::io::Write;
+use toolmark_grade::{CaseResult, CaseSummary, RunResult, Summary};
+
+#[derive(Serialize)]
+struct Report<'r> {
+    spec: &'r str,
+    dialect: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generated_at: Option<String>,
+    outcomes: &'r [CaseResult],
+    cases: &'r [CaseSummary],
+    summary: &'r Summary,
+    notes: &'r [String],
+}
+
+pub(crate) fn write(
+    run: &RunResult,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let report = Report {
+        spec: &run.spec,
+        dialect: run.dialect,
+        name: run.name.as_deref(),
+        generated_at: options.generated_at.map(|time| time.to_string()),
+        outcomes: &run.outcomes,
+        cases: &run.cases,
+        summary: &run.summary,
+        notes: &run.notes,
+    };
+    let text = harmless_json(serde_json::to_string_pretty(&report)?);
+    out.write_all(text.as_bytes())?;
+    out.write_all(b"\n")?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing;
+    use serde_json::Value;
+
+    #[test]
+    fn says_all_of_it() {
+        let run = testing::sample();
+        let report: Value = serde_json::from_str(&testing::report("json")).unwrap();
+        assert_eq!(report["outcomes"].as_array().unwrap().len(), run.outcomes.len());
+        assert_eq!(report["summary"]["failed"], run.summary.failed);
+        assert_eq!(report["notes"][0], run.notes[0]);
+        assert!(report.get("generated_at").is_none());
+        // What a terminal would obey is escaped, not lost.
+        let hostile = report["outcomes"].as_array().unwrap();
+        let named = hostile.iter().any(|o| o["case"] == testing::HOSTILE);
+        assert!(named, "the hostile name is another one");
+    }
+}

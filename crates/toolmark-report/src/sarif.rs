@@ -1,0 +1,337 @@
+//! SARIF 2.1.0: a result for every grader that did not pass, at the place in the
+//! trace that decided.
+//!
+//! A rule is a type of grader. A grader that failed is an error, one that cannot
+//! tell a warning; where the case passes all the same, both are notes. File
+//! names stay as they were given.
+
+use crate::shown::{self, Shown};
+use crate::terminal::harmless_json;
+use crate::terminal::text::neutral;
+use crate::{Options, ReportError};
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+use std::io::Write;
+use toolmark_grade::graders::grader_by_id;
+use toolmark_grade::{GraderResult, RunResult, SpecPlace, Verdict};
+use toolmark_trace::Location;
+
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+/// The rule for a case that did not pass although no single grader is to blame.
+const CASE: &str = "case";
+/// The rule for the score of the whole.
+const GATE: &str = "gate";
+/// How many places a result names besides the first.
+const RELATED: usize = 20;
+
+pub(crate) fn write(
+    run: &RunResult,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let mut rules = Rules::default();
+    let mut results = Vec::new();
+    for shown in Shown::all(run) {
+        let blamed = shown.troubles().next().is_some() && !shown.is_not_run();
+        if blamed {
+            for grader in shown.troubles() {
+                results.push(trouble(run, &shown, grader, &mut rules));
+            }
+        } else if shown.result.verdict != Verdict::Pass {
+            results.push(case(run, &shown, &mut rules));
+        }
+    }
+    let all = run.outcomes.iter().fold(Verdict::Pass, |sum, o| sum.and(o.verdict));
+    if run.summary.verdict != all
+        && let Some(words) = shown::overall(&run.summary)
+    {
+        let place = SpecPlace { file: run.spec.clone(), line: 1, column: 1 };
+        let level = level(run.summary.verdict, run.summary.verdict);
+        let rule = rules.index(GATE);
+        let print = fingerprint(&[&run.spec, GATE]);
+        results.push(result(GATE, rule, level, &words, vec![in_spec(&place)], &print));
+    }
+    let mut sarif_run = json!({
+        "tool": { "driver": {
+            "name": "toolmark",
+            "semanticVersion": env!("CARGO_PKG_VERSION"),
+            "rules": rules.described,
+        }},
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+        "properties": {
+            "spec": &*run.spec,
+            "dialect": run.dialect,
+            "verdict": run.summary.verdict,
+            "summary": run.summary,
+            "notes": run.notes,
+        },
+    });
+    if let (Some(time), Some(object)) = (options.generated_at, sarif_run.as_object_mut()) {
+        let invocation = json!({ "executionSuccessful": true, "endTimeUtc": time.to_string() });
+        object.insert("invocations".into(), json!([invocation]));
+    }
+    let log = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [sarif_run] });
+    let text = harmless_json(serde_json::to_string_pretty(&log)?);
+    out.write_all(text.as_bytes())?;
+    out.write_all(b"\n")?;
+    Ok(())
+}
+
+/// The rules in the order of their first result.
+#[derive(Default)]
+struct Rules {
+    ids: Vec<String>,
+    described: Vec<Value>,
+}
+
+impl Rules {
+    fn index(&mut self, id: &str) -> usize {
+        if let Some(at) = self.ids.iter().position(|known| known == id) {
+            return at;
+        }
+        let (summary, help) = match id {
+            CASE => ("did the case pass", "Did the case pass as a whole?"),
+            GATE => (
+                "does the score reach the threshold",
+                "Does the mean score of all cases reach the threshold of the spec?",
+            ),
+            _ => grader_by_id(id).map_or((id, id), |info| (info.summary, info.docs)),
+        };
+        self.described.push(json!({
+            "id": id,
+            "name": pascal(id),
+            "shortDescription": { "text": words(summary) },
+            "help": { "text": words(help), "markdown": words(help) },
+            "defaultConfiguration": { "level": "error" },
+        }));
+        self.ids.push(id.to_owned());
+        self.ids.len() - 1
+    }
+}
+
+/// A grader that did not pass.
+fn trouble(run: &RunResult, shown: &Shown<'_>, grader: &GraderResult, rules: &mut Rules) -> Value {
+    let mut message = format!("{}: {}: {}", shown.title, grader.name, grader.outcome.reason);
+    if let Some(explanation) = &grader.outcome.explanation {
+        for repair in explanation.repair.iter().take(RELATED) {
+            let _ = write!(message, "\nto pass: {repair}");
+        }
+    }
+    // Evidence for what is right points nowhere a reader should look first.
+    let places: Vec<(&Location, String)> = grader
+        .outcome
+        .evidence
+        .iter()
+        .filter(|e| e.role != toolmark_grade::Role::Matched)
+        .filter_map(|e| Some((shown::place_of(e)?, format!("{}: {}", shown::role(e.role), e.text))))
+        .collect();
+    let mut locations: Vec<Value> =
+        places.iter().map(|(place, text)| in_trace(place, text)).take(RELATED).collect();
+    locations.push(in_spec(&grader.place));
+    let rule = rules.index(&grader.type_word);
+    let level = level(grader.outcome.verdict, shown.result.verdict);
+    let trial = shown.result.trial.to_string();
+    let parts = [&*run.spec, &shown.result.case, &trial, &grader.type_word, &grader.name];
+    result(&grader.type_word, rule, level, &message, locations, &fingerprint(&parts))
+}
+
+/// A case for which no grader is to blame.
+fn case(run: &RunResult, shown: &Shown<'_>, rules: &mut Rules) -> Value {
+    let message = format!("{}: {}", shown.title, shown.result.reason);
+    let level = level(shown.result.verdict, shown.result.verdict);
+    let locations = vec![in_spec(&shown.result.place)];
+    let rule = rules.index(CASE);
+    let trial = shown.result.trial.to_string();
+    let print = fingerprint(&[&run.spec, &shown.result.case, &trial, CASE]);
+    result(CASE, rule, level, &message, locations, &print)
+}
+
+/// The first location is the result's own, the others are related to it.
+fn result(
+    rule: &str,
+    index: usize,
+    level: &str,
+    message: &str,
+    mut locations: Vec<Value>,
+    fingerprint: &str,
+) -> Value {
+    let related = locations.split_off(1.min(locations.len()));
+    let mut result = json!({
+        "ruleId": rule,
+        "ruleIndex": index,
+        "level": level,
+        "message": { "text": words(message) },
+        "locations": locations,
+        "partialFingerprints": { "toolmark/v1": fingerprint },
+    });
+    if let (false, Some(object)) = (related.is_empty(), result.as_object_mut()) {
+        let numbered = related.into_iter().enumerate().map(|(id, mut location)| {
+            if let Some(location) = location.as_object_mut() {
+                location.insert("id".into(), json!(id));
+            }
+            location
+        });
+        object.insert("relatedLocations".into(), numbered.collect());
+    }
+    result
+}
+
+fn level(grader: Verdict, case: Verdict) -> &'static str {
+    match (grader, case) {
+        (_, Verdict::Pass) => "note",
+        (Verdict::Fail, _) => "error",
+        _ => "warning",
+    }
+}
+
+fn in_trace(place: &Location, text: &str) -> Value {
+    location(&place.file, place.line, place.column, text)
+}
+
+fn in_spec(place: &SpecPlace) -> Value {
+    location(&place.file, place.line, place.column, "what the spec asks")
+}
+
+fn location(file: &str, line: u32, column: u32, text: &str) -> Value {
+    let mut region = Map::new();
+    if line > 0 {
+        region.insert("startLine".into(), json!(line));
+        if column > 0 {
+            region.insert("startColumn".into(), json!(column));
+        }
+    }
+    let mut physical = Map::new();
+    physical.insert("artifactLocation".into(), json!({ "uri": uri(file) }));
+    if !region.is_empty() {
+        physical.insert("region".into(), Value::Object(region));
+    }
+    json!({ "physicalLocation": physical, "message": { "text": words(text) } })
+}
+
+/// A file name as a relative reference: everything but the characters a path
+/// may have is percent-encoded.
+fn uri(file: &str) -> String {
+    let mut uri = String::with_capacity(file.len());
+    if file.starts_with("//") {
+        // Otherwise the first folder would be read as a host.
+        uri.push_str("/.");
+    } else if file.split('/').next().is_some_and(|first| first.contains(':')) {
+        // Otherwise what stands before the colon would be read as a scheme.
+        uri.push_str("./");
+    }
+    for byte in file.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => uri.push(char::from(byte)),
+            b'-' | b'.' | b'_' | b'~' | b'/' | b':' | b'@' | b'!' | b'$' | b'&' | b'\'' | b'('
+            | b')' | b'*' | b'+' | b',' | b';' | b'=' => uri.push(char::from(byte)),
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
+}
+
+/// Text of several lines without control characters.
+fn words(text: &str) -> String {
+    let lines: Vec<_> = text.lines().map(neutral).collect();
+    lines.join("\n")
+}
+
+/// `output-contains` as `OutputContains`.
+fn pascal(id: &str) -> String {
+    id.split(|c: char| !c.is_ascii_alphanumeric())
+        .map(|word| {
+            let mut chars = word.chars();
+            chars
+                .next()
+                .map(|c| c.to_ascii_uppercase())
+                .into_iter()
+                .chain(chars)
+                .collect::<String>()
+        })
+        .collect()
+}
+
+/// What a result is recognised by in the next run: FNV-1a, 64 bits, over the
+/// parts with their lengths.
+fn fingerprint(parts: &[&str]) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut eat = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    for part in parts {
+        (part.len() as u64).to_le_bytes().into_iter().for_each(&mut eat);
+        part.bytes().for_each(&mut eat);
+    }
+    format!("{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+    use std::collections::BTreeSet;
+
+    fn log() -> Value {
+        serde_json::from_str(&testing::report("sarif")).unwrap()
+    }
+
+    /// What the schema demands of the parts used here.
+    #[test]
+    fn has_the_structure_of_sarif() {
+        let log = log();
+        assert_eq!(log["version"], "2.1.0");
+        let run = &log["runs"][0];
+        let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+        let ids: BTreeSet<&str> = rules.iter().map(|r| r["id"].as_str().unwrap()).collect();
+        assert_eq!(ids.len(), rules.len(), "ids of rules are unique");
+        let results = run["results"].as_array().unwrap();
+        let mut prints = BTreeSet::new();
+        for result in results {
+            let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+            assert_eq!(rules[index]["id"], result["ruleId"]);
+            assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
+            assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+            assert_eq!(result["locations"].as_array().unwrap().len(), 1);
+            let related = result["relatedLocations"].as_array().into_iter().flatten();
+            for location in result["locations"].as_array().unwrap().iter().chain(related) {
+                let physical = &location["physicalLocation"];
+                let uri = physical["artifactLocation"]["uri"].as_str().unwrap();
+                assert!(uri.is_ascii() && !uri.contains([' ', '<', '"', '\\']), "{uri}");
+                assert!(physical["region"]["startLine"].as_u64().unwrap() >= 1);
+            }
+            let print = result["partialFingerprints"]["toolmark/v1"].as_str().unwrap();
+            assert!(prints.insert(print), "two results have the fingerprint {print}");
+        }
+        let levels: Vec<&str> = results.iter().map(|r| r["level"].as_str().unwrap()).collect();
+        assert_eq!(levels, ["error", "error", "warning", "warning", "error", "warning", "warning"]);
+    }
+
+    #[test]
+    fn the_first_evidence_with_a_place_is_the_location() {
+        let log = log();
+        insta::assert_json_snapshot!(log["runs"][0]["results"][0]);
+    }
+
+    #[test]
+    fn names_are_relative_references() {
+        for (file, want) in [
+            ("traces/refund run.jsonl", "traces/refund%20run.jsonl"),
+            ("/abs/a#b?.json", "/abs/a%23b%3F.json"),
+            ("a:b/c", "./a:b/c"),
+            ("a/b:c", "a/b:c"),
+            ("//share/x", "/.//share/x"),
+            ("C:\\x", "./C:%5Cx"),
+            ("日%", "%E6%97%A5%25"),
+        ] {
+            assert_eq!(uri(file), want);
+        }
+    }
+
+    #[test]
+    fn fingerprints_tell_parts_apart() {
+        assert_eq!(fingerprint(&["a", "b"]), fingerprint(&["a", "b"]));
+        assert_ne!(fingerprint(&["ab", ""]), fingerprint(&["a", "b"]));
+        assert_eq!(pascal("output-not-contains"), "OutputNotContains");
+    }
+}

@@ -1,0 +1,282 @@
+//! What reports for people have in common: names, places and numbers as they
+//! are read.
+
+use std::time::Duration;
+use toolmark_grade::{
+    CallRef, CaseResult, Cause, Evidence, GraderResult, Metrics, Role, RunResult, SpecPlace,
+    Summary, Verdict, rounded,
+};
+use toolmark_trace::Location;
+
+/// An outcome with the name people know it by.
+pub(crate) struct Shown<'r> {
+    /// The outcome.
+    pub(crate) result: &'r CaseResult,
+    /// The case, and the trial where there are several.
+    pub(crate) title: String,
+}
+
+impl<'r> Shown<'r> {
+    /// Every outcome of a run.
+    pub(crate) fn all(run: &'r RunResult) -> Vec<Self> {
+        run.outcomes
+            .chunk_by(|a, b| a.case_index == b.case_index)
+            .flat_map(|trials| {
+                let several = trials.len() > 1;
+                trials.iter().map(move |result| Self {
+                    result,
+                    title: if several {
+                        format!("{} (trial {})", result.case, result.trial.saturating_add(1))
+                    } else {
+                        result.case.clone()
+                    },
+                })
+            })
+            .collect()
+    }
+
+    /// Was there nothing to grade?
+    pub(crate) fn is_not_run(&self) -> bool {
+        self.result.verdict == Verdict::Unknown(Cause::NoTrajectory)
+    }
+
+    /// The graders with this kind of answer.
+    pub(crate) fn graders(&self, verdict: &'static str) -> impl Iterator<Item = &'r GraderResult> {
+        self.result.graders.iter().filter(move |g| g.outcome.verdict.word() == verdict)
+    }
+
+    /// The graders that did not pass, failures first.
+    pub(crate) fn troubles(&self) -> impl Iterator<Item = &'r GraderResult> {
+        self.graders("fail").chain(self.graders("unknown"))
+    }
+
+    /// Why it is not a pass, as its first failing or unknown grader says it.
+    pub(crate) fn first_reason(&self) -> &'r str {
+        let decisive = match self.result.verdict {
+            Verdict::Pass => None,
+            Verdict::Fail | Verdict::Unknown(_) if self.is_not_run() => None,
+            verdict => self.graders(verdict.word()).next(),
+        };
+        decisive.map_or(self.result.reason.as_str(), |grader| grader.outcome.reason.as_str())
+    }
+}
+
+/// A score of at most three digits.
+pub(crate) fn score(score: f64) -> String {
+    rounded(score).to_string()
+}
+
+/// A number of things: `1 case`, `3 cases`.
+pub(crate) fn things(n: u64, one: &str) -> String {
+    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+}
+
+/// A duration in seconds, or minutes where they are many.
+pub(crate) fn seconds(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    if seconds < 100.0 {
+        return format!("{seconds:.2} s");
+    }
+    let whole = duration.as_secs();
+    format!("{} m {:02} s", whole / 60, whole % 60)
+}
+
+/// Milliseconds as people say them.
+pub(crate) fn millis(ms: f64) -> String {
+    if ms < 1000.0 {
+        format!("{} ms", ms.round())
+    } else if ms < 100_000.0 {
+        format!("{:.1} s", ms / 1000.0)
+    } else {
+        seconds(Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default())
+    }
+}
+
+/// `12 passed, 1 failed, 2 unknown`: what there is none of goes unsaid, except
+/// for what passed.
+pub(crate) fn counts(summary: &Summary) -> String {
+    let mut words = format!("{} passed", summary.passed);
+    if summary.failed > 0 {
+        words.push_str(&format!(", {} failed", summary.failed));
+    }
+    if summary.unknown > 0 {
+        words.push_str(&format!(", {} unknown", summary.unknown));
+    }
+    words
+}
+
+/// The score of the whole beside what it must reach.
+pub(crate) fn overall(summary: &Summary) -> Option<String> {
+    match (summary.score, summary.threshold) {
+        (Some(mean), Some(threshold)) => {
+            Some(format!("score {}, threshold {}", score(mean), score(threshold)))
+        }
+        (Some(mean), None) => Some(format!("score {}", score(mean))),
+        (None, Some(threshold)) => {
+            Some(format!("score cannot be told, threshold {}", score(threshold)))
+        }
+        (None, None) => None,
+    }
+}
+
+/// A sign for a verdict that is read without colour.
+pub(crate) fn sign(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "\u{2713}",
+        Verdict::Fail => "\u{2717}",
+        Verdict::Unknown(_) => "?",
+    }
+}
+
+/// The word of a role.
+pub(crate) fn role(role: Role) -> &'static str {
+    match role {
+        Role::Matched => "matched",
+        Role::Missing => "missing",
+        Role::Violation => "violation",
+        Role::Extra => "extra",
+        Role::Mismatch => "mismatch",
+        Role::Context => "context",
+    }
+}
+
+/// A place in the spec as editors take it.
+pub(crate) fn in_spec(place: &SpecPlace) -> Option<String> {
+    (!place.file.is_empty()).then(|| match place.line {
+        0 => place.file.to_string(),
+        line => format!("{}:{line}", place.file),
+    })
+}
+
+/// A place in a trace as editors take it.
+pub(crate) fn in_trace(place: &Location) -> String {
+    format!("{}:{}", place.file, place.line)
+}
+
+/// Where a piece of evidence points.
+pub(crate) fn place_of(evidence: &Evidence) -> Option<&Location> {
+    evidence.place.as_ref().or_else(|| evidence.call.as_ref()?.place.as_ref())
+}
+
+/// A call on one line: `#3 Bash [failed] {"command":"make"}`.
+pub(crate) fn call(call: &CallRef) -> String {
+    let mut words = format!("#{} {}", call.index, call.tool);
+    if !matches!(call.status, "succeeded" | "unknown") {
+        words.push_str(&format!(" [{}]", call.status));
+    }
+    if let Some(args) = &call.args {
+        words.push(' ');
+        words.push_str(args);
+    }
+    words
+}
+
+/// A piece of evidence in words.
+pub(crate) fn evidence(evidence: &Evidence) -> String {
+    let mut words = evidence.text.clone();
+    if let Some(made) = &evidence.call {
+        words.push_str(if words.is_empty() { "" } else { ": " });
+        words.push_str(&call(made));
+    }
+    if let Some(excerpt) = &evidence.excerpt {
+        words.push_str(&format!(" \u{201c}{excerpt}\u{201d}"));
+    }
+    words
+}
+
+/// Metrics on one line: `value 12, max 10`.
+pub(crate) fn metrics(metrics: &Metrics) -> String {
+    let pairs: Vec<String> = metrics
+        .iter()
+        .map(|(name, value)| match value.as_str() {
+            Some(word) => format!("{name} {word}"),
+            None => format!("{name} {value}"),
+        })
+        .collect();
+    pairs.join(", ")
+}
+
+/// The name of a grader, with its type where that says more.
+pub(crate) fn grader(grader: &GraderResult) -> String {
+    if grader.name.contains(&grader.type_word) {
+        grader.name.clone()
+    } else {
+        format!("{} ({})", grader.name, grader.type_word)
+    }
+}
+
+/// What its score, weight and so on say besides the verdict.
+pub(crate) fn standing(grader: &GraderResult) -> String {
+    let mut words = Vec::new();
+    match grader.outcome.score {
+        // Nothing that the verdict does not say.
+        Some(1.0) if grader.outcome.verdict == Verdict::Pass => {}
+        Some(0.0) if grader.outcome.verdict == Verdict::Fail => {}
+        Some(value) => words.push(format!("score {}", score(value))),
+        None => {}
+    }
+    if grader.weight != 1.0 {
+        words.push(format!("weight {}", score(grader.weight)));
+    }
+    if grader.required {
+        words.push("required".to_owned());
+    }
+    words.join(", ")
+}
+
+/// Another reading with another answer, in words.
+pub(crate) fn contrast(grader: &GraderResult) -> Option<String> {
+    let contrast = grader.outcome.contrast.as_ref()?;
+    let score = contrast.score.map(|s| format!(" with score {}", score(s))).unwrap_or_default();
+    Some(format!(
+        "{} says {}{score}: {}",
+        contrast.profile,
+        contrast.verdict.word(),
+        contrast.reason
+    ))
+}
+
+/// Which k of pass@k are worth a column, of those up to `most`.
+pub(crate) fn interesting(most: usize) -> Vec<usize> {
+    let mut ks: Vec<usize> = [1, 2, 3, 5, 10, 20, 50].into_iter().filter(|k| *k < most).collect();
+    if most > 0 {
+        ks.push(most);
+    }
+    ks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn words() {
+        let mut summary = testing::sample().summary;
+        (summary.passed, summary.failed, summary.unknown) = (12, 1, 0);
+        assert_eq!(counts(&summary), "12 passed, 1 failed");
+        (summary.score, summary.threshold) = (Some(0.866_666), None);
+        assert_eq!(overall(&summary).as_deref(), Some("score 0.867"));
+        summary.threshold = Some(0.9);
+        assert_eq!(overall(&summary).as_deref(), Some("score 0.867, threshold 0.9"));
+        summary.score = None;
+        assert_eq!(overall(&summary).as_deref(), Some("score cannot be told, threshold 0.9"));
+        for (time, want) in [(20, "0.02 s"), (99_000, "99.00 s"), (125_000, "2 m 05 s")] {
+            assert_eq!(seconds(Duration::from_millis(time)), want);
+        }
+        for (time, want) in [(0.4, "0 ms"), (2500.0, "2.5 s"), (f64::INFINITY, "0.00 s")] {
+            assert_eq!(millis(time), want);
+        }
+        assert_eq!(interesting(4), [1, 2, 3, 4]);
+        assert_eq!(interesting(30), [1, 2, 3, 5, 10, 20, 30]);
+        assert_eq!(interesting(0), [0; 0]);
+    }
+
+    #[test]
+    fn trials_are_numbered_where_there_are_several() {
+        let run = testing::sample();
+        let titles: Vec<String> = Shown::all(&run).into_iter().map(|s| s.title).collect();
+        assert_eq!(titles[0], "lookup-order");
+        assert_eq!(titles[1..3], ["refund-order (trial 1)", "refund-order (trial 2)"]);
+    }
+}

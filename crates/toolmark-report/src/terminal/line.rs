@@ -1,0 +1,154 @@
+//! Lines of styled text.
+//!
+//! Text is made harmless when it enters a line, so that nobody can forget it.
+
+use super::text::{cut, neutral, width};
+use anstyle::Style;
+use std::fmt::Write as _;
+
+/// What the colours mean. Nothing is said by colour alone.
+pub mod style {
+    use anstyle::{AnsiColor, Style};
+
+    /// No style at all.
+    pub const PLAIN: Style = Style::new();
+    /// Names: tools, agents, headings.
+    pub const STRONG: Style = Style::new().bold();
+    /// What can be skipped when reading.
+    pub const DIM: Style = Style::new().dimmed();
+    /// The model's reasoning.
+    pub const THOUGHT: Style = Style::new().dimmed().italic();
+    /// It worked.
+    pub const GOOD: Style = AnsiColor::Green.on_default();
+    /// It failed.
+    pub const BAD: Style = AnsiColor::Red.on_default();
+    /// It was refused, cut off or left open.
+    pub const WARN: Style = AnsiColor::Yellow.on_default();
+    /// The user, and where to look further.
+    pub const USER: Style = AnsiColor::Cyan.on_default();
+}
+
+/// One line of output in several styles.
+#[derive(Debug, Clone, Default)]
+pub struct Line {
+    parts: Vec<(Style, String)>,
+}
+
+impl Line {
+    /// An empty line.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A line of one style.
+    #[must_use]
+    pub fn of(style: Style, text: &str) -> Self {
+        Self::new().with(style, text)
+    }
+
+    /// With more text at its end.
+    #[must_use]
+    pub fn with(mut self, style: Style, text: &str) -> Self {
+        self.push(style, text);
+        self
+    }
+
+    /// Adds text at the end.
+    pub fn push(&mut self, style: Style, text: &str) {
+        if !text.is_empty() {
+            self.parts.push((style, neutral(text).into_owned()));
+        }
+    }
+
+    /// Adds another line at the end.
+    pub fn append(&mut self, other: Self) {
+        self.parts.extend(other.parts);
+    }
+
+    /// The columns it takes.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.parts.iter().map(|(_, text)| width(text)).sum()
+    }
+
+    /// Adds spaces up to a column.
+    pub fn pad(&mut self, column: usize) {
+        let used = self.width();
+        if used < column {
+            self.parts.push((style::PLAIN, " ".repeat(column - used)));
+        }
+    }
+
+    /// The line cut to so many columns.
+    #[must_use]
+    pub fn fit(mut self, limit: usize) -> Self {
+        let mut left = limit;
+        for at in 0..self.parts.len() {
+            let text = &mut self.parts[at].1;
+            let needs = width(text);
+            if needs > left {
+                *text = cut(text, left).into_owned();
+                self.parts.truncate(at + 1);
+                break;
+            }
+            left -= needs;
+        }
+        self
+    }
+
+    /// Writes it with its colours, without a line break.
+    pub fn write_ansi(&self, out: &mut String) {
+        for (style, text) in self.visible() {
+            if style == style::PLAIN {
+                out.push_str(text);
+            } else {
+                let _ = write!(out, "{style}{text}{style:#}");
+            }
+        }
+    }
+
+    /// Writes its words alone, without a line break.
+    pub fn write_plain(&self, out: &mut String) {
+        for (_, text) in self.visible() {
+            out.push_str(text);
+        }
+    }
+
+    /// Its parts without white space at the end.
+    fn visible(&self) -> impl Iterator<Item = (Style, &str)> {
+        let count = self.parts.iter().rposition(|(_, text)| !text.trim_end().is_empty());
+        let count = count.map_or(0, |last| last + 1);
+        self.parts.iter().enumerate().take(count).map(move |(at, (style, text))| {
+            (*style, if at + 1 == count { text.trim_end() } else { text })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(line: &Line) -> String {
+        let mut out = String::new();
+        line.write_plain(&mut out);
+        out
+    }
+
+    #[test]
+    fn lines_pad_and_fit() {
+        let mut line = Line::of(style::GOOD, "ok").with(style::PLAIN, " then");
+        line.pad(10);
+        line.push(style::DIM, "x");
+        assert_eq!((plain(&line).as_str(), line.width()), ("ok then   x", 11));
+        assert_eq!(plain(&line.clone().fit(5)), "ok t\u{2026}");
+        assert_eq!(plain(&line.fit(2)), "ok");
+        assert_eq!(plain(&Line::of(style::DIM, "   ")), "");
+    }
+
+    #[test]
+    fn what_enters_a_line_is_harmless() {
+        let line = Line::of(style::PLAIN, "a\u{1b}]0;t\u{7}\nb");
+        assert_eq!(plain(&line), "a\u{241b}]0;t\u{2407}\u{240a}b");
+    }
+}

@@ -1,0 +1,354 @@
+//! Results made by hand, with everything in them that a report may meet.
+
+use crate::{Options, format_by_id};
+use serde_json::{Map, json};
+use std::sync::Arc;
+use toolmark_grade::statistics::{mean, pass_at_k, pass_hat_k};
+use toolmark_grade::{
+    CallRef, CaseResult, CaseSummary, Cause, Contrast, Evidence, Explanation, GraderResult,
+    Outcome, Part, Profile, Role, Row, RowState, RunResult, Source, SpecPlace, Summary, Timeline,
+    TimelineEntry, Verdict,
+};
+use toolmark_trace::Location;
+
+/// A name that tries to break out of every format.
+pub(crate) const HOSTILE: &str = "\u{1b}[2J</script><script>alert(1)</script>|`@octocat` \
+    ]]><!-- \"'&amp; \u{202e}desrever\u{9b}1m \u{0}\u{fffe} \n# heading";
+
+/// The sample in a format, with the options it has by default.
+pub(crate) fn report(id: &str) -> String {
+    format_by_id(id).unwrap().to_text(&sample(), &Options::default()).unwrap()
+}
+
+fn spec(line: u32) -> SpecPlace {
+    SpecPlace { file: "evals/refund.eval.yaml".into(), line, column: 5 }
+}
+
+fn at(line: u32) -> Location {
+    Location { file: "traces/refund run.jsonl".into(), line, column: 1, byte: 100 }
+}
+
+fn call(index: usize, tool: &str, args: &str, line: u32) -> CallRef {
+    CallRef {
+        index,
+        step: Some(u32::try_from(index / 2).unwrap()),
+        id: Some(format!("toolu_{index}")),
+        tool: tool.into(),
+        args: Some(args.into()),
+        status: "succeeded",
+        place: Some(at(line)),
+    }
+}
+
+fn grader(name: &str, type_word: &str, line: u32, outcome: Outcome) -> GraderResult {
+    GraderResult {
+        name: name.into(),
+        type_word: type_word.into(),
+        profile: Profile::Vally,
+        weight: 1.0,
+        required: false,
+        place: spec(line),
+        outcome,
+    }
+}
+
+fn budget(value: u64, max: u64) -> GraderResult {
+    let reason = if value <= max {
+        format!("{value} tool calls (within budget of {max})")
+    } else {
+        format!("{value} tool calls exceeds max of {max}")
+    };
+    let score = if value <= max { 1.0 } else { 0.5 };
+    let outcome = Outcome::scored(Verdict::of(value <= max), score, reason)
+        .with_metric("value", value)
+        .with_metric("max", max);
+    grader("tool-call-count", "tool-call-count", 21, outcome)
+}
+
+fn case(
+    name: &str,
+    index: usize,
+    verdict: Verdict,
+    score: Option<f64>,
+    graders: Vec<GraderResult>,
+) -> CaseResult {
+    let reason = match verdict {
+        Verdict::Pass => "all graders passed".to_owned(),
+        Verdict::Fail => {
+            let failed: Vec<&str> = graders
+                .iter()
+                .filter(|grader| grader.outcome.verdict == Verdict::Fail)
+                .map(|grader| grader.name.as_str())
+                .collect();
+            format!("failed: {}", failed.join(", "))
+        }
+        Verdict::Unknown(cause) => format!("cannot be told: {}", cause.word()),
+    };
+    CaseResult {
+        case: name.into(),
+        case_index: index,
+        trajectory: Some(Source {
+            id: Some(format!("run-{index}")),
+            name: None,
+            source: "traces/refund run.jsonl".into(),
+            format: "vally",
+        }),
+        trial: 0,
+        verdict,
+        score,
+        reason,
+        graders,
+        place: spec(10 + u32::try_from(index).unwrap_or(0)),
+        timeline: None,
+        trace: None,
+    }
+}
+
+fn sequence() -> GraderResult {
+    let wrong = call(2, "refund", r#"{"order":"7","amount":12}"#, 14);
+    let rows = vec![
+        Row {
+            expected: Some("lookup_order id = \"7\"".into()),
+            call: Some(call(0, "lookup_order", r#"{"id":"7"}"#, 8)),
+            state: RowState::Matched,
+            why: None,
+        },
+        Row {
+            expected: None,
+            call: Some(call(1, "search", r#"{"q":"refund policy"}"#, 11)),
+            state: RowState::Extra,
+            why: None,
+        },
+        Row {
+            expected: Some("refund amount = 10".into()),
+            call: Some(wrong.clone()),
+            state: RowState::Mismatched,
+            why: Some("amount is 12, expected 10".into()),
+        },
+        Row {
+            expected: Some("notify_customer".into()),
+            call: None,
+            state: RowState::Missing,
+            why: None,
+        },
+    ];
+    let mut outcome = Outcome::scored(Verdict::Fail, 1.0 / 3.0, "1 of 3 expected calls was made")
+        .with_evidence([
+            Evidence::call(Role::Mismatch, "the amount is not 10", wrong),
+            Evidence::absence("notify_customer was never called"),
+            Evidence::words(Role::Context, "the final answer").at(at(20)).with_excerpt("Refunded!"),
+        ])
+        .with_metric("matched", 1)
+        .with_metric("expected", 3)
+        .with_note("calls of the sub-agent are not counted");
+    outcome.parts = vec![
+        Part::new("lookup_order", Verdict::Pass),
+        Part { reason: Some("amount is 12".into()), ..Part::new("refund", Verdict::Fail) },
+    ];
+    outcome.explanation = Some(Explanation {
+        rows,
+        elided: 4,
+        divergence: Some(2),
+        repair: vec!["call 2: amount 10 instead of 12".into(), "call notify_customer".into()],
+    });
+    outcome.contrast = Some(Contrast {
+        profile: Profile::AgentV2,
+        verdict: Verdict::Pass,
+        score: Some(1.0),
+        reason: "it looks at names only".into(),
+    });
+    GraderResult {
+        required: true,
+        weight: 2.0,
+        ..grader("order of calls", "tool-calls", 16, outcome)
+    }
+}
+
+fn judged() -> GraderResult {
+    let outcome = Outcome::unknown(Cause::NeedsJudge, "only a judge could decide about the tone");
+    grader("tone", "prompt", 24, outcome)
+}
+
+fn timeline(hostile: &str) -> Timeline {
+    let entry = |kind, step, text: Option<&str>, call, result: Option<&str>| TimelineEntry {
+        kind,
+        step,
+        text: text.map(str::to_owned),
+        call,
+        result: result.map(str::to_owned),
+        duration_ms: Some(1234.5),
+    };
+    Timeline {
+        entries: vec![
+            entry("user", None, Some("Please refund order 7"), None, None),
+            entry("message", Some(0), Some(hostile), None, None),
+            entry(
+                "call",
+                Some(0),
+                None,
+                Some(call(0, "lookup_order", r#"{"id":"7"}"#, 8)),
+                Some("order 7: 10 EUR"),
+            ),
+            entry(
+                "call",
+                Some(1),
+                None,
+                Some(call(2, "refund", r#"{"order":"7","amount":12}"#, 14)),
+                Some(hostile),
+            ),
+        ],
+        elided: 3,
+    }
+}
+
+fn finish(mut outcomes: Vec<CaseResult>, threshold: Option<f64>) -> RunResult {
+    let mut last = None;
+    let mut trial = 0;
+    for outcome in &mut outcomes {
+        trial = if last == Some(outcome.case_index) { trial + 1 } else { 0 };
+        last = Some(outcome.case_index);
+        outcome.trial = trial;
+    }
+    let count = |results: &[CaseResult], word: &str| {
+        results.iter().filter(|result| result.verdict.word() == word).count() as u64
+    };
+    let cases: Vec<CaseSummary> = outcomes
+        .chunk_by(|a, b| a.case_index == b.case_index)
+        .map(|trials| {
+            let (passed, failed) = (count(trials, "pass"), count(trials, "fail"));
+            let told = passed + failed;
+            let ks = if told > 1 { 1..=told } else { 1..=0 };
+            let scores: Vec<f64> = trials.iter().filter_map(|t| t.score).collect();
+            CaseSummary {
+                case: trials[0].case.clone(),
+                trials: trials.len() as u64,
+                passed,
+                failed,
+                unknown: count(trials, "unknown"),
+                score: mean(&scores),
+                pass_at_k: ks.clone().filter_map(|k| pass_at_k(told, passed, k)).collect(),
+                pass_hat_k: ks.filter_map(|k| pass_hat_k(told, passed, k)).collect(),
+            }
+        })
+        .collect();
+    let verdict = outcomes.iter().fold(Verdict::Pass, |sum, o| sum.and(o.verdict));
+    let scores: Vec<f64> = cases.iter().filter_map(|case| case.score).collect();
+    let summary = Summary {
+        cases: cases.len() as u64,
+        outcomes: outcomes.len() as u64,
+        passed: count(&outcomes, "pass"),
+        failed: count(&outcomes, "fail"),
+        unknown: count(&outcomes, "unknown"),
+        score: mean(&scores),
+        threshold,
+        verdict,
+        aggregates: Map::new(),
+        trials: cases.iter().filter(|case| case.trials > 1).cloned().collect(),
+    };
+    RunResult {
+        spec: "evals/refund.eval.yaml".into(),
+        dialect: "vally",
+        name: Some("Refunds".into()),
+        outcomes,
+        cases,
+        summary,
+        notes: Vec::new(),
+    }
+}
+
+/// A run with passes, failures, unknowns, trials and hostile words.
+pub(crate) fn sample() -> RunResult {
+    let unknown = Verdict::Unknown(Cause::NeedsJudge);
+    let hostile = {
+        let mut outcome = Outcome::binary(false, HOSTILE).with_evidence([Evidence::call(
+            Role::Violation,
+            HOSTILE,
+            CallRef { tool: HOSTILE.into(), ..call(1, "", HOSTILE, 3) },
+        )
+        .with_excerpt(HOSTILE)]);
+        outcome.metrics.insert(HOSTILE.into(), HOSTILE.into());
+        outcome.explanation = Some(Explanation {
+            rows: vec![Row {
+                expected: Some(HOSTILE.into()),
+                call: Some(call(1, HOSTILE, HOSTILE, 3)),
+                state: RowState::Forbidden,
+                why: Some(HOSTILE.into()),
+            }],
+            elided: 0,
+            divergence: Some(0),
+            repair: vec![HOSTILE.into()],
+        });
+        grader(HOSTILE, "output-contains", 40, outcome)
+    };
+    let mut outcomes = vec![
+        case("lookup-order", 0, Verdict::Pass, Some(1.0), vec![budget(3, 10)]),
+        case("refund-order", 1, Verdict::Pass, Some(1.0), vec![budget(8, 10)]),
+        case(
+            "refund-order",
+            1,
+            Verdict::Fail,
+            Some(0.444),
+            vec![sequence(), budget(15, 10), judged()],
+        ),
+        case("refund-order", 1, unknown, None, vec![budget(5, 10), judged()]),
+        case(HOSTILE, 2, Verdict::Fail, Some(0.0), vec![hostile]),
+        case("never-run", 3, Verdict::Unknown(Cause::NoTrajectory), None, vec![judged()]),
+        case("empty", 4, Verdict::Unknown(Cause::NoGraders), None, Vec::new()),
+    ];
+    outcomes[2].timeline = Some(timeline(HOSTILE));
+    outcomes[2].trace = Some(Arc::new(json!({"id": "run-1", "calls": []})));
+    outcomes[5].trajectory = None;
+    let mut run = finish(outcomes, Some(0.8));
+    run.summary.aggregates.insert("coverage".into(), json!(0.75));
+    run.notes.push("traces/other.jsonl belongs to no case".into());
+    run
+}
+
+/// A run without anything in it.
+pub(crate) fn empty() -> RunResult {
+    finish(Vec::new(), None)
+}
+
+/// A large run: every seventh case fails, every eleventh is unknown, every
+/// tenth has three trials.
+pub(crate) fn many(cases: usize) -> RunResult {
+    const NAMES: [&str; 8] = [
+        "refund-order",
+        "cancel-subscription",
+        "find-invoice",
+        "change-address",
+        "escalate-complaint",
+        "apply-voucher",
+        "track-parcel",
+        "close-account",
+    ];
+    let mut outcomes = Vec::new();
+    for index in 0..cases {
+        for trial in 0..if index % 10 == 0 { 3 } else { 1 } {
+            let seed = index * 7 + trial * 3;
+            let name = format!("{}-{index}", NAMES[index % NAMES.len()]);
+            let graders = || vec![sequence_passed(), budget(1 + (seed % 9) as u64, 10)];
+            let mut result = if index % 7 == 3 && trial != 1 {
+                let graders = vec![sequence(), budget(11 + (seed % 9) as u64, 10), judged()];
+                case(&name, index, Verdict::Fail, Some(0.2 + (seed % 5) as f64 / 10.0), graders)
+            } else if index % 11 == 5 {
+                let mut graders = graders();
+                graders.push(judged());
+                case(&name, index, Verdict::Unknown(Cause::NeedsJudge), None, graders)
+            } else {
+                let score = if index % 5 == 0 { 0.9 } else { 1.0 };
+                case(&name, index, Verdict::Pass, Some(score), graders())
+            };
+            result.timeline = Some(timeline("I will look the order up first."));
+            outcomes.push(result);
+        }
+    }
+    finish(outcomes, Some(0.85))
+}
+
+fn sequence_passed() -> GraderResult {
+    let evidence = Evidence::call(Role::Matched, "refund", call(2, "refund", "{}", 14));
+    let outcome =
+        Outcome::binary(true, "3 of 3 expected calls were made").with_evidence([evidence]);
+    grader("order of calls", "tool-calls", 16, outcome)
+}

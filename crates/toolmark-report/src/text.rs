@@ -1,0 +1,462 @@
+//! The summary people read at a terminal: what failed first, and why.
+
+use crate::shown::{self, Shown};
+use crate::terminal::text::{cut, neutral, width, wrap};
+use crate::terminal::{Line, style};
+use crate::{Options, ReportError, Verbosity, alignment};
+use anstyle::Style;
+use std::io::Write;
+use toolmark_grade::{CaseSummary, GraderResult, Part, RunResult, Verdict};
+
+/// So many passes get a line of their own; of more, only their number is said.
+const FEW: usize = 20;
+/// How many pieces of evidence and parts a grader shows.
+const ENOUGH: usize = 8;
+/// The same where everything is asked for.
+const PLENTY: usize = 100;
+/// No line is narrower than this, however narrow the terminal.
+const NARROWEST: usize = 40;
+
+pub(crate) fn write(
+    run: &RunResult,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let mut page = Page::new(options);
+    page.heading(run);
+    let outcomes = Shown::all(run);
+    let with = |word: &'static str| {
+        outcomes.iter().filter(move |shown| shown.result.verdict.word() == word)
+    };
+    for shown in with("fail") {
+        page.case(shown);
+    }
+    for shown in with("unknown").filter(|shown| !shown.is_not_run()) {
+        page.case(shown);
+    }
+    page.not_run(with("unknown").filter(|shown| shown.is_not_run()));
+    page.passes(with("pass").collect());
+    page.trials(&run.summary.trials);
+    page.notes(run);
+    page.totals(run);
+    out.write_all(page.out.as_bytes())?;
+    Ok(())
+}
+
+/// What the graders of an outcome say, without colours: for formats that have
+/// room for text.
+pub(crate) fn details(shown: &Shown<'_>, columns: usize) -> String {
+    let options = Options { width: columns, ..Options::default() };
+    let mut page = Page::new(&options);
+    page.graders(shown, 0);
+    page.out
+}
+
+struct Page<'o> {
+    options: &'o Options,
+    width: usize,
+    out: String,
+}
+
+impl<'o> Page<'o> {
+    fn new(options: &'o Options) -> Self {
+        Self { options, width: options.width.max(NARROWEST), out: String::new() }
+    }
+
+    fn is(&self, verbosity: Verbosity) -> bool {
+        self.options.verbosity == verbosity
+    }
+
+    fn line(&mut self, line: Line) {
+        let line = line.fit(self.width);
+        if self.options.colour {
+            line.write_ansi(&mut self.out);
+        } else {
+            line.write_plain(&mut self.out);
+        }
+        self.out.push('\n');
+    }
+
+    /// An empty line, unless there is one or nothing yet.
+    fn gap(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    /// Words over as many lines as they need, the first after a lead.
+    fn words(&mut self, indent: usize, lead: (Style, &str), style: Style, words: &str) {
+        let taken = indent + width(lead.1);
+        let room = self.width.saturating_sub(taken);
+        let mut first = true;
+        for text in words.lines().filter(|line| !line.trim().is_empty()) {
+            for piece in wrap(&neutral(text.trim_end()), room) {
+                let mut line = Line::of(style::PLAIN, &" ".repeat(indent));
+                if first {
+                    line.push(lead.0, lead.1);
+                }
+                line.pad(taken);
+                line.push(style, &piece);
+                self.line(line);
+                first = false;
+            }
+        }
+    }
+
+    fn heading(&mut self, run: &RunResult) {
+        if self.is(Verbosity::Quiet) {
+            return;
+        }
+        let mut line = Line::of(style::STRONG, run.name.as_deref().unwrap_or(&run.spec));
+        if run.name.is_some() {
+            line.push(style::DIM, &format!(" \u{b7} {}", run.spec));
+        }
+        line.push(style::DIM, &format!(" \u{b7} {}", run.dialect));
+        line.push(style::DIM, &format!(" \u{b7} {}", shown::things(run.summary.cases, "case")));
+        if run.summary.outcomes != run.summary.cases {
+            let outcomes = shown::things(run.summary.outcomes, "outcome");
+            line.push(style::DIM, &format!(", {outcomes}"));
+        }
+        if let Some(time) = self.options.generated_at {
+            line.push(style::DIM, &format!(" \u{b7} {time}"));
+        }
+        self.line(line);
+        self.gap();
+    }
+
+    fn headline(&mut self, shown: &Shown<'_>, after: &str) {
+        let result = shown.result;
+        let mut line = Line::of(tone(result.verdict), shown::sign(result.verdict))
+            .with(style::PLAIN, " ")
+            .with(style::STRONG, &shown.title);
+        let telling = !matches!((result.verdict, result.score), (Verdict::Pass, Some(1.0)));
+        if let Some(score) = result.score.filter(|_| telling) {
+            line.push(style::DIM, &format!("  score {}", shown::score(score)));
+        }
+        line.push(style::DIM, after);
+        self.line(line);
+    }
+
+    fn case(&mut self, shown: &Shown<'_>) {
+        if self.is(Verbosity::Quiet) {
+            self.headline(shown, &format!("  {}", shown.first_reason()));
+            return;
+        }
+        self.headline(shown, "");
+        let result = shown.result;
+        self.words(2, (style::PLAIN, ""), style::PLAIN, &result.reason);
+        let mut places = Vec::new();
+        if let Some(source) = &result.trajectory {
+            places.push(format!("trace {}", source.source));
+        }
+        places.extend(shown::in_spec(&result.place).map(|at| format!("spec {at}")));
+        self.words(2, (style::PLAIN, ""), style::DIM, &places.join(" \u{b7} "));
+        self.graders(shown, 2);
+        self.gap();
+    }
+
+    /// The graders of an outcome: those that did not pass in full.
+    fn graders(&mut self, shown: &Shown<'_>, indent: usize) {
+        for grader in shown.troubles() {
+            self.grader(grader, indent);
+        }
+        if self.is(Verbosity::Verbose) {
+            for grader in shown.graders("pass") {
+                self.grader(grader, indent);
+            }
+            return;
+        }
+        let passed: Vec<&str> = shown.graders("pass").map(|grader| grader.name.as_str()).collect();
+        if !passed.is_empty() {
+            let names = passed.join(", ");
+            self.words(indent, (style::GOOD, "\u{2713} "), style::DIM, &names);
+        }
+    }
+
+    fn grader(&mut self, grader: &GraderResult, indent: usize) {
+        let outcome = &grader.outcome;
+        let mut head = Line::of(style::PLAIN, &" ".repeat(indent))
+            .with(tone(outcome.verdict), shown::sign(outcome.verdict))
+            .with(style::PLAIN, " ")
+            .with(style::STRONG, &shown::grader(grader));
+        let standing = shown::standing(grader);
+        if !standing.is_empty() {
+            head.push(style::DIM, &format!("  {standing}"));
+        }
+        if let Some(cause) = outcome.verdict.cause() {
+            head.push(style::DIM, &format!("  {}", cause.word().replace('_', " ")));
+        }
+        if let Some(place) = shown::in_spec(&grader.place) {
+            head.push(style::DIM, &format!("  {place}"));
+        }
+        self.line(head);
+        let inner = indent + 2;
+        self.words(inner, (style::PLAIN, ""), style::PLAIN, &outcome.reason);
+        self.parts(&outcome.parts, inner);
+        let verbose = self.is(Verbosity::Verbose);
+        if let Some(explanation) = &outcome.explanation {
+            for line in alignment::lines(explanation, self.width.saturating_sub(inner), verbose) {
+                let mut indented = Line::of(style::PLAIN, &" ".repeat(inner));
+                indented.append(line);
+                self.line(indented);
+            }
+            for repair in &explanation.repair {
+                self.words(inner, (style::USER, "to pass: "), style::PLAIN, repair);
+            }
+        }
+        self.evidence(grader, inner);
+        if verbose && !outcome.metrics.is_empty() {
+            let metrics = shown::metrics(&outcome.metrics);
+            self.words(inner, (style::DIM, "metrics: "), style::DIM, &metrics);
+        }
+        if let Some(contrast) = shown::contrast(grader) {
+            self.words(inner, (style::WARN, "but "), style::PLAIN, &contrast);
+        }
+        for note in &outcome.notes {
+            self.words(inner, (style::DIM, "note: "), style::DIM, note);
+        }
+    }
+
+    fn parts(&mut self, parts: &[Part], indent: usize) {
+        let verbose = self.is(Verbosity::Verbose);
+        let worth = |part: &&Part| verbose || part.verdict != Verdict::Pass;
+        let most = if verbose { PLENTY } else { ENOUGH };
+        for part in parts.iter().filter(worth).take(most) {
+            let sign = format!("{} ", shown::sign(part.verdict));
+            let words = match &part.reason {
+                Some(reason) => format!("{}: {reason}", part.text),
+                None => part.text.clone(),
+            };
+            self.words(indent, (tone(part.verdict), &sign), style::PLAIN, &words);
+        }
+        self.more(indent, parts.iter().filter(worth).count(), most);
+    }
+
+    /// Evidence that the alignment does not show already.
+    fn evidence(&mut self, grader: &GraderResult, indent: usize) {
+        let verbose = self.is(Verbosity::Verbose);
+        let rows = grader.outcome.explanation.iter().flat_map(|e| &e.rows);
+        let aligned: std::collections::BTreeSet<usize> =
+            rows.filter_map(|row| Some(row.call.as_ref()?.index)).collect();
+        let fresh: Vec<_> = grader
+            .outcome
+            .evidence
+            .iter()
+            .filter(|piece| match &piece.call {
+                Some(call) => verbose || !aligned.contains(&call.index),
+                None => verbose || aligned.is_empty() || piece.place.is_some(),
+            })
+            .collect();
+        let most = if verbose { PLENTY } else { ENOUGH };
+        for piece in fresh.iter().take(most) {
+            let lead = format!("{}: ", shown::role(piece.role));
+            let mut words = shown::evidence(piece);
+            if let Some(place) = shown::place_of(piece) {
+                words.push_str(&format!(" at {}", shown::in_trace(place)));
+            }
+            self.words(indent, (style::DIM, &lead), style::PLAIN, &words);
+        }
+        self.more(indent, fresh.len(), most);
+    }
+
+    fn more(&mut self, indent: usize, total: usize, shown: usize) {
+        if total > shown {
+            let words = format!("\u{2026} {} more", total - shown);
+            self.words(indent, (style::PLAIN, ""), style::DIM, &words);
+        }
+    }
+
+    fn not_run<'s>(&mut self, cases: impl Iterator<Item = &'s Shown<'s>>) {
+        let names: Vec<&str> = cases.map(|shown| shown.title.as_str()).collect();
+        if names.is_empty() {
+            return;
+        }
+        let words = format!("no trajectory belongs to {}", names.join(", "));
+        self.words(0, (style::WARN, "? "), style::PLAIN, &words);
+        if !self.is(Verbosity::Quiet) {
+            self.gap();
+        }
+    }
+
+    fn passes(&mut self, passes: Vec<&Shown<'_>>) {
+        let verbose = self.is(Verbosity::Verbose);
+        if self.is(Verbosity::Quiet) || (!verbose && passes.len() > FEW) {
+            return;
+        }
+        for shown in &passes {
+            self.headline(shown, "");
+            if verbose {
+                self.graders(shown, 2);
+                continue;
+            }
+            // A pass that another reading, or part of it, does not share is worth a line.
+            for grader in shown.troubles() {
+                let lead = format!("{} {}: ", shown::sign(grader.outcome.verdict), grader.name);
+                let style = tone(grader.outcome.verdict);
+                self.words(2, (style, &lead), style::DIM, &grader.outcome.reason);
+            }
+            for contrast in shown.result.graders.iter().filter_map(shown::contrast) {
+                self.words(2, (style::WARN, "but "), style::DIM, &contrast);
+            }
+        }
+        if !passes.is_empty() {
+            self.gap();
+        }
+    }
+
+    /// pass@k and pass^k of the cases with several trials.
+    fn trials(&mut self, cases: &[CaseSummary]) {
+        let most = cases.iter().map(|case| case.pass_at_k.len()).max().unwrap_or(0);
+        if most == 0 || self.is(Verbosity::Quiet) {
+            return;
+        }
+        const CELL: usize = 9;
+        let names = cases.iter().map(|case| width(&neutral(&case.case))).max().unwrap_or(0);
+        let first = names.clamp(8, (self.width / 3).max(8));
+        // What does not fit is left out from the middle: the first and the last say most.
+        let room = self.width.saturating_sub(first + 2 + CELL) / (2 * CELL);
+        let mut ks = shown::interesting(most);
+        while ks.len() > room.max(1) {
+            ks.remove(if ks.len() > 2 { ks.len() - 2 } else { 1 });
+        }
+        let mut head = Line::of(style::DIM, "trials");
+        head.pad(first + 2);
+        head.push(style::DIM, "passed");
+        head.pad(first + 2 + CELL);
+        for word in ["pass@", "pass^"] {
+            for k in &ks {
+                head.push(style::DIM, &format!("{:<CELL$}", format!("{word}{k}")));
+            }
+        }
+        self.line(head);
+        for case in cases {
+            let mut line = Line::of(style::PLAIN, &cut(&neutral(&case.case), first));
+            line.pad(first + 2);
+            line.push(style::PLAIN, &format!("{} of {}", case.passed, case.trials));
+            line.pad(first + 2 + CELL);
+            for values in [&case.pass_at_k, &case.pass_hat_k] {
+                for k in &ks {
+                    let value = k.checked_sub(1).and_then(|at| values.get(at));
+                    let cell = value.map_or("\u{2013}".to_owned(), |value| shown::score(*value));
+                    line.push(style::PLAIN, &format!("{cell:<CELL$}"));
+                }
+            }
+            self.line(line);
+        }
+        self.gap();
+    }
+
+    fn notes(&mut self, run: &RunResult) {
+        if !self.is(Verbosity::Quiet) {
+            for (name, value) in &run.summary.aggregates {
+                let lead = format!("{name} ");
+                self.words(0, (style::STRONG, &lead), style::PLAIN, &value.to_string());
+            }
+        }
+        for note in &run.notes {
+            self.words(0, (style::WARN, "note: "), style::PLAIN, note);
+        }
+        if !self.is(Verbosity::Quiet) {
+            self.gap();
+        }
+    }
+
+    fn totals(&mut self, run: &RunResult) {
+        let summary = &run.summary;
+        let mut line = Line::new();
+        let part = |line: &mut Line, n: u64, word: &str, style: Style| {
+            let style = if n > 0 { style } else { style::PLAIN };
+            line.push(style, &format!("{n} {word}"));
+        };
+        part(&mut line, summary.passed, "passed", style::GOOD);
+        for (n, word, style) in
+            [(summary.failed, "failed", style::BAD), (summary.unknown, "unknown", style::WARN)]
+        {
+            if n > 0 {
+                line.push(style::PLAIN, ", ");
+                part(&mut line, n, word, style);
+            }
+        }
+        if let Some(words) = shown::overall(summary) {
+            let missed = summary.threshold.is_some() && summary.verdict != Verdict::Pass;
+            let style = if missed { tone(summary.verdict) } else { style::PLAIN };
+            line.push(style::PLAIN, " \u{b7} ");
+            line.push(style, &words);
+        }
+        if let Some(elapsed) = self.options.elapsed {
+            line.push(style::DIM, &format!(" \u{b7} {}", shown::seconds(elapsed)));
+        }
+        self.line(line);
+    }
+}
+
+fn tone(verdict: Verdict) -> Style {
+    match verdict {
+        Verdict::Pass => style::GOOD,
+        Verdict::Fail => style::BAD,
+        Verdict::Unknown(_) => style::WARN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+    use std::time::Duration;
+
+    fn text(options: &Options) -> String {
+        let mut out = Vec::new();
+        write(&testing::sample(), options, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn normal() {
+        let options = Options { elapsed: Some(Duration::from_millis(21)), ..Options::default() };
+        insta::assert_snapshot!(text(&options));
+    }
+
+    #[test]
+    fn quiet() {
+        let options = Options { verbosity: Verbosity::Quiet, ..Options::default() };
+        insta::assert_snapshot!(text(&options));
+    }
+
+    #[test]
+    fn lines_keep_to_the_width() {
+        for columns in [40, 72, 120] {
+            for verbosity in [Verbosity::Quiet, Verbosity::Normal, Verbosity::Verbose] {
+                let options = Options { width: columns, verbosity, ..Options::default() };
+                for line in text(&options).lines() {
+                    assert!(width(line) <= columns, "{columns}: {line:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn colour_changes_no_word() {
+        let coloured = text(&Options { colour: true, ..Options::default() });
+        assert!(coloured.contains("\u{1b}[31m"), "nothing is red");
+        let mut words = String::new();
+        let mut rest = coloured.as_str();
+        while let Some(start) = rest.find('\u{1b}') {
+            words.push_str(&rest[..start]);
+            let end = rest[start..].find('m').unwrap();
+            rest = &rest[start + end + 1..];
+        }
+        words.push_str(rest);
+        assert_eq!(words, text(&Options::default()));
+    }
+
+    #[test]
+    fn many_passes_are_a_number() {
+        let run = testing::many(200);
+        let mut out = Vec::new();
+        write(&run, &Options::default(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(!text.lines().any(|line| line.starts_with('\u{2713}')));
+        let last = text.lines().last().unwrap();
+        assert!(last.starts_with(&format!("{} passed", run.summary.passed)), "{last}");
+    }
+}
