@@ -4,6 +4,7 @@
 //! configuration, its page of the reference, its code and its tests. It becomes
 //! known by its line in [`GRADERS`].
 
+pub mod agentv;
 pub mod units;
 mod vally;
 
@@ -11,6 +12,11 @@ use crate::grader::GraderInfo;
 
 /// Every grader, in the order the reference lists them.
 pub static GRADERS: &[&GraderInfo] = &[
+    &agentv::tool_trajectory::TOOL_TRAJECTORY,
+    &agentv::tool_used::TOOL_USED,
+    &agentv::tool_sequence::TOOL_SEQUENCE,
+    &agentv::tool_args::TOOL_ARGS_MATCH,
+    &agentv::step_count::STEP_COUNT,
     &vally::budget::TOKEN_BUDGET,
     &vally::budget::TOOL_CALL_COUNT,
     &vally::budget::TURN_COUNT,
