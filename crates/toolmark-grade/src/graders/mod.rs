@@ -4,6 +4,7 @@
 //! configuration, its page of the reference, its code and its tests. It becomes
 //! known by its line in [`GRADERS`].
 
+mod program;
 pub mod units;
 mod vally;
 
