@@ -5,8 +5,11 @@
 //! known by its line in [`GRADERS`].
 
 pub mod agentv;
+mod glob;
+mod program;
 pub mod units;
 mod vally;
+mod workspace;
 
 use crate::grader::GraderInfo;
 
@@ -23,6 +26,18 @@ pub static GRADERS: &[&GraderInfo] = &[
     &vally::budget::STEP_COUNT,
     &vally::budget::ERROR_COUNT,
     &vally::budget::WALL_TIME,
+    &vally::file::FILE_EXISTS,
+    &vally::file::FILE_NOT_EXISTS,
+    &vally::file::FILE_CONTAINS,
+    &vally::file::FILE_NOT_CONTAINS,
+    &vally::file::FILE_MATCHES,
+    &vally::file::FILE_NOT_MATCHES,
+    &vally::diff::DIFF_CONTAINS,
+    &vally::diff::DIFF_NOT_CONTAINS,
+    &vally::diff::DIFF_EMPTY,
+    &vally::run_command::RUN_COMMAND,
+    &vally::program::PROGRAM,
+    &vally::custom_metrics::CUSTOM_METRICS,
 ];
 
 /// The grader with this type, or one of its other names.
