@@ -84,3 +84,24 @@ pub(crate) fn vally_with(events: &[(&str, Value)], more: Value) -> String {
     }
     trajectory.to_string()
 }
+
+/// A row of AgentV's with these calls, and with more keys at the top.
+pub(crate) fn agentv_with(calls: Value, more: Value) -> String {
+    let message = json!({"role": "assistant", "content": "done", "tool_calls": calls});
+    let mut row = json!({"id": "t1", "output_messages": [message]});
+    if let (Some(all), Value::Object(more)) = (row.as_object_mut(), more) {
+        all.extend(more);
+    }
+    row.to_string()
+}
+
+/// The same without more keys.
+pub(crate) fn agentv(calls: Value) -> String {
+    agentv_with(calls, json!({}))
+}
+
+/// Builds a grader under a reading and asks it about the first trajectory of a trace.
+pub(crate) fn grade_as(id: &str, profile: Profile, config: Value, trace: &str) -> Outcome {
+    let grader = build(id, profile, &config).expect("a good configuration");
+    ask(&*grader, &runs(trace)[0])
+}

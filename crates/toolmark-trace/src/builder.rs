@@ -263,6 +263,7 @@ impl Builder {
             exit_code: None,
             started: new.time,
             duration: None,
+            duration_stated: false,
             step: new.step,
             actor: Actor::Agent,
             agent: None,
@@ -324,6 +325,7 @@ impl Builder {
         call.status = answer.status;
         call.level = answer.level;
         call.exit_code = answer.exit_code.or(call.exit_code);
+        call.duration_stated |= answer.duration.is_some();
         call.duration = answer.duration.or(call.duration).or_else(|| {
             let span = answer.time?.duration_since(call.started?);
             (!span.is_negative()).then_some(span)

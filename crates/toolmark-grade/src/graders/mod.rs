@@ -4,19 +4,40 @@
 //! configuration, its page of the reference, its code and its tests. It becomes
 //! known by its line in [`GRADERS`].
 
+pub mod agentv;
+mod glob;
+mod program;
 pub mod units;
 mod vally;
+mod workspace;
 
 use crate::grader::GraderInfo;
 
 /// Every grader, in the order the reference lists them.
 pub static GRADERS: &[&GraderInfo] = &[
+    &agentv::tool_trajectory::TOOL_TRAJECTORY,
+    &agentv::tool_used::TOOL_USED,
+    &agentv::tool_sequence::TOOL_SEQUENCE,
+    &agentv::tool_args::TOOL_ARGS_MATCH,
+    &agentv::step_count::STEP_COUNT,
     &vally::budget::TOKEN_BUDGET,
     &vally::budget::TOOL_CALL_COUNT,
     &vally::budget::TURN_COUNT,
     &vally::budget::STEP_COUNT,
     &vally::budget::ERROR_COUNT,
     &vally::budget::WALL_TIME,
+    &vally::file::FILE_EXISTS,
+    &vally::file::FILE_NOT_EXISTS,
+    &vally::file::FILE_CONTAINS,
+    &vally::file::FILE_NOT_CONTAINS,
+    &vally::file::FILE_MATCHES,
+    &vally::file::FILE_NOT_MATCHES,
+    &vally::diff::DIFF_CONTAINS,
+    &vally::diff::DIFF_NOT_CONTAINS,
+    &vally::diff::DIFF_EMPTY,
+    &vally::run_command::RUN_COMMAND,
+    &vally::program::PROGRAM,
+    &vally::custom_metrics::CUSTOM_METRICS,
 ];
 
 /// The grader with this type, or one of its other names.

@@ -113,6 +113,9 @@ impl Writer {
         w.opt("exit_code", call.exit_code)?;
         w.time("started", call.started)?;
         w.opt("duration_ns", call.duration.map(|d| d.as_nanos()))?;
+        if call.duration_stated {
+            w.put("duration_stated", &true)?;
+        }
         w.opt("step", call.step)?;
         w.put("actor", call.actor.word())?;
         w.opt("agent", call.agent.as_ref())?;

@@ -102,10 +102,16 @@ fn read(b: &mut Builder, record: &Record<'_>, row: Value<'_>) {
             "source" => agentv::source(b, record, value),
             "token_usage" | "tokenUsage" => agentv::usage(b, value),
             "cost_usd" | "costUsd" => agentv::cost(b, value),
+            "duration_ms" | "durationMs" => agentv::duration(b, value),
             "timestamp" | "recorded_at" => b.seen(time::from_value(value)),
             "input" => input(b, record, value),
             "output" | "output_messages" | "outputMessages" => output = Some(value),
-            "candidate_answer" | "text" => answer = Some(value),
+            "candidate_answer" => {
+                answer = Some(value);
+                b.run.stated.output =
+                    Some(value).filter(|v| v.is_string()).map(|v| record.payload(v));
+            }
+            "text" => answer = Some(value),
             "trace" | "trace_summary" | "traceSummary" => trace = Some(value),
             _ => {}
         }
@@ -178,6 +184,10 @@ fn totals(b: &mut Builder, summary: Value<'_>) {
     if let (Some(cost), None) = (cost, b.run.cost) {
         agentv::cost(b, cost);
     }
+    let duration = summary.get("duration_ms").or_else(|| summary.get("durationMs"));
+    if let (Some(duration), None) = (duration, b.run.stated.duration) {
+        agentv::duration(b, duration);
+    }
 }
 
 /// One event of a flat trace.
@@ -228,7 +238,7 @@ mod tests {
     #[test]
     fn every_row_is_a_run() {
         let read = read_text(
-            r#"{"test_id":"a","target":"x","score":1,"trace":{"token_usage":{"input":5,"output":1},"cost_usd":0.25},"output":[{"role":"assistant","content":"look","tool_calls":[{"tool":"Read","input":{"f":1},"duration_ms":3},{"tool":"Read","input":{"f":2},"output":null}]},{"role":"assistant","content":"done"}]}
+            r#"{"test_id":"a","target":"x","score":1,"trace":{"token_usage":{"input":5,"output":1},"cost_usd":0.25,"duration_ms":70},"output":[{"role":"assistant","content":"look","tool_calls":[{"tool":"Read","input":{"f":1},"duration_ms":3},{"tool":"Read","input":{"f":2},"output":null}]},{"role":"assistant","content":"done"}]}
 {"test_id":"b","target":"x","score":0,"execution_status":"execution_error","error":"no agent","trace":{"tool_calls_by_name":{"Read":4}}}
 {"test_id":5,"target":"x","score":0,"output":"only words","trace":7}
 []
@@ -245,6 +255,8 @@ mod tests {
              1 message: done\n"
         );
         assert_eq!(a.calls[0].duration.unwrap().as_millis(), 3);
+        assert!(a.calls[0].duration_stated);
+        assert_eq!(a.stated.duration.unwrap().as_millis(), 70);
         assert_eq!(a.usage.unwrap().total(), 6);
         assert_eq!(sketch(b), "error: no agent\n");
         assert_eq!(b.outcome.as_ref().unwrap(), "execution_error");
@@ -270,5 +282,22 @@ mod tests {
              message: bye\n"
         );
         assert_eq!(run.calls[0].duration.unwrap().as_millis(), 2000);
+    }
+
+    #[test]
+    fn what_the_row_says_about_the_whole_run_is_kept() {
+        let read = read_text(
+            r#"{"id":"e1","duration_ms":1250.5,"cost_usd":0.5,"token_usage":{"input":3,"output":4,"cached":2},"output_messages":[{"role":"assistant","content":"done","tool_calls":[{"tool":"a","input":null,"start_time":"2026-01-01T00:00:00Z","end_time":"2026-01-01T00:00:09Z"},{"tool":"b"}]}]}"#,
+        );
+        let run = &read.runs[0];
+        assert_eq!(run.name.as_ref().unwrap(), "e1");
+        assert_eq!(run.stated.duration.unwrap().as_micros(), 1_250_500);
+        assert_eq!(run.usage.unwrap().recorded.cache_read, 2);
+        let [a, b] = &run.calls[..] else { panic!("two calls") };
+        // Nine seconds passed, but the row does not state a duration.
+        assert_eq!(a.duration.unwrap().as_secs(), 9);
+        assert!(!a.duration_stated);
+        assert_eq!(a.args.as_ref().unwrap().raw(), "null");
+        assert!(b.args.is_none());
     }
 }

@@ -104,6 +104,7 @@ fn header(b: &mut Builder, record: &Record<'_>, row: Value<'_>) {
             "source" => agentv::source(b, record, value),
             "transcript_token_usage" => agentv::usage(b, value),
             "transcript_cost_usd" => agentv::cost(b, value),
+            "transcript_duration_ms" => agentv::duration(b, value),
             _ => {}
         }
     }
@@ -116,7 +117,7 @@ mod tests {
     #[test]
     fn lines_of_a_test_are_one_run() {
         let read = read_text(
-            r#"{"test_id":"t1","target":"codex","message_index":0,"role":"user","content":"fix","transcript_token_usage":{"input":9,"output":2,"cached":4},"transcript_cost_usd":0.5,"source":{"session_id":"s1","model":"m","cwd":"/w"}}
+            r#"{"test_id":"t1","target":"codex","message_index":0,"role":"user","content":"fix","transcript_token_usage":{"input":9,"output":2,"cached":4},"transcript_cost_usd":0.5,"transcript_duration_ms":1500,"source":{"session_id":"s1","model":"m","cwd":"/w"}}
 {"test_id":"t1","target":"codex","message_index":1,"role":"assistant","content":"","tool_calls":[{"tool":"Read","input":{"path":"a"},"id":"c1","output":"x","duration_ms":12},{"tool":"Bash","id":"c2","status":"error","output":{"e":1}},{"tool":"Grep","id":"c3"},{"input":{}}],"source":{"session_id":"s1"}}
 {"test_id":"t1","target":"codex","message_index":2,"role":"tool","content":"late","tool_call_id":"c3","source":{"session_id":"s1"}}
 {"test_id":"t1","target":"codex","message_index":3,"role":"tool","content":"whose","tool_call_id":"c9","source":{"session_id":"s1"}}
@@ -139,6 +140,7 @@ mod tests {
         assert_eq!(run.calls[0].duration.unwrap().as_millis(), 12);
         assert_eq!(run.usage.unwrap().recorded.cache_read, 4);
         assert_eq!(run.cost.unwrap().nano_usd, 500_000_000);
+        assert_eq!(run.stated.duration.unwrap().as_millis(), 1500);
         assert_eq!(run.name.as_ref().unwrap(), "t1");
         assert_eq!(sketch(&read.runs[1]), "user: again\n");
         assert_eq!(sketch(&read.runs[2]), "unknown message/moderator\n");

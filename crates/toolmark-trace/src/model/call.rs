@@ -52,6 +52,8 @@ pub struct Call {
     pub started: Option<Timestamp>,
     /// How long it took: stated, or from call to result.
     pub duration: Option<SignedDuration>,
+    /// Does the source itself state [`Call::duration`]? Some systems look at no other.
+    pub duration_stated: bool,
     /// The step (model response) it belongs to; calls of one step are parallel.
     pub step: Option<u32>,
     /// Who made it.

@@ -73,7 +73,8 @@ pub(crate) fn call(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: 
     let (mut input, mut output, mut status) = (None, None, None);
     let (mut start, mut end, mut duration) = (None, None, None);
     for (key, value) in item.fields() {
-        if value.is_null() {
+        // No input and an input of null are two things to AgentV's graders.
+        if value.is_null() && key.inner() != Some("input") {
             continue;
         }
         match key.inner().unwrap_or("") {
@@ -102,13 +103,14 @@ pub(crate) fn call(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: 
         time: start,
         at: at.clone(),
     });
-    let duration = duration.or_else(|| span(start, end));
+    if let Some(call) = b.run.calls.get_mut(call as usize) {
+        call.duration_stated |= duration.is_some();
+        call.duration = duration.or(call.duration).or_else(|| span(start, end));
+    }
     if output.is_none() && status.is_none_or(|s| s == "unknown") {
-        let call = &mut b.run.calls[call as usize];
-        call.duration = duration.or(call.duration);
         return;
     }
-    let mut answer = Answer::new(output, at).time(end).duration(duration);
+    let mut answer = Answer::new(output, at).time(end);
     if let Some((status, level)) = status.and_then(status_of) {
         answer = answer.status(status, level);
         b.run.fidelity.gain(Fact::Status);
@@ -159,6 +161,12 @@ pub(crate) fn usage(b: &mut Builder, usage: Value<'_>) {
 /// The cost of a whole run.
 pub(crate) fn cost(b: &mut Builder, usd: Value<'_>) {
     b.run.cost = usd.as_f64().and_then(Cost::from_usd).or(b.run.cost);
+}
+
+/// How long a whole run took.
+pub(crate) fn duration(b: &mut Builder, millis: Value<'_>) {
+    let duration = millis.as_f64().and_then(time::millis);
+    b.run.stated.duration = duration.or(b.run.stated.duration);
 }
 
 /// Where a run came from: `{provider, session_id, model, cwd, version, …}`.
