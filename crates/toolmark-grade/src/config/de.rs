@@ -356,6 +356,12 @@ impl<'n> Variant<'n> {
         let entry = self.content.ok_or_else(needs)?;
         Ok(De::root(&entry.value, self.of.context))
     }
+
+    /// What to read instead of the content, when that was to blame.
+    fn stand_in(&self) -> Option<Filler> {
+        let value = &self.content?.value;
+        self.of.context.remedy(value).map(|_| Filler { of: id(value) })
+    }
 }
 
 impl<'de> VariantAccess<'de> for Variant<'_> {
@@ -363,7 +369,7 @@ impl<'de> VariantAccess<'de> for Variant<'_> {
 
     fn unit_variant(self) -> Result<(), Fault> {
         match self.content {
-            Some(entry) if !entry.value.is_null() => {
+            Some(entry) if !entry.value.is_null() && self.stand_in().is_none() => {
                 Err(Fault::custom(format!("{} takes no value", quoted(self.name))).at(&entry.value))
             }
             _ => Ok(()),
@@ -371,16 +377,18 @@ impl<'de> VariantAccess<'de> for Variant<'_> {
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, Fault> {
-        let content = self.content()?;
-        let of = id(content.node);
-        match content.context.remedy(content.node) {
-            Some(_) => seed.deserialize(Filler { of }).map_err(|fault| fault.echo(of)),
-            None => seed.deserialize(content).map_err(|fault| fault.at(content.node)),
+        if let Some(filler) = self.stand_in() {
+            return seed.deserialize(filler).map_err(|fault| fault.echo(filler.of));
         }
+        let content = self.content()?;
+        seed.deserialize(content).map_err(|fault| fault.at(content.node))
     }
 
-    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Fault> {
-        self.content()?.deserialize_seq(visitor)
+    fn tuple_variant<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, Fault> {
+        match self.stand_in() {
+            Some(filler) => filler.deserialize_tuple(length, visitor),
+            None => self.content()?.deserialize_seq(visitor),
+        }
     }
 
     fn struct_variant<V: Visitor<'de>>(
@@ -388,6 +396,9 @@ impl<'de> VariantAccess<'de> for Variant<'_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        self.content()?.deserialize_struct("", fields, visitor)
+        match self.stand_in() {
+            Some(filler) => filler.deserialize_map(visitor),
+            None => self.content()?.deserialize_struct("", fields, visitor),
+        }
     }
 }

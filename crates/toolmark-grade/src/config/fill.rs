@@ -10,14 +10,14 @@ use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, VariantAccess, Visitor,
 };
 
-/// Gives every type the emptiest value it may have.
+/// Gives every type a value that few would refuse: no zero, no empty text.
 #[derive(Clone, Copy)]
 pub(super) struct Filler {
     /// The node it stands for, or the map it is missing in.
     pub(super) of: Id,
 }
 
-macro_rules! emptiest {
+macro_rules! harmless {
     ($($method:ident $visit:ident $value:expr,)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
             visitor.$visit($value).map_err(|fault: Fault| fault.echo(self.of))
@@ -28,25 +28,25 @@ macro_rules! emptiest {
 impl<'de> Deserializer<'de> for Filler {
     type Error = Fault;
 
-    emptiest! {
-        deserialize_any visit_str "",
+    harmless! {
+        deserialize_any visit_str "x",
         deserialize_bool visit_bool false,
-        deserialize_i8 visit_i64 0,
-        deserialize_i16 visit_i64 0,
-        deserialize_i32 visit_i64 0,
-        deserialize_i64 visit_i64 0,
-        deserialize_u8 visit_u64 0,
-        deserialize_u16 visit_u64 0,
-        deserialize_u32 visit_u64 0,
-        deserialize_u64 visit_u64 0,
-        deserialize_f32 visit_f64 0.0,
-        deserialize_f64 visit_f64 0.0,
-        deserialize_char visit_char ' ',
-        deserialize_str visit_str "",
-        deserialize_string visit_str "",
-        deserialize_identifier visit_str "",
-        deserialize_bytes visit_bytes b"",
-        deserialize_byte_buf visit_bytes b"",
+        deserialize_i8 visit_i64 1,
+        deserialize_i16 visit_i64 1,
+        deserialize_i32 visit_i64 1,
+        deserialize_i64 visit_i64 1,
+        deserialize_u8 visit_u64 1,
+        deserialize_u16 visit_u64 1,
+        deserialize_u32 visit_u64 1,
+        deserialize_u64 visit_u64 1,
+        deserialize_f32 visit_f64 1.0,
+        deserialize_f64 visit_f64 1.0,
+        deserialize_char visit_char 'x',
+        deserialize_str visit_str "x",
+        deserialize_string visit_str "x",
+        deserialize_identifier visit_str "x",
+        deserialize_bytes visit_bytes b"x",
+        deserialize_byte_buf visit_bytes b"x",
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
