@@ -1,5 +1,9 @@
 //! Specs: what was expected, in whosever words.
 //!
+//! A file is read into a tree that knows where everything stands, its dialect
+//! is told from its content, and the dialect makes a
+//! [`Plan`](toolmark_grade::Plan) of it. All mistakes are found in one go.
+//!
 //! A file is read into a tree that knows where everything stands
 //! ([`parse`]), its dialect is told from its content, and the dialect makes a
 //! [`Plan`](toolmark_grade::Plan) of it ([`load`]). All mistakes are found in
