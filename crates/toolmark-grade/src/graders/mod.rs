@@ -4,6 +4,7 @@
 //! configuration, its page of the reference, its code and its tests. It becomes
 //! known by its line in [`GRADERS`].
 
+mod aigo;
 pub mod units;
 mod vally;
 
@@ -17,6 +18,7 @@ pub static GRADERS: &[&GraderInfo] = &[
     &vally::budget::STEP_COUNT,
     &vally::budget::ERROR_COUNT,
     &vally::budget::WALL_TIME,
+    &aigo::function_call_coverage::FUNCTION_CALL_COVERAGE,
 ];
 
 /// The grader with this type, or one of its other names.
