@@ -7,6 +7,7 @@
 pub mod agentv;
 mod glob;
 mod program;
+mod aigo;
 pub mod units;
 mod vally;
 mod workspace;
@@ -38,6 +39,7 @@ pub static GRADERS: &[&GraderInfo] = &[
     &vally::run_command::RUN_COMMAND,
     &vally::program::PROGRAM,
     &vally::custom_metrics::CUSTOM_METRICS,
+    &aigo::function_call_coverage::FUNCTION_CALL_COVERAGE,
 ];
 
 /// The grader with this type, or one of its other names.
