@@ -15,11 +15,23 @@ pub fn assign(grid: &Grid) -> Vec<Option<usize>> {
         for (word, &bits) in grid.row(call).iter().enumerate() {
             let mut bits = bits;
             while bits != 0 {
-                edges[word * 64 + bits.trailing_zeros() as usize].push(call as u32);
+                let calls = &mut edges[word * 64 + bits.trailing_zeros() as usize];
+                if calls.len() < items {
+                    calls.push(call as u32);
+                }
                 bits &= bits - 1;
             }
         }
     }
+    assign_choices(&edges, calls)
+}
+
+/// The same where the choice of every expectation is a list of calls. As many
+/// calls as there are expectations are choice enough: the others can hold all
+/// but one of them.
+#[must_use]
+pub fn assign_choices(edges: &[Vec<u32>], calls: usize) -> Vec<Option<usize>> {
+    let items = edges.len();
     let mut of_item = vec![FREE; items];
     let mut of_call = vec![FREE; calls];
     // Most of it is easy: the first free call.
@@ -30,11 +42,11 @@ pub fn assign(grid: &Grid) -> Vec<Option<usize>> {
         }
     }
     let mut level = vec![0u32; items];
-    while layer(&edges, &of_item, &of_call, &mut level) {
+    while layer(edges, &of_item, &of_call, &mut level) {
         let mut next = vec![0usize; items];
         for item in 0..items {
             if of_item[item] == FREE {
-                augment(item, &edges, &mut of_item, &mut of_call, &mut level, &mut next);
+                augment(item, edges, &mut of_item, &mut of_call, &mut level, &mut next);
             }
         }
     }

@@ -1,5 +1,10 @@
 //! Which call meets which expectation, a bit each.
 
+use super::align::TooLarge;
+
+/// The largest table: 256 MB.
+const MOST_WORDS: usize = 1 << 25;
+
 /// A table of bits: a row per call, a column per expectation.
 #[derive(Debug, Clone)]
 pub struct Grid {
@@ -15,6 +20,14 @@ impl Grid {
     pub fn new(calls: usize, items: usize) -> Self {
         let words = items.div_ceil(64);
         Self { calls, items, words, bits: vec![0; calls * words] }
+    }
+
+    /// Nothing meets anything yet, in a table that is not too large to keep.
+    pub fn bounded(calls: usize, items: usize) -> Result<Self, TooLarge> {
+        match calls.checked_mul(items.div_ceil(64)) {
+            Some(words) if words <= MOST_WORDS => Ok(Self::new(calls, items)),
+            _ => Err(TooLarge),
+        }
     }
 
     /// A grid filled by asking about every pair.

@@ -2,13 +2,28 @@
 //!
 //! A [`Grid`] says which call meets which expectation. [`assign`] gives every
 //! expectation a call of its own, as many as can be; [`align`] does the same
-//! and keeps the order. Both are optimal, and both give the same answer every
-//! time: the earliest calls are taken where several would do.
+//! and keeps the order; [`arrange`] does it for sequences with groups,
+//! alternatives and optional parts, where calls that were made side by side
+//! ([`Batches`]) have no order; [`cover`] is for counts in any order. All are
+//! optimal, and all give the same answer every time: the earliest calls are
+//! taken where several would do.
 
 mod align;
 mod assign;
+mod batches;
+mod column;
+mod cover;
+mod frontier;
 mod grid;
+#[cfg(test)]
+mod oracle;
+mod room;
+mod sequence;
 
 pub use align::{TooLarge, align};
-pub use assign::assign;
+pub use assign::{assign, assign_choices};
+pub use batches::Batches;
+pub use column::Column;
+pub use cover::{Covered, Want, cover};
 pub use grid::Grid;
+pub use sequence::{Alignment, Element, Extras, Item, Place, arrange};

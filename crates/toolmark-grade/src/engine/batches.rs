@@ -1,0 +1,90 @@
+//! Which calls were made side by side.
+
+/// Calls in order, in batches: calls of one batch have no order among each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batches {
+    of_call: Vec<u32>,
+    /// Where each batch starts, and where the last one ends.
+    starts: Vec<u32>,
+}
+
+impl Batches {
+    /// Every call is a batch of its own.
+    #[must_use]
+    pub fn singles(calls: usize) -> Self {
+        Self::of_keys(std::iter::repeat_n(None::<()>, calls))
+    }
+
+    /// Neighbours with the same key are one batch; a call without a key stands alone.
+    pub fn of_keys<K: PartialEq>(keys: impl IntoIterator<Item = Option<K>>) -> Self {
+        let (mut of_call, mut starts) = (Vec::new(), Vec::new());
+        let mut last: Option<K> = None;
+        for (call, key) in keys.into_iter().enumerate() {
+            if key.is_none() || last != key {
+                starts.push(call as u32);
+            }
+            of_call.push(starts.len() as u32 - 1);
+            last = key;
+        }
+        starts.push(of_call.len() as u32);
+        Self { of_call, starts }
+    }
+
+    /// How many calls there are.
+    #[must_use]
+    pub fn calls(&self) -> usize {
+        self.of_call.len()
+    }
+
+    /// How many batches there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Are there no calls?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.of_call.is_empty()
+    }
+
+    /// Is every call a batch of its own?
+    #[must_use]
+    pub fn are_single(&self) -> bool {
+        self.len() == self.calls()
+    }
+
+    /// The batch of a call.
+    #[must_use]
+    pub fn of(&self, call: usize) -> usize {
+        self.of_call[call] as usize
+    }
+
+    /// The first call of a batch.
+    #[must_use]
+    pub fn start(&self, batch: usize) -> usize {
+        self.starts[batch] as usize
+    }
+
+    /// The call after the last one of a batch.
+    #[must_use]
+    pub fn end(&self, batch: usize) -> usize {
+        self.starts[batch + 1] as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_with_one_key() {
+        let batches =
+            Batches::of_keys([Some(1), Some(1), None, None, Some(2), Some(3), Some(3), Some(1)]);
+        let of: Vec<usize> = (0..8).map(|call| batches.of(call)).collect();
+        assert_eq!(of, [0, 0, 1, 2, 3, 4, 4, 5]);
+        assert_eq!((batches.start(4), batches.end(4), batches.len()), (5, 7, 6));
+        assert!(Batches::singles(3).are_single() && !batches.are_single());
+        assert!(Batches::singles(0).is_empty() && Batches::singles(0).are_single());
+    }
+}

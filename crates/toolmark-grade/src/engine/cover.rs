@@ -1,0 +1,187 @@
+//! Expected calls in any order, each a call of its own, with counts.
+
+use super::align::TooLarge;
+use super::assign::assign_choices;
+use super::column::Column;
+use std::collections::VecDeque;
+
+/// Pairs of expectation and call that are considered at most: 256 MB.
+const MOST_CHOICES: usize = 1 << 26;
+
+/// Calls looked at at most to have surplus calls taken instead of others.
+const MOST_WORK: usize = 1 << 25;
+
+/// A call that is expected in any order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Want {
+    /// The calls that meet it, by its place among the columns.
+    pub column: usize,
+    /// How many different calls are needed.
+    pub count: usize,
+    /// Does it take every further call of its kind too?
+    pub more: bool,
+}
+
+/// Which calls met which expectation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Covered {
+    /// For every expectation the calls it got, in order.
+    pub calls: Vec<Vec<usize>>,
+    /// For every expectation how many it lacks.
+    pub missing: Vec<usize>,
+    /// All calls that someone got.
+    pub used: Column,
+}
+
+/// Gives every expectation its calls: as many as can be, and among the ways to
+/// do so one that leaves the fewest calls over. `elsewhere` are calls that
+/// somebody else uses, which may well be left over here.
+pub fn cover(
+    wants: &[Want],
+    columns: &[Column],
+    elsewhere: &Column,
+) -> Result<Covered, TooLarge> {
+    let calls = elsewhere.calls();
+    // Who wants more takes whatever fits, so nothing of it is left over.
+    let mut spare = elsewhere.clone();
+    for want in wants.iter().filter(|want| want.more) {
+        spare.include(&columns[want.column]);
+    }
+    let there: Vec<usize> =
+        wants.iter().map(|want| want.count.min(columns[want.column].count())).collect();
+    let copies: usize = there.iter().sum();
+    if copies.saturating_mul(copies.min(calls)) > MOST_CHOICES {
+        return Err(TooLarge);
+    }
+    let mut owners = Vec::with_capacity(copies);
+    let mut choices: Vec<Vec<u32>> = Vec::with_capacity(copies);
+    for (at, want) in wants.iter().enumerate() {
+        let choice: Vec<u32> =
+            columns[want.column].iter().take(copies).map(|call| call as u32).collect();
+        for _ in 0..there[at] {
+            owners.push(at);
+            choices.push(choice.clone());
+        }
+    }
+    let mut of_copy = assign_choices(&choices, calls);
+    drop(choices);
+    exchange(wants, columns, &owners, &mut of_copy, &spare);
+    let mut covered = Covered {
+        calls: vec![Vec::new(); wants.len()],
+        missing: wants.iter().map(|want| want.count).collect(),
+        used: Column::new(calls),
+    };
+    for (&owner, call) in owners.iter().zip(&of_copy) {
+        if let Some(call) = *call {
+            covered.calls[owner].push(call);
+            covered.missing[owner] -= 1;
+            covered.used.set(call);
+        }
+    }
+    for (at, want) in wants.iter().enumerate().filter(|(_, want)| want.more) {
+        for call in columns[want.column].iter() {
+            if !covered.used.get(call) {
+                covered.calls[at].push(call);
+                covered.used.set(call);
+            }
+        }
+    }
+    covered.calls.iter_mut().for_each(|calls| calls.sort_unstable());
+    Ok(covered)
+}
+
+/// Has calls that would be left over taken instead of calls that need nobody.
+fn exchange(
+    wants: &[Want],
+    columns: &[Column],
+    owners: &[usize],
+    of_copy: &mut [Option<usize>],
+    spare: &Column,
+) {
+    let calls = spare.calls();
+    let mut of_call: Vec<Option<usize>> = vec![None; calls];
+    for (copy, call) in of_copy.iter().enumerate() {
+        if let Some(call) = *call {
+            of_call[call] = Some(copy);
+        }
+    }
+    let mut could_go = of_copy.iter().flatten().filter(|call| spare.get(**call)).count();
+    let mut work = 0;
+    for start in 0..calls {
+        if could_go == 0 || work > MOST_WORK {
+            return;
+        }
+        if of_call[start].is_some() || spare.get(start) {
+            continue;
+        }
+        // From the call that is left over to one that may be: each copy on the
+        // way changes its call for the one before.
+        let mut from: Vec<Option<usize>> = vec![None; of_copy.len()];
+        let mut queue = VecDeque::from([start]);
+        let mut end = None;
+        'search: while let Some(call) = queue.pop_front() {
+            for (copy, &owner) in owners.iter().enumerate() {
+                work += 1;
+                let Some(held) = of_copy[copy] else { continue };
+                if from[copy].is_some() || !columns[wants[owner].column].get(call) {
+                    continue;
+                }
+                from[copy] = Some(call);
+                if spare.get(held) {
+                    end = Some((copy, held));
+                    break 'search;
+                }
+                queue.push_back(held);
+            }
+        }
+        let Some((mut copy, freed)) = end else { continue };
+        of_call[freed] = None;
+        could_go -= 1;
+        while let Some(call) = from[copy] {
+            let holder = of_call[call].replace(copy);
+            of_copy[copy] = Some(call);
+            match holder {
+                Some(holder) => copy = holder,
+                None => break,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(calls: usize, fits: &[&[usize]]) -> Vec<Column> {
+        fits.iter().map(|fits| Column::from_fn(calls, |call| fits.contains(&call))).collect()
+    }
+
+    fn want(column: usize, count: usize, more: bool) -> Want {
+        Want { column, count, more }
+    }
+
+    #[test]
+    fn counts_are_calls_of_their_own() {
+        let columns = columns(4, &[&[0, 1, 2], &[1]]);
+        let covered = cover(&[want(0, 3, false), want(1, 1, false)], &columns, &Column::new(4)).unwrap();
+        assert_eq!(covered.missing.iter().sum::<usize>(), 1);
+        let covered = cover(&[want(0, 2, false), want(1, 1, false)], &columns, &Column::new(4)).unwrap();
+        assert_eq!(covered.calls, [vec![0, 2], vec![1]]);
+        let covered = cover(&[want(0, 9, false)], &columns, &Column::new(4)).unwrap();
+        assert_eq!((covered.missing[0], covered.calls[0].len()), (6, 3));
+    }
+
+    #[test]
+    fn what_would_be_left_over_is_taken_first() {
+        // The first expectation takes call 0 or 2; call 0 belongs to the second
+        // one, which takes all it can get.
+        let columns = columns(3, &[&[0, 2], &[0, 1]]);
+        let covered = cover(&[want(0, 1, false), want(1, 1, true)], &columns, &Column::new(3)).unwrap();
+        assert_eq!(covered.calls, [vec![2], vec![0, 1]]);
+        assert_eq!(covered.used.count(), 3);
+        // A call that somebody else uses may be left over.
+        let elsewhere = Column::from_fn(3, |call| call == 0);
+        let covered = cover(&[want(0, 1, false)], &columns, &elsewhere).unwrap();
+        assert_eq!(covered.calls, [vec![2]]);
+    }
+}

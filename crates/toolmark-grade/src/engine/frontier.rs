@@ -1,0 +1,537 @@
+//! The search behind [`super::arrange`].
+//!
+//! Walking along the sequence, only those ways are kept that no other beats:
+//! a way is better when it gained at least as much and stands at an earlier
+//! call. So there are never more ways than gains that differ, and the whole
+//! costs about the square of the length of the sequence, however many calls
+//! there are.
+//!
+//! Calls of one batch have no order. A way that stands in a batch remembers
+//! the expectations that hold calls of it (and how these could change places);
+//! the next expectation is met in the same batch if they all still find a call.
+//! A required expectation that can be met in the batch at hand always is:
+//! meeting it costs at most one later expectation its call, so nothing is lost.
+//! An optional one is met too, and gives its call back when a required one
+//! needs it. Both are the exchange property of matchings.
+
+use super::align::TooLarge;
+use super::batches::Batches;
+use super::column::Column;
+use super::room::{Added, Held, Room};
+use super::sequence::{Alignment, Element, Extras, Item, Place};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+/// Ways remembered at most: some 250 MB.
+const MOST_STATES: usize = 1 << 22;
+
+/// Calls looked at in all at most: about a second.
+const MOST_WORK: usize = 1 << 26;
+
+/// How good a way is: what comes first outweighs all that follows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Gain {
+    /// What is missing counts against it; where extras are forbidden, every
+    /// call that is met counts for it.
+    top: i64,
+    required: i32,
+    optional: i32,
+}
+
+impl Gain {
+    const LEAST: Self = Self { top: i64::MIN, required: 0, optional: 0 };
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            top: self.top.saturating_add(other.top),
+            required: self.required.saturating_add(other.required),
+            optional: self.optional.saturating_add(other.optional),
+        }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        let negative = Self { top: -other.top, required: -other.required, optional: -other.optional };
+        self.plus(negative)
+    }
+
+    fn missing(count: usize) -> Self {
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        Self { top: -count, ..Self::default() }
+    }
+}
+
+/// Where a way stands and what it gained.
+#[derive(Clone, Copy)]
+struct State {
+    gain: Gain,
+    /// The batch it stands in, from 1; 0 before the first.
+    batch: u32,
+    /// What holds calls of this batch: a stretch of `Frontier::held`.
+    held: (u32, u32),
+    parent: u32,
+    visit: Visit,
+    /// Did it leave what its parent held behind?
+    moved: bool,
+}
+
+/// What a way came past last.
+#[derive(Clone, Copy)]
+enum Visit {
+    Start,
+    /// One of the calls an item expects, or all there can be no call for.
+    Item(u32),
+    /// A group, by its number.
+    Group(u32),
+}
+
+pub(super) struct Frontier<'a> {
+    columns: &'a [Column],
+    batches: &'a Batches,
+    extras: Extras,
+    room: Room<'a>,
+    states: Vec<State>,
+    held: Vec<Held>,
+    items: Vec<Item>,
+    groups: Vec<Vec<u32>>,
+}
+
+impl<'a> Frontier<'a> {
+    pub(super) fn new(columns: &'a [Column], batches: &'a Batches, extras: Extras) -> Self {
+        Self {
+            columns,
+            batches,
+            extras,
+            room: Room::new(columns, batches.calls()),
+            states: Vec::new(),
+            held: Vec::new(),
+            items: Vec::new(),
+            groups: Vec::new(),
+        }
+    }
+
+    pub(super) fn solve(mut self, sequence: &[Element]) -> Result<Alignment, TooLarge> {
+        let start = State {
+            gain: Gain::default(),
+            batch: 0,
+            held: (0, 0),
+            parent: 0,
+            visit: Visit::Start,
+            moved: false,
+        };
+        self.states.push(start);
+        let ends = self.walk(sequence, vec![0])?;
+        let best = ends.into_iter().max_by_key(|end| {
+            let state = &self.states[*end as usize];
+            (state.gain, Reverse(state.batch))
+        });
+        Ok(best.map(|end| self.trace(end)).unwrap_or_default())
+    }
+
+    /// What it is worth that an expectation is met.
+    fn worth(&self, optional: bool) -> Gain {
+        let top = i64::from(self.extras == Extras::Forbidden);
+        Gain { top, required: i32::from(!optional), optional: i32::from(optional) }
+    }
+
+    /// Sequences nest no deeper than the configuration they come from.
+    fn walk(&mut self, sequence: &[Element], mut ways: Vec<u32>) -> Result<Vec<u32>, TooLarge> {
+        for element in sequence {
+            ways = match element {
+                Element::Item(item) => self.item(item, ways)?,
+                Element::AnyOrder(items) => self.group(items, ways)?,
+                Element::OneOf(branches) => {
+                    let mut all = Vec::new();
+                    for branch in branches {
+                        all.extend(self.walk(branch, ways.clone())?);
+                    }
+                    self.prune(all)?
+                }
+                Element::Optional(inner) => {
+                    let mut all = self.walk(inner, ways.clone())?;
+                    all.extend(ways);
+                    self.prune(all)?
+                }
+            };
+        }
+        Ok(ways)
+    }
+
+    fn item(&mut self, item: &Item, mut ways: Vec<u32>) -> Result<Vec<u32>, TooLarge> {
+        let number = self.number(item);
+        let there = item.count.min(self.columns[item.column].count());
+        for _ in 0..there {
+            let mut next = Vec::with_capacity(ways.len() + 1);
+            for way in ways {
+                self.meet(way, number, &mut next)?;
+            }
+            ways = self.prune(next)?;
+        }
+        let absent = item.count - there;
+        if absent > 0 && !item.optional {
+            let visit = Visit::Item(number);
+            for way in &mut ways {
+                let state = self.states[*way as usize];
+                let gain = state.gain.plus(Gain::missing(absent));
+                *way = self.push(State { gain, parent: *way, visit, moved: false, ..state })?;
+            }
+        }
+        if item.more && self.extras == Extras::Forbidden {
+            ways = self.further(item, ways)?;
+        }
+        Ok(ways)
+    }
+
+    fn number(&mut self, item: &Item) -> u32 {
+        self.items.push(*item);
+        self.items.len() as u32 - 1
+    }
+
+    /// Goes past one expectation: with a call of this batch, with one of a
+    /// later batch, or without.
+    fn meet(&mut self, way: u32, number: u32, next: &mut Vec<u32>) -> Result<(), TooLarge> {
+        let item = self.items[number as usize];
+        let state = self.states[way as usize];
+        let gain = state.gain.plus(self.worth(item.optional));
+        let visit = Visit::Item(number);
+        let mut is_met = false;
+        if let Some((mut held, new)) = self.beside(&state, number) {
+            let met = match self.room.add(&mut held, new, !item.optional) {
+                Added::Yes => Some((gain, true)),
+                Added::Instead(_) => Some((gain.minus(self.worth(true)), false)),
+                Added::No => None,
+            };
+            if let Some((gain, is_best)) = met {
+                let held = self.keep(&held);
+                let state = State { gain, held, parent: way, visit, moved: false, ..state };
+                next.push(self.push(state)?);
+                if is_best {
+                    return Ok(());
+                }
+                is_met = true;
+            }
+        }
+        next.extend(self.move_on(way, number)?);
+        if is_met {
+            return Ok(());
+        }
+        let gain = match item.optional {
+            true => state.gain,
+            false => state.gain.plus(Gain::missing(1)),
+        };
+        next.push(self.push(State { gain, parent: way, visit, moved: false, ..state })?);
+        Ok(())
+    }
+
+    /// What a way holds, with an expectation that looks for a call beside it in
+    /// the same batch; `None` where there can be none.
+    fn beside(&self, state: &State, number: u32) -> Option<(Vec<Held>, Held)> {
+        let (from, to) = self.window(state.batch)?;
+        if to - from < 2 {
+            // The way stands here because it holds the one call there is.
+            return None;
+        }
+        let item = self.items[number as usize];
+        self.columns[item.column].next(from).filter(|call| *call < to)?;
+        Some((self.holdings(state).to_vec(), self.holder(number, from, to)))
+    }
+
+    /// The way that meets an expectation with the next call of a later batch.
+    fn move_on(&mut self, way: u32, number: u32) -> Result<Option<u32>, TooLarge> {
+        let item = self.items[number as usize];
+        let state = self.states[way as usize];
+        self.room.work += 1;
+        let Some(call) = self.columns[item.column].next(self.end(state.batch)) else {
+            return Ok(None);
+        };
+        let batch = self.batches.of(call) as u32 + 1;
+        let (from, to) = self.window(batch).unwrap_or_default();
+        let held = self.keep(&[Held { call: call as u32, ..self.holder(number, from, to) }]);
+        let gain = state.gain.plus(self.worth(item.optional));
+        let visit = Visit::Item(number);
+        self.push(State { gain, batch, held, parent: way, visit, moved: true }).map(Some)
+    }
+
+    /// Takes further calls of a kind, as many as pay.
+    fn further(&mut self, item: &Item, ways: Vec<u32>) -> Result<Vec<u32>, TooLarge> {
+        let number = self.number(&Item { count: 0, optional: true, ..*item });
+        let mut open: BinaryHeap<Reverse<(u32, Reverse<Gain>, u32)>> = BinaryHeap::new();
+        let entry = |states: &[State], way: u32| {
+            let state = &states[way as usize];
+            Reverse((state.batch, Reverse(state.gain), way))
+        };
+        open.extend(ways.into_iter().map(|way| entry(&self.states, way)));
+        let mut all = Vec::new();
+        // The most gained before the batch at hand, and in it.
+        let (mut before, mut here, mut at) = (Gain::LEAST, Gain::LEAST, 0);
+        while let Some(Reverse((batch, Reverse(gain), way))) = open.pop() {
+            if batch != at {
+                (before, at) = (before.max(here), batch);
+                here = Gain::LEAST;
+            }
+            if gain <= before {
+                continue;
+            }
+            here = here.max(gain);
+            all.push(way);
+            let state = self.states[way as usize];
+            let mut taken = None;
+            if let Some((mut held, new)) = self.beside(&state, number)
+                && matches!(self.room.add(&mut held, new, false), Added::Yes)
+            {
+                let gain = gain.plus(self.worth(true));
+                let (held, visit) = (self.keep(&held), Visit::Item(number));
+                let state = State { gain, held, parent: way, visit, moved: false, ..state };
+                taken = Some(self.push(state)?);
+            }
+            let taken = match taken {
+                Some(taken) => Some(taken),
+                None => self.move_on(way, number)?,
+            };
+            open.extend(taken.map(|way| entry(&self.states, way)));
+        }
+        self.prune(all)
+    }
+
+    /// Goes past a group. From every way the group spreads over the batches
+    /// that follow; there is a way on from each batch where one more of it is met.
+    fn group(&mut self, items: &[Item], ways: Vec<u32>) -> Result<Vec<u32>, TooLarge> {
+        let numbers: Vec<u32> = items.iter().map(|item| self.number(item)).collect();
+        let group = self.groups.len() as u32;
+        self.groups.push(numbers.clone());
+        let mut all = Vec::new();
+        for way in ways {
+            self.spread(way, group, &numbers, &mut all)?;
+        }
+        self.prune(all)
+    }
+
+    fn spread(
+        &mut self,
+        way: u32,
+        group: u32,
+        numbers: &[u32],
+        exits: &mut Vec<u32>,
+    ) -> Result<(), TooLarge> {
+        let state = self.states[way as usize];
+        let mut batch = state.batch;
+        let first = self.window(batch).map_or(0, |(from, _)| from);
+        let (mut without, absent) = self.seekers(numbers, first);
+        let mut held = self.holdings(&state).to_vec();
+        let mine = |one: &Held| numbers.contains(&one.item);
+        loop {
+            let to = self.end(batch) as u32;
+            let stretch = |one: &mut Held| one.to = if mine(one) { to } else { one.to };
+            held.iter_mut().for_each(stretch);
+            without.iter_mut().for_each(stretch);
+            let mut still: Vec<Held> = Vec::new();
+            for one in without {
+                // What failed for one fails for the next of its kind.
+                let failed = still.last().is_some_and(|last| last.item == one.item);
+                if failed || !matches!(self.room.add(&mut held, one, false), Added::Yes) {
+                    still.push(one);
+                }
+            }
+            without = still;
+            self.exit(way, group, batch, &held, &without, absent, exits)?;
+            if without.is_empty() {
+                return Ok(());
+            }
+            let helpers = self.room.could_help(&held, &without);
+            let helpers = helpers.iter().filter(|one| mine(one));
+            let columns = helpers.map(|one| &self.columns[one.column as usize]);
+            let Some(call) = columns.filter_map(|column| column.next(to as usize)).min() else {
+                return Ok(());
+            };
+            batch = self.batches.of(call) as u32 + 1;
+            self.check()?;
+        }
+    }
+
+    /// The expectations of a group that look for a call, and how many there
+    /// can be no call for. Required ones come first: they are worth more.
+    fn seekers(&self, numbers: &[u32], first: usize) -> (Vec<Held>, usize) {
+        let mut required = Vec::new();
+        let mut optional = Vec::new();
+        let mut absent = 0;
+        for &number in numbers {
+            let item = self.items[number as usize];
+            let fitting = self.columns[item.column].count();
+            let there = item.count.min(fitting);
+            let one = self.holder(number, first, first);
+            let list = if item.optional { &mut optional } else { &mut required };
+            list.extend(std::iter::repeat_n(one, there));
+            if !item.optional {
+                absent += item.count - there;
+            }
+            if item.more && self.extras == Extras::Forbidden {
+                let one = Held { optional: true, ..one };
+                optional.extend(std::iter::repeat_n(one, fitting - there));
+            }
+        }
+        required.append(&mut optional);
+        (required, absent)
+    }
+
+    /// Leaves a group in a batch. What is required and without a call may drive
+    /// out what is optional.
+    #[expect(clippy::too_many_arguments, reason = "they are the state of the one loop above")]
+    fn exit(
+        &mut self,
+        way: u32,
+        group: u32,
+        batch: u32,
+        held: &[Held],
+        without: &[Held],
+        absent: usize,
+        exits: &mut Vec<u32>,
+    ) -> Result<(), TooLarge> {
+        let state = self.states[way as usize];
+        let mut held = held.to_vec();
+        let mut missing = absent;
+        for one in without.iter().filter(|one| !one.optional) {
+            if matches!(self.room.add(&mut held, *one, true), Added::No) {
+                missing += 1;
+            }
+        }
+        let worth = |held: &[Held]| {
+            let worths = held.iter().map(|one| self.worth(one.optional));
+            worths.fold(Gain::default(), Gain::plus)
+        };
+        let won = worth(&held).minus(worth(self.holdings(&state)));
+        let gain = state.gain.plus(won).plus(Gain::missing(missing));
+        let held = self.keep(&held);
+        let visit = Visit::Group(group);
+        exits.push(self.push(State { gain, batch, held, parent: way, visit, moved: false })?);
+        Ok(())
+    }
+
+    /// Leaves out the ways that another one beats.
+    fn prune(&mut self, mut ways: Vec<u32>) -> Result<Vec<u32>, TooLarge> {
+        ways.sort_by_key(|way| {
+            let state = &self.states[*way as usize];
+            (state.batch, Reverse(state.gain), *way)
+        });
+        let mut kept: Vec<u32> = Vec::with_capacity(ways.len());
+        let (mut before, mut here, mut at) = (Gain::LEAST, Gain::LEAST, u32::MAX);
+        let mut first_here = 0;
+        for way in ways {
+            let state = self.states[way as usize];
+            if state.batch != at {
+                (before, here, at) = (before.max(here), Gain::LEAST, state.batch);
+                first_here = kept.len();
+            }
+            let is_beaten = state.gain <= before
+                || (first_here..kept.len()).any(|n| self.beats(kept[n], &state));
+            if !is_beaten {
+                here = here.max(state.gain);
+                kept.push(way);
+            }
+        }
+        self.check()?;
+        Ok(kept)
+    }
+
+    /// Is a way of the same batch with at least the same gain at least as good?
+    /// It is where whatever still finds a call beside what `state` holds finds
+    /// one beside what `way` holds.
+    fn beats(&mut self, way: u32, state: &State) -> bool {
+        let Some((from, to)) = self.window(state.batch) else { return true };
+        if to - from < 2 {
+            return true;
+        }
+        let few = self.holdings(&self.states[way as usize]).to_vec();
+        let many = self.holdings(state).to_vec();
+        if !self.room.spans(&many, few.iter().copied()) {
+            return false;
+        }
+        if few.iter().all(|one| !one.optional) && many.iter().all(|one| !one.optional) {
+            return true;
+        }
+        let required: Vec<Held> = many.into_iter().filter(|one| !one.optional).collect();
+        self.room.spans(&required, few.into_iter().filter(|one| !one.optional))
+    }
+
+    fn holder(&self, number: u32, from: usize, to: usize) -> Held {
+        let item = self.items[number as usize];
+        Held {
+            item: number,
+            column: item.column as u32,
+            from: from as u32,
+            to: to as u32,
+            call: u32::MAX,
+            optional: item.optional,
+        }
+    }
+
+    fn holdings(&self, state: &State) -> &[Held] {
+        let (start, len) = (state.held.0 as usize, state.held.1 as usize);
+        &self.held[start..start + len]
+    }
+
+    fn keep(&mut self, held: &[Held]) -> (u32, u32) {
+        let start = self.held.len() as u32;
+        self.held.extend_from_slice(held);
+        (start, held.len() as u32)
+    }
+
+    fn push(&mut self, state: State) -> Result<u32, TooLarge> {
+        if self.states.len() >= MOST_STATES || self.held.len() >= 2 * MOST_STATES {
+            return Err(TooLarge);
+        }
+        self.states.push(state);
+        Ok(self.states.len() as u32 - 1)
+    }
+
+    fn check(&self) -> Result<(), TooLarge> {
+        if self.room.work > MOST_WORK { Err(TooLarge) } else { Ok(()) }
+    }
+
+    /// The calls of a batch, from 1.
+    fn window(&self, batch: u32) -> Option<(usize, usize)> {
+        let batch = (batch as usize).checked_sub(1)?;
+        Some((self.batches.start(batch), self.batches.end(batch)))
+    }
+
+    fn end(&self, batch: u32) -> usize {
+        self.window(batch).map_or(0, |(_, end)| end)
+    }
+
+    /// The expectations of a way with the calls they got.
+    fn trace(&self, end: u32) -> Alignment {
+        let mut calls: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        let mut asked: BTreeSet<u32> = BTreeSet::new();
+        let (mut way, mut is_last) = (end, true);
+        loop {
+            let state = &self.states[way as usize];
+            if is_last {
+                for one in self.holdings(state) {
+                    calls.entry(one.item).or_default().push(one.call as usize);
+                }
+            }
+            match state.visit {
+                Visit::Start => break,
+                Visit::Item(item) => {
+                    asked.insert(item);
+                }
+                Visit::Group(group) => asked.extend(&self.groups[group as usize]),
+            }
+            is_last = state.moved;
+            way = state.parent;
+        }
+        // Numbers were given in the order of the sequence; further calls of an
+        // item have a number of their own right behind it.
+        let mut places: Vec<Place> = Vec::new();
+        for number in asked {
+            let item = self.items[number as usize];
+            let calls = calls.remove(&number).unwrap_or_default();
+            let required = if item.optional { 0 } else { item.count };
+            let missing = required.saturating_sub(calls.len());
+            match places.last_mut().filter(|last| last.id == item.id) {
+                Some(last) => last.calls.extend(calls),
+                None => places.push(Place { id: item.id, calls, missing }),
+            }
+        }
+        places.iter_mut().for_each(|place| place.calls.sort_unstable());
+        Alignment { places }
+    }
+}
