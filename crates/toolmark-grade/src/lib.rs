@@ -28,6 +28,7 @@ pub mod statistics;
 mod subject;
 #[cfg(test)]
 mod testing;
+pub mod vacuity;
 mod view;
 
 pub use equality::{Numbers, equal};

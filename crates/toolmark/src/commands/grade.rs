@@ -324,11 +324,7 @@ impl Grade {
         let options = |colour| ReportOptions {
             colour,
             width: printer.width(),
-            verbosity: match printer.verbosity {
-                Verbosity::Quiet => toolmark_report::Verbosity::Quiet,
-                Verbosity::Normal => toolmark_report::Verbosity::Normal,
-                Verbosity::Verbose => toolmark_report::Verbosity::Verbose,
-            },
+            verbosity: printer.verbosity,
             elapsed: colour.then(|| started.elapsed()),
             generated_at: None,
         };

@@ -168,7 +168,7 @@ impl Grader for DiffContains {
             Err(untold) => return untold.into(),
         };
         match self.wanted.find(&diff) {
-            Err(StepLimit) => {
+            Err(_) => {
                 let reason = format!("{} took too many steps on the diff", self.wanted);
                 Outcome::unknown(Cause::Limit, reason)
             }
