@@ -11,7 +11,7 @@ const BINS: usize = 10;
 /// How many graders a plot shows.
 const MOST: usize = 30;
 /// How finely the use of a budget is drawn.
-const TICKS: usize = 100;
+const TICKS: usize = 50;
 
 /// What there is something to draw of.
 pub(super) fn all(run: &RunResult) -> Markup {
@@ -237,10 +237,10 @@ fn strip(ratios: &[f64]) -> Markup {
                 @if *n > 0 {
                     @let class = if at > TICKS / 2 { "fail" } else { "pass" };
                     @let strength = 0.35 + 0.65 * *n as f64 / highest as f64;
-                    rect class=(class) x=(at) y="0" width="1" height="10" fill-opacity=(coordinate(strength)) {}
+                    rect class=(class) x=(2 * at) y="0" width="2" height="10" fill-opacity=(coordinate(strength)) {}
                 }
             }
-            line class="limit" x1="50.5" y1="0" x2="50.5" y2="10" {}
+            line class="limit" x1="52" y1="0" x2="52" y2="10" {}
         }
     }
 }
@@ -267,7 +267,7 @@ mod tests {
     fn strokes_stand_on_their_side_of_the_budget() {
         let drawn = strip(&[1.0, 1.000_01, 7.0]).into_string();
         assert!(drawn.contains(r#"class="pass" x="50""#), "{drawn}");
-        assert!(drawn.contains(r#"class="fail" x="51""#), "{drawn}");
-        assert!(drawn.contains(r#"class="fail" x="99""#), "{drawn}");
+        assert!(drawn.contains(r#"class="fail" x="52""#), "{drawn}");
+        assert!(drawn.contains(r#"class="fail" x="98""#), "{drawn}");
     }
 }
