@@ -135,7 +135,7 @@ fn trials(page: &mut String, cases: &[CaseSummary]) {
     for (at, case) in cases.iter().enumerate() {
         if page.len() - start > MOST_TABLE / 4 {
             let more = shown::things((cases.len() - at) as u64, "more case");
-            let _ = write!(page, "| \u{2026} {more} |\n");
+            let _ = writeln!(page, "| \u{2026} {more} |");
             break;
         }
         let name = words(&cut(&case.case, WORDS));

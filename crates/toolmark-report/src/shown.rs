@@ -52,10 +52,11 @@ impl<'r> Shown<'r> {
 
     /// Why it is not a pass, as its first failing or unknown grader says it.
     pub(crate) fn first_reason(&self) -> &'r str {
-        let decisive = match self.result.verdict {
+        let verdict = self.result.verdict;
+        let decisive = match verdict {
             Verdict::Pass => None,
-            Verdict::Fail | Verdict::Unknown(_) if self.is_not_run() => None,
-            verdict => self.graders(verdict.word()).next(),
+            Verdict::Unknown(Cause::NoTrajectory) => None,
+            _ => self.graders(verdict.word()).next(),
         };
         decisive.map_or(self.result.reason.as_str(), |grader| grader.outcome.reason.as_str())
     }
