@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 use toolmark_grade::{
-    CallRef, CaseResult, Cause, Evidence, GraderResult, Metrics, Role, RunResult, SpecPlace,
-    Summary, Verdict, rounded,
+    CallRef, CaseResult, CaseSummary, Cause, Evidence, GraderResult, Metrics, Role, RunResult,
+    SpecPlace, Summary, Verdict, rounded,
 };
 use toolmark_trace::Location;
 
@@ -235,6 +235,15 @@ pub(crate) fn contrast(grader: &GraderResult) -> Option<String> {
         contrast.verdict.word(),
         contrast.reason
     ))
+}
+
+/// How many trials of a case passed, and how many are neither here nor there.
+pub(crate) fn trials(case: &CaseSummary) -> String {
+    let unknown = match case.unknown {
+        0 => String::new(),
+        n => format!(", {n} unknown"),
+    };
+    format!("{} of {}{unknown}", case.passed, case.trials)
 }
 
 /// Which k of pass@k are worth a column, of those up to `most`.
