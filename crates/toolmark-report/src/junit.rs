@@ -181,8 +181,11 @@ mod tests {
     use crate::testing;
     use quick_xml::Reader;
 
-    /// Every element with its attributes, and all text.
-    fn parsed(xml: &str) -> (Vec<(String, Vec<(String, String)>)>, String) {
+    /// An element's name and its attributes.
+    type Element = (String, Vec<(String, String)>);
+
+    /// Every element, and all text.
+    fn parsed(xml: &str) -> (Vec<Element>, String) {
         let mut reader = Reader::from_str(xml);
         let (mut elements, mut words) = (Vec::new(), String::new());
         loop {

@@ -135,11 +135,11 @@ fn trials(page: &mut String, cases: &[CaseSummary]) {
     for (at, case) in cases.iter().enumerate() {
         if page.len() - start > MOST_TABLE / 4 {
             let more = shown::things((cases.len() - at) as u64, "more case");
-            let _ = write!(page, "| \u{2026} {more} |\n");
+            let _ = writeln!(page, "| \u{2026} {more} |");
             break;
         }
         let name = words(&cut(&case.case, WORDS));
-        let _ = write!(page, "| {name} | {} of {} |", case.passed, case.trials);
+        let _ = write!(page, "| {name} | {} |", shown::trials(case));
         for values in [&case.pass_at_k, &case.pass_hat_k] {
             for k in &ks {
                 let value = k.checked_sub(1).and_then(|at| values.get(at));

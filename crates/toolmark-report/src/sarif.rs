@@ -102,7 +102,7 @@ impl Rules {
             "id": id,
             "name": pascal(id),
             "shortDescription": { "text": words(summary) },
-            "help": { "text": words(help), "markdown": words(help) },
+            "help": { "text": help, "markdown": help },
             "defaultConfiguration": { "level": "error" },
         }));
         self.ids.push(id.to_owned());
@@ -233,10 +233,11 @@ fn uri(file: &str) -> String {
     uri
 }
 
-/// Text of several lines without control characters.
+/// Text of several lines without control characters, and without links: a
+/// viewer makes one of `[words](target)`.
 fn words(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(neutral).collect();
-    lines.join("\n")
+    lines.join("\n").replace("](", "] (")
 }
 
 /// `output-contains` as `OutputContains`.
@@ -332,6 +333,7 @@ mod tests {
     fn fingerprints_tell_parts_apart() {
         assert_eq!(fingerprint(&["a", "b"]), fingerprint(&["a", "b"]));
         assert_ne!(fingerprint(&["ab", ""]), fingerprint(&["a", "b"]));
+        assert_eq!(words("a [b](https://c.d)\u{1b}\ne"), "a [b] (https://c.d)\u{241b}\ne");
         assert_eq!(pascal("output-not-contains"), "OutputNotContains");
     }
 }

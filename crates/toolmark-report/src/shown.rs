@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 use toolmark_grade::{
-    CallRef, CaseResult, Cause, Evidence, GraderResult, Metrics, Role, RunResult, SpecPlace,
-    Summary, Verdict, rounded,
+    CallRef, CaseResult, CaseSummary, Cause, Evidence, GraderResult, Metrics, Role, RunResult,
+    SpecPlace, Summary, Verdict, rounded,
 };
 use toolmark_trace::Location;
 
@@ -52,10 +52,11 @@ impl<'r> Shown<'r> {
 
     /// Why it is not a pass, as its first failing or unknown grader says it.
     pub(crate) fn first_reason(&self) -> &'r str {
-        let decisive = match self.result.verdict {
+        let verdict = self.result.verdict;
+        let decisive = match verdict {
             Verdict::Pass => None,
-            Verdict::Fail | Verdict::Unknown(_) if self.is_not_run() => None,
-            verdict => self.graders(verdict.word()).next(),
+            Verdict::Unknown(Cause::NoTrajectory) => None,
+            _ => self.graders(verdict.word()).next(),
         };
         decisive.map_or(self.result.reason.as_str(), |grader| grader.outcome.reason.as_str())
     }
@@ -234,6 +235,15 @@ pub(crate) fn contrast(grader: &GraderResult) -> Option<String> {
         contrast.verdict.word(),
         contrast.reason
     ))
+}
+
+/// How many trials of a case passed, and how many are neither here nor there.
+pub(crate) fn trials(case: &CaseSummary) -> String {
+    let unknown = match case.unknown {
+        0 => String::new(),
+        n => format!(", {n} unknown"),
+    };
+    format!("{} of {}{unknown}", case.passed, case.trials)
 }
 
 /// Which k of pass@k are worth a column, of those up to `most`.

@@ -217,7 +217,7 @@ fn finish(mut outcomes: Vec<CaseResult>, threshold: Option<f64>) -> RunResult {
         .map(|trials| {
             let (passed, failed) = (count(trials, "pass"), count(trials, "fail"));
             let told = passed + failed;
-            let ks = if told > 1 { 1..=told } else { 1..=0 };
+            let ks = 1..=if told > 1 { told } else { 0 };
             let scores: Vec<f64> = trials.iter().filter_map(|t| t.score).collect();
             CaseSummary {
                 case: trials[0].case.clone(),

@@ -6,7 +6,7 @@ use crate::terminal::{Line, style};
 use crate::{Options, ReportError, Verbosity, alignment};
 use anstyle::Style;
 use std::io::Write;
-use toolmark_grade::{CaseSummary, GraderResult, Part, RunResult, Verdict};
+use toolmark_grade::{CaseSummary, GraderResult, Part, RunResult, Verdict, reaches};
 
 /// So many passes get a line of their own; of more, only their number is said.
 const FEW: usize = 20;
@@ -311,29 +311,35 @@ impl<'o> Page<'o> {
             return;
         }
         const CELL: usize = 9;
-        let names = cases.iter().map(|case| width(&neutral(&case.case))).max().unwrap_or(0);
-        let first = names.clamp(8, (self.width / 3).max(8));
+        // Where there are many, those that always pass say nothing.
+        let all = self.is(Verbosity::Verbose) || cases.len() <= FEW;
+        let worth = |case: &&CaseSummary| all || case.passed < case.trials;
+        let rows: Vec<&CaseSummary> = cases.iter().filter(worth).collect();
+        let names = rows.iter().map(|case| width(&neutral(&case.case))).max().unwrap_or(0);
+        let first = names.clamp(8, (self.width / 3).max(8)) + 2;
+        let counts = rows.iter().map(|case| width(&shown::trials(case))).max().unwrap_or(0);
+        let second = first + counts.max(6) + 2;
         // What does not fit is left out from the middle: the first and the last say most.
-        let room = self.width.saturating_sub(first + 2 + CELL) / (2 * CELL);
+        let room = self.width.saturating_sub(second) / (2 * CELL);
         let mut ks = shown::interesting(most);
         while ks.len() > room.max(1) {
             ks.remove(if ks.len() > 2 { ks.len() - 2 } else { 1 });
         }
         let mut head = Line::of(style::DIM, "trials");
-        head.pad(first + 2);
+        head.pad(first);
         head.push(style::DIM, "passed");
-        head.pad(first + 2 + CELL);
+        head.pad(second);
         for word in ["pass@", "pass^"] {
             for k in &ks {
                 head.push(style::DIM, &format!("{:<CELL$}", format!("{word}{k}")));
             }
         }
         self.line(head);
-        for case in cases {
-            let mut line = Line::of(style::PLAIN, &cut(&neutral(&case.case), first));
-            line.pad(first + 2);
-            line.push(style::PLAIN, &format!("{} of {}", case.passed, case.trials));
-            line.pad(first + 2 + CELL);
+        for case in &rows {
+            let mut line = Line::of(style::PLAIN, &cut(&neutral(&case.case), first - 2));
+            line.pad(first);
+            line.push(style::PLAIN, &shown::trials(case));
+            line.pad(second);
             for values in [&case.pass_at_k, &case.pass_hat_k] {
                 for k in &ks {
                     let value = k.checked_sub(1).and_then(|at| values.get(at));
@@ -342,6 +348,10 @@ impl<'o> Page<'o> {
                 }
             }
             self.line(line);
+        }
+        if rows.len() < cases.len() {
+            let more = shown::things((cases.len() - rows.len()) as u64, "more case");
+            self.line(Line::of(style::DIM, &format!("\u{2026} {more}: all trials passed")));
         }
         self.gap();
     }
@@ -378,8 +388,11 @@ impl<'o> Page<'o> {
             }
         }
         if let Some(words) = shown::overall(summary) {
-            let missed = summary.threshold.is_some() && summary.verdict != Verdict::Pass;
-            let style = if missed { tone(summary.verdict) } else { style::PLAIN };
+            let style = match (summary.score, summary.threshold) {
+                (Some(score), Some(threshold)) => tone(Verdict::of(reaches(score, threshold))),
+                (None, Some(_)) => style::WARN,
+                _ => style::PLAIN,
+            };
             line.push(style::PLAIN, " \u{b7} ");
             line.push(style, &words);
         }
@@ -458,5 +471,17 @@ mod tests {
         assert!(!text.lines().any(|line| line.starts_with('\u{2713}')));
         let last = text.lines().last().unwrap();
         assert!(last.starts_with(&format!("{} passed", run.summary.passed)), "{last}");
+        // 20 of the cases have trials, of which few are worth a line.
+        assert!(text.contains("track-parcel-150"), "{text}");
+    }
+
+    #[test]
+    fn many_trials_that_all_pass_are_a_number() {
+        let mut out = Vec::new();
+        write(&testing::many(400), &Options::default(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let last = text.lines().find(|line| line.ends_with("all trials passed")).unwrap();
+        assert!(last.contains("more cases"), "{last}");
+        assert!(!text.contains("3 of 3"), "a case without trouble has a line");
     }
 }

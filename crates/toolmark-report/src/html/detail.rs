@@ -148,7 +148,7 @@ fn grader(grader: &GraderResult, at: usize, timeline: Option<&Timeline>) -> Mark
 /// A call in its parts: place among the calls, tool, how it ended, arguments.
 fn call(call: &CallRef) -> Markup {
     html! {
-        span class="call" {
+        span class="made" {
             span class="index" { "#" (call.index) } " "
             b { (safe(&call.tool)) }
             @if !matches!(call.status, "succeeded" | "unknown") {

@@ -194,7 +194,7 @@ fn trials(cases: &[CaseSummary]) -> Markup {
                         @for case in cases.iter().take(MOST_TRIALS) {
                             tr {
                                 th scope="row" { (safe(&case.case)) }
-                                td { (case.passed) " of " (case.trials) }
+                                td { (shown::trials(case)) }
                                 @for k in &ks { td class="num" { (value(&case.pass_at_k, *k)) } }
                                 @for k in &ks { td class="num" { (value(&case.pass_hat_k, *k)) } }
                             }

@@ -11,7 +11,7 @@ const BINS: usize = 10;
 /// How many graders a plot shows.
 const MOST: usize = 30;
 /// How finely the use of a budget is drawn.
-const TICKS: usize = 100;
+const TICKS: usize = 50;
 
 /// What there is something to draw of.
 pub(super) fn all(run: &RunResult) -> Markup {
@@ -32,19 +32,26 @@ fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// Lengths of a bar, one after another.
+/// Lengths laid end to end: class, start and length of each that is not empty.
+fn stacked<'c>(parts: &[(u64, &'c str)], scale: f64, least: f64) -> Vec<(&'c str, f64, f64)> {
+    let mut start = 0.0;
+    let parts = parts.iter().filter(|(n, _)| *n > 0);
+    parts
+        .map(|(n, class)| {
+            let length = (*n as f64 * scale).max(least);
+            start += length;
+            (*class, start - length, length)
+        })
+        .collect()
+}
+
+/// A bar of lengths end to end.
 fn bar(parts: &[(u64, &str)]) -> Markup {
     let whole: u64 = parts.iter().map(|(n, _)| n).sum();
-    let scale = 100.0 / whole.max(1) as f64;
-    let mut start = 0.0;
     html! {
         svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true" {
-            @for (n, class) in parts {
-                @if *n > 0 {
-                    @let width = *n as f64 * scale;
-                    rect class=(class) x=(coordinate(start)) y="0" width=(coordinate(width)) height="10" {}
-                    @let _ = { start += width; };
-                }
+            @for (class, start, length) in stacked(parts, 100.0 / whole.max(1) as f64, 0.0) {
+                rect class=(class) x=(coordinate(start)) y="0" width=(coordinate(length)) height="10" {}
             }
         }
     }
@@ -93,16 +100,16 @@ fn scores(run: &RunResult) -> Markup {
                 @for (at, bin) in bins.iter().enumerate() {
                     @let x = at as f64 * step + 2.0;
                     @let total: u64 = bin.iter().sum();
-                    @let mut y = floor;
-                    @for (n, class) in bin.iter().zip(["fail", "unknown", "pass"]) {
-                        @if *n > 0 {
-                            @let height = (*n as f64 * scale).max(1.5);
-                            @let _ = { y -= height; };
-                            rect class=(class) x=(coordinate(x)) y=(coordinate(y)) width="28" height=(coordinate(height)) rx="1.5" {}
-                        }
+                    @let [fail, unknown, pass] = *bin;
+                    @let kinds = [(fail, "fail"), (unknown, "unknown"), (pass, "pass")];
+                    @let column = stacked(&kinds, scale, 1.5);
+                    @for (class, start, height) in &column {
+                        @let y = coordinate(floor - start - height);
+                        rect class=(class) x=(coordinate(x)) y=(y) width="28" height=(coordinate(*height)) rx="1.5" {}
                     }
-                    @if total > 0 {
-                        text class="count" x=(coordinate(x + 14.0)) y=(coordinate(y - 4.0)) { (total) }
+                    @if let Some((_, start, height)) = column.last() {
+                        @let y = coordinate(floor - start - height - 4.0);
+                        text class="count" x=(coordinate(x + 14.0)) y=(y) { (total) }
                     }
                 }
                 line class="axis" x1="0" y1="120.5" x2="320" y2="120.5" {}
@@ -237,10 +244,10 @@ fn strip(ratios: &[f64]) -> Markup {
                 @if *n > 0 {
                     @let class = if at > TICKS / 2 { "fail" } else { "pass" };
                     @let strength = 0.35 + 0.65 * *n as f64 / highest as f64;
-                    rect class=(class) x=(at) y="0" width="1" height="10" fill-opacity=(coordinate(strength)) {}
+                    rect class=(class) x=(2 * at) y="0" width="2" height="10" fill-opacity=(coordinate(strength)) {}
                 }
             }
-            line class="limit" x1="50.5" y1="0" x2="50.5" y2="10" {}
+            line class="limit" x1="52" y1="0" x2="52" y2="10" {}
         }
     }
 }
@@ -267,7 +274,7 @@ mod tests {
     fn strokes_stand_on_their_side_of_the_budget() {
         let drawn = strip(&[1.0, 1.000_01, 7.0]).into_string();
         assert!(drawn.contains(r#"class="pass" x="50""#), "{drawn}");
-        assert!(drawn.contains(r#"class="fail" x="51""#), "{drawn}");
-        assert!(drawn.contains(r#"class="fail" x="99""#), "{drawn}");
+        assert!(drawn.contains(r#"class="fail" x="52""#), "{drawn}");
+        assert!(drawn.contains(r#"class="fail" x="98""#), "{drawn}");
     }
 }
