@@ -12,3 +12,30 @@ mod loading;
 
 pub use dialect::{Dialect, DialectInfo};
 pub use loading::{Entry, LoadOptions, Loading};
+//! The spec dialects toolmark reads, and what it says about their mistakes.
+//!
+//! A [`Source`] is parsed into a tree of [`Node`](toolmark_grade::config::Node)s
+//! that know their places ([`parse()`]); what is wrong with it is shown with the
+//! text underlined ([`render()`]) or as JSON ([`problems_json`]).
+//!
+//! ```
+//! use toolmark_spec::{Source, Style, parse, render};
+//!
+//! let source = Source::new("evals/x.yaml", "max: 3\nmax: 4\n");
+//! let parsed = parse(&source);
+//! let shown = render(&source, &parsed.problems, Style::default());
+//! assert!(shown.contains("evals/x.yaml:2:1"));
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod json;
+mod parse;
+mod render;
+mod scalar;
+mod source;
+mod syntax;
+pub mod yaml;
+
+pub use parse::{Parsed, parse};
+pub use render::{Style, problems_json, render};
+pub use source::{Place, Source};

@@ -264,22 +264,22 @@ mod tests {
     }
 
     fn place(node: &mut Node, next: &mut u32) {
-        let mut span = || {
-            *next += 10;
-            Span { start: *next, end: *next + 3 }
-        };
-        node.span = span();
+        node.span = another(next);
         match &mut node.kind {
             Kind::List(items) => items.iter_mut().for_each(|item| place(item, next)),
             Kind::Map(entries) => {
                 for entry in entries {
-                    *next += 10;
-                    entry.key_span = Span { start: *next, end: *next + 3 };
+                    entry.key_span = another(next);
                     place(&mut entry.value, next);
                 }
             }
             _ => {}
         }
+    }
+
+    fn another(next: &mut u32) -> Span {
+        *next += 10;
+        Span { start: *next, end: *next + 3 }
     }
 
     #[test]
