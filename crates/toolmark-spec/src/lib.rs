@@ -3,16 +3,6 @@
 //! A file is read into a tree that knows where everything stands, its dialect
 //! is told from its content, and the dialect makes a
 //! [`Plan`](toolmark_grade::Plan) of it. All mistakes are found in one go.
-
-#![forbid(unsafe_code)]
-
-mod dialect;
-pub mod dialects;
-mod loading;
-
-pub use dialect::{Dialect, DialectInfo};
-pub use loading::{Entry, LoadOptions, Loading};
-//! The spec dialects toolmark reads, and what it says about their mistakes.
 //!
 //! A [`Source`] is parsed into a tree of [`Node`](toolmark_grade::config::Node)s
 //! that know their places ([`parse()`]); what is wrong with it is shown with the
@@ -26,16 +16,24 @@ pub use loading::{Entry, LoadOptions, Loading};
 //! let shown = render(&source, &parsed.problems, Style::default());
 //! assert!(shown.contains("evals/x.yaml:2:1"));
 //! ```
+
 #![forbid(unsafe_code)]
 
+pub mod dataset;
+mod dialect;
+pub mod dialects;
 pub mod json;
+mod loading;
 mod parse;
 mod render;
 mod scalar;
 mod source;
 mod syntax;
+pub mod template;
 pub mod yaml;
 
+pub use dialect::{Dialect, DialectInfo};
+pub use loading::{Entry, LoadOptions, Loading};
 pub use parse::{Parsed, parse};
 pub use render::{Style, problems_json, render};
 pub use source::{Place, Source};
