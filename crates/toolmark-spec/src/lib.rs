@@ -1,5 +1,9 @@
 //! Specs: what was expected, in whosever words.
 //!
+//! A file is read into a tree that knows where everything stands, its dialect
+//! is told from its content, and the dialect makes a
+//! [`Plan`](toolmark_grade::Plan) of it. All mistakes are found in one go.
+//!
 //! A [`Source`] is parsed into a tree of [`Node`](toolmark_grade::config::Node)s
 //! that know their places ([`parse()`]), its dialect is told from its content,
 //! and the dialect makes a [`Plan`](toolmark_grade::Plan) of it ([`load()`]). All
@@ -22,17 +26,23 @@ mod dialect;
 pub mod dialects;
 pub mod json;
 mod load;
+pub mod dataset;
+mod dialect;
+pub mod dialects;
+pub mod json;
 mod loading;
 mod parse;
 mod render;
 mod scalar;
 mod source;
 mod syntax;
+pub mod template;
 pub mod yaml;
 
 pub use dialect::{Dialect, DialectInfo};
 pub use load::{Loaded, load, load_source};
 pub use loading::{Entry, Included, LoadOptions, Loading};
+pub use loading::{Entry, LoadOptions, Loading};
 pub use parse::{Parsed, parse};
 pub use render::{Style, problems_json, render};
 pub use source::{Place, Source};

@@ -40,6 +40,12 @@ pub static GRADERS: &[&GraderInfo] = &[
     &vally::program::PROGRAM,
     &vally::custom_metrics::CUSTOM_METRICS,
     &aigo::function_call_coverage::FUNCTION_CALL_COVERAGE,
+    &aigo::function_call_disallowed::FUNCTION_CALL_DISALLOWED,
+    &aigo::function_call_output::FUNCTION_CALL_OUTPUT_CONTAINS,
+    &aigo::function_call_output::FUNCTION_CALL_OUTPUT_NOT_CONTAINS,
+    &aigo::string_equals::STRING_EQUALS,
+    &aigo::string_equals::STRING_EQUALS_MCQA,
+    &aigo::elsewhere::SCORER_ELSEWHERE,
 ];
 
 /// The grader with this type, or one of its other names.

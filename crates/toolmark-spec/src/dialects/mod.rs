@@ -6,6 +6,12 @@ use crate::dialect::Dialect;
 
 /// Every dialect, in the order they are asked: the special before the general.
 pub static DIALECTS: &[&dyn Dialect] = &[&toolmark::Toolmark];
+mod aigo;
+
+use crate::dialect::Dialect;
+
+/// Every dialect, in the order they are asked.
+pub static DIALECTS: &[&dyn Dialect] = &[&aigo::AiGo];
 
 /// The dialect with this id.
 #[must_use]

@@ -1,7 +1,9 @@
 //! The OpenAI Responses API: items of many types instead of messages.
 //!
 //! Found as items (a list, or one per line), as response objects with
-//! `output`, as requests with their responses, and as the events of a stream.
+//! `output`, as requests with their responses, as the events of a stream, and
+//! as traces of the Open Responses format (an object with `items`), by
+//! themselves or as the `trace` of a row of a dataset.
 //! Calls and results are tied by `call_id`, not by `id`. The provider's own
 //! tools (web search, MCP, code interpreter …) are one item, call and result in
 //! one. An MCP call that needs approval is a request, the person's answer and
@@ -27,7 +29,7 @@ static INFO: FormatInfo = FormatInfo {
     title: "OpenAI Responses",
     origin: "stored requests, responses, items and event streams of the OpenAI Responses API",
     versions: "items as of 2025 and 2026",
-    looks_for: "items of type function_call with call_id, or objects of kind response",
+    looks_for: "items of type function_call with call_id, objects of kind response, or traces with items",
     fidelity: Fidelity::lacking(&[Fact::SubAgents]),
 };
 
@@ -43,9 +45,13 @@ impl Format for OpenaiResponses {
         if probe.any(|r| Document::new(r).is_some_and(|d| d.response.is_some()) || is_event(r)) {
             return 60;
         }
+        if probe.any(|r| open_trace(r).is_some_and(|(trace, _)| trace.has("FORMAT"))) {
+            return 60;
+        }
         let mut has_words = false;
         for &record in probe.records() {
             let input = Document::new(record).and_then(|d| d.input);
+            let input = input.or_else(|| open_trace(record).map(|(_, items)| items));
             for item in input.into_iter().flat_map(Value::items).take(100).chain([record]) {
                 let kind = item.get("type").and_then(Value::inner).unwrap_or("");
                 if is_call_kind(kind) && (item.get("call_id").is_some() || item.has("status")) {
@@ -79,6 +85,22 @@ fn is_event(value: Value<'_>) -> bool {
     let event = event(value);
     let kind = event.get("type").and_then(Value::inner).unwrap_or("");
     kind.starts_with("response.") && (event.has("sequence_number") || event.has("response"))
+}
+
+/// A trace of the Open Responses format with its items: the value itself, or
+/// the trace in a row.
+fn open_trace(value: Value<'_>) -> Option<(Value<'_>, Value<'_>)> {
+    let found = |trace| Some((trace, trace_items(trace)?));
+    found(value).or_else(|| found(value.get("trace")?))
+}
+
+/// The items of a trace: it says what it is, or its first item does.
+fn trace_items(trace: Value<'_>) -> Option<Value<'_>> {
+    let items = trace.get("items").filter(|items| items.is_array())?;
+    let says = trace.get("FORMAT").is_some_and(|format| format.is("open_responses"));
+    let first = items.items().next().and_then(|item| item.get("type")).and_then(Value::inner);
+    let is_item = |kind| matches!(kind, "message" | "reasoning") || is_call_kind(kind);
+    (says || first.is_some_and(is_item)).then_some(items)
 }
 
 /// A request, a response, or both.
@@ -134,6 +156,10 @@ impl Reader for ResponsesReader {
             value.items().for_each(|item| run.item(record, item, None));
         } else if let Some(document) = Document::new(value).filter(|_| !is_event(value)) {
             self.document(record, value, &document, out);
+        } else if let Some((trace, items)) = open_trace(value) {
+            self.finish(out);
+            let run = self.run.insert(Run::new(out, true));
+            run.trace(record, value, trace, items);
         } else {
             if self.run.as_ref().is_some_and(|r| r.is_document) {
                 self.finish(out);
@@ -246,6 +272,17 @@ impl Run {
         if let Some(response) = document.response {
             self.response(record, response, true);
         }
+    }
+
+    /// A trace of the Open Responses format, and the row it stands in.
+    fn trace(&mut self, record: &Record<'_>, row: Value<'_>, trace: Value<'_>, items: Value<'_>) {
+        let ids = ["id", "sample_id", "key"];
+        self.b.run.id = ids.iter().find_map(|key| record.label(row.get(key)?));
+        conversation::describe(&mut self.b, record, row);
+        if row.raw() != trace.raw() {
+            self.b.run.stated.row = Some(record.payload(row));
+        }
+        items.items().for_each(|item| self.item(record, item, None));
     }
 
     /// A response object; its items are left out where the stream gave them.
@@ -579,6 +616,23 @@ mod tests {
             ),
             "note response.function_call_arguments.delta\n0 call ls {} -> unanswered(absent): \n"
         );
+    }
+
+    #[test]
+    fn open_responses_traces() {
+        let trace = r#"{"FORMAT":"open_responses","items":[{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]},{"type":"function_call","call_id":"a","name":"ls","arguments":"not json"},{"type":"function_call_output","call_id":"a","output":"x"}],"children":[{"items":[{"type":"function_call","call_id":"b","name":"rm","arguments":"{}"}]}]}"#;
+        let sketch = "user: go\n0 call ls not json -> unknown(absent): x\n";
+        assert_eq!(sketched(trace), sketch);
+        let rows = format!(
+            "{{\"id\":\"s1\",\"trace\":{trace}}}\n{{\"sample_id\":\"s2\",\"trace\":{trace}}}\n"
+        );
+        assert_eq!(sketched(&rows), [sketch, sketch].join("--\n"));
+        let runs = read_text(&rows).runs;
+        let ids: Vec<_> = runs.iter().map(|run| run.id.as_ref().unwrap().get()).collect();
+        assert_eq!(ids, ["s1", "s2"]);
+        assert!(runs[0].stated.row.is_some());
+        let args = runs[0].calls[0].args.as_ref().unwrap();
+        assert_eq!((args.raw().as_ref(), args.parsed()), ("not json", None));
     }
 
     #[test]

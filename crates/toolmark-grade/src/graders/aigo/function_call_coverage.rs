@@ -443,10 +443,9 @@ mod tests {
     #[test]
     fn the_two_readings_differ_and_say_so() {
         // (required arguments, made arguments, toolmark, AI GO!)
-        for (required, made, own, theirs) in [
-            (json!({"n": true}), r#"{"n":1}"#, false, true),
-            (json!({}), "", true, false),
-        ] {
+        for (required, made, own, theirs) in
+            [(json!({"n": true}), r#"{"n":1}"#, false, true), (json!({}), "", true, false)]
+        {
             let calls = json!([{"name": "s", "arguments": required}]);
             let trace = [("s", made)];
             let outcome = coverage(Profile::Toolmark, calls.clone(), "any_order", &trace);
@@ -542,8 +541,11 @@ mod tests {
     #[test]
     fn configurations() {
         for (config, said) in [
-            (json!({}), vec!["missing key `function_calls`"]),
-            (json!({"function_calls": 3}), vec!["expected a list of function calls, found a number"]),
+            (json!({}), vec![r#"missing key "function_calls""#]),
+            (
+                json!({"function_calls": 3}),
+                vec!["expected a list of function calls, found a number"],
+            ),
             (
                 json!({"function_calls": ["a", 1, {"arguments": {}}, {"name": 2}]}),
                 vec![
@@ -563,12 +565,11 @@ mod tests {
             (json!({"function_calls": "{}"}), vec!["expected a list of function calls"]),
             (
                 json!({"function_calls": "[1"}),
-                vec!["not a list of function calls in JSON: EOF while parsing a list at line 1 column 2"],
+                vec![
+                    "not a list of function calls in JSON: EOF while parsing a list at line 1 column 2",
+                ],
             ),
-            (
-                json!({"function_calls": [], "mode": "inorder"}),
-                vec!["unknown value \"inorder\""],
-            ),
+            (json!({"function_calls": [], "mode": "inorder"}), vec!["unknown value \"inorder\""]),
         ] {
             assert_eq!(complaints("function_call_coverage", &config), said, "{config}");
         }

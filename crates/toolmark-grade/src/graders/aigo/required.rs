@@ -140,3 +140,14 @@ fn read_call(node: &Node, list: Span, building: &mut Building<'_>) -> Option<Req
     };
     Some(Required { name: name?, arguments })
 }
+
+/// Reads a list of names alone.
+pub(super) fn names(node: &Node, building: &mut Building<'_>) -> Option<Vec<String>> {
+    let calls = required(node, building)?;
+    if calls.iter().any(|call| call.arguments.is_some()) {
+        let message = "expected the name of a function, found a call with arguments";
+        building.reject(node.span, "wrong-type", message);
+        return None;
+    }
+    Some(calls.into_iter().map(|call| call.name).collect())
+}

@@ -28,9 +28,8 @@ pub(super) fn responses_with(calls: &[(&str, &str, Option<&str>)]) -> String {
     })];
     for (n, (name, args, output)) in calls.iter().enumerate() {
         let id = format!("c{n}");
-        items.push(
-            json!({"type": "function_call", "call_id": id, "name": name, "arguments": args}),
-        );
+        items
+            .push(json!({"type": "function_call", "call_id": id, "name": name, "arguments": args}));
         if let Some(output) = output {
             items.push(json!({"type": "function_call_output", "call_id": id, "output": output}));
         }

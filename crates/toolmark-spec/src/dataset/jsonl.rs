@@ -1,0 +1,22 @@
+//! JSON Lines: an object a line.
+
+use super::Rows;
+
+pub(super) fn read(text: &str, rows: &mut Rows) -> Result<(), String> {
+    for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let place = n as u64 + 1;
+        let goes_on = match serde_json::from_str(line) {
+            Ok(value) => rows.push(place, value),
+            Err(error) => {
+                let words = error.to_string();
+                let words = words.split(" at line").next().unwrap_or_default();
+                let column = error.column();
+                rows.fail(Some(place), format!("not JSON: {words} at column {column}"))
+            }
+        };
+        if !goes_on {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! Values as Python writes them, which is what Jinja puts into a text.
+
+use minijinja::value::{Value, ValueKind};
+use minijinja::{Error, Output, State};
+use std::fmt::Write as _;
+
+/// Lists and maps deeper than this are cut.
+const DEEPEST: usize = 64;
+
+/// The formatter of the environment.
+pub(super) fn write_value(
+    out: &mut Output<'_>,
+    _: &mut State<'_, '_>,
+    value: &Value,
+) -> Result<(), Error> {
+    out.write_str(&text(value)).map_err(Error::from)
+}
+
+/// A value as `str()` gives it.
+pub(super) fn text(value: &Value) -> String {
+    match value.as_str() {
+        Some(text) => text.to_owned(),
+        None => {
+            let mut out = String::new();
+            repr(value, DEEPEST, &mut out);
+            out
+        }
+    }
+}
+
+/// A value as `repr()` gives it.
+fn repr(value: &Value, depth: usize, out: &mut String) {
+    let Some(depth) = depth.checked_sub(1) else {
+        out.push('…');
+        return;
+    };
+    match value.kind() {
+        ValueKind::Undefined => {}
+        ValueKind::None => out.push_str("None"),
+        ValueKind::Bool => out.push_str(if value.is_true() { "True" } else { "False" }),
+        ValueKind::String => quoted(value.as_str().unwrap_or_default(), out),
+        ValueKind::Seq | ValueKind::Iterable => {
+            out.push('[');
+            for (n, item) in value.try_iter().into_iter().flatten().enumerate() {
+                if n > 0 {
+                    out.push_str(", ");
+                }
+                repr(&item, depth, out);
+            }
+            out.push(']');
+        }
+        ValueKind::Map => {
+            out.push('{');
+            for (n, key) in value.try_iter().into_iter().flatten().enumerate() {
+                if n > 0 {
+                    out.push_str(", ");
+                }
+                repr(&key, depth, out);
+                out.push_str(": ");
+                match value.get_item(&key) {
+                    Ok(item) => repr(&item, depth, out),
+                    Err(_) => out.push_str("None"),
+                }
+            }
+            out.push('}');
+        }
+        _ => {
+            let _ = write!(out, "{value}");
+        }
+    }
+}
+
+/// A string in the quotes Python would choose.
+fn quoted(text: &str, out: &mut String) {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    out.push(quote);
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c == quote => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if c.is_control() => {
+                let _ = write!(out, "\\x{:02x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push(quote);
+}
