@@ -4,6 +4,7 @@
 //! configuration, its page of the reference, its code and its tests. It becomes
 //! known by its line in [`GRADERS`].
 
+mod expect;
 pub mod units;
 mod vally;
 
@@ -11,6 +12,7 @@ use crate::grader::GraderInfo;
 
 /// Every grader, in the order the reference lists them.
 pub static GRADERS: &[&GraderInfo] = &[
+    &expect::EXPECT,
     &vally::budget::TOKEN_BUDGET,
     &vally::budget::TOOL_CALL_COUNT,
     &vally::budget::TURN_COUNT,
