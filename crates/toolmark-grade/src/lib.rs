@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod call_match;
 pub mod config;
 pub mod engine;
 mod equality;

@@ -36,11 +36,7 @@ pub struct Covered {
 /// Gives every expectation its calls: as many as can be, and among the ways to
 /// do so one that leaves the fewest calls over. `elsewhere` are calls that
 /// somebody else uses, which may well be left over here.
-pub fn cover(
-    wants: &[Want],
-    columns: &[Column],
-    elsewhere: &Column,
-) -> Result<Covered, TooLarge> {
+pub fn cover(wants: &[Want], columns: &[Column], elsewhere: &Column) -> Result<Covered, TooLarge> {
     let calls = elsewhere.calls();
     // Who wants more takes whatever fits, so nothing of it is left over.
     let mut spare = elsewhere.clone();
@@ -163,9 +159,11 @@ mod tests {
     #[test]
     fn counts_are_calls_of_their_own() {
         let columns = columns(4, &[&[0, 1, 2], &[1]]);
-        let covered = cover(&[want(0, 3, false), want(1, 1, false)], &columns, &Column::new(4)).unwrap();
+        let covered =
+            cover(&[want(0, 3, false), want(1, 1, false)], &columns, &Column::new(4)).unwrap();
         assert_eq!(covered.missing.iter().sum::<usize>(), 1);
-        let covered = cover(&[want(0, 2, false), want(1, 1, false)], &columns, &Column::new(4)).unwrap();
+        let covered =
+            cover(&[want(0, 2, false), want(1, 1, false)], &columns, &Column::new(4)).unwrap();
         assert_eq!(covered.calls, [vec![0, 2], vec![1]]);
         let covered = cover(&[want(0, 9, false)], &columns, &Column::new(4)).unwrap();
         assert_eq!((covered.missing[0], covered.calls[0].len()), (6, 3));
@@ -176,7 +174,8 @@ mod tests {
         // The first expectation takes call 0 or 2; call 0 belongs to the second
         // one, which takes all it can get.
         let columns = columns(3, &[&[0, 2], &[0, 1]]);
-        let covered = cover(&[want(0, 1, false), want(1, 1, true)], &columns, &Column::new(3)).unwrap();
+        let covered =
+            cover(&[want(0, 1, false), want(1, 1, true)], &columns, &Column::new(3)).unwrap();
         assert_eq!(covered.calls, [vec![2], vec![0, 1]]);
         assert_eq!(covered.used.count(), 3);
         // A call that somebody else uses may be left over.

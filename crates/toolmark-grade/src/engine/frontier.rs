@@ -50,7 +50,8 @@ impl Gain {
     }
 
     fn minus(self, other: Self) -> Self {
-        let negative = Self { top: -other.top, required: -other.required, optional: -other.optional };
+        let negative =
+            Self { top: -other.top, required: -other.required, optional: -other.optional };
         self.plus(negative)
     }
 
@@ -197,7 +198,7 @@ impl<'a> Frontier<'a> {
         if let Some((mut held, new)) = self.beside(&state, number) {
             let met = match self.room.add(&mut held, new, !item.optional) {
                 Added::Yes => Some((gain, true)),
-                Added::Instead(_) => Some((gain.minus(self.worth(true)), false)),
+                Added::Instead => Some((gain.minus(self.worth(true)), false)),
                 Added::No => None,
             };
             if let Some((gain, is_best)) = met {

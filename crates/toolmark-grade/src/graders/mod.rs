@@ -8,6 +8,7 @@ pub mod agentv;
 mod glob;
 mod program;
 mod aigo;
+mod expect;
 pub mod units;
 mod vally;
 mod workspace;
@@ -21,6 +22,7 @@ pub static GRADERS: &[&GraderInfo] = &[
     &agentv::tool_sequence::TOOL_SEQUENCE,
     &agentv::tool_args::TOOL_ARGS_MATCH,
     &agentv::step_count::STEP_COUNT,
+    &expect::EXPECT,
     &vally::budget::TOKEN_BUDGET,
     &vally::budget::TOOL_CALL_COUNT,
     &vally::budget::TURN_COUNT,

@@ -1,0 +1,224 @@
+//! Arguments against the values that were written down for them.
+
+use super::path::{KeyPath, Step, written};
+use crate::equality::{Numbers, equal};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// How the arguments of a call are compared with the expected ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ArgsMatch {
+    /// The call must contain what is expected; it may have more. Objects inside
+    /// may have more keys too, lists must have the same length.
+    #[default]
+    Contains,
+    /// The arguments must be the expected ones, no more and no less.
+    Exact,
+    /// The call must stay within what is expected: every argument it has must
+    /// be expected with this value; it may have fewer.
+    Within,
+    /// Arguments are not compared.
+    Ignore,
+}
+
+/// One way in which a call is not what was expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// What differs: `argument city`, `status`.
+    pub what: String,
+    /// What it should be; `None` where it should not be there.
+    pub expected: Option<String>,
+    /// What it is; `None` where it is not there.
+    pub found: Option<String>,
+}
+
+/// More differences of one call than this are not listed.
+const DIFFERENCES: usize = 8;
+
+/// Values longer than this are cut.
+const SHOWN: usize = 60;
+
+/// A JSON value on one short line.
+#[must_use]
+pub fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(SHOWN) {
+        None => text,
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// A comparison of expected and found arguments.
+pub(super) struct Comparison<'a> {
+    pub(super) how: ArgsMatch,
+    pub(super) ignore: &'a [KeyPath],
+}
+
+impl<'a> Comparison<'a> {
+    /// Are they what was expected?
+    pub(super) fn holds(&self, expected: &Value, found: &Value) -> bool {
+        if self.ignore.is_empty() && self.how == ArgsMatch::Exact {
+            return equal(expected, found, Numbers::Json);
+        }
+        let mut differs = false;
+        self.walk(expected, found, &mut Vec::new(), &mut |_, _, _| {
+            differs = true;
+            false
+        });
+        !differs
+    }
+
+    /// Where they differ.
+    pub(super) fn differences(&self, expected: &Value, found: &Value) -> Vec<Difference> {
+        let mut all = Vec::new();
+        self.walk(expected, found, &mut Vec::new(), &mut |steps, expected, found| {
+            let what = match steps {
+                [] => "the arguments".to_owned(),
+                steps => format!("argument {}", written(steps)),
+            };
+            all.push(Difference { what, expected: expected.map(shown), found: found.map(shown) });
+            all.len() < DIFFERENCES
+        });
+        all
+    }
+
+    /// Tells every place where they differ, until that is enough. Both values
+    /// come from parsers that bound nesting.
+    fn walk<'v>(
+        &self,
+        expected: &'v Value,
+        found: &'v Value,
+        steps: &mut Vec<Step<'v>>,
+        tell: &mut dyn FnMut(&[Step<'v>], Option<&Value>, Option<&Value>) -> bool,
+    ) -> bool {
+        if self.how == ArgsMatch::Ignore || self.ignores(steps) {
+            return true;
+        }
+        match (expected, found) {
+            (Value::Object(expected), Value::Object(found)) => {
+                for (key, expected) in expected {
+                    steps.push(Step::Key(key));
+                    let goes_on = match found.get(key) {
+                        Some(found) => self.walk(expected, found, steps, tell),
+                        None if self.how == ArgsMatch::Within || self.ignores(steps) => true,
+                        None => tell(steps, Some(expected), None),
+                    };
+                    steps.pop();
+                    if !goes_on {
+                        return false;
+                    }
+                }
+                if self.how == ArgsMatch::Contains {
+                    return true;
+                }
+                for (key, value) in found.iter().filter(|(key, _)| !expected.contains_key(*key)) {
+                    steps.push(Step::Key(key));
+                    let goes_on = self.ignores(steps) || tell(steps, None, Some(value));
+                    steps.pop();
+                    if !goes_on {
+                        return false;
+                    }
+                }
+                true
+            }
+            (Value::Array(wanted), Value::Array(got)) if wanted.len() == got.len() => {
+                for (index, (expected, found)) in wanted.iter().zip(got).enumerate() {
+                    steps.push(Step::Index(index));
+                    let goes_on = self.walk(expected, found, steps, tell);
+                    steps.pop();
+                    if !goes_on {
+                        return false;
+                    }
+                }
+                true
+            }
+            _ if equal(expected, found, Numbers::Json) => true,
+            _ => tell(steps, Some(expected), Some(found)),
+        }
+    }
+
+    fn ignores(&self, steps: &[Step<'_>]) -> bool {
+        self.ignore.iter().any(|path| path.is(steps))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn four_ways_to_compare() {
+        let none: &[&str] = &[];
+        // (expected, found, contains, exact, within), ignoring these.
+        for (expected, found, ignore, contains, exact, within) in [
+            (json!({"a": 1}), json!({"a": 1.0}), none, true, true, true),
+            (json!({"a": 1}), json!({"a": true}), none, false, false, false),
+            (json!({"a": 1}), json!({"a": "1"}), none, false, false, false),
+            (json!({"a": 1}), json!({"a": 1, "b": 2}), none, true, false, false),
+            (json!({"a": 1, "b": 2}), json!({"a": 1}), none, false, false, true),
+            (json!({}), json!({"a": 1}), none, true, false, false),
+            (json!({"a": 1}), json!({}), none, false, false, true),
+            (json!({"a": {"x": 1}}), json!({"a": {"x": 1, "y": 2}}), none, true, false, false),
+            (
+                json!({"a": [1, {"x": 1}]}),
+                json!({"a": [1, {"x": 1, "y": 2}]}),
+                none,
+                true,
+                false,
+                false,
+            ),
+            (json!({"a": [1]}), json!({"a": [1, 2]}), none, false, false, false),
+            (json!({"a": 1, "b": 2}), json!({"b": 2, "a": 1}), none, true, true, true),
+            (json!({"a": null}), json!({}), none, false, false, true),
+            (json!({"a": 1}), json!("text"), none, false, false, false),
+            (json!({"a": 1}), json!({"a": 1, "id": 7}), &["id"], true, true, true),
+            (json!({"a": 1, "id": 1}), json!({"a": 1}), &["id"], true, true, true),
+            (
+                json!({"a": {"t": 1, "x": 1}}),
+                json!({"a": {"t": 2, "x": 1}}),
+                &["a.t"],
+                true,
+                true,
+                true,
+            ),
+            (json!({"l": [{"t": 1}]}), json!({"l": [{"t": 2}]}), &["l[0].t"], true, true, true),
+        ] {
+            let ignore: Vec<_> = ignore.iter().map(|p| KeyPath::parse(p).unwrap()).collect();
+            for (how, want) in [
+                (ArgsMatch::Contains, contains),
+                (ArgsMatch::Exact, exact),
+                (ArgsMatch::Within, within),
+                (ArgsMatch::Ignore, true),
+            ] {
+                let comparison = Comparison { how, ignore: &ignore };
+                assert_eq!(comparison.holds(&expected, &found), want, "{how:?} {expected} {found}");
+                let differences = comparison.differences(&expected, &found);
+                assert_eq!(differences.is_empty(), want, "{how:?} {expected} {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn differences_name_the_place() {
+        let comparison = Comparison { how: ArgsMatch::Exact, ignore: &[] };
+        let found = comparison.differences(
+            &json!({"city": "Paris", "n": {"a": [1, 2]}}),
+            &json!({"city": "London", "n": {"a": [1, 3]}, "more": true}),
+        );
+        let said: Vec<_> = found
+            .iter()
+            .map(|d| (d.what.as_str(), d.expected.as_deref(), d.found.as_deref()))
+            .collect();
+        assert_eq!(
+            said,
+            [
+                ("argument city", Some("\"Paris\""), Some("\"London\"")),
+                ("argument n.a[1]", Some("2"), Some("3")),
+                ("argument more", None, Some("true")),
+            ]
+        );
+    }
+}

@@ -1,0 +1,229 @@
+//! Many patterns against many calls.
+//!
+//! Names are compared once per name, not once per call; of the patterns whose
+//! name fits, those that want an argument to have a plain value are found by
+//! that value. Only what is left is looked at call by call.
+
+use super::name::Prefixes;
+use super::{CallPattern, CallTable, Lack, Truth};
+use crate::engine::{Column, TooLarge};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use toolmark_trace::{Call, Fact};
+
+/// The most pairs of pattern and call that are kept: 256 MB of bits.
+const MOST_PAIRS: usize = 1 << 31;
+
+/// The most that is looked at, in calls; long arguments and results count for more.
+const MOST_WORK: usize = 1 << 24;
+
+/// How many bytes of a payload cost as much as a call.
+const BYTES: usize = 256;
+
+/// How many open questions are kept for the explanation.
+const KEPT: usize = 20;
+
+/// Which calls meet which pattern.
+#[derive(Debug)]
+pub struct Fits {
+    /// For every pattern the calls that meet it.
+    pub sure: Vec<Column>,
+    /// The same with the calls that may meet it; only for patterns that have any.
+    possible: BTreeMap<usize, Column>,
+    /// Some of the open questions: pattern, call, and what is missing.
+    pub open: Vec<(usize, usize, Lack)>,
+}
+
+impl Fits {
+    /// The calls that meet a pattern or may meet it.
+    #[must_use]
+    pub fn possible(&self, pattern: usize) -> &Column {
+        self.possible.get(&pattern).unwrap_or(&self.sure[pattern])
+    }
+
+    /// Is every question answered?
+    #[must_use]
+    pub fn is_certain(&self) -> bool {
+        self.possible.is_empty()
+    }
+
+    /// Takes calls out of a pattern's.
+    pub fn exclude(&mut self, pattern: usize, calls: &Column) {
+        self.sure[pattern].exclude(calls);
+        if let Some(possible) = self.possible.get_mut(&pattern) {
+            possible.exclude(calls);
+            if *possible == self.sure[pattern] {
+                self.possible.remove(&pattern);
+            }
+        }
+        self.open.retain(|(at, call, _)| *at != pattern || !calls.get(*call));
+    }
+}
+
+/// Lays every pattern against every call.
+pub fn fits(
+    patterns: &[&CallPattern],
+    table: &CallTable<'_>,
+    prefixes: Prefixes,
+) -> Result<Fits, TooLarge> {
+    let calls = table.len();
+    if patterns.len().saturating_mul(calls) > MOST_PAIRS {
+        return Err(TooLarge);
+    }
+    let mut all = Filling {
+        patterns,
+        table,
+        fits: Fits {
+            sure: patterns.iter().map(|_| Column::new(calls)).collect(),
+            possible: BTreeMap::new(),
+            open: Vec::new(),
+        },
+        work: 0,
+    };
+    let buckets = buckets(patterns, table, prefixes);
+    for (call, made) in table.calls().iter().enumerate() {
+        if let Some(bucket) = buckets.get(made.name as usize) {
+            all.call(call, bucket)?;
+        }
+    }
+    Ok(all.fits)
+}
+
+/// The patterns that a name fits.
+#[derive(Default)]
+struct Bucket {
+    /// Nothing but the name is asked.
+    named: Vec<u32>,
+    /// Everything else is asked call by call.
+    asked: Vec<u32>,
+    /// An argument must have a plain value: by the argument, then the value.
+    keyed: BTreeMap<String, HashMap<Plain, Vec<u32>>>,
+    /// The name itself could not be decided.
+    open: Vec<u32>,
+}
+
+/// A value that may be equal to another of the same `Plain`.
+#[derive(PartialEq, Eq, Hash)]
+enum Plain {
+    Null,
+    Bool(bool),
+    Number(u64),
+    Text(String),
+}
+
+impl Plain {
+    fn of(value: &Value) -> Option<Self> {
+        Some(match value {
+            Value::Null => Self::Null,
+            Value::Bool(value) => Self::Bool(*value),
+            // 1 and 1.0 are one number, and so are 0 and -0.
+            Value::Number(number) => Self::Number((number.as_f64()? + 0.0).to_bits()),
+            Value::String(text) => Self::Text(text.clone()),
+            _ => return None,
+        })
+    }
+}
+
+fn buckets(patterns: &[&CallPattern], table: &CallTable<'_>, prefixes: Prefixes) -> Vec<Bucket> {
+    let mut buckets: Vec<Bucket> = Vec::new();
+    buckets.resize_with(table.names().len(), Bucket::default);
+    for (number, pattern) in patterns.iter().enumerate() {
+        let number = number as u32;
+        let fitting = table.names().fitting(pattern.name(), prefixes);
+        for name in fitting.yes {
+            let bucket = &mut buckets[name as usize];
+            let key = pattern.key().and_then(|(key, value)| Some((key, Plain::of(value)?)));
+            match key {
+                _ if pattern.is_name_only() => bucket.named.push(number),
+                None => bucket.asked.push(number),
+                Some((key, value)) => {
+                    let values = bucket.keyed.entry(key.to_owned()).or_default();
+                    values.entry(value).or_default().push(number);
+                }
+            }
+        }
+        for name in fitting.unknown {
+            buckets[name as usize].open.push(number);
+        }
+    }
+    buckets
+}
+
+struct Filling<'a, 't> {
+    patterns: &'a [&'a CallPattern],
+    table: &'a CallTable<'t>,
+    fits: Fits,
+    work: usize,
+}
+
+impl Filling<'_, '_> {
+    fn call(&mut self, call: usize, bucket: &Bucket) -> Result<(), TooLarge> {
+        for &pattern in &bucket.named {
+            self.fits.sure[pattern as usize].set(call);
+        }
+        for &pattern in &bucket.asked {
+            self.ask(pattern, call, Truth::Yes)?;
+        }
+        for &pattern in &bucket.open {
+            self.ask(pattern, call, Truth::Unknown(Lack::Pattern))?;
+        }
+        if bucket.keyed.is_empty() {
+            return Ok(());
+        }
+        let made = &self.table.calls()[call];
+        if made.seen.call.args.is_none() && made.fidelity.lacks(Fact::Arguments) {
+            for pattern in bucket.keyed.values().flat_map(HashMap::values).flatten() {
+                self.ask(*pattern, call, Truth::Yes)?;
+            }
+            return Ok(());
+        }
+        let args = made.seen.call.args.as_ref().and_then(|args| args.parsed());
+        for (key, values) in &bucket.keyed {
+            let value = args.and_then(|args| args.get(key)).and_then(Plain::of);
+            for &pattern in value.and_then(|value| values.get(&value)).into_iter().flatten() {
+                self.ask(pattern, call, Truth::Yes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, number: u32, call: usize, name: Truth) -> Result<(), TooLarge> {
+        let pattern = self.patterns[number as usize];
+        let number = number as usize;
+        self.work += cost(pattern, self.table.calls()[call].seen.call);
+        if self.work > MOST_WORK {
+            return Err(TooLarge);
+        }
+        match name.and(pattern.fits(self.table, call)) {
+            Truth::Yes => {
+                self.fits.sure[number].set(call);
+                if let Some(possible) = self.fits.possible.get_mut(&number) {
+                    possible.set(call);
+                }
+            }
+            Truth::No => {}
+            Truth::Unknown(lack) => {
+                let sure = &self.fits.sure[number];
+                let possible = self.fits.possible.entry(number).or_insert_with(|| sure.clone());
+                possible.set(call);
+                if self.fits.open.len() < KEPT {
+                    self.fits.open.push((number, call, lack));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What it costs to lay a pattern against a call.
+fn cost(pattern: &CallPattern, call: &Call) -> usize {
+    let args = call.args.as_ref().map_or(0, |args| args.source().raw().len());
+    let result = match &pattern.result {
+        None => 0,
+        Some(_) => {
+            let payload = call.result.as_ref().and_then(|result| result.payload.as_ref());
+            payload.map_or(0, |payload| payload.source().raw().len())
+        }
+    };
+    1 + (args + result) / BYTES
+}

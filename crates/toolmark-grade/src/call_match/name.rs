@@ -1,0 +1,258 @@
+//! Tool names against what is expected of them.
+
+use crate::pattern::Pattern;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use toolmark_trace::{Canonical, ToolName};
+
+/// What the name of a tool must be.
+#[derive(Debug, Clone)]
+pub enum NamePattern {
+    /// This name.
+    Exact(String),
+    /// This name, where `*` stands for any characters and `?` for one.
+    Glob(String),
+    /// A name in which this regular expression is found.
+    Regex(Pattern),
+}
+
+/// How far a name may differ from the one that is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prefixes {
+    /// `search` also stands for `mcp__web__search` where no other server has a `search`.
+    MayBeLeftOut,
+    /// The server is always written, as in `web/search`.
+    AreNeeded,
+}
+
+impl NamePattern {
+    /// A name or a glob, by what is written.
+    #[must_use]
+    pub fn word(word: &str) -> Self {
+        match word.contains(['*', '?']) {
+            true => Self::Glob(word.to_owned()),
+            false => Self::Exact(word.to_owned()),
+        }
+    }
+
+    /// Is it the same question?
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Exact(a), Self::Exact(b)) | (Self::Glob(a), Self::Glob(b)) => a == b,
+            (Self::Regex(a), Self::Regex(b)) => a.source() == b.source(),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for NamePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact(name) | Self::Glob(name) => write!(f, "`{name}`"),
+            Self::Regex(pattern) => write!(f, "`/{pattern}/`"),
+        }
+    }
+}
+
+/// The different names of the tools that were called.
+#[derive(Debug, Default)]
+pub struct Names {
+    names: Vec<Known>,
+    by_name: HashMap<String, u32>,
+    by_canonical: HashMap<String, Vec<u32>>,
+    by_tool: HashMap<String, Vec<u32>>,
+    /// The servers that have a tool of this name, called or only offered.
+    servers: HashMap<String, BTreeSet<String>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    full: String,
+    /// `server/tool`.
+    canonical: Option<String>,
+}
+
+/// The names that fit a pattern, and those it gave up on.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Fitting {
+    /// By their place among the names.
+    pub yes: Vec<u32>,
+    /// Those on which a pattern took too many steps.
+    pub unknown: Vec<u32>,
+}
+
+impl Names {
+    /// The number of a name; a new one where it is new.
+    pub fn add(&mut self, name: &ToolName) -> u32 {
+        let full = name.full();
+        if let Some(number) = self.by_name.get(&*full) {
+            return *number;
+        }
+        let number = self.names.len() as u32;
+        let Canonical { server, tool } = name.canonical();
+        let canonical = server.as_ref().map(|server| format!("{server}/{tool}"));
+        if let Some(canonical) = &canonical {
+            self.by_canonical.entry(canonical.clone()).or_default().push(number);
+        }
+        self.by_tool.entry(tool.clone()).or_default().push(number);
+        self.offer_canonical(server, tool);
+        self.by_name.insert(full.clone().into_owned(), number);
+        self.names.push(Known { full: full.into_owned(), canonical });
+        number
+    }
+
+    /// A tool that could have been called.
+    pub fn offer(&mut self, name: &ToolName) {
+        let Canonical { server, tool } = name.canonical();
+        self.offer_canonical(server, tool);
+    }
+
+    fn offer_canonical(&mut self, server: Option<String>, tool: String) {
+        if let Some(server) = server {
+            self.servers.entry(tool).or_default().insert(server);
+        }
+    }
+
+    /// How many names there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Was no tool called?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// A name by its number.
+    #[must_use]
+    pub fn get(&self, number: u32) -> &str {
+        self.names.get(number as usize).map_or("", |known| &known.full)
+    }
+
+    /// The names that fit a pattern.
+    #[must_use]
+    pub fn fitting(&self, pattern: &NamePattern, prefixes: Prefixes) -> Fitting {
+        let mut found = Fitting::default();
+        match pattern {
+            NamePattern::Exact(word) => found.yes = self.called(word, prefixes),
+            NamePattern::Glob(glob) => {
+                let fits = |known: &&Known| {
+                    is_glob_match(glob, &known.full)
+                        || known.canonical.as_ref().is_some_and(|name| is_glob_match(glob, name))
+                };
+                found.yes = self.numbers(fits);
+            }
+            NamePattern::Regex(pattern) => {
+                for (number, known) in self.names.iter().enumerate() {
+                    match pattern.is_match(&known.full) {
+                        Ok(true) => found.yes.push(number as u32),
+                        Ok(false) => {}
+                        Err(_) => found.unknown.push(number as u32),
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn numbers(&self, fits: impl Fn(&&Known) -> bool) -> Vec<u32> {
+        let all = self.names.iter().enumerate();
+        all.filter(|(_, known)| fits(known)).map(|(number, _)| number as u32).collect()
+    }
+
+    fn called(&self, word: &str, prefixes: Prefixes) -> Vec<u32> {
+        if let Some(number) = self.by_name.get(word) {
+            return vec![*number];
+        }
+        if let Some(numbers) = self.by_canonical.get(word) {
+            return numbers.clone();
+        }
+        let is_one_server = self.servers.get(word).is_none_or(|servers| servers.len() == 1);
+        match (self.by_tool.get(word).map(Vec::as_slice), prefixes) {
+            (Some([number]), Prefixes::MayBeLeftOut) if is_one_server => vec![*number],
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Is the whole text what the glob says?
+fn is_glob_match(glob: &str, text: &str) -> bool {
+    let (glob, text): (Vec<char>, Vec<char>) = (glob.chars().collect(), text.chars().collect());
+    let (mut g, mut t) = (0, 0);
+    // Where to go on when a star has to take one character more.
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match glob.get(g) {
+            Some('*') => {
+                star = Some((g, t));
+                g += 1;
+            }
+            Some(&c) if c == '?' || c == text[t] => {
+                g += 1;
+                t += 1;
+            }
+            _ => match star {
+                Some((at, taken)) => {
+                    star = Some((at, taken + 1));
+                    (g, t) = (at + 1, taken + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    glob[g..].iter().all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs() {
+        for (glob, text, want) in [
+            ("*", "", true),
+            ("get_*", "get_issue", true),
+            ("get_*", "target_issue", false),
+            ("*_issue", "get_issue", true),
+            ("g?t", "get", true),
+            ("g?t", "gt", false),
+            ("a*b*c", "aXbYbZc", true),
+            ("a*b*c", "aXbY", false),
+            ("?", "ö", true),
+            ("", "", true),
+        ] {
+            assert_eq!(is_glob_match(glob, text), want, "{glob} {text}");
+        }
+    }
+
+    #[test]
+    fn servers_may_be_left_out_where_there_is_one() {
+        let mut names = Names::default();
+        for name in ["mcp__web__search", "mcp__a__read", "mcp__b__read", "Bash", "mcp__x__Bash"] {
+            names.add(&ToolName::new(name));
+        }
+        names.offer(&ToolName::new("mcp__c__fetch"));
+        names.offer(&ToolName::new("mcp__d__fetch"));
+        names.add(&ToolName::new("mcp__c__fetch"));
+        let exact = |word: &str, prefixes| {
+            let found = names.fitting(&NamePattern::word(word), prefixes).yes;
+            found.into_iter().map(|n| names.get(n).to_owned()).collect::<Vec<_>>()
+        };
+        let loose = |word: &str| exact(word, Prefixes::MayBeLeftOut);
+        assert_eq!(loose("search"), ["mcp__web__search"]);
+        assert_eq!(loose("web/search"), ["mcp__web__search"]);
+        assert_eq!(loose("read"), [] as [&str; 0], "two servers have it");
+        assert_eq!(loose("fetch"), [] as [&str; 0], "two servers offer it");
+        assert_eq!(loose("b/read"), ["mcp__b__read"]);
+        assert_eq!(loose("Bash"), ["Bash"], "a name that is there means itself");
+        assert_eq!(loose("*/read"), ["mcp__a__read", "mcp__b__read"]);
+        assert_eq!(loose("mcp__a__*"), ["mcp__a__read"]);
+        assert_eq!(exact("search", Prefixes::AreNeeded), [] as [&str; 0]);
+        assert_eq!(exact("web/search", Prefixes::AreNeeded), ["mcp__web__search"]);
+        let regex = NamePattern::Regex(Pattern::new("^mcp__.*read$").unwrap());
+        assert_eq!(names.fitting(&regex, Prefixes::AreNeeded).yes, [1, 2]);
+    }
+}

@@ -1,0 +1,403 @@
+//! A reading in words: rows, the first divergence, and what to change.
+
+use super::Expect;
+use super::reading::{Known, Mood, Reading};
+use crate::call_match::{Difference, Prefixes};
+use crate::engine::{Extras, Grid, align, assign};
+use crate::evidence::{Evidence, Role};
+use crate::explanation::{Explanation, Row, RowState};
+use crate::view::View;
+use std::collections::BTreeSet;
+
+/// More calls of one expectation than this have no row.
+const CALLS_SHOWN: usize = 5;
+
+/// Of a longer run of allowed extra calls only the ends are shown.
+const RUN_SHOWN: usize = 4;
+
+/// More extra calls than this have no row, and more changes are not listed.
+const LISTED: usize = 50;
+
+/// Pairs of call and expectation among which near misses are looked for.
+const MOST_PAIRS: usize = 1 << 20;
+
+/// A reading in words.
+pub(super) struct Explained {
+    pub(super) explanation: Explanation,
+    pub(super) evidence: Vec<Evidence>,
+}
+
+/// Where a row goes: at a call, or right before one.
+type Place = (usize, bool);
+
+/// An expectation without a call, and between which calls it should have one.
+struct Gap {
+    pattern: usize,
+    /// The first call it could be.
+    from: usize,
+    /// The call after the last it could be.
+    to: usize,
+    /// The call it should come after.
+    after: Option<usize>,
+    times: usize,
+}
+
+struct Writer<'w, 't, 'a, 'v> {
+    expect: &'w Expect,
+    view: &'w View<'v>,
+    known: &'w Known<'t, 'a>,
+    mood: Mood,
+    reading: &'w Reading,
+    rows: Vec<(Place, Row)>,
+    repair: Vec<String>,
+    evidence: Vec<Evidence>,
+    /// Extra calls that were paired with something they nearly are.
+    paired: BTreeSet<usize>,
+    elided: usize,
+}
+
+impl Explained {
+    pub(super) fn new(
+        expect: &Expect,
+        view: &View<'_>,
+        known: &Known<'_, '_>,
+        mood: Mood,
+        reading: &Reading,
+    ) -> Self {
+        let mut writer = Writer {
+            expect,
+            view,
+            known,
+            mood,
+            reading,
+            rows: Vec::new(),
+            repair: Vec::new(),
+            evidence: Vec::new(),
+            paired: BTreeSet::new(),
+            elided: 0,
+        };
+        writer.sequence();
+        writer.calls();
+        writer.violations();
+        writer.extras();
+        writer.finish()
+    }
+}
+
+impl Writer<'_, '_, '_, '_> {
+    fn row(
+        &mut self,
+        place: Place,
+        expected: Option<String>,
+        call: Option<usize>,
+        state: RowState,
+        why: Option<String>,
+    ) {
+        let call = call.and_then(|call| self.known.table.call_ref(self.view, call));
+        self.rows.push((place, Row { expected, call, state, why }));
+    }
+
+    /// The calls an expectation got.
+    fn matched(&mut self, pattern: usize, calls: &[usize]) {
+        let words = self.expect.patterns[pattern].to_string();
+        for &call in calls.iter().take(CALLS_SHOWN) {
+            let is_sure = self.known.fits.sure[pattern].get(call);
+            let (state, why) = match is_sure || self.mood == Mood::Worst {
+                true => (RowState::Matched, None),
+                false => (RowState::Unknown, self.open(pattern, call)),
+            };
+            self.row((call, true), Some(words.clone()), Some(call), state, why);
+            let table = self.known.table;
+            let text = format!("is {words}");
+            self.evidence.extend(table.evidence(self.view, Role::Matched, text, call));
+        }
+        self.elided += calls.len().saturating_sub(CALLS_SHOWN);
+    }
+
+    /// What is missing to tell whether a call meets an expectation.
+    fn open(&self, pattern: usize, call: usize) -> Option<String> {
+        let open = self.known.fits.open.iter().find(|open| (open.0, open.1) == (pattern, call));
+        Some(open.map_or("it cannot be told".to_owned(), |(_, _, lack)| lack.words().to_owned()))
+    }
+
+    fn sequence(&mut self) {
+        let places = &self.reading.alignment.places;
+        let mut next_starts = vec![self.known.table.len(); places.len()];
+        let mut next = self.known.table.len();
+        for (at, place) in places.iter().enumerate().rev() {
+            next_starts[at] = next;
+            next = place.calls.first().map_or(next, |first| next.min(*first));
+        }
+        let mut after: Option<usize> = None;
+        let mut gaps = Vec::new();
+        for (at, place) in places.iter().enumerate() {
+            self.matched(place.id, &place.calls);
+            let is_optional = self.expect.item(place.id).is_some_and(|item| item.optional);
+            let from = after.map_or(0, |call| call + 1);
+            if place.missing > 0 {
+                let (pattern, times) = (place.id, place.missing);
+                gaps.push(Gap { pattern, from, to: next_starts[at], after, times });
+            } else if is_optional && place.calls.is_empty() {
+                let words = format!("{} (optional)", self.expect.patterns[place.id]);
+                self.row((from, false), Some(words), None, RowState::Skipped, None);
+            }
+            after = after.max(place.calls.last().copied());
+        }
+        self.gaps(gaps, true);
+    }
+
+    fn calls(&mut self) {
+        let Some(covered) = &self.reading.covered else { return };
+        let mut gaps = Vec::new();
+        for (at, want) in self.expect.calls.iter().enumerate() {
+            self.matched(want.pattern, &covered.calls[at]);
+            let to = self.known.table.len();
+            if covered.missing[at] > 0 {
+                let (pattern, times) = (want.pattern, covered.missing[at]);
+                gaps.push(Gap { pattern, from: 0, to, after: None, times });
+            }
+        }
+        self.gaps(gaps, false);
+    }
+
+    /// Pairs what is missing with calls that nearly are it: the same tool, and
+    /// of no other use. Then says what is missing and what is wrong.
+    fn gaps(&mut self, gaps: Vec<Gap>, is_ordered: bool) {
+        let near = self.near_misses(&gaps, is_ordered);
+        for (gap, near) in gaps.iter().zip(near) {
+            let words = self.expect.patterns[gap.pattern].to_string();
+            let mut times = gap.times;
+            if let Some(call) = near {
+                times -= 1;
+                self.paired.insert(call);
+                let differences = self.differences(gap.pattern, call);
+                let why = differences.iter().map(said).collect::<Vec<_>>().join("; ");
+                let title = self.known.table.title(call);
+                self.repair.push(change(&title, &differences));
+                let evidence =
+                    self.known.table.evidence(self.view, Role::Mismatch, why.clone(), call);
+                self.evidence.extend(evidence);
+                self.row(
+                    (call, true),
+                    Some(words.clone()),
+                    Some(call),
+                    RowState::Mismatched,
+                    Some(why),
+                );
+            }
+            if times == 0 {
+                continue;
+            }
+            let words = match times {
+                1 => words,
+                times => format!("{times} × {words}"),
+            };
+            let why = if is_ordered { self.misplaced(gap) } else { None };
+            let place = match &gap.after {
+                _ if !is_ordered => String::new(),
+                Some(call) => format!(" after {}", self.known.table.title(*call)),
+                None if gap.to < self.known.table.len() => {
+                    format!(" before {}", self.known.table.title(gap.to))
+                }
+                None => String::new(),
+            };
+            self.repair.push(format!("call {words}{place}"));
+            let said = why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+            self.evidence.push(Evidence::absence(format!("{words} was not called{place}{said}")));
+            let at = if is_ordered { gap.from } else { usize::MAX };
+            self.row((at, false), Some(words), None, RowState::Missing, why);
+        }
+    }
+
+    /// For every gap a call that nearly fits.
+    fn near_misses(&self, gaps: &[Gap], is_ordered: bool) -> Vec<Option<usize>> {
+        let table = self.known.table;
+        let used: BTreeSet<usize> = self.used().collect();
+        let candidates: Vec<usize> = (0..table.len()).filter(|call| !used.contains(call)).collect();
+        if candidates.len().saturating_mul(gaps.len()) > MOST_PAIRS {
+            return vec![None; gaps.len()];
+        }
+        let mut grid = Grid::new(candidates.len(), gaps.len());
+        for (at, gap) in gaps.iter().enumerate() {
+            let pattern = &self.expect.patterns[gap.pattern];
+            let names = table.names().fitting(pattern.name(), Prefixes::MayBeLeftOut).yes;
+            let names: BTreeSet<u32> = names.into_iter().collect();
+            for (n, &call) in candidates.iter().enumerate() {
+                let is_here = (gap.from..gap.to).contains(&call);
+                let is_paired = self.paired.contains(&call);
+                if is_here && !is_paired && names.contains(&table.calls()[call].name) {
+                    grid.set(n, at);
+                }
+            }
+        }
+        let found = match is_ordered {
+            true => align(&grid).unwrap_or_else(|_| vec![None; gaps.len()]),
+            false => assign(&grid),
+        };
+        found.into_iter().map(|n| n.map(|n| candidates[n])).collect()
+    }
+
+    /// Every call that some expectation got.
+    fn used(&self) -> impl Iterator<Item = usize> + '_ {
+        let covered = self.reading.covered.iter().flat_map(|covered| covered.used.iter());
+        self.reading.alignment.calls().chain(covered)
+    }
+
+    fn differences(&self, pattern: usize, call: usize) -> Vec<Difference> {
+        let table = self.known.table;
+        let mut all = self.expect.patterns[pattern].differences(table, call);
+        if all.is_empty() {
+            let status = table.calls()[call].seen.call.status.word();
+            all.push(Difference {
+                what: "status".into(),
+                expected: Some("one that counts as done".into()),
+                found: Some(status.into()),
+            });
+        }
+        all
+    }
+
+    /// A call that is what is missing, but stands elsewhere.
+    fn misplaced(&self, gap: &Gap) -> Option<String> {
+        let used: BTreeSet<usize> = self.reading.alignment.calls().collect();
+        let column = self.known.wanted(gap.pattern, self.mood);
+        let call = column.iter().take(LISTED).find(|call| !used.contains(call))?;
+        let title = self.known.table.title(call);
+        Some(match call < gap.from {
+            true => format!("{title} comes too early"),
+            false => format!("{title} comes too late"),
+        })
+    }
+
+    fn violations(&mut self) {
+        let mut all: Vec<(usize, String)> = Vec::new();
+        let reading = self.reading;
+        let patterns = &self.expect.patterns;
+        all.extend(reading.unwanted.iter().map(|call| (*call, "no call was right".into())));
+        for (&pattern, calls) in self.expect.forbidden.iter().zip(&reading.forbidden) {
+            let why = format!("{} is forbidden", patterns[pattern]);
+            all.extend(calls.iter().map(|call| (*call, why.clone())));
+        }
+        all.extend(reading.strays.iter().map(|call| (*call, "its tool is not allowed".into())));
+        for call in all.iter().map(|(call, _)| *call).collect::<BTreeSet<_>>() {
+            self.repair.push(format!("remove {}", self.known.table.title(call)));
+        }
+        for calls in reading.sequences.iter().flatten() {
+            if let [before @ .., last] = calls.as_slice() {
+                let titles: Vec<String> =
+                    before.iter().map(|call| self.known.table.title(*call)).collect();
+                let why = match titles.is_empty() {
+                    true => "it is forbidden".to_owned(),
+                    false => format!("it must not follow {}", titles.join(" and ")),
+                };
+                all.push((*last, why));
+                self.repair.push(format!("remove {}", self.known.table.title(*last)));
+            }
+        }
+        for (never, calls) in self.expect.never.iter().zip(&reading.never) {
+            let before = &patterns[never.before];
+            all.extend(calls.iter().map(|call| (*call, format!("it comes before {before}"))));
+            if let Some(first) = calls.first() {
+                let title = self.known.table.title(*first);
+                self.repair.push(format!("call {before} before {title}"));
+            }
+        }
+        for &(at, fitting) in &reading.counted {
+            let want = &self.expect.calls[at];
+            let over = fitting.saturating_sub(want.max.unwrap_or(usize::MAX));
+            if over > 0 {
+                let pattern = &patterns[want.pattern];
+                self.repair.push(format!("remove {over} of the {fitting} calls of {pattern}"));
+            }
+        }
+        self.elided += all.len().saturating_sub(LISTED);
+        for (call, why) in all.into_iter().take(LISTED) {
+            self.row((call, true), None, Some(call), RowState::Forbidden, Some(why));
+        }
+    }
+
+    fn extras(&mut self) {
+        let is_forbidden = self.expect.extras == Extras::Forbidden;
+        let extras: Vec<usize> = self
+            .reading
+            .extras
+            .iter()
+            .copied()
+            .filter(|call| !self.paired.contains(call))
+            .collect();
+        let mut shown = 0;
+        let mut start = 0;
+        while start < extras.len() {
+            let run = (start + 1..extras.len())
+                .find(|at| extras[*at] != extras[at - 1] + 1)
+                .unwrap_or(extras.len());
+            for at in start..run {
+                let is_end = at < start + RUN_SHOWN / 2 || at + RUN_SHOWN / 2 >= run;
+                if shown == LISTED || !(is_forbidden || is_end) {
+                    self.elided += 1;
+                    continue;
+                }
+                shown += 1;
+                let call = extras[at];
+                self.row((call, true), None, Some(call), RowState::Extra, None);
+            }
+            start = run;
+        }
+        if is_forbidden {
+            let titles = extras.iter().map(|call| self.known.table.title(*call));
+            self.repair.extend(titles.map(|title| format!("remove {title}")).take(LISTED));
+        }
+    }
+
+    fn finish(mut self) -> Explained {
+        self.rows.sort_by_key(|(place, _)| *place);
+        let rows: Vec<Row> = self.rows.into_iter().map(|(_, row)| row).collect();
+        let is_forbidden = self.expect.extras == Extras::Forbidden;
+        let divergence = rows.iter().position(|row| match row.state {
+            RowState::Matched | RowState::Skipped => false,
+            RowState::Extra => is_forbidden,
+            RowState::Mismatched | RowState::Missing | RowState::Forbidden | RowState::Unknown => {
+                true
+            }
+        });
+        // A call may be forbidden and extra at once.
+        let mut told = BTreeSet::new();
+        self.repair.retain(|change| told.insert(change.clone()));
+        if self.repair.len() > LISTED {
+            let more = self.repair.len() - LISTED;
+            self.repair.truncate(LISTED);
+            self.repair.push(format!("and {more} more changes"));
+        }
+        // What decides comes before what only agrees.
+        self.evidence.sort_by_key(|evidence| evidence.role == Role::Matched);
+        let explanation =
+            Explanation { rows, elided: self.elided, divergence, repair: self.repair };
+        Explained { explanation, evidence: self.evidence }
+    }
+}
+
+/// A difference as a fragment.
+fn said(difference: &Difference) -> String {
+    let Difference { what, expected, found } = difference;
+    match (expected, found) {
+        (Some(expected), Some(found)) => format!("{what} is {found}, expected {expected}"),
+        (Some(expected), None) => format!("{what} is missing, expected {expected}"),
+        (None, Some(found)) => format!("{what} is {found} and was not expected"),
+        (None, None) => format!("{what} differs"),
+    }
+}
+
+/// What to change about a call.
+fn change(title: &str, differences: &[Difference]) -> String {
+    let mut changes: Vec<String> = Vec::new();
+    for Difference { what, expected, found } in differences {
+        let of = if changes.is_empty() { format!(" of {title}") } else { String::new() };
+        changes.push(match (expected, found) {
+            (Some(expected), Some(found)) => format!("{what}{of} from {found} to {expected}"),
+            (Some(expected), None) => format!("{what}{of} from nothing to {expected}"),
+            (None, Some(found)) => format!("{what}{of} from {found} to nothing"),
+            (None, None) => format!("{what}{of}"),
+        });
+    }
+    format!("change {}", changes.join(" and "))
+}

@@ -1,0 +1,379 @@
+//! From readings to an outcome.
+
+use super::Expect;
+use super::explain::Explained;
+use super::reading::{Known, Mood, Reading};
+use crate::call_match::CallTable;
+use crate::engine::Extras;
+use crate::evidence::{Evidence, Role};
+use crate::gate::rounded;
+use crate::grader::Grader;
+use crate::outcome::{Cause, Metrics, Outcome, Part, Verdict};
+use crate::subject::Subject;
+use crate::view::View;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// How much evidence is shown.
+const EVIDENCE: usize = 20;
+
+/// How many checks are listed.
+const PARTS: usize = 2000;
+
+/// How many of a kind are named in a sentence.
+const NAMED: usize = 3;
+
+impl Grader for Expect {
+    fn grade(&self, subject: &Subject<'_>) -> Outcome {
+        let table = CallTable::of(&subject.view, self.agents, self.parallel);
+        let too_large = |_| {
+            let reason = format!(
+                "{} calls against {} expectations are too much to align in good time",
+                table.len(),
+                self.patterns.len()
+            );
+            Outcome::unknown(Cause::Limit, reason)
+        };
+        self.answer(&subject.view, &table).unwrap_or_else(too_large)
+    }
+}
+
+/// The reading that decided.
+struct Answer<'r> {
+    mood: Mood,
+    reading: &'r Reading,
+    checks: &'r [Check],
+    verdict: Verdict,
+}
+
+/// One check of a reading: what was asked, how many aspects it has, and how
+/// many of them hold.
+#[derive(Debug, Clone)]
+struct Check {
+    text: String,
+    asked: usize,
+    held: usize,
+    reason: Option<String>,
+}
+
+impl Check {
+    fn rule(text: String, wrong: Option<String>) -> Self {
+        Self { text, asked: 1, held: usize::from(wrong.is_none()), reason: wrong }
+    }
+
+    fn holds(&self) -> bool {
+        self.held == self.asked
+    }
+}
+
+impl Expect {
+    fn answer(
+        &self,
+        view: &View<'_>,
+        table: &CallTable<'_>,
+    ) -> Result<Outcome, crate::engine::TooLarge> {
+        let known = Known::new(self, table)?;
+        let worst = self.read(&known, Mood::Worst)?;
+        let worst_checks = self.checks(table, &worst);
+        let passes = worst_checks.iter().all(Check::holds);
+        if passes || known.is_certain() {
+            let verdict = Verdict::of(passes);
+            let answer =
+                Answer { mood: Mood::Worst, reading: &worst, checks: &worst_checks, verdict };
+            let parts = parts(&worst_checks, &worst_checks);
+            return Ok(self.outcome(view, &known, &answer, parts));
+        }
+        let best = self.read(&known, Mood::Best)?;
+        let best_checks = self.checks(table, &best);
+        let verdict = match best_checks.iter().all(Check::holds) {
+            true => Verdict::Unknown(Cause::MissingEvidence),
+            false => Verdict::Fail,
+        };
+        let answer = Answer { mood: Mood::Best, reading: &best, checks: &best_checks, verdict };
+        let parts = parts(&best_checks, &worst_checks);
+        Ok(self.outcome(view, &known, &answer, parts))
+    }
+
+    /// Every check of a reading, in the order of the configuration.
+    fn checks(&self, table: &CallTable<'_>, reading: &Reading) -> Vec<Check> {
+        let mut all = Vec::new();
+        for place in &reading.alignment.places {
+            let Some(item) = self.item(place.id).filter(|item| !item.optional) else { continue };
+            all.push(Check {
+                text: self.expected(place.id, item.count),
+                asked: item.count,
+                held: item.count - place.missing,
+                reason: missing(place.missing, item.count),
+            });
+        }
+        for (at, want) in self.calls.iter().enumerate() {
+            let lacking = reading.covered.as_ref().map_or(0, |covered| covered.missing[at]);
+            if want.min > 0 {
+                all.push(Check {
+                    text: self.expected(want.pattern, want.min),
+                    asked: want.min,
+                    held: want.min - lacking,
+                    reason: missing(lacking, want.min),
+                });
+            }
+        }
+        for &(at, fitting) in &reading.counted {
+            let want = &self.calls[at];
+            let max = want.max.unwrap_or(usize::MAX);
+            let text = format!("at most {max} × {}", self.patterns[want.pattern]);
+            let wrong = (fitting > max).then(|| format!("{fitting} calls fit"));
+            all.push(Check::rule(text, wrong));
+        }
+        let titles = |calls: &[usize]| titles(table, calls);
+        if self.is_none {
+            let calls = &reading.unwanted;
+            let wrong = (!calls.is_empty()).then(|| titles(calls));
+            all.push(Check::rule("no call at all".into(), wrong));
+        }
+        if !self.only.is_empty() {
+            let names: Vec<String> = self.only.iter().map(ToString::to_string).collect();
+            let wrong = (!reading.strays.is_empty()).then(|| titles(&reading.strays));
+            all.push(Check::rule(format!("only {}", names.join(", ")), wrong));
+        }
+        if self.extras == Extras::Forbidden {
+            let extras = &reading.extras;
+            all.push(Check {
+                text: "no extra calls".into(),
+                asked: extras.len(),
+                held: 0,
+                reason: (!extras.is_empty()).then(|| titles(extras)),
+            });
+        }
+        for (&pattern, calls) in self.forbidden.iter().zip(&reading.forbidden) {
+            let wrong = (!calls.is_empty()).then(|| titles(calls));
+            all.push(Check::rule(format!("never {}", self.patterns[pattern]), wrong));
+        }
+        for (follows, calls) in self.sequences.iter().zip(&reading.sequences) {
+            let wrong = calls.as_ref().map(|calls| titles(calls));
+            all.push(Check::rule(self.followed(follows), wrong));
+        }
+        for (never, calls) in self.never.iter().zip(&reading.never) {
+            let (call, before) = (&self.patterns[never.call], &self.patterns[never.before]);
+            let wrong = (!calls.is_empty()).then(|| titles(calls));
+            all.push(Check::rule(format!("never {call} before {before}"), wrong));
+        }
+        all
+    }
+
+    fn expected(&self, pattern: usize, count: usize) -> String {
+        match count {
+            1 => self.patterns[pattern].to_string(),
+            count => format!("{count} × {}", self.patterns[pattern]),
+        }
+    }
+
+    fn followed(&self, follows: &super::Follows) -> String {
+        let names: Vec<String> =
+            follows.patterns.iter().map(|p| self.patterns[*p].to_string()).collect();
+        let how = if follows.is_contiguous { "directly followed by" } else { "followed by" };
+        format!("never {}", names.join(&format!(" {how} ")))
+    }
+
+    fn outcome(
+        &self,
+        view: &View<'_>,
+        known: &Known<'_, '_>,
+        answer: &Answer<'_>,
+        parts: Vec<Part>,
+    ) -> Outcome {
+        let table = known.table;
+        let Answer { mood, reading, checks, verdict } = *answer;
+        let asked: usize = checks.iter().map(|check| check.asked).sum();
+        let held: usize = checks.iter().map(|check| check.held).sum();
+        let score = match (verdict, asked) {
+            (Verdict::Unknown(_), _) => None,
+            (_, 0) => Some(1.0),
+            _ => Some(held as f64 / asked as f64),
+        };
+        let reason = self.reason(table, known, answer);
+        let explained = Explained::new(self, view, known, mood, reading);
+        let mut outcome = Outcome::scored(verdict, 0.0, reason);
+        outcome.score = score;
+        outcome.metrics = self.metrics(table, reading, verdict);
+        outcome.parts = parts;
+        outcome.notes = self.notes(table, reading);
+        let found = self.violations(table, view, reading);
+        outcome.evidence = found.into_iter().chain(explained.evidence).take(EVIDENCE).collect();
+        outcome.explanation = Some(explained.explanation);
+        outcome
+    }
+
+    fn violations(
+        &self,
+        table: &CallTable<'_>,
+        view: &View<'_>,
+        reading: &Reading,
+    ) -> Vec<Evidence> {
+        let mut all = Vec::new();
+        let mut add = |words: &str, calls: &[usize]| {
+            let calls = calls.iter().take(EVIDENCE);
+            all.extend(calls.filter_map(|c| table.evidence(view, Role::Violation, words, *c)));
+        };
+        add("no call was right", &reading.unwanted);
+        for (&pattern, calls) in self.forbidden.iter().zip(&reading.forbidden) {
+            add(&format!("{} is forbidden", self.patterns[pattern]), calls);
+        }
+        for (follows, calls) in self.sequences.iter().zip(&reading.sequences) {
+            add(&self.followed(follows), calls.as_deref().unwrap_or_default());
+        }
+        for (never, calls) in self.never.iter().zip(&reading.never) {
+            add(&format!("before {}", self.patterns[never.before]), calls);
+        }
+        add("not among the allowed tools", &reading.strays);
+        if self.extras == Extras::Forbidden {
+            add("not expected", &reading.extras);
+        }
+        for &(at, fitting) in &reading.counted {
+            let want = &self.calls[at];
+            if want.max.is_some_and(|max| fitting > max) {
+                let over = reading.covered.as_ref().map(|covered| covered.calls[at].as_slice());
+                let words = format!("one of {fitting} calls that fit");
+                add(&words, over.unwrap_or_default());
+            }
+        }
+        all
+    }
+
+    fn reason(&self, table: &CallTable<'_>, known: &Known<'_, '_>, answer: &Answer<'_>) -> String {
+        let Answer { reading, checks, verdict, .. } = *answer;
+        if let Verdict::Unknown(_) = verdict {
+            let open = known.fits.open.first().map(|&(pattern, call, lack)| {
+                let (title, pattern) = (table.title(call), &self.patterns[pattern]);
+                format!("whether {title} is {pattern}: {}", lack.words())
+            });
+            let open = open.unwrap_or_else(|| "a pattern took too many steps".into());
+            return format!("cannot be told {open}");
+        }
+        let required = self.required(reading);
+        let missing = self.missing(reading);
+        let mut said = Vec::new();
+        if self.expects_calls() {
+            said.push(match missing {
+                0 => format!("all {required} expected calls were made"),
+                _ => format!("{} of {required} expected calls were made", required - missing),
+            });
+        }
+        let wrong: Vec<&Check> = checks.iter().filter(|check| !check.holds()).collect();
+        for check in wrong.iter().take(NAMED) {
+            let reason = check.reason.as_deref().unwrap_or_default();
+            said.push(format!("{}: {reason}", check.text));
+        }
+        if wrong.len() > NAMED {
+            said.push(format!("{} more", wrong.len() - NAMED));
+        }
+        if said.is_empty() {
+            said.push("nothing that must not happen did".into());
+        }
+        said.join("; ")
+    }
+
+    fn required(&self, reading: &Reading) -> usize {
+        let items = reading.alignment.places.iter().filter_map(|place| self.item(place.id));
+        let in_order: usize = items.filter(|item| !item.optional).map(|item| item.count).sum();
+        in_order + self.calls.iter().map(|want| want.min).sum::<usize>()
+    }
+
+    fn missing(&self, reading: &Reading) -> usize {
+        let covered = reading.covered.iter().flat_map(|covered| &covered.missing);
+        reading.alignment.missing() + covered.sum::<usize>()
+    }
+
+    fn metrics(&self, table: &CallTable<'_>, reading: &Reading, verdict: Verdict) -> Metrics {
+        let mut metrics = Metrics::new();
+        let mut put = |name: &str, value: Value| metrics.insert(name.to_owned(), value);
+        let violations =
+            [&reading.unwanted, &reading.strays].into_iter().map(Vec::len).sum::<usize>()
+                + reading.forbidden.iter().chain(&reading.never).map(Vec::len).sum::<usize>()
+                + reading.sequences.iter().flatten().count();
+        if self.expects_calls() && !matches!(verdict, Verdict::Unknown(_)) {
+            let (required, missing) = (self.required(reading), self.missing(reading));
+            let (matched, extra) = (required - missing, reading.extras.len());
+            put("required", required.into());
+            put("matched", matched.into());
+            put("missing", missing.into());
+            put("extra", extra.into());
+            put("forbidden", violations.into());
+            put("calls", table.len().into());
+            let share = |part: usize, whole: usize| match whole {
+                0 => 1.0,
+                whole => part as f64 / whole as f64,
+            };
+            let (precision, recall) = (share(matched, matched + extra), share(matched, required));
+            let f1 = match precision + recall {
+                0.0 => 0.0,
+                sum => 2.0 * precision * recall / sum,
+            };
+            put("precision", rounded(precision).into());
+            put("recall", rounded(recall).into());
+            put("f1", rounded(f1).into());
+        } else {
+            put("forbidden", violations.into());
+            put("calls", table.len().into());
+        }
+        metrics
+    }
+
+    fn notes(&self, table: &CallTable<'_>, reading: &Reading) -> Vec<String> {
+        let mut notes = Vec::new();
+        if !reading.extras.is_empty() {
+            let (count, titles) = (reading.extras.len(), titles(table, &reading.extras));
+            let word = if count == 1 { "call was" } else { "calls were" };
+            notes.push(format!("{count} {word} not expected: {titles}"));
+        }
+        let undone = table.undone().count();
+        if undone > 0 && !self.counts_failed && self.expects_calls() {
+            let word = if undone == 1 { "call that" } else { "calls that" };
+            notes.push(format!("{undone} {word} did not succeed did not count as done"));
+        }
+        if table.left_out() > 0 {
+            let count = table.left_out();
+            let word =
+                if count == 1 { "call of a sub-agent was" } else { "calls of sub-agents were" };
+            notes.push(format!("{count} {word} not looked at; `agents: all` includes them"));
+        }
+        notes
+    }
+}
+
+fn missing(missing: usize, count: usize) -> Option<String> {
+    match (missing, count) {
+        (0, _) => None,
+        (_, 1) => Some("not made".into()),
+        (missing, count) => Some(format!("{missing} of {count} not made")),
+    }
+}
+
+/// The first of these calls, and how many more there are.
+fn titles(table: &CallTable<'_>, calls: &[usize]) -> String {
+    let named: Vec<String> = calls.iter().take(NAMED).map(|call| table.title(*call)).collect();
+    match calls.len().saturating_sub(NAMED) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+/// The checks of the best reading; what fails in the worst is open.
+fn parts(best: &[Check], worst: &[Check]) -> Vec<Part> {
+    let mut holds_at_worst: BTreeMap<&str, bool> = BTreeMap::new();
+    for check in worst {
+        *holds_at_worst.entry(&check.text).or_insert(true) &= check.holds();
+    }
+    let part = |check: &Check| {
+        let at_worst = holds_at_worst.get(check.text.as_str()).copied().unwrap_or(false);
+        let verdict = match (check.holds(), at_worst) {
+            (true, false) => Verdict::Unknown(Cause::MissingEvidence),
+            (holds, _) => Verdict::of(holds),
+        };
+        let score = match check.asked {
+            0 | 1 => None,
+            asked => Some(check.held as f64 / asked as f64),
+        };
+        Part { text: check.text.clone(), verdict, score, reason: check.reason.clone() }
+    };
+    best.iter().take(PARTS).map(part).collect()
+}
