@@ -170,7 +170,10 @@ impl<'p> Grading<'p> {
         };
         let mut aggregates = serde_json::Map::new();
         for aggregate in &self.plan.aggregates {
-            let value = aggregate.value(outcomes).unwrap_or(serde_json::Value::Null);
+            let value = match aggregate.value(outcomes) {
+                Ok(value) => value,
+                Err(why) => serde_json::json!({"value": null, "unknown": why}),
+            };
             aggregates.insert(aggregate.name().to_owned(), value);
         }
         Summary {
@@ -245,7 +248,8 @@ fn summary_of(trials: &[CaseResult]) -> CaseSummary {
     let failed = count(|v| v == Verdict::Fail);
     // What could not be told is neither a pass nor a failure: it is not counted.
     let told = passed + failed;
-    let ks = if told > 1 { 1..=told.min(MOST_K) } else { 1..=0 };
+    let most = if told > 1 { told.min(MOST_K) } else { 0 };
+    let ks = 1..=most;
     CaseSummary {
         case: trials.first().map(|trial| trial.case.clone()).unwrap_or_default(),
         trials: trials.len() as u64,

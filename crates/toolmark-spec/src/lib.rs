@@ -21,15 +21,11 @@
 
 #![forbid(unsafe_code)]
 
-mod dataset;
-mod dialect;
-pub mod dialects;
-pub mod json;
-mod load;
 pub mod dataset;
 mod dialect;
 pub mod dialects;
 pub mod json;
+mod load;
 mod loading;
 mod parse;
 mod render;
@@ -42,7 +38,6 @@ pub mod yaml;
 pub use dialect::{Dialect, DialectInfo};
 pub use load::{Loaded, load, load_source};
 pub use loading::{Entry, Included, LoadOptions, Loading};
-pub use loading::{Entry, LoadOptions, Loading};
 pub use parse::{Parsed, parse};
 pub use render::{Style, problems_json, render};
 pub use source::{Place, Source};

@@ -1,17 +1,12 @@
 //! The dialects, and the list of them.
 
+mod aigo;
 mod toolmark;
 
 use crate::dialect::Dialect;
 
 /// Every dialect, in the order they are asked: the special before the general.
-pub static DIALECTS: &[&dyn Dialect] = &[&toolmark::Toolmark];
-mod aigo;
-
-use crate::dialect::Dialect;
-
-/// Every dialect, in the order they are asked.
-pub static DIALECTS: &[&dyn Dialect] = &[&aigo::AiGo];
+pub static DIALECTS: &[&dyn Dialect] = &[&aigo::AiGo, &toolmark::Toolmark];
 
 /// The dialect with this id.
 #[must_use]

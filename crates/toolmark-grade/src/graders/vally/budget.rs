@@ -11,7 +11,7 @@ use crate::outcome::{Cause, Outcome, Verdict};
 use crate::pattern::Pattern;
 use crate::profile::Profile;
 use crate::subject::Subject;
-use crate::view::{Missing, View};
+use crate::view::{Missing, Seen, View};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Number, Value};
@@ -162,13 +162,13 @@ impl Grader for BudgetGrader {
         let view = &subject.view;
         match self.quantity.value(view) {
             Err(missing) => Outcome::unknown(Cause::MissingEvidence, missing.0),
-            Ok(counted) => self.judge(counted),
+            Ok(counted) => self.judge(counted, view),
         }
     }
 }
 
 impl BudgetGrader {
-    fn judge(&self, counted: Counted) -> Outcome {
+    fn judge(&self, counted: Counted<'_>, view: &View<'_>) -> Outcome {
         let (value, max) = (counted.value, self.max);
         let over = value - max;
         let score = if over <= 0.0 { 1.0 } else { (1.0 - over / max.max(1.0)).max(0.0) };
@@ -183,6 +183,12 @@ impl BudgetGrader {
             .with_metric("value", value_text)
             .with_metric("max", max_text);
         outcome.evidence.extend(counted.evidence);
+        if over > 0.0 {
+            // The calls that went over it decide.
+            let beyond = counted.calls.iter().skip(max as usize).take(SHOWN);
+            let evidence = beyond.map(|seen| view.evidence(Role::Extra, "over the budget", *seen));
+            outcome.evidence.extend(evidence);
+        }
         outcome.notes.extend(counted.note);
         outcome
     }
@@ -196,16 +202,21 @@ fn number(value: f64) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
+/// So many pieces of evidence are shown.
+const SHOWN: usize = 10;
+
 /// A number with where it comes from.
-struct Counted {
+struct Counted<'a> {
     value: f64,
+    /// The calls that were counted, where calls are.
+    calls: Vec<Seen<'a>>,
     evidence: Vec<Evidence>,
     note: Option<String>,
 }
 
-impl Counted {
+impl Counted<'_> {
     fn new(value: u64) -> Self {
-        Self { value: value as f64, evidence: Vec::new(), note: None }
+        Self { value: value as f64, calls: Vec::new(), evidence: Vec::new(), note: None }
     }
 
     /// The number the source states, where the whole run is asked about: what
@@ -242,7 +253,7 @@ impl Quantity {
         }
     }
 
-    fn value(&self, view: &View<'_>) -> Result<Counted, Missing> {
+    fn value<'a>(&self, view: &View<'a>) -> Result<Counted<'a>, Missing> {
         let trajectory = view.trajectory();
         let stated = &trajectory.stated;
         match self {
@@ -268,7 +279,7 @@ impl Quantity {
             Self::Errors => {
                 let events: Vec<_> = view.events_of(EventKind::Error).collect();
                 let mut counted = Counted::new(events.len() as u64);
-                let shown = events.iter().take(10);
+                let shown = events.iter().take(SHOWN);
                 counted.evidence =
                     shown.map(|e| view.event_evidence(Role::Violation, "error", e)).collect();
                 Ok(Counted::stated(stated.errors, counted, view))
@@ -278,7 +289,7 @@ impl Quantity {
     }
 }
 
-fn tokens(view: &View<'_>) -> Result<Counted, Missing> {
+fn tokens<'a>(view: &View<'a>) -> Result<Counted<'a>, Missing> {
     let trajectory = view.trajectory();
     let total = match view.turn_index() {
         None => trajectory.usage.map(|usage| usage.total()),
@@ -293,7 +304,7 @@ fn tokens(view: &View<'_>) -> Result<Counted, Missing> {
     total.map(Counted::new).ok_or_else(|| Missing::new("the trace does not record token usage"))
 }
 
-fn calls(view: &View<'_>, tools: &[Pattern]) -> Result<Counted, Missing> {
+fn calls<'a>(view: &View<'a>, tools: &[Pattern]) -> Result<Counted<'a>, Missing> {
     let mut counted = Counted::new(0);
     for seen in view.calls() {
         let name = seen.call.name.full();
@@ -301,14 +312,12 @@ fn calls(view: &View<'_>, tools: &[Pattern]) -> Result<Counted, Missing> {
             continue;
         }
         counted.value += 1.0;
-        if counted.evidence.len() < 10 {
-            counted.evidence.push(view.evidence(Role::Context, "counted", *seen));
-        }
+        counted.calls.push(*seen);
     }
     Ok(counted)
 }
 
-fn steps(view: &View<'_>, tools: &[Pattern]) -> Result<Counted, Missing> {
+fn steps<'a>(view: &View<'a>, tools: &[Pattern]) -> Result<Counted<'a>, Missing> {
     if view.trajectory().fidelity.lacks(Fact::Steps) {
         return Err(Missing::new("the trace does not record model responses"));
     }
@@ -337,7 +346,7 @@ fn any_match(patterns: &[Pattern], name: &str) -> Result<bool, Missing> {
     Ok(false)
 }
 
-fn wall_time(view: &View<'_>) -> Result<Counted, Missing> {
+fn wall_time<'a>(view: &View<'a>) -> Result<Counted<'a>, Missing> {
     let missing = || Missing::new("the trace does not record when the run began and ended");
     let trajectory = view.trajectory();
     let span = match view.turn_index() {
@@ -352,7 +361,7 @@ fn wall_time(view: &View<'_>) -> Result<Counted, Missing> {
         }
     };
     let millis = span.ok_or_else(missing)?.as_secs_f64() * 1000.0;
-    Ok(Counted { value: millis.max(0.0), evidence: Vec::new(), note: None })
+    Ok(Counted { value: millis.max(0.0), ..Counted::new(0) })
 }
 
 #[cfg(test)]

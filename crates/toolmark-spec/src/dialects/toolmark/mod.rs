@@ -28,6 +28,7 @@ use entry::{Checked, read_graders};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use toolmark_grade::config::{Node, Problem, Span, quoted};
 use toolmark_grade::{Case, Gate, Plan, Profile};
 
@@ -127,7 +128,7 @@ fn every(root: &Node, defaults: &Defaults<'_>, loading: &mut Loading<'_>) -> Opt
 }
 
 /// The rows of the dataset, by id.
-fn dataset(top: &Checked<'_>, loading: &mut Loading<'_>) -> Vec<(String, Value)> {
+fn dataset(top: &Checked<'_>, loading: &mut Loading<'_>) -> Vec<(String, Arc<Value>)> {
     let named = top.get("dataset").and_then(|node| Some((node, node.as_str()?)));
     let (path, span): (PathBuf, Span) = match (&loading.options.dataset, named) {
         (Some(path), _) => (path.clone(), Span::default()),
@@ -141,38 +142,54 @@ fn dataset(top: &Checked<'_>, loading: &mut Loading<'_>) -> Vec<(String, Value)>
         }
     };
     match crate::dataset::read(&path) {
-        Ok(rows) => rows.into_iter().map(|row| (row.id, row.value)).collect(),
-        Err(error) => {
-            loading.error("unreadable-dataset", span, error.to_string());
+        Ok(rows) => rows
+            .into_iter()
+            .enumerate()
+            .map(|(n, row)| (row_id(&row.value).unwrap_or_else(|| n.to_string()), row.value))
+            .collect(),
+        Err(errors) => {
+            for error in errors {
+                loading.error("unreadable-dataset", span, error.to_string());
+            }
             Vec::new()
         }
+    }
+}
+
+/// The id of a row, under the names people give it.
+fn row_id(row: &Value) -> Option<String> {
+    match ["id", "sample_id", "test_id", "case", "key"].iter().find_map(|key| row.get(*key))? {
+        Value::String(id) => Some(id.clone()),
+        Value::Number(id) => Some(id.to_string()),
+        _ => None,
     }
 }
 
 fn cases(
     top: &Checked<'_>,
     defaults: &Defaults<'_>,
-    rows: &[(String, Value)],
+    rows: &[(String, Arc<Value>)],
     loading: &mut Loading<'_>,
 ) -> Vec<Case> {
-    let rows: BTreeMap<&str, &Value> = rows.iter().map(|(id, row)| (id.as_str(), row)).collect();
+    let by_id: BTreeMap<&str, &Value> =
+        rows.iter().map(|(id, row)| (id.as_str(), &**row)).collect();
     let mut cases = Vec::new();
     match top.get("cases") {
         None => {
-            for (id, row) in &rows {
+            for (id, row) in rows {
                 cases.extend(case::of_row(id, row, defaults, loading));
             }
         }
         Some(node) => match (node.as_list(), node.as_str()) {
             (Some(list), _) => {
-                let read = |case| read_case(case, defaults, &rows, loading);
+                let read = |case| read_case(case, defaults, &by_id, loading);
                 cases.extend(list.iter().filter_map(read));
             }
             (None, Some(path)) => {
                 let path = loading.directory.join(path);
                 loading.include(&path, node.span, |nodes, loading| {
                     for node in nodes {
-                        cases.extend(read_case(node, defaults, &rows, loading));
+                        cases.extend(read_case(node, defaults, &by_id, loading));
                     }
                 });
             }
