@@ -1,3 +1,16 @@
 //! The graders of Microsoft Vally.
 
+pub(super) mod assistant_echo;
 pub(super) mod budget;
+pub(super) mod completed;
+pub(super) mod judge;
+pub(super) mod loop_outcome;
+pub(super) mod max_repeat;
+mod names;
+mod observed;
+mod repeats;
+pub(super) mod skill_invocation;
+pub(super) mod system_event;
+pub(super) mod text;
+pub(super) mod tool_calls;
+mod tool_filter;
