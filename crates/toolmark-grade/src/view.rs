@@ -55,7 +55,7 @@ impl<'a> View<'a> {
             .events
             .iter()
             .enumerate()
-            .filter(|(_, event)| event.kind == EventKind::User)
+            .filter(|(_, event)| event.starts_turn())
             .map(|(at, _)| at)
             .collect();
         let turns = starts.len().max(1);

@@ -177,7 +177,14 @@ impl Builder {
         at: At,
     ) {
         self.seen(time);
-        self.run.events.push(Event { kind, text, time, step, at });
+        self.run.events.push(Event { kind, text, label: None, time, step, at });
+    }
+
+    /// The source's own word for the last event.
+    pub fn label(&mut self, label: impl Into<Text>) {
+        if let Some(event) = self.run.events.last_mut() {
+            event.label = Some(label.into());
+        }
     }
 
     /// A user's message: a new turn starts.
@@ -249,6 +256,7 @@ impl Builder {
         self.run.events.push(Event {
             kind: EventKind::Call(next),
             text: None,
+            label: None,
             time: new.time,
             step: new.step,
             at: new.at.clone(),
@@ -336,6 +344,7 @@ impl Builder {
         self.run.events.push(Event {
             kind: EventKind::Result(index),
             text: None,
+            label: None,
             time: answer.time,
             step,
             at: answer.at,

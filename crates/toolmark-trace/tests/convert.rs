@@ -228,7 +228,7 @@ impl Compared<'_> {
         let text = |p: &Option<Payload>| p.as_ref().map(|p| p.plain().into_owned());
         let (was, is) = (payload(before), payload(after));
         // JSON may have become text, and may have lost its white space.
-        if value(&was) != value(&is) && !self.lost(Part::Wrappers) {
+        if value(&was) != value(&is) {
             let is_empty = |p: &Option<Payload>| p.as_ref().is_none_or(|p| p.raw().is_empty());
             if !(is_empty(&was) && is_empty(&is)) {
                 self.same(&what("result"), text(&was), text(&is));

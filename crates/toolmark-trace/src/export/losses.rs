@@ -128,8 +128,6 @@ parts! {
     AbsentUsage, "absent token usage (written as zero)";
     /// How calls ended that have no result to say so.
     UnansweredStatus, "status of calls without a result";
-    /// Results that the target takes for a wrapper around their content.
-    Wrappers, "wrappers around results";
     /// Arguments written as JSON instead of text or the other way round.
     ArgumentForms, "argument forms";
     /// JSON written as text.
@@ -255,7 +253,6 @@ impl Part {
             Self::Status(status) => calls.iter().filter(|c| c.status == status).count(),
             Self::ArgumentForms
             | Self::JsonAsText
-            | Self::Wrappers
             | Self::Blocks
             | Self::Wordless
             | Self::Boundaries

@@ -5,10 +5,10 @@ use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Format, FormatInfo};
 use crate::formats::FORMATS;
 use crate::model::{
-    Actor, At, Convention, Cost, EventKind, Fact, Level, Location, Parent, Payload, Status, Text,
-    Tokens, ToolDefinition, ToolName, Trajectory, Usage,
+    Actor, At, Convention, Cost, EventKind, Fact, Level, Location, Parent, Payload, Stated, Status,
+    Text, Tokens, ToolDefinition, ToolName, Trajectory, Usage,
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 /// What an exporter writes of a trajectory.
 pub(crate) fn export(exporter: &dyn Exporter, run: &Trajectory) -> (String, Losses) {
@@ -74,6 +74,17 @@ pub(crate) fn everything() -> Trajectory {
     b.run.parent = Some(Parent { trajectory: Some("outer".into()), call: Some("c0".into()) });
     b.run.cost = Cost::from_usd(0.123_456_789);
     b.run.fidelity.lose(Fact::ExitCodes);
+    b.run.stated = Stated {
+        output: text("Now."),
+        calls: Some(6),
+        responses: Some(2),
+        errors: Some(1),
+        duration: Some(SignedDuration::new(20, 5)),
+        workspace: Some("local".into()),
+        artifacts: Some("/a".into()),
+        diff: text("--- a\n+++ b\n"),
+        row: json(r#"{"n":1}"#),
+    };
     b.run.repeated_results = 1;
     b.run.tools = Some(vec![
         ToolDefinition {
@@ -90,6 +101,7 @@ pub(crate) fn everything() -> Trajectory {
     second_step(&mut b);
     b.orphan(Answer::new(text("nobody asked"), at(20)).time(time(20)));
     b.event(EventKind::Compaction, text("summary"), None, time(21), at(21));
+    b.label("context_trimmed");
     b.event(EventKind::Error, text("overloaded"), None, time(22), at(22));
     b.event(EventKind::Unknown("brand-new".into()), json("{\"a\":[1]}"), None, time(23), at(23));
     b.user(text("thanks"), time(24), at(24));
@@ -119,7 +131,7 @@ fn first_step(b: &mut Builder) {
     let blocks =
         json("[{\"type\":\"text\",\n\"text\":\"line\"},{\"type\":\"text\",\"text\":\"two\"}]");
     b.answer("c2", Answer::new(blocks, at(12)).protocol(false).time(time(12)));
-    b.answer("c3", Answer::new(None, at(13)).duration(jiff::SignedDuration::new(1, 5).into()));
+    b.answer("c3", Answer::new(None, at(13)).duration(SignedDuration::new(1, 5).into()));
     let usage = b.run.steps[step as usize].usage;
     b.run.usage = usage.map(|usage| Usage { stated_total: Some(177), ..usage });
 }

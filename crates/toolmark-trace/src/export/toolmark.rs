@@ -10,8 +10,8 @@ use super::json::{Json, portable};
 use super::{ExportInfo, Exporter, Losses, Part};
 use crate::formats::TOOLMARK_SCHEMA;
 use crate::model::{
-    At, Call, CallResult, DEEPEST, Event, EventKind, Form, Locator, Payload, Step, Trajectory,
-    Usage,
+    At, Call, CallResult, DEEPEST, Event, EventKind, Form, Locator, Payload, Stated, Step,
+    Trajectory, Usage,
 };
 use std::io;
 
@@ -70,6 +70,7 @@ impl Writer {
         w.put("repeated_results", &run.repeated_results)?;
         usage(w, run.usage.as_ref())?;
         w.opt("cost", run.cost)?;
+        stated(w, &run.stated)?;
         w.put("fidelity_gaps", &run.fidelity)?;
         if let Some(tools) = &run.tools {
             w.array("tools", tools, |w, tool| {
@@ -142,6 +143,7 @@ impl Writer {
             _ => {}
         }
         payload(w, "text", event.text.as_ref())?;
+        w.opt("label", event.label.as_ref())?;
         w.time("time", event.time)?;
         w.opt("step", event.step)?;
         self.at(w, run, &event.at)
@@ -157,6 +159,24 @@ impl Writer {
             w.put("byte", &place.byte)
         })
     }
+}
+
+/// What the source says about the run as a whole; left out where it says nothing.
+fn stated(w: &mut Json<'_>, stated: &Stated) -> io::Result<()> {
+    if stated.is_empty() {
+        return Ok(());
+    }
+    w.object("stated", |w| {
+        payload(w, "output", stated.output.as_ref())?;
+        w.opt("calls", stated.calls)?;
+        w.opt("responses", stated.responses)?;
+        w.opt("errors", stated.errors)?;
+        w.opt("duration_ns", stated.duration.map(|d| d.as_nanos()))?;
+        w.opt("workspace", stated.workspace.as_ref())?;
+        w.opt("artifacts", stated.artifacts.as_ref())?;
+        payload(w, "diff", stated.diff.as_ref())?;
+        payload(w, "row", stated.row.as_ref())
+    })
 }
 
 fn usage(w: &mut Json<'_>, usage: Option<&Usage>) -> io::Result<()> {

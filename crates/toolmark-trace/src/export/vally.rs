@@ -11,7 +11,7 @@ use super::json::Json;
 use super::shared::{Argument, call_id, words};
 use super::{ExportInfo, Exporter, Losses, Part};
 use crate::model::{
-    Call, Event, EventKind, Form, Normalised, Payload, Status, Step, Text, Trajectory, Usage,
+    Call, Event, EventKind, Normalised, Payload, Status, Step, Text, Trajectory, Usage,
 };
 use jiff::Timestamp;
 use std::borrow::Cow;
@@ -74,7 +74,8 @@ fn trajectory(w: &mut Json<'_>, run: &Trajectory, losses: &mut Losses) -> io::Re
     let mut uncounted = Losses::default();
     let said = |kind: EventKind| run.events.iter().filter(move |e| e.kind == kind);
     let prompt = said(EventKind::User).find_map(|e| e.text.as_ref());
-    let output = said(EventKind::Message).filter_map(|e| e.text.as_ref()).next_back();
+    let last = said(EventKind::Message).filter_map(|e| e.text.as_ref()).next_back();
+    let output = run.stated.output.as_ref().or(last);
     let id = run.id.as_ref().or(run.name.as_ref());
     let name = run.name.as_ref().or(run.id.as_ref());
     w.put("id", &id.map_or(Cow::Borrowed(&*run.file), Text::get))?;
@@ -86,6 +87,9 @@ fn trajectory(w: &mut Json<'_>, run: &Trajectory, losses: &mut Losses) -> io::Re
     w.put("output", &output.map(|o| words(o, &mut uncounted)).unwrap_or_default())?;
     w.object("metrics", |w| metrics(w, run))?;
     w.opt("workDir", run.cwd.as_ref())?;
+    w.opt("workspaceStatus", run.stated.workspace.as_ref())?;
+    w.opt("artifactDir", run.stated.artifacts.as_ref())?;
+    w.opt("workspaceDiff", run.stated.diff.as_ref().map(Payload::raw))?;
     w.object("metadata", |w| metadata(w, run))
 }
 
@@ -143,6 +147,8 @@ fn close<'a>(
     now: Option<Timestamp>,
 ) {
     let step = open.and_then(|index| Some((index, run.steps.get(index)?)));
+    // A response that was cut off has no end.
+    let step = step.filter(|(_, step)| step.complete);
     lines.extend(step.map(|(index, step)| Line::TurnEnd(index, step, now)));
 }
 
@@ -201,7 +207,7 @@ fn event_data(
             call(index).map_or(Ok(()), |(index, call)| call_data(w, run, index, call, losses))
         }
         EventKind::Result(index) => {
-            call(index).map_or(Ok(()), |(index, call)| result_data(w, index, call, losses))
+            call(index).map_or(Ok(()), |(index, call)| result_data(w, index, call))
         }
         EventKind::OrphanResult => {
             w.put("toolName", "")?;
@@ -212,7 +218,8 @@ fn event_data(
         EventKind::Skill => spoken(w, "name", text, losses),
         EventKind::Error => spoken(w, "message", text, losses),
         EventKind::Context | EventKind::Compaction => {
-            w.put("eventType", event.kind.word())?;
+            let label = event.label.as_ref().map(Text::get);
+            w.put("eventType", &label.unwrap_or_else(|| event.kind.word().into()))?;
             spoken(w, "content", text, losses)
         }
         EventKind::Unknown(record) | EventKind::Note(record) => {
@@ -258,18 +265,11 @@ fn call_data(
     w.opt("turnId", step.map(|(index, step)| turn_id(index, step)))
 }
 
-fn result_data(w: &mut Json<'_>, index: usize, call: &Call, losses: &mut Losses) -> io::Result<()> {
+fn result_data(w: &mut Json<'_>, index: usize, call: &Call) -> io::Result<()> {
     w.put("toolName", &call.name.full())?;
     w.put("toolCallId", &call_id(call, index))?;
     w.put("success", &!call.status.is_error())?;
-    let result = call.result.as_ref().and_then(|r| r.payload.as_ref());
-    // Copilot's results are `{content, …}`: Vally's graders look inside.
-    let is_wrapper = |p: &&Payload| p.parsed().is_some_and(|v| v["content"].is_string());
-    losses.add(
-        Part::Wrappers,
-        result.filter(|p| p.form() == Form::Json).filter(is_wrapper).iter().len(),
-    );
-    payload(w, "result", result)
+    payload(w, "result", call.result.as_ref().and_then(|r| r.payload.as_ref()))
 }
 
 fn turn_id(index: usize, step: &Step) -> Cow<'_, str> {
@@ -295,14 +295,16 @@ fn metrics(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
     let skills = of_kind(EventKind::Skill)
         .map(|e| e.text.as_ref().map_or(Cow::Borrowed(""), Payload::plain));
     w.object("tokenUsage", |w| token_usage(w, run))?;
-    w.put("toolCallCount", &run.calls.len())?;
+    let stated = &run.stated;
+    w.put("toolCallCount", &stated.calls.unwrap_or(run.calls.len() as u64))?;
     w.put("toolCallBreakdown", &breakdown(run.calls.iter().map(|c| c.name.full())))?;
     w.put("skillActivationCount", &of_kind(EventKind::Skill).count())?;
     w.put("skillActivationBreakdown", &breakdown(skills))?;
-    w.put("turnCount", &run.steps.len())?;
-    let wall = run.started.zip(run.ended).map(|(from, to)| to.duration_since(from));
+    w.put("turnCount", &stated.responses.unwrap_or(run.steps.len() as u64))?;
+    let measured = run.started.zip(run.ended).map(|(from, to)| to.duration_since(from));
+    let wall = stated.duration.or(measured);
     w.put("wallTimeMs", &wall.map_or(0, |wall| wall.as_millis().max(0)))?;
-    w.put("errorCount", &of_kind(EventKind::Error).count())
+    w.put("errorCount", &stated.errors.unwrap_or(of_kind(EventKind::Error).count() as u64))
 }
 
 fn token_usage(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
@@ -397,7 +399,7 @@ mod tests {
         assert_eq!(metrics["errorCount"], 1);
         assert_eq!(metrics["tokenUsage"]["totalTokens"], 177);
         assert_eq!(metrics["tokenUsage"]["byModel"]["claude-x"]["callCount"], 1);
-        assert_eq!(metrics["wallTimeMs"], 23_000);
+        assert_eq!(metrics["wallTimeMs"], 20_000);
         assert_eq!(losses.count(Part::Status(Status::Unknown)), 1);
         assert!(losses.to_string().contains("call status: 1 unknown"), "{losses}");
         assert_eq!(losses.count(Part::SubAgents), 1);

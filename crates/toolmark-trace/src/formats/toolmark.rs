@@ -11,8 +11,8 @@ use crate::formats::FORMATS;
 use crate::model::DEEPEST;
 use crate::model::{
     Actor, Agent, At, Call, CallResult, Convention, Cost, Event, EventKind, Fact, Fidelity, Level,
-    Location, Parent, Payload, Status, Step, Text, Tokens, ToolDefinition, ToolName, Trajectory,
-    Usage, time,
+    Location, Parent, Payload, Stated, Status, Step, Text, Tokens, ToolDefinition, ToolName,
+    Trajectory, Usage, time,
 };
 use jiff::SignedDuration;
 use std::sync::Arc;
@@ -100,6 +100,7 @@ impl Line<'_> {
                 "repeated_results" => run.repeated_results = count(value).unwrap_or(0),
                 "usage" => run.usage = usage(value),
                 "cost" => run.cost = cost(value),
+                "stated" => run.stated = self.stated(value),
                 "fidelity_gaps" => run.fidelity = fidelity(value),
                 "tools" if value.is_array() => {
                     run.tools = Some(value.items().map(|v| self.tool(v)).collect());
@@ -145,6 +146,25 @@ impl Line<'_> {
     fn parent(&self, value: Value<'_>) -> Parent {
         let text = |key| self.record.text_at(value, key);
         Parent { trajectory: text("trajectory"), call: text("call") }
+    }
+
+    fn stated(&self, value: Value<'_>) -> Stated {
+        let mut stated = Stated::default();
+        for (key, value) in value.fields() {
+            match key.inner().unwrap_or("") {
+                "output" => stated.output = self.payload(value),
+                "calls" => stated.calls = value.as_u64(),
+                "responses" => stated.responses = value.as_u64(),
+                "errors" => stated.errors = value.as_u64(),
+                "duration_ns" => stated.duration = duration(value),
+                "workspace" => stated.workspace = self.record.text(value),
+                "artifacts" => stated.artifacts = self.record.text(value),
+                "diff" => stated.diff = self.payload(value),
+                "row" => stated.row = self.payload(value),
+                _ => {}
+            }
+        }
+        stated
     }
 
     fn tool(&self, value: Value<'_>) -> ToolDefinition {
@@ -232,6 +252,7 @@ impl Line<'_> {
         let mut event = Event {
             kind: EventKind::Message,
             text: None,
+            label: None,
             time: None,
             step: None,
             at: self.place(value),
@@ -242,6 +263,7 @@ impl Line<'_> {
                 "call" => call = count(value),
                 "record" => name = self.record.text(value),
                 "text" => event.text = self.payload(value),
+                "label" => event.label = self.record.text(value),
                 "time" => event.time = time::from_value(value),
                 "step" => event.step = count(value),
                 "at" => event.at = self.at(value),

@@ -7,18 +7,27 @@
 //! execute has `null` there, and says why in `error`.
 //!
 //! Events are flat and in order. `turn_start` opens a model response, usage is
-//! told before the message it belongs to. The text of a skill is put before the
-//! model as another `user_message`; the format does not tell it from a typed one.
-//! A call id may come again in one run, so a result belongs to the first
-//! unanswered call with its id.
+//! told before the message it belongs to. A call id may come again in one run, so
+//! a result belongs to the first unanswered call with its id.
+//!
+//! Runs of several stimulus turns number them in the `turn` of each event (from
+//! 0). Where they do, a turn starts with its first event whether or not its
+//! `user_message` is there, and a second `user_message` of a turn is text the host
+//! put before the model. Where they do not, the text of a skill is still known by
+//! its `<skill-context` and labelled, but counted: the format calls it a user
+//! message.
+//!
+//! The sums under `metrics`, the `output` and where the workspace is are kept as
+//! stated: Vally's own graders read those and not the events.
 
-use super::shared::{copilot, exit_code};
-use crate::builder::{Answer, Builder, NewCall};
+mod run;
+
+use super::shared::copilot;
+use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{
-    Convention, EventKind, Fact, Fidelity, Text, ToolName, Trajectory, Usage, time,
-};
-use jiff::Timestamp;
+use crate::model::{At, Convention, EventKind, Fact, Fidelity, Payload, Stated, Usage, time};
+use jiff::SignedDuration;
+use run::{MOST_TURNS, Run};
 use toolmark_scan::Value;
 
 /// Vally trajectories and results.
@@ -100,13 +109,13 @@ impl Reader for ResultsReader {
         }
         match (kind, trajectory) {
             ("" | "trial-result", Some(trajectory)) => {
-                let mut b = read(record, trajectory, out);
-                trial(&mut b, record, value);
-                out.push(finish(b));
+                let mut run = read(record, trajectory, out);
+                trial(&mut run.b, record, value);
+                out.push(run.finish());
             }
             ("", None) if value.get("events").is_some() => {
-                let b = read(record, value, out);
-                out.push(finish(b));
+                let run = read(record, value, out);
+                out.push(run.finish());
             }
             ("" | "trial-result", None) => {
                 let why = value.get_str("error").unwrap_or_default();
@@ -119,41 +128,83 @@ impl Reader for ResultsReader {
 
     fn finish(&mut self, out: &mut Out) {
         if let Some(run) = self.bare.take() {
-            out.push(finish(run.b));
+            out.push(run.finish());
         }
     }
 }
 
-fn read(record: &Record<'_>, trajectory: Value<'_>, out: &Out) -> Builder {
+fn read(record: &Record<'_>, trajectory: Value<'_>, out: &Out) -> Run {
     let mut b = out.builder(&Vally).with_repeating_ids();
     let mut events = None;
+    let mut prompts = Vec::new();
     for (key, value) in trajectory.fields() {
         match key.inner().unwrap_or("") {
             "id" => b.run.id = record.text(value),
             "stimulus" => {
                 b.run.name = record.text(value).or_else(|| record.text_at(value, "name"));
+                prompts = asked(record, value);
             }
             "workDir" => b.run.cwd = record.text(value),
             "endReason" => b.run.outcome = record.text(value),
             "metadata" => metadata(&mut b, record, value),
             "metrics" => metrics(&mut b, value),
+            "output" => b.run.stated.output = Some(record.payload(value)),
+            "workspaceStatus" => b.run.stated.workspace = record.text(value),
+            "artifactDir" => b.run.stated.artifacts = record.text(value),
             "events" => events = Some(value),
-            _ => {}
+            key => stored_diff(&mut b.run.stated, record, key, value),
         }
     }
     let mut run = Run::new(b);
+    run.prompts = prompts;
     for event in events.into_iter().flat_map(Value::items) {
         run.event(record, event);
     }
-    run.b
+    run
 }
 
-fn finish(mut b: Builder) -> Trajectory {
-    if b.run.usage.is_none() {
-        // Without metrics, the calls of the model add up to the run.
-        b.add_usage_of_steps();
+/// What the stimulus asks, turn by turn.
+fn asked(record: &Record<'_>, stimulus: Value<'_>) -> Vec<(Payload, At)> {
+    let words = |value| (record.payload(value), record.at_value(value));
+    match stimulus.get("turns").filter(|turns| turns.is_array()) {
+        Some(turns) => turns
+            .items()
+            .take(MOST_TURNS as usize)
+            .map(|turn| words(turn.get("prompt").unwrap_or(turn)))
+            .collect(),
+        None => stimulus.get("prompt").map(words).into_iter().collect(),
     }
-    b.finish()
+}
+
+/// The diff of the workspace. That one is stored is documented, under which key
+/// is not: what calls itself a diff or a patch and is text, alone, as the content
+/// of an object, or among the artifacts.
+fn stored_diff(stated: &mut Stated, record: &Record<'_>, key: &str, value: Value<'_>) {
+    let is_diff = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        name.contains("diff") || name.ends_with("patch")
+    };
+    let content = |value: Value<'_>| {
+        let keys = ["content", "diff", "patch", "text"];
+        let inside = keys.iter().find_map(|key| value.get(key).filter(|v| v.is_string()));
+        Some(value).filter(|v| v.is_string()).or(inside).map(|text| record.payload(text))
+    };
+    let named = |value: Value<'_>| {
+        let names = ["name", "kind", "type", "path"];
+        names.iter().any(|key| value.get_str(key).is_some_and(|name| is_diff(&name)))
+    };
+    let found = match key {
+        "artifacts" if value.is_array() => value.items().find(|v| named(*v)).and_then(content),
+        "artifacts" => value
+            .fields()
+            .find(|(key, _)| key.inner().is_some_and(is_diff))
+            .and_then(|(_, value)| content(value)),
+        key if is_diff(key) => content(value),
+        _ => None,
+    };
+    if found.is_some() {
+        stated.diff = found;
+    }
 }
 
 /// What the line around a trajectory says about it.
@@ -186,181 +237,23 @@ fn metadata(b: &mut Builder, record: &Record<'_>, metadata: Value<'_>) {
 }
 
 fn metrics(b: &mut Builder, metrics: Value<'_>) {
-    let Some(usage) = metrics.get("tokenUsage").filter(|u| u.get("inputTokens").is_some()) else {
-        return;
-    };
-    // A converter writes -1 for a count it does not know: that reads as none.
-    let mut total = Usage::new(copilot::tokens(usage), Convention::INCLUSIVE);
-    total.stated_total = usage.get("totalTokens").and_then(Value::as_u64);
-    b.run.usage = Some(total);
-}
-
-/// A trajectory while its events are read.
-struct Run {
-    b: Builder,
-    /// The open model response, with the id of its turn.
-    turn: Option<u32>,
-    /// Usage whose message is still to come.
-    usage: Option<(Usage, Option<Text>)>,
-}
-
-impl Run {
-    fn new(b: Builder) -> Self {
-        Self { b, turn: None, usage: None }
-    }
-
-    fn event(&mut self, record: &Record<'_>, event: Value<'_>) {
-        let (mut kind, mut time, mut data) = (None, None, None);
-        for (key, value) in event.fields() {
-            match key.inner().unwrap_or("") {
-                "type" => kind = Some(value),
-                "timestamp" => time = time::from_value(value),
-                "data" => data = Some(value),
-                _ => {}
+    let stated = &mut b.run.stated;
+    for (key, value) in metrics.fields() {
+        match key.inner().unwrap_or("") {
+            "tokenUsage" if value.get("inputTokens").is_some() => {
+                // A converter writes -1 for a count it does not know: that reads as none.
+                let mut total = Usage::new(copilot::tokens(value), Convention::INCLUSIVE);
+                total.stated_total = value.get("totalTokens").and_then(Value::as_u64);
+                b.run.usage = Some(total);
             }
-        }
-        let at = record.at_value(event);
-        let name = kind.and_then(Value::inner).unwrap_or("");
-        let data = data.unwrap_or(event);
-        let text = |key| record.payload_at(data, key);
-        match name {
-            "user_message" => {
-                self.turn = None;
-                self.b.user(text("content"), time, at);
+            "toolCallCount" => stated.calls = value.as_u64(),
+            "turnCount" => stated.responses = value.as_u64(),
+            "errorCount" => stated.errors = value.as_u64(),
+            "wallTimeMs" => {
+                let seconds = value.as_f64().filter(|ms| *ms >= 0.0).map(|ms| ms / 1000.0);
+                stated.duration = seconds.and_then(|s| SignedDuration::try_from_secs_f64(s).ok());
             }
-            "turn_start" => {
-                let step = self.b.step(None, time, at);
-                self.b.run.steps[step as usize].id = record.text_at(data, "turnId");
-                self.turn = Some(step);
-            }
-            "turn_end" => {
-                self.turn = None;
-                self.note(record, kind, time, event);
-            }
-            "assistant_message" => {
-                let step = self.step(time, record, event);
-                if let Some(content) = data.get("content").filter(|c| c.inner() != Some("")) {
-                    self.b.message(step, record.payload(content), time, at);
-                }
-            }
-            "reasoning" => {
-                let step = self.step(time, record, event);
-                self.b.reasoning(step, text("content"), time, at);
-            }
-            "token_usage" => self.usage(record, data, kind, time, event),
-            "tool_call" => self.call(record, data, time, event),
-            "tool_result" => self.result(record, data, time, event),
-            "skill_activation" => {
-                self.b.event(EventKind::Skill, text("name"), self.turn, time, at);
-            }
-            "error" => self.b.event(EventKind::Error, text("message"), self.turn, time, at),
-            "system" => {
-                // Converters name the event; where they do not, its words have to do.
-                let is_compaction = match data.get("eventType").and_then(Value::inner) {
-                    Some(kind) => kind.contains("compact"),
-                    None => data.raw().contains("compact"),
-                };
-                let kind = if is_compaction { EventKind::Compaction } else { EventKind::Context };
-                self.b.event(kind, text("content"), None, time, at);
-            }
-            "custom" => self.note(record, kind, time, event),
-            other => self.b.unknown(other, at),
-        }
-    }
-
-    fn note(
-        &mut self,
-        record: &Record<'_>,
-        kind: Option<Value<'_>>,
-        time: Option<Timestamp>,
-        event: Value<'_>,
-    ) {
-        let kind = kind.and_then(|k| record.text(k)).unwrap_or_else(|| Text::owned(""));
-        self.b.event(EventKind::Note(kind), None, None, time, record.at_value(event));
-    }
-
-    /// The open response; converters without turns get one per message.
-    fn step(&mut self, time: Option<Timestamp>, record: &Record<'_>, event: Value<'_>) -> u32 {
-        let step = match self.turn {
-            Some(step) => step,
-            None => self.b.step(None, time, record.at_value(event)),
-        };
-        self.turn = Some(step);
-        if let Some((usage, model)) = self.usage.take() {
-            self.give_usage(step, usage, model);
-        }
-        step
-    }
-
-    fn give_usage(&mut self, step: u32, usage: Usage, model: Option<Text>) {
-        let step = &mut self.b.run.steps[step as usize];
-        match &mut step.usage {
-            Some(sum) => sum.add(&usage),
-            None => step.usage = Some(usage),
-        }
-        step.model = model.or(step.model.take());
-    }
-
-    fn usage(
-        &mut self,
-        record: &Record<'_>,
-        data: Value<'_>,
-        kind: Option<Value<'_>>,
-        time: Option<Timestamp>,
-        event: Value<'_>,
-    ) {
-        let usage = Usage::new(copilot::tokens(data), Convention::INCLUSIVE);
-        let model = record.text_at(data, "model");
-        match self.turn {
-            Some(step) => self.give_usage(step, usage, model),
-            None => self.usage = Some((usage, model)),
-        }
-        self.note(record, kind, time, event);
-    }
-
-    fn call(
-        &mut self,
-        record: &Record<'_>,
-        data: Value<'_>,
-        time: Option<Timestamp>,
-        event: Value<'_>,
-    ) {
-        let name = record.text_at(data, "toolName");
-        self.b.call(NewCall {
-            id: record.text_at(data, "toolCallId"),
-            name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
-            args: record.payload_at(data, "arguments"),
-            step: self.turn,
-            time,
-            at: record.at_value(event),
-        });
-        if self.turn.is_none() {
-            self.b.run.fidelity.lose(Fact::Parallel);
-        }
-    }
-
-    fn result(
-        &mut self,
-        record: &Record<'_>,
-        data: Value<'_>,
-        time: Option<Timestamp>,
-        event: Value<'_>,
-    ) {
-        let result = data.get("result").or_else(|| data.get("error"));
-        let content = result.and_then(|r| r.get("content")).filter(|c| c.is_string());
-        let payload = content.or(result).map(|r| record.payload(r));
-        let answer = Answer::new(payload, record.at_value(event)).time(time);
-        let answer = match data.get("success").and_then(Value::as_bool) {
-            Some(success) => answer.protocol(!success),
-            None => answer,
-        };
-        let text = content.or(result).and_then(Value::inner);
-        let answer = answer.exit_code(text.and_then(exit_code::in_last_line));
-        match data.get("toolCallId").and_then(Value::str) {
-            Some(id) => {
-                self.b.answer(&id, answer);
-            }
-            None => self.b.orphan(answer),
+            _ => {}
         }
     }
 }
@@ -390,6 +283,7 @@ mod tests {
 
     const SKETCH: &str = "user: go\n\
          note token_usage\n\
+         note assistant_message\n\
          0 call view {\"p\":1} -> succeeded(protocol): A\n\
          0 call bash raw -> failed(protocol): {\"message\":\"no\"}\n\
          note turn_end\n\
@@ -445,5 +339,35 @@ mod tests {
         assert_eq!(sketch(run), SKETCH);
         assert_eq!(run.name.as_ref().unwrap(), "s1");
         assert_eq!(run.usage.unwrap().recorded.input, 9);
+    }
+
+    #[test]
+    fn what_the_source_states_is_kept() {
+        let read = read_text(
+            r#"{"id":"t","stimulus":{"name":"s"},"events":[{"type":"turn_start","timestamp":"2026-01-01T00:00:00Z","data":{}}],
+"output":"done","workspaceStatus":"remote","artifactDir":"/a","workspaceDiff":{"content":"--- a"},
+"metrics":{"wallTimeMs":1500,"toolCallCount":3,"turnCount":2,"errorCount":1}}"#,
+        );
+        let stated = &read.runs[0].stated;
+        assert_eq!(stated.output.as_ref().unwrap().plain(), "done");
+        assert_eq!((stated.calls, stated.responses, stated.errors), (Some(3), Some(2), Some(1)));
+        assert_eq!(stated.duration.unwrap().as_millis(), 1500);
+        assert_eq!(stated.workspace.as_ref().unwrap(), "remote");
+        assert_eq!(stated.artifacts.as_ref().unwrap(), "/a");
+        assert_eq!(stated.diff.as_ref().unwrap().plain(), "--- a");
+    }
+
+    #[test]
+    fn a_diff_is_found_wherever_it_is_stored() {
+        for stored in [
+            r#""diff":"--- a""#,
+            r#""workspace_patch":"--- a""#,
+            r#""artifacts":{"workspaceDiff":"--- a"}"#,
+            r#""artifacts":[{"name":"log","content":"x"},{"kind":"diff","content":"--- a"}]"#,
+        ] {
+            let text = format!(r#"{{"stimulus":{{"name":"s"}},"events":[],{stored}}}"#);
+            let diff = read_text(&text).runs[0].stated.diff.clone();
+            assert_eq!(diff.unwrap().plain(), "--- a", "{stored}");
+        }
     }
 }

@@ -90,7 +90,8 @@ impl Payload {
     }
 
     /// What a person would read: the text, or the text parts of a list of
-    /// typed blocks, or the JSON where there is no text in it.
+    /// typed blocks, or the `content` of Copilot's results, or the JSON where
+    /// there is no text in it.
     #[must_use]
     pub fn plain(&self) -> Cow<'_, str> {
         if self.form == Form::Text {
@@ -100,6 +101,10 @@ impl Payload {
             Some(Value::String(text)) => Cow::Borrowed(text),
             Some(Value::Array(blocks)) => match joined_text(blocks) {
                 Some(text) => Cow::Owned(text),
+                None => self.raw(),
+            },
+            Some(Value::Object(result)) => match wrapped_text(result) {
+                Some(text) => Cow::Borrowed(text),
                 None => self.raw(),
             },
             _ => self.raw(),
@@ -120,6 +125,13 @@ impl serde::Serialize for Payload {
             _ => serializer.serialize_str(&self.raw()),
         }
     }
+}
+
+/// The `content` of a result that says the same once more in `detailedContent`
+/// or `contents`.
+fn wrapped_text(result: &serde_json::Map<String, Value>) -> Option<&str> {
+    let known = |key: &String| matches!(&**key, "content" | "detailedContent" | "contents");
+    result.keys().all(known).then(|| result.get("content")?.as_str()).flatten()
 }
 
 /// The `text` (or `content`) of the blocks that have one, a line each.
@@ -152,5 +164,9 @@ mod tests {
         ));
         assert_eq!(blocks.plain(), "a\nb");
         assert_eq!(Payload::json(Text::owned("{\"x\":2}")).plain(), "{\"x\":2}");
+        let copilot = Payload::json(Text::owned(r#"{"content":"a","detailedContent":"aa"}"#));
+        assert_eq!(copilot.plain(), "a");
+        let file = r#"{"content":"a","path":"b"}"#;
+        assert_eq!(Payload::json(Text::owned(file)).plain(), file);
     }
 }

@@ -83,6 +83,22 @@ pub struct Stated {
     pub row: Option<Payload>,
 }
 
+impl Stated {
+    /// Does the source state nothing?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let Self { output, calls, responses, errors, duration, workspace, artifacts, diff, row } =
+            self;
+        output.is_none()
+            && calls.or(*responses).or(*errors).is_none()
+            && duration.is_none()
+            && workspace.is_none()
+            && artifacts.is_none()
+            && diff.is_none()
+            && row.is_none()
+    }
+}
+
 /// Who ran.
 #[derive(Debug, Clone, Default)]
 pub struct Agent {
@@ -130,12 +146,27 @@ pub struct Event {
     pub kind: EventKind,
     /// Its words, where it has any.
     pub text: Option<Payload>,
+    /// The source's own word for it, where that says more than the kind: the
+    /// type of a system event, [`Event::INJECTED`].
+    pub label: Option<Text>,
     /// When.
     pub time: Option<Timestamp>,
     /// The step it belongs to.
     pub step: Option<u32>,
     /// Where it stands in the trace.
     pub at: At,
+}
+
+impl Event {
+    /// The label of a user message whose words show that the host put it there,
+    /// in a source that does not tell it from a typed one.
+    pub const INJECTED: &str = "injected";
+
+    /// Does a turn of the user start here?
+    #[must_use]
+    pub fn starts_turn(&self) -> bool {
+        self.kind == EventKind::User && self.label.as_ref().is_none_or(|l| l != Self::INJECTED)
+    }
 }
 
 /// The kinds of [`Event`].

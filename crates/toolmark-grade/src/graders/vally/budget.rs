@@ -7,8 +7,8 @@ use crate::config::Spanned;
 use crate::evidence::{Evidence, Role};
 use crate::grader::{Building, Grader, GraderInfo, Taxonomy, schema_of};
 use crate::graders::units::Duration;
+use crate::graders::vally::tool_filter::ToolFilter;
 use crate::outcome::{Cause, Outcome, Verdict};
-use crate::pattern::Pattern;
 use crate::profile::Profile;
 use crate::subject::Subject;
 use crate::view::{Missing, Seen, View};
@@ -45,9 +45,9 @@ struct TimeBudget {
 /// What is counted.
 enum Quantity {
     Tokens,
-    Calls(Vec<Pattern>),
+    Calls(ToolFilter),
     Turns,
-    Steps(Vec<Pattern>),
+    Steps(ToolFilter),
     Errors,
     WallTime,
 }
@@ -103,7 +103,10 @@ budget!(
     "tool-call-count",
     "did the agent make at most so many calls",
     ToolBudget,
-    |config, building| plain(Quantity::Calls(tools(&config.tools, building)?), config.max),
+    |config, building| plain(
+        Quantity::Calls(ToolFilter::build(config.tools.as_ref(), building)?),
+        config.max
+    ),
     "20",
     "Did the agent make at most `max` tool calls? `tools` restricts the count."
 );
@@ -121,7 +124,10 @@ budget!(
     "step-count",
     "did the agent take at most so many steps",
     ToolBudget,
-    |config, building| plain(Quantity::Steps(tools(&config.tools, building)?), config.max),
+    |config, building| plain(
+        Quantity::Steps(ToolFilter::build(config.tools.as_ref(), building)?),
+        config.max
+    ),
     "10",
     "Did the agent take at most `max` steps? With `tools`, only steps that call one of them count."
 );
@@ -143,19 +149,6 @@ budget!(
     "2m",
     "Did the run take at most `max`, from its first to its last record?"
 );
-
-/// The patterns of a `tools` filter; an empty filter would count nothing.
-fn tools(
-    tools: &Option<Spanned<Vec<Spanned<String>>>>,
-    building: &mut Building<'_>,
-) -> Option<Vec<Pattern>> {
-    let Some(tools) = tools else { return Some(Vec::new()) };
-    if tools.value.is_empty() {
-        building.reject(tools.span, "empty-list", "an empty list of tools would count nothing");
-        return None;
-    }
-    building.patterns(&tools.value)
-}
 
 impl Grader for BudgetGrader {
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
@@ -260,13 +253,13 @@ impl Quantity {
             Self::Tokens => tokens(view),
             Self::Calls(tools) => {
                 let counted = calls(view, tools)?;
-                Ok(match tools.is_empty() {
+                Ok(match tools.takes_all() {
                     true => Counted::stated(stated.calls, counted, view),
                     false => counted,
                 })
             }
             Self::Turns => {
-                let counted = steps(view, &[]);
+                let counted = steps(view, &ToolFilter::ALL);
                 match (counted, stated.responses) {
                     (Ok(counted), stated) => Ok(Counted::stated(stated, counted, view)),
                     (Err(_), Some(stated)) if view.turn_index().is_none() => {
@@ -304,11 +297,10 @@ fn tokens<'a>(view: &View<'a>) -> Result<Counted<'a>, Missing> {
     total.map(Counted::new).ok_or_else(|| Missing::new("the trace does not record token usage"))
 }
 
-fn calls<'a>(view: &View<'a>, tools: &[Pattern]) -> Result<Counted<'a>, Missing> {
+fn calls<'a>(view: &View<'a>, tools: &ToolFilter) -> Result<Counted<'a>, Missing> {
     let mut counted = Counted::new(0);
     for seen in view.calls() {
-        let name = seen.call.name.full();
-        if !tools.is_empty() && !any_match(tools, &name)? {
+        if !tools.takes(&seen.call.name.full())? {
             continue;
         }
         counted.value += 1.0;
@@ -317,33 +309,25 @@ fn calls<'a>(view: &View<'a>, tools: &[Pattern]) -> Result<Counted<'a>, Missing>
     Ok(counted)
 }
 
-fn steps<'a>(view: &View<'a>, tools: &[Pattern]) -> Result<Counted<'a>, Missing> {
+fn steps<'a>(view: &View<'a>, tools: &ToolFilter) -> Result<Counted<'a>, Missing> {
     if view.trajectory().fidelity.lacks(Fact::Steps) {
         return Err(Missing::new("the trace does not record model responses"));
     }
-    if tools.is_empty() {
+    if view.steps().is_empty() && !view.calls().is_empty() {
+        return Err(Missing::new("the trace has calls and no model responses that made them"));
+    }
+    if tools.takes_all() {
         return Ok(Counted::new(view.steps().len() as u64));
     }
     let mut steps = Vec::new();
     for seen in view.calls() {
-        if any_match(tools, &seen.call.name.full())? {
+        if tools.takes(&seen.call.name.full())? {
             steps.push(seen.call.step);
         }
     }
     steps.sort_unstable();
     steps.dedup();
     Ok(Counted::new(steps.len() as u64))
-}
-
-fn any_match(patterns: &[Pattern], name: &str) -> Result<bool, Missing> {
-    for pattern in patterns {
-        match pattern.is_match(name) {
-            Ok(true) => return Ok(true),
-            Ok(false) => {}
-            Err(_) => return Err(Missing(format!("/{pattern}/ took too many steps on {name}"))),
-        }
-    }
-    Ok(false)
 }
 
 fn wall_time<'a>(view: &View<'a>) -> Result<Counted<'a>, Missing> {
@@ -367,7 +351,7 @@ fn wall_time<'a>(view: &View<'a>) -> Result<Counted<'a>, Missing> {
 #[cfg(test)]
 mod tests {
     use crate::outcome::{Cause, Verdict};
-    use crate::testing::{complaints, grade, vally};
+    use crate::testing::{complaints, grade, vally, vally_with};
     use serde_json::{Value, json};
 
     fn run(calls: usize, errors: usize) -> String {
@@ -415,6 +399,99 @@ mod tests {
         }
     }
 
+    /// A run whose numbers are stated and whose events add up to nothing.
+    fn stated(metrics: &Value) -> String {
+        vally_with(&[("turn_start", json!({"turnId": "0"}))], json!({"metrics": metrics}))
+    }
+
+    #[test]
+    fn the_values_the_pipeline_computed_are_read() {
+        let metrics = json!({
+            "tokenUsage": {"inputTokens": 1000, "outputTokens": 500, "totalTokens": 1500},
+            "toolCallCount": 7, "turnCount": 5, "errorCount": 2, "wallTimeMs": 90_000.5,
+        });
+        for (id, max, value) in [
+            ("token-budget", json!(1), json!(1500)),
+            ("tool-call-count", json!(1), json!(7)),
+            ("turn-count", json!(1), json!(5)),
+            ("error-count", json!(1), json!(2)),
+            ("wall-time", json!("1s"), json!(90_000.5)),
+        ] {
+            let outcome = grade(id, json!({"max": max}), &stated(&metrics));
+            assert_eq!(outcome.metrics["value"], value, "{id}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_input_and_output_and_no_cache() {
+        let usage = json!({"inputTokens": 100, "outputTokens": 50, "cacheReadTokens": 90, "cacheWriteTokens": 9});
+        let outcome =
+            grade("token-budget", json!({"max": 150}), &stated(&json!({"tokenUsage": usage})));
+        assert_eq!(
+            (outcome.verdict, outcome.metrics["value"].clone()),
+            (Verdict::Pass, json!(150))
+        );
+    }
+
+    #[test]
+    fn the_score_is_the_formula_of_the_page() {
+        // value, max, score: at the threshold, at 1.5 and 2 times it, above, and for 0.
+        for (value, max, score) in [
+            (10, 10, 1.0),
+            (9, 10, 1.0),
+            (15, 10, 0.5),
+            (20, 10, 0.0),
+            (25, 10, 0.0),
+            (11, 10, 0.9),
+            (0, 0, 1.0),
+            (1, 0, 0.0),
+            (7, 0, 0.0),
+            (2, 1, 0.0),
+        ] {
+            for (id, key) in [
+                ("tool-call-count", "toolCallCount"),
+                ("turn-count", "turnCount"),
+                ("error-count", "errorCount"),
+            ] {
+                let outcome = grade(id, json!({"max": max}), &stated(&json!({key: value})));
+                assert!((outcome.score.unwrap() - score).abs() < 1e-12, "{id} {value} {max}");
+                assert_eq!(outcome.verdict, Verdict::of(value <= max), "{id} {value} {max}");
+            }
+        }
+    }
+
+    #[test]
+    fn durations_have_units() {
+        for (max, millis) in [("500ms", 500), ("30s", 30_000), ("2m", 120_000), ("1h", 3_600_000)] {
+            let outcome =
+                grade("wall-time", json!({"max": max}), &stated(&json!({"wallTimeMs": 1})));
+            assert_eq!(outcome.metrics["max"], millis, "{max}");
+        }
+    }
+
+    #[test]
+    fn a_stated_number_that_the_events_do_not_add_up_to_is_mentioned() {
+        let outcome =
+            grade("tool-call-count", json!({"max": 9}), &stated(&json!({"toolCallCount": 4})));
+        assert!(outcome.notes[0].contains("states 4"), "{:?}", outcome.notes);
+    }
+
+    #[test]
+    fn failed_calls_are_no_errors_of_the_run() {
+        let trace = vally(&[
+            ("tool_call", json!({"toolName": "a", "toolCallId": "1", "arguments": {}})),
+            ("tool_result", json!({"toolCallId": "1", "success": false, "result": "no"})),
+        ]);
+        assert_eq!(grade("error-count", json!({"max": 0}), &trace).verdict, Verdict::Pass);
+    }
+
+    #[test]
+    fn calls_without_responses_leave_turns_untold() {
+        let trace = vally(&[("tool_call", json!({"toolName": "a", "toolCallId": "1"}))]);
+        let unknown = Verdict::Unknown(Cause::MissingEvidence);
+        assert_eq!(grade("turn-count", json!({"max": 9}), &trace).verdict, unknown);
+    }
+
     #[test]
     fn the_page_gives_these_words() {
         let within = grade("token-budget", json!({"max": 50000}), &run(10, 0));
@@ -445,6 +522,12 @@ mod tests {
             ("token-budget", json!({}), "max"),
             ("token-budget", json!({"max": -1}), "0 or more"),
             ("token-budget", json!({"max": 1.5}), "whole number"),
+            ("tool-call-count", json!({}), "max"),
+            ("turn-count", json!({}), "max"),
+            ("error-count", json!({}), "max"),
+            ("wall-time", json!({}), "max"),
+            ("error-count", json!({"max": "0"}), "whole number"),
+            ("wall-time", json!({"max": "-5s"}), "not a duration"),
             ("wall-time", json!({"max": "30"}), "not a duration"),
             ("wall-time", json!({"max": 30}), "text"),
             ("tool-call-count", json!({"max": 1, "tools": []}), "count nothing"),

@@ -1,5 +1,6 @@
 //! The graders of Microsoft Vally.
 
+pub(super) mod assistant_echo;
 pub(super) mod budget;
 pub(super) mod custom_metrics;
 pub(super) mod diff;
@@ -8,3 +9,15 @@ pub(super) mod program;
 pub(super) mod run_command;
 #[cfg(test)]
 mod testing;
+pub(super) mod completed;
+pub(super) mod judge;
+pub(super) mod loop_outcome;
+pub(super) mod max_repeat;
+mod names;
+mod observed;
+mod repeats;
+pub(super) mod skill_invocation;
+pub(super) mod system_event;
+pub(super) mod text;
+pub(super) mod tool_calls;
+mod tool_filter;
