@@ -175,7 +175,7 @@ impl Question for ToolArgs {
         let mut outcome = Lines::single(profile, found.is_some() != self.negate, reason.clone());
         let shown = match found {
             Some(step) => vec![*step],
-            None => calls.into_iter().take(20).collect(),
+            None => calls.iter().copied().take(20).collect(),
         };
         let role = match (found.is_some(), self.negate) {
             (true, false) => Role::Matched,
