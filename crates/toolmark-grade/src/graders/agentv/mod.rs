@@ -5,16 +5,28 @@
 
 mod arguments;
 mod calls;
+pub(super) mod code_grader;
+pub(super) mod composite;
+mod dates;
+mod entry;
+pub(super) mod execution_metrics;
 mod explain;
+mod facts;
+pub(super) mod field_accuracy;
 mod glob;
+pub(super) mod judges;
+pub(super) mod limits;
 mod opposite;
 mod reading;
+pub(super) mod skill;
 pub(super) mod step_count;
 mod steps;
+pub(super) mod text;
 pub(super) mod tool_args;
 pub(super) mod tool_sequence;
 pub(super) mod tool_trajectory;
 pub(super) mod tool_used;
 mod value;
 
+pub use entry::{COMMON, Entry, entries, judged};
 pub use opposite::opposite;

@@ -1,6 +1,7 @@
 //! What the readings have in common: how lines make a score, a score a
 //! verdict, and how two readings are compared.
 
+use crate::config::{Problem, Severity};
 use crate::grader::{Building, Grader};
 use crate::outcome::{Cause, Contrast, Outcome, Part, Verdict};
 use crate::profile::Profile;
@@ -165,4 +166,24 @@ pub(super) fn number(value: f64) -> String {
 /// A count with its noun.
 pub(super) fn count(n: usize, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+}
+
+/// What AgentV throws on whatever it is shown.
+pub(super) struct Throws(pub(super) String);
+
+impl Question for Throws {
+    fn answer(&self, _: &Subject<'_>, profile: Profile) -> Outcome {
+        thrown(profile, self.0.clone())
+    }
+}
+
+/// A grader whose configuration AgentV stumbles over only when it grades: under
+/// its readings the problem is a warning, and the score 0.
+pub(super) fn throws(
+    building: &mut Building<'_>,
+    problem: Problem,
+    why: String,
+) -> Option<Arc<dyn Grader>> {
+    building.problems.push(Problem { severity: Severity::Warning, ..problem });
+    reading(building, Throws(why))
 }

@@ -165,7 +165,7 @@ impl Question for ToolArgs {
             let given = seen.and_then(|seen| arguments(seen.call));
             counts(step) && given.is_some_and(|given| self.fits(&given))
         };
-        let found = calls.iter().find(fits).copied();
+        let found = calls.iter().find(fits);
         let (tool, wanted) = (self.tool.text(), excerpt(&self.args.to_string()));
         let reason = match (found, calls.len()) {
             (Some(_), _) => format!("{tool} was called with {wanted}"),
@@ -174,8 +174,8 @@ impl Question for ToolArgs {
         };
         let mut outcome = Lines::single(profile, found.is_some() != self.negate, reason.clone());
         let shown = match found {
-            Some(step) => vec![step],
-            None => calls.into_iter().take(20).collect(),
+            Some(step) => vec![*step],
+            None => calls.iter().copied().take(20).collect(),
         };
         let role = match (found.is_some(), self.negate) {
             (true, false) => Role::Matched,

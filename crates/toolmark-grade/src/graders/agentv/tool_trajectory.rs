@@ -166,9 +166,10 @@ impl ToolTrajectory {
     fn rule(&self, item: &Item, profile: Profile) -> Rule {
         let said = item.rule.as_ref().or(self.rule.as_ref());
         match (profile, said) {
-            (Profile::AgentV1, _) | (Profile::Toolmark, None) => Rule::Superset,
+            (Profile::AgentV1, _) => Rule::Superset,
             (_, Some(rule)) => rule.clone(),
-            (_, None) => Rule::Exact,
+            (Profile::AgentV2 | Profile::AgentV5, None) => Rule::Exact,
+            (_, None) => Rule::Superset,
         }
     }
 }
@@ -185,7 +186,12 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
     }
     let lenient = is_agentv(profile);
     let config = if lenient { left(building.config, building.problems) } else { None };
-    let config: Config = read(config.as_ref().unwrap_or(building.config), building.problems)?;
+    let Some(config) =
+        read::<Config>(config.as_ref().unwrap_or(building.config), building.problems)
+    else {
+        unread(building.config, building.problems);
+        return None;
+    };
     let mode = config.mode;
     if profile == Profile::AgentV1 && matches!(mode, Mode::Superset | Mode::Subset) {
         let message = format!("AgentV 1 does not know the mode {}", mode.word());
@@ -217,22 +223,44 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
     reading(building, ToolTrajectory { mode, minimums, items, rule })
 }
 
-fn item(expected: ExpectedCall, building: &mut Building<'_>) -> Item {
-    let args = match &expected.args {
-        None => None,
-        Some(node) => match &node.kind {
-            Kind::Null => None,
-            Kind::Text(word) if word == "any" => None,
-            Kind::Map(_) => match node.to_json() {
-                Value::Object(args) => Some(args),
-                _ => None,
-            },
-            _ => {
-                let message = format!("expected a map of arguments or any, found {}", node.word());
-                building.reject(node.span, "invalid-args", message);
-                None
+/// Looks at what is checked by hand where the rest could not be read, so that
+/// all mistakes are found in one go.
+fn unread(config: &Node, problems: &mut Vec<Problem>) {
+    let items = config.get("expected").into_iter().flat_map(Node::items);
+    for node in std::iter::once(config).chain(items) {
+        for key in ["args_match", "argsMatch"] {
+            if let Some(rule) = node.get(key) {
+                arguments::rule(rule, problems);
             }
-        },
+        }
+        problems.extend(node.get("args").and_then(|args| args_of(args).err()));
+    }
+    if let Some(counts) = config.get("minimums") {
+        minimums(counts, problems);
+    }
+}
+
+/// The arguments to compare; none where nothing is to be checked.
+fn args_of(node: &Node) -> Result<Option<Map<String, Value>>, Problem> {
+    match (&node.kind, node.to_json()) {
+        (Kind::Null, _) => Ok(None),
+        (Kind::Text(word), _) if word == "any" => Ok(None),
+        (_, Value::Object(args)) => Ok(Some(args)),
+        _ => {
+            let message = format!("expected a map of arguments or any, found {}", node.word());
+            Err(Problem::error("invalid-args", message).at(node.span))
+        }
+    }
+}
+
+fn item(expected: ExpectedCall, building: &mut Building<'_>) -> Item {
+    let args = match expected.args.as_ref().map(args_of) {
+        None => None,
+        Some(Ok(args)) => args,
+        Some(Err(problem)) => {
+            building.problems.push(problem);
+            None
+        }
     };
     let rule = expected.args_match.as_ref().and_then(|n| arguments::rule(n, building.problems));
     if let (Some(Rule::Paths(paths)), Some(args), Some(node), false) =

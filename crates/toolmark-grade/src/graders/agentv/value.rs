@@ -4,12 +4,10 @@
 //! assertion then scores 0. Here a wrong value is an error of the spec; under
 //! AgentV's readings it is what AgentV makes of it.
 
-use super::reading::{Question, is_agentv, reading, thrown};
-use crate::config::{Node, Problem, did_you_mean, quoted};
+use super::reading::{Question, Throws, is_agentv, reading};
+use crate::config::{Node, Problem, Severity, did_you_mean, quoted};
 use crate::grader::{Building, Grader};
-use crate::outcome::Outcome;
 use crate::profile::Profile;
-use crate::subject::Subject;
 use std::sync::Arc;
 
 /// What every assertion of the family has.
@@ -22,14 +20,6 @@ pub(super) struct Asked<'a> {
 
 /// The code of what AgentV throws on; it passes over everything else.
 const THROWS: &str = "invalid-value";
-
-struct Throws(String);
-
-impl Question for Throws {
-    fn answer(&self, _: &Subject<'_>, profile: Profile) -> Outcome {
-        thrown(profile, self.0.clone())
-    }
-}
 
 /// Builds a question out of `value:`.
 pub(super) fn build<Q: Question + 'static>(
@@ -64,9 +54,7 @@ fn finish<Q: Question + 'static>(
     let counts = |p: &&Problem| p.is_error() && (!agentv || p.code == THROWS);
     let wrong = problems.iter().find(counts).map(|p| p.message.clone());
     if agentv {
-        let warned = problems
-            .into_iter()
-            .map(|problem| Problem { severity: crate::config::Severity::Warning, ..problem });
+        let warned = problems.into_iter().map(|p| Problem { severity: Severity::Warning, ..p });
         building.problems.extend(warned);
         return match (question, wrong) {
             (Some(question), None) => reading(building, question),
