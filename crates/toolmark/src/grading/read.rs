@@ -17,7 +17,6 @@ const AT_A_TIME: usize = 64;
 /// What one file gave.
 #[derive(Default)]
 pub(crate) struct Graded {
-    pub(crate) file: String,
     pub(crate) outcomes: Vec<CaseResult>,
     /// Trajectories no case took: what they are called, and why.
     pub(crate) unpaired: Vec<(String, Unpaired)>,
@@ -69,7 +68,7 @@ pub(crate) fn grade_all(
 }
 
 fn grade(input: &Input, reading: &Reading<'_>) -> Graded {
-    let mut graded = Graded { file: input.name(), ..Graded::default() };
+    let mut graded = Graded::default();
     let mut runs = match input.read(reading.options) {
         Ok(runs) => runs,
         // Not everything in a directory is a trace.
