@@ -26,6 +26,7 @@ mod loading;
 mod parse;
 mod render;
 mod scalar;
+pub mod schema;
 mod source;
 mod syntax;
 pub mod yaml;

@@ -1,9 +1,11 @@
 //! The dialects, and the list of them.
 
+mod vally;
+
 use crate::dialect::Dialect;
 
 /// Every dialect, in the order they are asked.
-pub static DIALECTS: &[&dyn Dialect] = &[];
+pub static DIALECTS: &[&dyn Dialect] = &[&vally::Vally];
 
 /// The dialect with this id.
 #[must_use]
