@@ -30,6 +30,7 @@ mod loading;
 mod parse;
 mod render;
 mod scalar;
+pub mod schema;
 mod source;
 mod syntax;
 pub mod template;

@@ -2,11 +2,12 @@
 
 mod aigo;
 mod toolmark;
+mod vally;
 
 use crate::dialect::Dialect;
 
 /// Every dialect, in the order they are asked: the special before the general.
-pub static DIALECTS: &[&dyn Dialect] = &[&aigo::AiGo, &toolmark::Toolmark];
+pub static DIALECTS: &[&dyn Dialect] = &[&vally::Vally, &aigo::AiGo, &toolmark::Toolmark];
 
 /// The dialect with this id.
 #[must_use]

@@ -1,5 +1,86 @@
 //! The JSON Schema of the native spec.
-use serde_json::Value;
+
+use crate::schema::{Placement, generator, grader_entry};
+use serde_json::{Map, Value, json};
+use toolmark_grade::Profile;
+use toolmark_grade::graders::{GRADERS, grader_by_id};
+
+/// The schema of `toolmark.yaml`.
 pub(super) fn schema() -> Value {
-    Value::Null
+    let mut generator = generator();
+    let share = json!({"type": "number", "minimum": 0, "maximum": 1});
+    let profiles: Vec<&str> = Profile::ALL.iter().map(|profile| profile.word()).collect();
+    let profile = json!({"enum": profiles, "description": "Whose reading graders follow."});
+    let common = Map::from_iter([
+        ("name".to_owned(), json!({"type": "string", "description": "What reports call it."})),
+        ("profile".to_owned(), profile.clone()),
+        ("weight".to_owned(), json!({"type": "number", "minimum": 0})),
+        ("required".to_owned(), json!({"type": ["boolean", "number"]})),
+        ("min_score".to_owned(), share.clone()),
+        ("negate".to_owned(), json!({"type": "boolean"})),
+        ("turn".to_owned(), json!({"type": "integer", "minimum": 0})),
+    ]);
+    let entry = grader_entry(&mut generator, GRADERS, Placement::Under("config"), &common);
+    let expect = grader_by_id("expect").map(|info| (info.schema)(&mut generator).to_value());
+    let expect = expect.unwrap_or_else(|| json!({"type": "object"}));
+    let texts = json!({"type": ["string", "array"], "items": {"type": "string"}});
+    let case = json!({
+        "type": "object",
+        "required": ["id"],
+        "additionalProperties": false,
+        "properties": {
+            "id": {"type": ["string", "integer"]},
+            "description": {"type": "string"},
+            "prompt": {"type": "string"},
+            "turns": texts,
+            "traces": texts,
+            "tags": {"type": ["array", "object", "string"]},
+            "graders": {"$ref": "#/$defs/Graders"},
+            "expect": {"$ref": "#/$defs/Expectation"},
+            "skip_shared": {"type": "boolean"},
+            "threshold": share,
+            "trials": {"type": "integer", "minimum": 1},
+            "criteria": {"type": "string"},
+            "expected_output": true,
+            "rubric": texts,
+            "row": {"type": "object"}
+        }
+    });
+    let mut definitions = generator.take_definitions(true);
+    definitions.insert("Grader".to_owned(), entry);
+    let graders = json!({
+        "type": "array",
+        "items": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/Grader"}]}
+    });
+    definitions.insert("Graders".to_owned(), graders);
+    definitions.insert("Expectation".to_owned(), expect);
+    definitions.insert("Case".to_owned(), case);
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "toolmark.yaml",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "version": {"const": 1},
+            "name": {"type": "string"},
+            "description": {"type": "string"},
+            "profile": profile,
+            "threshold": share,
+            "gate": {
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {"threshold": share}
+            },
+            "graders": {"$ref": "#/$defs/Graders"},
+            "expect": {"$ref": "#/$defs/Expectation"},
+            "dataset": {"type": "string"},
+            "cases": {
+                "anyOf": [
+                    {"type": "string", "description": "A file with one case per line."},
+                    {"type": "array", "items": {"$ref": "#/$defs/Case"}}
+                ]
+            }
+        },
+        "$defs": definitions
+    })
 }
