@@ -4,6 +4,7 @@
 //! configuration, its page of the reference, its code and its tests. It becomes
 //! known by its line in [`GRADERS`].
 
+mod futureagi;
 pub mod units;
 mod vally;
 
@@ -17,6 +18,10 @@ pub static GRADERS: &[&GraderInfo] = &[
     &vally::budget::STEP_COUNT,
     &vally::budget::ERROR_COUNT,
     &vally::budget::WALL_TIME,
+    &futureagi::function_name_match::INFO,
+    &futureagi::parameter_validation::INFO,
+    &futureagi::function_call_accuracy::INFO,
+    &futureagi::function_call_exact_match::INFO,
 ];
 
 /// The grader with this type, or one of its other names.
