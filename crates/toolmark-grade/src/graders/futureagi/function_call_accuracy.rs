@@ -96,3 +96,99 @@ fn pair_up(sides: &Sides<'_>, settings: &Settings) -> Result<Vec<Option<Pair>>, 
     let pairs = calls.into_iter().enumerate();
     Ok(pairs.map(|(gold, call)| call.map(|call| Pair { call, score: worth(gold, call) })).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::graders::futureagi::testing::{answer, contrasted, f};
+    use crate::outcome::{Cause, Verdict};
+    use serde_json::{Value, json};
+
+    const ID: &str = "function_call_accuracy";
+
+    #[test]
+    fn one_call() {
+        for (config, gold, made, verdict, score) in [
+            (json!({}), json!({"a": 1}), json!({"a": 1}), "pass", 1.0),
+            (json!({}), json!({"a": 1}), json!({"a": 2}), "pass", 0.7),
+            (json!({"threshold": 0.8}), json!({"a": 1}), json!({"a": 2}), "fail", 0.7),
+            (json!({}), json!({"a": 1, "b": 2, "c": 3}), json!({"a": 1, "b": 9}), "pass", 0.7),
+            (json!({}), json!({"a": 1}), json!({"a": 1, "z": 1}), "pass", 0.85),
+            (
+                json!({"ignore_extra_params": true}),
+                json!({"a": 1}),
+                json!({"a": 1, "z": 1}),
+                "pass",
+                1.0,
+            ),
+            (json!({}), json!({}), json!({"z": 1}), "pass", 0.7),
+            (json!({"ignore_extra_params": true}), json!({}), json!({"z": 1}), "pass", 1.0),
+            (json!({"strict_type_check": true}), json!({"a": 1}), json!({"a": 1.0}), "pass", 0.7),
+            (
+                json!({"name_weight": 1, "presence_weight": 1, "value_weight": 1}),
+                json!({"a": 1}),
+                json!({"a": 2}),
+                "pass",
+                0.667,
+            ),
+            (
+                json!({"name_weight": 0, "presence_weight": 0, "value_weight": 5}),
+                json!({"a": 1}),
+                json!({"a": 2}),
+                "fail",
+                0.0,
+            ),
+        ] {
+            let (word, got, _) =
+                answer(ID, config.clone(), &f("go", made.clone()), &f("go", gold.clone()));
+            assert_eq!((word, got), (verdict, Some(score)), "{config} {gold} {made}");
+        }
+    }
+
+    #[test]
+    fn several_calls() {
+        let open = |id: u32| f("open", json!({"id": id}));
+        let sum = |id: u32| f("sum", json!({"id": id}));
+        for (ordered, gold, made, verdict, score) in [
+            (false, vec![open(1), sum(1)], vec![sum(1), open(1)], "pass", 1.0),
+            (true, vec![open(1), sum(1)], vec![sum(1), open(1)], "fail", 0.5),
+            // A wrong tool is no pair, whatever its arguments.
+            (false, vec![open(1)], vec![sum(1)], "fail", 0.0),
+            // Extra calls cost, and one call serves one expectation.
+            (false, vec![open(1)], vec![open(1), open(1)], "fail", 0.5),
+            (false, vec![open(1), open(1)], vec![open(1)], "fail", 0.5),
+            (false, vec![open(1), sum(1)], vec![open(1), sum(1), open(2)], "fail", 0.667),
+            // Taking the nearest call first would leave 0.7 twice.
+            (false, vec![open(1), open(2)], vec![open(2), open(1)], "pass", 1.0),
+            (true, vec![open(1), open(2)], vec![open(2), open(1)], "pass", 0.7),
+            (false, vec![], vec![], "pass", 1.0),
+            (false, vec![], vec![open(1)], "fail", 0.0),
+            (false, vec![open(1)], vec![], "fail", 0.0),
+        ] {
+            let config = json!({"order_matters": ordered});
+            let (word, got, _) = answer(ID, config, &json!(made), &json!(gold));
+            assert_eq!((word, got), (verdict, Some(score)), "{ordered} {gold:?} {made:?}");
+        }
+    }
+
+    #[test]
+    fn many_calls() {
+        let calls = |n: usize| -> Value { (0..n).map(|n| f("go", json!({"n": n}))).collect() };
+        let (word, score, _) = answer(ID, json!({}), &calls(120), &calls(120));
+        assert_eq!((word, score), ("pass", Some(1.0)));
+        let (_, _, outcome) = answer(ID, json!({}), &calls(1000), &calls(1000));
+        assert_eq!(outcome.verdict, Verdict::Unknown(Cause::Limit));
+        // Many calls and few expectations are no trouble.
+        let (word, _, outcome) = answer(ID, json!({}), &calls(3000), &calls(2));
+        assert_eq!(word, "fail");
+        assert_eq!(outcome.evidence.len(), 20);
+        assert_eq!(outcome.explanation.unwrap().elided, 2998 - 50);
+    }
+
+    #[test]
+    fn a_wrong_tool_passes_in_the_library_only() {
+        let outcome = contrasted(ID, &f("wipe", json!({"x": 1})), &f("list", json!({"x": 1})));
+        assert_eq!(outcome.verdict, Verdict::Fail);
+        let contrast = outcome.contrast.unwrap();
+        assert_eq!((contrast.verdict, contrast.score), (Verdict::Pass, Some(0.6)));
+    }
+}

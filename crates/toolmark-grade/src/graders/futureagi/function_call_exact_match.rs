@@ -109,3 +109,111 @@ fn pair_leftovers(sides: &Sides<'_>, ordered: bool, pairs: &mut [Option<Pair>]) 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::explanation::RowState;
+    use crate::graders::futureagi::testing::{answer, contrasted, f};
+    use crate::outcome::Verdict;
+    use serde_json::{Value, json};
+
+    const ID: &str = "function_call_exact_match";
+
+    #[test]
+    fn one_call() {
+        let loose = json!({});
+        let strict = json!({"strict_type_check": true});
+        let more = json!({"ignore_extra_params": true});
+        for (config, gold, made, verdict) in [
+            (&loose, json!({"x": 1}), json!({"x": 1.0}), "pass"),
+            (&strict, json!({"x": 1}), json!({"x": 1.0}), "fail"),
+            (&loose, json!({"x": 1}), json!({"x": true}), "fail"),
+            (&loose, json!({"x": 1}), json!({"x": "1"}), "fail"),
+            (&loose, json!({"x": [1, 2]}), json!({"x": [2, 1]}), "fail"),
+            (&loose, json!({"x": {"a": 1, "b": 2}}), json!({"x": {"b": 2, "a": 1}}), "pass"),
+            (&loose, json!({"x": 1}), json!({"x": 1, "y": 2}), "fail"),
+            (&more, json!({"x": 1}), json!({"x": 1, "y": 2}), "pass"),
+            (&more, json!({"x": 1, "y": 2}), json!({"x": 1}), "fail"),
+            (&more, json!({"x": {"a": 1}}), json!({"x": {"a": 1, "b": 2}}), "fail"),
+            (&loose, json!({}), json!(null), "pass"),
+            (&loose, json!("{\"x\": 1}"), json!({"x": 1}), "pass"),
+        ] {
+            let (word, score, _) =
+                answer(ID, config.clone(), &f("go", made.clone()), &f("go", gold.clone()));
+            let want = if verdict == "pass" { 1.0 } else { 0.0 };
+            assert_eq!((word, score), (verdict, Some(want)), "{config} {gold} {made}");
+        }
+        let wrong_tool = answer(ID, json!({}), &f("a", json!({"x": 1})), &f("b", json!({"x": 1})));
+        assert_eq!((wrong_tool.0, wrong_tool.1), ("fail", Some(0.0)));
+        // The arguments of both API shapes count.
+        let anthropic = json!({"name": "go", "input": {"x": 2}});
+        assert_eq!(answer(ID, json!({}), &anthropic, &f("go", json!({"x": 1}))).0, "fail");
+        assert_eq!(answer(ID, json!({}), &json!("go(x=-1)"), &f("go", json!({"x": -1}))).0, "pass");
+    }
+
+    /// Calls of one tool with these arguments.
+    fn calls(args: &[Value]) -> Value {
+        args.iter().map(|args| f("go", args.clone())).collect()
+    }
+
+    #[test]
+    fn several_calls() {
+        let (one, two, both) = (json!({"x": 1}), json!({"y": 2}), json!({"x": 1, "y": 2}));
+        let more = json!({"ignore_extra_params": true});
+        for (config, gold, made, verdict, score) in [
+            (json!({}), vec![&one, &two], vec![&two, &one], "pass", 1.0),
+            (json!({"order_matters": true}), vec![&one, &two], vec![&two, &one], "fail", 0.5),
+            (json!({}), vec![&one, &one], vec![&one], "fail", 0.5),
+            (json!({}), vec![&one], vec![&one, &one], "fail", 0.5),
+            (json!({}), vec![&one], vec![&one, &two], "fail", 0.5),
+            (json!({}), vec![], vec![], "pass", 1.0),
+            (json!({}), vec![], vec![&one], "fail", 0.0),
+            // The open expectation must leave the call that only the other can take.
+            (more, vec![&one, &two], vec![&both, &one], "pass", 1.0),
+        ] {
+            let owned =
+                |list: &[&Value]| calls(&list.iter().map(|v| (*v).clone()).collect::<Vec<_>>());
+            let (word, got, _) = answer(ID, config.clone(), &owned(&made), &owned(&gold));
+            assert_eq!((word, got), (verdict, Some(score)), "{config} {gold:?} {made:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let gold = calls(&[json!({"x": 1, "y": "a"}), json!({"x": 2})]);
+        let made = calls(&[json!({"x": 2}), json!({"x": 1, "z": null})]);
+        let (_, _, outcome) = answer(ID, json!({}), &made, &gold);
+        assert_eq!(outcome.reason, "1 of 2 expected calls were made, 1 made with other arguments");
+        let why = "y is missing; z (null) was not expected";
+        assert_eq!(outcome.parts[0].reason.as_deref(), Some(why));
+        assert_eq!(outcome.parts[1].verdict, Verdict::Pass);
+        assert_eq!(outcome.evidence[0].call.as_ref().unwrap().index, 1);
+        let states: Vec<RowState> =
+            outcome.explanation.unwrap().rows.iter().map(|row| row.state).collect();
+        assert_eq!(states, [RowState::Mismatched, RowState::Matched]);
+    }
+
+    #[test]
+    fn in_order_a_near_miss_stays_in_its_place() {
+        let ordered = json!({"order_matters": true});
+        let gold = calls(&[json!({"x": 1}), json!({"x": 2}), json!({"x": 3})]);
+        let made = calls(&[json!({"x": 1}), json!({"x": 9}), json!({"x": 3})]);
+        let (_, score, outcome) = answer(ID, ordered.clone(), &made, &gold);
+        assert_eq!(score, Some(0.667));
+        assert_eq!(outcome.parts[1].reason.as_deref(), Some("x is 9 instead of 2"));
+        let swapped = calls(&[json!({"x": 2}), json!({"x": 1}), json!({"x": 3})]);
+        let (_, _, outcome) = answer(ID, ordered, &swapped, &gold);
+        assert!(outcome.parts.iter().all(|part| part.reason.as_deref() != Some("")));
+    }
+
+    #[test]
+    fn the_library_does_not_see_the_arguments() {
+        let (made, gold) = (
+            json!({"name": "sh", "input": {"c": "ls"}}),
+            json!({"name": "sh", "input": {"c": "rm"}}),
+        );
+        let outcome = contrasted(ID, &made, &gold);
+        assert_eq!(outcome.verdict, Verdict::Fail);
+        assert_eq!(outcome.contrast.unwrap().verdict, Verdict::Pass);
+    }
+}

@@ -17,6 +17,8 @@ mod material;
 pub(super) mod parameter_validation;
 mod schema_cost;
 mod settings;
+#[cfg(test)]
+mod testing;
 
 use crate::grader::{Building, Grader, Mention};
 use crate::outcome::{Contrast, Outcome};

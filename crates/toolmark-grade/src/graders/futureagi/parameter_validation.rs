@@ -218,3 +218,120 @@ impl Tally {
         outcome
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::graders::futureagi::testing::{answer, f};
+    use crate::outcome::{Cause, Verdict};
+    use crate::testing::{complaints, grade};
+    use serde_json::{Value, json};
+
+    const ID: &str = "parameter_validation";
+
+    fn definitions() -> Value {
+        json!([
+            {"name": "grep", "parameters": [
+                {"name": "q", "type": "str"},
+                {"name": "n", "type": "int", "required": false},
+                {"name": "mode", "type": "string", "enum": ["re", "lit"], "required": false},
+            ]},
+            {"type": "function", "function": {"name": "tick", "parameters": {"type": "object", "properties": {}}}},
+        ])
+    }
+
+    #[test]
+    fn checks_over_all_calls() {
+        for (more, made, verdict, score) in [
+            (json!({}), json!([f("grep", json!({"q": "x"}))]), "pass", 1.0),
+            (json!({}), json!([f("grep", json!({"q": 1}))]), "pass", 0.667),
+            (json!({"threshold": 1}), json!([f("grep", json!({"q": 1}))]), "fail", 0.667),
+            (json!({}), json!([f("grep", json!({"q": 1, "n": "1", "mode": "x"}))]), "fail", 0.0),
+            (json!({}), json!([f("grep", json!({"q": "x", "z": 1}))]), "pass", 0.75),
+            (
+                json!({"ignore_extra_params": true}),
+                json!([f("grep", json!({"q": "x", "z": 1}))]),
+                "pass",
+                1.0,
+            ),
+            (json!({}), json!([f("grep", json!({"q": "x", "n": 3.0}))]), "pass", 1.0),
+            (
+                json!({"strict_type_check": true}),
+                json!([f("grep", json!({"q": "x", "n": 3.0}))]),
+                "pass",
+                0.667,
+            ),
+            (json!({}), json!([f("grep", json!({"q": "x", "n": 3.5}))]), "pass", 0.667),
+            // An undefined function fails, however right the rest is.
+            (json!({}), json!([f("grep", json!({"q": "x"})), f("other", json!({}))]), "fail", 0.75),
+            (json!({}), json!([f("tick", json!({}))]), "pass", 1.0),
+            (json!({}), json!([f("tick", json!({"a": 1}))]), "fail", 0.0),
+            (json!({}), json!(["grep('x')"]), "fail", 0.0),
+        ] {
+            let mut config = json!({"function_definitions": definitions()});
+            config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            let (word, got, _) = answer(ID, config, &made, &json!(null));
+            assert_eq!((word, got), (verdict, Some(score)), "{more} {made}");
+        }
+    }
+
+    #[test]
+    fn nothing_to_validate() {
+        let config = json!({"function_definitions": definitions()});
+        for (gold, verdict) in [
+            (json!([]), Verdict::Pass),
+            (json!(null), Verdict::Unknown(Cause::MissingEvidence)),
+            (f("grep", json!({})), Verdict::Unknown(Cause::MissingEvidence)),
+        ] {
+            let (_, _, outcome) = answer(ID, config.clone(), &json!("no"), &gold);
+            assert_eq!(outcome.verdict, verdict, "{gold}");
+        }
+    }
+
+    #[test]
+    fn where_definitions_come_from() {
+        let row = |key: &str, value: Value| {
+            json!({"id": 1, "output": f("grep", json!({"q": "x"})), key: value}).to_string()
+        };
+        for key in ["function_definitions", "tools"] {
+            assert_eq!(grade(ID, json!({}), &row(key, definitions())).verdict, Verdict::Pass);
+        }
+        for (trace, cause, says) in [
+            (row("metadata", json!({})), Cause::MissingEvidence, "no definitions"),
+            (row("tools", json!([])), Cause::MissingEvidence, "empty"),
+            (
+                row("tools", json!([{"name": "grep", "parameters": null}])),
+                Cause::MissingEvidence,
+                "not recorded",
+            ),
+            (
+                row("tools", json!([{"name": "grep", "parameters": 3}])),
+                Cause::Configuration,
+                "neither",
+            ),
+            (
+                row("tools", json!([{"name": "grep", "parameters": {"$ref": "http://x/y"}}])),
+                Cause::Configuration,
+                "leads nowhere",
+            ),
+        ] {
+            let outcome = grade(ID, json!({}), &trace);
+            assert_eq!(outcome.verdict, Verdict::Unknown(cause), "{}", outcome.reason);
+            assert!(outcome.reason.contains(says), "{}", outcome.reason);
+        }
+        let config =
+            json!({"function_definitions": [{"name": "f", "parameters": {"type": "odd"}}]});
+        assert!(complaints(ID, &config).join("").contains("\"odd\" is no type"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let config = json!({"function_definitions": definitions()});
+        let made = json!([f("grep", json!({"q": "x"})), f("grep", json!({"mode": "z"}))]);
+        let (_, _, outcome) = answer(ID, config, &made, &json!(null));
+        assert_eq!(outcome.reason, "4 of 6 checks hold, 1 of 2 calls have a mistake");
+        let why = outcome.parts[1].reason.as_deref().unwrap();
+        assert!(why.starts_with("q is missing; mode "), "{why}");
+        assert_eq!(outcome.evidence[0].call.as_ref().unwrap().index, 1);
+        assert_eq!(outcome.metrics["failed"], 2);
+    }
+}
