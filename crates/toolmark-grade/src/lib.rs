@@ -37,8 +37,7 @@ pub use evidence::{CallRef, Evidence, Role, excerpt};
 pub use explanation::{Explanation, Row, RowState};
 pub use gate::{Decision, Rule, Scored, Scoring, reaches, rounded};
 pub use grader::{
-    Building, Cost, Determinism, Grader, GraderInfo, Mention, Reference, Scope, Taxonomy,
-    schema_of,
+    Building, Cost, Determinism, Grader, GraderInfo, Mention, Reference, Scope, Taxonomy, schema_of,
 };
 pub use outcome::{Cause, Contrast, Metrics, Outcome, Part, Verdict};
 pub use pairing::{Pairing, Unpaired};

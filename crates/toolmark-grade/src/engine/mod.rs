@@ -6,7 +6,8 @@
 //! alternatives and optional parts, where calls that were made side by side
 //! ([`Batches`]) have no order; [`cover`] is for counts in any order. All are
 //! optimal, and all give the same answer every time: the earliest calls are
-//! taken where several would do.
+//! taken where several would do. Where pairs are worth
+//! more or less, [`weigh`] and [`weigh_in_order`] find those worth most.
 
 mod align;
 mod assign;
@@ -19,6 +20,7 @@ mod grid;
 mod oracle;
 mod room;
 mod sequence;
+mod weigh;
 
 pub use align::{TooLarge, align};
 pub use assign::{assign, assign_choices};
@@ -27,3 +29,4 @@ pub use column::Column;
 pub use cover::{Covered, Want, cover};
 pub use grid::Grid;
 pub use sequence::{Alignment, Element, Extras, Item, Place, arrange};
+pub use weigh::{weigh, weigh_in_order};

@@ -9,6 +9,7 @@ mod glob;
 mod program;
 mod aigo;
 mod expect;
+mod futureagi;
 pub mod units;
 mod vally;
 mod workspace;
@@ -95,6 +96,10 @@ pub static GRADERS: &[&GraderInfo] = &[
     &aigo::string_equals::STRING_EQUALS,
     &aigo::string_equals::STRING_EQUALS_MCQA,
     &aigo::elsewhere::SCORER_ELSEWHERE,
+    &futureagi::function_name_match::INFO,
+    &futureagi::parameter_validation::INFO,
+    &futureagi::function_call_accuracy::INFO,
+    &futureagi::function_call_exact_match::INFO,
 ];
 
 /// The grader with this type, or one of its other names.

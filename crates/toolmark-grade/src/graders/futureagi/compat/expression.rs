@@ -1,0 +1,737 @@
+//! One Python expression that is a call, and its arguments as values.
+//!
+//! All of Python's expression grammar is followed far enough to tell what is
+//! one, but only literals keep a value; any other expression is opaque. The
+//! nesting is bounded: what goes deeper is no call.
+
+use super::literal::{Failure, Key, Literal};
+use super::token::{Token, tokens};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Two for every bracket. CPython follows twice as many; no call anybody means
+/// to make comes near either.
+const DEEPEST: u32 = 200;
+
+/// A call of an expression.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Expressed {
+    /// The bare name, or the last attribute; empty for any other callee.
+    pub(super) name: String,
+    /// Keyword arguments, and positional ones as `__positional_0` and so on.
+    pub(super) arguments: BTreeMap<String, Literal>,
+}
+
+/// What an expression is, as far as it matters here.
+enum Node {
+    Value(Literal),
+    Name(String),
+    /// With the name of the attribute.
+    Attribute(String),
+    Call(Box<Expressed>),
+    Other,
+}
+
+impl Node {
+    fn value(self) -> Literal {
+        match self {
+            Self::Value(value) => value,
+            Self::Name(name) => Literal::Text(name),
+            Self::Attribute(_) | Self::Call(_) | Self::Other => Literal::Opaque,
+        }
+    }
+}
+
+/// Why there is no call: the text is no expression, or reading it raises.
+enum Stop {
+    Syntax,
+    Raised(Failure),
+}
+
+type Parsed<T> = Result<T, Stop>;
+
+/// The call a text is; `None` where it is none.
+pub(super) fn call(text: &str) -> Result<Option<Expressed>, Failure> {
+    let Some(tokens) = tokens(text.trim()) else { return Ok(None) };
+    let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
+    let parsed = parser.expression().and_then(|node| match parser.peek() {
+        None => Ok(node),
+        Some(_) => Err(Stop::Syntax),
+    });
+    match parsed {
+        Ok(Node::Call(call)) => Ok(Some(*call)),
+        Ok(_) | Err(Stop::Syntax) => Ok(None),
+        Err(Stop::Raised(failure)) => Err(failure),
+    }
+}
+
+/// Words that are no names.
+const KEYWORDS: [&str; 35] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
+    "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
+    "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
+    "with", "yield",
+];
+
+/// Operators between two operands, comparisons included.
+fn is_binary(token: &Token<'_>) -> bool {
+    matches!(
+        token,
+        Token::Op(
+            "<" | ">"
+                | "<="
+                | ">="
+                | "=="
+                | "!="
+                | "|"
+                | "^"
+                | "&"
+                | "<<"
+                | ">>"
+                | "+"
+                | "-"
+                | "*"
+                | "/"
+                | "//"
+                | "%"
+                | "@"
+        ) | Token::Word("in" | "is")
+    )
+}
+
+struct Parser<'t, 'a> {
+    tokens: &'t [Token<'a>],
+    at: usize,
+    depth: u32,
+}
+
+impl<'a> Parser<'_, 'a> {
+    fn peek(&self) -> Option<&Token<'a>> {
+        self.tokens.get(self.at)
+    }
+
+    fn is_op(&self, op: &str) -> bool {
+        matches!(self.peek(), Some(Token::Op(found)) if *found == op)
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        matches!(self.peek(), Some(Token::Word(found)) if *found == word)
+    }
+
+    fn eat_op(&mut self, op: &str) -> bool {
+        let found = self.is_op(op);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect_op(&mut self, op: &str) -> Parsed<()> {
+        if self.eat_op(op) { Ok(()) } else { Err(Stop::Syntax) }
+    }
+
+    fn expect_word(&mut self, word: &str) -> Parsed<()> {
+        if self.eat_word(word) { Ok(()) } else { Err(Stop::Syntax) }
+    }
+
+    fn name(&mut self) -> Parsed<&'a str> {
+        match self.peek() {
+            Some(Token::Word(word)) if !KEYWORDS.contains(word) => {
+                let word = *word;
+                self.at += 1;
+                Ok(word)
+            }
+            _ => Err(Stop::Syntax),
+        }
+    }
+
+    /// Everything that calls itself passes here.
+    fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth == DEEPEST {
+            return Err(Stop::Syntax);
+        }
+        self.depth += 1;
+        let parsed = parse(self);
+        self.depth -= 1;
+        parsed
+    }
+
+    /// A conditional, a lambda, or less.
+    fn expression(&mut self) -> Parsed<Node> {
+        self.nested(|p| {
+            if p.eat_word("lambda") {
+                return p.lambda();
+            }
+            let node = p.disjunction()?;
+            if !p.eat_word("if") {
+                return Ok(node);
+            }
+            p.disjunction()?;
+            p.expect_word("else")?;
+            p.expression()?;
+            Ok(Node::Other)
+        })
+    }
+
+    fn lambda(&mut self) -> Parsed<Node> {
+        while !self.eat_op(":") {
+            if self.eat_op("*") {
+                if self.is_name() {
+                    self.name()?;
+                }
+            } else if self.eat_op("**") {
+                self.name()?;
+            } else if !self.eat_op("/") {
+                self.name()?;
+                if self.eat_op("=") {
+                    self.expression()?;
+                }
+            }
+            if !self.is_op(":") {
+                self.expect_op(",")?;
+            }
+        }
+        self.expression()?;
+        Ok(Node::Other)
+    }
+
+    fn is_name(&self) -> bool {
+        matches!(self.peek(), Some(Token::Word(word)) if !KEYWORDS.contains(word))
+    }
+
+    fn disjunction(&mut self) -> Parsed<Node> {
+        let mut node = self.negation()?;
+        while self.eat_word("or") || self.eat_word("and") {
+            self.negation()?;
+            node = Node::Other;
+        }
+        Ok(node)
+    }
+
+    fn negation(&mut self) -> Parsed<Node> {
+        let mut negated = false;
+        while self.eat_word("not") {
+            negated = true;
+        }
+        let node = self.binary()?;
+        Ok(if negated { Node::Other } else { node })
+    }
+
+    /// Comparisons and arithmetic: how tightly operators bind does not matter
+    /// where the result is opaque, but `not in` and `is not` are one each.
+    fn binary(&mut self) -> Parsed<Node> {
+        let mut node = self.unary()?;
+        loop {
+            if self.is_word("not") {
+                self.at += 1;
+                self.expect_word("in")?;
+            } else if self.peek().is_some_and(is_binary) {
+                let is = self.is_word("is");
+                self.at += 1;
+                if is {
+                    self.eat_word("not");
+                }
+            } else {
+                return Ok(node);
+            }
+            self.unary()?;
+            node = Node::Other;
+        }
+    }
+
+    fn unary(&mut self) -> Parsed<Node> {
+        let mut signed = false;
+        while self.eat_op("-") || self.eat_op("+") || self.eat_op("~") {
+            signed = true;
+        }
+        signed |= self.eat_word("await");
+        let mut node = self.postfix()?;
+        if self.eat_op("**") {
+            self.nested(Self::unary)?;
+            node = Node::Other;
+        }
+        Ok(if signed { Node::Other } else { node })
+    }
+
+    fn postfix(&mut self) -> Parsed<Node> {
+        let mut node = self.atom()?;
+        loop {
+            if self.eat_op(".") {
+                node = Node::Attribute(self.name()?.to_owned());
+            } else if self.eat_op("(") {
+                let name = match node {
+                    Node::Name(name) | Node::Attribute(name) => name,
+                    _ => String::new(),
+                };
+                let arguments = self.nested(Self::arguments)?;
+                node = Node::Call(Box::new(Expressed { name, arguments }));
+            } else if self.eat_op("[") {
+                self.nested(Self::subscript)?;
+                node = Node::Other;
+            } else {
+                return Ok(node);
+            }
+        }
+    }
+
+    fn subscript(&mut self) -> Parsed<()> {
+        loop {
+            let mut empty = true;
+            loop {
+                if self.eat_op(":") {
+                    empty = false;
+                } else if !self.is_op(",") && !self.is_op("]") {
+                    self.eat_op("*");
+                    self.expression()?;
+                    empty = false;
+                } else {
+                    break;
+                }
+            }
+            if empty {
+                return Err(Stop::Syntax);
+            }
+            if self.eat_op("]") {
+                return Ok(());
+            }
+            self.expect_op(",")?;
+            if self.eat_op("]") {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What stands between the parentheses of a call.
+    fn arguments(&mut self) -> Parsed<BTreeMap<String, Literal>> {
+        let mut arguments = BTreeMap::new();
+        let mut keywords: Vec<(String, Literal)> = Vec::new();
+        let mut positional = 0usize;
+        let mut after_mapping = false;
+        while !self.eat_op(")") {
+            if self.eat_op("**") {
+                self.expression()?;
+                after_mapping = true;
+            } else if self.eat_op("*") {
+                self.expression()?;
+                if after_mapping {
+                    return Err(Stop::Syntax);
+                }
+                arguments.insert(format!("__positional_{positional}"), Literal::Opaque);
+                positional += 1;
+            } else if let [Token::Word(word), Token::Op("="), ..] = &self.tokens[self.at..] {
+                if KEYWORDS.contains(word) {
+                    return Err(Stop::Syntax);
+                }
+                self.at += 2;
+                keywords.push(((*word).to_owned(), self.expression()?.value()));
+            } else {
+                let mut value = self.expression()?.value();
+                if self.eat_op(":=") {
+                    self.expression()?;
+                    value = Literal::Opaque;
+                }
+                if self.is_comprehension() {
+                    self.comprehension()?;
+                    value = Literal::Opaque;
+                }
+                // `f(a=1, 2)` is no Python.
+                if !keywords.is_empty() || after_mapping {
+                    return Err(Stop::Syntax);
+                }
+                arguments.insert(format!("__positional_{positional}"), value);
+                positional += 1;
+            }
+            if !self.is_op(")") {
+                self.expect_op(",")?;
+            }
+        }
+        arguments.extend(keywords);
+        Ok(arguments)
+    }
+
+    fn is_comprehension(&self) -> bool {
+        self.is_word("for") || self.is_word("async")
+    }
+
+    fn comprehension(&mut self) -> Parsed<()> {
+        while self.is_comprehension() {
+            self.eat_word("async");
+            self.expect_word("for")?;
+            loop {
+                self.eat_op("*");
+                // Up to `in`, which would otherwise be read as a comparison.
+                self.postfix()?;
+                if !self.eat_op(",") || self.is_word("in") {
+                    break;
+                }
+            }
+            self.expect_word("in")?;
+            self.disjunction()?;
+            while self.eat_word("if") {
+                self.disjunction()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn atom(&mut self) -> Parsed<Node> {
+        let Some(token) = self.peek() else { return Err(Stop::Syntax) };
+        let node = match token {
+            Token::Value(value) => Node::Value(value.clone()),
+            Token::Text(text) => {
+                let mut whole = text.clone();
+                self.at += 1;
+                return self.texts(&mut whole);
+            }
+            Token::Bytes(bytes) => {
+                let mut whole = bytes.clone();
+                self.at += 1;
+                while let Some(Token::Bytes(more)) = self.peek() {
+                    whole.push_str(more);
+                    self.at += 1;
+                }
+                return Ok(Node::Value(Literal::Bytes(whole)));
+            }
+            Token::Formatted => {
+                self.at += 1;
+                self.texts(&mut String::new())?;
+                return Ok(Node::Other);
+            }
+            Token::Word("True") => Node::Value(Literal::Bool(true)),
+            Token::Word("False") => Node::Value(Literal::Bool(false)),
+            Token::Word("None") => Node::Value(Literal::None),
+            Token::Word(word) if !KEYWORDS.contains(word) => Node::Name((*word).to_owned()),
+            Token::Op("...") => Node::Value(Literal::Ellipsis),
+            Token::Op("(") => return self.bracketed(Self::parentheses),
+            Token::Op("[") => return self.bracketed(Self::list),
+            Token::Op("{") => return self.bracketed(Self::braces),
+            _ => return Err(Stop::Syntax),
+        };
+        self.at += 1;
+        Ok(node)
+    }
+
+    /// Texts beside one another are one; with a formatted one among them it is opaque.
+    fn texts(&mut self, whole: &mut String) -> Parsed<Node> {
+        let mut formatted = false;
+        loop {
+            match self.peek() {
+                Some(Token::Text(more)) => whole.push_str(more),
+                Some(Token::Formatted) => formatted = true,
+                // Text and bytes do not mix.
+                Some(Token::Bytes(_)) => return Err(Stop::Syntax),
+                _ => break,
+            }
+            self.at += 1;
+        }
+        let text = std::mem::take(whole);
+        Ok(if formatted { Node::Other } else { Node::Value(Literal::Text(text)) })
+    }
+
+    fn bracketed(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<Node>) -> Parsed<Node> {
+        self.at += 1;
+        self.nested(parse)
+    }
+
+    fn parentheses(&mut self) -> Parsed<Node> {
+        if self.eat_op(")") {
+            return Ok(Node::Value(Literal::Tuple(Vec::new())));
+        }
+        if self.eat_word("yield") {
+            let from = self.eat_word("from");
+            if from || !self.is_op(")") {
+                self.expression()?;
+            }
+            self.expect_op(")")?;
+            return Ok(Node::Other);
+        }
+        let first = self.item()?;
+        if self.is_comprehension() {
+            self.comprehension()?;
+            self.expect_op(")")?;
+            return Ok(Node::Other);
+        }
+        if self.eat_op(")") {
+            // Parentheses leave no trace; `(*a)` is no Python.
+            return first.ok_or(Stop::Syntax);
+        }
+        let items = self.items(first, ")")?;
+        Ok(Node::Value(Literal::Tuple(items)))
+    }
+
+    fn list(&mut self) -> Parsed<Node> {
+        if self.eat_op("]") {
+            return Ok(Node::Value(Literal::List(Vec::new())));
+        }
+        let first = self.item()?;
+        if self.is_comprehension() {
+            self.comprehension()?;
+            self.expect_op("]")?;
+            return Ok(Node::Other);
+        }
+        Ok(Node::Value(Literal::List(self.items(first, "]")?)))
+    }
+
+    /// One element; `None` for a starred one.
+    fn item(&mut self) -> Parsed<Option<Node>> {
+        if self.eat_op("*") {
+            self.binary()?;
+            return Ok(None);
+        }
+        let node = self.expression()?;
+        if self.eat_op(":=") {
+            self.expression()?;
+            return Ok(Some(Node::Other));
+        }
+        Ok(Some(node))
+    }
+
+    /// The elements after the first, to the closing bracket.
+    fn items(&mut self, first: Option<Node>, close: &str) -> Parsed<Vec<Literal>> {
+        let value = |node: Option<Node>| node.map_or(Literal::Opaque, Node::value);
+        let mut items = vec![value(first)];
+        while !self.eat_op(close) {
+            self.expect_op(",")?;
+            if !self.is_op(close) {
+                items.push(value(self.item()?));
+            }
+        }
+        Ok(items)
+    }
+
+    fn braces(&mut self) -> Parsed<Node> {
+        if self.eat_op("}") {
+            return Ok(Node::Value(Literal::Dict(BTreeMap::new())));
+        }
+        if self.eat_op("**") {
+            self.binary()?;
+            return self.dict(None);
+        }
+        let first = self.item()?;
+        if let Some(key) = first {
+            if self.eat_op(":") {
+                let value = self.expression()?;
+                if self.is_comprehension() {
+                    self.comprehension()?;
+                    self.expect_op("}")?;
+                    return Ok(Node::Other);
+                }
+                return self.dict(Some((key.value(), value.value())));
+            }
+            if self.is_comprehension() {
+                self.comprehension()?;
+                self.expect_op("}")?;
+                return Ok(Node::Other);
+            }
+            let items = self.items(Some(key), "}")?;
+            return Self::set(&items);
+        }
+        let items = self.items(None, "}")?;
+        Self::set(&items)
+    }
+
+    fn set(items: &[Literal]) -> Parsed<Node> {
+        let mut keys = BTreeSet::new();
+        for item in items {
+            keys.insert(hashed(item)?);
+        }
+        let opaque = items.iter().any(Literal::is_opaque_key);
+        Ok(if opaque { Node::Other } else { Node::Value(Literal::Set(keys)) })
+    }
+
+    /// The entries of a dict after the first; those of `**` mappings are dropped.
+    fn dict(&mut self, first: Option<(Literal, Literal)>) -> Parsed<Node> {
+        let mut entries = BTreeMap::new();
+        let mut opaque = false;
+        let mut next = first;
+        loop {
+            if let Some((key, value)) = next.take() {
+                opaque |= key.is_opaque_key();
+                entries.insert(hashed(&key)?, value);
+            }
+            if self.eat_op("}") {
+                break;
+            }
+            self.expect_op(",")?;
+            if self.eat_op("}") {
+                break;
+            }
+            if self.eat_op("**") {
+                self.binary()?;
+                continue;
+            }
+            let key = self.expression()?.value();
+            self.expect_op(":")?;
+            next = Some((key, self.expression()?.value()));
+        }
+        Ok(if opaque { Node::Other } else { Node::Value(Literal::Dict(entries)) })
+    }
+}
+
+fn hashed(value: &Literal) -> Parsed<Key> {
+    value.key().ok_or_else(|| {
+        let what = format!("a {} cannot be a key or an element of a set", value.type_word());
+        Stop::Raised(Failure::Raised(what))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn args(text: &str) -> BTreeMap<String, Literal> {
+        call(text).unwrap().unwrap_or_else(|| panic!("{text} is a call")).arguments
+    }
+
+    #[test]
+    fn values_that_json_has() {
+        for (text, want) in [
+            ("f()", json!({})),
+            ("f(a=1, b='x', c=None, d=True)", json!({"a": 1, "b": "x", "c": null, "d": true})),
+            ("f(1, 'two', k=3)", json!({"__positional_0": 1, "__positional_1": "two", "k": 3})),
+            ("f(a=1, a=2)", json!({"a": 2})),
+            ("f(a=north, b=true)", json!({"a": "north", "b": "true"})),
+            (
+                "f(a=[1, [2.5, 'x'],], b={'k': {'l': []}})",
+                json!({"a": [1, [2.5, "x"]], "b": {"k": {"l": []}}}),
+            ),
+            ("f(a='x' \"y\", b=\"\"\"z\nw\"\"\")", json!({"a": "xy", "b": "z\nw"})),
+            ("f(a=r'\\n', b='\\n\\x41\\u00e9\\101')", json!({"a": "\\n", "b": "\nAéA"})),
+            ("f(a=1_000, b=0x1F, c=1e3, d=.5)", json!({"a": 1000, "b": 31, "c": 1000.0, "d": 0.5})),
+            ("f(a=(1), **rest)", json!({"a": 1})),
+            ("f(a={**x, 'k': 1})", json!({"a": {"k": 1}})),
+            ("f(  # why\n a=1\n)", json!({"a": 1})),
+        ] {
+            let Value::Object(map) = want else { unreachable!() };
+            let want: BTreeMap<String, Literal> =
+                map.iter().map(|(k, v)| (k.clone(), Literal::from_json(v))).collect();
+            assert_eq!(args(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_literal_is_opaque() {
+        for value in [
+            "-1",
+            "1 + 2",
+            "g(1)",
+            "a.b",
+            "a[0]",
+            "a[1:2, ::3]",
+            "f'{x}'",
+            "'a' f'b'",
+            "lambda: 1",
+            "lambda x, *y, z=1, **w: x",
+            "1 if a else 2",
+            "not a",
+            "a and b or c",
+            "a < b is not c",
+            "[x for x in y if x]",
+            "{x: 1 for x, y in z}",
+            "(x for x in y)",
+            "2 ** -1",
+            "{-1: 2}",
+            "{a.b}",
+            "a not in b",
+            "(yield)",
+            "(x := 1)",
+        ] {
+            let found = args(&format!("f(v={value})"));
+            assert_eq!(found["v"], Literal::Opaque, "{value}");
+        }
+        assert_eq!(args("f(*a)")["__positional_0"], Literal::Opaque);
+        assert_eq!(args("f(x for x in y)")["__positional_0"], Literal::Opaque);
+    }
+
+    #[test]
+    fn values_that_json_lacks() {
+        let two = || vec![Literal::Int(1), Literal::Int(2)];
+        assert_eq!(args("f(v=(1, 2))")["v"], Literal::Tuple(two()));
+        assert_eq!(args("f(v=(1, 2,))")["v"], Literal::Tuple(two()));
+        assert_eq!(args("f(v={1, 2})")["v"], args("f(v={2, 1.0, True})")["v"]);
+        assert_eq!(args("f(v=b'x')")["v"], Literal::Bytes("x".to_owned()));
+        assert_eq!(args("f(v=2j)")["v"], Literal::Imaginary(2.0));
+        assert_eq!(args("f(v=...)")["v"], Literal::Ellipsis);
+        assert_eq!(args("f(v={1: 'a', True: 'b'})")["v"], args("f(v={1.0: 'b'})")["v"]);
+    }
+
+    #[test]
+    fn names_of_callees() {
+        for (text, name) in [
+            ("f()", "f"),
+            ("a.b.c(x=1)", "c"),
+            ("(f)(1)", "f"),
+            ("g(1)(2)", ""),
+            ("a[0](2)", ""),
+            ("g().h()", "h"),
+            ("  f(x=1)\n", "f"),
+            ("ünï(x=1)", "ünï"),
+        ] {
+            let found = call(text).unwrap().map(|call| call.name);
+            assert_eq!(found.as_deref(), Some(name), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_call() {
+        for text in [
+            "",
+            "f",
+            "please use f",
+            "call f(x=1)",
+            "f(x=1) now",
+            "f(x=1).y",
+            "f(x=1), g()",
+            "[f(x=1)]",
+            "f(x=1) + 1",
+            "f(x=)",
+            "f(x",
+            "f(x=1))",
+            "f(x=1, 2)",
+            "f(,)",
+            "f('a)",
+            "f(a b)",
+            "f(if=1)",
+            "if(x)",
+            "x = f(1)",
+            "f(1); g(2)",
+            "f(01)",
+            "f(1__0)",
+            "f(x==)",
+            "1",
+            "f(b'é')",
+            "f(\"a\nb\")",
+            "-f(1)",
+            "f($)",
+            "f(1abc)",
+            "f('a' b'c')",
+        ] {
+            assert_eq!(call(text), Ok(None), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_raises() {
+        for text in ["f(x={[1]: 2})", "f(x={[1]})", "f(x={(1, {}): 2})"] {
+            assert!(matches!(call(text), Err(Failure::Raised(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        for (open, close) in
+            [("[", "]"), ("(", ")"), ("g(", ")"), ("{1:", "}"), ("a[", "]"), ("2**", "")]
+        {
+            let text = format!("f(x={}1{})", open.repeat(20_000), close.repeat(20_000));
+            assert_eq!(call(&text), Ok(None), "{open}");
+        }
+        let signs = format!("f(x={}1)", "-".repeat(20_000));
+        assert!(call(&signs).unwrap().is_some());
+        let conditions = format!("f(x={}1)", "1 if 1 else ".repeat(20_000));
+        assert_eq!(call(&conditions), Ok(None));
+    }
+}

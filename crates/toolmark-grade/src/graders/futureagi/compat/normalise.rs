@@ -1,0 +1,168 @@
+//! From what a record holds to the calls the library sees in it.
+//!
+//! First comes its typed input: an object with a text `name` and an object (or
+//! nothing) as `arguments` is a call, whatever else it has, and a list must
+//! hold nothing but such objects. What is an object or a text even so goes
+//! through its parser.
+
+use super::expression;
+use super::literal::{Failure, Literal};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// A call as the library sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Call {
+    pub(super) name: String,
+    pub(super) arguments: BTreeMap<String, Literal>,
+}
+
+/// A record's `response` or `expected_response` after the typed input.
+pub(super) enum Typed<'a> {
+    Call(Call),
+    List(Vec<Call>),
+    Object(&'a Map<String, Value>),
+    Text(&'a str),
+    Nothing,
+}
+
+fn arguments(map: &Map<String, Value>) -> BTreeMap<String, Literal> {
+    map.iter().map(|(key, value)| (key.clone(), Literal::from_json(value))).collect()
+}
+
+/// An object that is a call as it stands.
+fn typed_call(map: &Map<String, Value>) -> Option<Call> {
+    let name = map.get("name")?.as_str()?.to_owned();
+    let arguments = match map.get("arguments") {
+        None => BTreeMap::new(),
+        Some(Value::Object(args)) => arguments(args),
+        Some(_) => return None,
+    };
+    Some(Call { name, arguments })
+}
+
+/// What the typed input makes of a value.
+pub(super) fn typed<'a>(value: &'a Value, field: &str) -> Result<Typed<'a>, Failure> {
+    let invalid =
+        |what: &str| Err(Failure::Invalid(format!("the input check turns {field} down: {what}")));
+    match value {
+        Value::Null => Ok(Typed::Nothing),
+        Value::Object(map) => Ok(typed_call(map).map_or(Typed::Object(map), Typed::Call)),
+        Value::String(text) => Ok(Typed::Text(text)),
+        Value::Array(items) => {
+            let calls: Option<Vec<Call>> =
+                items.iter().map(|item| item.as_object().and_then(typed_call)).collect();
+            match calls {
+                Some(calls) => Ok(Typed::List(calls)),
+                None => invalid("an item of the list is no object with a name and arguments"),
+            }
+        }
+        Value::Bool(_) | Value::Number(_) => invalid("it is no call, list, object or text"),
+    }
+}
+
+impl Typed<'_> {
+    /// The one call it is; a list is none, whatever its length.
+    pub(super) fn single(&self) -> Result<Option<Call>, Failure> {
+        match self {
+            Self::Call(call) => Ok(Some(call.clone())),
+            Self::Object(map) => parsed_object(map).map(Some),
+            Self::Text(text) => parsed_text(text),
+            Self::List(_) | Self::Nothing => Ok(None),
+        }
+    }
+
+    /// All calls in it.
+    pub(super) fn all(&self) -> Result<Vec<Call>, Failure> {
+        match self {
+            Self::List(calls) => Ok(calls.clone()),
+            _ => Ok(self.single()?.into_iter().collect()),
+        }
+    }
+}
+
+/// The parser's reading of an object: never no call.
+fn parsed_object(map: &Map<String, Value>) -> Result<Call, Failure> {
+    let given = ["arguments", "parameters", "input"].iter().find_map(|key| map.get(*key));
+    let decoded = match given {
+        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_default(),
+        Some(other) => other.clone(),
+        None => Value::Null,
+    };
+    let arguments = decoded.as_object().map(arguments).unwrap_or_default();
+    let name = match map.get("name").or_else(|| map.get("function")) {
+        None => String::new(),
+        Some(Value::String(name)) => name.clone(),
+        Some(_) => {
+            let key = if map.contains_key("name") { "name" } else { "function" };
+            return Err(Failure::Raised(format!("the {key} of a call is no text")));
+        }
+    };
+    Ok(Call { name, arguments })
+}
+
+/// The parser's reading of a text.
+fn parsed_text(text: &str) -> Result<Option<Call>, Failure> {
+    let mut text = text.to_owned();
+    // Every round is shorter than the one before.
+    loop {
+        match serde_json::from_str::<Value>(&text) {
+            Ok(Value::Object(map)) => return parsed_object(&map).map(Some),
+            Ok(Value::String(inner)) => text = inner,
+            Ok(_) => return Ok(None),
+            Err(_) => {
+                let found = expression::call(&text)?;
+                return Ok(found.map(|e| Call { name: e.name, arguments: e.arguments }));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// The name and the arguments of the one call in a value.
+    fn one(value: &Value) -> Result<Option<(String, usize)>, Failure> {
+        let call = typed(value, "response")?.single()?;
+        Ok(call.map(|call| (call.name, call.arguments.len())))
+    }
+
+    #[test]
+    fn shapes() {
+        for (value, name, arguments) in [
+            (json!({"name": "f", "arguments": {"x": 1}}), "f", 1),
+            (json!({"name": "f", "arguments": "{\"x\": 1}"}), "f", 1),
+            (json!({"name": "f", "arguments": "no"}), "f", 0),
+            (json!({"name": "f", "arguments": null, "input": {"x": 1}}), "f", 0),
+            // The typed input drops what it does not know.
+            (json!({"name": "f", "input": {"x": 1}}), "f", 0),
+            (json!({"function": "f", "input": {"x": 1}}), "f", 1),
+            (json!({"function_name": "f"}), "", 0),
+            (json!({}), "", 0),
+            (json!("{\"name\": \"f\", \"input\": {\"x\": 1}}"), "f", 1),
+            (json!("\"f(x=1, y=2)\""), "f", 2),
+            (json!(" f(x=1) "), "f", 1),
+        ] {
+            assert_eq!(one(&value), Ok(Some((name.to_owned(), arguments))), "{value}");
+        }
+        for value in [json!(null), json!(""), json!("hello"), json!("[]"), json!("3"), json!([])] {
+            assert_eq!(one(&value), Ok(None), "{value}");
+        }
+    }
+
+    #[test]
+    fn what_fails() {
+        for value in [json!(3), json!([{"name": "f"}, "g()"]), json!([{"function": "f"}])] {
+            assert!(matches!(one(&value), Err(Failure::Invalid(_))), "{value}");
+        }
+        for value in [
+            json!({"function": {"name": "f", "arguments": {}}}),
+            json!({"name": null}),
+            json!("{\"name\": 3}"),
+        ] {
+            assert!(matches!(one(&value), Err(Failure::Raised(_))), "{value}");
+        }
+    }
+}

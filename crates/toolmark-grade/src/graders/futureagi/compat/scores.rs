@@ -1,0 +1,206 @@
+//! The library's four formulas.
+
+use super::definitions::Declared;
+use super::literal::{Failure, Literal, python_equal, same};
+use super::normalise::Call;
+use std::collections::BTreeSet;
+
+/// What a record is graded with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flags {
+    pub(super) strict: bool,
+    pub(super) ignore_extra: bool,
+    pub(super) ordered: bool,
+    /// Name, presence, value: as configured, not made to sum to 1.
+    pub(super) weights: [f64; 3],
+}
+
+/// A score and the words for it.
+pub(super) type Scored = Result<(f64, String), Failure>;
+
+/// Four decimals, halves to even as Python rounds.
+fn rounded(score: f64) -> f64 {
+    format!("{score:.4}").parse().unwrap_or(score)
+}
+
+pub(super) fn name_match(actual: &Call, expected: &Call) -> (f64, String) {
+    if actual.name == expected.name {
+        (1.0, format!("the names are both {:?}", actual.name))
+    } else {
+        (0.0, format!("{:?} was called, {:?} was expected", actual.name, expected.name))
+    }
+}
+
+pub(super) fn exact_match(actual: &Call, expected: &Call, flags: Flags) -> Scored {
+    if actual.name != expected.name {
+        return Ok(name_match(actual, expected));
+    }
+    if let Some(missing) =
+        expected.arguments.keys().find(|key| !actual.arguments.contains_key(*key))
+    {
+        return Ok((0.0, format!("argument {missing:?} is missing")));
+    }
+    let extra = actual.arguments.keys().find(|key| !expected.arguments.contains_key(*key));
+    if let Some(extra) = extra.filter(|_| !flags.ignore_extra) {
+        return Ok((0.0, format!("argument {extra:?} was not expected")));
+    }
+    for (key, want) in &expected.arguments {
+        if let Some(value) = actual.arguments.get(key)
+            && !same(value, want, flags.strict)?
+        {
+            return Ok((0.0, format!("argument {key:?} has another value")));
+        }
+    }
+    Ok((1.0, format!("the calls of {:?} are the same", actual.name)))
+}
+
+/// One call against one: weighted name, presence and values.
+fn pair(actual: &Call, expected: &Call, flags: Flags) -> Result<f64, Failure> {
+    let (made, gold) = (&actual.arguments, &expected.arguments);
+    let name = f64::from(u8::from(actual.name == expected.name));
+    let (presence, value) = if gold.is_empty() {
+        (f64::from(u8::from(made.is_empty() || flags.ignore_extra)), 1.0)
+    } else {
+        let (mut present, mut equal) = (0.0, 0.0);
+        for (key, want) in gold {
+            if let Some(value) = made.get(key) {
+                present += 1.0;
+                if same(value, want, flags.strict)? {
+                    equal += 1.0;
+                }
+            }
+        }
+        let all = gold.len() as f64;
+        (present / all, equal / all)
+    };
+    let [name_weight, presence_weight, value_weight] = flags.weights;
+    Ok(rounded(name * name_weight + presence * presence_weight + value * value_weight))
+}
+
+/// So many values are compared with one another at most.
+const MOST_WORK: usize = 100_000_000;
+
+pub(super) fn accuracy(actual: &[Call], expected: &[Call], flags: Flags) -> Scored {
+    if let ([actual], [expected]) = (actual, expected) {
+        return Ok((pair(actual, expected, flags)?, "one call against one".to_owned()));
+    }
+    if flags.ordered {
+        if actual.len() != expected.len() {
+            let counts = format!("{} calls were made, {} expected", actual.len(), expected.len());
+            return Ok((0.0, counts));
+        }
+        let mut sum = 0.0;
+        for (actual, expected) in actual.iter().zip(expected) {
+            sum += pair(actual, expected, flags)?;
+        }
+        let mean = sum / expected.len() as f64;
+        return Ok((rounded(mean), format!("{} calls, one after the other", expected.len())));
+    }
+    let values: usize =
+        expected.iter().flat_map(|call| call.arguments.values()).map(Literal::size).sum();
+    if (values + expected.len()).saturating_mul(actual.len()) > MOST_WORK {
+        return Err(Failure::Raised("there are too many pairs of calls to compare".to_owned()));
+    }
+    let (mut matched, mut sum) = (0.0, 0.0);
+    for expected in expected {
+        let mut best = 0.0_f64;
+        for actual in actual {
+            best = best.max(pair(actual, expected, flags)?);
+        }
+        if best > 0.0 {
+            matched += 1.0;
+            sum += best;
+        }
+    }
+    if matched == 0.0 {
+        return Ok((0.0, "no expected call resembles one that was made".to_owned()));
+    }
+    let coverage = matched / expected.len() as f64;
+    let reason =
+        format!("{matched} of {} expected calls resemble one that was made", expected.len());
+    Ok((rounded(coverage * (sum / matched)), reason))
+}
+
+/// Does a value have the type a definition names? Any word it does not know
+/// means a string to the library.
+fn has_type(value: &Literal, word: &str, strict: bool) -> bool {
+    let word = word.to_lowercase();
+    if matches!(value, Literal::Bool(_)) {
+        return word == "boolean";
+    }
+    let int = matches!(value, Literal::Int(_) | Literal::Huge(_));
+    let float = matches!(value, Literal::Float(_));
+    match word.as_str() {
+        "integer" => int || float && !strict,
+        "number" => int || float,
+        "boolean" => false,
+        "array" => matches!(value, Literal::List(_)),
+        "object" => matches!(value, Literal::Dict(_)),
+        "null" => matches!(value, Literal::None),
+        _ => matches!(value, Literal::Text(_) | Literal::Opaque),
+    }
+}
+
+pub(super) fn validation(actual: &Call, definitions: &[Declared], flags: Flags) -> (f64, String) {
+    let Some(definition) = definitions.iter().find(|known| known.name == actual.name) else {
+        return (0.0, format!("{:?} is not among the definitions", actual.name));
+    };
+    let (mut checks, mut passed) = (0usize, 0usize);
+    let mut wrong = Vec::new();
+    for parameter in &definition.parameters {
+        checks += 1;
+        let fault = match actual.arguments.get(&parameter.name) {
+            None if parameter.required => Some("is missing"),
+            None => None,
+            Some(value) if !has_type(value, &parameter.type_word, flags.strict) => {
+                Some("has another type")
+            }
+            Some(value) => {
+                let listed = parameter.one_of.iter().any(|choice| python_equal(value, choice));
+                (!parameter.one_of.is_empty() && !listed)
+                    .then_some("is not one of the allowed values")
+            }
+        };
+        match fault {
+            None => passed += 1,
+            Some(fault) => wrong.push(format!("{:?} {fault}", parameter.name)),
+        }
+    }
+    if !flags.ignore_extra {
+        let declared: BTreeSet<&str> =
+            definition.parameters.iter().map(|known| known.name.as_str()).collect();
+        for extra in actual.arguments.keys().filter(|key| !declared.contains(key.as_str())) {
+            checks += 1;
+            wrong.push(format!("{extra:?} is not declared"));
+        }
+    }
+    if checks == 0 {
+        return (1.0, "there is no parameter to check".to_owned());
+    }
+    wrong.truncate(10);
+    let reason = match wrong.is_empty() {
+        true => format!("all {checks} checks hold"),
+        false => wrong.join("; "),
+    };
+    (rounded(passed as f64 / checks as f64), reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_as_python_does() {
+        // What lies exactly between goes to the even neighbour, 0.00005 is a
+        // little above the half in binary, 1.00005 a little below.
+        for (score, want) in [
+            (2.0 / 3.0, 0.6667),
+            (0.03125, 0.0312),
+            (0.00005, 0.0001),
+            (1.00005, 1.0001),
+            (3.0, 3.0),
+        ] {
+            assert_eq!(rounded(score), want, "{score}");
+        }
+    }
+}
