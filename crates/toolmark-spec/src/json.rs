@@ -91,8 +91,12 @@ impl Walk<'_> {
             Scanned::String => Kind::Text(text(value)),
             Scanned::Array | Scanned::Object if depth == 0 => return Err(too_deep(span)),
             Scanned::Array => {
-                let items = value.items().map(|item| self.node(item, depth - 1));
-                Kind::List(items.collect::<Result<_, _>>()?)
+                // Counting is cheap; growing and wasted room are not.
+                let mut items = Vec::with_capacity(value.items().count());
+                for item in value.items() {
+                    items.push(self.node(item, depth - 1)?);
+                }
+                Kind::List(items)
             }
             Scanned::Object => Kind::Map(self.entries(value, depth - 1)?),
         };
@@ -100,7 +104,7 @@ impl Walk<'_> {
     }
 
     fn entries(&mut self, value: Value<'_>, depth: usize) -> Result<Vec<Entry>, Box<Problem>> {
-        let mut entries: Vec<Entry> = Vec::new();
+        let mut entries: Vec<Entry> = Vec::with_capacity(value.fields().count());
         let mut seen: HashMap<String, Span> = HashMap::new();
         for (name, value) in value.fields() {
             let (key, key_span) = (text(name), self.span(name));
