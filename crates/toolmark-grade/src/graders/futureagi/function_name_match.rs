@@ -133,6 +133,8 @@ mod tests {
             assert_eq!(answer(ID, json!({}), &words, &none).0, "pass", "{none}");
             assert_eq!(answer(ID, json!({}), &calls("a"), &none).0, "fail", "{none}");
         }
+        let (word, _, null) = answer(ID, json!({}), &json!(null), &json!([]));
+        assert_eq!((word, null.notes.len()), ("pass", 1));
         for (made, gold, says) in [
             (calls("a"), json!(null), "nothing says"),
             (calls("a"), json!("call a, please"), "not understood"),

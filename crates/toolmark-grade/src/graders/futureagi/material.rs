@@ -82,6 +82,12 @@ impl<'a> Material<'a> {
         row.get("output").or_else(|| row.get("response"))
     }
 
+    /// Is the row's output null? It is read as no call, which may not be what
+    /// whoever wrote the row means.
+    pub(super) fn is_null_output(&self) -> bool {
+        self.output().is_some_and(Value::is_null)
+    }
+
     /// Is there something in the row that should be a call and is not
     /// understood? Then it is not known what was called.
     pub(super) fn unread_output(&self) -> Option<Outcome> {

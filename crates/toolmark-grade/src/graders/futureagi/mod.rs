@@ -94,7 +94,11 @@ impl CallMetric {
             Metric::Accuracy => function_call_accuracy::grade,
             Metric::ParameterValidation => parameter_validation::grade,
         };
-        grade(&self.settings, material)
+        let outcome = grade(&self.settings, material);
+        if material.is_null_output() {
+            return outcome.with_note("the row's output is null, which is read as no call");
+        }
+        outcome
     }
 }
 

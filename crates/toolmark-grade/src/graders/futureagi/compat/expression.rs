@@ -4,8 +4,8 @@
 //! one, but only literals keep a value; any other expression is opaque. The
 //! nesting is bounded: what goes deeper is no call.
 
-use super::literal::{Failure, Key, Literal};
-use super::token::{Token, tokens};
+use super::literal::{Failure, Literal};
+use super::token::{Token, is_binary, is_keyword, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Two for every bracket. CPython follows twice as many; no call anybody means
@@ -36,66 +36,30 @@ impl Node {
         match self {
             Self::Value(value) => value,
             Self::Name(name) => Literal::Text(name),
-            Self::Attribute(_) | Self::Call(_) | Self::Other => Literal::Opaque,
+            Self::Attribute(_) | Self::Call(_) | Self::Other => Literal::OPAQUE,
         }
     }
 }
 
-/// Why there is no call: the text is no expression, or reading it raises.
-enum Stop {
-    Syntax,
-    Raised(Failure),
-}
+/// The text is no expression.
+struct NoExpression;
 
-type Parsed<T> = Result<T, Stop>;
+type Parsed<T> = Result<T, NoExpression>;
 
 /// The call a text is; `None` where it is none.
 pub(super) fn call(text: &str) -> Result<Option<Expressed>, Failure> {
     let Some(tokens) = tokens(text.trim()) else { return Ok(None) };
     let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
-    let parsed = parser.expression().and_then(|node| match parser.peek() {
-        None => Ok(node),
-        Some(_) => Err(Stop::Syntax),
-    });
-    match parsed {
-        Ok(Node::Call(call)) => Ok(Some(*call)),
-        Ok(_) | Err(Stop::Syntax) => Ok(None),
-        Err(Stop::Raised(failure)) => Err(failure),
+    let Ok(Node::Call(call)) = parser.expression() else { return Ok(None) };
+    if parser.peek().is_some() {
+        return Ok(None);
     }
-}
-
-/// Words that are no names.
-const KEYWORDS: [&str; 35] = [
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
-    "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
-    "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
-    "with", "yield",
-];
-
-/// Operators between two operands, comparisons included.
-fn is_binary(token: &Token<'_>) -> bool {
-    matches!(
-        token,
-        Token::Op(
-            "<" | ">"
-                | "<="
-                | ">="
-                | "=="
-                | "!="
-                | "|"
-                | "^"
-                | "&"
-                | "<<"
-                | ">>"
-                | "+"
-                | "-"
-                | "*"
-                | "/"
-                | "//"
-                | "%"
-                | "@"
-        ) | Token::Word("in" | "is")
-    )
+    match call.arguments.values().find_map(Literal::unhashable) {
+        Some(type_word) => {
+            Err(Failure::Raised(format!("a {type_word} is used as a key or in a set")))
+        }
+        None => Ok(Some(*call)),
+    }
 }
 
 struct Parser<'t, 'a> {
@@ -130,28 +94,28 @@ impl<'a> Parser<'_, 'a> {
     }
 
     fn expect_op(&mut self, op: &str) -> Parsed<()> {
-        if self.eat_op(op) { Ok(()) } else { Err(Stop::Syntax) }
+        if self.eat_op(op) { Ok(()) } else { Err(NoExpression) }
     }
 
     fn expect_word(&mut self, word: &str) -> Parsed<()> {
-        if self.eat_word(word) { Ok(()) } else { Err(Stop::Syntax) }
+        if self.eat_word(word) { Ok(()) } else { Err(NoExpression) }
     }
 
     fn name(&mut self) -> Parsed<&'a str> {
         match self.peek() {
-            Some(Token::Word(word)) if !KEYWORDS.contains(word) => {
+            Some(Token::Word(word)) if !is_keyword(word) => {
                 let word = *word;
                 self.at += 1;
                 Ok(word)
             }
-            _ => Err(Stop::Syntax),
+            _ => Err(NoExpression),
         }
     }
 
     /// Everything that calls itself passes here.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == DEEPEST {
-            return Err(Stop::Syntax);
+            return Err(NoExpression);
         }
         self.depth += 1;
         let parsed = parse(self);
@@ -199,7 +163,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     fn is_name(&self) -> bool {
-        matches!(self.peek(), Some(Token::Word(word)) if !KEYWORDS.contains(word))
+        matches!(self.peek(), Some(Token::Word(word)) if !is_keyword(word))
     }
 
     fn disjunction(&mut self) -> Parsed<Node> {
@@ -279,21 +243,7 @@ impl<'a> Parser<'_, 'a> {
 
     fn subscript(&mut self) -> Parsed<()> {
         loop {
-            let mut empty = true;
-            loop {
-                if self.eat_op(":") {
-                    empty = false;
-                } else if !self.is_op(",") && !self.is_op("]") {
-                    self.eat_op("*");
-                    self.expression()?;
-                    empty = false;
-                } else {
-                    break;
-                }
-            }
-            if empty {
-                return Err(Stop::Syntax);
-            }
+            self.slice()?;
             if self.eat_op("]") {
                 return Ok(());
             }
@@ -302,6 +252,36 @@ impl<'a> Parser<'_, 'a> {
                 return Ok(());
             }
         }
+    }
+
+    fn slice(&mut self) -> Parsed<()> {
+        let ends = |p: &Self| p.is_op(":") || p.is_op(",") || p.is_op("]");
+        let mut empty = ends(self);
+        if !empty {
+            self.eat_op("*");
+            self.named()?;
+        }
+        for _ in 0..2 {
+            if self.eat_op(":") {
+                empty = false;
+                if !ends(self) {
+                    self.expression()?;
+                }
+            }
+        }
+        if empty { Err(NoExpression) } else { Ok(()) }
+    }
+
+    /// An expression, or `name := expression`.
+    fn named(&mut self) -> Parsed<Node> {
+        if let [Token::Word(word), Token::Op(":="), ..] = &self.tokens[self.at..]
+            && !is_keyword(word)
+        {
+            self.at += 2;
+            self.expression()?;
+            return Ok(Node::Other);
+        }
+        self.expression()
     }
 
     /// What stands between the parentheses of a call.
@@ -317,29 +297,29 @@ impl<'a> Parser<'_, 'a> {
             } else if self.eat_op("*") {
                 self.expression()?;
                 if after_mapping {
-                    return Err(Stop::Syntax);
+                    return Err(NoExpression);
                 }
-                arguments.insert(format!("__positional_{positional}"), Literal::Opaque);
+                arguments.insert(format!("__positional_{positional}"), Literal::OPAQUE);
                 positional += 1;
             } else if let [Token::Word(word), Token::Op("="), ..] = &self.tokens[self.at..] {
-                if KEYWORDS.contains(word) {
-                    return Err(Stop::Syntax);
+                if is_keyword(word) {
+                    return Err(NoExpression);
                 }
                 self.at += 2;
                 keywords.push(((*word).to_owned(), self.expression()?.value()));
             } else {
-                let mut value = self.expression()?.value();
-                if self.eat_op(":=") {
-                    self.expression()?;
-                    value = Literal::Opaque;
-                }
+                let mut value = self.named()?.value();
                 if self.is_comprehension() {
                     self.comprehension()?;
-                    value = Literal::Opaque;
+                    value = Literal::OPAQUE;
+                    // It must be the only argument.
+                    if positional > 0 || !self.is_op(")") {
+                        return Err(NoExpression);
+                    }
                 }
                 // `f(a=1, 2)` is no Python.
                 if !keywords.is_empty() || after_mapping {
-                    return Err(Stop::Syntax);
+                    return Err(NoExpression);
                 }
                 arguments.insert(format!("__positional_{positional}"), value);
                 positional += 1;
@@ -378,7 +358,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     fn atom(&mut self) -> Parsed<Node> {
-        let Some(token) = self.peek() else { return Err(Stop::Syntax) };
+        let Some(token) = self.peek() else { return Err(NoExpression) };
         let node = match token {
             Token::Value(value) => Node::Value(value.clone()),
             Token::Text(text) => {
@@ -403,12 +383,12 @@ impl<'a> Parser<'_, 'a> {
             Token::Word("True") => Node::Value(Literal::Bool(true)),
             Token::Word("False") => Node::Value(Literal::Bool(false)),
             Token::Word("None") => Node::Value(Literal::None),
-            Token::Word(word) if !KEYWORDS.contains(word) => Node::Name((*word).to_owned()),
+            Token::Word(word) if !is_keyword(word) => Node::Name((*word).to_owned()),
             Token::Op("...") => Node::Value(Literal::Ellipsis),
             Token::Op("(") => return self.bracketed(Self::parentheses),
             Token::Op("[") => return self.bracketed(Self::list),
             Token::Op("{") => return self.bracketed(Self::braces),
-            _ => return Err(Stop::Syntax),
+            _ => return Err(NoExpression),
         };
         self.at += 1;
         Ok(node)
@@ -422,7 +402,7 @@ impl<'a> Parser<'_, 'a> {
                 Some(Token::Text(more)) => whole.push_str(more),
                 Some(Token::Formatted) => formatted = true,
                 // Text and bytes do not mix.
-                Some(Token::Bytes(_)) => return Err(Stop::Syntax),
+                Some(Token::Bytes(_)) => return Err(NoExpression),
                 _ => break,
             }
             self.at += 1;
@@ -441,11 +421,12 @@ impl<'a> Parser<'_, 'a> {
             return Ok(Node::Value(Literal::Tuple(Vec::new())));
         }
         if self.eat_word("yield") {
-            let from = self.eat_word("from");
-            if from || !self.is_op(")") {
-                self.expression()?;
+            if self.eat_word("from") || !self.is_op(")") {
+                let first = self.item()?;
+                self.items(first, ")")?;
+            } else {
+                self.expect_op(")")?;
             }
-            self.expect_op(")")?;
             return Ok(Node::Other);
         }
         let first = self.item()?;
@@ -456,7 +437,7 @@ impl<'a> Parser<'_, 'a> {
         }
         if self.eat_op(")") {
             // Parentheses leave no trace; `(*a)` is no Python.
-            return first.ok_or(Stop::Syntax);
+            return first.ok_or(NoExpression);
         }
         let items = self.items(first, ")")?;
         Ok(Node::Value(Literal::Tuple(items)))
@@ -481,17 +462,12 @@ impl<'a> Parser<'_, 'a> {
             self.binary()?;
             return Ok(None);
         }
-        let node = self.expression()?;
-        if self.eat_op(":=") {
-            self.expression()?;
-            return Ok(Some(Node::Other));
-        }
-        Ok(Some(node))
+        self.named().map(Some)
     }
 
     /// The elements after the first, to the closing bracket.
     fn items(&mut self, first: Option<Node>, close: &str) -> Parsed<Vec<Literal>> {
-        let value = |node: Option<Node>| node.map_or(Literal::Opaque, Node::value);
+        let value = |node: Option<Node>| node.map_or(Literal::OPAQUE, Node::value);
         let mut items = vec![value(first)];
         while !self.eat_op(close) {
             self.expect_op(",")?;
@@ -527,30 +503,36 @@ impl<'a> Parser<'_, 'a> {
                 return Ok(Node::Other);
             }
             let items = self.items(Some(key), "}")?;
-            return Self::set(&items);
+            return Ok(Self::set(&items));
         }
         let items = self.items(None, "}")?;
-        Self::set(&items)
+        Ok(Self::set(&items))
     }
 
-    fn set(items: &[Literal]) -> Parsed<Node> {
+    fn set(items: &[Literal]) -> Node {
         let mut keys = BTreeSet::new();
         for item in items {
-            keys.insert(hashed(item)?);
+            match item.key() {
+                Some(key) => keys.insert(key),
+                None => return Node::Value(Literal::Unhashable(item.type_word())),
+            };
         }
         let opaque = items.iter().any(Literal::is_opaque_key);
-        Ok(if opaque { Node::Other } else { Node::Value(Literal::Set(keys)) })
+        Node::Value(if opaque { Literal::Opaque("set") } else { Literal::Set(keys) })
     }
 
     /// The entries of a dict after the first; those of `**` mappings are dropped.
     fn dict(&mut self, first: Option<(Literal, Literal)>) -> Parsed<Node> {
         let mut entries = BTreeMap::new();
-        let mut opaque = false;
+        let (mut opaque, mut unhashable) = (false, None);
         let mut next = first;
         loop {
             if let Some((key, value)) = next.take() {
                 opaque |= key.is_opaque_key();
-                entries.insert(hashed(&key)?, value);
+                match key.key() {
+                    Some(key) => drop(entries.insert(key, value)),
+                    None => unhashable = Some(key.type_word()),
+                }
             }
             if self.eat_op("}") {
                 break;
@@ -567,15 +549,12 @@ impl<'a> Parser<'_, 'a> {
             self.expect_op(":")?;
             next = Some((key, self.expression()?.value()));
         }
-        Ok(if opaque { Node::Other } else { Node::Value(Literal::Dict(entries)) })
+        Ok(match unhashable {
+            Some(type_word) => Node::Value(Literal::Unhashable(type_word)),
+            None if opaque => Node::Value(Literal::Opaque("dict")),
+            None => Node::Value(Literal::Dict(entries)),
+        })
     }
-}
-
-fn hashed(value: &Literal) -> Parsed<Key> {
-    value.key().ok_or_else(|| {
-        let what = format!("a {} cannot be a key or an element of a set", value.type_word());
-        Stop::Raised(Failure::Raised(what))
-    })
 }
 
 #[cfg(test)]
@@ -615,36 +594,16 @@ mod tests {
 
     #[test]
     fn what_is_no_literal_is_opaque() {
-        for value in [
-            "-1",
-            "1 + 2",
-            "g(1)",
-            "a.b",
-            "a[0]",
-            "a[1:2, ::3]",
-            "f'{x}'",
-            "'a' f'b'",
-            "lambda: 1",
-            "lambda x, *y, z=1, **w: x",
-            "1 if a else 2",
-            "not a",
-            "a and b or c",
-            "a < b is not c",
-            "[x for x in y if x]",
-            "{x: 1 for x, y in z}",
-            "(x for x in y)",
-            "2 ** -1",
-            "{-1: 2}",
-            "{a.b}",
-            "a not in b",
-            "(yield)",
-            "(x := 1)",
-        ] {
+        const VALUES: &str = "-1 ¦ 1 + 2 ¦ g(1) ¦ a.b ¦ a[0] ¦ a[1:2, ::3] ¦ f'{x}' ¦ 'a' f'b' ¦ lambda: 1 ¦ \
+            lambda x, *y, z=1, **w: x ¦ 1 if a else 2 ¦ not a ¦ a and b or c ¦ \
+            a < b is not c ¦ [x for x in y if x] ¦ {x: 1 for x, y in z} ¦ (x for x in y) ¦ \
+            2 ** -1 ¦ a not in b ¦ (yield) ¦ (x := 1)";
+        for value in VALUES.split(" ¦ ") {
             let found = args(&format!("f(v={value})"));
-            assert_eq!(found["v"], Literal::Opaque, "{value}");
+            assert_eq!(found["v"], Literal::OPAQUE, "{value}");
         }
-        assert_eq!(args("f(*a)")["__positional_0"], Literal::Opaque);
-        assert_eq!(args("f(x for x in y)")["__positional_0"], Literal::Opaque);
+        assert_eq!(args("f(*a)")["__positional_0"], Literal::OPAQUE);
+        assert_eq!(args("f(x for x in y)")["__positional_0"], Literal::OPAQUE);
     }
 
     #[test]
@@ -653,6 +612,8 @@ mod tests {
         assert_eq!(args("f(v=(1, 2))")["v"], Literal::Tuple(two()));
         assert_eq!(args("f(v=(1, 2,))")["v"], Literal::Tuple(two()));
         assert_eq!(args("f(v={1, 2})")["v"], args("f(v={2, 1.0, True})")["v"]);
+        assert_eq!(args("f(v={-1: 2})")["v"], Literal::Opaque("dict"));
+        assert_eq!(args("f(v={a.b})")["v"], Literal::Opaque("set"));
         assert_eq!(args("f(v=b'x')")["v"], Literal::Bytes("x".to_owned()));
         assert_eq!(args("f(v=2j)")["v"], Literal::Imaginary(2.0));
         assert_eq!(args("f(v=...)")["v"], Literal::Ellipsis);
@@ -678,47 +639,24 @@ mod tests {
 
     #[test]
     fn what_is_no_call() {
-        for text in [
-            "",
-            "f",
-            "please use f",
-            "call f(x=1)",
-            "f(x=1) now",
-            "f(x=1).y",
-            "f(x=1), g()",
-            "[f(x=1)]",
-            "f(x=1) + 1",
-            "f(x=)",
-            "f(x",
-            "f(x=1))",
-            "f(x=1, 2)",
-            "f(,)",
-            "f('a)",
-            "f(a b)",
-            "f(if=1)",
-            "if(x)",
-            "x = f(1)",
-            "f(1); g(2)",
-            "f(01)",
-            "f(1__0)",
-            "f(x==)",
-            "1",
-            "f(b'é')",
-            "f(\"a\nb\")",
-            "-f(1)",
-            "f($)",
-            "f(1abc)",
-            "f('a' b'c')",
-        ] {
+        const TEXTS: &str = " ¦ f ¦ please use f ¦ call f(x=1) ¦ f(x=1) now ¦ f(x=1).y ¦ f(x=1), g() ¦ \
+            [f(x=1)] ¦ f(x=1) + 1 ¦ f(x=) ¦ f(x ¦ f(x=1)) ¦ f(x=1, 2) ¦ f(,) ¦ f('a) ¦ \
+            f(a b) ¦ f(if=1) ¦ if(x) ¦ x = f(1) ¦ f(1); g(2) ¦ f(01) ¦ f(1__0) ¦ f(x==) ¦ \
+            1 ¦ f(b'é') ¦ f(\"a\nb\") ¦ -f(1) ¦ f($) ¦ f(1abc) ¦ f('a' b'c') ¦ \
+            f(a for a in b, c) ¦ f(x+y:=1) ¦ f(a[x y])";
+        for text in TEXTS.split(" ¦ ") {
             assert_eq!(call(text), Ok(None), "{text}");
         }
     }
 
     #[test]
     fn what_raises() {
-        for text in ["f(x={[1]: 2})", "f(x={[1]})", "f(x={(1, {}): 2})"] {
+        for text in ["f(x={[1]: 2})", "f(x={[1]})", "f(x={(1, {}): 2})", "f(x=[{'a': {[1]}}])"] {
             assert!(matches!(call(text), Err(Failure::Raised(_))), "{text}");
         }
+        // What is never evaluated does not raise.
+        assert!(call("f(x=g({[1]: 2}))").is_ok_and(|found| found.is_some()));
+        assert_eq!(call("-f({[1]: 2})"), Ok(None));
     }
 
     #[test]

@@ -32,9 +32,12 @@ pub(super) enum Literal {
     Set(BTreeSet<Key>),
     /// By the keys of its keys.
     Dict(BTreeMap<Key, Self>),
-    /// An expression the library turns into a text with a memory address in
-    /// it: a text that equals no other.
-    Opaque,
+    /// A dict or set with a key or element of this type, which Python cannot hash.
+    Unhashable(&'static str),
+    /// A value that equals no other, by its type: an expression the library
+    /// turns into a text with a memory address in it, or a dict or set with
+    /// such a text as a key.
+    Opaque(&'static str),
 }
 
 /// What makes two hashable Python values one key: `1`, `1.0` and `True` are one.
@@ -54,6 +57,9 @@ fn whole(float: f64) -> Option<i128> {
 }
 
 impl Literal {
+    /// An expression that is no constant.
+    pub(super) const OPAQUE: Self = Self::Opaque("str");
+
     /// The value a JSON value is read as. Values come from parsers that bound
     /// nesting, so the recursion is bounded too.
     pub(super) fn from_json(value: &Value) -> Self {
@@ -75,7 +81,7 @@ impl Literal {
         }
         match number.as_u64() {
             Some(whole) => Self::Int(whole.into()),
-            None => number.as_f64().map_or(Self::Opaque, Self::Float),
+            None => number.as_f64().map_or(Self::OPAQUE, Self::Float),
         }
     }
 
@@ -102,18 +108,34 @@ impl Literal {
                 }
                 key
             }
-            Self::List(_) | Self::Set(_) | Self::Dict(_) => return None,
-            // Its own text is unlike any other; containers of it are opaque as a whole.
-            Self::Opaque => "opaque".to_owned(),
+            // Its text is unlike any other; what has it as a key is opaque as a whole.
+            Self::Opaque("str") => "opaque".to_owned(),
+            Self::List(_)
+            | Self::Set(_)
+            | Self::Dict(_)
+            | Self::Unhashable(_)
+            | Self::Opaque(_) => {
+                return None;
+            }
         }))
     }
 
     /// Does an opaque text decide what it is?
     pub(super) fn is_opaque_key(&self) -> bool {
         match self {
-            Self::Opaque => true,
+            Self::Opaque(_) => true,
             Self::Tuple(items) => items.iter().any(Self::is_opaque_key),
             _ => false,
+        }
+    }
+
+    /// The type of a value in it that stands where only hashable ones may.
+    pub(super) fn unhashable(&self) -> Option<&'static str> {
+        match self {
+            Self::Unhashable(type_word) => Some(type_word),
+            Self::List(items) | Self::Tuple(items) => items.iter().find_map(Self::unhashable),
+            Self::Dict(entries) => entries.values().find_map(Self::unhashable),
+            _ => None,
         }
     }
 
@@ -137,13 +159,14 @@ impl Literal {
             Self::Int(_) | Self::Huge(_) => "int",
             Self::Float(_) => "float",
             Self::Imaginary(_) => "complex",
-            Self::Text(_) | Self::Opaque => "str",
+            Self::Text(_) => "str",
+            Self::Opaque(type_word) => type_word,
             Self::Bytes(_) => "bytes",
             Self::Ellipsis => "ellipsis",
             Self::List(_) => "list",
             Self::Tuple(_) => "tuple",
             Self::Set(_) => "set",
-            Self::Dict(_) => "dict",
+            Self::Dict(_) | Self::Unhashable(_) => "dict",
         }
     }
 
@@ -211,7 +234,7 @@ pub(super) fn same(actual: &Literal, expected: &Literal, strict: bool) -> Result
 /// Python's `==`.
 pub(super) fn python_equal(a: &Literal, b: &Literal) -> bool {
     match (a, b) {
-        (Literal::Opaque, _) | (_, Literal::Opaque) => false,
+        (Literal::Opaque(_), _) | (_, Literal::Opaque(_)) => false,
         (Literal::List(a), Literal::List(b)) | (Literal::Tuple(a), Literal::Tuple(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| python_equal(a, b))
         }
@@ -252,7 +275,7 @@ mod tests {
             assert_eq!(same(&left, &right, false), Ok(loose), "{a} {b}");
             assert_eq!(same(&left, &right, true), Ok(strict), "{a} {b} strictly");
         }
-        assert_eq!(same(&Literal::Opaque, &Literal::Opaque, false), Ok(false));
+        assert_eq!(same(&Literal::OPAQUE, &Literal::OPAQUE, false), Ok(false));
         let huge = Literal::Huge(f64::INFINITY);
         assert!(same(&huge, &Literal::Int(1), false).is_err());
         assert_eq!(same(&huge, &Literal::None, false), Ok(false));

@@ -1,7 +1,8 @@
 //! The metrics as Future AGI's library answers them, quirks included.
 //!
 //! The library is handed a row's values as they are written, and so is this.
-//! Not reproduced: `NaN` and `Infinity` in JSON texts, whole numbers in JSON
+//! Not reproduced: `NaN` and `Infinity` in JSON texts, characters by name
+//! (`\N{…}`) in Python texts, whole numbers in JSON
 //! beyond 64 bits under `strict_type_check`, and the memory addresses it writes
 //! into values that are expressions: here such a value equals nothing, there
 //! two of them may by chance.

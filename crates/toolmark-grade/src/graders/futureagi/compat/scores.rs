@@ -128,16 +128,16 @@ fn has_type(value: &Literal, word: &str, strict: bool) -> bool {
     if matches!(value, Literal::Bool(_)) {
         return word == "boolean";
     }
-    let int = matches!(value, Literal::Int(_) | Literal::Huge(_));
-    let float = matches!(value, Literal::Float(_));
+    let int = value.type_word() == "int";
+    let float = value.type_word() == "float";
     match word.as_str() {
         "integer" => int || float && !strict,
         "number" => int || float,
         "boolean" => false,
-        "array" => matches!(value, Literal::List(_)),
-        "object" => matches!(value, Literal::Dict(_)),
-        "null" => matches!(value, Literal::None),
-        _ => matches!(value, Literal::Text(_) | Literal::Opaque),
+        "array" => value.type_word() == "list",
+        "object" => value.type_word() == "dict",
+        "null" => value.type_word() == "NoneType",
+        _ => value.type_word() == "str",
     }
 }
 

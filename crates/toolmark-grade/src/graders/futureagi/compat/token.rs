@@ -10,8 +10,43 @@ pub(super) enum Token<'a> {
     Value(Literal),
     Text(String),
     Bytes(String),
-    /// An f-string: never a constant.
+    /// An f-string: no constant.
     Formatted,
+}
+
+/// Words that are no names.
+const KEYWORDS: &str = "False None True and as assert async await break class continue def del elif \
+                        else except finally for from global if import in is lambda nonlocal not \
+                        or pass raise return try while with yield";
+
+pub(super) fn is_keyword(word: &str) -> bool {
+    KEYWORDS.split(' ').any(|keyword| keyword == word)
+}
+
+/// Operators between two operands, comparisons included.
+pub(super) fn is_binary(token: &Token<'_>) -> bool {
+    matches!(
+        token,
+        Token::Op(
+            "<" | ">"
+                | "<="
+                | ">="
+                | "=="
+                | "!="
+                | "|"
+                | "^"
+                | "&"
+                | "<<"
+                | ">>"
+                | "+"
+                | "-"
+                | "*"
+                | "/"
+                | "//"
+                | "%"
+                | "@"
+        ) | Token::Word("in" | "is")
+    )
 }
 
 /// The longest come first.
@@ -178,7 +213,9 @@ fn string(text: &str) -> Option<(Option<Token<'_>>, &str)> {
     let inside = &body[quote.len()..];
     let Some(end) = closing(inside, quote) else { return Some((None, "")) };
     let (inside, after) = (&inside[..end], &inside[end + quote.len()..]);
-    let token = if formatted {
+    // Characters by name would need a table of all names: what they are stays open.
+    let named = !raw && !bytes && inside.contains("\\N{");
+    let token = if formatted || named {
         Some(Token::Formatted)
     } else {
         let decoded = if raw { Some(inside.to_owned()) } else { unescaped(inside, bytes) };
