@@ -1,7 +1,6 @@
 //! Entries of `graders:`.
 
 use crate::loading::{Entry, Loading};
-use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_grade::config::{Kind, Node, Problem, Span, Spanned, quoted, read};
@@ -11,7 +10,7 @@ use toolmark_grade::{Planned, Profile};
 const LONGEST_NAME: usize = 60;
 
 /// A grader as a spec asks for it.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
 struct Written {
     /// What it asks.
     r#type: Spanned<String>,
