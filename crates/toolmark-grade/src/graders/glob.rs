@@ -8,8 +8,11 @@
 /// How many alternatives braces may come to.
 const ALTERNATIVES: usize = 1000;
 
+/// How many names all alternatives may have together.
+const SEGMENTS: usize = 2000;
+
 /// How many characters a pattern may have.
-const LONGEST: usize = 4096;
+const LONGEST: usize = 1024;
 
 /// A pattern for relative paths.
 #[derive(Debug, Clone)]
@@ -47,6 +50,9 @@ impl Glob {
         let mut alternatives = Vec::new();
         for alternative in expand(pattern)? {
             alternatives.push(segments(&alternative)?);
+        }
+        if alternatives.iter().map(Vec::len).sum::<usize>() > SEGMENTS {
+            return Err(format!("the braces stand for more than {SEGMENTS} names"));
         }
         Ok(Self { alternatives })
     }
@@ -362,6 +368,10 @@ mod tests {
             ("a/../b", "leave the workspace"),
             ("{a,..}/b", "leave the workspace"),
             ("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", "more than"),
+            (
+                "a/b/c/{1,2,3,4,5,6,7,8,9,0}{1,2,3,4,5,6,7,8,9,0}{1,2,3,4,5,6}",
+                "more than 2000 names",
+            ),
             ("a\0", "zero byte"),
         ] {
             let said = Glob::new(pattern).unwrap_err();

@@ -25,7 +25,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use toolmark_trace::{Trajectory, exporter_by_id};
+use toolmark_trace::exporter_by_id;
 
 /// How long a program gets where nothing is said.
 const TIMEOUT: Duration = Duration { millis: 60_000.0 };
@@ -77,8 +77,8 @@ pub(in crate::graders) static PROGRAM: GraderInfo = GraderInfo {
     summary: "what does a program of your own say",
     docs: "Runs `program` in the workspace and takes its answer.\n\n\
            It finds the workspace in the variable `EVALUATE_WORKSPACE`, and in \
-           `EVALUATE_GRADER_INPUT` the path of a JSON file with `trajectory` (in Vally's form), \
-           `stimulus`, `config`, and `turn` where the grader is restricted to one. The file is \
+           `EVALUATE_GRADER_INPUT` the path of a JSON file with `trajectory` (in Vally's form, with \
+           `workDir` and, where there is one, `diff`), `stimulus`, `config`, and `turn` where the grader is restricted to one. The file is \
            removed when the program has ended.\n\n\
            It answers by its exit code (0 is a pass, anything else a failure), or prints one \
            JSON object: `passed` (true or false), and if it likes `score` (0 to 1), `evidence` \
@@ -133,7 +133,8 @@ impl ProgramGrader {
         allowed(subject.environment)?;
         let workspace = Workspace::of(subject)?;
         let cwd = directory(&workspace, self.config.sub_path.as_ref().map(|path| &path.value))?;
-        let input = TemporaryFile::new(&self.input(subject).map_err(Untold::program)?)
+        let input = self.input(subject, workspace.root()).map_err(Untold::program)?;
+        let input = TemporaryFile::new(&input)
             .map_err(|error| Untold::program(format!("failed to write the input: {error}")))?;
         let mut program = Program::new(self.located(&cwd), cwd);
         program.args.clone_from(&self.config.args);
@@ -163,8 +164,8 @@ impl ProgramGrader {
     }
 
     /// What the program is told.
-    fn input(&self, subject: &Subject<'_>) -> Result<Vec<u8>, String> {
-        let trajectory = trajectory_json(subject.view.trajectory())?;
+    fn input(&self, subject: &Subject<'_>, workspace: &Path) -> Result<Vec<u8>, String> {
+        let trajectory = trajectory_json(subject, workspace)?;
         let context = subject.context;
         let stimulus = match &context.spec {
             Some(spec) => (**spec).clone(),
@@ -174,14 +175,14 @@ impl ProgramGrader {
                 "rubric": context.rubric,
             }),
         };
-        let mut input = Vec::with_capacity(trajectory.get().len() + 1024);
+        let mut input = Vec::with_capacity(trajectory.len() + 1024);
         let mut write = |key: &str, value: &str| {
             input.extend_from_slice(if input.is_empty() { b"{\"" } else { b",\"" });
             input.extend_from_slice(key.as_bytes());
             input.extend_from_slice(b"\":");
             input.extend_from_slice(value.as_bytes());
         };
-        write("trajectory", trajectory.get());
+        write("trajectory", &trajectory);
         write("stimulus", &stimulus.to_string());
         write("config", &self.value.to_string());
         if let Some(turn) = subject.view.turn_index() {
@@ -212,8 +213,8 @@ impl ProgramGrader {
             return broken("the program was ended by a signal".into());
         };
         let printed = finished.stdout.trim();
-        if printed.starts_with('{') {
-            let answer = serde_json::from_str::<Map<String, Value>>(printed);
+        if let Some(answer) = printed_object(printed) {
+            let answer = serde_json::from_str::<Map<String, Value>>(answer);
             return match answer.map_err(|error| error.to_string()).and_then(|a| answered(&a)) {
                 Err(why) => broken(format!("the program printed no answer: {why}")),
                 Ok(outcome) if outcome.verdict == Verdict::Pass && code != 0 => {
@@ -233,6 +234,16 @@ impl ProgramGrader {
                 .with_note("the program printed no JSON object: its exit code decides"),
         }
     }
+}
+
+/// The object a program printed: all of its output, or the last line of it
+/// where other words come before.
+fn printed_object(printed: &str) -> Option<&str> {
+    if printed.starts_with('{') {
+        return Some(printed);
+    }
+    let last = printed.lines().last()?.trim();
+    last.starts_with('{').then_some(last)
 }
 
 /// What a printed answer says.
@@ -300,17 +311,36 @@ fn part(detail: &Value) -> Result<Part, String> {
     Ok(part)
 }
 
-/// A trajectory as Vally writes it.
-fn trajectory_json(run: &Trajectory) -> Result<Box<RawValue>, String> {
+/// A trajectory as Vally writes it, with the workspace, the diff and the
+/// artifacts that whoever runs the grading provides.
+fn trajectory_json(subject: &Subject<'_>, workspace: &Path) -> Result<String, String> {
     #[derive(Deserialize)]
     struct Exported {
-        trajectory: Box<RawValue>,
+        trajectory: BTreeMap<String, Box<RawValue>>,
     }
+    let run = subject.view.trajectory();
     let exporter = exporter_by_id("vally").ok_or("trajectories cannot be written for Vally")?;
     let mut line = Vec::new();
     exporter.export(run, &mut line).map_err(|error| error.to_string())?;
-    let exported: Exported = serde_json::from_slice(&line).map_err(|error| error.to_string())?;
-    Ok(exported.trajectory)
+    let exported = serde_json::from_slice::<Exported>(&line);
+    let mut trajectory = exported.map_err(|error| error.to_string())?.trajectory;
+    let stated = &run.stated;
+    let diff = match (&subject.environment.diff, &stated.diff) {
+        (Some(diff), _) => Some(diff.to_string()),
+        (None, stated) => stated.as_ref().map(|diff| diff.plain().into_owned()),
+    };
+    let artifacts = match (&subject.environment.artifacts, &stated.artifacts) {
+        (Some(given), _) => Some(given.to_string_lossy().into_owned()),
+        (None, stated) => stated.as_ref().map(|stated| stated.get().into_owned()),
+    };
+    let workspace = Some(workspace.to_string_lossy().into_owned());
+    for (key, text) in [("workDir", workspace), ("diff", diff), ("artifactDir", artifacts)] {
+        if let Some(text) = text {
+            let text = serde_json::value::to_raw_value(&text).map_err(|error| error.to_string())?;
+            trajectory.insert(key.to_owned(), text);
+        }
+    }
+    serde_json::to_string(&trajectory).map_err(|error| error.to_string())
 }
 
 /// A file for one program to read, gone when dropped.
@@ -392,6 +422,12 @@ mod tests {
                 None,
                 "said it passed, but exited with 1",
             ),
+            (
+                r#"echo checking; echo '{"passed": false}'"#,
+                Verdict::Fail,
+                Some(0.0),
+                "says it failed",
+            ),
             (r#"echo '{"status": "error", "evidence": "no net"}'"#, BROKEN, None, "no net"),
             (r#"echo '{"passed": true, "score": 2}'"#, BROKEN, None, "not between 0 and 1"),
             (r#"echo '{"passed": "yes"}'"#, BROKEN, None, "neither true nor false"),
@@ -427,7 +463,12 @@ mod tests {
         let line = "cp \"$EVALUATE_GRADER_INPUT\" kept; echo $EVALUATE_GRADER_INPUT > where";
         let mut config = shell(line);
         config["env"] = json!({"X": "y"});
-        let outcome = grade_in("program", config.clone(), &files.environment());
+        let environment = Environment {
+            diff: Some("+a".into()),
+            artifacts: Some("/made".into()),
+            ..files.environment()
+        };
+        let outcome = grade_in("program", config.clone(), &environment);
         assert_eq!(outcome.verdict, Verdict::Pass);
         let kept = std::fs::read_to_string(files.root().join("kept")).unwrap();
         let kept: Value = serde_json::from_str(&kept).unwrap();
@@ -435,6 +476,10 @@ mod tests {
         assert_eq!(keys, ["trajectory", "stimulus", "config"]);
         assert_eq!(kept["config"], config);
         assert_eq!(kept["stimulus"]["name"], "s");
+        let root = files.root().canonicalize().unwrap();
+        assert_eq!(kept["trajectory"]["workDir"], root.to_str().unwrap());
+        assert_eq!(kept["trajectory"]["diff"], "+a");
+        assert_eq!(kept["trajectory"]["artifactDir"], "/made");
         let events = kept["trajectory"]["events"].as_array().unwrap();
         assert!(events.iter().any(|e| e["type"] == "tool_call" && e["data"]["toolName"] == "bash"));
         let path = std::fs::read_to_string(files.root().join("where")).unwrap();

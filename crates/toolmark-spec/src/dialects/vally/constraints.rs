@@ -4,6 +4,7 @@ use super::graders::Asked;
 use crate::loading::Loading;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use toolmark_grade::config::{Entry, Kind, Node, Problem, Spanned, quoted, read};
 use toolmark_grade::graders::units::Duration;
 
@@ -56,6 +57,7 @@ pub(super) fn graders(node: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
             required: false,
             config,
             span,
+            implied: true,
         });
     };
     for (key, type_word, limit) in [
@@ -129,9 +131,14 @@ fn overlap(
     loading: &mut Loading<'_>,
 ) {
     let (Some(expected), Some(rejected)) = (expected, rejected) else { return };
+    let wanted: BTreeMap<&str, &Spanned<String>> =
+        expected.value.iter().map(|yes| (yes.value.as_str(), yes)).collect();
     for no in &rejected.value {
-        let both = |yes: &&Spanned<String>| yes.value == no.value || no.value == "*";
-        let Some(yes) = expected.value.iter().find(both) else { continue };
+        let both = match no.value.as_str() {
+            "*" => expected.value.first(),
+            name => wanted.get(name).copied(),
+        };
+        let Some(yes) = both else { continue };
         let message = format!("the {what} {} is both expected and rejected", quoted(&yes.value));
         let problem = Problem::error("invalid-constraint-value", message);
         loading.problems.push(problem.at(no.span).note(yes.span, "expected here"));

@@ -1,18 +1,16 @@
 //! Entries of `graders:`.
 
-use super::scoring::Weights;
 use crate::loading::{Entry, Loading};
-use schemars::JsonSchema;
 use serde::Deserialize;
-use std::collections::BTreeSet;
-use toolmark_grade::config::{Kind, Node, Span, Spanned, quoted, read};
+use std::collections::{BTreeMap, BTreeSet};
+use toolmark_grade::config::{Kind, Node, Problem, Span, Spanned, quoted, read};
 use toolmark_grade::{Planned, Profile};
 
 /// The longest a grader's name should be.
 const LONGEST_NAME: usize = 60;
 
 /// A grader as a spec asks for it.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize)]
 struct Written {
     /// What it asks.
     r#type: Spanned<String>,
@@ -40,7 +38,13 @@ pub(super) struct Asked {
     pub(super) required: bool,
     pub(super) config: Node,
     pub(super) span: Span,
+    /// Was it asked for by a constraint?
+    pub(super) implied: bool,
 }
+
+/// The names that graders of a file were given.
+#[derive(Default)]
+pub(super) struct Names(BTreeMap<String, Span>);
 
 /// The graders of a list.
 pub(super) fn entries(list: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
@@ -64,6 +68,7 @@ pub(super) fn entries(list: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
                 required: false,
                 config: config.unwrap_or_else(|| nothing(item.span)),
                 span: item.span,
+                implied: false,
             });
         };
         if let Some(name) = &written.name {
@@ -76,6 +81,7 @@ pub(super) fn entries(list: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
             required: written.required.unwrap_or(false),
             config: written.config.filter(|c| !c.is_null()).unwrap_or_else(|| nothing(item.span)),
             span: item.span,
+            implied: false,
         })
     });
     asked.collect()
@@ -89,12 +95,11 @@ fn nothing(span: Span) -> Node {
 /// Vally takes names that are slugs only.
 fn check_name(name: &Spanned<String>, loading: &mut Loading<'_>) {
     let text = &name.value;
-    let is_slug = !text.is_empty()
-        && text.split('-').all(|word| {
-            !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
-        });
+    let letter = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
+    let is_slug =
+        text.bytes().next().is_some_and(letter) && text.bytes().all(|b| letter(b) || b == b'-');
     let what = if !is_slug {
-        "is not made of small letters, digits and single hyphens"
+        "is not made of small letters, digits and hyphens"
     } else if text.len() > LONGEST_NAME {
         "is longer than 60 characters"
     } else {
@@ -103,18 +108,12 @@ fn check_name(name: &Spanned<String>, loading: &mut Loading<'_>) {
     loading.warn("grader-name", name.span, format!("the name {} {what}", quoted(text)));
 }
 
-/// Builds what was asked.
-pub(super) fn build(
-    asked: &Asked,
-    weights: &mut Weights,
-    loading: &mut Loading<'_>,
-) -> Option<Planned> {
-    let weight = weights.of(asked, loading);
+/// Builds what was asked; its weight is for the case to say.
+pub(super) fn build(asked: &Asked, loading: &mut Loading<'_>) -> Option<Planned> {
     loading.grader(Entry {
         name: asked.name.as_ref().map(|name| name.value.clone()),
         profile: Profile::Vally,
         contrast: Some(Profile::Toolmark),
-        weight,
         required: asked.required,
         turn: asked.turn.as_ref().map(|turn| turn.value),
         ..Entry::new(asked.type_word.clone(), &asked.config, asked.span)
@@ -125,26 +124,35 @@ pub(super) fn build(
 /// `completed-2`.
 pub(super) fn tell_apart(graders: &mut [Planned]) {
     let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut last: BTreeMap<String, u32> = BTreeMap::new();
     for grader in graders {
-        let mut number = 2_u32;
-        let mut name = grader.name.clone();
-        while !taken.insert(name.clone()) {
+        if taken.insert(grader.name.clone()) {
+            continue;
+        }
+        let number = last.entry(grader.name.clone()).or_insert(1);
+        let mut name;
+        loop {
+            *number = number.saturating_add(1);
             name = format!("{}-{number}", grader.name);
-            number += 1;
+            if taken.insert(name.clone()) {
+                break;
+            }
         }
         grader.name = name;
     }
 }
 
-/// Reports names that two graders of a stimulus were given.
-pub(super) fn check_unique(asked: &[&Asked], loading: &mut Loading<'_>) {
-    let mut seen = std::collections::BTreeMap::new();
-    for name in asked.iter().filter_map(|asked| asked.name.as_ref()) {
-        if let Some(first) = seen.insert(name.value.as_str(), name.span) {
-            let message = format!("two graders of the stimulus are called {}", quoted(&name.value));
-            let problem =
-                toolmark_grade::config::Problem::warning("duplicate-grader-name", message);
-            loading.problems.push(problem.at(name.span).note(first, "the other one"));
+impl Names {
+    /// Reports a name that another grader of the file has.
+    pub(super) fn check(&mut self, asked: &[Asked], loading: &mut Loading<'_>) {
+        for name in asked.iter().filter(|a| !a.implied).filter_map(|a| a.name.as_ref()) {
+            if let Some(first) = self.0.get(&name.value) {
+                let message = format!("two graders are called {}", quoted(&name.value));
+                let problem = Problem::warning("duplicate-grader-name", message).at(name.span);
+                loading.problems.push(problem.note(*first, "the first one"));
+            } else {
+                self.0.insert(name.value.clone(), name.span);
+            }
         }
     }
 }

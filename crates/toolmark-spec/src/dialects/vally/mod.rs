@@ -16,10 +16,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use stimulus::Shared;
+use stimulus::{Gathered, Shared};
 use toolmark_grade::config::{Node, Problem, Span, did_you_mean, quoted, read};
 use toolmark_grade::graders::units::Duration;
-use toolmark_grade::{Gate, Plan, Profile, Rule, Scoring};
+use toolmark_grade::{Gate, Plan};
 
 /// Microsoft Vally.
 pub(super) struct Vally;
@@ -40,6 +40,7 @@ const KEYS: &[&str] = &[
     "type",
     "tags",
     "environment",
+    "agent_environment",
     "defaults",
     "config",
     "stimuli",
@@ -47,6 +48,9 @@ const KEYS: &[&str] = &[
     "graders",
     "metadata",
 ];
+
+/// How many times all graders and tags of a file may be given to its stimuli.
+const MOST_SHARED: usize = 2_000_000;
 
 /// How stimuli are run, unless they say otherwise. Of these, `runs` matters for
 /// grading.
@@ -112,23 +116,28 @@ impl Dialect for Vally {
         check_keys(&root, KEYS, "a Vally spec", loading);
         check_type(&root, loading);
         let trials = defaults(&root, loading);
-        let (threshold, mut weights) = scoring::scoring(root.get("scoring"), loading);
-        let rule = threshold.map_or(Rule::All, Rule::Threshold);
+        let (threshold, weights) = scoring::scoring(root.get("scoring"), loading);
+        let mut gathered = Gathered { weights: weights.unwrap_or_default(), ..Gathered::default() };
         let tags = root.get("tags").map(|tags| stimulus::tags_of(tags, loading));
-        let (asked, graders) = stimulus::shared_graders(root.get("graders"), &mut weights, loading);
-        let shared = Shared {
-            scoring: Scoring { rule, profile: Profile::Vally },
-            trials,
-            tags: tags.unwrap_or_default(),
-            asked,
-            graders,
-        };
+        let asked = root.get("graders").map(|list| graders::entries(list, loading));
+        let asked = asked.unwrap_or_default();
+        gathered.names.check(&asked, loading);
+        let graders = asked.iter().map(|asked| graders::build(asked, loading)).collect();
+        let tags = tags.unwrap_or_default();
+        let shared = Shared { threshold, trials, tags, asked, graders };
+        let stimuli = stimuli(&root, loading);
+        let each = shared.asked.len() + shared.tags.values().map(|v| v.len() + 1).sum::<usize>();
+        if each.saturating_mul(stimuli.len()) > MOST_SHARED {
+            let message = "too many graders and tags for too many stimuli";
+            loading.error("too-large", root.span, message);
+            return None;
+        }
         let mut cases = Vec::new();
-        for node in stimuli(&root, loading) {
-            cases.extend(stimulus::case(node, &shared, &mut weights, loading));
+        for node in stimuli {
+            cases.extend(stimulus::case(node, &shared, &mut gathered, loading));
         }
         check_names(&root, loading);
-        weights.check_used(loading);
+        gathered.weights.check_used(loading);
         Some(Plan {
             spec: Arc::clone(&loading.file),
             dialect: INFO.id,

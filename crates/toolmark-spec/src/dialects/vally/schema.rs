@@ -28,6 +28,7 @@ pub(super) fn file() -> Value {
             "type": { "enum": ["capability", "regression"] },
             "tags": tags(&mut generator).to_value(),
             "environment": {},
+            "agent_environment": {},
             "defaults": defaults,
             "config": with(defaults.clone(), "deprecated", true),
             "stimuli": { "type": "array", "items": stimulus, "minItems": 1 },
@@ -35,7 +36,7 @@ pub(super) fn file() -> Value {
             "graders": with(
                 graders,
                 "description",
-                "Graders asked of every stimulus. Vally itself does not look at this key.",
+                "Graders asked of every stimulus.",
             ),
             "metadata": {}
         },
@@ -62,7 +63,7 @@ pub(super) fn grader_list(generator: &mut SchemaGenerator) -> Schema {
                 json!({
                     "type": "string",
                     "maxLength": 60,
-                    "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$",
+                    "pattern": "^[a-z0-9][a-z0-9-]*$",
                     "description": "Its name, where the type is not enough to tell it from others."
                 }),
             ),

@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolmark_grade::config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
 use toolmark_grade::graders::units::Duration;
 
+/// How many keys that fit nothing come with a suggestion.
+const SUGGESTIONS: usize = 20;
+
 /// How the answers make a score.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Scoring {
@@ -49,7 +52,7 @@ impl JsonSchema for WeightMap {
 /// The weights of graders, and which of them were used.
 #[derive(Default)]
 pub(super) struct Weights {
-    entries: Vec<Weight>,
+    entries: BTreeMap<String, Weight>,
     /// Types and names of graders that were weighed, for suggestions.
     met: BTreeSet<String>,
     /// Graders without a weight, each mentioned once.
@@ -58,20 +61,20 @@ pub(super) struct Weights {
 }
 
 struct Weight {
-    key: String,
     span: Span,
     value: f64,
     used: bool,
 }
 
-/// Reads `scoring:`; the threshold and the weights.
-pub(super) fn scoring(node: Option<&Node>, loading: &mut Loading<'_>) -> (Option<f64>, Weights) {
-    let mut weights = Weights::default();
-    let Some(node) = node.filter(|node| !node.is_null()) else {
-        return (loading.options.threshold, weights);
-    };
-    let Some(scoring) = read::<Scoring>(node, &mut loading.problems) else {
-        return (loading.options.threshold, weights);
+/// Reads `scoring:`; the threshold and the weights, where it has any.
+pub(super) fn scoring(
+    node: Option<&Node>,
+    loading: &mut Loading<'_>,
+) -> (Option<f64>, Option<Weights>) {
+    let node = node.filter(|node| !node.is_null());
+    let scoring = node.and_then(|node| read::<Scoring>(node, &mut loading.problems));
+    let Some(scoring) = scoring else {
+        return (loading.options.threshold, None);
     };
     if let Some(threshold) = &scoring.threshold
         && !(0.0..=1.0).contains(&threshold.value)
@@ -87,9 +90,11 @@ pub(super) fn scoring(node: Option<&Node>, loading: &mut Loading<'_>) -> (Option
             .problems
             .push(problem.help("graders that run programs have a timeout of their own"));
     }
-    if let Some(WeightMap(map)) = scoring.weights {
+    let weights = scoring.weights.map(|WeightMap(map)| {
+        let mut weights = Weights::default();
         weights.read(&map, loading);
-    }
+        weights
+    });
     let threshold = scoring.threshold.map(|threshold| threshold.value);
     (loading.options.threshold.or(threshold), weights)
 }
@@ -114,26 +119,18 @@ impl Weights {
                 let message = format!("a weight is a number of 0 or more, found {found}");
                 loading.error("invalid-weight", entry.value.span, message);
             }
-            self.entries.push(Weight {
-                key: entry.key.clone(),
-                span: entry.key_span,
-                value: value.unwrap_or(1.0),
-                used: false,
-            });
+            let value = value.unwrap_or(1.0);
+            let weight = Weight { span: entry.key_span, value, used: false };
+            self.entries.insert(entry.key.clone(), weight);
         }
     }
 
     /// The weight of a grader: by its name, else by its type, else 1.
     pub(super) fn of(&mut self, asked: &Asked, loading: &mut Loading<'_>) -> f64 {
-        let (name, kind) = (asked.name.as_ref().map(|n| n.value.as_str()), &asked.type_word.value);
-        self.met.extend(name.map(str::to_owned));
-        self.met.insert(kind.clone());
-        let by_name = self.entries.iter().position(|weight| Some(weight.key.as_str()) == name);
-        let at = by_name.or_else(|| self.entries.iter().position(|weight| weight.key == *kind));
-        if let Some(weight) = at.and_then(|at| self.entries.get_mut(at)) {
-            weight.used = true;
-            return weight.value;
+        if let Some(weight) = self.find(asked) {
+            return weight;
         }
+        let kind = &asked.type_word.value;
         if self.given && self.unweighted.insert(kind.clone()) {
             let message = format!("{} has no weight, so it weighs 1", quoted(kind));
             loading.warn("missing-weight", asked.type_word.span, message);
@@ -141,12 +138,24 @@ impl Weights {
         1.0
     }
 
+    /// The weight for a grader, which is thereby used.
+    pub(super) fn find(&mut self, asked: &Asked) -> Option<f64> {
+        let name = asked.name.as_ref().map(|name| &name.value);
+        let kind = &asked.type_word.value;
+        self.met.extend(name.cloned());
+        self.met.insert(kind.clone());
+        let key = name.filter(|name| self.entries.contains_key(*name)).unwrap_or(kind);
+        let weight = self.entries.get_mut(key)?;
+        weight.used = true;
+        Some(weight.value)
+    }
+
     /// Reports graders of one stimulus that share a weight by their type.
     pub(super) fn check_shared(&self, asked: &[&Asked], loading: &mut Loading<'_>) {
         let mut first: BTreeMap<&str, Span> = BTreeMap::new();
         let mut told = BTreeSet::new();
         for asked in asked {
-            let has = |key: &str| self.entries.iter().any(|weight| weight.key == key);
+            let has = |key: &str| self.entries.contains_key(key);
             let kind = asked.type_word.value.as_str();
             if asked.name.as_ref().is_some_and(|name| has(&name.value)) || !has(kind) {
                 continue;
@@ -169,18 +178,21 @@ impl Weights {
 
     /// Reports weights that belong to no grader.
     pub(super) fn check_used(&self, loading: &mut Loading<'_>) {
-        for weight in self.entries.iter().filter(|weight| !weight.used) {
-            let message =
-                format!("the weight {} fits the type or name of no grader", quoted(&weight.key));
+        let mut unused: Vec<_> = self.entries.iter().filter(|(_, weight)| !weight.used).collect();
+        unused.sort_by_key(|(_, weight)| weight.span);
+        for (n, (key, weight)) in unused.into_iter().enumerate() {
+            let message = format!("the weight {} fits the type or name of no grader", quoted(key));
             let problem = Problem::error("invalid-scoring-weight-key", message).at(weight.span);
-            let near = did_you_mean(&weight.key, self.met.iter().map(String::as_str));
+            // To compare everything with everything would take long.
+            let met = self.met.iter().map(String::as_str).filter(|_| n < SUGGESTIONS);
+            let near = did_you_mean(key, met);
             loading.problems.push(match near {
                 Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
                 None => problem,
             });
         }
-        if self.given && self.entries.iter().all(|weight| weight.used && weight.value == 0.0) {
-            let span = self.entries.first().map_or(Span::default(), |weight| weight.span);
+        if self.given && self.entries.values().all(|weight| weight.used && weight.value == 0.0) {
+            let span = self.entries.values().map(|weight| weight.span).min().unwrap_or_default();
             loading.warn("all-weights-zero", span, "all weights are 0");
         }
     }

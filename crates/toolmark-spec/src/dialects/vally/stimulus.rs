@@ -1,8 +1,8 @@
 //! Stimuli: what the agent was asked, and what is asked about it.
 
 use super::constraints;
-use super::graders::{Asked, build, check_unique, entries, tell_apart};
-use super::scoring::Weights;
+use super::graders::{Asked, Names, build, entries, tell_apart};
+use super::scoring::{Weights, scoring};
 use crate::loading::Loading;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolmark_grade::config::{Node, Problem, Spanned, read};
-use toolmark_grade::{Case, Context, Determinism, Match, Planned, Scoring};
+use toolmark_grade::{Case, Context, Determinism, Match, Planned, Profile, Rule, Scoring};
 
 /// One thing the agent was asked.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -31,6 +31,9 @@ pub(super) struct Stimulus {
     /// The environment of the run, or the name of one. Not used for grading.
     #[serde(default, rename = "environment")]
     _environment: Option<Node>,
+    /// The environment of the agent alone. Not used for grading.
+    #[serde(default, rename = "agent_environment")]
+    _agent_environment: Option<Node>,
     /// The questions.
     #[serde(default, rename = "graders")]
     #[schemars(schema_with = "super::schema::grader_list")]
@@ -46,9 +49,16 @@ pub(super) struct Stimulus {
     #[serde(default)]
     #[schemars(schema_with = "super::schema::tags")]
     tags: Option<Node>,
+    /// How the answers make a score, instead of what the file says.
+    #[serde(default, rename = "scoring")]
+    #[schemars(with = "Option<super::scoring::Scoring>")]
+    _scoring: Option<Node>,
     /// How many times it is run.
     #[serde(default)]
     runs: Option<u32>,
+    /// How long a run may take. Not used for grading.
+    #[serde(default, rename = "timeout")]
+    _timeout: Option<Node>,
     /// Settings for this stimulus alone; of these, `runs` is used.
     #[serde(default)]
     config: Option<Node>,
@@ -157,30 +167,51 @@ impl JsonSchema for Rubric {
 
 /// What all stimuli of a file have in common.
 pub(super) struct Shared {
-    pub(super) scoring: Scoring,
+    pub(super) threshold: Option<f64>,
     pub(super) trials: Option<u32>,
     pub(super) tags: BTreeMap<String, Vec<String>>,
-    /// Graders of the whole file: as asked, and built.
+    /// Graders asked of every stimulus, and what they were built to.
     pub(super) asked: Vec<Asked>,
-    pub(super) graders: Vec<Planned>,
+    pub(super) graders: Vec<Option<Planned>>,
+}
+
+/// What all stimuli of a file add to.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) weights: Weights,
+    pub(super) names: Names,
 }
 
 /// Makes a case of a stimulus.
 pub(super) fn case(
     node: &Node,
     shared: &Shared,
-    weights: &mut Weights,
+    gathered: &mut Gathered,
     loading: &mut Loading<'_>,
 ) -> Option<Case> {
     let stimulus = read::<Stimulus>(node, &mut loading.problems);
     // Its graders are looked at whatever else is wrong with it.
     let own = own_graders(node, loading);
+    gathered.names.check(&own, loading);
+    let built: Vec<Option<Planned>> = own.iter().map(|asked| build(asked, loading)).collect();
     let all: Vec<&Asked> = own.iter().chain(&shared.asked).collect();
-    check_unique(&all, loading);
-    let mut planned: Vec<Planned> =
-        own.iter().filter_map(|asked| build(asked, weights, loading)).collect();
-    planned.extend(shared.graders.iter().cloned());
+    let (threshold, mut own_weights) = scoring(node.get("scoring"), loading);
+    if own_weights.is_some() {
+        // The weights of the file are none too many because one stimulus has its own.
+        for asked in &all {
+            let _ = gathered.weights.find(asked);
+        }
+    }
+    let weights = own_weights.as_mut().unwrap_or(&mut gathered.weights);
+    let mut planned = Vec::new();
+    for (asked, built) in all.iter().zip(built.iter().chain(&shared.graders)) {
+        let weight = weights.of(asked, loading);
+        planned.extend(built.clone().map(|planned| Planned { weight, ..planned }));
+    }
     weights.check_shared(&all, loading);
+    if let Some(own) = &own_weights {
+        own.check_used(loading);
+    }
     let stimulus = stimulus?;
     let prompts = prompts(&stimulus, node, loading)?;
     check_turns(&all, prompts.len(), loading);
@@ -217,7 +248,10 @@ pub(super) fn case(
             ..Context::default()
         }),
         graders: planned,
-        scoring: shared.scoring,
+        scoring: Scoring {
+            rule: threshold.or(shared.threshold).map_or(Rule::All, Rule::Threshold),
+            profile: Profile::Vally,
+        },
         trials: trials.filter(|runs| *runs > 0).or(shared.trials),
         place: loading.place(stimulus.name.span),
     })
@@ -335,21 +369,4 @@ fn word(node: &Node) -> Option<String> {
         }
         _ => None,
     }
-}
-
-/// Builds the graders of the whole file, once.
-pub(super) fn shared_graders(
-    node: Option<&Node>,
-    weights: &mut Weights,
-    loading: &mut Loading<'_>,
-) -> (Vec<Asked>, Vec<Planned>) {
-    let Some(list) = node.filter(|list| !list.is_null()) else {
-        return (Vec::new(), Vec::new());
-    };
-    let message = "graders of the whole file are asked of every stimulus";
-    let problem = Problem::warning("shared-graders", message).at(list.span);
-    loading.problems.push(problem.help("Vally itself does not look at this key"));
-    let asked = entries(list, loading);
-    let built = asked.iter().filter_map(|asked| build(asked, weights, loading)).collect();
-    (asked, built)
 }

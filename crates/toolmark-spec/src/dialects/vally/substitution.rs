@@ -77,7 +77,8 @@ impl Substitution<'_> {
     /// The text with values for names, and whether it was one name and nothing else.
     fn fill(&mut self, text: &str, span: Span) -> (String, bool) {
         let mut filled = String::with_capacity(text.len());
-        let mut rest = text;
+        // What comes after the last brace is plain, and not looked through again and again.
+        let (mut rest, plain) = text.split_at(text.rfind('}').map_or(0, |at| at + 1));
         let mut whole = false;
         while let Some(at) = rest.find("${") {
             let (before, from) = rest.split_at(at);
@@ -101,8 +102,10 @@ impl Substitution<'_> {
                 }
             }
         }
+        whole &= rest.is_empty() && plain.is_empty();
         filled.push_str(rest);
-        (filled, whole && rest.is_empty())
+        filled.push_str(&plain.replace("$${", "${"));
+        (filled, whole)
     }
 
     fn value(&mut self, name: &str, default: Option<&str>, span: Span) -> String {
@@ -139,15 +142,18 @@ impl Substitution<'_> {
 /// The name, the default and the end of what stands at the start of a text.
 fn placeholder(text: &str) -> Option<(&str, Option<&str>, usize)> {
     let inner = text.strip_prefix("${")?;
-    let close = inner.find('}')?;
-    let inside = inner.get(..close)?;
-    let (name, default) = match inside.split_once('=') {
-        Some((name, default)) => (name, Some(default)),
-        None => (inside, None),
-    };
-    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    is_name.then_some((name, default, close + 3))
+    let letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let end = inner.find(|c| !letter(c))?;
+    let (name, rest) = inner.split_at(end);
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        return None;
+    }
+    if rest.starts_with('}') {
+        return Some((name, None, end + 3));
+    }
+    let default = rest.strip_prefix('=')?;
+    let close = default.find('}')?;
+    Some((name, Some(default.get(..close)?), end + close + 4))
 }
 
 #[cfg(test)]
@@ -184,10 +190,23 @@ mod tests {
             ("a: ${A:-x} ${} ${1} $A {A}", json!("${A:-x} ${} ${1} $A {A}")),
             ("a: [\"${A}\", {b: \"-${A}\"}]", json!(["1", {"b": "-1"}])),
             ("a: ${A", json!("${A")),
+            ("a: ${A} ${A=", json!("1 ${A=")),
+            ("a: ${A} $${A", json!("1 ${A")),
+            ("a: ${A_B=x=y}z", json!("x=yz")),
         ] {
             let (value, problems) = filled(yaml, &[("A", "1")]);
             assert_eq!(value["a"], expected, "{yaml}");
             assert!(problems.iter().all(|p| p.code == "unused-parameter"), "{yaml} {problems:?}");
+        }
+    }
+
+    #[test]
+    fn time_is_linear() {
+        for text in ["${".repeat(200_000), "${a=".repeat(200_000), "$${a}".repeat(100_000)] {
+            let start = std::time::Instant::now();
+            filled(&format!("a: '{text}'"), &[]);
+            filled(&format!("a: '{text}}}'"), &[]);
+            assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
         }
     }
 

@@ -3,6 +3,7 @@ use crate::loading::LoadOptions;
 use crate::{Source, parse};
 use std::path::Path;
 use toolmark_grade::config::Severity;
+use toolmark_grade::{Profile, Rule};
 
 /// A plan and what is wrong with it: severity, code and the text underlined.
 fn load_with(yaml: &str, options: &LoadOptions) -> (Plan, Vec<(Severity, String, String)>) {
@@ -162,12 +163,35 @@ fn graders_of_the_file_are_asked_of_every_stimulus() {
         "graders: [{type: error-count, config: {max: 0}}]\nstimuli:\n- {name: a, prompt: p}\n\
          - {name: b, prompt: q, graders: [{type: turn-count, config: {max: 1}}]}",
     );
-    let codes: Vec<_> = problems.iter().map(|(_, code, _)| code.as_str()).collect();
-    assert_eq!(codes, ["shared-graders"]);
+    assert_eq!(problems, []);
     let names =
         |case: usize| plan.cases[case].graders.iter().map(|g| g.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(0), ["error-count"]);
     assert_eq!(names(1), ["turn-count", "error-count"]);
+}
+
+#[test]
+fn a_stimulus_may_score_otherwise() {
+    let (plan, problems) = load(
+        "scoring: {threshold: 0.5, weights: {turn-count: 2, error-count: 3}}\n\
+         graders: [{type: error-count, config: {max: 0}}]\nstimuli:\n\
+         - name: a\n  prompt: p\n  timeout: 3m\n  scoring: {threshold: 0.9, weights: \
+         {turn-count: 5, error-count: 7}}\n  graders: [{type: turn-count, config: {max: 1}}]\n\
+         - name: b\n  prompt: q\n  scoring: {threshold: 0.7}\n  \
+         graders: [{type: turn-count, config: {max: 1}}]\n\
+         - {name: c, prompt: r}",
+    );
+    assert_eq!(problems, []);
+    let weights = |case: usize| {
+        plan.cases[case].graders.iter().map(|grader| grader.weight).collect::<Vec<_>>()
+    };
+    let rules: Vec<Rule> = plan.cases.iter().map(|case| case.scoring.rule).collect();
+    assert_eq!(rules, [0.9, 0.7, 0.5].map(Rule::Threshold));
+    assert_eq!((weights(0), weights(1), weights(2)), (vec![5.0, 7.0], vec![2.0, 3.0], vec![3.0]));
+    assert_eq!(plan.gate.threshold, Some(0.5));
+    let own = "stimuli:\n- {name: a, prompt: p, scoring: {weights: {x: 1, turn-count: 1}}, \
+               graders: [{type: turn-count, config: {max: 1}}]}";
+    assert_eq!(said(own), ["invalid-scoring-weight-key: x"]);
 }
 
 /// One grader that is fine.
