@@ -1,5 +1,6 @@
 //! The dialects, and the list of them.
 
+mod agentv;
 mod aigo;
 mod toolmark;
 mod vally;
@@ -7,7 +8,8 @@ mod vally;
 use crate::dialect::Dialect;
 
 /// Every dialect, in the order they are asked: the special before the general.
-pub static DIALECTS: &[&dyn Dialect] = &[&vally::Vally, &aigo::AiGo, &toolmark::Toolmark];
+pub static DIALECTS: &[&dyn Dialect] =
+    &[&vally::Vally, &agentv::AgentV, &aigo::AiGo, &toolmark::Toolmark];
 
 /// The dialect with this id.
 #[must_use]

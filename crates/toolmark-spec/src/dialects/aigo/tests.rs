@@ -72,9 +72,10 @@ fn trace(id: &str, prompt: &str, calls: &[&str], answer: &str) -> Value {
         "type": "message", "role": "assistant",
         "content": [{"type": "output_text", "text": answer}],
     }));
+    let items = [vec![user], output].concat();
     json!({
         "id": id,
-        "trace": {"FORMAT": "open_responses", "items": [[user], output].concat()},
+        "trace": {"FORMAT": "open_responses", "items": items},
     })
 }
 
