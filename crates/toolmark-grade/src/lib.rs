@@ -29,6 +29,7 @@ pub mod statistics;
 mod subject;
 #[cfg(test)]
 mod testing;
+pub mod vacuity;
 mod view;
 
 pub use equality::{Numbers, equal};

@@ -58,7 +58,7 @@ pub fn align(grid: &Grid) -> Result<Vec<Option<usize>>, TooLarge> {
 fn lengthens(row: &[u64], items: usize) -> u32 {
     let whole = items / 64;
     let mut count: u32 = row[..whole].iter().map(|word| word.count_zeros()).sum();
-    if items % 64 != 0 {
+    if !items.is_multiple_of(64) {
         count += (row[whole] | (u64::MAX << (items % 64))).count_zeros();
     }
     count
