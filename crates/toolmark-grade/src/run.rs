@@ -9,7 +9,7 @@ use crate::result::{
     CaseResult, CaseSummary, GraderResult, RunResult, Source, Summary, Timeline, TimelineEntry,
 };
 use crate::statistics::{mean, pass_at_k, pass_hat_k};
-use crate::subject::{Environment, Subject};
+use crate::subject::{Context, Environment, Subject};
 use crate::view::{Seen, View};
 use std::sync::Arc;
 use toolmark_trace::{EventKind, Trajectory};
@@ -71,7 +71,7 @@ impl<'p> Grading<'p> {
             .graders
             .iter()
             .map(|planned| {
-                let outcome = self.ask(planned, case, trajectory);
+                let outcome = planned.ask(&case.context, trajectory, &self.environment);
                 answered(planned, outcome)
             })
             .collect();
@@ -101,19 +101,6 @@ impl<'p> Grading<'p> {
             timeline: self.selection.timelines.then(|| timeline(trajectory)),
             trace: None,
         }
-    }
-
-    fn ask(&self, planned: &Planned, case: &Case, trajectory: &Trajectory) -> Outcome {
-        let view = match planned.turn {
-            None => View::whole(trajectory),
-            Some(turn) => match View::turn(trajectory, turn) {
-                Ok(view) => view,
-                Err(missing) => return Outcome::unknown(Cause::MissingEvidence, missing.0),
-            },
-        };
-        let subject = Subject { view, context: &case.context, environment: &self.environment };
-        let outcome = planned.grader.grade(&subject);
-        if planned.negate { outcome.negated() } else { outcome }
     }
 
     /// Orders the results, numbers the trials, adds the cases nobody ran, and
@@ -188,6 +175,26 @@ impl<'p> Grading<'p> {
             aggregates,
             trials: cases.iter().filter(|case| case.trials > 1).cloned().collect(),
         }
+    }
+}
+
+impl Planned {
+    /// Asks the grader about a trajectory, or the turn it is restricted to.
+    pub(crate) fn ask(
+        &self,
+        context: &Context,
+        trajectory: &Trajectory,
+        environment: &Environment,
+    ) -> Outcome {
+        let view = match self.turn {
+            None => View::whole(trajectory),
+            Some(turn) => match View::turn(trajectory, turn) {
+                Ok(view) => view,
+                Err(missing) => return Outcome::unknown(Cause::MissingEvidence, missing.0),
+            },
+        };
+        let outcome = self.grader.grade(&Subject { view, context, environment });
+        if self.negate { outcome.negated() } else { outcome }
     }
 }
 

@@ -50,6 +50,10 @@ pub fn shown(value: &Value) -> String {
     }
 }
 
+/// Hears of a place where something differs, what is expected there and what is
+/// found; says whether to go on.
+type Tell<'t, 'v> = dyn FnMut(&[Step<'v>], Option<&Value>, Option<&Value>) -> bool + 't;
+
 /// A comparison of expected and found arguments.
 pub(super) struct Comparison<'a> {
     pub(super) how: ArgsMatch,
@@ -91,7 +95,7 @@ impl<'a> Comparison<'a> {
         expected: &'v Value,
         found: &'v Value,
         steps: &mut Vec<Step<'v>>,
-        tell: &mut dyn FnMut(&[Step<'v>], Option<&Value>, Option<&Value>) -> bool,
+        tell: &mut Tell<'_, 'v>,
     ) -> bool {
         if self.how == ArgsMatch::Ignore || self.ignores(steps) {
             return true;

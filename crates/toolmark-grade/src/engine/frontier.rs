@@ -75,6 +75,17 @@ struct State {
     moved: bool,
 }
 
+/// How a way leaves a group.
+#[derive(Clone, Copy)]
+struct Leaving {
+    way: u32,
+    group: u32,
+    batch: u32,
+    moved: bool,
+    /// How many of the group there can be no call for.
+    absent: usize,
+}
+
 /// What a way came past last.
 #[derive(Clone, Copy)]
 enum Visit {
@@ -315,10 +326,16 @@ impl<'a> Frontier<'a> {
     ) -> Result<(), TooLarge> {
         let state = self.states[way as usize];
         let mut batch = state.batch;
-        let first = self.window(batch).map_or(0, |(from, _)| from);
+        let (first, end) = self.window(batch).unwrap_or_default();
         let (mut without, absent) = self.seekers(numbers, first);
         let mut held = self.holdings(&state).to_vec();
-        let mine = |one: &Held| numbers.contains(&one.item);
+        let (before, mut moved) = (held.len(), false);
+        // The items of a group are numbered one after the other.
+        let Some((&low, &high)) = numbers.first().zip(numbers.last()) else {
+            exits.push(way);
+            return Ok(());
+        };
+        let mine = |one: &Held| (low..=high).contains(&one.item);
         loop {
             let to = self.end(batch) as u32;
             let stretch = |one: &mut Held| one.to = if mine(one) { to } else { one.to };
@@ -333,9 +350,20 @@ impl<'a> Frontier<'a> {
                 }
             }
             without = still;
-            self.exit(way, group, batch, &held, &without, absent, exits)?;
+            let leaving = Leaving { way, group, batch, moved, absent };
+            exits.push(self.exit(leaving, &held, &without)?);
             if without.is_empty() {
                 return Ok(());
+            }
+            // Where nothing of the group finds a call beside what is held, it
+            // never will: the group starts behind this batch, and what is held
+            // can be left behind. (What is optional could still be driven out,
+            // unless there is a way that never took it.)
+            let is_tight = end - first < 2 || held.iter().all(|one| !one.optional);
+            if !moved && batch == state.batch && held.len() == before && is_tight {
+                moved = true;
+                held.clear();
+                without.iter_mut().for_each(|one| one.from = end as u32);
             }
             let helpers = self.room.could_help(&held, &without);
             let helpers = helpers.iter().filter(|one| mine(one));
@@ -373,19 +401,10 @@ impl<'a> Frontier<'a> {
         (required, absent)
     }
 
-    /// Leaves a group in a batch. What is required and without a call may drive
-    /// out what is optional.
-    #[expect(clippy::too_many_arguments, reason = "they are the state of the one loop above")]
-    fn exit(
-        &mut self,
-        way: u32,
-        group: u32,
-        batch: u32,
-        held: &[Held],
-        without: &[Held],
-        absent: usize,
-        exits: &mut Vec<u32>,
-    ) -> Result<(), TooLarge> {
+    /// Leaves a group. What is required and without a call may drive out what
+    /// is optional.
+    fn exit(&mut self, leaving: Leaving, held: &[Held], without: &[Held]) -> Result<u32, TooLarge> {
+        let Leaving { way, group, batch, moved, absent } = leaving;
         let state = self.states[way as usize];
         let mut held = held.to_vec();
         let mut missing = absent;
@@ -398,12 +417,11 @@ impl<'a> Frontier<'a> {
             let worths = held.iter().map(|one| self.worth(one.optional));
             worths.fold(Gain::default(), Gain::plus)
         };
-        let won = worth(&held).minus(worth(self.holdings(&state)));
+        let before = if moved { Gain::default() } else { worth(self.holdings(&state)) };
+        let won = worth(&held).minus(before);
         let gain = state.gain.plus(won).plus(Gain::missing(missing));
         let held = self.keep(&held);
-        let visit = Visit::Group(group);
-        exits.push(self.push(State { gain, batch, held, parent: way, visit, moved: false })?);
-        Ok(())
+        self.push(State { gain, batch, held, parent: way, visit: Visit::Group(group), moved })
     }
 
     /// Leaves out the ways that another one beats.

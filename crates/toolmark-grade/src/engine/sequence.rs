@@ -110,9 +110,7 @@ fn plain<'a>(
     sequence
         .iter()
         .map(|element| match element {
-            Element::Item(item)
-                if !item.optional && !(item.more && extras == Extras::Forbidden) =>
-            {
+            Element::Item(item) if !item.optional && (!item.more || extras == Extras::Allowed) => {
                 Some((item, item.count.min(columns[item.column].count())))
             }
             _ => None,

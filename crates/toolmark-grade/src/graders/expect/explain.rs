@@ -331,14 +331,14 @@ impl Writer<'_, '_, '_, '_> {
             let run = (start + 1..extras.len())
                 .find(|at| extras[*at] != extras[at - 1] + 1)
                 .unwrap_or(extras.len());
-            for at in start..run {
-                let is_end = at < start + RUN_SHOWN / 2 || at + RUN_SHOWN / 2 >= run;
+            let length = run - start;
+            for (at, &call) in extras[start..run].iter().enumerate() {
+                let is_end = at < RUN_SHOWN / 2 || at + RUN_SHOWN / 2 >= length;
                 if shown == LISTED || !(is_forbidden || is_end) {
                     self.elided += 1;
                     continue;
                 }
                 shown += 1;
-                let call = extras[at];
                 self.row((call, true), None, Some(call), RowState::Extra, None);
             }
             start = run;

@@ -467,3 +467,51 @@ fn the_schema_speaks_of_both_shapes() {
         assert!(all.contains(word), "{word}");
     }
 }
+
+#[test]
+fn large_questions_end() {
+    let calls = 100_000;
+    let step = |n: usize| format!("t{}", n % 50);
+    let mut trace = String::from("{\"messages\":[{\"role\":\"user\",\"content\":\"go\"}");
+    for n in 0..calls {
+        let tool = step(n * 7 + n / 13);
+        trace.push_str(&format!(
+            ",{{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{{\"id\":\"c{n}\",\"type\":\"function\",\"function\":{{\"name\":\"{tool}\",\"arguments\":\"{{\\\"n\\\": {n}}}\"}}}}]}},{{\"role\":\"tool\",\"tool_call_id\":\"c{n}\",\"content\":\"ok\"}}"
+        ));
+    }
+    trace.push_str("]}");
+    let run = crate::testing::runs(&trace).remove(0);
+    assert_eq!(run.calls.len(), calls);
+    let plain: Vec<Value> = (0..1000)
+        .map(|n| if n % 10 == 9 { json!("never_called") } else { json!(step(n * 3)) })
+        .collect();
+    let with_args: Vec<Value> =
+        (0..1000).map(|n| json!({"tool": "t*", "args": {"n": n * 97}})).collect();
+    let optional: Vec<Value> = (0..1000)
+        .map(|n| json!({"tool": if n % 10 == 9 { "gone".into() } else { step(n * 3) }, "optional": n % 3 == 0}))
+        .collect();
+    let groups: Vec<Value> = (0..200)
+        .map(|n| json!({"any_order": [step(n), step(n + 7), "gone", step(n + 1)]}))
+        .collect();
+    for (what, config, verdict) in [
+        ("plain", json!({"sequence": plain}), FAIL),
+        ("plain, no extras", json!({"sequence": plain, "extras": "forbid"}), FAIL),
+        ("any order", json!({"calls": plain}), FAIL),
+        ("any order with arguments", json!({"calls": with_args}), PASS),
+        ("with arguments", json!({"sequence": with_args}), PASS),
+        ("optional", json!({"sequence": optional}), FAIL),
+        ("groups", json!({"sequence": groups}), FAIL),
+        (
+            "at least",
+            json!({"sequence": [{"tool": "t*", "count": {"min": 1}}], "extras": "forbid"}),
+            PASS,
+        ),
+        ("anything", json!({"calls": vec!["*"; 1000]}), PASS),
+    ] {
+        let grader = crate::testing::build("expect", crate::Profile::Toolmark, &config).unwrap();
+        let start = std::time::Instant::now();
+        let outcome = crate::testing::ask(&*grader, &run);
+        println!("{what}: {:?}", start.elapsed());
+        assert_eq!(outcome.verdict, verdict, "{what}: {}", outcome.reason);
+    }
+}
