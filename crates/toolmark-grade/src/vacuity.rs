@@ -295,6 +295,7 @@ fn add(run: &mut Trajectory, at: usize, call: Call) {
         time: None,
         step: call.step,
         at: call.at.clone(),
+        label: None,
     };
     let before = index.checked_sub(1);
     let place = run.events.iter().position(|event| match (&event.kind, before) {

@@ -1,11 +1,11 @@
 //! What a dialect needs while it makes a plan.
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
 use crate::json;
 use crate::parse::parse;
 use crate::source::Source;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 use toolmark_grade::config::{Kind, Node, Problem, Span, Spanned, did_you_mean, quoted};
 use toolmark_grade::graders::{GRADERS, grader_by_id};
 use toolmark_grade::{Building, GraderInfo, Planned, Profile, SpecPlace};

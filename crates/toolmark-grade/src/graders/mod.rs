@@ -5,11 +5,11 @@
 //! known by its line in [`GRADERS`].
 
 pub mod agentv;
-mod glob;
-mod program;
 mod aigo;
 mod expect;
 mod futureagi;
+mod glob;
+mod program;
 pub mod units;
 mod vally;
 mod workspace;

@@ -17,7 +17,9 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use toolmark_grade::{Environment, Grading, Plan, Profile, RunResult, Selection, Unpaired, Verdict};
+use toolmark_grade::{
+    Environment, Grading, Plan, Profile, RunResult, Selection, Unpaired, Verdict,
+};
 use toolmark_report::{FORMATS, Options as ReportOptions, ReportFormat};
 use toolmark_spec::LoadOptions;
 
@@ -158,8 +160,7 @@ impl Grade {
         let forced = self.forced(&plan)?;
         let inputs = self.inputs(&plan)?;
         let environment = self.environment()?;
-        let selection =
-            Selection { timelines: self.wants("html"), traces: self.keeps_traces() };
+        let selection = Selection { timelines: self.wants("html"), traces: self.keeps_traces() };
         let grading = Grading::new(&plan, forced, environment, selection);
         let graded = self.grade(&inputs, &grading, printer)?;
         let (mut result, unread) = self.gather(&plan, &grading, graded, printer)?;

@@ -38,7 +38,9 @@ impl Init {
                 let failure =
                     Failure::usage(format!("failed to write {}: {error}", self.file.display()));
                 match error.kind() {
-                    io::ErrorKind::AlreadyExists => failure.hint("name another file, or - for stdout"),
+                    io::ErrorKind::AlreadyExists => {
+                        failure.hint("name another file, or - for stdout")
+                    }
                     _ => failure,
                 }
             })?;

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 use toolmark_grade::config::did_you_mean;
-use toolmark_grade::vacuity;
+use toolmark_grade::vacuity::{self, FindingKind};
 use toolmark_grade::{Case, Environment, Grading, Plan, Selection, SpecPlace, Verdict};
 use toolmark_spec::LoadOptions;
 use toolmark_trace::{Diagnostic, ReadError, Trajectory};
@@ -121,8 +121,7 @@ impl Lint {
         runs: &[Trajectory],
         printer: &mut Printer,
     ) -> io::Result<usize> {
-        let grading =
-            Grading::new(plan, None, Environment::default(), Selection::default());
+        let grading = Grading::new(plan, None, Environment::default(), Selection::default());
         let mut seen = BTreeSet::new();
         let mut count = 0;
         for run in runs {
@@ -138,9 +137,17 @@ impl Lint {
                 },
             };
             for finding in vacuity::probe(case, run, &Environment::default()) {
-                count += 1;
-                let words = format!("case {}: {}: {}", result.case, finding.grader, finding.words);
-                warn(printer, &finding.place, "vacuous-grader", &words, None)?;
+                let planned = case.graders.iter().find(|planned| planned.name == finding.grader);
+                let place = planned.map_or(&case.place, |planned| &planned.place);
+                let item = finding.item.map(|item| format!(" {item}")).unwrap_or_default();
+                let words =
+                    format!("case {}: {}{item}: {}", result.case, finding.grader, finding.words);
+                let code = match finding.kind {
+                    FindingKind::NotProbed => "not-probed",
+                    _ => "vacuous-grader",
+                };
+                count += usize::from(finding.kind != FindingKind::NotProbed);
+                warn(printer, place, code, &words, None)?;
             }
         }
         Ok(count)
@@ -164,7 +171,8 @@ fn unseen_tools(plan: &Plan, runs: &[Trajectory], printer: &mut Printer) -> io::
     for case in cases(plan) {
         for planned in &case.graders {
             for mention in planned.grader.mentions() {
-                if tools.iter().any(|tool| mention.means(tool)) || !said.insert(mention.word.clone())
+                if tools.iter().any(|tool| mention.means(tool))
+                    || !said.insert(mention.word.clone())
                 {
                     continue;
                 }

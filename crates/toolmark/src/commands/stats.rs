@@ -10,8 +10,8 @@ use crate::diagnostics::{Findings, print_failure};
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::inputs::{Input, expand};
-use crate::progress::Progress;
 use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
+use crate::progress::Progress;
 use crate::table::{Cell, Column, Give, Table};
 use anstyle::Style;
 use clap::{Args, ValueEnum};
@@ -393,4 +393,3 @@ fn note_foreign(printer: &mut Printer, files: &[String]) -> io::Result<()> {
     }
     printer.notice(&Line::of(style::DIM, "note: ").with(style::DIM, &words))
 }
-

@@ -5,7 +5,8 @@ use toolmark_grade::Profile;
 use toolmark_grade::config::{Kind, Node, Problem, Span, Spanned, did_you_mean, quoted};
 
 /// The keys of an entry; every other key is the grader's own.
-const KEYS: &[&str] = &["type", "name", "profile", "weight", "min_score", "negate", "turn", "config"];
+const KEYS: &[&str] =
+    &["type", "name", "profile", "weight", "min_score", "negate", "turn", "config"];
 
 /// A map whose keys are known.
 pub(super) struct Checked<'a> {
@@ -233,9 +234,7 @@ fn read_entry<'a>(node: &'a Node, loading: &mut Loading<'_>) -> Option<Asked<'a>
 fn required(map: &Checked<'_>, loading: &mut Loading<'_>) -> (bool, Option<f64>) {
     match map.get("required") {
         Some(node) if node.as_bool().is_some() => (node.as_bool() == Some(true), None),
-        Some(node) if node.as_f64().is_some() => {
-            (true, share(map, "required", loading))
-        }
+        Some(node) if node.as_f64().is_some() => (true, share(map, "required", loading)),
         _ => (false, None),
     }
 }

@@ -194,8 +194,10 @@ fn cases(
                 });
             }
             (None, None) => {
-                let message =
-                    format!("cases is a list, or the path of a file with one, found {}", node.word());
+                let message = format!(
+                    "cases is a list, or the path of a file with one, found {}",
+                    node.word()
+                );
                 loading.error("wrong-type", node.span, message);
             }
         },
