@@ -4,7 +4,7 @@
 //! name fits, those that want an argument to have a plain value are found by
 //! that value. Only what is left is looked at call by call.
 
-use super::name::Prefixes;
+use super::name::{NamePattern, Prefixes};
 use super::{CallPattern, CallTable, Lack, Truth};
 use crate::engine::{Column, TooLarge};
 use serde_json::Value;
@@ -67,7 +67,10 @@ pub fn fits(
     prefixes: Prefixes,
 ) -> Result<Fits, TooLarge> {
     let calls = table.len();
-    if patterns.len().saturating_mul(calls) > MOST_PAIRS {
+    let searched = patterns.iter().filter(|p| !matches!(p.name(), NamePattern::Exact(_))).count();
+    if patterns.len().saturating_mul(calls) > MOST_PAIRS
+        || searched.saturating_mul(table.names().len()) > MOST_WORK
+    {
         return Err(TooLarge);
     }
     let mut all = Filling {

@@ -180,30 +180,37 @@ impl Names {
 
 /// Is the whole text what the glob says?
 fn is_glob_match(glob: &str, text: &str) -> bool {
-    let (glob, text): (Vec<char>, Vec<char>) = (glob.chars().collect(), text.chars().collect());
+    let (glob, bytes) = (glob.as_bytes(), text.as_bytes());
+    // The byte behind the character that starts here.
+    let behind = |at: usize| (at + 1..).find(|at| text.is_char_boundary(*at)).unwrap_or(at + 1);
     let (mut g, mut t) = (0, 0);
     // Where to go on when a star has to take one character more.
     let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
+    while t < bytes.len() {
         match glob.get(g) {
-            Some('*') => {
+            Some(b'*') => {
                 star = Some((g, t));
                 g += 1;
             }
-            Some(&c) if c == '?' || c == text[t] => {
+            Some(b'?') => {
+                g += 1;
+                t = behind(t);
+            }
+            Some(byte) if *byte == bytes[t] => {
                 g += 1;
                 t += 1;
             }
             _ => match star {
                 Some((at, taken)) => {
-                    star = Some((at, taken + 1));
-                    (g, t) = (at + 1, taken + 1);
+                    let taken = behind(taken);
+                    star = Some((at, taken));
+                    (g, t) = (at + 1, taken);
                 }
                 None => return false,
             },
         }
     }
-    glob[g..].iter().all(|c| *c == '*')
+    glob[g..].iter().all(|byte| *byte == b'*')
 }
 
 #[cfg(test)]
@@ -222,6 +229,9 @@ mod tests {
             ("a*b*c", "aXbYbZc", true),
             ("a*b*c", "aXbY", false),
             ("?", "ö", true),
+            ("*?x", "aöx", true),
+            ("*ö?", "ööa", true),
+            ("??", "ö", false),
             ("", "", true),
         ] {
             assert_eq!(is_glob_match(glob, text), want, "{glob} {text}");

@@ -6,6 +6,9 @@
 //! costs about the square of the length of the sequence, however many calls
 //! there are.
 //!
+//! A first, narrow search that keeps only the best few ways tells how good an
+//! answer there surely is; the full one leaves out what can no longer reach it.
+//!
 //! Calls of one batch have no order. A way that stands in a batch remembers
 //! the expectations that hold calls of it (and how these could change places);
 //! the next expectation is met in the same batch if they all still find a call.
@@ -27,6 +30,9 @@ const MOST_STATES: usize = 1 << 22;
 
 /// Calls looked at in all at most: about a second.
 const MOST_WORK: usize = 1 << 26;
+
+/// How many ways the narrow search keeps.
+const NARROW: usize = 6;
 
 /// How good a way is: what comes first outweighs all that follows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -105,6 +111,12 @@ pub(super) struct Frontier<'a> {
     held: Vec<Held>,
     items: Vec<Item>,
     groups: Vec<Vec<u32>>,
+    /// How many ways are kept at most.
+    width: usize,
+    /// What the best way gains at least.
+    floor: i64,
+    /// How many more calls the rest of the sequence can take.
+    left: i64,
 }
 
 impl<'a> Frontier<'a> {
@@ -118,10 +130,31 @@ impl<'a> Frontier<'a> {
             held: Vec::new(),
             items: Vec::new(),
             groups: Vec::new(),
+            width: usize::MAX,
+            floor: i64::MIN,
+            left: 0,
         }
     }
 
-    pub(super) fn solve(mut self, sequence: &[Element]) -> Result<Alignment, TooLarge> {
+    /// The best alignment.
+    pub(super) fn solve(
+        sequence: &[Element],
+        columns: &[Column],
+        batches: &Batches,
+        extras: Extras,
+    ) -> Result<Alignment, TooLarge> {
+        let mut narrow = Frontier::new(columns, batches, extras);
+        narrow.width = NARROW;
+        let Some(good) = narrow.best(sequence)? else { return Ok(Alignment::default()) };
+        let mut full = Frontier::new(columns, batches, extras);
+        full.floor = narrow.states[good as usize].gain.top;
+        full.room.work = narrow.room.work;
+        let best = full.best(sequence)?;
+        Ok(best.map(|end| full.trace(end)).unwrap_or_default())
+    }
+
+    /// The end of the best way.
+    fn best(&mut self, sequence: &[Element]) -> Result<Option<u32>, TooLarge> {
         let start = State {
             gain: Gain::default(),
             batch: 0,
@@ -131,12 +164,31 @@ impl<'a> Frontier<'a> {
             moved: false,
         };
         self.states.push(start);
-        let ends = self.walk(sequence, vec![0])?;
-        let best = ends.into_iter().max_by_key(|end| {
+        let mut ways = vec![0];
+        let calls = self.batches.calls();
+        self.left = takes(sequence, calls);
+        for element in sequence {
+            let element = std::slice::from_ref(element);
+            ways = self.walk(element, ways)?;
+            self.left -= takes(element, calls);
+        }
+        Ok(ways.into_iter().max_by_key(|end| {
             let state = &self.states[*end as usize];
             (state.gain, Reverse(state.batch))
-        });
-        Ok(best.map(|end| self.trace(end)).unwrap_or_default())
+        }))
+    }
+
+    /// Can a way still be the best? What is missing stays missing; where calls
+    /// that are met count, there are only so many left.
+    fn may_win(&self, gain: Gain, batch: u32) -> bool {
+        let more = match self.extras {
+            Extras::Allowed => 0,
+            Extras::Forbidden => {
+                let (from, _) = self.window(batch).unwrap_or_default();
+                self.left.min((self.batches.calls() - from) as i64)
+            }
+        };
+        gain.top.saturating_add(more) >= self.floor
     }
 
     /// What it is worth that an expectation is met.
@@ -230,7 +282,9 @@ impl<'a> Frontier<'a> {
             true => state.gain,
             false => state.gain.plus(Gain::missing(1)),
         };
-        next.push(self.push(State { gain, parent: way, visit, moved: false, ..state })?);
+        if self.may_win(gain, state.batch) {
+            next.push(self.push(State { gain, parent: way, visit, moved: false, ..state })?);
+        }
         Ok(())
     }
 
@@ -440,6 +494,7 @@ impl<'a> Frontier<'a> {
                 first_here = kept.len();
             }
             let is_beaten = state.gain <= before
+                || !self.may_win(state.gain, state.batch)
                 || (first_here..kept.len()).any(|n| self.beats(kept[n], &state));
             if !is_beaten {
                 here = here.max(state.gain);
@@ -447,6 +502,14 @@ impl<'a> Frontier<'a> {
             }
         }
         self.check()?;
+        if kept.len() > self.width {
+            let mut gains: Vec<Gain> =
+                kept.iter().map(|way| self.states[*way as usize].gain).collect();
+            gains.sort_unstable();
+            let least = gains[gains.len() - self.width];
+            kept.retain(|way| self.states[*way as usize].gain >= least);
+            kept.truncate(2 * self.width);
+        }
         Ok(kept)
     }
 
@@ -553,4 +616,18 @@ impl<'a> Frontier<'a> {
         places.iter_mut().for_each(|place| place.calls.sort_unstable());
         Alignment { places }
     }
+}
+
+/// How many of so many calls a sequence can take at most.
+fn takes(sequence: &[Element], calls: usize) -> i64 {
+    let of_item = |item: &Item| if item.more { calls } else { item.count.min(calls) } as i64;
+    let of_element = |element: &Element| match element {
+        Element::Item(item) => of_item(item),
+        Element::AnyOrder(items) => items.iter().map(of_item).sum(),
+        Element::OneOf(branches) => {
+            branches.iter().map(|branch| takes(branch, calls)).max().unwrap_or(0)
+        }
+        Element::Optional(inner) => takes(inner, calls),
+    };
+    sequence.iter().map(of_element).sum()
 }

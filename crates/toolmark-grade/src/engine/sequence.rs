@@ -92,7 +92,7 @@ pub fn arrange(
 ) -> Result<Alignment, TooLarge> {
     match plain(sequence, columns, batches, extras) {
         Some(copies) => arrange_plain(&copies, columns, batches.calls()),
-        None => Frontier::new(columns, batches, extras).solve(sequence),
+        None => Frontier::solve(sequence, columns, batches, extras),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Expect;
 use super::reading::{Known, Mood, Reading};
 use crate::call_match::{Difference, Prefixes};
-use crate::engine::{Extras, Grid, align, assign};
+use crate::engine::{Column, Extras, Grid, align, assign};
 use crate::evidence::{Evidence, Role};
 use crate::explanation::{Explanation, Row, RowState};
 use crate::view::View;
@@ -51,6 +51,9 @@ struct Writer<'w, 't, 'a, 'v> {
     rows: Vec<(Place, Row)>,
     repair: Vec<String>,
     evidence: Vec<Evidence>,
+    /// Calls that the sequence uses, and that any expectation does.
+    in_order: Column,
+    used: Column,
     /// Extra calls that were paired with something they nearly are.
     paired: BTreeSet<usize>,
     elided: usize,
@@ -64,7 +67,13 @@ impl Explained {
         mood: Mood,
         reading: &Reading,
     ) -> Self {
+        let mut in_order = Column::new(known.table.len());
+        reading.alignment.calls().for_each(|call| in_order.set(call));
+        let mut used = in_order.clone();
+        reading.covered.iter().for_each(|covered| used.include(&covered.used));
         let mut writer = Writer {
+            in_order,
+            used,
             expect,
             view,
             known,
@@ -212,9 +221,10 @@ impl Writer<'_, '_, '_, '_> {
     /// For every gap a call that nearly fits.
     fn near_misses(&self, gaps: &[Gap], is_ordered: bool) -> Vec<Option<usize>> {
         let table = self.known.table;
-        let used: BTreeSet<usize> = self.used().collect();
-        let candidates: Vec<usize> = (0..table.len()).filter(|call| !used.contains(call)).collect();
-        if candidates.len().saturating_mul(gaps.len()) > MOST_PAIRS {
+        let candidates: Vec<usize> =
+            (0..table.len()).filter(|call| !self.used.get(*call)).collect();
+        let pairs = candidates.len().max(table.names().len()).saturating_mul(gaps.len());
+        if pairs > MOST_PAIRS {
             return vec![None; gaps.len()];
         }
         let mut grid = Grid::new(candidates.len(), gaps.len());
@@ -237,12 +247,6 @@ impl Writer<'_, '_, '_, '_> {
         found.into_iter().map(|n| n.map(|n| candidates[n])).collect()
     }
 
-    /// Every call that some expectation got.
-    fn used(&self) -> impl Iterator<Item = usize> + '_ {
-        let covered = self.reading.covered.iter().flat_map(|covered| covered.used.iter());
-        self.reading.alignment.calls().chain(covered)
-    }
-
     fn differences(&self, pattern: usize, call: usize) -> Vec<Difference> {
         let table = self.known.table;
         let mut all = self.expect.patterns[pattern].differences(table, call);
@@ -259,9 +263,8 @@ impl Writer<'_, '_, '_, '_> {
 
     /// A call that is what is missing, but stands elsewhere.
     fn misplaced(&self, gap: &Gap) -> Option<String> {
-        let used: BTreeSet<usize> = self.reading.alignment.calls().collect();
         let column = self.known.wanted(gap.pattern, self.mood);
-        let call = column.iter().take(LISTED).find(|call| !used.contains(call))?;
+        let call = column.iter().take(LISTED).find(|call| !self.in_order.get(*call))?;
         let title = self.known.table.title(call);
         Some(match call < gap.from {
             true => format!("{title} comes too early"),

@@ -4,6 +4,9 @@ use super::{Expect, Follows, Never};
 use crate::call_match::{CallTable, Fits, Prefixes, fits};
 use crate::engine::{Alignment, Column, Covered, Extras, TooLarge, Want, arrange, cover};
 
+/// Pairs of allowed tool and tool that was called that are compared at most.
+const MOST_NAMES: usize = 1 << 24;
+
 /// Everything that is known about the calls.
 pub(super) struct Known<'t, 'a> {
     pub(super) table: &'t CallTable<'a>,
@@ -60,6 +63,12 @@ impl<'t, 'a> Known<'t, 'a> {
         }
         let done = Column::from_fn(table.len(), |call| !table.undone().get(call));
         attempts.exclude(&done);
+        if expect.counts_failed {
+            attempts = Column::new(table.len());
+        }
+        if expect.only.len().saturating_mul(table.names().len()) > MOST_NAMES {
+            return Err(TooLarge);
+        }
         let (mut sure, mut maybe) = (Column::new(table.len()), Column::new(table.len()));
         let mut is_allowed = vec![(false, false); table.names().len()];
         for name in &expect.only {

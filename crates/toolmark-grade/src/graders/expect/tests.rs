@@ -249,6 +249,12 @@ fn failed_is_not_done() {
         (counts, json!(["!a", "-b"]), PASS, 1.0),
         (retry.clone(), json!(["!a", "a"]), PASS, 1.0),
         (retry, json!(["a", "!a"]), FAIL, 0.5),
+        (
+            json!({"sequence": ["a"], "extras": "forbid", "failed_calls": "count"}),
+            json!(["!a", "a"]),
+            FAIL,
+            0.5,
+        ),
         // A failed attempt at something expected is no extra call; others are.
         (exact.clone(), json!(["!a", "a", "b"]), PASS, 1.0),
         (exact, json!(["a", "!x", "b"]), FAIL, 2.0 / 3.0),
@@ -511,7 +517,8 @@ fn large_questions_end() {
         let grader = crate::testing::build("expect", crate::Profile::Toolmark, &config).unwrap();
         let start = std::time::Instant::now();
         let outcome = crate::testing::ask(&*grader, &run);
-        println!("{what}: {:?}", start.elapsed());
+        // Far below that in a release build; this is for a busy machine.
+        assert!(start.elapsed().as_secs() < 20, "{what}: {:?}", start.elapsed());
         assert_eq!(outcome.verdict, verdict, "{what}: {}", outcome.reason);
     }
 }
