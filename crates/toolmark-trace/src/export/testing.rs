@@ -101,7 +101,7 @@ pub(crate) fn everything() -> Trajectory {
     second_step(&mut b);
     b.orphan(Answer::new(text("nobody asked"), at(20)).time(time(20)));
     b.event(EventKind::Compaction, text("summary"), None, time(21), at(21));
-    b.label("context_trimmed");
+    b.label("context_compaction");
     b.event(EventKind::Error, text("overloaded"), None, time(22), at(22));
     b.event(EventKind::Unknown("brand-new".into()), json("{\"a\":[1]}"), None, time(23), at(23));
     b.user(text("thanks"), time(24), at(24));

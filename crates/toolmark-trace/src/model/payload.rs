@@ -127,11 +127,10 @@ impl serde::Serialize for Payload {
     }
 }
 
-/// The `content` of a result that says the same once more in `detailedContent`
-/// or `contents`.
+/// The `content` of a result that says the same once more in `detailedContent`.
 fn wrapped_text(result: &serde_json::Map<String, Value>) -> Option<&str> {
-    let known = |key: &String| matches!(&**key, "content" | "detailedContent" | "contents");
-    result.keys().all(known).then(|| result.get("content")?.as_str()).flatten()
+    result.get("detailedContent")?;
+    result.get("content")?.as_str()
 }
 
 /// The `text` (or `content`) of the blocks that have one, a line each.
@@ -166,7 +165,7 @@ mod tests {
         assert_eq!(Payload::json(Text::owned("{\"x\":2}")).plain(), "{\"x\":2}");
         let copilot = Payload::json(Text::owned(r#"{"content":"a","detailedContent":"aa"}"#));
         assert_eq!(copilot.plain(), "a");
-        let file = r#"{"content":"a","path":"b"}"#;
+        let file = r#"{"content":"a"}"#;
         assert_eq!(Payload::json(Text::owned(file)).plain(), file);
     }
 }

@@ -12,7 +12,7 @@ use crate::profile::Profile;
 use crate::subject::Subject;
 use crate::view::{Seen, View};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub(in crate::graders) static SKILL_INVOCATION: GraderInfo = GraderInfo {
@@ -64,8 +64,23 @@ impl Grader for SkillInvocation {
 
 impl SkillInvocation {
     fn judge(&self, view: &View<'_>, profile: Profile) -> Outcome {
+        let calls: Vec<_> =
+            view.calls().iter().filter_map(|call| Some((call, named(call)?))).collect();
+        let place = |at| {
+            let place = view.place(at);
+            (place.file, place.byte)
+        };
+        // Some hosts have no word for an activation: the call is its event, at one place.
+        let undone_places: BTreeSet<_> = calls
+            .iter()
+            .filter(|(call, _)| call.is_undone() && profile != Profile::Vally)
+            .map(|(call, _)| place(&call.call.at))
+            .collect();
         let mut seen: BTreeMap<String, Vec<Evidence>> = BTreeMap::new();
         for (event, name) in view.skills() {
+            if !undone_places.is_empty() && undone_places.contains(&place(&event.at)) {
+                continue;
+            }
             let evidence = view.event_evidence(Role::Context, "skill activated", event);
             seen.entry(name.into_owned()).or_default().push(evidence);
         }
@@ -73,7 +88,7 @@ impl SkillInvocation {
         if profile != Profile::Vally || !is_vally(view) {
             let mut with_event: BTreeMap<String, usize> =
                 seen.iter().map(|(name, events)| (name.clone(), events.len())).collect();
-            for (call, name) in view.calls().iter().filter_map(|seen| Some((seen, named(seen)?))) {
+            for (call, name) in calls {
                 match with_event.get_mut(name) {
                     // Every call of a host that records events has one.
                     Some(left) if *left > 0 => *left -= 1,
@@ -186,6 +201,19 @@ mod tests {
         let outcome = grade("skill-invocation", json!({"required": ["pdf"]}), &trace);
         assert_eq!(outcome.evidence.len(), 1);
         assert_eq!(outcome.parts[0].reason.as_deref(), Some("skill pdf was activated"));
+    }
+
+    #[test]
+    fn a_call_that_is_its_own_event_counts_only_when_it_went_through() {
+        for (is_error, verdict) in [(false, Verdict::Pass), (true, Verdict::Fail)] {
+            let trace = format!(
+                r#"{{"type":"user","uuid":"1","sessionId":"s","message":{{"role":"user","content":"go"}}}}
+{{"type":"assistant","uuid":"2","sessionId":"s","message":{{"id":"m","role":"assistant","content":[{{"type":"tool_use","id":"t","name":"Skill","input":{{"skill":"pdf"}}}}]}}}}
+{{"type":"user","uuid":"3","sessionId":"s","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t","content":"x","is_error":{is_error}}}]}}}}"#
+            );
+            let outcome = grade("skill-invocation", json!({"required": ["pdf"]}), &trace);
+            assert_eq!(outcome.verdict, verdict, "{outcome:?}");
+        }
     }
 
     #[test]
