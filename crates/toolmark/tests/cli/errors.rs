@@ -85,6 +85,11 @@ fn help_has_examples_everywhere() {
         &["--help"][..],
         &["show", "-h"],
         &["stats", "-h"],
+        &["grade", "-h"],
+        &["lint", "-h"],
+        &["init", "-h"],
+        &["graders", "-h"],
+        &["schema", "-h"],
         &["formats", "-h"],
         &["completions", "-h"],
     ] {

@@ -12,6 +12,7 @@ mod architecture;
 mod docs;
 mod errors;
 mod formats;
+mod grade;
 mod robust;
 mod sessions;
 mod show;

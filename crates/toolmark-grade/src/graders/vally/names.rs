@@ -11,12 +11,21 @@ use std::collections::BTreeMap;
 /// Names that must be there and names that must not; at least one list.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Lists {
-    /// Each of these must be there at least once. Exact, case counts.
+    /// Each of these must be there at least once. Exact, case counts; `*` is any.
     #[serde(default)]
     required: Option<Spanned<Vec<Spanned<String>>>>,
-    /// None of these may be there. Exact, case counts.
+    /// None of these may be there. Exact, case counts; `*` is any.
     #[serde(default)]
     disallowed: Option<Spanned<Vec<Spanned<String>>>>,
+}
+
+/// Where a name was seen; `*` stands for any name.
+fn lookup(seen: &BTreeMap<String, Vec<Evidence>>, name: &str) -> Option<Vec<Evidence>> {
+    match name {
+        "*" if seen.is_empty() => None,
+        "*" => Some(seen.values().flatten().cloned().collect()),
+        name => seen.get(name).cloned(),
+    }
 }
 
 /// How many pieces of evidence a name gets.
@@ -68,30 +77,34 @@ impl Names {
         let mut parts = Vec::new();
         let mut evidence = Vec::new();
         for name in &self.required {
-            let found = seen.get(name);
-            let reason = match found {
+            let found = lookup(seen, name);
+            let reason = match &found {
                 Some(found) => format!("{what} {name} was {verb}{}", times(found.len())),
                 None => format!("{what} {name} was not {verb}"),
             };
+            let is_found = found.is_some();
             match found {
-                Some(found) => evidence.extend(shown(found, Role::Matched)),
+                Some(found) => evidence.extend(shown(&found, Role::Matched)),
                 None => evidence.push(Evidence::absence(reason.clone())),
             }
             parts.push(Part {
                 reason: Some(reason),
-                ..Part::new(format!("required: {name}"), Verdict::of(found.is_some()))
+                ..Part::new(format!("required: {name}"), Verdict::of(is_found))
             });
         }
         for name in &self.disallowed {
-            let found = seen.get(name);
-            let reason = match found {
+            let found = lookup(seen, name);
+            let reason = match &found {
                 Some(found) => format!("{what} {name} was {verb}{}", times(found.len())),
                 None => format!("{what} {name} was not {verb}"),
             };
-            evidence.extend(found.into_iter().flat_map(|found| shown(found, Role::Violation)));
+            let is_absent = found.is_none();
+            if let Some(found) = found {
+                evidence.extend(shown(&found, Role::Violation));
+            }
             parts.push(Part {
                 reason: Some(reason),
-                ..Part::new(format!("disallowed: {name}"), Verdict::of(found.is_none()))
+                ..Part::new(format!("disallowed: {name}"), Verdict::of(is_absent))
             });
         }
         let failed: Vec<&str> = parts

@@ -207,12 +207,27 @@ mod tests {
     fn a_call_that_is_its_own_event_counts_only_when_it_went_through() {
         for (is_error, verdict) in [(false, Verdict::Pass), (true, Verdict::Fail)] {
             let trace = format!(
-                r#"{{"type":"user","uuid":"1","sessionId":"s","message":{{"role":"user","content":"go"}}}}
-{{"type":"assistant","uuid":"2","sessionId":"s","message":{{"id":"m","role":"assistant","content":[{{"type":"tool_use","id":"t","name":"Skill","input":{{"skill":"pdf"}}}}]}}}}
-{{"type":"user","uuid":"3","sessionId":"s","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t","content":"x","is_error":{is_error}}}]}}}}"#
+                r#"{{"type":"user","uuid":"1","parentUuid":null,"sessionId":"s","message":{{"role":"user","content":"go"}}}}
+{{"type":"assistant","uuid":"2","parentUuid":null,"sessionId":"s","message":{{"id":"m","role":"assistant","content":[{{"type":"tool_use","id":"t","name":"Skill","input":{{"skill":"pdf"}}}}]}}}}
+{{"type":"user","uuid":"3","parentUuid":null,"sessionId":"s","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t","content":"x","is_error":{is_error}}}]}}}}"#
             );
             let outcome = grade("skill-invocation", json!({"required": ["pdf"]}), &trace);
             assert_eq!(outcome.verdict, verdict, "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn a_star_is_any_skill() {
+        let with = vally(&[("skill_activation", json!({"name": "pdf"}))]);
+        let without = vally(&[("user_message", json!({"content": "go"}))]);
+        for (key, trace, verdict) in [
+            ("disallowed", &with, Verdict::Fail),
+            ("disallowed", &without, Verdict::Pass),
+            ("required", &with, Verdict::Pass),
+            ("required", &without, Verdict::Fail),
+        ] {
+            let outcome = grade("skill-invocation", json!({key: ["*"]}), trace);
+            assert_eq!(outcome.verdict, verdict, "{key}");
         }
     }
 

@@ -44,6 +44,41 @@ fn the_command_line() {
 }
 
 #[test]
+fn the_graders() {
+    let graders = json(&["graders"]);
+    let mut text = format!(
+        "# Graders\n\n{NOTE}\n\
+         {} graders, by the system they come from. `toolmark graders TYPE` prints the same;\n\
+         `toolmark schema toolmark` has the configuration of all of them.\n",
+        graders.len()
+    );
+    for (origin, title) in [
+        ("toolmark", "toolmark's own"),
+        ("vally", "Microsoft Vally"),
+        ("agentv", "AgentV"),
+        ("aigo", "LatticeFlow AI GO!"),
+        ("futureagi", "Future AGI"),
+    ] {
+        text.push_str(&format!("\n## {title}\n"));
+        for grader in graders.iter().filter(|grader| word(grader, "origin") == origin) {
+            text.push_str(&format!("\n### {}\n\n", word(grader, "type")));
+            let also = words(grader, "aliases");
+            if !also.is_empty() {
+                text.push_str(&format!("Also `{}`. ", also.join("`, `")));
+            }
+            let docs = word(grader, "docs").trim().replace("\n# ", "\n#### ");
+            let docs = docs.strip_prefix("# ").map_or(docs.clone(), |d| format!("#### {d}"));
+            let (summary, example) = (word(grader, "summary"), word(grader, "example"));
+            text.push_str(&format!(
+                "Asks: {summary}.\n\n{docs}\n\n```yaml\n{}\n```\n",
+                example.trim_end()
+            ));
+        }
+    }
+    keep("docs/graders.md", &text);
+}
+
+#[test]
 fn the_formats() {
     let formats = json(&["formats"]);
     let mut text = format!(

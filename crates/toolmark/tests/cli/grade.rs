@@ -1,0 +1,199 @@
+//! `grade` and `lint` as a user types them.
+
+use crate::{root, toolmark};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Two runs of AgentV's page: one that searched and saved, one that only saved.
+const TRACES: &str = r#"{"id":"good","output_messages":[{"role":"assistant","content":"done","tool_calls":[{"tool":"search","input":{"q":"x"},"duration_ms":5},{"tool":"save","input":{}}]}]}
+{"id":"bad","output_messages":[{"role":"assistant","content":"done","tool_calls":[{"tool":"save","input":{}},{"tool":"rm","input":{"path":"/"}}]}]}
+"#;
+
+const AGENTV: &str = "\
+description: page
+evalcases:
+  - id: good
+    expected_outcome: finds it
+    input_messages: [{role: user, content: go}]
+    execution:
+      evaluators:
+        - {name: flow, type: tool_trajectory, mode: in_order, expected: [{tool: search, max_duration_ms: 10}, {tool: save}]}
+  - id: bad
+    expected_outcome: finds it
+    input_messages: [{role: user, content: go}]
+    execution:
+      evaluators:
+        - {name: flow, type: tool_trajectory, mode: in_order, expected: [{tool: search}, {tool: save}]}
+";
+
+const NATIVE: &str = "\
+cases:
+  - id: good
+    expect: {sequence: [search, save], forbidden: [rm]}
+  - id: bad
+    expect: {sequence: [search, save], forbidden: [rm]}
+";
+
+fn files(spec: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("spec.yaml"), spec).unwrap();
+    fs::write(dir.path().join("traces.jsonl"), TRACES).unwrap();
+    dir
+}
+
+/// The exit code and the lines of JSON a run prints.
+fn grade(dir: &Path, more: &[&str]) -> (i32, Vec<Value>) {
+    let mut args = vec!["grade", "spec.yaml", "traces.jsonl", "--format", "jsonl"];
+    args.extend(more);
+    let output = toolmark(&args).current_dir(dir).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    (output.status.code().unwrap(), lines)
+}
+
+#[test]
+fn a_failed_verdict_is_exit_1_and_names_the_calls() {
+    let dir = files(NATIVE);
+    let (code, lines) = grade(dir.path(), &[]);
+    assert_eq!(code, 1);
+    assert_eq!(lines.len(), 3);
+    assert_eq!(lines[0]["case"], "good");
+    assert_eq!(lines[0]["verdict"], "pass");
+    assert_eq!(lines[1]["verdict"], "fail");
+    let grader = &lines[1]["graders"][0];
+    assert_eq!(grader["type"], "expect");
+    let evidence = grader["evidence"].as_array().unwrap();
+    assert!(evidence.iter().any(|e| e["call"]["tool"] == "rm" && e["call"]["place"]["line"] == 2));
+    assert_eq!(lines[2]["type"], "summary");
+    assert_eq!((&lines[2]["passed"], &lines[2]["failed"]), (&Value::from(1), &Value::from(1)));
+    assert_eq!(grade(dir.path(), &["--exit-zero"]).0, 0);
+    assert_eq!(grade(dir.path(), &["--case", "good"]).0, 0);
+}
+
+#[test]
+fn agentv_pairs_by_id_and_profiles_give_its_numbers() {
+    let dir = files(AGENTV);
+    let (code, lines) = grade(dir.path(), &[]);
+    assert_eq!(code, 1);
+    let flow = |line: &Value| line["graders"][0].clone();
+    assert_eq!(flow(&lines[0])["metrics"]["aspects"], 3);
+    assert_eq!(flow(&lines[1])["score"], 0.5);
+    assert_eq!(flow(&lines[1])["contrast"]["score"], 0.0, "{}", lines[1]);
+    let (_, lines) = grade(dir.path(), &["--profile", "agentv@1"]);
+    assert_eq!(flow(&lines[1])["score"], 0.0);
+    assert_eq!(flow(&lines[1])["profile"], "agentv@1");
+}
+
+#[test]
+fn traces_are_dumped_and_included() {
+    let dir = files(NATIVE);
+    let (_, lines) = grade(dir.path(), &["--dump-traces", "out", "--include-trace"]);
+    assert!(lines[0]["trace"].is_object());
+    assert!(dir.path().join("out/good.json").exists());
+    assert!(dir.path().join("out/bad.json").exists());
+}
+
+#[test]
+fn reports_are_written_beside() {
+    let dir = files(NATIVE);
+    let mut more = Vec::new();
+    let formats = ["junit", "sarif", "markdown", "html", "json", "vally", "agentv", "text"];
+    let names: Vec<String> = formats.iter().map(|f| format!("{f}=report.{f}")).collect();
+    for name in &names {
+        more.extend(["--report", name.as_str()]);
+    }
+    assert_eq!(grade(dir.path(), &more).0, 1);
+    for format in formats {
+        let text = fs::read_to_string(dir.path().join(format!("report.{format}"))).unwrap();
+        assert!(text.contains("bad"), "{format}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_exit_2_with_every_mistake() {
+    let dir = files("graders:\n  - type: tool-cals\n  - type: token-budget\n    config: {mx: 1}\n");
+    let output =
+        toolmark(&["grade", "spec.yaml", "traces.jsonl"]).current_dir(dir.path()).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    for word in ["spec.yaml:2:11", "did you mean \"tool-calls\"?", "unknown key \"mx\"", "max"] {
+        assert!(said.contains(word), "{word}: {said}");
+    }
+}
+
+#[test]
+fn nothing_graded_is_exit_2_and_a_missing_trace_exit_3() {
+    let dir = files("cases:\n  - {id: other, expect: {none: true}}\n");
+    assert_eq!(grade(dir.path(), &[]).0, 2);
+    let dir = files(
+        "cases:\n  - {id: good, expect: {calls: [save]}}\n  - {id: other, expect: {none: true}}\n",
+    );
+    let (code, lines) = grade(dir.path(), &[]);
+    assert_eq!(code, 3);
+    assert_eq!(lines[1]["verdict"], "unknown");
+    assert_eq!(lines[1]["cause"], "no_trajectory");
+}
+
+#[test]
+fn the_same_bytes_at_any_number_of_jobs() {
+    let dir = files(NATIVE);
+    assert_eq!(grade(dir.path(), &["--jobs", "1"]), grade(dir.path(), &["--jobs", "4"]));
+}
+
+#[test]
+fn lint_finds_unseen_tools_and_what_cannot_fail() {
+    let dir = files(
+        "cases:\n  - {id: good, graders: [{type: tool-calls, config: {disallowed: [serch]}}]}\n",
+    );
+    let output = toolmark(&["lint", "spec.yaml", "--traces", "traces.jsonl", "--vacuity"])
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("vacuous-grader"), "{said}");
+}
+
+#[test]
+fn the_starter_loads_and_grades() {
+    let dir = files("");
+    let init = toolmark(&["init", "toolmark.yaml"]).current_dir(dir.path()).output().unwrap();
+    assert!(init.status.success());
+    let graded = toolmark(&["grade", "toolmark.yaml", "traces.jsonl"])
+        .current_dir(dir.path())
+        .output()
+        .unwrap();
+    assert_eq!(graded.status.code(), Some(0));
+    let again = toolmark(&["init", "toolmark.yaml"]).current_dir(dir.path()).output().unwrap();
+    assert_eq!(again.status.code(), Some(2));
+}
+
+#[test]
+fn every_example_of_a_grader_loads() {
+    let graders: Vec<Value> =
+        serde_json::from_str(&crate::stdout(&["graders", "--format", "json"])).unwrap();
+    assert!(graders.len() > 50);
+    for grader in graders {
+        let example = grader["example"].as_str().unwrap().trim_start_matches("- ");
+        let mut spec = String::from("graders:\n");
+        for (n, line) in example.lines().enumerate() {
+            spec.push_str(if n == 0 { "  - " } else { "    " });
+            spec.push_str(line);
+            spec.push('\n');
+        }
+        let dir = files(&spec);
+        let output = toolmark(&["lint", "spec.yaml"]).current_dir(dir.path()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}: {spec}\n{said}", grader["type"]);
+    }
+}
+
+#[test]
+fn schemas_are_printed_for_every_dialect() {
+    for dialect in ["toolmark", "vally", "agentv", "aigo"] {
+        let schema: Value = serde_json::from_str(&crate::stdout(&["schema", dialect])).unwrap();
+        assert!(schema["$schema"].is_string(), "{dialect}");
+    }
+    assert!(root().join("samples/toolmark.yaml").exists());
+}
