@@ -4,6 +4,14 @@
 //! by the grader of its metric. The vectors are not part of the project. Where
 //! `../shared` is absent, the test says so and ends.
 
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test stops where it cannot go on, and says what it skips"
+)]
+
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;

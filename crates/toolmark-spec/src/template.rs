@@ -321,10 +321,10 @@ mod tests {
         // (template, a part of the message, line, column)
         for (template, said, line, column) in [
             ("{{ sample.missing }}", "no value for `sample.missing`", 1, 3),
-            ("a\nb {{ sample.missing }}", "no value", 2, 6),
+            ("a\nb {{ sample.missing }}", "undefined", 2, 6),
             ("{{ sample.tools | nosuch }}", "nosuch", 1, 19),
             ("{{ sample.tools \\| list }}", "unexpected", 1, 17),
-            ("{% for x in sample.tools %}", "unexpected end of input", 1, 28),
+            ("{% for x in sample.tools %}", "unexpected end of input", 1, 26),
         ] {
             let error = render(template, &row()).unwrap_err();
             assert!(error.message.contains(said), "{template}: {error}");

@@ -4,6 +4,13 @@
 //! a row that the reader of AgentV's files reads. The vectors are not part of
 //! the project. Where `../shared` is absent, the tests say so and end.
 
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test stops where it cannot go on, and says what it skips"
+)]
+
 use serde_json::{Value, json};
 use std::path::Path;
 use toolmark_grade::config::{Node, Problem};

@@ -61,5 +61,5 @@ impl<'a> Calls<'a> {
 /// Does the trace record calls at all? A row of totals has none to show.
 pub(super) fn are_recorded(view: &View<'_>) -> bool {
     let lacks = |fact| view.trajectory().fidelity.lacks(fact);
-    !view.calls().is_empty() || !(lacks(Fact::Arguments) && lacks(Fact::Messages))
+    !(view.calls().is_empty() && lacks(Fact::Arguments) && lacks(Fact::Messages))
 }

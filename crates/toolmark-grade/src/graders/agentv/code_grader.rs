@@ -309,7 +309,8 @@ fn messages(view: &View<'_>) -> Vec<Value> {
         .collect()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use crate::outcome::{Cause, Outcome, Verdict};
     use crate::profile::Profile;

@@ -75,7 +75,7 @@ fn month(word: &str) -> Option<i8> {
     let word = word.trim_end_matches('.').to_ascii_lowercase();
     let is_short = word.len() == 3 || word == "sept";
     let fits = |name: &&str| **name == word || (is_short && name.starts_with(&word));
-    MONTHS.iter().position(|name| fits(&name)).map(|n| n as i8 + 1)
+    MONTHS.iter().position(fits).map(|n| n as i8 + 1)
 }
 
 fn numbered(text: &str, order: Order) -> Option<Date> {

@@ -233,7 +233,8 @@ fn unread(config: &Node, problems: &mut Vec<Problem>) {
                 arguments::rule(rule, problems);
             }
         }
-        problems.extend(node.get("args").and_then(|args| args_of(args).err()));
+        problems
+            .extend(node.get("args").and_then(|args| args_of(args).err()).map(|problem| *problem));
     }
     if let Some(counts) = config.get("minimums") {
         minimums(counts, problems);
@@ -241,14 +242,14 @@ fn unread(config: &Node, problems: &mut Vec<Problem>) {
 }
 
 /// The arguments to compare; none where nothing is to be checked.
-fn args_of(node: &Node) -> Result<Option<Map<String, Value>>, Problem> {
+fn args_of(node: &Node) -> Result<Option<Map<String, Value>>, Box<Problem>> {
     match (&node.kind, node.to_json()) {
         (Kind::Null, _) => Ok(None),
         (Kind::Text(word), _) if word == "any" => Ok(None),
         (_, Value::Object(args)) => Ok(Some(args)),
         _ => {
             let message = format!("expected a map of arguments or any, found {}", node.word());
-            Err(Problem::error("invalid-args", message).at(node.span))
+            Err(Box::new(Problem::error("invalid-args", message).at(node.span)))
         }
     }
 }
@@ -258,7 +259,7 @@ fn item(expected: ExpectedCall, building: &mut Building<'_>) -> Item {
         None => None,
         Some(Ok(args)) => args,
         Some(Err(problem)) => {
-            building.problems.push(problem);
+            building.problems.push(*problem);
             None
         }
     };

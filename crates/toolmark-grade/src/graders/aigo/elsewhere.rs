@@ -18,6 +18,7 @@ struct Config {
 /// The scorers that need more than a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::enum_variant_names, reason = "these are AI GO!'s own words")]
 enum Scorer {
     /// A model picks a label that counts as right or wrong.
     ModelAsAJudgeClassifier,

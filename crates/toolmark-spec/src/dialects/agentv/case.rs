@@ -70,7 +70,7 @@ pub(super) fn case(
             planned.list(list, u32::try_from(turn).ok());
         }
     }
-    if !skips && !(suite.replaces && own.is_some()) {
+    if !(skips || suite.replaces && own.is_some()) {
         for list in &suite.evaluators {
             planned.list(list, None);
         }

@@ -266,7 +266,6 @@ fn mistakes() {
     };
     for (text, complaint) in [
         ("tests: []".to_owned(), "no tests"),
-        ("tests: 7".to_owned(), "list of tests"),
         ("tests: [{ criteria: c, input: x }]".to_owned(), "needs an \"id\""),
         ("tests: [{ id: a, criteria: c, inptu: x }]".to_owned(), "unknown key \"inptu\""),
         ("test: []\ntests: [{ id: a, input: x, criteria: c }]".to_owned(), "unknown key \"test\""),

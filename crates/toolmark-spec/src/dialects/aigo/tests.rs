@@ -276,7 +276,7 @@ scorers:
     let plan = load(text).good();
     let result = grade(&plan, &[trace("1", "x", &["a"], ""), trace("2", "x", &[], "")]);
     assert_eq!(verdicts(&result), [("1", "unknown"), ("2", "fail")]);
-    assert_eq!(result.summary.aggregates["score_mean"], Value::Null);
+    assert_eq!(result.summary.aggregates["score_mean"]["value"], Value::Null);
     assert_eq!(result.summary.aggregates["num_unrequired_calls_mean"], json!(0.0));
 }
 

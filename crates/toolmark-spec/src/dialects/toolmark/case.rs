@@ -4,7 +4,6 @@ use super::entry::{self, Asked, Checked, read_graders};
 use crate::loading::Loading;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use toolmark_grade::config::{Node, Span};
 use toolmark_grade::{Case, Context, Match, Planned, Profile, Rule, Scoring, SpecPlace};
@@ -134,7 +133,7 @@ pub(super) fn read_case(
         matches: Match {
             ids: Vec::new(),
             prompts: context.prompts.first().cloned().into_iter().collect(),
-            traces: traces.iter().map(|path| PathBuf::from(loading.directory.join(path))).collect(),
+            traces: traces.iter().map(|path| loading.directory.join(path)).collect(),
         },
         id,
         context: Arc::new(context),
