@@ -153,6 +153,7 @@ fn lint_finds_unseen_tools_and_what_cannot_fail() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains("vacuous-grader"), "{said}");
+    assert!(said.contains("unseen-tool") && said.contains("did you mean search?"), "{said}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! verdict, and how two readings are compared.
 
 use crate::config::{Problem, Severity};
-use crate::grader::{Building, Grader};
+use crate::grader::{Building, Grader, Mention};
 use crate::outcome::{Cause, Contrast, Outcome, Part, Verdict};
 use crate::profile::Profile;
 use crate::subject::Subject;
@@ -30,6 +30,11 @@ pub(super) const PROFILES: &[Profile] = &[Profile::AgentV1, Profile::AgentV2, Pr
 pub(super) trait Question: Send + Sync {
     /// The answer under one reading.
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome;
+
+    /// The tools it speaks of.
+    fn mentions(&self) -> Vec<Mention> {
+        Vec::new()
+    }
 }
 
 struct Reading<Q> {
@@ -50,6 +55,10 @@ pub(super) fn reading<Q: Question + 'static>(
 }
 
 impl<Q: Question> Grader for Reading<Q> {
+    fn mentions(&self) -> Vec<Mention> {
+        self.question.mentions()
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let outcome = self.question.answer(subject, self.profile);
         match self.contrast {

@@ -176,7 +176,7 @@ file_grader!(
     Matching,
     matching,
     true,
-    "\n  pattern: TODO|FIXME",
+    "\n  pattern: console\\.log|debugger",
     "Does none of the files that `path` names match the regular expression `pattern`? No such \
      file at all is a pass with a note, unless `require_file` is set."
 );
@@ -397,7 +397,7 @@ mod tests {
             ("README.md", "# Title\nSecret inside\n"),
             (".env", "TOKEN=abc"),
             ("src/a.ts", "export const a = 1;\n"),
-            ("src/deep/b.ts", "const b = 2;\n// TODO later\n"),
+            ("src/deep/b.ts", "const b = 2;\n// XYZ later\n"),
         ])
     }
 
@@ -442,7 +442,7 @@ mod tests {
             ),
             (
                 "file-not-contains",
-                json!({"path": "**/*.ts", "value": "TODO"}),
+                json!({"path": "**/*.ts", "value": "XYZ"}),
                 Verdict::Fail,
                 "found in src/deep/b.ts",
             ),
@@ -479,12 +479,12 @@ mod tests {
 
     #[test]
     fn evidence_points_at_the_line() {
-        let config = json!({"path": "**/*.ts", "pattern": "TODO"});
+        let config = json!({"path": "**/*.ts", "pattern": "XYZ"});
         let outcome = grade_in("file-not-matches", config, &files().environment());
         let evidence = &outcome.evidence[0];
         assert_eq!(evidence.role, Role::Violation);
         assert_eq!(evidence.text, "src/deep/b.ts, line 2");
-        assert_eq!(evidence.excerpt.as_deref(), Some("// TODO later"));
+        assert_eq!(evidence.excerpt.as_deref(), Some("// XYZ later"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::super::explain::{Found, explain};
 use super::super::reading::{Lines, Question, count, decided, is_agentv, number, thrown};
 use super::{Item, Mode, State, ToolTrajectory, peer, sound};
 use crate::evidence::Role;
+use crate::grader::Mention;
 use crate::outcome::{Cause, Outcome, Verdict};
 use crate::profile::Profile;
 use crate::subject::Subject;
@@ -30,6 +31,12 @@ struct Latency {
 }
 
 impl Question for ToolTrajectory {
+    fn mentions(&self) -> Vec<Mention> {
+        let counted = self.minimums.iter().map(|(tool, _)| tool);
+        let tools = counted.chain(self.items.iter().map(|item| &item.tool));
+        tools.map(|tool| Mention::exact(tool)).collect()
+    }
+
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
         if !is_agentv(profile) && !are_recorded(view) {

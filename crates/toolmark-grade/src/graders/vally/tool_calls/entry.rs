@@ -133,6 +133,11 @@ impl Fit {
 }
 
 impl Entry {
+    /// The tools it means.
+    pub(super) fn name(&self) -> &Pattern {
+        &self.name
+    }
+
     pub(super) fn build(node: &Node, list: List, building: &mut Building<'_>) -> Option<Self> {
         let matching = match &node.kind {
             Kind::Text(name) => ToolMatch::named(Spanned { value: name.clone(), span: node.span }),

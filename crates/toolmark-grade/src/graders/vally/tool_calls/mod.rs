@@ -11,7 +11,7 @@ mod tests;
 use crate::config::{Node, Spanned};
 use crate::evidence::Evidence;
 use crate::explanation::Explanation;
-use crate::grader::{Building, Cost, Grader, GraderInfo, Taxonomy, schema_of};
+use crate::grader::{Building, Cost, Grader, GraderInfo, Mention, Taxonomy, schema_of};
 use crate::outcome::{Cause, Contrast, Outcome, Part, Verdict};
 use crate::profile::Profile;
 use crate::subject::Subject;
@@ -181,6 +181,11 @@ impl Findings {
 }
 
 impl Grader for ToolCalls {
+    fn mentions(&self) -> Vec<Mention> {
+        let lists = [&self.required, &self.disallowed, &self.sequence, &self.parallel];
+        lists.into_iter().flatten().map(|entry| Mention::pattern(entry.name())).collect()
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let mut outcome = self.judge(subject, self.profile);
         if let Some(profile) = self.contrast {
