@@ -85,6 +85,8 @@ pub(super) struct Facts {
     pub(super) lines: bool,
     /// `\b` or `\B` under case folding.
     pub(super) folded_words: bool,
+    /// `\B`, which also holds between the bytes of one character.
+    pub(super) inside_words: bool,
     /// JavaScript refuses an optional iteration that matches nothing, automata
     /// do not: without such iterations both find the same text.
     pub(super) same_span: bool,
@@ -102,6 +104,7 @@ impl Facts {
             regular: true,
             lines: false,
             folded_words: false,
+            inside_words: false,
             same_span: true,
             same_groups: true,
             cost: 0,
@@ -125,7 +128,10 @@ impl Facts {
             Node::Assert(assert) => {
                 match assert {
                     Assert::LineStart | Assert::LineEnd => self.lines = true,
-                    Assert::Word { fold, .. } => self.folded_words |= fold,
+                    Assert::Word { fold, negate } => {
+                        self.folded_words |= fold;
+                        self.inside_words |= negate;
+                    }
                     Assert::Start | Assert::End => {}
                 }
                 1

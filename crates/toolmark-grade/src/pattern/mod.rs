@@ -115,6 +115,11 @@ impl Pattern {
             return Ok(literal.find(text).is_some());
         }
         match inner.automaton_for(text) {
+            // A search that stops at the earliest match may stop between two
+            // bytes of a character, discard that, and go on behind a real one.
+            Some(automaton) if inner.facts.inside_words && !text.is_ascii() => {
+                Ok(automaton.find(inner.input(text)).is_some())
+            }
             Some(automaton) => Ok(automaton.is_match(inner.input(text))),
             None => Ok(inner.backtrack(text)?.is_some()),
         }

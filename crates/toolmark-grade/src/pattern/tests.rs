@@ -34,6 +34,21 @@ fn leading_flags_apply_to_the_whole_pattern() {
 }
 
 #[test]
+fn no_match_lies_inside_a_character() {
+    let table = [
+        (r"(é|\B)", "aé1", true),
+        (r"\B", "aé1", false),
+        (r"\B", "éé", true),
+        (r"\Bé", "aé", false),
+        (r"(?:\B|€)1", "a€1", true),
+    ];
+    for (source, text, expected) in table {
+        assert_eq!(pattern(source).is_match(text), Ok(expected), "{source} on {text:?}");
+        assert_eq!(pattern(source).find(text).unwrap().is_some(), expected, "{source} on {text:?}");
+    }
+}
+
+#[test]
 fn flags_as_an_argument() {
     let is = |source, flags, text| Pattern::with_flags(source, flags).unwrap().is_match(text);
     assert_eq!(is("A.b", "is", "a\nB"), Ok(true));
@@ -278,7 +293,7 @@ proptest! {
         let automaton = inner.automaton_for(&text).expect("a small regular pattern");
         let begin = if inner.sticky { Begin::At(0) } else { Begin::Anywhere };
         let found = backtrack::search(inner.program(), &text, begin).unwrap();
-        prop_assert_eq!(automaton.is_match(inner.input(&text)), found.is_some());
+        prop_assert_eq!(pattern.is_match(&text), Ok(found.is_some()));
         let Some(slots) = found else { return Ok(()) };
         let linear = automaton.find(inner.input(&text)).map(|m| m.range()).unwrap();
         let whole = span(&slots, 0).unwrap();
