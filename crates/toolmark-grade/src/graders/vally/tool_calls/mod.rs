@@ -129,6 +129,9 @@ struct Findings {
 /// How much evidence an answer has.
 const EVIDENCE: usize = 20;
 
+/// How many tools an answer lists.
+const TOOLS: usize = 100;
+
 /// How many reasons an answer names.
 const REASONS: usize = 4;
 
@@ -225,7 +228,12 @@ impl ToolCalls {
         if !self.parallel.is_empty() {
             order::parallel(&self.parallel, &calls, &mut findings);
         }
-        findings.outcome()
+        let mut tools: Vec<_> =
+            view.calls().iter().map(|seen| seen.call.name.full().into_owned()).collect();
+        tools.sort_unstable();
+        tools.dedup();
+        tools.truncate(TOOLS);
+        findings.outcome().with_metric("tools", tools)
     }
 }
 

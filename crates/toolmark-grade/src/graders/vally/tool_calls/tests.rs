@@ -613,6 +613,12 @@ fn evidence_is_bounded_and_says_so() {
 }
 
 #[test]
+fn the_tools_that_were_called_are_listed() {
+    let outcome = judged(&json!({"required": ["x"]}), &letters("bab"));
+    assert_eq!(outcome.metrics["tools"], json!(["a", "b"]));
+}
+
+#[test]
 fn a_near_miss_is_shown() {
     let outcome = judged(&json!({"required": [{"name": "bash", "command": "yarn"}]}), &sample());
     let near = outcome.evidence.iter().find(|e| e.role == Role::Mismatch).unwrap();
