@@ -69,8 +69,12 @@ pub struct Evidence {
 /// The beginning of a text on one line.
 #[must_use]
 pub fn excerpt(text: &str) -> String {
+    let text = text.trim();
+    if text.len() <= EXCERPT && is_plain(text) {
+        return text.to_owned();
+    }
     let mut out = String::new();
-    let mut chars = text.trim().chars();
+    let mut chars = text.chars();
     let mut space = false;
     for (n, c) in chars.by_ref().enumerate() {
         if n == EXCERPT {
@@ -88,6 +92,16 @@ pub fn excerpt(text: &str) -> String {
         }
     }
     out
+}
+
+/// Is the text one line of ASCII without runs of spaces?
+fn is_plain(text: &str) -> bool {
+    let mut last = 0;
+    text.bytes().all(|b| {
+        let runs_on = b == b' ' && last == b' ';
+        last = b;
+        b.is_ascii() && (b == b' ' || !b.is_ascii_control()) && !runs_on
+    })
 }
 
 impl CallRef {
@@ -161,6 +175,8 @@ mod tests {
     #[test]
     fn excerpts_are_one_short_line() {
         assert_eq!(excerpt("  a\n\t b "), "a b");
+        assert_eq!(excerpt(" a b  c "), "a b c");
+        assert_eq!(excerpt(" a b c "), "a b c");
         let long = excerpt(&"é".repeat(400));
         assert_eq!(long.chars().count(), EXCERPT + 1);
     }

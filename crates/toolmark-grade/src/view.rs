@@ -2,11 +2,8 @@
 
 use crate::evidence::{CallRef, Evidence, Role, excerpt};
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::ops::Range;
-use toolmark_trace::{
-    Actor, At, Call, Event, EventKind, Fact, Location, Locator, Status, Trajectory,
-};
+use toolmark_trace::{Actor, At, Call, Event, EventKind, Fact, Location, Status, Trajectory};
 
 /// A call with its place among all calls of the trajectory.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +32,6 @@ pub struct View<'a> {
     events: Range<usize>,
     calls: Vec<Seen<'a>>,
     turn: Option<u32>,
-    locator: RefCell<Locator>,
 }
 
 impl<'a> View<'a> {
@@ -84,7 +80,7 @@ impl<'a> View<'a> {
                 })
                 .collect(),
         };
-        Self { trajectory, events, calls, turn, locator: RefCell::default() }
+        Self { trajectory, events, calls, turn }
     }
 
     /// The trajectory underneath.
@@ -171,7 +167,7 @@ impl<'a> View<'a> {
     /// Where something stands in the trace.
     #[must_use]
     pub fn place(&self, at: &At) -> Location {
-        self.locator.borrow_mut().locate(at)
+        at.location()
     }
 
     /// A call as evidence names it.

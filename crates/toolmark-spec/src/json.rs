@@ -6,7 +6,7 @@ use crate::scalar;
 use crate::yaml::{MAX_PROBLEMS, duplicate_key, not_shown, too_deep};
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use toolmark_grade::config::{Entry, Kind, MAX_DEPTH, Node, Problem, Span};
+use toolmark_grade::config::{CompactString, Entry, Kind, MAX_DEPTH, Node, Problem, Span};
 use toolmark_scan::{ScanError, Scanner, Value};
 
 /// Maps up to this size are searched for duplicates without a table.
@@ -22,17 +22,20 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Result<Option<Node
     }
 }
 
-/// Reads a text of which every line is JSON. Empty lines are left out; lines
-/// that are not JSON are reported.
-pub fn lines(source: &Source, problems: &mut Vec<Problem>) -> Vec<Node> {
+/// Reads a text of which every line is JSON, and shows one line after the
+/// other. Empty lines are left out; lines that are not JSON are reported.
+pub fn lines(source: &Source, problems: &mut Vec<Problem>, mut show: impl FnMut(Node)) {
     let mut scanner = Scanner::new();
-    let mut nodes = Vec::new();
     let mut base = 0;
     let mut bad = 0_usize;
     for (at, line) in source.text().split_inclusive('\n').enumerate() {
         if !line.trim().is_empty() {
             match scanner.parse(line) {
-                Ok(doc) => nodes.extend(Walk { base, problems }.read(doc.root())),
+                Ok(doc) => {
+                    if let Some(node) = (Walk { base, problems }).read(doc.root()) {
+                        show(node);
+                    }
+                }
                 Err(error) => {
                     bad += 1;
                     if bad <= MAX_PROBLEMS {
@@ -48,7 +51,6 @@ pub fn lines(source: &Source, problems: &mut Vec<Problem>) -> Vec<Node> {
         let message = format!("{} more lines are not JSON", bad - MAX_PROBLEMS);
         problems.push(Problem::error("not-json", message));
     }
-    nodes
 }
 
 /// What `text`, which begins at the byte `base` of its source, stumbles over.
@@ -105,7 +107,7 @@ impl Walk<'_> {
 
     fn entries(&mut self, value: Value<'_>, depth: usize) -> Result<Vec<Entry>, Box<Problem>> {
         let mut entries: Vec<Entry> = Vec::with_capacity(value.fields().count());
-        let mut seen: HashMap<String, Span> = HashMap::new();
+        let mut seen: HashMap<CompactString, Span> = HashMap::new();
         for (name, value) in value.fields() {
             let (key, key_span) = (text(name), self.span(name));
             if entries.len() == SMALL_MAP && seen.is_empty() {
@@ -143,8 +145,8 @@ impl Walk<'_> {
     }
 }
 
-fn text(value: Value<'_>) -> String {
-    value.str().map(std::borrow::Cow::into_owned).unwrap_or_default()
+fn text(value: Value<'_>) -> CompactString {
+    value.str().map(CompactString::from).unwrap_or_default()
 }
 
 /// A JSON number; also the words Python writes for those JSON does not have.
@@ -153,7 +155,7 @@ fn number(raw: &str) -> Kind {
         "NaN" => Kind::Float(f64::NAN),
         "Infinity" => Kind::Float(f64::INFINITY),
         "-Infinity" => Kind::Float(f64::NEG_INFINITY),
-        _ => scalar::number(raw).unwrap_or_else(|| Kind::Text(raw.to_owned())),
+        _ => scalar::number(raw).unwrap_or_else(|| Kind::Text(raw.into())),
     }
 }
 

@@ -104,8 +104,8 @@ impl<'a> Loading<'a> {
         directory: &'a Path,
         options: &'a LoadOptions,
     ) -> Self {
-        let breaks = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
-        let lines = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
+        let breaks = memchr::memchr_iter(b'\n', text.as_bytes());
+        let lines = std::iter::once(0).chain(breaks.map(|at| at + 1)).collect();
         Self { file, text, directory, options, problems: Vec::new(), includes: Vec::new(), lines }
     }
 
@@ -128,13 +128,13 @@ impl<'a> Loading<'a> {
         }
     }
 
-    /// Reads a file the spec names: JSON lines, a list, or one value. Places in
-    /// it are places of that file.
+    /// Reads a file the spec names: JSON lines, the elements of a list, or one
+    /// value. Places in it are places of that file.
     pub fn include(
         &mut self,
         path: &Path,
         span: Span,
-        read: impl FnOnce(&[Node], &mut Loading<'_>),
+        mut read: impl FnMut(&Node, &mut Loading<'_>),
     ) {
         let source = match Source::open(path) {
             Ok(source) => source,
@@ -145,22 +145,23 @@ impl<'a> Loading<'a> {
             }
         };
         let mut problems = Vec::new();
-        let is_lines = path.extension().is_some_and(|e| e == "jsonl" || e == "ndjson");
-        let nodes = if is_lines {
-            json::lines(&source, &mut problems)
-        } else {
-            let parsed = parse(&source);
-            problems = parsed.problems;
-            match parsed.node.map(|node| (node.kind, node.span)) {
-                Some((Kind::List(items), _)) => items,
-                Some((kind, span)) => vec![Node::new(kind, span)],
-                None => Vec::new(),
-            }
-        };
         let directory = path.parent().unwrap_or(Path::new("."));
         let mut inner =
             Loading::new(Arc::clone(&source.name), source.text(), directory, self.options);
-        read(&nodes, &mut inner);
+        if path.extension().is_some_and(|e| e == "jsonl" || e == "ndjson") {
+            // One line at a time: such files are long, and their trees larger.
+            json::lines(&source, &mut problems, |node| read(&node, &mut inner));
+        } else {
+            let parsed = parse(&source);
+            problems = parsed.problems;
+            match &parsed.node {
+                Some(Node { kind: Kind::List(items), .. }) => {
+                    items.iter().for_each(|item| read(item, &mut inner));
+                }
+                Some(node) => read(node, &mut inner),
+                None => {}
+            }
+        }
         problems.append(&mut inner.problems);
         let mut includes = std::mem::take(&mut inner.includes);
         drop(inner);

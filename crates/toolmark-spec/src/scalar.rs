@@ -8,7 +8,7 @@ pub(crate) fn plain(text: &str) -> Kind {
         "" | "~" | "null" | "Null" | "NULL" => Kind::Null,
         "true" | "True" | "TRUE" => Kind::Bool(true),
         "false" | "False" | "FALSE" => Kind::Bool(false),
-        _ => number(text).unwrap_or_else(|| Kind::Text(text.to_owned())),
+        _ => number(text).unwrap_or_else(|| Kind::Text(text.into())),
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn decimal(text: &str) -> Kind {
     match text.parse() {
         Ok(value) => Kind::UInt(value),
         // Only a number beyond all integers is left.
-        Err(_) => text.parse().map_or_else(|_| Kind::Text(text.to_owned()), Kind::Float),
+        Err(_) => text.parse().map_or_else(|_| Kind::Text(text.into()), Kind::Float),
     }
 }
 

@@ -170,7 +170,7 @@ impl<'t> Builder<'t> {
         };
         let kind = match tag {
             None if plain => scalar::plain(value),
-            None => Kind::Text(value.to_owned()),
+            None => Kind::Text(value.into()),
             Some(tag) => self.tagged(tag, value, plain, span),
         };
         Node { kind, span }
@@ -178,7 +178,7 @@ impl<'t> Builder<'t> {
 
     /// The value of a scalar whose kind is written at it.
     fn tagged(&mut self, tag: &Tag, value: &str, plain: bool, span: Span) -> Kind {
-        let text = Kind::Text(value.to_owned());
+        let text = Kind::Text(value.into());
         let kind = scalar::plain(value);
         match (core_tag(tag), &kind) {
             (Some("str"), _) => text,
@@ -355,7 +355,7 @@ impl<'t> Builder<'t> {
         let written = node.span;
         let node = Node { kind: node.kind.clone(), span };
         let text = match &node.kind {
-            Kind::Text(text) => text.clone(),
+            Kind::Text(text) => text.to_string(),
             _ => self.slice(written.start as usize, written.end as usize).to_owned(),
         };
         match self.waiting_for_key() {
@@ -404,7 +404,7 @@ impl OpenMap {
         if key.merge {
             return self.merge(key.span, value);
         }
-        self.entries.push(Entry { key: key.text, key_span: key.span, value });
+        self.entries.push(Entry { key: key.text.into(), key_span: key.span, value });
         None
     }
 
@@ -435,8 +435,8 @@ impl OpenMap {
         let Some(merge) = self.merge else { return self.entries };
         let mut after = self.entries.split_off(merge.at.min(self.entries.len()));
         for entry in merge.entries {
-            if !self.seen.contains_key(&entry.key) {
-                self.seen.insert(entry.key.clone(), entry.key_span);
+            if !self.seen.contains_key(entry.key.as_str()) {
+                self.seen.insert(entry.key.to_string(), entry.key_span);
                 self.entries.push(entry);
             }
         }

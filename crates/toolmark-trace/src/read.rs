@@ -363,13 +363,7 @@ impl Trajectories {
             }
             Source::Binary(bytes) => {
                 let Some(bytes) = bytes.take() else { return false };
-                let block = Arc::new(Block {
-                    text: String::new(),
-                    base: 0,
-                    line: 0,
-                    column: 0,
-                    file: Arc::clone(&self.file),
-                });
+                let block = Arc::new(Block::new(String::new(), 0, 0, 0, Arc::clone(&self.file)));
                 self.records += 1;
                 let record =
                     Record { value: None, binary: &bytes, block: &block, offset: 0, entry: None };

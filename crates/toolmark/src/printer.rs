@@ -96,6 +96,12 @@ impl Printer {
         if self.buffer.len() >= PIECE { self.flush() } else { Ok(()) }
     }
 
+    /// Where to write a result that is made for programs, as it is.
+    pub(crate) fn sink(&mut self) -> io::Result<impl Write> {
+        self.flush()?;
+        Ok(io::BufWriter::with_capacity(PIECE, io::stdout().lock()))
+    }
+
     /// Writes what is still held back.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.out.write_all(self.buffer.as_bytes())?;

@@ -74,7 +74,12 @@ fn secrets(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
-        let secret = match bytes[at] {
+        let first = bytes[at];
+        if !TRIGGER[usize::from(first)] {
+            at += 1;
+            continue;
+        }
+        let secret = match first {
             b'-' => private_key(text, at).or_else(|| flag(bytes, at)),
             b'=' => assignment(bytes, at),
             b':' => url_password(bytes, at).or_else(|| assignment(bytes, at)),
@@ -140,10 +145,36 @@ const TOKENS: &[(&str, usize)] = &[
     ("xoxs-", 16),
 ];
 
+/// The bytes that tokens begin with.
+const FIRST: [bool; 256] = {
+    let mut first = [false; 256];
+    let mut at = 0;
+    while at < TOKENS.len() {
+        first[TOKENS[at].0.as_bytes()[0] as usize] = true;
+        at += 1;
+    }
+    first
+};
+
+/// The bytes at which a secret may be found out; all others are passed over.
+const TRIGGER: [bool; 256] = {
+    let mut trigger = FIRST;
+    let others = b"-=:eEbB";
+    let mut at = 0;
+    while at < others.len() {
+        trigger[others[at] as usize] = true;
+        at += 1;
+    }
+    trigger
+};
+
 fn known_token(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = &bytes[at..];
+    let second = rest.get(1).copied();
     for (prefix, least) in TOKENS {
-        if rest.starts_with(prefix.as_bytes()) {
+        // Most words differ in their first two letters.
+        let [first, next, ..] = prefix.as_bytes() else { continue };
+        if bytes[at] == *first && second == Some(*next) && rest.starts_with(prefix.as_bytes()) {
             let start = at + prefix.len();
             let end = end_of(bytes, start, is_token);
             let tail = &bytes[start..end];
@@ -169,6 +200,9 @@ fn json_web_token(bytes: &[u8], at: usize) -> Option<Range<usize>> {
 
 /// `Bearer …` and `Basic …`
 fn authorization(bytes: &[u8], at: usize) -> Option<Range<usize>> {
+    if !matches!(bytes[at], b'b' | b'B') {
+        return None;
+    }
     let scheme = ["bearer ", "basic "].into_iter().find(|s| {
         bytes.get(at..at + s.len()).is_some_and(|b| b.eq_ignore_ascii_case(s.as_bytes()))
     })?;
@@ -221,9 +255,11 @@ enum Name {
 
 /// Is this the name of a secret? `DB_PASSWORD`, `api-key`, `clientSecret`.
 fn secret_name(name: &[u8]) -> Option<Name> {
-    let bare: Vec<u8> =
-        name.iter().filter(|b| b.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
-    let ends = |words: &[&str]| words.iter().any(|w| bare.ends_with(w.as_bytes()));
+    // Without what stands between the words of a name, from its end.
+    let bare = || name.iter().rev().filter(|b| b.is_ascii_alphanumeric());
+    let ends_with =
+        |word: &&str| word.bytes().rev().eq(bare().map(u8::to_ascii_lowercase).take(word.len()));
+    let ends = |words: &[&str]| words.iter().any(ends_with);
     if ends(PASSWORDS) {
         Some(Name::Password)
     } else if ends(KEYS) {

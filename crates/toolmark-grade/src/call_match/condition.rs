@@ -162,7 +162,7 @@ impl<'de> Visitor<'de> for ConditionVisitor {
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<ConditionConfig, E> {
-        Ok(ConditionConfig::Equals(Kind::Text(value.to_owned()).into()))
+        Ok(ConditionConfig::Equals(Kind::Text(value.into()).into()))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<ConditionConfig, A::Error> {

@@ -4,7 +4,7 @@ use super::args::ArgsMatch;
 use super::condition::{Conditions, compile_all};
 use super::name::NamePattern;
 use super::path::KeyPath;
-use super::{ArgsRule, CallPattern, Position, ResultRule};
+use super::{ArgsRule, CallPattern, Expected, Position, ResultRule};
 use crate::config::{Node, Problem, Span, Spanned};
 use crate::grader::Building;
 use crate::graders::units::Duration;
@@ -254,15 +254,15 @@ macro_rules! call_fields {
         impl $name {
             /// What it says about the call, of this tool.
             #[must_use]
-            $vis fn call(&self, tool: &Spanned<Name>) -> CallFields {
-                CallFields {
-                    tool: tool.clone(),
-                    args: self.args.clone(),
-                    args_match: self.args_match.clone(),
-                    ignore: self.ignore.clone(),
-                    conditions: self.conditions.clone(),
-                    result: self.result.clone(),
-                    status: self.status.clone(),
+            $vis fn call<'c>(&'c self, tool: &'c Spanned<Name>) -> Described<'c> {
+                Described {
+                    tool,
+                    args: self.args.as_ref(),
+                    args_match: self.args_match.as_ref(),
+                    ignore: self.ignore.as_ref(),
+                    conditions: self.conditions.as_ref(),
+                    result: self.result.as_ref(),
+                    status: self.status.as_ref(),
                     duration: self.duration,
                     at_step: self.at_step,
                     before_step: self.before_step,
@@ -300,18 +300,35 @@ call_fields! {
     pub CallFields { tool: Spanned<Name>, }
 }
 
-impl CallFields {
+/// What a configuration says about a call.
+#[derive(Clone, Copy)]
+pub struct Described<'c> {
+    pub(crate) tool: &'c Spanned<Name>,
+    pub(crate) args: Option<&'c Spanned<Node>>,
+    pub(crate) args_match: Option<&'c Spanned<ArgsMatch>>,
+    pub(crate) ignore: Option<&'c Spanned<Vec<Spanned<String>>>>,
+    pub(crate) conditions: Option<&'c Spanned<Conditions>>,
+    pub(crate) result: Option<&'c ResultConfig>,
+    pub(crate) status: Option<&'c Spanned<StatusConfig>>,
+    pub(crate) duration: Option<DurationFields>,
+    pub(crate) at_step: Option<u32>,
+    pub(crate) before_step: Option<u32>,
+    pub(crate) first: bool,
+    pub(crate) last: bool,
+}
+
+impl Described<'_> {
     /// Ready to be asked; what is wrong with it goes to the problems. `span` is
     /// the place of the whole.
     pub fn compile(&self, span: Span, building: &mut Building<'_>) -> Option<CallPattern> {
         let span = self.tool.span.known().unwrap_or(span);
         let name = self.tool.compile(span, building);
         let args = self.compile_args(building);
-        let conditions = match &self.conditions {
+        let conditions = match self.conditions {
             None => Some(Vec::new()),
             Some(config) => compile_all(config, config.span, building),
         };
-        let result = match &self.result {
+        let result = match self.result {
             None => Some(None),
             Some(config) => config.compile(span, building).map(Some),
         };
@@ -339,7 +356,7 @@ impl CallFields {
     }
 
     fn compile_args(&self, building: &mut Building<'_>) -> Option<ArgsRule> {
-        let how = self.args_match.as_ref().map(|how| how.value).unwrap_or_default();
+        let how = self.args_match.map(|how| how.value).unwrap_or_default();
         let mut ignore = Vec::new();
         let mut is_good = true;
         for place in self.ignore.iter().flat_map(|places| &places.value) {
@@ -357,7 +374,7 @@ impl CallFields {
             let problem = Problem::warning("no-arguments", message).at(span);
             building.problems.push(problem.help("give `args`, or leave it out"));
         };
-        match (&self.args, &self.args_match, &self.ignore) {
+        match (self.args, self.args_match, self.ignore) {
             (None, Some(how), _) if how.value != ArgsMatch::Ignore => {
                 nothing(building, how.span, "args_match");
             }
@@ -370,12 +387,12 @@ impl CallFields {
             }
             _ => {}
         }
-        let expected = self.args.as_ref().map(|args| args.value.to_json());
+        let expected = self.args.map(|args| Expected::new(args.value.clone()));
         is_good.then_some(ArgsRule { expected, how, ignore })
     }
 
     fn compile_status(&self, building: &mut Building<'_>) -> Option<Option<Vec<Status>>> {
-        let Some(status) = &self.status else { return Some(None) };
+        let Some(status) = self.status else { return Some(None) };
         if status.0.is_empty() {
             building.reject(status.span, "empty-list", "a call cannot end in none of the ways");
             return None;

@@ -1,8 +1,8 @@
 //! Many patterns against many calls.
 //!
-//! Names are compared once per name, not once per call; of the patterns whose
-//! name fits, those that want an argument to have a plain value are found by
-//! that value. Only what is left is looked at call by call.
+//! Names are compared once per name, not once per call. Where many patterns fit
+//! a name, those that want an argument to have a plain value are found by that
+//! value. Only what is left is looked at call by call.
 
 use super::name::{NamePattern, Prefixes};
 use super::{CallPattern, CallTable, Lack, Truth};
@@ -19,6 +19,9 @@ const MOST_WORK: usize = 1 << 24;
 
 /// How many bytes of a payload cost as much as a call.
 const BYTES: usize = 256;
+
+/// So many patterns of one name are asked one by one: to sort them costs more.
+const FEW: usize = 8;
 
 /// How many open questions are kept for the explanation.
 const KEPT: usize = 20;
@@ -135,21 +138,33 @@ fn buckets(patterns: &[&CallPattern], table: &CallTable<'_>, prefixes: Prefixes)
         let fitting = table.names().fitting(pattern.name(), prefixes);
         for name in fitting.yes {
             let bucket = &mut buckets[name as usize];
-            let key = pattern.key().and_then(|(key, value)| Some((key, Plain::of(value)?)));
-            match key {
-                _ if pattern.is_name_only() => bucket.named.push(number),
-                None => bucket.asked.push(number),
-                Some((key, value)) => {
-                    let values = bucket.keyed.entry(key.to_owned()).or_default();
-                    values.entry(value).or_default().push(number);
-                }
+            match pattern.is_name_only() {
+                true => bucket.named.push(number),
+                false => bucket.asked.push(number),
             }
         }
         for name in fitting.unknown {
             buckets[name as usize].open.push(number);
         }
     }
+    buckets.iter_mut().filter(|bucket| bucket.asked.len() > FEW).for_each(|b| b.sort(patterns));
     buckets
+}
+
+impl Bucket {
+    /// Sorts the patterns by a value that an argument must have.
+    fn sort(&mut self, patterns: &[&CallPattern]) {
+        for number in std::mem::take(&mut self.asked) {
+            let key = patterns[number as usize].key();
+            match key.and_then(|(key, value)| Some((key, Plain::of(value)?))) {
+                None => self.asked.push(number),
+                Some((key, value)) => {
+                    let values = self.keyed.entry(key.to_owned()).or_default();
+                    values.entry(value).or_default().push(number);
+                }
+            }
+        }
+    }
 }
 
 struct Filling<'a, 't> {

@@ -9,6 +9,7 @@
 mod args;
 mod condition;
 pub mod config;
+mod expected;
 mod fits;
 mod name;
 mod path;
@@ -19,6 +20,7 @@ mod truth;
 
 pub use args::{ArgsMatch, Difference, shown};
 pub use condition::{Condition, Conditions};
+pub use expected::Expected;
 pub use fits::{Fits, fits};
 pub use name::{Fitting, NamePattern, Names, Prefixes};
 pub use path::KeyPath;
@@ -38,7 +40,7 @@ use toolmark_trace::{Call, Fact, Status};
 #[derive(Debug, Clone, Default)]
 pub struct ArgsRule {
     /// The expected values, where there are any.
-    pub expected: Option<Value>,
+    pub expected: Option<Expected>,
     /// How they are compared.
     pub how: ArgsMatch,
     /// Places that are not compared.
@@ -77,7 +79,6 @@ pub struct CallPattern {
     status: Option<Vec<Status>>,
     max_millis: Option<f64>,
     positions: Vec<Position>,
-    words: String,
 }
 
 impl CallPattern {
@@ -92,11 +93,7 @@ impl CallPattern {
         max_millis: Option<f64>,
         positions: Vec<Position>,
     ) -> Self {
-        let words = String::new();
-        let mut pattern =
-            Self { name, args, conditions, result, status, max_millis, positions, words };
-        pattern.words = pattern.described();
-        pattern
+        Self { name, args, conditions, result, status, max_millis, positions }
     }
 
     /// Only the name is asked about.
@@ -136,7 +133,9 @@ impl CallPattern {
     /// apart before anything else is looked at.
     fn key(&self) -> Option<(&str, &Value)> {
         let sorts = matches!(self.args.how, ArgsMatch::Contains | ArgsMatch::Exact);
-        let Some(Value::Object(fields)) = &self.args.expected else { return None };
+        let Some(Value::Object(fields)) = self.args.expected.as_ref().map(Expected::value) else {
+            return None;
+        };
         if !sorts || !self.args.ignore.is_empty() {
             return None;
         }
@@ -153,7 +152,7 @@ impl CallPattern {
             &|| self.status_of(made),
             &|| Truth::all(self.positions.iter().map(|p| p.holds(table, call))),
             &|| self.duration_of(made),
-            &|| self.args_of(made),
+            &|| self.args_of(table, made),
             &|| self.result_of(made),
         ];
         Truth::all(questions.into_iter().map(|question| question()))
@@ -182,13 +181,20 @@ impl CallPattern {
         }
     }
 
-    fn args_of(&self, made: &Made<'_>) -> Truth {
+    fn args_of(&self, table: &CallTable<'_>, made: &Made<'_>) -> Truth {
         if !self.compares_args() && self.conditions.is_empty() {
             return Truth::Yes;
         }
+        if self.conditions.is_empty()
+            && self.args.ignore.is_empty()
+            && let (Some(expected), Some(args)) = (&self.args.expected, &made.seen.call.args)
+            && let Some(is_met) = table.is_met(expected, self.args.how, args)
+        {
+            return Truth::of(is_met);
+        }
         let Some(found) = arguments(made) else { return Truth::Unknown(Lack::Arguments) };
         if let Some(expected) = &self.args.expected
-            && !self.comparison().holds(expected, &found)
+            && !self.comparison().holds(expected.value(), &found)
         {
             return Truth::No;
         }
@@ -227,7 +233,8 @@ impl CallPattern {
         let mut all = Vec::new();
         if let (Some(found), true) = (arguments(made), self.compares_args()) {
             let expected = self.args.expected.as_ref();
-            all.extend(expected.into_iter().flat_map(|e| self.comparison().differences(e, &found)));
+            let differences = |e: &Expected| self.comparison().differences(e.value(), &found);
+            all.extend(expected.into_iter().flat_map(differences));
         }
         if let Some(found) = arguments(made) {
             all.extend(unmet(&self.conditions, &found, "argument"));
@@ -301,8 +308,8 @@ impl CallPattern {
             (false, false) => true,
             (true, true) => {
                 let none = Value::Null;
-                let mine = self.args.expected.as_ref().unwrap_or(&none);
-                let theirs = other.args.expected.as_ref().unwrap_or(&none);
+                let mine = self.args.expected.as_ref().map_or(&none, Expected::value);
+                let theirs = other.args.expected.as_ref().map_or(&none, Expected::value);
                 self.args.how == other.args.how
                     && self.args.ignore == other.args.ignore
                     && equal(mine, theirs, Numbers::Json)
@@ -318,10 +325,28 @@ impl CallPattern {
             && self.positions == other.positions
     }
 
+    /// The tool and what is asked about, without the values.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let fields = match &self.args.expected {
+            Some(expected) if self.compares_args() => expected.node().as_map().unwrap_or_default(),
+            _ => &[],
+        };
+        let keys = fields.iter().map(|entry| entry.key.as_str());
+        let mut out = self.name.to_string();
+        for (n, key) in keys.take(4).enumerate() {
+            let _ = write!(out, "{}{key}", if n == 0 { " with " } else { ", " });
+        }
+        if fields.len() > 4 {
+            let _ = write!(out, " and {} more arguments", fields.len() - 4);
+        }
+        out
+    }
+
     fn described(&self) -> String {
         let mut out = self.name.to_string();
         let mut parts = Vec::new();
-        match &self.args.expected {
+        match self.args.expected.as_ref().map(Expected::value) {
             Some(Value::Object(fields)) if self.compares_args() => {
                 parts.extend(fields.iter().take(4).map(|(key, v)| format!("{key} = {}", shown(v))));
                 if fields.len() > 4 {
@@ -357,7 +382,7 @@ impl CallPattern {
 
 impl fmt::Display for CallPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.words)
+        f.write_str(&self.described())
     }
 }
 

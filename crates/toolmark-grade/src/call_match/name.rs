@@ -1,6 +1,8 @@
 //! Tool names against what is expected of them.
 
 use crate::pattern::Pattern;
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use toolmark_trace::{Canonical, ToolName};
@@ -58,19 +60,23 @@ impl fmt::Display for NamePattern {
 /// The different names of the tools that were called.
 #[derive(Debug, Default)]
 pub struct Names {
-    names: Vec<Known>,
+    names: Vec<ToolName>,
     by_name: HashMap<String, u32>,
+    /// Tools that could have been called.
+    offered: Vec<ToolName>,
+    apart: OnceCell<Apart>,
+}
+
+/// Names taken apart into server and tool: needed only where a spec does not
+/// write them as the trace has them.
+#[derive(Debug, Default)]
+struct Apart {
+    /// `server/tool`, by the number of the name.
+    canonical: Vec<Option<String>>,
     by_canonical: HashMap<String, Vec<u32>>,
     by_tool: HashMap<String, Vec<u32>>,
     /// The servers that have a tool of this name, called or only offered.
     servers: HashMap<String, BTreeSet<String>>,
-}
-
-#[derive(Debug)]
-struct Known {
-    full: String,
-    /// `server/tool`.
-    canonical: Option<String>,
 }
 
 /// The names that fit a pattern, and those it gave up on.
@@ -90,28 +96,38 @@ impl Names {
             return *number;
         }
         let number = self.names.len() as u32;
-        let Canonical { server, tool } = name.canonical();
-        let canonical = server.as_ref().map(|server| format!("{server}/{tool}"));
-        if let Some(canonical) = &canonical {
-            self.by_canonical.entry(canonical.clone()).or_default().push(number);
-        }
-        self.by_tool.entry(tool.clone()).or_default().push(number);
-        self.offer_canonical(server, tool);
-        self.by_name.insert(full.clone().into_owned(), number);
-        self.names.push(Known { full: full.into_owned(), canonical });
+        self.by_name.insert(full.into_owned(), number);
+        self.names.push(name.clone());
+        self.apart.take();
         number
     }
 
     /// A tool that could have been called.
-    pub fn offer(&mut self, name: &ToolName) {
-        let Canonical { server, tool } = name.canonical();
-        self.offer_canonical(server, tool);
+    pub fn offer(&mut self, name: ToolName) {
+        self.offered.push(name);
+        self.apart.take();
     }
 
-    fn offer_canonical(&mut self, server: Option<String>, tool: String) {
-        if let Some(server) = server {
-            self.servers.entry(tool).or_default().insert(server);
-        }
+    fn apart(&self) -> &Apart {
+        self.apart.get_or_init(|| {
+            let mut apart = Apart::default();
+            for (number, name) in self.names.iter().enumerate() {
+                let number = number as u32;
+                let Canonical { server, tool } = name.canonical();
+                let canonical = server.as_ref().map(|server| format!("{server}/{tool}"));
+                if let Some(canonical) = &canonical {
+                    apart.by_canonical.entry(canonical.clone()).or_default().push(number);
+                }
+                apart.canonical.push(canonical);
+                apart.by_tool.entry(tool.clone()).or_default().push(number);
+                apart.offer(server, tool);
+            }
+            for name in &self.offered {
+                let Canonical { server, tool } = name.canonical();
+                apart.offer(server, tool);
+            }
+            apart
+        })
     }
 
     /// How many names there are.
@@ -128,8 +144,8 @@ impl Names {
 
     /// A name by its number.
     #[must_use]
-    pub fn get(&self, number: u32) -> &str {
-        self.names.get(number as usize).map_or("", |known| &known.full)
+    pub fn get(&self, number: u32) -> Cow<'_, str> {
+        self.names.get(number as usize).map(ToolName::full).unwrap_or_default()
     }
 
     /// The names that fit a pattern.
@@ -139,15 +155,18 @@ impl Names {
         match pattern {
             NamePattern::Exact(word) => found.yes = self.called(word, prefixes),
             NamePattern::Glob(glob) => {
-                let fits = |known: &&Known| {
-                    is_glob_match(glob, &known.full)
-                        || known.canonical.as_ref().is_some_and(|name| is_glob_match(glob, name))
-                };
-                found.yes = self.numbers(fits);
+                for (number, name) in self.names.iter().enumerate() {
+                    let canonical = self.apart().canonical.get(number).and_then(Option::as_ref);
+                    if is_glob_match(glob, &name.full())
+                        || canonical.is_some_and(|name| is_glob_match(glob, name))
+                    {
+                        found.yes.push(number as u32);
+                    }
+                }
             }
             NamePattern::Regex(pattern) => {
-                for (number, known) in self.names.iter().enumerate() {
-                    match pattern.is_match(&known.full) {
+                for (number, name) in self.names.iter().enumerate() {
+                    match pattern.is_match(&name.full()) {
                         Ok(true) => found.yes.push(number as u32),
                         Ok(false) => {}
                         Err(_) => found.unknown.push(number as u32),
@@ -158,22 +177,26 @@ impl Names {
         found
     }
 
-    fn numbers(&self, fits: impl Fn(&&Known) -> bool) -> Vec<u32> {
-        let all = self.names.iter().enumerate();
-        all.filter(|(_, known)| fits(known)).map(|(number, _)| number as u32).collect()
-    }
-
     fn called(&self, word: &str, prefixes: Prefixes) -> Vec<u32> {
         if let Some(number) = self.by_name.get(word) {
             return vec![*number];
         }
-        if let Some(numbers) = self.by_canonical.get(word) {
+        let apart = self.apart();
+        if let Some(numbers) = apart.by_canonical.get(word) {
             return numbers.clone();
         }
-        let is_one_server = self.servers.get(word).is_none_or(|servers| servers.len() == 1);
-        match (self.by_tool.get(word).map(Vec::as_slice), prefixes) {
+        let is_one_server = apart.servers.get(word).is_none_or(|servers| servers.len() == 1);
+        match (apart.by_tool.get(word).map(Vec::as_slice), prefixes) {
             (Some([number]), Prefixes::MayBeLeftOut) if is_one_server => vec![*number],
             _ => Vec::new(),
+        }
+    }
+}
+
+impl Apart {
+    fn offer(&mut self, server: Option<String>, tool: String) {
+        if let Some(server) = server {
+            self.servers.entry(tool).or_default().insert(server);
         }
     }
 }
@@ -244,12 +267,12 @@ mod tests {
         for name in ["mcp__web__search", "mcp__a__read", "mcp__b__read", "Bash", "mcp__x__Bash"] {
             names.add(&ToolName::new(name));
         }
-        names.offer(&ToolName::new("mcp__c__fetch"));
-        names.offer(&ToolName::new("mcp__d__fetch"));
+        names.offer(ToolName::new("mcp__c__fetch"));
+        names.offer(ToolName::new("mcp__d__fetch"));
         names.add(&ToolName::new("mcp__c__fetch"));
         let exact = |word: &str, prefixes| {
             let found = names.fitting(&NamePattern::word(word), prefixes).yes;
-            found.into_iter().map(|n| names.get(n).to_owned()).collect::<Vec<_>>()
+            found.into_iter().map(|n| names.get(n).into_owned()).collect::<Vec<_>>()
         };
         let loose = |word: &str| exact(word, Prefixes::MayBeLeftOut);
         assert_eq!(loose("search"), ["mcp__web__search"]);

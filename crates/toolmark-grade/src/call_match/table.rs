@@ -1,13 +1,16 @@
 //! The calls that expectations are laid against.
 
 use super::name::Names;
+use super::{ArgsMatch, Expected};
 use crate::engine::{Batches, Column};
 use crate::evidence::{CallRef, Evidence, Role};
 use crate::view::{Seen, View};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::cell::RefCell;
 use std::collections::HashMap;
-use toolmark_trace::{Actor, Call, Fact, Fidelity, Status, ToolName, Trajectory};
+use toolmark_scan::Scanner;
+use toolmark_trace::{Actor, Call, Fact, Fidelity, Payload, Status, ToolName, Trajectory};
 
 /// Whose calls are looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
@@ -65,6 +68,7 @@ pub struct CallTable<'a> {
     batches: Batches,
     undone: Column,
     left_out: usize,
+    scanner: RefCell<Scanner>,
 }
 
 impl<'a> CallTable<'a> {
@@ -91,7 +95,7 @@ impl<'a> CallTable<'a> {
             })),
         };
         let undone = Column::from_fn(made.len(), |call| made[call].is_undone());
-        Self { made, names, batches, undone, left_out }
+        Self { made, names, batches, undone, left_out, scanner: RefCell::default() }
     }
 
     /// The calls.
@@ -136,6 +140,17 @@ impl<'a> CallTable<'a> {
         self.left_out
     }
 
+    /// Are these arguments what is expected? `None` where only a tree of them
+    /// can tell.
+    pub(super) fn is_met(
+        &self,
+        expected: &Expected,
+        how: ArgsMatch,
+        args: &Payload,
+    ) -> Option<bool> {
+        expected.is_met(how, &args.raw(), &mut self.scanner.borrow_mut())
+    }
+
     /// How texts name a call: "call 3 `book`".
     #[must_use]
     pub fn title(&self, call: usize) -> String {
@@ -151,6 +166,21 @@ impl<'a> CallTable<'a> {
     #[must_use]
     pub fn call_ref(&self, view: &View<'_>, call: usize) -> Option<CallRef> {
         self.made.get(call).map(|made| view.call_ref(made.seen))
+    }
+
+    /// Which call it is, without what it says.
+    #[must_use]
+    pub fn pointer(&self, call: usize) -> Option<CallRef> {
+        let made = self.made.get(call)?;
+        Some(CallRef {
+            index: made.seen.index,
+            step: made.seen.call.step,
+            id: None,
+            tool: self.names.get(made.name).into_owned(),
+            args: None,
+            status: made.seen.call.status.word(),
+            place: None,
+        })
     }
 
     /// Evidence about a call.
@@ -184,7 +214,7 @@ impl<'a> Filler<'a> {
         let lane = self.lanes;
         let is_batched = has_batches(trajectory);
         for tool in trajectory.tools.iter().flatten() {
-            self.names.offer(&ToolName::new(tool.name.clone()));
+            self.names.offer(ToolName::new(tool.name.clone()));
         }
         let mut children = match self.agents {
             Agents::Main => Children::default(),

@@ -22,7 +22,7 @@ fn pattern(config: Value) -> CallPattern {
         directory: Path::new("."),
         problems: &mut problems,
     };
-    let pattern = call.0.compile(Span::default(), &mut building);
+    let pattern = call.0.call(&call.0.tool).compile(Span::default(), &mut building);
     pattern.unwrap_or_else(|| panic!("{problems:?}"))
 }
 
@@ -229,7 +229,7 @@ fn sub_agents_stand_behind_the_call_that_started_them() {
     main.children.push(child);
     let view = View::whole(&main);
     let names = |table: &CallTable<'_>| -> Vec<String> {
-        table.calls().iter().map(|made| table.names().get(made.name).to_owned()).collect()
+        table.calls().iter().map(|made| table.names().get(made.name).into_owned()).collect()
     };
     let own = CallTable::of(&view, Agents::Main, Parallel::Free);
     assert_eq!((names(&own), own.left_out()), (vec!["Task".into(), "Read".into()], 2));

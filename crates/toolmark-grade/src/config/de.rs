@@ -4,7 +4,7 @@
 use super::fault::{Fault, What, id, one_of};
 use super::fill::Filler;
 use super::read::{Context, Remedy};
-use super::spanned::{SPANNED, SpanSeq};
+use super::spanned::{NODE, SPANNED, SpanSeq, hand_over};
 use super::words::{plain, quoted};
 use super::{Entry, Kind, Node, Span};
 use serde::de::value::StrDeserializer;
@@ -109,6 +109,7 @@ impl<'de> Deserializer<'de> for De<'_> {
     ) -> Result<V::Value, Fault> {
         let read = match name {
             SPANNED => visitor.visit_seq(SpanSeq::new(self.node.span, self)),
+            NODE => hand_over(self.node, visitor),
             _ => visitor.visit_newtype_struct(self),
         };
         read.map_err(|fault| fault.at(self.node))

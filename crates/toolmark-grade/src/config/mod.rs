@@ -32,6 +32,7 @@ mod read;
 mod spanned;
 mod words;
 
+pub use compact_str::CompactString;
 pub use node::{Entry, Kind, MAX_DEPTH, Node, Span};
 pub use problem::{Problem, Severity};
 pub use read::read;

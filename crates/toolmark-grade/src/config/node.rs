@@ -1,5 +1,6 @@
 //! The tree a configuration file is read into, with the place of everything.
 
+use compact_str::CompactString;
 use serde_json::{Map, Value};
 
 /// How deep lists and maps may nest. Whoever builds a tree keeps to it, so that
@@ -62,7 +63,7 @@ pub enum Kind {
     /// Any other number; infinities and NaN included.
     Float(f64),
     /// A string.
-    Text(String),
+    Text(CompactString),
     /// A sequence.
     List(Vec<Node>),
     /// A mapping, in the order of its text. Keys are unique.
@@ -73,7 +74,7 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The key; keys that are no strings are their text.
-    pub key: String,
+    pub key: CompactString,
     /// Where the key stands.
     pub key_span: Span,
     /// What it is set to.
@@ -246,7 +247,7 @@ impl Node {
             Kind::Text(value) => Value::from(value.as_str()),
             Kind::List(items) => items.iter().map(Self::to_json).collect(),
             Kind::Map(entries) => {
-                let fields = entries.iter().map(|e| (e.key.clone(), e.value.to_json()));
+                let fields = entries.iter().map(|e| (e.key.to_string(), e.value.to_json()));
                 Value::Object(fields.collect::<Map<_, _>>())
             }
         }
@@ -268,7 +269,7 @@ impl Node {
                 (None, Some(value)) => Kind::UInt(value),
                 (None, None) => Kind::Float(number.as_f64().unwrap_or(f64::NAN)),
             },
-            Value::String(text) => Kind::Text(text.clone()),
+            Value::String(text) => Kind::Text(text.as_str().into()),
             Value::Array(items) => {
                 let depth = depth.checked_sub(1)?;
                 let items = items.iter().map(|item| Self::from_json_within(item, depth));
@@ -278,7 +279,7 @@ impl Node {
                 let depth = depth.checked_sub(1)?;
                 let entries = fields.iter().map(|(key, value)| {
                     let value = Self::from_json_within(value, depth)?;
-                    Some(Entry { key: key.clone(), key_span: Span::default(), value })
+                    Some(Entry { key: key.as_str().into(), key_span: Span::default(), value })
                 });
                 Kind::Map(entries.collect::<Option<_>>()?)
             }

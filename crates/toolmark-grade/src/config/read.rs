@@ -95,7 +95,7 @@ impl Context {
     /// Reports an unknown key, once.
     pub(super) fn unknown_key(&self, entry: &Entry, allowed: &'static [&'static str]) {
         if self.unknown.borrow_mut().insert(id(&entry.value)) {
-            let what = What::Key { found: entry.key.clone(), allowed };
+            let what = What::Key { found: entry.key.to_string(), allowed };
             self.found.borrow_mut().push(what.problem(entry.key_span, None));
         }
     }

@@ -2,23 +2,41 @@
 //!
 //! Serde has no notion of places. [`Spanned`] and [`Node`] ask for a newtype
 //! with a name that only the reader of this module knows; it answers with the
-//! place and the value. Every other deserializer sees a plain newtype, and the
+//! place and the value, or hands the tree over. Every other deserializer sees a plain newtype, and the
 //! place stays unknown.
 
-use super::{Entry, Kind, Node, Span};
+use super::{Node, Span};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, Error, IntoDeserializer, MapAccess, SeqAccess,
-    Visitor,
+    Deserialize, DeserializeSeed, Deserializer, Error, IntoDeserializer, SeqAccess, Visitor,
 };
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
 /// The newtype whose reader wants a place.
 pub(super) const SPANNED: &str = "$toolmark::Spanned";
+
+/// The newtype whose reader wants the tree itself.
+pub(super) const NODE: &str = "$toolmark::Node";
+
+thread_local! {
+    /// The tree on its way from the reader of this module, which announces it
+    /// as a unit, to whoever asked for it: serde can carry no type of ours.
+    static HANDED: RefCell<Option<Node>> = const { RefCell::new(None) };
+}
+
+/// Answers a reader that wants the tree itself.
+pub(super) fn hand_over<'de, V: Visitor<'de>, E: Error>(
+    node: &Node,
+    visitor: V,
+) -> Result<V::Value, E> {
+    HANDED.set(Some(node.clone()));
+    visitor.visit_unit()
+}
 
 /// A value of a configuration with its place, for errors found after reading.
 ///
@@ -117,7 +135,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for SpannedVisitor<T> {
 
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(SPANNED, NodeVisitor)
+        deserializer.deserialize_newtype_struct(NODE, NodeVisitor)
     }
 }
 
@@ -135,73 +153,8 @@ impl<'de> Visitor<'de> for NodeVisitor {
         Node::from_json(&value).ok_or_else(|| D::Error::custom("nested too deeply"))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Node, A::Error> {
-        let span = read_span(&mut seq)?;
-        let kind = seq
-            .next_element_seed(KindVisitor)?
-            .ok_or_else(|| A::Error::invalid_length(2, &self))?;
-        Ok(Node { kind, span })
-    }
-}
-
-/// Reads a [`Kind`] from the reader of this module, whose trees are bounded in
-/// depth; others come through JSON values.
-struct KindVisitor;
-
-impl<'de> DeserializeSeed<'de> for KindVisitor {
-    type Value = Kind;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Kind, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for KindVisitor {
-    type Value = Kind;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Kind, E> {
-        Ok(Kind::Null)
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Kind, E> {
-        Ok(Kind::Bool(value))
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Kind, E> {
-        Ok(Kind::Int(value))
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Kind, E> {
-        Ok(i64::try_from(value).map_or(Kind::UInt(value), Kind::Int))
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Kind, E> {
-        Ok(Kind::Float(value))
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<Kind, E> {
-        Ok(Kind::Text(value.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Kind, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = seq.next_element()? {
-            items.push(item);
-        }
-        Ok(Kind::List(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Kind, A::Error> {
-        let mut entries = Vec::new();
-        while let Some(key) = map.next_key::<Spanned<String>>()? {
-            let value = map.next_value()?;
-            entries.push(Entry { key: key.value, key_span: key.span, value });
-        }
-        Ok(Kind::Map(entries))
+    fn visit_unit<E: Error>(self) -> Result<Node, E> {
+        HANDED.take().ok_or_else(|| E::custom("a value was announced and not handed over"))
     }
 }
 
@@ -242,7 +195,7 @@ impl<'de, D: Deserializer<'de>> SeqAccess<'de> for SpanSeq<D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::read;
+    use crate::config::{Kind, read};
     use serde_json::json;
 
     #[derive(serde::Deserialize, JsonSchema, Debug)]

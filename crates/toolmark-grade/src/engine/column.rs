@@ -1,12 +1,14 @@
 //! The calls that meet one expectation.
 
+use smallvec::{SmallVec, smallvec};
+
 /// A set of calls that finds the next one fast: a bit per call, and a bit per
 /// word of those.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     calls: usize,
-    words: Vec<u64>,
-    summary: Vec<u64>,
+    words: SmallVec<[u64; 2]>,
+    summary: SmallVec<[u64; 2]>,
 }
 
 impl Column {
@@ -14,7 +16,7 @@ impl Column {
     #[must_use]
     pub fn new(calls: usize) -> Self {
         let words = calls.div_ceil(64);
-        Self { calls, words: vec![0; words], summary: vec![0; words.div_ceil(64)] }
+        Self { calls, words: smallvec![0; words], summary: smallvec![0; words.div_ceil(64)] }
     }
 
     /// Those of so many calls that a question picks.

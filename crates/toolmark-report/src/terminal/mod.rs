@@ -11,6 +11,10 @@ pub use line::{Line, style};
 /// U+0020; what is left stands inside strings.
 #[must_use]
 pub fn harmless_json(text: String) -> String {
+    // Below U+0080 only DEL is left.
+    if text.is_ascii() && !text.as_bytes().contains(&0x7f) {
+        return text;
+    }
     let obeyed = |c: char| c != '\n' && text::is_obeyed(c);
     if !text.contains(obeyed) {
         return text;

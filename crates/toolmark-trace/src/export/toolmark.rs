@@ -10,8 +10,7 @@ use super::json::{Json, portable};
 use super::{ExportInfo, Exporter, Losses, Part};
 use crate::formats::TOOLMARK_SCHEMA;
 use crate::model::{
-    At, Call, CallResult, DEEPEST, Event, EventKind, Form, Locator, Payload, Stated, Step,
-    Trajectory, Usage,
+    At, Call, CallResult, DEEPEST, Event, EventKind, Form, Payload, Stated, Step, Trajectory, Usage,
 };
 use std::io;
 
@@ -27,7 +26,7 @@ impl Exporter for Toolmark {
     }
 
     fn export(&self, run: &Trajectory, out: &mut dyn io::Write) -> io::Result<Losses> {
-        let mut writer = Writer { places: Locator::default(), losses: Losses::default() };
+        let mut writer = Writer { losses: Losses::default() };
         Json::line(out, |w| {
             w.put("schema", TOOLMARK_SCHEMA)?;
             writer.trajectory(w, run, 0)
@@ -37,7 +36,6 @@ impl Exporter for Toolmark {
 }
 
 struct Writer {
-    places: Locator,
     losses: Losses,
 }
 
@@ -151,7 +149,7 @@ impl Writer {
 
     /// A place; the file is left out where it is the trajectory's own.
     fn at(&mut self, w: &mut Json<'_>, run: &Trajectory, at: &At) -> io::Result<()> {
-        let place = self.places.locate(at);
+        let place = at.location();
         w.object("at", |w| {
             w.opt("file", (place.file != run.file).then_some(&*place.file))?;
             w.put("line", &place.line)?;

@@ -87,13 +87,7 @@ impl Reader for ChatReader {
 
     fn finish(&mut self, out: &mut Out) {
         let Some(state) = self.replayed.take() else { return };
-        let block = Block {
-            text: state.to_string(),
-            base: 0,
-            line: 0,
-            column: 0,
-            file: Arc::clone(&out.file),
-        };
+        let block = Block::new(state.to_string(), 0, 0, 0, Arc::clone(&out.file));
         let block = Arc::new(block);
         let mut scanner = Scanner::new();
         let Ok(doc) = scanner.parse(&block.text) else { return };

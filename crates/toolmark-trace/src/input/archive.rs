@@ -75,6 +75,6 @@ impl Archive {
             Utf8::Valid(text) | Utf8::Lossy { text, .. } => text,
         };
         let file = format!("{}#{name}", self.file).into();
-        Ok(Block { text, base: 0, line: 1, column: 0, file })
+        Ok(Block::new(text, 0, 1, 0, file))
     }
 }

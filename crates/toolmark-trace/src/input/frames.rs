@@ -197,13 +197,13 @@ impl Frames {
             Some(n) => broken.0[n + 1..].chars().count() as u32,
             None => self.column + broken.0.chars().count() as u32,
         };
-        let block = Arc::new(Block {
-            text: broken.0,
-            base: self.base,
-            line: self.line,
-            column: self.column,
-            file: Arc::clone(&self.file),
-        });
+        let block = Arc::new(Block::new(
+            broken.0,
+            self.base,
+            self.line,
+            self.column,
+            Arc::clone(&self.file),
+        ));
         if let Some(first) = broken.1 {
             out.skip(&At::new(&block, first), "not UTF-8 here; replacement characters stand in");
         }

@@ -15,7 +15,7 @@ pub use fidelity::{Fact, Fidelity};
 pub use name::{Canonical, ToolName};
 pub use payload::{Form, Payload};
 pub use status::{Level, Status};
-pub use text::{At, Block, Location, Locator, Text};
+pub use text::{At, Block, Location, Text};
 pub(crate) use trajectory::DEEPEST;
 pub use trajectory::{Agent, Event, EventKind, Parent, Stated, Step, ToolDefinition, Trajectory};
 pub use usage::{Convention, Cost, Normalised, Tokens, Usage};

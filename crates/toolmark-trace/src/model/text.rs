@@ -8,9 +8,8 @@
 //! [`Trajectory`]: crate::Trajectory
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A stretch of a file, as it was read.
 #[derive(Debug)]
@@ -23,9 +22,50 @@ pub struct Block {
     /// Characters of that line before the block.
     pub(crate) column: u32,
     pub(crate) file: Arc<str>,
+    /// Line and column of every so many bytes, once somebody asks for places.
+    marks: OnceLock<Vec<Mark>>,
+}
+
+/// Line and characters before a byte.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    line: u32,
+    column: u32,
 }
 
 impl Block {
+    /// Bytes between two marks.
+    const STRIDE: usize = 512;
+
+    /// Text that begins at byte `base` of a file, in `line`, behind `column` of
+    /// its characters.
+    pub(crate) fn new(text: String, base: u64, line: u32, column: u32, file: Arc<str>) -> Self {
+        Self { text, base, line, column, file, marks: OnceLock::new() }
+    }
+
+    /// Line and column of a byte. Lines and characters are counted once, so
+    /// that locating everything in a block costs one pass over it, however long
+    /// its lines are and in whatever order the places come.
+    fn mark(&self, offset: usize) -> Mark {
+        let bytes = self.text.as_bytes();
+        let offset = offset.min(bytes.len());
+        let start = Mark { line: self.line, column: self.column };
+        if bytes.len() <= Self::STRIDE {
+            return start.after(&bytes[..offset]);
+        }
+        let marks = self.marks.get_or_init(|| {
+            let mut last = start;
+            let whole = bytes.chunks_exact(Self::STRIDE).map(|chunk| {
+                last = last.after(chunk);
+                last
+            });
+            std::iter::once(start).chain(whole).collect()
+        });
+        let nearest = offset / Self::STRIDE;
+        let mark = marks.get(nearest).copied().unwrap_or(start);
+        mark.after(&bytes[nearest * Self::STRIDE..offset])
+    }
+
     /// The text of the block.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -50,7 +90,7 @@ impl Text {
     pub fn owned(text: impl Into<String>) -> Self {
         let text = text.into();
         let len = u32::try_from(text.len()).unwrap_or(u32::MAX) & !ESCAPED;
-        let block = Block { text, base: 0, line: 0, column: 0, file: Arc::from("") };
+        let block = Block::new(text, 0, 0, 0, Arc::from(""));
         Self { block: Arc::new(block), start: 0, len }
     }
 
@@ -170,26 +210,20 @@ impl At {
     /// text around it.
     #[must_use]
     pub fn recorded(location: &Location) -> Self {
-        let block = Block {
-            text: String::new(),
-            base: location.byte,
-            line: location.line,
-            column: location.column.saturating_sub(1),
-            file: Arc::clone(&location.file),
-        };
+        let block = Block::new(
+            String::new(),
+            location.byte,
+            location.line,
+            location.column.saturating_sub(1),
+            Arc::clone(&location.file),
+        );
         Self { block: Arc::new(block), offset: 0 }
     }
 
-    /// The place as file, line, column and byte. For many places of one file,
-    /// a [`Locator`] does it in one pass.
+    /// The place as file, line, column and byte.
     #[must_use]
     pub fn location(&self) -> Location {
-        let bytes = self.block.text.as_bytes();
-        let before = &bytes[..bytes.len().min(self.offset as usize)];
-        self.location_with(Mark::start(&self.block).after(before))
-    }
-
-    fn location_with(&self, mark: Mark) -> Location {
+        let mark = self.block.mark(self.offset as usize);
         Location {
             file: Arc::clone(&self.block.file),
             line: mark.line,
@@ -244,67 +278,12 @@ impl fmt::Debug for At {
     }
 }
 
-/// Turns places into locations.
-///
-/// Lines and characters are counted once, with a mark every so many bytes, so
-/// that locating everything in a document costs one pass over it, however long
-/// its lines are and in whatever order the places come.
-#[derive(Default)]
-pub struct Locator {
-    /// By the address of the block, which is kept.
-    blocks: HashMap<usize, Marks>,
-}
-
-/// Line and column of every so many bytes of a block, as far as was needed.
-struct Marks {
-    block: Arc<Block>,
-    marks: Vec<Mark>,
-}
-
-/// Line and characters before a byte.
-#[derive(Clone, Copy)]
-struct Mark {
-    line: u32,
-    column: u32,
-}
-
-impl Locator {
-    /// The place as file, line, column and byte.
-    pub fn locate(&mut self, at: &At) -> Location {
-        let (block, offset) = (&at.block, at.offset as usize);
-        if block.text.len() <= Marks::EVERY {
-            return at.location();
-        }
-        let marks = self
-            .blocks
-            .entry(Arc::as_ptr(block).addr())
-            .or_insert_with(|| Marks { block: Arc::clone(block), marks: vec![Mark::start(block)] });
-        at.location_with(marks.at(offset))
-    }
-}
-
-impl Marks {
-    const EVERY: usize = 512;
-
-    fn at(&mut self, offset: usize) -> Mark {
-        let bytes = self.block.text.as_bytes();
-        let offset = offset.min(bytes.len());
-        let nearest = offset / Self::EVERY;
-        while self.marks.len() <= nearest {
-            let start = (self.marks.len() - 1) * Self::EVERY;
-            let last = self.marks[self.marks.len() - 1];
-            self.marks.push(last.after(&bytes[start..start + Self::EVERY]));
-        }
-        self.marks[nearest].after(&bytes[nearest * Self::EVERY..offset])
-    }
-}
-
 impl Mark {
-    fn start(block: &Block) -> Self {
-        Self { line: block.line, column: block.column }
-    }
-
     fn after(self, bytes: &[u8]) -> Self {
+        // Most of a trace is long lines of ASCII: those are not counted.
+        if bytes.is_ascii() && memchr::memchr(b'\n', bytes).is_none() {
+            return Self { column: self.column.saturating_add(bytes.len() as u32), ..self };
+        }
         let lines = memchr::memchr_iter(b'\n', bytes).count() as u32;
         let column = match memchr::memrchr(b'\n', bytes) {
             Some(n) => characters(&bytes[n + 1..]),
@@ -343,13 +322,8 @@ mod tests {
 
     #[test]
     fn a_text_knows_its_place() {
-        let block = Arc::new(Block {
-            text: "one\ntw\u{f6} \\n x\n".into(),
-            base: 100,
-            line: 7,
-            column: 0,
-            file: "f".into(),
-        });
+        let text = "one\ntw\u{f6} \\n x\n".into();
+        let block = Arc::new(Block::new(text, 100, 7, 0, "f".into()));
         let text = Text::escaped(&block, 9, 13);
         assert_eq!(text.raw(), "\\n x");
         assert_eq!(text.get(), "\n x");
@@ -360,25 +334,11 @@ mod tests {
     }
 
     #[test]
-    fn a_locator_walks_both_ways() {
+    fn lines_and_characters_are_counted_from_where_the_block_starts() {
         let text = "a\u{f6}b\ncd\n\n\u{20ac}x y\nend";
-        let block = |text: &str| Block {
-            text: text.into(),
-            base: 5,
-            line: 3,
-            column: 10,
-            file: "f".into(),
-        };
-        let block = Arc::new(block(text));
+        let block = Arc::new(Block::new(text.into(), 5, 3, 10, "f".into()));
         let places: Vec<At> =
             text.char_indices().map(|(offset, _)| At::new(&block, offset)).collect();
-        let mut locator = Locator::default();
-        for there in &places {
-            for back in &places {
-                assert_eq!(locator.locate(there), there.location());
-                assert_eq!(locator.locate(back), back.location());
-            }
-        }
         let last = places[places.len() - 1].location();
         assert_eq!((last.line, last.column, last.byte), (7, 3, 23));
         assert_eq!(places[1].location().column, 12);
@@ -388,14 +348,18 @@ mod tests {
     #[test]
     fn places_in_a_long_text_are_found_in_any_order() {
         let text = format!("{}\n", "\u{f6}x".repeat(700)).repeat(9) + &"y".repeat(9000);
-        let block = Arc::new(Block { text, base: 5, line: 3, column: 2, file: "f".into() });
-        let offsets = (0..block.text.len()).step_by(97);
-        let mut locator = Locator::default();
-        for offset in
-            offsets.clone().rev().chain(offsets).filter(|o| block.text.is_char_boundary(*o))
-        {
-            let at = At::new(&block, offset);
-            assert_eq!(locator.locate(&at), at.location());
+        let block = Arc::new(Block::new(text.clone(), 5, 3, 2, "f".into()));
+        let offsets = (0..text.len()).step_by(97);
+        for offset in offsets.clone().rev().chain(offsets).filter(|o| text.is_char_boundary(*o)) {
+            let before = &text[..offset];
+            let line = 3 + before.matches('\n').count() as u32;
+            let characters = |text: &str| text.chars().count() as u32;
+            let column = match before.rfind('\n') {
+                Some(at) => characters(&before[at + 1..]),
+                None => 2 + characters(before),
+            };
+            let found = At::new(&block, offset).location();
+            assert_eq!((found.line, found.column), (line, column + 1), "{offset}");
         }
     }
 
@@ -403,7 +367,7 @@ mod tests {
     fn an_excerpt_is_around_its_place() {
         let text = format!("first\n{}X{}\r\nlast", "\u{f6}".repeat(50), "b".repeat(50));
         let place = text.find('X').unwrap();
-        let block = Arc::new(Block { text, base: 0, line: 1, column: 0, file: "f".into() });
+        let block = Arc::new(Block::new(text, 0, 1, 0, "f".into()));
         for (place, want) in [
             (place, ("\u{f6}\u{f6}\u{f6}\u{f6}\u{f6}Xbbbbbbbbb", 10)),
             (2, ("first", 2)),

@@ -7,13 +7,13 @@ use crate::grading::read::{Graded, Reading, grade_all};
 use crate::grading::{dump, redact, spec};
 use crate::human;
 use crate::inputs::{Input, expand};
-use crate::printer::{Line, Printer, Verbosity, harmless_json, style};
+use crate::printer::{Line, Printer, Verbosity, style};
 use crate::progress::Progress;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use std::time::Instant;
 use toolmark_grade::{
     Environment, Grading, Plan, Profile, RunResult, Selection, Unpaired, Verdict,
 };
-use toolmark_report::{FORMATS, Options as ReportOptions, ReportFormat};
+use toolmark_report::{FORMATS, Options as ReportOptions, ReportError, ReportFormat};
 use toolmark_spec::LoadOptions;
 
 const EXAMPLES: &str = "\
@@ -328,21 +328,27 @@ impl Grade {
             width: printer.width(),
             verbosity: printer.verbosity,
             // Whoever compares outputs does not want to compare clocks.
-            elapsed: (colour && std::io::stdout().is_terminal()).then(|| started.elapsed()),
+            elapsed: (colour && io::stdout().is_terminal()).then(|| started.elapsed()),
             generated_at: None,
         };
         for (id, path) in &self.reports {
-            let text = written(id, result, &options(false))?;
-            fs::write(path, text).map_err(|error| {
+            let failed = |error: io::Error| {
                 Failure::usage(format!("failed to write {}: {error}", path.display()))
-            })?;
+            };
+            let mut file = fs::File::create(path).map(io::BufWriter::new).map_err(failed)?;
+            written(id, result, &options(false), &mut file)?;
+            file.flush().map_err(failed)?;
         }
-        let is_text = self.format == "text";
-        let text = written(self.format, result, &options(is_text))?;
-        // What goes to a terminal must not be able to move its cursor.
-        let is_json = matches!(self.format, "json" | "jsonl" | "vally" | "agentv" | "sarif");
-        let text = if is_json { harmless_json(text) } else { text };
-        printer.raw(&text)?;
+        if self.format == "text" {
+            let mut text = Vec::new();
+            written("text", result, &options(true), &mut text)?;
+            printer.raw(&String::from_utf8_lossy(&text))?;
+            return Ok(());
+        }
+        let options = options(false);
+        let mut out = printer.sink()?;
+        written(self.format, result, &options, &mut out)?;
+        out.flush()?;
         Ok(())
     }
 
@@ -357,12 +363,18 @@ impl Grade {
     }
 }
 
-fn written(id: &str, result: &RunResult, options: &ReportOptions) -> Result<String, Failure> {
+fn written(
+    id: &str,
+    result: &RunResult,
+    options: &ReportOptions,
+    out: &mut dyn Write,
+) -> Result<(), Stop> {
     let report =
         report_by_id(id).ok_or_else(|| Failure::usage(format!("there is no report {id}")))?;
-    report
-        .to_text(result, options)
-        .map_err(|error| Failure::usage(format!("failed to write the {id} report: {error}")))
+    (report.write)(result, options, out).map_err(|error| match error {
+        ReportError::Write(error) => error.into(),
+        error => Failure::usage(format!("failed to write the {id} report: {error}")).into(),
+    })
 }
 
 /// `key` alone, or `key=value` with any of the values `a,b`.

@@ -294,7 +294,7 @@ fn minimums(node: &Node, problems: &mut Vec<Problem>) -> Option<Vec<(String, f64
     let before = problems.len();
     for Entry { key, value, .. } in entries {
         match value.as_f64().filter(|n| *n >= 0.0) {
-            Some(n) => all.push((key.clone(), n)),
+            Some(n) => all.push((key.to_string(), n)),
             None => {
                 let message =
                     format!("the minimum of {} must be a number of 0 or more", quoted(key));

@@ -102,7 +102,7 @@ fn from_text(text: &str, span: Span, building: &mut Building<'_>) -> Option<Node
 fn read_call(node: &Node, list: Span, building: &mut Building<'_>) -> Option<Required> {
     let place = |span: Span| span.known().unwrap_or(list);
     let entries = match &node.kind {
-        Kind::Text(name) => return Some(Required { name: name.clone(), arguments: None }),
+        Kind::Text(name) => return Some(Required { name: name.to_string(), arguments: None }),
         Kind::Map(entries) => entries,
         _ => {
             let found = node.word();

@@ -6,7 +6,7 @@ use super::config::{
 };
 use super::{Expect, Follows, Leaf, Never, Wanted};
 use crate::call_match::CallPattern;
-use crate::call_match::config::{CallConfig, CallFields};
+use crate::call_match::config::{CallConfig, Described};
 use crate::config::{Problem, Span, Spanned};
 use crate::engine::{Element, Extras, Item};
 use crate::grader::Building;
@@ -31,7 +31,7 @@ pub(super) fn build(config: &ExpectConfig, building: &mut Building<'_>) -> Optio
         |builder, name| name.compile(name.span, builder.building),
     );
     let forbidden = builder.list(&config.forbidden, "nothing is forbidden", |builder, call| {
-        builder.call(&call.0, call.span)
+        builder.call(call.0.call(&call.0.tool), call.span)
     });
     let sequences = builder.list(
         &config.forbidden_sequences,
@@ -147,8 +147,8 @@ impl Builder<'_, '_> {
     }
 
     /// A call, by the number of its pattern.
-    fn call(&mut self, fields: &CallFields, span: Span) -> Option<usize> {
-        let pattern = fields.compile(span, self.building)?;
+    fn call(&mut self, call: Described<'_>, span: Span) -> Option<usize> {
+        let pattern = call.compile(span, self.building)?;
         self.patterns.push(pattern);
         Some(self.patterns.len() - 1)
     }
@@ -174,7 +174,7 @@ impl Builder<'_, '_> {
         if let Some(tool) = &fields.tool {
             let count = self.count(&fields.count, Ordered::Yes)?;
             let call = fields.call(tool);
-            let item = self.item(&call, count, fields.optional, element.span)?;
+            let item = self.item(call, count, fields.optional, element.span)?;
             return Some(Element::Item(item));
         }
         self.check_group_keys(element);
@@ -230,12 +230,12 @@ impl Builder<'_, '_> {
     fn group_item(&mut self, item: &Spanned<GroupConfig>) -> Option<Item> {
         let fields = &item.0;
         let count = self.count(&fields.count, Ordered::Yes)?;
-        self.item(&fields.call(&fields.tool), count, fields.optional, item.span)
+        self.item(fields.call(&fields.tool), count, fields.optional, item.span)
     }
 
     fn item(
         &mut self,
-        call: &CallFields,
+        call: Described<'_>,
         count: Count,
         optional: bool,
         span: Span,
@@ -249,7 +249,7 @@ impl Builder<'_, '_> {
 
     fn want(&mut self, want: &Spanned<WantConfig>) -> Option<Wanted> {
         let count = self.count(&want.0.count, Ordered::No)?;
-        let pattern = self.call(&want.0.call(&want.0.tool), want.span)?;
+        let pattern = self.call(want.0.call(&want.0.tool), want.span)?;
         Some(Wanted { pattern, min: count.min, more: count.more, max: count.max })
     }
 
@@ -283,15 +283,18 @@ impl Builder<'_, '_> {
             self.reject(span, "empty-list", "a sequence of no calls is always there");
             return None;
         }
-        let patterns: Vec<_> =
-            fields.calls.iter().map(|call| self.call(&call.0, call.span)).collect();
+        let patterns: Vec<_> = fields
+            .calls
+            .iter()
+            .map(|call| self.call(call.0.call(&call.0.tool), call.span))
+            .collect();
         let patterns = patterns.into_iter().collect::<Option<Vec<_>>>()?;
         Some(Follows { patterns, is_contiguous: fields.contiguous })
     }
 
     fn never(&mut self, never: &Spanned<NeverConfig>) -> Option<Never> {
         let part = |builder: &mut Self, call: &Spanned<CallConfig>| {
-            builder.call(&call.0, call.span.known().unwrap_or(never.span))
+            builder.call(call.0.call(&call.0.tool), call.span.known().unwrap_or(never.span))
         };
         let (call, before) = (part(self, &never.call), part(self, &never.before));
         let never_itself = Never { call: call?, before: before? };

@@ -1,7 +1,7 @@
 //! How expectations are written down.
 
 use crate::call_match::config::{
-    CallConfig, CallFields, DurationFields, Name, ResultConfig, StatusConfig, call_fields, name_of,
+    CallConfig, Described, DurationFields, Name, ResultConfig, StatusConfig, call_fields, name_of,
     text_or_map,
 };
 use crate::call_match::{Agents, ArgsMatch, Conditions, Parallel};

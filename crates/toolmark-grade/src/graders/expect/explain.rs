@@ -108,17 +108,25 @@ impl Writer<'_, '_, '_, '_> {
 
     /// The calls an expectation got.
     fn matched(&mut self, pattern: usize, calls: &[usize]) {
-        let words = self.expect.patterns[pattern].to_string();
+        let pattern_of = &self.expect.patterns[pattern];
         for &call in calls.iter().take(CALLS_SHOWN) {
             let is_sure = self.known.fits.sure[pattern].get(call);
             let (state, why) = match is_sure || self.mood == Mood::Worst {
                 true => (RowState::Matched, None),
                 false => (RowState::Unknown, self.open(pattern, call)),
             };
-            self.row((call, true), Some(words.clone()), Some(call), state, why);
-            let table = self.known.table;
-            let text = format!("is {words}");
-            self.evidence.extend(table.evidence(self.view, Role::Matched, text, call));
+            // What agrees is only named: its values stand on both sides.
+            let (words, call_ref) = match state {
+                RowState::Matched => (pattern_of.title(), self.known.table.pointer(call)),
+                _ => (pattern_of.to_string(), self.known.table.call_ref(self.view, call)),
+            };
+            if let (RowState::Unknown, Some(why)) = (state, &why) {
+                let text = format!("may be {words}: {why}");
+                let table = self.known.table;
+                self.evidence.extend(table.evidence(self.view, Role::Context, text, call));
+            }
+            let row = Row { expected: Some(words), call: call_ref, state, why };
+            self.rows.push(((call, true), row));
         }
         self.elided += calls.len().saturating_sub(CALLS_SHOWN);
     }
@@ -371,8 +379,6 @@ impl Writer<'_, '_, '_, '_> {
             self.repair.truncate(LISTED);
             self.repair.push(format!("and {more} more changes"));
         }
-        // What decides comes before what only agrees.
-        self.evidence.sort_by_key(|evidence| evidence.role == Role::Matched);
         let explanation =
             Explanation { rows, elided: self.elided, divergence, repair: self.repair };
         Explained { explanation, evidence: self.evidence }

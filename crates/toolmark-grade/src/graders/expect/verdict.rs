@@ -12,13 +12,9 @@ use crate::outcome::{Cause, Metrics, Outcome, Part, Verdict};
 use crate::subject::Subject;
 use crate::view::View;
 use serde_json::Value;
-use std::collections::BTreeMap;
 
 /// How much evidence is shown.
 const EVIDENCE: usize = 20;
-
-/// How many checks are listed.
-const PARTS: usize = 2000;
 
 /// How many of a kind are named in a sentence.
 const NAMED: usize = 3;
@@ -46,19 +42,22 @@ struct Answer<'r> {
     verdict: Verdict,
 }
 
-/// One check of a reading: what was asked, how many aspects it has, and how
-/// many of them hold.
+/// One check of a reading, a key of the configuration or an entry of one: what
+/// was asked, how many aspects it has, and how many of them hold.
 #[derive(Debug, Clone)]
 struct Check {
     text: String,
     asked: usize,
     held: usize,
-    reason: Option<String>,
+    /// What is wrong, one each.
+    wrong: Vec<String>,
 }
 
 impl Check {
     fn rule(text: String, wrong: Option<String>) -> Self {
-        Self { text, asked: 1, held: usize::from(wrong.is_none()), reason: wrong }
+        let wrong: Vec<String> =
+            wrong.map(|wrong| format!("{text}: {wrong}")).into_iter().collect();
+        Self { text, asked: 1, held: usize::from(wrong.is_empty()), wrong }
     }
 
     fn holds(&self) -> bool {
@@ -97,25 +96,19 @@ impl Expect {
     /// Every check of a reading, in the order of the configuration.
     fn checks(&self, table: &CallTable<'_>, reading: &Reading) -> Vec<Check> {
         let mut all = Vec::new();
-        for place in &reading.alignment.places {
-            let Some(item) = self.item(place.id).filter(|item| !item.optional) else { continue };
-            all.push(Check {
-                text: self.expected(place.id, item.count),
-                asked: item.count,
-                held: item.count - place.missing,
-                reason: missing(place.missing, item.count),
+        if self.leaves.iter().any(|leaf| !leaf.item.optional) {
+            let required = reading.alignment.places.iter().filter_map(|place| {
+                let item = self.item(place.id).filter(|item| !item.optional)?;
+                Some((place.id, item.count, place.missing))
             });
+            all.push(self.made("in order", required));
         }
-        for (at, want) in self.calls.iter().enumerate() {
-            let lacking = reading.covered.as_ref().map_or(0, |covered| covered.missing[at]);
-            if want.min > 0 {
-                all.push(Check {
-                    text: self.expected(want.pattern, want.min),
-                    asked: want.min,
-                    held: want.min - lacking,
-                    reason: missing(lacking, want.min),
-                });
-            }
+        if self.calls.iter().any(|want| want.min > 0) {
+            let required = self.calls.iter().enumerate().map(|(at, want)| {
+                let lacking = reading.covered.as_ref().map_or(0, |covered| covered.missing[at]);
+                (want.pattern, want.min, lacking)
+            });
+            all.push(self.made("in any order", required));
         }
         for &(at, fitting) in &reading.counted {
             let want = &self.calls[at];
@@ -137,12 +130,10 @@ impl Expect {
         }
         if self.extras == Extras::Forbidden {
             let extras = &reading.extras;
-            all.push(Check {
-                text: "no extra calls".into(),
-                asked: extras.len(),
-                held: 0,
-                reason: (!extras.is_empty()).then(|| titles(extras)),
-            });
+            let text = "no extra calls";
+            let wrong = (!extras.is_empty()).then(|| format!("{text}: {}", titles(extras)));
+            let wrong = wrong.into_iter().collect();
+            all.push(Check { text: text.into(), asked: extras.len(), held: 0, wrong });
         }
         for (&pattern, calls) in self.forbidden.iter().zip(&reading.forbidden) {
             let wrong = (!calls.is_empty()).then(|| titles(calls));
@@ -158,6 +149,29 @@ impl Expect {
             all.push(Check::rule(format!("never {call} before {before}"), wrong));
         }
         all
+    }
+
+    /// The calls that must have been made: pattern, how many, how many are missing.
+    fn made(&self, how: &str, required: impl Iterator<Item = (usize, usize, usize)>) -> Check {
+        let (mut asked, mut lacking, mut wrong) = (0, 0, Vec::new());
+        for (pattern, count, missing) in required {
+            asked += count;
+            lacking += missing;
+            if missing == 0 {
+                continue;
+            }
+            let lack = match count {
+                1 => "not made".to_owned(),
+                count => format!("{missing} of {count} not made"),
+            };
+            // What is not named is only counted.
+            wrong.push(match wrong.len() < NAMED {
+                true => format!("{}: {lack}", self.expected(pattern, count)),
+                false => String::new(),
+            });
+        }
+        let calls = if asked == 1 { "call" } else { "calls" };
+        Check { text: format!("{asked} {calls} {how}"), asked, held: asked - lacking, wrong }
     }
 
     fn expected(&self, pattern: usize, count: usize) -> String {
@@ -191,16 +205,38 @@ impl Expect {
             _ => Some(held as f64 / asked as f64),
         };
         let reason = self.reason(table, known, answer);
-        let explained = Explained::new(self, view, known, mood, reading);
         let mut outcome = Outcome::scored(verdict, 0.0, reason);
         outcome.score = score;
         outcome.metrics = self.metrics(table, reading, verdict);
         outcome.parts = parts;
         outcome.notes = self.notes(table, reading);
+        if verdict == Verdict::Pass {
+            // What agrees needs no explanation beyond the calls themselves.
+            outcome.evidence = self.agreeing(table, view, reading);
+            return outcome;
+        }
+        let explained = Explained::new(self, view, known, mood, reading);
         let found = self.violations(table, view, reading);
         outcome.evidence = found.into_iter().chain(explained.evidence).take(EVIDENCE).collect();
         outcome.explanation = Some(explained.explanation);
         outcome
+    }
+
+    /// The calls that are what was expected.
+    fn agreeing(&self, table: &CallTable<'_>, view: &View<'_>, reading: &Reading) -> Vec<Evidence> {
+        let in_order = reading.alignment.places.iter().map(|place| (place.id, &place.calls));
+        let covered = reading.covered.iter().flat_map(|covered| &covered.calls);
+        let in_any = self.calls.iter().map(|want| want.pattern).zip(covered);
+        let calls = in_order
+            .chain(in_any)
+            .flat_map(|(pattern, calls)| calls.iter().map(move |call| (pattern, *call)));
+        calls
+            .take(EVIDENCE)
+            .filter_map(|(pattern, call)| {
+                let text = format!("is {}", self.patterns[pattern].title());
+                table.evidence(view, Role::Matched, text, call)
+            })
+            .collect()
     }
 
     fn violations(
@@ -258,13 +294,11 @@ impl Expect {
                 _ => format!("{} of {required} expected calls were made", required - missing),
             });
         }
-        let wrong: Vec<&Check> = checks.iter().filter(|check| !check.holds()).collect();
-        for check in wrong.iter().take(NAMED) {
-            let reason = check.reason.as_deref().unwrap_or_default();
-            said.push(format!("{}: {reason}", check.text));
-        }
-        if wrong.len() > NAMED {
-            said.push(format!("{} more", wrong.len() - NAMED));
+        let wrong = checks.iter().flat_map(|check| &check.wrong);
+        let count = wrong.clone().count();
+        said.extend(wrong.filter(|wrong| !wrong.is_empty()).take(NAMED).cloned());
+        if count > NAMED {
+            said.push(format!("{} more", count - NAMED));
         }
         if said.is_empty() {
             said.push("nothing that must not happen did".into());
@@ -340,14 +374,6 @@ impl Expect {
     }
 }
 
-fn missing(missing: usize, count: usize) -> Option<String> {
-    match (missing, count) {
-        (0, _) => None,
-        (_, 1) => Some("not made".into()),
-        (missing, count) => Some(format!("{missing} of {count} not made")),
-    }
-}
-
 /// The first of these calls, and how many more there are.
 fn titles(table: &CallTable<'_>, calls: &[usize]) -> String {
     let named: Vec<String> = calls.iter().take(NAMED).map(|call| table.title(*call)).collect();
@@ -357,15 +383,11 @@ fn titles(table: &CallTable<'_>, calls: &[usize]) -> String {
     }
 }
 
-/// The checks of the best reading; what fails in the worst is open.
+/// The checks of the best reading; what fails in the worst is open. Both
+/// readings make the same checks in the same order.
 fn parts(best: &[Check], worst: &[Check]) -> Vec<Part> {
-    let mut holds_at_worst: BTreeMap<&str, bool> = BTreeMap::new();
-    for check in worst {
-        *holds_at_worst.entry(&check.text).or_insert(true) &= check.holds();
-    }
-    let part = |check: &Check| {
-        let at_worst = holds_at_worst.get(check.text.as_str()).copied().unwrap_or(false);
-        let verdict = match (check.holds(), at_worst) {
+    let part = |(check, worst): (&Check, &Check)| {
+        let verdict = match (check.holds(), worst.holds()) {
             (true, false) => Verdict::Unknown(Cause::MissingEvidence),
             (holds, _) => Verdict::of(holds),
         };
@@ -373,7 +395,14 @@ fn parts(best: &[Check], worst: &[Check]) -> Vec<Part> {
             0 | 1 => None,
             asked => Some(check.held as f64 / asked as f64),
         };
-        Part { text: check.text.clone(), verdict, score, reason: check.reason.clone() }
+        let named: Vec<&str> =
+            check.wrong.iter().map(String::as_str).filter(|wrong| !wrong.is_empty()).collect();
+        let reason = match check.wrong.len() - named.len() {
+            _ if named.is_empty() => None,
+            0 => Some(named.join("; ")),
+            more => Some(format!("{}; {more} more", named.join("; "))),
+        };
+        Part { text: check.text.clone(), verdict, score, reason }
     };
-    best.iter().take(PARTS).map(part).collect()
+    best.iter().zip(worst).map(part).collect()
 }

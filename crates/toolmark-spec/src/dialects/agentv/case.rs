@@ -131,7 +131,7 @@ pub(super) fn case(
 
 fn id(node: &Node, n: usize, suite: &Suite<'_>, loading: &mut Loading<'_>) -> Option<String> {
     match node.get("id").map(|id| (id, &id.kind)) {
-        Some((_, Kind::Text(id))) if !id.trim().is_empty() => return Some(id.clone()),
+        Some((_, Kind::Text(id))) if !id.trim().is_empty() => return Some(id.to_string()),
         Some((_, Kind::Int(id))) => return Some(id.to_string()),
         Some((id, kind)) if !matches!(kind, Kind::Null) => {
             loading.error("invalid-id", id.span, "the id of a test must be text");
@@ -195,7 +195,7 @@ fn tags(node: &Node) -> BTreeMap<String, Vec<String>> {
             Value::Bool(flag) => vec![flag.to_string()],
             _ => continue,
         };
-        tags.insert(entry.key.clone(), texts);
+        tags.insert(entry.key.to_string(), texts);
     }
     tags
 }

@@ -151,13 +151,14 @@ impl Reading<'_, '_> {
             }
         };
         let mut problems = Vec::new();
-        let nodes = if path.extension().is_some_and(|ext| ext == "jsonl") {
-            json::lines(&source, &mut problems)
+        let mut nodes = Vec::new();
+        if path.extension().is_some_and(|ext| ext == "jsonl") {
+            json::lines(&source, &mut problems, |node| nodes.push(node));
         } else {
             let parsed = parse(&source);
             problems = parsed.problems;
-            parsed.node.into_iter().collect()
-        };
+            nodes.extend(parsed.node);
+        }
         let mut inner =
             Loading::new(source.name.clone(), source.text(), loading.directory, loading.options);
         inner.problems = problems;

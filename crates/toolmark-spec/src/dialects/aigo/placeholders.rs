@@ -21,7 +21,7 @@ pub(super) fn fill(root: &Node, loading: &Loading<'_>) -> Node {
         }
     }
     for (name, value) in &loading.options.params {
-        values.insert(name.clone(), Kind::Text(value.clone()).into());
+        values.insert(name.clone(), Kind::Text(value.as_str().into()).into());
     }
     filled(root, &values)
 }
@@ -95,7 +95,7 @@ fn fill_text(text: &str, values: &BTreeMap<String, Node>) -> Kind {
         rest = found.after;
     }
     out.push_str(rest);
-    Kind::Text(out)
+    Kind::Text(out.into())
 }
 
 #[cfg(test)]

@@ -208,7 +208,7 @@ fn read_templates(scorer: &mut Scorer, loading: &mut Loading<'_>) -> Option<()> 
             continue;
         }
         if is_template(text) {
-            scorer.filled.push(Filled { key: entry.key.clone(), template, span, is_list });
+            scorer.filled.push(Filled { key: entry.key.to_string(), template, span, is_list });
             continue;
         }
         match template.value(&Value::Null).map(|value| Node::from_json(&value)) {

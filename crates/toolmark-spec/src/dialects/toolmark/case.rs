@@ -189,7 +189,7 @@ fn tags(map: &Checked<'_>, loading: &mut Loading<'_>) -> BTreeMap<String, Vec<St
     let Some(node) = map.get("tags") else { return BTreeMap::new() };
     if node.as_map().is_some() {
         let pairs = Checked { node };
-        let keys = node.entries().map(|entry| entry.key.clone());
+        let keys = node.entries().map(|entry| entry.key.to_string());
         return keys.map(|key| (key.clone(), texts(&pairs, &key, loading))).collect();
     }
     texts(map, "tags", loading).into_iter().map(|tag| (tag, Vec::new())).collect()

@@ -187,10 +187,8 @@ fn cases(
             }
             (None, Some(path)) => {
                 let path = loading.directory.join(path);
-                loading.include(&path, node.span, |nodes, loading| {
-                    for node in nodes {
-                        cases.extend(read_case(node, defaults, &by_id, loading));
-                    }
+                loading.include(&path, node.span, |node, loading| {
+                    cases.extend(read_case(node, defaults, &by_id, loading));
                 });
             }
             (None, None) => {

@@ -93,7 +93,7 @@ pub(super) fn graders(node: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
         }
         let items = names.value.iter().map(|name| {
             let text = if pattern { exactly(&name.value) } else { name.value.clone() };
-            Node::new(Kind::Text(text), name.span)
+            Node::new(Kind::Text(text.into()), name.span)
         });
         let list = Node::new(Kind::List(items.collect()), names.span);
         add(key, type_word, map(list_key, list));
@@ -103,7 +103,7 @@ pub(super) fn graders(node: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
 
 fn map(key: &str, value: Node) -> Node {
     let span = value.span;
-    let entry = Entry { key: key.to_owned(), key_span: span, value };
+    let entry = Entry { key: key.into(), key_span: span, value };
     Node::new(Kind::Map(vec![entry]), span)
 }
 

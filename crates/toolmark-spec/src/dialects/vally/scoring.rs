@@ -121,7 +121,7 @@ impl Weights {
             }
             let value = value.unwrap_or(1.0);
             let weight = Weight { span: entry.key_span, value, used: false };
-            self.entries.insert(entry.key.clone(), weight);
+            self.entries.insert(entry.key.to_string(), weight);
         }
     }
 

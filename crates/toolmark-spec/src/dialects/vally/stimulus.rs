@@ -351,7 +351,7 @@ pub(super) fn tags_of(node: &Node, loading: &mut Loading<'_>) -> BTreeMap<String
                 None => loading.error("wrong-type", value.span, wrong_tag(value)),
             }
         }
-        tags.insert(entry.key.clone(), words);
+        tags.insert(entry.key.to_string(), words);
     }
     tags
 }

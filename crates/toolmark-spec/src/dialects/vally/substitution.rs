@@ -65,7 +65,11 @@ impl Substitution<'_> {
 
     fn scalar(&mut self, text: &str, span: Span) -> Kind {
         let (filled, whole) = self.fill(text, span);
-        if whole && self.is_plain(span) { scalar::plain(&filled) } else { Kind::Text(filled) }
+        if whole && self.is_plain(span) {
+            scalar::plain(&filled)
+        } else {
+            Kind::Text(filled.into())
+        }
     }
 
     /// Is the scalar at this place written without quotes?

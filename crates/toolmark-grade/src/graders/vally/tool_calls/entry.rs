@@ -140,7 +140,9 @@ impl Entry {
 
     pub(super) fn build(node: &Node, list: List, building: &mut Building<'_>) -> Option<Self> {
         let matching = match &node.kind {
-            Kind::Text(name) => ToolMatch::named(Spanned { value: name.clone(), span: node.span }),
+            Kind::Text(name) => {
+                ToolMatch::named(Spanned { value: name.to_string(), span: node.span })
+            }
             Kind::Map(_) => read::<ToolMatch>(node, building.problems)?,
             _ => {
                 let message = "expected the name of a tool or a mapping with name";

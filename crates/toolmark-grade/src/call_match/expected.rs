@@ -1,0 +1,306 @@
+//! Expected arguments, and a comparison that builds no tree of those found.
+//!
+//! Most calls are compared with one expectation, and most of the cost would be
+//! a JSON value on either side that nobody looks at again. [`Expected`] keeps
+//! what the spec says as the spec's tree, makes a JSON value of it when an
+//! explanation needs one, and compares with the text of a call in place.
+
+use super::args::ArgsMatch;
+use crate::config::{Entry, Kind, Node};
+use serde_json::Value;
+use std::sync::OnceLock;
+use toolmark_scan::{Kind as Scanned, Scanner, Value as Found};
+
+/// The arguments a spec asks for.
+#[derive(Debug, Clone)]
+pub struct Expected {
+    node: Node,
+    value: OnceLock<Box<Value>>,
+}
+
+impl Expected {
+    /// What the spec says.
+    #[must_use]
+    pub fn new(node: Node) -> Self {
+        Self { node, value: OnceLock::new() }
+    }
+
+    /// As JSON.
+    pub fn value(&self) -> &Value {
+        self.value.get_or_init(|| Box::new(self.node.to_json()))
+    }
+
+    /// As the spec has it.
+    pub(super) fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// Is the JSON object in `text` what is expected? `None` where only a tree
+    /// can tell: text that is not such JSON, keys that come twice, numbers JSON
+    /// does not have.
+    pub(super) fn is_met(&self, how: ArgsMatch, text: &str, scanner: &mut Scanner) -> Option<bool> {
+        if !text.starts_with('{') {
+            return None;
+        }
+        let mut cursor = Cursor { text, at: 0 };
+        if let Some(is_met) = cursor.compare(&self.node, how)
+            && (!is_met || cursor.at == text.len())
+        {
+            return Some(is_met);
+        }
+        let doc = scanner.parse(text).ok()?;
+        compare(&self.node, doc.root(), how)
+    }
+}
+
+/// Reads JSON and compares it on the way. It knows the plain cases, which are
+/// nearly all, and leaves the rest (`None`) to those who read everything first.
+struct Cursor<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Cursor<'t> {
+    fn peek(&mut self) -> Option<u8> {
+        let bytes = self.text.as_bytes();
+        while let Some(b' ' | b'\n' | b'\t' | b'\r') = bytes.get(self.at) {
+            self.at += 1;
+        }
+        bytes.get(self.at).copied()
+    }
+
+    fn take(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    /// The inside of a string without escapes.
+    fn string(&mut self) -> Option<&'t str> {
+        self.take(b'"')?;
+        let rest = self.text.get(self.at..)?;
+        let end = memchr::memchr2(b'"', b'\\', rest.as_bytes())?;
+        let inside = rest.get(..end).filter(|_| rest.as_bytes()[end] == b'"')?;
+        self.at += end + 1;
+        Some(inside)
+    }
+
+    fn word(&mut self) -> &'t str {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let is_part = |b: &u8| !b.is_ascii_alphanumeric() && !matches!(b, b'-' | b'+' | b'.');
+        let end = rest.as_bytes().iter().position(|b| is_part(b)).unwrap_or(rest.len());
+        self.at += end;
+        rest.get(..end).unwrap_or_default()
+    }
+
+    /// Recurses no deeper than the tree of a spec, whose depth is bounded.
+    fn compare(&mut self, expected: &Node, how: ArgsMatch) -> Option<bool> {
+        Some(match (&expected.kind, self.peek()?) {
+            (Kind::Map(entries), b'{') => return self.fields(entries, how),
+            (Kind::List(items), b'[') => return self.items(items, how),
+            (Kind::Text(text), b'"') => self.string()? == text,
+            (Kind::Int(number), b'-' | b'0'..=b'9') => {
+                let word = self.word();
+                let digits = word.strip_prefix('-').unwrap_or(word);
+                let is_whole = digits.bytes().all(|b| b.is_ascii_digit())
+                    && (digits.len() == 1 || !digits.starts_with('0'));
+                if !is_whole {
+                    return None;
+                }
+                word.parse::<i64>().ok()? == *number
+            }
+            (Kind::Bool(true), b't') => self.word() == "true",
+            (Kind::Bool(false), b'f') => self.word() == "false",
+            (Kind::Null, b'n') => self.word() == "null",
+            (Kind::UInt(_) | Kind::Float(_), _) => return None,
+            // What stands here is of another kind, or no JSON.
+            _ => false,
+        })
+    }
+
+    fn items(&mut self, items: &[Node], how: ArgsMatch) -> Option<bool> {
+        self.take(b'[')?;
+        for (n, item) in items.iter().enumerate() {
+            match self.peek()? {
+                b']' => return Some(false),
+                b',' if n > 0 => self.at += 1,
+                _ if n > 0 => return None,
+                _ => {}
+            }
+            if !self.compare(item, how)? {
+                return Some(false);
+            }
+        }
+        match self.peek()? {
+            b']' => {
+                self.at += 1;
+                Some(true)
+            }
+            b',' => Some(false),
+            _ if items.is_empty() => Some(false),
+            _ => None,
+        }
+    }
+
+    fn fields(&mut self, entries: &[Entry], how: ArgsMatch) -> Option<bool> {
+        self.take(b'{')?;
+        // Keys mostly stand in the order they were written down in.
+        let mut next = 0;
+        for entry in entries {
+            match self.peek()? {
+                b'}' => break,
+                b',' if next > 0 => self.at += 1,
+                _ if next > 0 => return None,
+                _ => {}
+            }
+            if self.string()? != entry.key {
+                return None;
+            }
+            self.take(b':')?;
+            // Another value of the same key might follow.
+            if !self.compare(&entry.value, how)? {
+                let again = self.text.get(self.at..)?.contains(entry.key.as_str());
+                return if again { None } else { Some(false) };
+            }
+            next += 1;
+        }
+        self.take(b'}')?;
+        Some(how == ArgsMatch::Within || next == entries.len())
+    }
+}
+
+/// Recurses no deeper than the tree of a spec, whose depth is bounded.
+fn compare(expected: &Node, found: Found<'_>, how: ArgsMatch) -> Option<bool> {
+    Some(match (&expected.kind, found.kind()) {
+        (Kind::Map(entries), Scanned::Object) => return fields(entries, found, how),
+        (Kind::List(items), Scanned::Array) => {
+            let mut rest = found.items();
+            for item in items {
+                let Some(found) = rest.next() else { return Some(false) };
+                if !compare(item, found, how)? {
+                    return Some(false);
+                }
+            }
+            rest.next().is_none()
+        }
+        (Kind::Text(text), Scanned::String) => found.is(text),
+        (Kind::Float(number), Scanned::Number | Scanned::Null) if !number.is_finite() => {
+            return None;
+        }
+        (Kind::Int(_) | Kind::UInt(_) | Kind::Float(_), Scanned::Number) => {
+            return is_number(expected, found);
+        }
+        (Kind::Null, Scanned::Null)
+        | (Kind::Bool(true), Scanned::True)
+        | (Kind::Bool(false), Scanned::False) => true,
+        _ => false,
+    })
+}
+
+/// Whole numbers compare exactly, others as 64-bit floats.
+fn is_number(expected: &Node, found: Found<'_>) -> Option<bool> {
+    let raw = found.raw();
+    if !raw.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b'+' | b'.' | b'e' | b'E')) {
+        return None;
+    }
+    Some(match (&expected.kind, raw.parse::<i64>(), raw.parse::<u64>()) {
+        (Kind::Int(number), Ok(found), _) => *number == found,
+        (Kind::UInt(number), _, Ok(found)) => *number == found,
+        (Kind::Int(_), _, Ok(_)) | (Kind::UInt(_), Ok(_), _) => false,
+        _ => expected.as_f64()? == raw.parse::<f64>().ok()?,
+    })
+}
+
+fn fields(entries: &[Entry], found: Found<'_>, how: ArgsMatch) -> Option<bool> {
+    if entries.len() > 64 {
+        return None;
+    }
+    let mut seen = 0_u64;
+    for (key, value) in found.fields() {
+        let Some(at) = entries.iter().position(|entry| key.is(&entry.key)) else {
+            match how {
+                ArgsMatch::Contains => continue,
+                _ => return Some(false),
+            }
+        };
+        if seen & (1 << at) != 0 {
+            return None;
+        }
+        seen |= 1 << at;
+        if !compare(&entries[at].value, value, how)? {
+            let again = found.fields().filter(|(key, _)| key.is(&entries[at].key)).count() > 1;
+            return if again { None } else { Some(false) };
+        }
+    }
+    Some(how == ArgsMatch::Within || seen.count_ones() as usize == entries.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::args::Comparison;
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn quick(expected: &Value, text: &str, how: ArgsMatch) -> Option<bool> {
+        let expected = Expected::new(Node::from_json(expected).unwrap());
+        expected.is_met(how, text, &mut Scanner::new())
+    }
+
+    #[test]
+    fn what_only_a_tree_can_tell() {
+        let one = json!({"a": 1});
+        for text in ["", "x", "[1]", r#"{"a":2,"a":1}"#, r#"{"a":1,"a":2}"#, r#"{"a":NaN}"#] {
+            assert_eq!(quick(&one, text, ArgsMatch::Exact), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_and_escapes() {
+        for (expected, text, want) in [
+            (json!({"a": 1}), r#"{"a":1.0}"#, true),
+            (json!({"a": 1.0}), r#"{"a":1}"#, true),
+            (json!({"a": 1}), r#"{"a":10e-1}"#, true),
+            (json!({"a": 0}), r#"{"a":-0}"#, true),
+            (json!({"a": 1}), r#"{"a":true}"#, false),
+            (json!({"a": 9_007_199_254_740_993_i64}), r#"{"a":9007199254740992}"#, false),
+            (json!({"a": u64::MAX}), r#"{"a":18446744073709551615}"#, true),
+            (json!({"a": u64::MAX}), r#"{"a":-1}"#, false),
+            (json!({"é": "\n"}), r#"{"\u00e9":"\n"}"#, true),
+            (json!({"a": null}), r#"{"a":null}"#, true),
+            (json!({"a": null}), "{}", false),
+            (json!({}), "{ }", true),
+        ] {
+            assert_eq!(quick(&expected, text, ArgsMatch::Exact), Some(want), "{expected} {text}");
+        }
+    }
+
+    fn value() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(json!(null)),
+            Just(json!(true)),
+            prop::sample::select(vec![json!(0), json!(-0.0), json!(1), json!(1.0), json!(2.5)]),
+            prop::sample::select(vec![json!("a"), json!("1"), json!("")]),
+        ];
+        leaf.prop_recursive(3, 12, 3, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
+                prop::collection::vec(("[ab]", inner), 0..3)
+                    .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn it_says_what_the_trees_say(
+            a in value(),
+            b in value(),
+            how in prop::sample::select(vec![
+                ArgsMatch::Contains, ArgsMatch::Exact, ArgsMatch::Within,
+            ]),
+        ) {
+            let (a, b) = (json!({"k": a}), json!({"k": b}));
+            let slow = Comparison { how, ignore: &[] }.holds(&a, &b);
+            prop_assert_eq!(quick(&a, &b.to_string(), how), Some(slow));
+        }
+    }
+}
