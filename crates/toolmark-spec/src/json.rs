@@ -221,7 +221,8 @@ mod tests {
     fn bad_lines_are_reported_by_number() {
         let source = Source::new("x.jsonl", "{\"a\":1}\r\n\n{\"é\":}\n{'b':1}\n[2]");
         let mut problems = Vec::new();
-        let nodes = lines(&source, &mut problems);
+        let mut nodes = Vec::new();
+        lines(&source, &mut problems, |node| nodes.push(node));
         let written: Vec<_> = nodes.iter().map(|node| source.slice(node.span)).collect();
         assert_eq!(written, ["{\"a\":1}", "[2]"]);
         let said: Vec<_> = problems
@@ -238,7 +239,7 @@ mod tests {
         );
         let many = Source::new("x", "{\n".repeat(1000));
         problems.clear();
-        assert!(lines(&many, &mut problems).is_empty());
+        lines(&many, &mut problems, |node| panic!("{node:?} was read"));
         assert_eq!(problems.len(), MAX_PROBLEMS + 1);
         assert_eq!(problems.last().unwrap().message, "800 more lines are not JSON");
     }

@@ -89,7 +89,7 @@ mod tests {
             any::<i64>().prop_map(Kind::Int),
             (1_u64 << 63..).prop_map(Kind::UInt),
             any::<f64>().prop_filter("JSON has no other", |f| f.is_finite()).prop_map(Kind::Float),
-            text.clone().prop_map(Kind::Text),
+            text.clone().prop_map(|text| Kind::Text(text.into())),
         ];
         let leaf = leaf.prop_map(Node::from);
         leaf.prop_recursive(4, 48, 6, move |inner| {
