@@ -236,7 +236,7 @@ fn start(run: &mut Run<'_, '_>, args: &[Arg]) {
 
 /// The command that runs in a container that exists.
 fn inside(run: &mut Run<'_, '_>, args: &[Arg]) {
-    let (_, at) = Grammar { short: "euwT", ..RUN }.parse_until(args, true);
+    let (_, at) = Grammar { short: "euw", ..RUN }.parse_until(args, true);
     let inner = args.get(at + 1..).unwrap_or_default();
     if !inner.is_empty() {
         run.inner(inner.to_vec(), run.call.input.clone());

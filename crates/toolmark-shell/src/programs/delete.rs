@@ -106,6 +106,7 @@ mod tests {
                 "rm -rf .",
                 "rm -rf src",
                 "rm -rf -- src",
+                "rm *",
                 "rm -rf $HOME/x",
                 "rm -rf /tmp/../etc",
                 "rm -rf .git",
@@ -139,7 +140,6 @@ mod tests {
             &[
                 "rm -rf \"$X\"",
                 "rm -rf $X/",
-                "rm *",
                 "rm ~/notes.txt",
                 "python -c \"import shutil; shutil.rmtree('/tmp/x')\"",
                 "rm -rf",

@@ -89,7 +89,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             // `-path ./build/*` and `-name node_modules` name what is hit.
             if let Some(value) = value
                 && matches!(text, "-name" | "-path" | "-iname" | "-wholename")
-                && run.judge.context.place(None, value.text.trim_matches('*')).scope
+                && run.judge.context.place(None, &value.text.replace('*', "x")).scope
                     == Scope::TreeArtefact
             {
                 for root in &mut roots {
@@ -155,7 +155,16 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Arg, narrowed: bool) {
     let Some(program) = command.first() else { return };
     let name = crate::run::program_name(&program.text);
     if matches!(name.as_str(), "rm" | "unlink" | "shred" | "rmdir") {
-        if name != "rmdir" {
+        let recursive = command.iter().any(|arg| {
+            arg.text.starts_with('-') && arg.text.contains(['r', 'R']) && arg.text != "--force"
+        });
+        let by_pattern = run.args.windows(2).any(|pair| {
+            matches!(pair, [test, value] if test.text.ends_with("name") && value.text.contains('*'))
+        });
+        if recursive && by_pattern && root.text.ends_with("/build") {
+            // Directories that merely match a pattern are not known to be artefacts.
+            run.ask(Kind::Delete, &root.text, Scope::TreeUntracked, "deletes everything it finds");
+        } else if name != "rmdir" {
             delete(run, root, narrowed);
         }
         return;

@@ -5,6 +5,7 @@ use super::frameworks;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::inline::{self, Language};
+use crate::judge::Call;
 use crate::options::Grammar;
 use crate::pipes::Flow;
 use crate::run::Run;
@@ -80,7 +81,10 @@ fn shell(run: &mut Run<'_, '_>) {
             });
             run.judge.variables.set(&index.to_string(), value);
         }
-        run.shell_text(&text.text);
+        // Hosts start command lines with a login shell; any other text is out of sight.
+        let indirect = run.call.indirect || !parsed.has("l", "");
+        let call = Call { indirect, input: Flow::None, ..run.call.clone() };
+        run.judge.text(&text.text, &call);
         return;
     }
     let script = rest.first().filter(|arg| arg.text != "-");

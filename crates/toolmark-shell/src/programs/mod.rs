@@ -10,6 +10,7 @@ mod copies;
 mod databases;
 mod delete;
 mod devices;
+mod directory;
 mod find;
 mod frameworks;
 mod git;
@@ -40,6 +41,7 @@ type Rule = fn(&mut Run<'_, '_>);
 
 fn rule(name: &str) -> Option<Rule> {
     Some(match name {
+        "cd" | "pushd" | "popd" | "chdir" => directory::run,
         "rm" | "grm" | "srm" | "unlink" | "rmdir" | "shred" | "gshred" | "trash" | "trash-put"
         | "rimraf" | "del-cli" | "del" | "rd" | "erase" | "wipe" | "trash-empty"
         | "remove-item" | "scrub" => delete::run,
@@ -326,6 +328,7 @@ fn plain_words(args: &[Arg]) -> Vec<&str> {
 fn only_informs(args: &[Arg]) -> bool {
     let first = args.first().map(|arg| arg.text.as_str());
     first == Some("help")
+        || args.last().is_some_and(|arg| arg.text == "--version")
         || args.iter().any(|arg| {
             let text = arg.text.as_str();
             let (name, value) = text.split_once('=').unwrap_or((text, ""));
@@ -337,7 +340,6 @@ fn only_informs(args: &[Arg]) -> bool {
                     | "--dry_run"
                     | "--help"
                     | "-help"
-                    | "--version"
                     | "--what-if"
                     | "--whatif"
                     | "--check-only"

@@ -162,7 +162,9 @@ fn request(run: &mut Run<'_, '_>) {
         .unwrap_or_default();
     let url = words
         .iter()
-        .find(|word| word.contains("://") || word.contains('.') || word.contains("localhost"))
+        .find(|word| {
+            word.contains("://") || word.contains(['.', '/']) || word.contains("localhost")
+        })
         .copied()
         .unwrap_or("")
         .to_owned();

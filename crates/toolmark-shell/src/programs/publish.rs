@@ -77,7 +77,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         ("extension", _) | ("auth", _) | ("alias", _) => return,
         _ => {}
     }
-    match verbs::find(&words, 2) {
+    match verbs::find(words.get(1..).unwrap_or_default(), 1) {
         Some(Verb::Destroys) => run.remote(&target, "deletes at a code host"),
         Some(Verb::Disturbs) => {
             run.effect(Kind::RemoteState, &target, Scope::Remote, R3, "changes what others see")
@@ -147,6 +147,7 @@ mod tests {
             &[
                 "gh pr create --title 'delete x'",
                 "gh pr view 1",
+                "gh release download v1",
                 "gh issue list",
                 "gh api repos/a/b",
                 "gh run watch 1",

@@ -41,6 +41,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         "celery" if words.contains(&"purge") => run.remote(&target, "deletes tasks"),
         "celery" => {}
+        name if name.starts_with("kafka-") => {}
         _ => match verbs::find(&words, 3) {
             Some(Verb::Destroys) => run.remote(&target, "deletes from a broker"),
             Some(Verb::Disturbs) => {
