@@ -8,6 +8,15 @@ pub(crate) const TREE: &str = "/\u{1}tree";
 
 /// Directories and files a tool makes again.
 const ARTEFACTS: &[&str] = &[
+    "package-lock.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "Cargo.lock",
+    "poetry.lock",
+    "bun.lockb",
+    "Gemfile.lock",
+    "composer.lock",
+    "uv.lock",
     "node_modules",
     "target",
     "dist",
@@ -174,7 +183,8 @@ fn below(path: &str, root: &str) -> bool {
     path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-fn is_artefact(relative: &str) -> bool {
+/// Whether a part of the path is made by a tool.
+pub(crate) fn is_artefact(relative: &str) -> bool {
     let mut parts = relative.split('/').filter(|part| !part.is_empty());
     parts.any(|part| {
         ARTEFACTS.contains(&part)

@@ -4,7 +4,7 @@
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::judge::{Call, Command, Judge};
-use crate::paths::Place;
+use crate::paths::{Place, is_artefact};
 use crate::pipes::{Flow, filtered, printed};
 use crate::programs;
 use crate::secrets::{Secrecy, secrecy};
@@ -353,6 +353,9 @@ impl Judge<'_> {
             Scope::Device => (R4, "deletes a device"),
             Scope::System => (R4, "deletes a part of the system"),
             Scope::Home if secrecy(text).is_some() => (R4, "deletes a key"),
+            Scope::Home | Scope::Outside if elsewhere_artefact(&place.path) => {
+                (R3, "deletes what a tool makes again, in another tree")
+            }
             Scope::Home if recursive || place.whole => (R4, "deletes in the home directory"),
             Scope::Home => (R3, "deletes a file of the home directory"),
             Scope::Outside if recursive || place.whole => (R4, "deletes outside the work tree"),
@@ -394,6 +397,8 @@ impl Judge<'_> {
             (Reversibility::R2, "deletes temporary or regenerable files")
         } else if recursive {
             (Reversibility::R4, "deletes what is known only at run time")
+        } else if call.input != Flow::None {
+            (Reversibility::R3, "deletes whatever its input names")
         } else if matches!(place.scope, Scope::System | Scope::Home) && !text.starts_with('$') {
             (Reversibility::R3, "deletes what is known only at run time")
         } else {
@@ -410,6 +415,14 @@ impl Judge<'_> {
             why,
         );
     }
+}
+
+/// An artefact at least two directories below the home or the root.
+fn elsewhere_artefact(path: &str) -> bool {
+    let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let absolute_home = parent.starts_with("/home/") || parent.starts_with("/Users/");
+    let least = if absolute_home { 3 } else { 1 };
+    parent.matches('/').count() >= least && is_artefact(name)
 }
 
 /// Whether a pattern matches more than one kind of file.

@@ -151,7 +151,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         ("delete", _) if matches!(run.name, "colima" | "crane" | "skopeo") => {
             run.effect(Kind::Delete, &target, Scope::Remote, R4, "deletes an image or a machine")
         }
-        ("reset" | "rmp" | "rmi-all", _) => run.effect(
+        ("reset", _) | ("system", "reset") => run.effect(
             Kind::Delete,
             &target,
             Scope::Outside,
@@ -252,6 +252,7 @@ mod tests {
         check(
             &[
                 "docker volume rm x",
+                "podman system reset -f",
                 "docker volume prune -f",
                 "docker compose down -v",
                 "docker-compose -f x.yml down --volumes",
