@@ -25,11 +25,6 @@ impl Arg {
         Self { text: text.to_owned(), ..Self::default() }
     }
 
-    /// A dash that was quoted is still an option to the program.
-    pub(crate) fn quoted_dash(&self) -> bool {
-        false
-    }
-
     /// The text if it is proven.
     pub(crate) fn literal(&self) -> Option<&str> {
         (!self.dynamic).then_some(self.text.as_str())

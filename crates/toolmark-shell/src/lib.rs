@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod attach;
 pub mod decision;
 mod effects;
 mod expand;
@@ -22,6 +23,7 @@ mod pipes;
 mod programs;
 mod run;
 mod secrets;
+mod simple;
 mod sql;
 mod unwrap;
 mod walk;

@@ -56,7 +56,7 @@ impl Grammar {
         while let Some(arg) = args.get(at) {
             at += 1;
             let text = arg.text.as_str();
-            if text == "--" && !arg.quoted_dash() {
+            if text == "--" {
                 parsed.before_dashes = Some(parsed.operands.len());
                 if stop_at_operand {
                     return (parsed, at);

@@ -5,10 +5,7 @@
 //! is marked [`Partial`] and the rest is read on. Nesting is bounded and every
 //! byte is looked at a bounded number of times.
 
-use crate::ir::{
-    Assignment, Compound, CompoundKind, Item, Node, Operator, Partial, Pipeline, Redirection,
-    RedirectionKind, Script, Simple, Word,
-};
+use crate::ir::{Compound, CompoundKind, Item, Node, Operator, Partial, Pipeline, Script};
 
 /// How deep commands and substitutions may nest.
 pub(crate) const DEPTH: usize = 48;
@@ -118,7 +115,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Blanks, comments, line ends and the here-documents behind them.
-    fn gap(&mut self) {
+    pub(crate) fn gap(&mut self) {
         loop {
             self.blanks();
             if self.peek() == b'\n' {
@@ -354,7 +351,7 @@ impl<'a> Parser<'a> {
         CompoundKind::Subshell(body)
     }
 
-    fn close(&mut self, closer: &str) {
+    pub(crate) fn close(&mut self, closer: &str) {
         if self.looking_at(closer) {
             self.pos += closer.len();
         } else {
@@ -495,217 +492,8 @@ impl<'a> Parser<'a> {
         }
         CompoundKind::Test(words)
     }
-
-    fn redirections(&mut self) -> Vec<Redirection> {
-        let mut out = Vec::new();
-        loop {
-            self.blanks();
-            match self.redirection() {
-                Some(redirection) => out.push(redirection),
-                None => return out,
-            }
-        }
-    }
-
-    fn simple(&mut self) -> Option<Simple> {
-        let start = self.pos;
-        let mut simple = Simple::default();
-        let mut end = self.pos;
-        loop {
-            self.blanks();
-            if let Some(redirection) = self.redirection() {
-                simple.redirections.push(redirection);
-                end = self.pos;
-                continue;
-            }
-            if simple.words.is_empty()
-                && let Some(assignment) = self.assignment()
-            {
-                simple.assignments.push(assignment);
-                end = self.pos;
-                continue;
-            }
-            match self.word() {
-                Some(word) => simple.words.push(word),
-                None if self.peek() == b'(' && !simple.words.is_empty() => {
-                    // `word (`: a syntax error; the inside is read as commands.
-                    self.mark(Partial::Syntax);
-                    break;
-                }
-                None => break,
-            }
-            end = self.pos;
-        }
-        if simple.words.is_empty()
-            && simple.assignments.is_empty()
-            && simple.redirections.is_empty()
-        {
-            return None;
-        }
-        simple.span = start..end;
-        Some(simple)
-    }
-
-    fn assignment(&mut self) -> Option<Assignment> {
-        let rest = self.bytes.get(self.pos..)?;
-        let first = *rest.first()?;
-        if !(first.is_ascii_alphabetic() || first == b'_') {
-            return None;
-        }
-        let mut at = rest.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_'))?;
-        let name = self.text.get(self.pos..self.pos + at)?.to_owned();
-        if rest.get(at) == Some(&b'[') {
-            at += rest.get(at..)?.iter().take(80).position(|b| *b == b']')? + 1;
-        }
-        if rest.get(at) == Some(&b'+') {
-            at += 1;
-        }
-        if rest.get(at) != Some(&b'=') {
-            return None;
-        }
-        self.pos += at + 1;
-        let mut values = Vec::new();
-        if self.peek() == b'(' {
-            self.pos += 1;
-            loop {
-                self.gap();
-                if self.at_end() || self.peek() == b')' {
-                    break;
-                }
-                match self.word() {
-                    Some(word) => values.push(word),
-                    None => {
-                        self.mark(Partial::Syntax);
-                        self.pos += self.width();
-                    }
-                }
-            }
-            self.close(")");
-        } else {
-            let at = self.pos;
-            values.push(self.word().unwrap_or(Word { parts: Vec::new(), span: at..at }));
-        }
-        Some(Assignment { name, values })
-    }
-
-    fn redirection(&mut self) -> Option<Redirection> {
-        let mut at = 0;
-        while at < 9 && self.byte(at).is_ascii_digit() {
-            at += 1;
-        }
-        let descriptor =
-            self.text.get(self.pos..self.pos + at).and_then(|digits| digits.parse().ok());
-        let rest = self.bytes.get(self.pos + at..)?;
-        use RedirectionKind::{Append, Duplicate, HereDocument, HereString, Read, Write};
-        let (kind, len) = match rest {
-            [b'<', b'<', b'<', ..] => (HereString, 3),
-            [b'<', b'<', b'-', ..] => (HereDocument, 3),
-            [b'<', b'<', ..] => (HereDocument, 2),
-            [b'<', b'&', ..] => (Duplicate, 2),
-            [b'<', b'>', ..] => (Write, 2),
-            [b'<', b'(', ..] | [b'>', b'(', ..] => return None,
-            [b'<', ..] => (Read, 1),
-            [b'>', b'>', ..] => (Append, 2),
-            [b'>', b'|', ..] => (Write, 2),
-            [b'>', b'&', b'0'..=b'9' | b'-', ..] => (Duplicate, 2),
-            [b'>', b'&', ..] => (Write, 2),
-            [b'>', ..] => (Write, 1),
-            [b'&', b'>', b'>', ..] if at == 0 => (Append, 3),
-            [b'&', b'>', ..] if at == 0 => (Write, 2),
-            _ => return None,
-        };
-        let strip = rest.get(..3) == Some(b"<<-");
-        self.pos += at + len;
-        self.blanks();
-        let target = match self.word() {
-            Some(word) => word,
-            None => {
-                self.mark(Partial::Syntax);
-                Word::default()
-            }
-        };
-        let mut redirection = Redirection { kind, descriptor, target, body: None };
-        if kind == HereDocument {
-            let id = self.bodies.len();
-            self.bodies.push(None);
-            let source = self.text.get(redirection.target.span.clone()).unwrap_or("");
-            let expands = !source.contains(['\'', '"', '\\']);
-            let delimiter = redirection.target.literal().unwrap_or_else(|| source.to_owned());
-            self.pending.push(Pending { delimiter, expands, strip, id });
-            redirection.descriptor = Some(u32::try_from(id).unwrap_or(u32::MAX));
-        }
-        Some(redirection)
-    }
 }
 
 fn empty_parentheses(rest: &str) -> bool {
     rest.get(1..).is_some_and(|inner| inner.trim_start_matches([' ', '\t']).starts_with(')'))
-}
-
-impl Script {
-    /// Puts the bodies where their operators stand.
-    fn attach(&mut self, bodies: &mut [Option<crate::ir::HereDocument>]) {
-        if bodies.is_empty() {
-            return;
-        }
-        for item in &mut self.items {
-            for stage in &mut item.pipeline.stages {
-                stage.attach(bodies);
-            }
-        }
-    }
-}
-
-impl Node {
-    fn attach(&mut self, bodies: &mut [Option<crate::ir::HereDocument>]) {
-        let redirections = match self {
-            Self::Simple(simple) => {
-                let words = simple.words.iter_mut();
-                let values = simple.assignments.iter_mut().flat_map(|a| a.values.iter_mut());
-                for word in words.chain(values) {
-                    attach_parts(&mut word.parts, bodies);
-                }
-                &mut simple.redirections
-            }
-            Self::Compound(compound) => {
-                match &mut compound.kind {
-                    CompoundKind::Subshell(script) | CompoundKind::Group(script) => {
-                        script.attach(bodies);
-                    }
-                    CompoundKind::Branches(scripts) | CompoundKind::Case { arms: scripts, .. } => {
-                        for script in scripts {
-                            script.attach(bodies);
-                        }
-                    }
-                    CompoundKind::For { body, .. } => body.attach(bodies),
-                    CompoundKind::Function { body, .. } => body.attach(bodies),
-                    CompoundKind::Test(_) => {}
-                }
-                &mut compound.redirections
-            }
-        };
-        for redirection in redirections {
-            if redirection.kind != RedirectionKind::HereDocument {
-                continue;
-            }
-            let id = redirection.descriptor.take();
-            let slot = id.and_then(|id| bodies.get_mut(id as usize));
-            redirection.body = slot.and_then(Option::take);
-        }
-    }
-}
-
-fn attach_parts(parts: &mut [crate::ir::Part], bodies: &mut [Option<crate::ir::HereDocument>]) {
-    for part in parts {
-        match part {
-            crate::ir::Part::Command { script, .. } | crate::ir::Part::Process(script) => {
-                script.attach(bodies);
-            }
-            crate::ir::Part::Arithmetic(inner) => attach_parts(inner, bodies),
-            crate::ir::Part::Parameter { default: Some(word), .. } => {
-                attach_parts(&mut word.parts, bodies);
-            }
-            _ => {}
-        }
-    }
 }

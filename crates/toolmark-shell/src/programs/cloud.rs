@@ -195,8 +195,7 @@ pub(super) fn knows(name: &str) -> bool {
 }
 
 /// Options that stand before the words and take a value.
-fn valued(name: &str, text: &str) -> bool {
-    let _ = name;
+fn valued(text: &str) -> bool {
     text.starts_with('-')
         && !text.contains('=')
         && matches!(
@@ -248,7 +247,7 @@ fn valued(name: &str, text: &str) -> bool {
 }
 
 /// The words that are neither options nor their values.
-pub(super) fn words<'a>(name: &str, args: &'a [Arg]) -> Vec<&'a str> {
+pub(super) fn words(args: &[Arg]) -> Vec<&str> {
     let mut out = Vec::new();
     let mut skip = false;
     for arg in args {
@@ -257,7 +256,7 @@ pub(super) fn words<'a>(name: &str, args: &'a [Arg]) -> Vec<&'a str> {
             continue;
         }
         if text.starts_with('-') && text.len() > 1 {
-            skip = valued(name, text);
+            skip = valued(text);
         } else {
             out.push(text);
         }
@@ -272,7 +271,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     {
         return;
     }
-    let words = words(run.name, args);
+    let words = words(args);
     let target = words.join(" ");
     let has = |flag: &str| args.iter().any(|arg| arg.text == flag);
     let reach = match run.name {

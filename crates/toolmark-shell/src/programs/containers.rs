@@ -76,13 +76,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         return self::compose(run, rest.get(at..).unwrap_or_default());
     }
     let rest = args.get(1..).unwrap_or_default();
-    let parsed = Grammar { short: "ft", long: VALUES, single_dash: false }.parse(rest);
     let flat = Grammar { long: VALUES, ..Grammar::default() }.parse(rest);
     let all = flat.has("a", "all");
     let force = flat.on("f", "force");
     let target = words.join(" ");
     let second = words.get(1).copied().unwrap_or("");
-    drop(parsed);
     match (first, second) {
         ("system", "prune") => {
             let level = if flat.exact("volumes") { R4 } else { R3 };

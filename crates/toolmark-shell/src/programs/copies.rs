@@ -100,7 +100,7 @@ fn copy(run: &mut Run<'_, '_>) {
 }
 
 /// Whether an operand names another machine.
-pub(super) fn is_remote(text: &str) -> bool {
+fn is_remote(text: &str) -> bool {
     let Some((host, _)) = text.split_once(':') else { return false };
     !host.is_empty() && !host.contains('/') && !host.starts_with('.') && host.len() > 1
 }

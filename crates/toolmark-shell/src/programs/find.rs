@@ -76,6 +76,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     if roots.is_empty() {
         roots.push(Arg::plain("."));
     }
+    if roots.len() > ROOTS {
+        roots.truncate(ROOTS);
+        run.judge.note(Some(crate::ir::Partial::TooDeep));
+    }
     // A test before the action narrows what it hits.
     let mut narrowed = false;
     let call = run.call;
@@ -151,6 +155,16 @@ fn delete(run: &mut Run<'_, '_>, root: &Arg, narrowed: bool) {
     );
 }
 
+/// How many starting points are looked at.
+const ROOTS: usize = 64;
+
+/// Whether names are matched by a pattern rather than given.
+fn by_pattern(args: &[Arg]) -> bool {
+    args.windows(2).any(|pair| {
+        matches!(pair, [test, value] if test.text.ends_with("name") && value.text.contains('*'))
+    })
+}
+
 fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Arg, narrowed: bool) {
     let Some(program) = command.first() else { return };
     let name = crate::run::program_name(&program.text);
@@ -158,10 +172,7 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Arg, narrowed: bool) {
         let recursive = command.iter().any(|arg| {
             arg.text.starts_with('-') && arg.text.contains(['r', 'R']) && arg.text != "--force"
         });
-        let by_pattern = run.args.windows(2).any(|pair| {
-            matches!(pair, [test, value] if test.text.ends_with("name") && value.text.contains('*'))
-        });
-        if recursive && by_pattern && root.text.ends_with("/build") {
+        if recursive && root.text.ends_with("/build") && by_pattern(run.args) {
             // Directories that merely match a pattern are not known to be artefacts.
             run.ask(Kind::Delete, &root.text, Scope::TreeUntracked, "deletes everything it finds");
         } else if name != "rmdir" {

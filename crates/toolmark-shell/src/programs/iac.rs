@@ -7,7 +7,7 @@ use crate::run::Run;
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     let args = run.args;
-    let words = super::cloud::words(run.name, args);
+    let words = super::cloud::words(args);
     let has = |flags: &[&str]| {
         args.iter().any(|arg| {
             flags.contains(&arg.text.trim_start_matches('-').split('=').next().unwrap_or(""))

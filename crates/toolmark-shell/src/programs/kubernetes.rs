@@ -12,7 +12,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     if super::only_informs(own) {
         return;
     }
-    let words = super::cloud::words(run.name, own);
+    let words = super::cloud::words(own);
     let target = words.join(" ");
     let has = |flags: &[&str]| {
         own.iter().any(|arg| flags.contains(&arg.text.split('=').next().unwrap_or("")))

@@ -14,6 +14,7 @@ mod directory;
 mod find;
 mod frameworks;
 mod git;
+mod git_config;
 mod git_refs;
 mod iac;
 mod interpreters;

@@ -1,7 +1,6 @@
 //! The network: requests that delete, downloads that are run or written, data
 //! that leaves the machine, connections that give a shell away.
 
-use super::copies::is_remote;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::options::Grammar;
@@ -196,23 +195,6 @@ fn request(run: &mut Run<'_, '_>) {
                 .map(|(_, file)| file.split(';').next().unwrap_or(file)),
             _ => None,
         };
-        let data = matches!(
-            given.name,
-            "d" | "data"
-                | "data-binary"
-                | "data-raw"
-                | "data-urlencode"
-                | "data-ascii"
-                | "json"
-                | "F"
-                | "form"
-                | "T"
-                | "upload-file"
-                | "post-data"
-                | "body-data"
-                | "post-file"
-                | "body-file"
-        );
         if let Some(file) = file {
             let path = run.judge.place(file).path;
             sends |= file == "-" && call.input == Flow::Secret;
@@ -220,7 +202,6 @@ fn request(run: &mut Run<'_, '_>) {
                 matches!(&call.input, Flow::File(input) if file == "-" && secrecy(input).is_some());
             sends |= secrecy(file).is_some() || run.judge.copies.contains(&path);
         }
-        let _ = data;
         match given.name {
             "o" | "output" if run.name != "wget" => write(run, value, given.dynamic),
             "O" | "output-document" if run.name == "wget" => write(run, value, given.dynamic),
@@ -297,8 +278,7 @@ fn ssh(run: &mut Run<'_, '_>) {
     let grammar = Grammar { short: "BbcDEeFIiJLlmOopQRSWw", ..Grammar::default() };
     let (_, at) = grammar.parse_until(run.args, true);
     let host = run.args.get(at).map_or("", |arg| arg.text.as_str()).to_owned();
-    let (parsed, used) = grammar.parse_until(run.args.get(at + 1..).unwrap_or_default(), true);
-    drop(parsed);
+    let (_, used) = grammar.parse_until(run.args.get(at + 1..).unwrap_or_default(), true);
     let command: Vec<&str> = run
         .args
         .get(at + 1 + used..)
@@ -334,7 +314,6 @@ fn ssh(run: &mut Run<'_, '_>) {
             effect.scope = Scope::Remote;
         }
     }
-    let _ = is_remote;
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         } else {
             1
         };
-        return package_program(run, skip, words.get(skip).copied().unwrap_or(""));
+        return package_program(run, words.get(skip).copied().unwrap_or(""));
     }
     if only_informs(args) {
         return;
@@ -241,14 +241,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 | "sst"
         )
     ) {
-        package_program(run, 0, script);
+        package_program(run, script);
     }
 }
 
-fn package_program(run: &mut Run<'_, '_>, skip: usize, program: &str) {
+fn package_program(run: &mut Run<'_, '_>, program: &str) {
     let at = run.args.iter().position(|arg| arg.text == program);
     let Some(at) = at.filter(|_| !program.is_empty()) else {
-        let _ = skip;
         return;
     };
     let mut words: Vec<Arg> = run.args.get(at..).unwrap_or_default().to_vec();
