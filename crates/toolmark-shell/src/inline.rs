@@ -269,7 +269,7 @@ fn literal_call(
         while let (Some(Token::Code(between)), Some(Token::Text(word))) =
             (tokens.get(at), tokens.get(at + 1))
         {
-            if between.trim().trim_matches(['[', ' ', ',']) != "" || words.len() > 64 {
+            if !between.trim().trim_matches(['[', ' ', ',']).is_empty() || words.len() > 64 {
                 break;
             }
             words.push(word.clone());

@@ -269,7 +269,7 @@ fn code(run: &mut Run<'_, '_>) {
             ),
             Flow::File(path) => file(run, Some(&Arg::plain(&path))),
             // Many programs are fed data by a pipe; without a script it is code.
-            Flow::Unknown if rest.first().is_some() || run.args.is_empty() => {
+            Flow::Unknown if !rest.is_empty() || run.args.is_empty() => {
                 run.sure(
                     Kind::ExecuteUntrusted,
                     "its input",

@@ -168,9 +168,8 @@ fn request(run: &mut Run<'_, '_>) {
         .unwrap_or("")
         .to_owned();
     let url = parsed.value("", "url").map_or(url, str::to_owned);
-    if method == "DELETE" {
-        run.remote(&url, "sends a request to delete");
-    } else if ["_delete_by_query", "_update_by_query"].iter().any(|piece| url.contains(piece)) {
+    let by_query = ["_delete_by_query", "_update_by_query"].iter().any(|piece| url.contains(piece));
+    if method == "DELETE" || by_query {
         run.remote(&url, "sends a request to delete");
     } else if url.contains("/_close") || url.contains("_forcemerge") {
         run.ask(Kind::RemoteState, &url, Scope::Remote, "changes an index");

@@ -95,7 +95,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         name,
         "grep" | "egrep" | "fgrep" | "ugrep" | "zgrep" | "rg" | "ag" | "ack" | "batgrep"
     ) && !parsed.has("e", "regexp")
-        && !(parsed.has("f", "file") && name != "rg")
+        && (name == "rg" || !parsed.has("f", "file"))
         && !parsed.exact("files");
     let has_program = matches!(name, "awk" | "gawk" | "mawk" | "nawk") && !parsed.has("f", "file")
         || matches!(name, "jq" | "yq") && !parsed.has("f", "from-file");
