@@ -97,7 +97,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     == Scope::TreeArtefact
             {
                 for root in &mut roots {
-                    if run.judge.place(&root.text).scope == Scope::TreeUntracked {
+                    if matches!(
+                        run.judge.place(&root.text).scope,
+                        Scope::TreeUntracked | Scope::Outside | Scope::Home
+                    ) {
                         root.text.push_str("/build");
                     }
                 }
@@ -140,7 +143,10 @@ fn delete(run: &mut Run<'_, '_>, root: &Arg, narrowed: bool) {
     let (level, certainty) = match (scratch, root.dynamic) {
         (true, _) => (Reversibility::R2, Certainty::Proven),
         (_, true) => (Reversibility::R4, Certainty::Unresolved),
-        _ if narrowed && matches!(place.scope, Scope::TreeUntracked | Scope::TreeTracked) => {
+        _ if narrowed
+            && (matches!(place.scope, Scope::TreeUntracked | Scope::TreeTracked)
+                || root.text.ends_with("/build")) =>
+        {
             (Reversibility::R3, Certainty::Proven)
         }
         _ => (Reversibility::R4, Certainty::Proven),
@@ -218,7 +224,7 @@ mod tests {
                 "find . -delete",
                 "find / -name x -delete",
                 "find . -type f -exec rm {} \\;",
-                "find ~ -name '*.tmp' -delete",
+                "find ~ -name '*.md' -delete",
                 "find . -exec sh -c 'rm -rf /' \\;",
                 "find . -fprint /etc/passwd",
                 "find src -type f -print0 -exec shred {} +",
@@ -228,6 +234,7 @@ mod tests {
                 "find . -name x -exec rm {} ;",
                 "find \"$D\" -delete",
                 "fd -e tmp -x rm",
+                "find /srv/a -name __pycache__ -exec rm -rf {} +",
                 "find . -name '*.rs' -exec rm -f {} +",
             ],
             &[
