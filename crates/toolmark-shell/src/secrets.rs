@@ -157,8 +157,7 @@ pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
     (account
         || (has("/.ssh/") && !harmless)
         || name.contains("secret")
-        || name.contains("password")
-        || name.contains("sensitive"))
+        || name.contains("password"))
     .then_some(Secrecy::Private)
 }
 

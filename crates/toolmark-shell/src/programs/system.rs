@@ -36,11 +36,7 @@ fn takes_over(name: &str, value: &str) -> bool {
                 || value.starts_with("ssh ") && !value.contains("ProxyCommand")
                 || matches!(value, "ssh" | "true" | "echo" | "/bin/true"))
         }
-        "PATH" => {
-            value.starts_with("/tmp")
-                || value.starts_with("/malicious")
-                || value.starts_with("/dev/shm")
-        }
+        "PATH" => value.starts_with("/tmp") || value.starts_with("/dev/shm"),
         _ => false,
     }
 }
