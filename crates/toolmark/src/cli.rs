@@ -1,7 +1,7 @@
 //! The command line: what can be asked for, and the words that explain it.
 
 use crate::commands::{
-    completions, convert, formats, grade, graders, init, lint, schema, show, stats,
+    completions, convert, formats, grade, graders, guard, init, lint, schema, show, stats,
 };
 use crate::exit;
 use crate::printer::{Color, Printer, Verbosity};
@@ -49,6 +49,7 @@ pub(crate) enum Command {
     Convert(convert::Convert),
     Grade(Box<grade::Grade>),
     Lint(lint::Lint),
+    Guard(guard::Guard),
     Init(init::Init),
     Graders(graders::Graders),
     Schema(schema::Schema),

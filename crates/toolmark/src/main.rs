@@ -58,6 +58,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
         Command::Convert(convert) => convert.run(printer),
         Command::Grade(grade) => grade.run(printer),
         Command::Lint(lint) => lint.run(printer),
+        Command::Guard(guard) => guard.run(printer),
         Command::Init(init) => init.run(printer),
         Command::Graders(graders) => graders.run(printer),
         Command::Schema(schema) => schema.run(printer),

@@ -5,6 +5,7 @@ pub(crate) mod convert;
 pub(crate) mod formats;
 pub(crate) mod grade;
 pub(crate) mod graders;
+pub(crate) mod guard;
 pub(crate) mod init;
 pub(crate) mod lint;
 pub(crate) mod schema;

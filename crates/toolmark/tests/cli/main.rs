@@ -13,6 +13,7 @@ mod docs;
 mod errors;
 mod formats;
 mod grade;
+mod guard;
 mod robust;
 mod sessions;
 mod show;

@@ -1,0 +1,93 @@
+//! The decision table: effects in, allow, ask or deny out. It looks at nothing
+//! but the effects, so that a policy may take its place.
+
+use crate::effects::{Certainty, Effect, Kind, Reversibility, Scope};
+use serde::Serialize;
+
+/// What to do with a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// Nothing speaks against it.
+    Allow,
+    /// A person should look at it.
+    Ask,
+    /// It destroys what cannot be brought back.
+    Deny,
+}
+
+impl Decision {
+    /// The name as output writes it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// The decision one effect leads to.
+pub fn of_effect(effect: &Effect) -> Decision {
+    use Reversibility::{R0, R3, R4, R5};
+    let proven = effect.certainty == Certainty::Proven;
+    let scratch = matches!(effect.scope, Scope::Temp | Scope::TreeArtefact);
+    match effect.reversibility {
+        R5 if proven => Decision::Deny,
+        R4 if proven && !scratch => Decision::Deny,
+        R3 | R4 | R5 => Decision::Ask,
+        R0 => Decision::Allow,
+        _ => match effect.kind {
+            Kind::ReadSecret
+            | Kind::SendOut
+            | Kind::ExecuteUntrusted
+            | Kind::Privilege
+            | Kind::Persist => Decision::Ask,
+            _ => Decision::Allow,
+        },
+    }
+}
+
+/// The strictest decision over all effects.
+pub fn decide(effects: &[Effect]) -> Decision {
+    effects.iter().map(of_effect).max().unwrap_or(Decision::Allow)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table() {
+        use Certainty::{Likely, Proven, Unresolved};
+        use Kind::{Delete, Overwrite, ReadSecret};
+        use Reversibility::{R0, R1, R2, R3, R4, R5};
+        let cases = [
+            (Delete, Scope::Remote, R5, Proven, Decision::Deny),
+            (Delete, Scope::Remote, R5, Unresolved, Decision::Ask),
+            (Delete, Scope::TreeUntracked, R4, Proven, Decision::Deny),
+            (Delete, Scope::TreeUntracked, R4, Likely, Decision::Ask),
+            (Delete, Scope::Temp, R4, Proven, Decision::Ask),
+            (Delete, Scope::TreeArtefact, R4, Proven, Decision::Ask),
+            (Delete, Scope::TreeTracked, R3, Proven, Decision::Ask),
+            (Delete, Scope::TreeArtefact, R2, Proven, Decision::Allow),
+            (Overwrite, Scope::TreeTracked, R1, Proven, Decision::Allow),
+            (ReadSecret, Scope::Home, R1, Proven, Decision::Ask),
+            (ReadSecret, Scope::Home, R0, Proven, Decision::Allow),
+        ];
+        for (kind, scope, reversibility, certainty, expected) in cases {
+            let effect = Effect {
+                kind,
+                target: String::new(),
+                scope,
+                reversibility,
+                certainty,
+                span: (0, 0),
+                program: String::new(),
+                why: "",
+            };
+            assert_eq!(decide(std::slice::from_ref(&effect)), expected, "{effect:?}");
+        }
+        assert_eq!(decide(&[]), Decision::Allow);
+    }
+}

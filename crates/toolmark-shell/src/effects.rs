@@ -1,0 +1,146 @@
+//! The vocabulary of effects: what a command changes, where, how far it can be
+//! undone, and how sure that is.
+
+use serde::Serialize;
+
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        pub enum $name {
+            $($(#[$inner])* #[serde(rename = $text)] $variant,)*
+        }
+
+        impl $name {
+            /// The name as output writes it.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+words! {
+    /// What an effect does.
+    Kind {
+        /// Something is removed.
+        Delete = "delete",
+        /// Content is replaced or cut.
+        Overwrite = "overwrite",
+        /// Uncommitted or unreferenced work of a version control system is dropped.
+        DiscardVcs = "discard-vcs",
+        /// Recorded history changes or loses its safety net.
+        RewriteHistory = "rewrite-history",
+        /// Something others see changes.
+        RemoteState = "remote-state-change",
+        /// Rights are raised or changed.
+        Privilege = "privilege",
+        /// Code from elsewhere, or text put together at run time, is executed.
+        ExecuteUntrusted = "execute-untrusted",
+        /// A secret is shown or copied.
+        ReadSecret = "read-secret",
+        /// Data leaves the machine.
+        SendOut = "send-out",
+        /// Something takes effect in later sessions, or weakens a protection.
+        Persist = "persist",
+        /// Something running is stopped.
+        StopService = "stop-service",
+        /// It costs money or publishes for good.
+        Spend = "spend",
+    }
+}
+
+words! {
+    /// Where the target of an effect lies.
+    Scope {
+        /// In the work tree, made by a tool that can make it again.
+        TreeArtefact = "tree-artefact",
+        /// In the work tree and under version control.
+        TreeTracked = "tree-tracked",
+        /// In the work tree and, as far as is known, not under version control.
+        TreeUntracked = "tree-untracked",
+        /// The data of the version control system.
+        VcsMetadata = "vcs-metadata",
+        /// A place for temporary files.
+        Temp = "temp",
+        /// The user's home outside the work tree.
+        Home = "home",
+        /// Elsewhere on the machine.
+        Outside = "outside",
+        /// A part of the operating system.
+        System = "system",
+        /// A device.
+        Device = "device",
+        /// Another machine or a service.
+        Remote = "remote",
+        /// Not known before it runs.
+        Unknown = "unknown",
+    }
+}
+
+words! {
+    /// How far an effect can be undone.
+    Reversibility {
+        /// No state changes.
+        R0 = "r0",
+        /// Undone by the same tool.
+        R1 = "r1",
+        /// Can be made again.
+        R2 = "r2",
+        /// Recoverable with effort.
+        R3 = "r3",
+        /// Gone locally.
+        R4 = "r4",
+        /// Gone or public for others.
+        R5 = "r5",
+    }
+}
+
+words! {
+    /// How sure an effect is.
+    Certainty {
+        /// The text proves it.
+        Proven = "proven",
+        /// Most likely, from the shape of the text.
+        Likely = "likely",
+        /// A word that decides is known only at run time.
+        Unresolved = "unresolved",
+    }
+}
+
+words! {
+    /// How much of the text was understood.
+    Coverage {
+        /// All of it.
+        Complete = "complete",
+        /// A part was unreadable or too deep.
+        Partial = "partial",
+    }
+}
+
+/// One thing a command would do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Effect {
+    /// What it does.
+    pub kind: Kind,
+    /// To what: a path, a reference, a resource.
+    pub target: String,
+    /// Where the target lies.
+    pub scope: Scope,
+    /// How far it can be undone.
+    pub reversibility: Reversibility,
+    /// How sure it is.
+    pub certainty: Certainty,
+    /// The command's byte range in the source.
+    pub span: (usize, usize),
+    /// The program that does it.
+    pub program: String,
+    /// Why this is so, in a few words.
+    pub why: &'static str,
+}

@@ -1,0 +1,577 @@
+//! The judge: walks a script in the order it would run, follows the working
+//! directory, variables and pipes, and collects effects.
+
+use crate::decision::{Decision, decide, of_effect};
+use crate::effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
+use crate::expand::{Arg, Value, Variables, expand};
+use crate::fallback;
+use crate::ir::{
+    CompoundKind, Node, Partial, Pipeline, Redirection, RedirectionKind, Script, Simple, scripts_of,
+};
+use crate::parse::parse;
+use crate::paths::{Place, is_harmless_device};
+use crate::pipes::{Flow, makes_temporary};
+use serde::Serialize;
+
+/// What is known about the place a command runs in. The default is the root of
+/// a git work tree outside the home and temp directories.
+#[derive(Clone, Copy, Default)]
+pub struct Context<'a> {
+    /// The working directory.
+    pub cwd: Option<&'a str>,
+    /// The directories that may be written to; empty means the working directory.
+    pub roots: &'a [&'a str],
+    /// The home directory.
+    pub home: Option<&'a str>,
+    /// Further directories for temporary files.
+    pub temp: &'a [&'a str],
+    /// Programs that only run the command behind them.
+    pub wrappers: &'a [&'a str],
+    /// What is known about files.
+    pub facts: Option<&'a dyn Facts>,
+}
+
+impl std::fmt::Debug for Context<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context")
+            .field("cwd", &self.cwd)
+            .field("roots", &self.roots)
+            .field("home", &self.home)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Facts a caller may know about files; `None` is "not known".
+pub trait Facts {
+    /// Whether the file is under version control.
+    fn tracked(&self, path: &str) -> Option<bool>;
+    /// Whether the file exists.
+    fn exists(&self, path: &str) -> Option<bool>;
+}
+
+/// What a command would do, and whether it should.
+#[derive(Debug, Clone, Serialize)]
+pub struct Judgement {
+    /// The decision.
+    pub decision: Decision,
+    /// What it would do.
+    pub effects: Vec<Effect>,
+    /// How much of the text was understood.
+    pub coverage: Coverage,
+    /// Why, in one line.
+    pub reason: String,
+    /// The commands that would run, the inner ones of wrappers too.
+    #[serde(skip)]
+    pub commands: Vec<Command>,
+}
+
+/// A command that would run.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// The program without its directory.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<Arg>,
+    /// The byte range of the command it stands in.
+    pub span: (usize, usize),
+}
+
+/// How deep texts inside texts are followed.
+const DEPTH: usize = 8;
+/// How many commands are looked at.
+const BUDGET: usize = 600;
+
+/// Judges a command line.
+pub fn judge(command: &str, context: &Context<'_>) -> Judgement {
+    let script = parse(command);
+    let mut judge = Judge::new(context);
+    judge.note(script.partial);
+    judge.script(&script, &Call::default());
+    if script.partial == Some(Partial::TooDeep) {
+        // The part that was not read may hold anything: look for words.
+        fallback::scan(command, &mut judge);
+    }
+    judge.finish()
+}
+
+/// What surrounds a command.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Call {
+    /// The byte range in the source.
+    pub(crate) span: (usize, usize),
+    /// The range is that of an outer text.
+    pub(crate) fixed: bool,
+    /// What it reads.
+    pub(crate) input: Flow,
+    /// The variables set for it alone.
+    pub(crate) env: Vec<(String, Arg)>,
+    /// It runs inside a substitution, a trap or at the end of a pipe.
+    pub(crate) indirect: bool,
+    /// A secret stands in its words.
+    pub(crate) secret: bool,
+    /// A download stands in its words.
+    pub(crate) remote: bool,
+}
+
+pub(crate) struct Judge<'c> {
+    pub(crate) context: &'c Context<'c>,
+    pub(crate) cwd: Option<String>,
+    pub(crate) variables: Variables,
+    functions: Vec<(String, Node)>,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) commands: Vec<Command>,
+    /// Files that were downloaded, and files that hold secrets.
+    pub(crate) downloads: Vec<String>,
+    pub(crate) copies: Vec<String>,
+    pub(crate) depth: usize,
+    budget: usize,
+    overrun: bool,
+    partial: bool,
+}
+
+impl<'c> Judge<'c> {
+    pub(crate) fn new(context: &'c Context<'c>) -> Self {
+        Self {
+            context,
+            cwd: Some(context.start()),
+            variables: Variables::default(),
+            functions: Vec::new(),
+            effects: Vec::new(),
+            commands: Vec::new(),
+            downloads: Vec::new(),
+            copies: Vec::new(),
+            depth: 0,
+            budget: BUDGET,
+            overrun: false,
+            partial: false,
+        }
+    }
+
+    pub(crate) fn note(&mut self, partial: Option<Partial>) {
+        self.partial |= partial.is_some();
+        self.overrun |= partial == Some(Partial::TooDeep);
+    }
+
+    pub(crate) fn finish(self) -> Judgement {
+        let mut decision = decide(&self.effects);
+        let coverage =
+            if self.partial || self.overrun { Coverage::Partial } else { Coverage::Complete };
+        let worst = self.effects.iter().find(|effect| of_effect(effect) == decision);
+        let reason = match worst {
+            _ if self.overrun && decision == Decision::Allow => {
+                decision = Decision::Ask;
+                "nests deeper or is longer than is followed".to_owned()
+            }
+            Some(effect) if decision != Decision::Allow => {
+                format!("{}: {}: {}", effect.program, effect.why, effect.target)
+            }
+            _ => "no destructive effect found".to_owned(),
+        };
+        Judgement { decision, effects: self.effects, coverage, reason, commands: self.commands }
+    }
+
+    pub(crate) fn place(&self, path: &str) -> Place {
+        self.context.place(self.cwd.as_deref(), path)
+    }
+
+    /// Judges text that a command executes.
+    pub(crate) fn text(&mut self, text: &str, call: &Call) {
+        if self.depth >= DEPTH {
+            self.overrun = true;
+            return;
+        }
+        self.depth += 1;
+        let script = parse(text);
+        self.note(script.partial);
+        let call = Call { fixed: true, ..call.clone() };
+        self.script(&script, &call);
+        self.depth -= 1;
+    }
+
+    pub(crate) fn script(&mut self, script: &Script, call: &Call) {
+        for item in &script.items {
+            self.pipeline(&item.pipeline, call);
+        }
+    }
+
+    fn pipeline(&mut self, pipeline: &Pipeline, call: &Call) -> Flow {
+        let mut flow = call.input.clone();
+        for (index, stage) in pipeline.stages.iter().enumerate() {
+            let call = Call {
+                input: std::mem::take(&mut flow),
+                indirect: call.indirect || index > 0,
+                ..call.clone()
+            };
+            flow = self.node(stage, &call);
+        }
+        flow
+    }
+
+    fn node(&mut self, node: &Node, call: &Call) -> Flow {
+        match node {
+            Node::Simple(simple) => self.simple(simple, call),
+            Node::Compound(compound) => {
+                let call = &self.call_at(call, &compound.span);
+                let mut call = call.clone();
+                self.substitutions_of_redirections(&compound.redirections, &mut call);
+                let text = self.redirections(&compound.redirections, "redirection", &call);
+                if text != Flow::None {
+                    call.input = text;
+                }
+                self.compound(&compound.kind, &call)
+            }
+        }
+    }
+
+    fn call_at(&self, call: &Call, span: &std::ops::Range<usize>) -> Call {
+        let mut call = call.clone();
+        if !call.fixed {
+            call.span = (span.start, span.end);
+        }
+        call
+    }
+
+    fn compound(&mut self, kind: &CompoundKind, call: &Call) -> Flow {
+        match kind {
+            CompoundKind::Subshell(script) => {
+                let (cwd, variables) = (self.cwd.clone(), self.variables.clone());
+                self.script(script, call);
+                (self.cwd, self.variables) = (cwd, variables);
+            }
+            CompoundKind::Group(script) => self.script(script, call),
+            CompoundKind::Branches(scripts) => {
+                for script in scripts {
+                    self.script(script, call);
+                }
+            }
+            CompoundKind::Case { word, arms } => {
+                let mut call = call.clone();
+                self.substitutions(&word.parts, &mut call);
+                for script in arms {
+                    self.script(script, &call);
+                }
+            }
+            CompoundKind::For { name, words, body } => {
+                let mut call = call.clone();
+                let mut values = Vec::new();
+                let mut known = true;
+                for word in words {
+                    self.substitutions(&word.parts, &mut call);
+                    for arg in expand(word, &self.variables, self.cwd.as_deref()) {
+                        known &= !arg.dynamic;
+                        values.push(arg.text);
+                    }
+                }
+                values.truncate(32);
+                let value =
+                    if known && !values.is_empty() { Value::Texts(values) } else { Value::Dynamic };
+                self.variables.set(name, value);
+                self.script(body, &call);
+            }
+            CompoundKind::Function { name, body } => self.define(name, body, call),
+            CompoundKind::Test(words) => {
+                let mut call = call.clone();
+                for word in words {
+                    self.substitutions(&word.parts, &mut call);
+                }
+            }
+        }
+        Flow::Unknown
+    }
+
+    /// A function runs when it is called; one that only multiplies itself is
+    /// known for what it is.
+    fn define(&mut self, name: &str, body: &Node, call: &Call) {
+        if multiplies(body, name) {
+            self.push(
+                call,
+                name,
+                Kind::StopService,
+                "the machine",
+                Scope::System,
+                Reversibility::R4,
+                Certainty::Proven,
+                "starts itself without end",
+            );
+            return;
+        }
+        if self.functions.len() < 64 {
+            self.functions.push((name.to_owned(), body.clone()));
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one effect has this many parts")]
+    pub(crate) fn push(
+        &mut self,
+        call: &Call,
+        program: &str,
+        kind: Kind,
+        target: &str,
+        scope: Scope,
+        reversibility: Reversibility,
+        certainty: Certainty,
+        why: &'static str,
+    ) {
+        if self.effects.len() < 256 {
+            self.effects.push(Effect {
+                kind,
+                target: target.to_owned(),
+                scope,
+                reversibility,
+                certainty,
+                span: call.span,
+                program: program.to_owned(),
+                why,
+            });
+        }
+    }
+
+    /// Runs the substitutions in a word, in a subshell each.
+    pub(crate) fn substitutions(&mut self, parts: &[crate::ir::Part], call: &mut Call) {
+        let mut scripts = Vec::new();
+        scripts_of(parts, &mut scripts);
+        for part in parts {
+            if let crate::ir::Part::Parameter { name, .. } = part {
+                match self.variables.get(name) {
+                    Some(Value::Secret) => call.secret = true,
+                    Some(Value::Remote) => call.remote = true,
+                    _ => {}
+                }
+            }
+        }
+        for script in scripts {
+            let (cwd, variables) = (self.cwd.clone(), self.variables.clone());
+            let before = self.effects.len();
+            let inner = Call { indirect: true, input: Flow::None, ..call.clone() };
+            let mut flow = Flow::None;
+            self.depth += 1;
+            if self.depth > 40 {
+                self.overrun = true;
+            } else {
+                for item in &script.items {
+                    flow = self.pipeline(&item.pipeline, &inner);
+                }
+            }
+            self.depth -= 1;
+            call.remote |= flow == Flow::Remote;
+            call.secret |= flow == Flow::Secret
+                || self.effects.iter().skip(before).any(|effect| effect.kind == Kind::ReadSecret);
+            (self.cwd, self.variables) = (cwd, variables);
+        }
+    }
+
+    fn substitutions_of_redirections(&mut self, redirections: &[Redirection], call: &mut Call) {
+        for redirection in redirections {
+            self.substitutions(&redirection.target.parts, call);
+            if let Some(body) = &redirection.body {
+                self.substitutions(&body.parts, call);
+            }
+        }
+    }
+
+    fn simple(&mut self, simple: &Simple, call: &Call) -> Flow {
+        if self.budget == 0 {
+            self.overrun = true;
+            return Flow::Unknown;
+        }
+        self.budget -= 1;
+        let mut call = self.call_at(call, &simple.span);
+        for assignment in &simple.assignments {
+            let mut inside = Call { secret: false, remote: false, ..call.clone() };
+            for word in &assignment.values {
+                self.substitutions(&word.parts, &mut inside);
+            }
+            call.secret |= inside.secret;
+            call.remote |= inside.remote;
+            let value = self.assigned(assignment, &inside);
+            if simple.words.is_empty() {
+                self.variables.set(&assignment.name, value);
+            } else {
+                let args = assignment
+                    .values
+                    .first()
+                    .map(|word| expand(word, &self.variables, self.cwd.as_deref()))
+                    .unwrap_or_default();
+                let arg = args.into_iter().next().unwrap_or_default();
+                call.env.push((assignment.name.clone(), arg));
+            }
+        }
+        for word in &simple.words {
+            self.substitutions(&word.parts, &mut call);
+        }
+        self.substitutions_of_redirections(&simple.redirections, &mut call);
+        let mut args = Vec::with_capacity(simple.words.len());
+        for word in &simple.words {
+            args.extend(expand(word, &self.variables, self.cwd.as_deref()));
+        }
+        let program = args.first().map_or("redirection", |arg| arg.text.as_str()).to_owned();
+        let before = self.effects.len();
+        let text = self.redirections(&simple.redirections, &program, &call);
+        if text != Flow::None {
+            call.input = text;
+        }
+        if args.is_empty() {
+            return Flow::None;
+        }
+        let output = self.run(args, &call);
+        self.remember_written(&simple.redirections, &output);
+        let reads = self.effects.iter().skip(before).any(|effect| effect.kind == Kind::ReadSecret);
+        if reads { Flow::Secret } else { output }
+    }
+
+    fn assigned(&self, assignment: &crate::ir::Assignment, inside: &Call) -> Value {
+        if let [word] = assignment.values.as_slice()
+            && let [crate::ir::Part::Command { script, .. }] = word.parts.as_slice()
+            && makes_temporary(script)
+        {
+            return Value::Temporary;
+        }
+        if inside.secret {
+            return Value::Secret;
+        }
+        if inside.remote {
+            return Value::Remote;
+        }
+        let mut texts = Vec::new();
+        for word in &assignment.values {
+            for arg in expand(word, &self.variables, self.cwd.as_deref()) {
+                if arg.temporary {
+                    return Value::Temporary;
+                }
+                if arg.dynamic {
+                    return Value::Dynamic;
+                }
+                texts.push(arg.text);
+            }
+        }
+        texts.truncate(32);
+        Value::Texts(texts)
+    }
+
+    /// Files that were just written from a download or a secret.
+    fn remember_written(&mut self, redirections: &[Redirection], output: &Flow) {
+        for redirection in redirections {
+            let writes =
+                matches!(redirection.kind, RedirectionKind::Write | RedirectionKind::Append);
+            if !writes || redirection.descriptor.is_some_and(|d| d != 1) {
+                continue;
+            }
+            let Some(name) = redirection.target.literal() else { continue };
+            let path = self.place(&name).path;
+            match output {
+                Flow::Remote => self.downloads.push(path),
+                Flow::Secret => self.copies.push(path),
+                _ => {}
+            }
+        }
+    }
+
+    /// The effects of redirections; returns what they feed to the command.
+    fn redirections(&mut self, redirections: &[Redirection], program: &str, call: &Call) -> Flow {
+        let mut flow = Flow::None;
+        for redirection in redirections {
+            match redirection.kind {
+                RedirectionKind::HereDocument => {
+                    if let Some(body) = &redirection.body {
+                        flow = Flow::Text(body.text.clone());
+                    }
+                }
+                RedirectionKind::HereString => {
+                    let args = expand(&redirection.target, &self.variables, self.cwd.as_deref());
+                    flow = match args.first().and_then(Arg::literal) {
+                        Some(text) => Flow::Text(text.to_owned()),
+                        None if call.remote => Flow::Remote,
+                        None if call.secret => Flow::Secret,
+                        None => Flow::Unknown,
+                    };
+                }
+                RedirectionKind::Duplicate => {}
+                RedirectionKind::Read => {
+                    let process = redirection
+                        .target
+                        .parts
+                        .iter()
+                        .any(|part| matches!(part, crate::ir::Part::Process(_)));
+                    for arg in expand(&redirection.target, &self.variables, self.cwd.as_deref()) {
+                        self.read_file(&arg, program, call);
+                        flow = if process && call.remote {
+                            Flow::Remote
+                        } else {
+                            Flow::File(arg.text.clone())
+                        };
+                    }
+                }
+                RedirectionKind::Write | RedirectionKind::Append => {
+                    let append = redirection.kind == RedirectionKind::Append;
+                    for arg in expand(&redirection.target, &self.variables, self.cwd.as_deref()) {
+                        self.write_file(&arg, append, program, call);
+                    }
+                }
+            }
+        }
+        flow
+    }
+
+    /// Takes one command of the budget.
+    pub(crate) fn spend(&mut self) -> bool {
+        if self.budget == 0 || self.depth > 40 {
+            self.overrun = true;
+            return false;
+        }
+        self.budget -= 1;
+        true
+    }
+
+    /// Runs a function of the script, if there is one of that name.
+    pub(crate) fn call_function(&mut self, name: &str, args: &[Arg], call: &Call) -> bool {
+        let found = self.functions.iter().rev().find(|(known, _)| known == name);
+        let Some(body) = found.map(|(_, body)| body.clone()) else { return false };
+        if self.depth >= DEPTH {
+            self.overrun = true;
+            return true;
+        }
+        self.depth += 1;
+        let saved = self.variables.clone();
+        for (index, arg) in args.iter().enumerate().take(9) {
+            let value = match arg.literal() {
+                Some(text) => Value::Texts(vec![text.to_owned()]),
+                None => Value::Dynamic,
+            };
+            self.variables.set(&(index + 1).to_string(), value);
+        }
+        let rest: Option<Vec<String>> =
+            args.iter().map(|arg| arg.literal().map(str::to_owned)).collect();
+        if let Some(texts) = rest.filter(|texts| !texts.is_empty() && texts.len() <= 32) {
+            self.variables.set("@", Value::Texts(texts));
+        }
+        self.node(&body, &Call { fixed: true, ..call.clone() });
+        self.variables = saved;
+        self.depth -= 1;
+        true
+    }
+
+    /// A path that is written to, as the harmless devices are not.
+    pub(crate) fn is_sink(&self, path: &str) -> bool {
+        is_harmless_device(path)
+    }
+}
+
+/// Whether a function's body starts the function in a pipe or in the background.
+fn multiplies(body: &Node, name: &str) -> bool {
+    let script = match body {
+        Node::Compound(compound) => match &compound.kind {
+            CompoundKind::Group(script) | CompoundKind::Subshell(script) => script,
+            _ => return false,
+        },
+        Node::Simple(_) => return false,
+    };
+    script.items.iter().any(|item| {
+        let own = item.pipeline.stages.iter().filter(|stage| match stage {
+            Node::Simple(simple) => {
+                simple.words.first().and_then(crate::ir::Word::literal).as_deref() == Some(name)
+            }
+            Node::Compound(_) => false,
+        });
+        own.count() > 1
+    })
+}

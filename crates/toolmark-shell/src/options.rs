@@ -1,0 +1,219 @@
+//! One option grammar for all programs: clustered short options, options with
+//! values, long options with `=` and unambiguous abbreviations, `--`.
+
+use crate::expand::Arg;
+
+/// Which options of a program take a value.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Grammar {
+    /// Short options with a value, attached or as the next word.
+    pub(crate) short: &'static str,
+    /// Long options with a value, attached with `=` or as the next word.
+    pub(crate) long: &'static [&'static str],
+    /// Options begin with one dash even when long (`terraform -auto-approve`, `find`).
+    pub(crate) single_dash: bool,
+}
+
+/// One option as given.
+#[derive(Debug, Clone)]
+pub(crate) struct Given<'a> {
+    /// Its name: one letter, or the long name without dashes.
+    pub(crate) name: &'a str,
+    /// It was long.
+    pub(crate) long: bool,
+    /// Its value, if it has one.
+    pub(crate) value: Option<&'a str>,
+    /// The value is known only at run time.
+    pub(crate) dynamic: bool,
+}
+
+/// The words of a command sorted into options and operands.
+#[derive(Debug, Default)]
+pub(crate) struct Parsed<'a> {
+    /// The options in order.
+    pub(crate) options: Vec<Given<'a>>,
+    /// The operands in order.
+    pub(crate) operands: Vec<&'a Arg>,
+    /// How many operands stood before `--`, if it was given.
+    pub(crate) before_dashes: Option<usize>,
+}
+
+impl Grammar {
+    /// Sorts the words behind the program's name.
+    pub(crate) fn parse<'a>(&self, args: &'a [Arg]) -> Parsed<'a> {
+        self.parse_until(args, false).0
+    }
+
+    /// As [`Self::parse`], but optionally ends at the first operand; also says
+    /// how many words were read.
+    pub(crate) fn parse_until<'a>(
+        &self,
+        args: &'a [Arg],
+        stop_at_operand: bool,
+    ) -> (Parsed<'a>, usize) {
+        let mut parsed = Parsed::default();
+        let mut at = 0;
+        while let Some(arg) = args.get(at) {
+            at += 1;
+            let text = arg.text.as_str();
+            if text == "--" {
+                parsed.before_dashes = Some(parsed.operands.len());
+                if stop_at_operand {
+                    return (parsed, at);
+                }
+                parsed.operands.extend(args.get(at..).unwrap_or_default());
+                return (parsed, args.len());
+            }
+            let long = text.strip_prefix("--").or_else(|| {
+                text.strip_prefix('-').filter(|rest| self.single_dash && rest.len() > 1)
+            });
+            if let Some(body) = long {
+                let (name, value) = match body.split_once('=') {
+                    Some((name, value)) => (name, Some(value)),
+                    None => (body, None),
+                };
+                let takes = value.is_none() && self.takes_value(name);
+                let next = if takes { args.get(at) } else { None };
+                at += usize::from(next.is_some());
+                parsed.options.push(Given {
+                    name,
+                    long: true,
+                    value: value.or(next.map(|next| next.text.as_str())),
+                    dynamic: arg.dynamic || next.is_some_and(|next| next.dynamic),
+                });
+            } else if text.len() > 1 && text.starts_with('-') {
+                let body = text.get(1..).unwrap_or("");
+                for (index, letter) in body.char_indices() {
+                    let end = index + letter.len_utf8();
+                    let name = body.get(index..end).unwrap_or("");
+                    if self.short.contains(letter) {
+                        let rest = body.get(end..).unwrap_or("");
+                        let next = if rest.is_empty() { args.get(at) } else { None };
+                        at += usize::from(next.is_some());
+                        let value = if rest.is_empty() {
+                            next.map(|n| n.text.as_str())
+                        } else {
+                            Some(rest)
+                        };
+                        let dynamic = arg.dynamic || next.is_some_and(|next| next.dynamic);
+                        parsed.options.push(Given { name, long: false, value, dynamic });
+                        break;
+                    }
+                    parsed.options.push(Given {
+                        name,
+                        long: false,
+                        value: None,
+                        dynamic: arg.dynamic,
+                    });
+                }
+            } else {
+                if stop_at_operand {
+                    return (parsed, at - 1);
+                }
+                parsed.operands.push(arg);
+            }
+        }
+        (parsed, args.len())
+    }
+
+    fn takes_value(&self, name: &str) -> bool {
+        self.long.iter().any(|long| *long == name || (name.len() > 3 && long.starts_with(name)))
+    }
+}
+
+/// Whether `given` is `name` or an abbreviation of it.
+fn means(given: &str, name: &str) -> bool {
+    given == name || (given.len() > 2 && name.starts_with(given))
+}
+
+impl<'a> Parsed<'a> {
+    /// The last option that is this short letter or long name.
+    pub(crate) fn last(&self, short: &str, long: &str) -> Option<&Given<'a>> {
+        self.options.iter().rev().find(|given| {
+            if given.long {
+                !long.is_empty() && means(given.name, long)
+            } else {
+                given.name == short && !short.is_empty()
+            }
+        })
+    }
+
+    /// Whether one of these was given.
+    pub(crate) fn has(&self, short: &str, long: &str) -> bool {
+        self.last(short, long).is_some()
+    }
+
+    /// Whether the long option was given in full.
+    pub(crate) fn exact(&self, long: &str) -> bool {
+        self.options.iter().any(|given| given.long && given.name == long)
+    }
+
+    /// The value of one of these.
+    pub(crate) fn value(&self, short: &str, long: &str) -> Option<&'a str> {
+        self.last(short, long).and_then(|given| given.value)
+    }
+
+    /// Whether `--NAME` was given last, and not `--no-NAME` after it.
+    pub(crate) fn on(&self, short: &str, long: &str) -> bool {
+        let mut on = false;
+        for given in &self.options {
+            if given.long && given.name.strip_prefix("no-").is_some_and(|rest| means(rest, long)) {
+                on = false;
+            } else if (given.long && means(given.name, long))
+                || (!given.long && given.name == short)
+            {
+                on = true;
+            }
+        }
+        on
+    }
+
+    /// Help or the version was asked for.
+    pub(crate) fn informs(&self) -> bool {
+        self.exact("help") || self.exact("version")
+    }
+
+    /// A rehearsal was asked for.
+    pub(crate) fn rehearses(&self) -> bool {
+        self.options.iter().any(|given| {
+            given.long
+                && matches!(
+                    given.name,
+                    "dry-run"
+                        | "dryrun"
+                        | "dry_run"
+                        | "just-print"
+                        | "no-act"
+                        | "simulate"
+                        | "whatif"
+                        | "what-if"
+                        | "check"
+                )
+                && !matches!(given.value, Some("none" | "false"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(text: &str) -> Vec<Arg> {
+        text.split_whitespace().map(Arg::plain).collect()
+    }
+
+    #[test]
+    fn clusters_values_abbreviations_and_dashes() {
+        let grammar = Grammar { short: "nC", long: &["message"], single_dash: false };
+        let words = args("-rfn5 --rec --message x --force --no-force a -- -f");
+        let parsed = grammar.parse(&words);
+        assert!(parsed.has("r", "recursive") && parsed.has("", "recursive"));
+        assert_eq!(parsed.value("n", "number"), Some("5"));
+        assert_eq!(parsed.value("", "message"), Some("x"));
+        assert!(!parsed.on("F", "force") && parsed.has("", "force"));
+        let operands: Vec<_> = parsed.operands.iter().map(|arg| arg.text.as_str()).collect();
+        assert_eq!(operands, ["a", "-f"]);
+        assert_eq!(parsed.before_dashes, Some(1));
+        assert!(!parsed.informs());
+    }
+}

@@ -1,0 +1,499 @@
+//! Shell text to [`Script`]: lists, pipelines, compound and simple commands.
+//!
+//! Written by hand and tolerant: bash runs the complete lines before a syntax
+//! error, and a recorded command may be cut off, so a piece that makes no sense
+//! is marked [`Partial`] and the rest is read on. Nesting is bounded and every
+//! byte is looked at a bounded number of times.
+
+use crate::ir::{Compound, CompoundKind, Item, Node, Operator, Partial, Pipeline, Script};
+
+/// How deep commands and substitutions may nest.
+pub(crate) const DEPTH: usize = 48;
+
+/// Reads shell text.
+pub fn parse(text: &str) -> Script {
+    parse_at_depth(text, 0)
+}
+
+/// Reads text that stands inside other text.
+pub(crate) fn parse_at_depth(text: &str, depth: usize) -> Script {
+    let mut parser = Parser::new(text, depth);
+    let mut script = parser.list(&[]);
+    script.partial = parser.partial;
+    script
+}
+
+/// A here-document whose body has not come yet.
+pub(crate) struct Pending {
+    /// The delimiter after quote removal.
+    pub(crate) delimiter: String,
+    /// No part of the delimiter was quoted.
+    pub(crate) expands: bool,
+    /// `<<-`.
+    pub(crate) strip: bool,
+    /// Which here-document of the text it is.
+    pub(crate) id: usize,
+}
+
+/// The reading position and what was noticed on the way.
+pub(crate) struct Parser<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) bytes: &'a [u8],
+    pub(crate) pos: usize,
+    pub(crate) depth: usize,
+    pub(crate) partial: Option<Partial>,
+    pub(crate) pending: Vec<Pending>,
+    /// Bodies read, by the id of their here-document.
+    pub(crate) bodies: Vec<Option<crate::ir::HereDocument>>,
+}
+
+const CLOSERS: &[&str] = &["then", "do", "done", "fi", "else", "elif", "esac", "}"];
+
+impl<'a> Parser<'a> {
+    pub(crate) fn new(text: &'a str, depth: usize) -> Self {
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            pos: 0,
+            depth,
+            partial: None,
+            pending: Vec::new(),
+            bodies: Vec::new(),
+        }
+    }
+
+    pub(crate) fn peek(&self) -> u8 {
+        self.byte(0)
+    }
+
+    pub(crate) fn byte(&self, ahead: usize) -> u8 {
+        self.bytes.get(self.pos + ahead).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn at_end(&self) -> bool {
+        self.pos >= self.bytes.len()
+    }
+
+    pub(crate) fn mark(&mut self, why: Partial) {
+        if self.partial != Some(Partial::TooDeep) {
+            self.partial = Some(why);
+        }
+    }
+
+    fn looking_at(&self, text: &str) -> bool {
+        self.bytes.get(self.pos..).is_some_and(|rest| rest.starts_with(text.as_bytes()))
+    }
+
+    /// Enters a level, or gives up on the rest of the text.
+    pub(crate) fn enter(&mut self) -> bool {
+        if self.depth >= DEPTH {
+            self.mark(Partial::TooDeep);
+            self.pos = self.bytes.len();
+            return false;
+        }
+        self.depth += 1;
+        true
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    pub(crate) fn blanks(&mut self) {
+        loop {
+            match self.peek() {
+                b' ' | b'\t' => self.pos += 1,
+                b'\\' if self.byte(1) == b'\n' => self.pos += 2,
+                b'#' => {
+                    while !self.at_end() && self.peek() != b'\n' {
+                        self.pos += 1;
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Blanks, comments, line ends and the here-documents behind them.
+    pub(crate) fn gap(&mut self) {
+        loop {
+            self.blanks();
+            if self.peek() == b'\n' {
+                self.newline();
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn newline(&mut self) {
+        self.pos += 1;
+        for pending in std::mem::take(&mut self.pending) {
+            let body = self.here_body(&pending);
+            if let Some(slot) = self.bodies.get_mut(pending.id) {
+                *slot = Some(body);
+            }
+        }
+    }
+
+    /// The bare word at the position, without moving.
+    fn bare(&self) -> &'a str {
+        let rest = self.bytes.get(self.pos..).unwrap_or_default();
+        let end = rest
+            .iter()
+            .position(|b| {
+                matches!(b, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
+            })
+            .unwrap_or(rest.len());
+        self.text.get(self.pos..self.pos + end).unwrap_or("")
+    }
+
+    /// Statements until one of `stops`, which is left unread.
+    pub(crate) fn list(&mut self, stops: &[&str]) -> Script {
+        let mut items: Vec<Item> = Vec::new();
+        if !self.enter() {
+            return Script::default();
+        }
+        loop {
+            self.gap();
+            if self.at_end() {
+                break;
+            }
+            if self.peek() == b';' {
+                if stops.contains(&";;") && self.byte(1) == b';' {
+                    break;
+                }
+                self.pos += 1;
+                continue;
+            }
+            if self.peek() == b')' {
+                if stops.contains(&")") || !stops.is_empty() {
+                    break;
+                }
+                self.mark(Partial::Syntax);
+                self.pos += 1;
+                continue;
+            }
+            if matches!(self.peek(), b'&' | b'|') {
+                self.mark(Partial::Syntax);
+                self.pos += 1;
+                continue;
+            }
+            let bare = self.bare();
+            if CLOSERS.contains(&bare) {
+                if stops.contains(&bare) {
+                    break;
+                }
+                self.mark(Partial::Syntax);
+                if !stops.is_empty() {
+                    break;
+                }
+                self.pos += bare.len();
+                continue;
+            }
+            let before = self.pos;
+            let pipeline = self.pipeline();
+            let after = self.operator();
+            if self.pos == before {
+                self.mark(Partial::Syntax);
+                self.pos += self.width();
+                continue;
+            }
+            if !pipeline.stages.is_empty() {
+                items.push(Item { pipeline, after });
+            }
+        }
+        self.leave();
+        let mut script = Script { items, partial: None };
+        if stops.is_empty() {
+            // Bodies of here-documents that were cut off with the text.
+            for pending in std::mem::take(&mut self.pending) {
+                if let Some(slot) = self.bodies.get_mut(pending.id) {
+                    *slot = Some(crate::ir::HereDocument::default());
+                }
+                self.mark(Partial::Syntax);
+            }
+            script.attach(&mut self.bodies);
+        }
+        script
+    }
+
+    /// The width of the character at the position.
+    pub(crate) fn width(&self) -> usize {
+        self.text.get(self.pos..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
+    }
+
+    fn operator(&mut self) -> Operator {
+        self.blanks();
+        match (self.peek(), self.byte(1)) {
+            (b'&', b'&') => {
+                self.pos += 2;
+                Operator::And
+            }
+            (b'|', b'|') => {
+                self.pos += 2;
+                Operator::Or
+            }
+            (b'&', _) => {
+                self.pos += 1;
+                Operator::Background
+            }
+            (b';', b';') => Operator::Then,
+            (b';', _) => {
+                self.pos += 1;
+                Operator::Then
+            }
+            (b'\n', _) => Operator::Then,
+            _ => Operator::End,
+        }
+    }
+
+    fn pipeline(&mut self) -> Pipeline {
+        let mut pipeline = Pipeline::default();
+        loop {
+            self.gap();
+            if self.peek() == b'!' && matches!(self.byte(1), b' ' | b'\t') {
+                pipeline.negated = true;
+                self.pos += 1;
+                continue;
+            }
+            let before = self.pos;
+            if let Some(node) = self.command() {
+                pipeline.stages.push(node);
+            }
+            self.blanks();
+            if self.peek() == b'|' && self.byte(1) != b'|' {
+                self.pos += if self.byte(1) == b'&' { 2 } else { 1 };
+                if self.pos > before {
+                    continue;
+                }
+            }
+            return pipeline;
+        }
+    }
+
+    fn command(&mut self) -> Option<Node> {
+        self.blanks();
+        let start = self.pos;
+        let kind = match self.peek() {
+            b'(' if self.byte(1) == b'(' => match self.arithmetic_end(self.pos + 2) {
+                Some(end) => {
+                    let words = vec![self.arithmetic_word(self.pos + 2, end)];
+                    self.pos = end + 2;
+                    CompoundKind::Test(words)
+                }
+                None => self.subshell(),
+            },
+            b'(' => self.subshell(),
+            _ => {
+                let bare = self.bare();
+                match bare {
+                    "{" => {
+                        self.pos += 1;
+                        let body = self.list(&["}"]);
+                        self.close("}");
+                        CompoundKind::Group(body)
+                    }
+                    "if" => self.branches(2, &["then", "elif", "else", "fi"], "fi"),
+                    "while" | "until" => self.branches(5, &["do", "done"], "done"),
+                    "for" | "select" => self.for_loop(bare.len()),
+                    "case" => self.case(),
+                    "[[" => self.test(),
+                    "function" => {
+                        self.pos += 8;
+                        self.blanks();
+                        let name = self.bare().to_owned();
+                        self.pos += name.len();
+                        self.blanks();
+                        if self.looking_at("()") {
+                            self.pos += 2;
+                        }
+                        return self.function(name, start);
+                    }
+                    _ => {
+                        let name = bare;
+                        let after = self.pos + name.len();
+                        let rest = self.text.get(after..).unwrap_or("");
+                        let rest = rest.trim_start_matches([' ', '\t']);
+                        let plain = !name.is_empty()
+                            && !name.contains(['=', '$', '"', '\'', '`', '\\', '{']);
+                        if plain && rest.starts_with('(') && empty_parentheses(rest) {
+                            let name = name.to_owned();
+                            let close =
+                                self.text.get(after..).and_then(|r| r.find(')')).unwrap_or(0);
+                            self.pos = after + close + 1;
+                            return self.function(name, start);
+                        }
+                        return self.simple().map(Node::Simple);
+                    }
+                }
+            }
+        };
+        let redirections = self.redirections();
+        Some(Node::Compound(Compound { kind, redirections, span: start..self.pos }))
+    }
+
+    fn function(&mut self, name: String, start: usize) -> Option<Node> {
+        self.gap();
+        if !self.enter() {
+            return None;
+        }
+        let body = self.command();
+        self.leave();
+        let kind = CompoundKind::Function { name, body: Box::new(body?) };
+        Some(Node::Compound(Compound { kind, redirections: Vec::new(), span: start..self.pos }))
+    }
+
+    fn subshell(&mut self) -> CompoundKind {
+        self.pos += 1;
+        let body = self.list(&[")"]);
+        self.close(")");
+        CompoundKind::Subshell(body)
+    }
+
+    pub(crate) fn close(&mut self, closer: &str) {
+        if self.looking_at(closer) {
+            self.pos += closer.len();
+        } else {
+            self.mark(Partial::Syntax);
+        }
+    }
+
+    /// `if` and the loops: lists between keywords until `end`.
+    fn branches(&mut self, keyword: usize, stops: &[&str], end: &str) -> CompoundKind {
+        self.pos += keyword;
+        let mut parts = Vec::new();
+        loop {
+            parts.push(self.list(stops));
+            let bare = self.bare();
+            if bare == end {
+                self.pos += end.len();
+                break;
+            }
+            if self.at_end() || !stops.contains(&bare) {
+                self.mark(Partial::Syntax);
+                break;
+            }
+            self.pos += bare.len();
+        }
+        CompoundKind::Branches(parts)
+    }
+
+    fn for_loop(&mut self, keyword: usize) -> CompoundKind {
+        self.pos += keyword;
+        self.blanks();
+        let mut words = Vec::new();
+        let mut name = String::new();
+        if self.looking_at("((") {
+            if let Some(end) = self.arithmetic_end(self.pos + 2) {
+                words.push(self.arithmetic_word(self.pos + 2, end));
+                self.pos = end + 2;
+            }
+        } else {
+            name = self.bare().to_owned();
+            self.pos += name.len();
+            self.gap();
+            if self.bare() == "in" {
+                self.pos += 2;
+                self.blanks();
+                while let Some(word) = self.word() {
+                    words.push(word);
+                    self.blanks();
+                }
+            }
+        }
+        loop {
+            self.gap();
+            if self.peek() != b';' {
+                break;
+            }
+            self.pos += 1;
+        }
+        let end = if self.bare() == "{" { "}" } else { "done" };
+        if matches!(self.bare(), "do" | "{") {
+            self.pos += self.bare().len();
+        } else {
+            self.mark(Partial::Syntax);
+        }
+        let body = self.list(&[end]);
+        self.close(end);
+        CompoundKind::For { name, words, body }
+    }
+
+    fn case(&mut self) -> CompoundKind {
+        self.pos += 4;
+        self.blanks();
+        let word = self.word().unwrap_or_default();
+        self.gap();
+        if self.bare() == "in" {
+            self.pos += 2;
+        }
+        let mut arms = Vec::new();
+        loop {
+            self.gap();
+            if self.at_end() {
+                self.mark(Partial::Syntax);
+                break;
+            }
+            if self.bare() == "esac" {
+                self.pos += 4;
+                break;
+            }
+            // The pattern up to its parenthesis.
+            if self.peek() == b'(' {
+                self.pos += 1;
+            }
+            while !self.at_end() && self.peek() != b')' && self.peek() != b'\n' {
+                self.blanks();
+                if self.word().is_none() {
+                    if self.peek() == b')' || self.peek() == b'\n' || self.at_end() {
+                        break;
+                    }
+                    self.pos += self.width();
+                }
+                self.blanks();
+            }
+            if self.peek() == b')' {
+                self.pos += 1;
+            }
+            let before = self.pos;
+            arms.push(self.list(&[";;", "esac"]));
+            if self.looking_at(";;") {
+                self.pos += 2;
+                if self.peek() == b'&' {
+                    self.pos += 1;
+                }
+            } else if self.bare() != "esac" && self.pos == before {
+                self.mark(Partial::Syntax);
+                self.pos += if self.at_end() { 0 } else { self.width() };
+            }
+        }
+        CompoundKind::Case { word, arms }
+    }
+
+    /// `[[ … ]]`: words and operators until the brackets close.
+    fn test(&mut self) -> CompoundKind {
+        self.pos += 2;
+        let mut words = Vec::new();
+        loop {
+            self.gap();
+            if self.at_end() {
+                self.mark(Partial::Syntax);
+                break;
+            }
+            if self.bare() == "]]" {
+                self.pos += 2;
+                break;
+            }
+            match self.word() {
+                Some(word) => words.push(word),
+                None => self.pos += self.width(),
+            }
+        }
+        CompoundKind::Test(words)
+    }
+}
+
+fn empty_parentheses(rest: &str) -> bool {
+    rest.get(1..).is_some_and(|inner| inner.trim_start_matches([' ', '\t']).starts_with(')'))
+}

@@ -1,0 +1,398 @@
+//! Paths: made absolute and free of `..`, then sorted into scopes.
+
+use crate::Context;
+use crate::effects::Scope;
+
+/// The work tree's root when nothing is known about it: a name no path has.
+pub(crate) const TREE: &str = "/\u{1}tree";
+
+/// Directories and files a tool makes again.
+const ARTEFACTS: &[&str] = &[
+    "package-lock.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "Cargo.lock",
+    "poetry.lock",
+    "bun.lockb",
+    "Gemfile.lock",
+    "composer.lock",
+    "uv.lock",
+    "node_modules",
+    "target",
+    "dist",
+    "build",
+    "out",
+    ".next",
+    ".nuxt",
+    ".output",
+    ".svelte-kit",
+    ".turbo",
+    ".parcel-cache",
+    ".cache",
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".tox",
+    ".nox",
+    "coverage",
+    "htmlcov",
+    ".coverage",
+    ".nyc_output",
+    ".venv",
+    "venv",
+    ".eggs",
+    ".gradle",
+    "obj",
+    ".terraform",
+    ".dart_tool",
+    "Pods",
+    "DerivedData",
+    ".angular",
+    ".vite",
+    "tmp",
+    ".tmp",
+    "temp",
+    "_build",
+    "deps",
+    "elm-stuff",
+    "zig-out",
+    "zig-cache",
+    ".zig-cache",
+    "storybook-static",
+    ".serverless",
+    ".docusaurus",
+    "test-results",
+    "playwright-report",
+    ".ipynb_checkpoints",
+    ".sass-cache",
+    "bower_components",
+    ".yarn-cache",
+    "cmake-build-debug",
+    "cmake-build-release",
+    "Debug",
+    "Release",
+    ".build",
+    ".expo",
+    ".astro",
+    ".wrangler",
+    ".vercel",
+    ".netlify",
+    ".DS_Store",
+    "blib",
+    "site-packages",
+    ".hypothesis",
+    ".stack-work",
+    "dist-newstyle",
+    ".bloop",
+    ".metals",
+    "logs",
+    "log",
+];
+
+const ARTEFACT_ENDINGS: &[&str] = &[
+    ".egg-info",
+    ".pyc",
+    ".pyo",
+    ".o",
+    ".obj",
+    ".class",
+    ".log",
+    ".tmp",
+    ".swp",
+    ".bak",
+    ".orig",
+    ".tsbuildinfo",
+    ".gcda",
+    ".gcno",
+    ".profraw",
+    ".lcov",
+    ".rej",
+    "~",
+];
+
+const TEMP: &[&str] = &[
+    "/tmp",
+    "/var/tmp",
+    "/private/tmp",
+    "/private/var/tmp",
+    "/private/var/folders",
+    "/var/folders",
+    "/dev/shm",
+];
+
+const SYSTEM: &[&str] = &[
+    "/etc",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/boot",
+    "/sys",
+    "/proc",
+    "/var",
+    "/opt",
+    "/System",
+    "/Library",
+    "/Applications",
+    "/private",
+    "/run",
+    "/nix",
+    "/snap",
+];
+
+/// A path and where it lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The path as shown: relative inside the tree.
+    pub(crate) shown: String,
+    /// The absolute path, if known.
+    pub(crate) path: String,
+    /// Where it lies.
+    pub(crate) scope: Scope,
+    /// It is the root of its scope: the tree, the home, a temp directory.
+    pub(crate) whole: bool,
+}
+
+/// Joins and removes `.` and `..`, without looking at the file system.
+pub(crate) fn normalise(cwd: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    let absolute = path.starts_with('/') || path.starts_with('~');
+    let base = if absolute { "" } else { cwd };
+    for part in base.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." if parts == ["~"] => parts = vec!["home"],
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    if parts.first().is_some_and(|first| first.starts_with('~')) {
+        parts.join("/")
+    } else {
+        format!("/{}", parts.join("/"))
+    }
+}
+
+fn below(path: &str, root: &str) -> bool {
+    let root = root.trim_end_matches('/');
+    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether a part of the path is made by a tool.
+pub(crate) fn is_artefact(relative: &str) -> bool {
+    let mut parts = relative.split('/').filter(|part| !part.is_empty());
+    parts.any(|part| {
+        ARTEFACTS.contains(&part)
+            || ARTEFACT_ENDINGS.iter().any(|end| part.len() > end.len() && part.ends_with(end))
+            || part.starts_with("bazel-")
+            || part.starts_with("cmake-build-")
+    })
+}
+
+impl Context<'_> {
+    /// The home directory by which `~` is meant, if it is known.
+    fn is_home(&self, path: &str) -> Option<bool> {
+        if path == "~" || path.starts_with("~/") {
+            return Some(path == "~");
+        }
+        if let Some(home) = self.home
+            && below(path, home)
+        {
+            return Some(path.trim_end_matches('/') == home.trim_end_matches('/'));
+        }
+        for root in ["/home", "/Users"] {
+            if let Some(rest) = path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')) {
+                return Some(!rest.contains('/'));
+            }
+        }
+        if below(path, "/root") {
+            return Some(path == "/root");
+        }
+        (path.starts_with('~')).then_some(!path.contains('/'))
+    }
+
+    fn temp_root(&self, path: &str) -> Option<bool> {
+        let roots = TEMP.iter().chain(self.temp.iter());
+        roots.filter(|root| below(path, root)).map(|root| path == root.trim_end_matches('/')).next()
+    }
+
+    /// The directory the command starts in.
+    pub(crate) fn start(&self) -> String {
+        match self.cwd {
+            Some(cwd) => normalise("/", cwd),
+            None => TREE.to_owned(),
+        }
+    }
+
+    fn tree_relative<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let inside = |root: &str| {
+            let root = root.trim_end_matches('/');
+            path.strip_prefix(root).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        if let Some(rest) = inside(TREE) {
+            return Some(rest);
+        }
+        for root in self.roots {
+            let root = self.with_home(root);
+            if let Some(rest) = inside(&root) {
+                return Some(rest);
+            }
+        }
+        // Without declared roots the directory the command starts in is the
+        // tree, unless it is a place nobody keeps a project at the root of.
+        let cwd = self.cwd?;
+        if !self.roots.is_empty() {
+            return None;
+        }
+        let cwd = normalise("/", cwd);
+        let unfit = cwd == "/"
+            || self.is_home(&cwd) == Some(true)
+            || self.temp_root(&cwd).is_some()
+            || SYSTEM.iter().any(|system| below(&cwd, system));
+        if unfit { None } else { inside(&cwd) }
+    }
+
+    fn with_home(&self, path: &str) -> String {
+        normalise("/", path)
+    }
+
+    /// Where a path lies. Without a known `cwd` a relative path is unknown.
+    pub(crate) fn place(&self, cwd: Option<&str>, path: &str) -> Place {
+        let relative = !(path.starts_with('/') || path.starts_with('~'));
+        if looks_windows(path) {
+            return Place {
+                shown: path.into(),
+                path: path.into(),
+                scope: Scope::System,
+                whole: path.len() < 4,
+            };
+        }
+        let Some(base) = cwd.or((!relative).then_some("/")) else {
+            let scope = if is_artefact(path) { Scope::TreeArtefact } else { Scope::Unknown };
+            return Place { shown: path.into(), path: path.into(), scope, whole: false };
+        };
+        let mut full = normalise(base, path);
+        if let (Some(home), Some(rest)) = (self.home, full.strip_prefix('~'))
+            && (rest.is_empty() || rest.starts_with('/'))
+        {
+            full = normalise("/", &format!("{home}{rest}"));
+        }
+        // A trailing pattern names everything in its directory.
+        let (stem, all) = match full.rsplit_once('/') {
+            Some((stem, "*" | ".*" | "**" | "{*,.*}")) => {
+                (if stem.is_empty() { "/" } else { stem }, true)
+            }
+            _ => (full.as_str(), false),
+        };
+        let (scope, whole) = self.scope_of(stem, all);
+        let shown = match self.tree_relative(&full) {
+            Some("") => ".".to_owned(),
+            Some(rest) => rest.trim_start_matches('/').to_owned(),
+            None => full.clone(),
+        };
+        Place { shown, path: full, scope, whole }
+    }
+
+    fn scope_of(&self, path: &str, all: bool) -> (Scope, bool) {
+        if path == "/" {
+            return (Scope::System, true);
+        }
+        if let Some(rest) = self.tree_relative(path) {
+            let rest = rest.trim_start_matches('/');
+            if rest.split('/').any(|part| part == ".git") {
+                return (Scope::VcsMetadata, rest == ".git");
+            }
+            if is_artefact(rest) {
+                return (Scope::TreeArtefact, false);
+            }
+            let tracked = self.facts.and_then(|facts| facts.tracked(path));
+            let scope =
+                if tracked == Some(true) { Scope::TreeTracked } else { Scope::TreeUntracked };
+            return (scope, rest.is_empty());
+        }
+        if let Some(root) = self.temp_root(path) {
+            // The temp directory itself belongs to everybody, what is in it does not.
+            return if root && !all { (Scope::Outside, true) } else { (Scope::Temp, false) };
+        }
+        if path.starts_with("/dev/") || path == "/dev" {
+            return (Scope::Device, false);
+        }
+        if let Some(whole) = self.is_home(path) {
+            return (Scope::Home, whole);
+        }
+        if matches!(
+            path,
+            "/home" | "/Users" | "/root" | "/mnt" | "/media" | "/srv" | "/dev" | "/Volumes"
+        ) {
+            return (Scope::System, true);
+        }
+        if let Some(system) = SYSTEM.iter().find(|system| below(path, system)) {
+            return (Scope::System, path == *system);
+        }
+        (Scope::Outside, path.matches('/').count() < 2)
+    }
+}
+
+fn looks_windows(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    bytes.len() >= 2
+        && bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && bytes.get(1) == Some(&b':')
+        && matches!(bytes.get(2), None | Some(b'\\' | b'/'))
+}
+
+/// The device files that swallow or make up data.
+pub(crate) fn is_harmless_device(path: &str) -> bool {
+    matches!(
+        path,
+        "/dev/null"
+            | "/dev/zero"
+            | "/dev/stdout"
+            | "/dev/stderr"
+            | "/dev/stdin"
+            | "/dev/tty"
+            | "/dev/random"
+            | "/dev/urandom"
+            | "/dev/full"
+    ) || path.starts_with("/dev/fd/")
+        || path.starts_with("/dev/pts/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes() {
+        let context = Context::default();
+        let home = Context { cwd: Some("~"), ..Context::default() };
+        let inside =
+            Context { cwd: Some("/home/me/app"), home: Some("/home/me"), ..Context::default() };
+        for (context, path, scope) in [
+            (&context, "src/main.rs", Scope::TreeUntracked),
+            (&context, "node_modules", Scope::TreeArtefact),
+            (&context, ".git/config", Scope::VcsMetadata),
+            (&context, "../x/y", Scope::Outside),
+            (&context, "/tmp/../etc/x", Scope::System),
+            (&context, "/tmp/*", Scope::Temp),
+            (&context, "/tmp", Scope::Outside),
+            (&context, "~/x", Scope::Home),
+            (&context, "/dev/sda", Scope::Device),
+            (&context, "/home", Scope::System),
+            (&home, "node_modules", Scope::Home),
+            (&inside, "src", Scope::TreeUntracked),
+            (&inside, "~/app/src", Scope::TreeUntracked),
+            (&inside, "..", Scope::Home),
+        ] {
+            let start = context.start();
+            assert_eq!(context.place(Some(&start), path).scope, scope, "{path}");
+        }
+        assert!(context.place(Some(TREE), "./*").whole);
+        assert!(context.place(Some(TREE), ".").whole);
+    }
+}

@@ -1,0 +1,107 @@
+//! Archives: what unpacking overwrites, and the helpers an archiver may start.
+
+use crate::effects::{Kind, Reversibility, Scope};
+use crate::expand::Arg;
+use crate::run::Run;
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    let mut target = None;
+    let mut previous = "";
+    let first = run.args.first().map_or("", |arg| arg.text.as_str());
+    let extracts = match run.name {
+        "tar" | "gtar" | "bsdtar" => {
+            (!first.starts_with("--") && first.contains('x'))
+                || run
+                    .args
+                    .iter()
+                    .any(|arg| matches!(arg.text.as_str(), "--extract" | "--get" | "-x"))
+        }
+        "cpio" => first.contains('i'),
+        "unzip" => !matches!(first, "-l" | "-t" | "-v" | "-Z"),
+        "7z" | "7za" => matches!(first, "x" | "e"),
+        _ => false,
+    };
+    for arg in run.args {
+        let text = arg.text.as_str();
+        if matches!(previous, "-C" | "--directory" | "-d") {
+            target = Some(arg.clone());
+        }
+        if let Some(path) = text
+            .strip_prefix("--directory=")
+            .or_else(|| text.strip_prefix("-o").filter(|_| run.name.starts_with("7z")))
+        {
+            target = Some(Arg::plain(path));
+        }
+        let helper = text
+            .strip_prefix("--checkpoint-action=exec=")
+            .or_else(|| text.strip_prefix("--to-command="))
+            .or_else(|| text.strip_prefix("--use-compress-program="))
+            .or_else(|| text.strip_prefix("--unzip-command="));
+        if let Some(command) = helper {
+            let (command, compress) = (command.to_owned(), text.starts_with("--use"));
+            if !compress {
+                run.effect(
+                    Kind::ExecuteUntrusted,
+                    &command,
+                    Scope::Unknown,
+                    Reversibility::R1,
+                    "starts a helper",
+                );
+            }
+            run.shell_text(&command);
+        }
+        if text == "--remove-files" || (run.name == "zip" && matches!(text, "-m" | "--move")) {
+            run.effect(
+                Kind::Delete,
+                &run.line(),
+                Scope::TreeUntracked,
+                Reversibility::R3,
+                "deletes what it packed",
+            );
+        }
+        previous = text;
+    }
+    if extracts && let Some(target) = target {
+        let place = run.judge.place(&target.text);
+        if matches!(place.scope, Scope::System | Scope::VcsMetadata) && !target.dynamic {
+            run.effect(
+                Kind::Overwrite,
+                &place.shown,
+                place.scope,
+                Reversibility::R4,
+                "unpacks over a part of the system",
+            );
+        }
+    }
+    let call = run.call;
+    if !extracts {
+        for arg in run.args.iter().filter(|arg| !arg.text.starts_with('-')) {
+            run.judge.read_file(arg, run.name, call);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn archives() {
+        check(
+            &[
+                "tar -xf a.tar -C /",
+                "unzip a.zip -d /etc/",
+                "tar cf a.tar x --checkpoint=1 --checkpoint-action=exec='rm -rf /'",
+            ],
+            &["tar czf a.tgz ~/.ssh/id_rsa", "tar cf a.tar src --remove-files"],
+            &[
+                "tar xzf a.tgz",
+                "tar -czf a.tgz src",
+                "unzip -l a.zip -d /etc",
+                "tar -xf a.tar -C /tmp/x",
+                "zip -r a.zip ~/project",
+                "7z x a.7z -oout",
+            ],
+        );
+    }
+}

@@ -1,0 +1,482 @@
+//! Clients of cloud and hosting services, by the verb among their words.
+
+use super::verbs::{self, Verb};
+use crate::effects::{Kind, Reversibility, Scope};
+use crate::expand::Arg;
+use crate::run::Run;
+
+/// Whether a program is such a client.
+pub(super) fn knows(name: &str) -> bool {
+    matches!(
+        name,
+        "aws"
+            | "gcloud"
+            | "gsutil"
+            | "az"
+            | "heroku"
+            | "fly"
+            | "flyctl"
+            | "vercel"
+            | "netlify"
+            | "doctl"
+            | "wrangler"
+            | "railway"
+            | "render"
+            | "firebase"
+            | "vault"
+            | "op"
+            | "doppler"
+            | "linode-cli"
+            | "hcloud"
+            | "ibmcloud"
+            | "oci"
+            | "scw"
+            | "aliyun"
+            | "tccli"
+            | "civo"
+            | "vultr-cli"
+            | "vultr"
+            | "exo"
+            | "openstack"
+            | "nova"
+            | "cf"
+            | "circleci"
+            | "travis"
+            | "jenkins-cli"
+            | "buildkite-agent"
+            | "bk"
+            | "s3cmd"
+            | "s5cmd"
+            | "mc"
+            | "b2"
+            | "azcopy"
+            | "stripe"
+            | "twilio"
+            | "sentry-cli"
+            | "datadog-ci"
+            | "newrelic"
+            | "auth0"
+            | "okta"
+            | "cloudflared"
+            | "planetscale"
+            | "pscale"
+            | "neonctl"
+            | "neon"
+            | "turso"
+            | "snow"
+            | "bq"
+            | "cockroach"
+            | "ccloud"
+            | "influx"
+            | "algolia"
+            | "meilisearch"
+            | "elasticsearch"
+            | "infisical"
+            | "sops"
+            | "berglas"
+            | "akamai"
+            | "fastly"
+            | "ngrok"
+            | "upstash"
+            | "convex"
+            | "amplify"
+            | "appwrite"
+            | "dokku"
+            | "caprover"
+            | "kamal"
+            | "cap"
+            | "shopify"
+            | "salesforce"
+            | "sf"
+            | "sfdx"
+            | "databricks"
+            | "dbfs"
+            | "wandb"
+            | "huggingface-cli"
+            | "hf"
+            | "kaggle"
+            | "replicate"
+            | "modal"
+            | "runpodctl"
+            | "vast"
+            | "launchdarkly"
+            | "ldcli"
+            | "splitio"
+            | "unleash"
+            | "statsig"
+            | "pagerduty"
+            | "pd"
+            | "opsgenie"
+            | "slack"
+            | "jira"
+            | "acli"
+            | "linear"
+            | "notion"
+            | "todoist"
+            | "zoom"
+            | "akeyless"
+            | "conjur"
+            | "bws"
+            | "bw"
+            | "lpass"
+            | "rhoas"
+            | "rosa"
+            | "ocm"
+            | "tsh"
+            | "tctl"
+            | "teleport"
+            | "boundary"
+            | "waypoint"
+            | "tailscale"
+            | "zerotier-cli"
+            | "jfrog"
+            | "jf"
+            | "cloudsmith"
+            | "gitlab-runner"
+            | "drone"
+            | "woodpecker-cli"
+            | "argo"
+            | "spin"
+            | "deployctl"
+            | "surge"
+            | "now"
+            | "nhost"
+            | "koyeb"
+            | "northflank"
+            | "porter"
+            | "qovery"
+            | "platform"
+            | "upsun"
+            | "terminus"
+            | "acquia"
+            | "lagoon"
+            | "pantheon"
+            | "getambassador"
+            | "kong"
+            | "deck"
+            | "rancher-cli"
+            | "esxcli"
+            | "govc"
+            | "powercli"
+            | "xe"
+            | "maas"
+            | "juju"
+            | "mgmt"
+            | "elasticdump"
+            | "curator"
+            | "opensearch-cli"
+            | "cypher"
+            | "namecheap"
+            | "godaddy"
+            | "cli53"
+            | "flarectl"
+            | "cf-terraforming"
+            | "lightsail"
+            | "ask"
+            | "expo"
+            | "eas"
+            | "apollo"
+            | "ionic"
+            | "appcenter"
+            | "codemagic"
+            | "mongocli"
+            | "atlas-cli"
+            | "mongodb-atlas"
+            | "steampipe"
+            | "xata"
+            | "edgedb"
+            | "gel"
+            | "prefect"
+            | "dagster"
+            | "airflow"
+            | "mlflow"
+            | "dvc"
+    )
+}
+
+/// Options that stand before the words and take a value.
+fn valued(text: &str) -> bool {
+    text.starts_with('-')
+        && !text.contains('=')
+        && matches!(
+            text.trim_start_matches('-'),
+            "profile"
+                | "region"
+                | "output"
+                | "endpoint-url"
+                | "query"
+                | "color"
+                | "project"
+                | "account"
+                | "app"
+                | "a"
+                | "configuration"
+                | "format"
+                | "zone"
+                | "subscription"
+                | "context"
+                | "t"
+                | "access-token"
+                | "token"
+                | "org"
+                | "o"
+                | "team"
+                | "scope"
+                | "s"
+                | "c"
+                | "config"
+                | "cwd"
+                | "e"
+                | "environment"
+                | "namespace"
+                | "n"
+                | "address"
+                | "ca-cert"
+                | "resource-group"
+                | "g"
+                | "url"
+                | "user"
+                | "u"
+                | "h"
+                | "host"
+                | "r"
+                | "auth"
+                | "p"
+                | "server"
+        )
+}
+
+/// The words that are neither options nor their values.
+pub(super) fn words(args: &[Arg]) -> Vec<&str> {
+    let mut out = Vec::new();
+    let mut skip = false;
+    for arg in args {
+        let text = arg.text.as_str();
+        if std::mem::take(&mut skip) {
+            continue;
+        }
+        if text.starts_with('-') && text.len() > 1 {
+            skip = valued(text);
+        } else {
+            out.push(text);
+        }
+    }
+    out
+}
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    let args = run.args;
+    if super::only_informs(args)
+        || args.iter().any(|arg| matches!(arg.text.as_str(), "--no-run" | "--noop"))
+    {
+        return;
+    }
+    let words = words(args);
+    let target = words.join(" ");
+    let has = |flag: &str| args.iter().any(|arg| arg.text == flag);
+    let reach = match run.name {
+        "aws" => 2,
+        "gsutil" | "s3cmd" | "s5cmd" | "vault" | "mc" => 3,
+        _ => 6,
+    };
+    match (run.name, words.as_slice()) {
+        ("aws", ["s3", "rm" | "rb" | "mv", ..]) if words.get(1) != Some(&"mv") => {
+            return run.remote(&target, "deletes from a bucket");
+        }
+        ("aws", ["s3", "sync", ..]) => {
+            if has("--delete") {
+                run.remote(&target, "deletes what the source does not have");
+            }
+            return upload(run, &words);
+        }
+        ("aws" | "gsutil", ["s3", "cp" | "mv", ..] | ["cp" | "mv", ..]) => {
+            return upload(run, &words);
+        }
+        ("aws", ["configure" | "sts" | "sso", ..]) => return,
+        ("aws", [_, verb, ..])
+            if verb.starts_with("get-secret-value")
+                || *verb == "get-parameter" && has("--with-decryption") =>
+        {
+            return run.effect(
+                Kind::ReadSecret,
+                &target,
+                Scope::Remote,
+                Reversibility::R1,
+                "reads a secret",
+            );
+        }
+        ("gsutil", ["rsync", ..]) => {
+            if args.iter().any(|arg| {
+                arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains('d')
+            }) && !has("-n")
+            {
+                run.remote(&target, "deletes what the source does not have");
+            }
+            return;
+        }
+        ("gsutil", [_, "rm" | "rb", ..]) if !target.starts_with("ls") => {
+            return run.remote(&target, "deletes from a bucket");
+        }
+        ("azcopy", ["sync", ..])
+            if args.iter().any(|arg| arg.text == "--delete-destination=true") =>
+        {
+            return run.remote(&target, "deletes what the source does not have");
+        }
+        ("vault", ["kv", "get", ..] | ["read" | "list" | "kv", ..])
+            if !words.iter().any(|word| {
+                verbs::destroys(word) || *word == "undelete" || *word == "rollback"
+            }) =>
+        {
+            return;
+        }
+        ("vault", ["operator", "seal" | "rekey" | "step-down", ..]) => {
+            return run.remote(&target, "closes the store of secrets");
+        }
+        ("vault", ["secrets" | "auth" | "audit", "disable", ..]) => {
+            return run.remote(&target, "removes an engine with its data");
+        }
+        ("vault", ["lease" | "token", "revoke", ..]) => {
+            return run.remote(&target, "takes access away");
+        }
+        ("mc", ["mirror", ..]) if has("--remove") || has("--overwrite") => {
+            return run.remote(&target, "deletes what the source does not have");
+        }
+        ("firebase", [first, ..])
+            if first.ends_with(":delete")
+                || first.ends_with(":remove")
+                || first.ends_with(":disable") =>
+        {
+            return run.remote(&target, "deletes at a service");
+        }
+        (
+            "heroku",
+            [
+                "pg:reset" | "pg:copy" | "pg:promote" | "pg:kill" | "repo:reset"
+                | "repo:purge_cache" | "container:rm",
+                ..,
+            ],
+        ) => return run.remote(&target, "deletes at a service"),
+        ("stripe", _) if words.first() == Some(&"listen") => return,
+        ("kamal" | "dokku" | "cap", ["app", "remove", ..]) => {
+            return run.remote(&target, "removes what is deployed");
+        }
+        ("az", _) if words.contains(&"get-access-token") => return,
+        ("openssl", _) => return,
+        ("dvc", ["gc", ..]) => {
+            return run.ask(Kind::Delete, &target, Scope::TreeUntracked, "deletes unused data");
+        }
+        _ => {}
+    }
+    match verbs::find(&words, reach) {
+        Some(Verb::Destroys) => {
+            let keys = words
+                .iter()
+                .take(reach)
+                .any(|word| verbs::destroys(word) || word.split(':').any(verbs::destroys));
+            if keys {
+                run.remote(&target, "deletes at a service");
+            }
+        }
+        Some(Verb::Disturbs) => run.effect(
+            Kind::RemoteState,
+            &target,
+            Scope::Remote,
+            Reversibility::R3,
+            "changes what runs at a service",
+        ),
+        None => {}
+    }
+}
+
+/// A copy to a bucket sends a file out.
+fn upload(run: &mut Run<'_, '_>, words: &[&str]) {
+    let remote = |text: &str| text.contains("://");
+    let Some((last, rest)) = words.split_last() else { return };
+    if !remote(last) {
+        return;
+    }
+    for word in rest.iter().filter(|word| !remote(word)) {
+        if crate::secrets::secrecy(word).is_some() && word.contains(['/', '.']) {
+            run.effect(
+                Kind::SendOut,
+                word,
+                Scope::Remote,
+                Reversibility::R5,
+                "sends a secret to a service",
+            );
+        }
+    }
+    if run.args.iter().any(|arg| arg.text == "public-read") {
+        run.effect(Kind::SendOut, last, Scope::Remote, Reversibility::R3, "makes an upload public");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn services() {
+        check(
+            &[
+                "aws s3 rb s3://b --force",
+                "aws s3 rm s3://b/x --recursive",
+                "aws --profile p ec2 terminate-instances --instance-ids i",
+                "aws s3 sync . s3://b --delete",
+                "aws rds delete-db-instance --db-instance-identifier x",
+                "gcloud compute instances delete x --zone z",
+                "gcloud run services delete x",
+                "gsutil -m rm -r gs://b",
+                "az group delete --name x --yes",
+                "az storage account delete -n x",
+                "heroku apps:destroy -a x",
+                "heroku pg:reset",
+                "fly apps destroy x",
+                "vercel remove x",
+                "vercel env rm X",
+                "netlify sites:delete",
+                "doctl compute droplet delete 1",
+                "wrangler delete",
+                "firebase firestore:delete --all-collections",
+                "vault kv destroy x",
+                "vault secrets disable x",
+                "op item delete x",
+                "circleci context delete a b",
+                "railway down --yes x delete",
+                "aws s3 cp ~/.aws/credentials s3://b/",
+            ],
+            &[
+                "heroku ps:stop web",
+                "gcloud sql instances restart x",
+                "aws ec2 stop-instances --instance-ids i",
+                "fly secrets unset A",
+                "aws secretsmanager update-secret --secret-id a",
+                "netlify env:unset A",
+                "heroku maintenance:on",
+                "aws secretsmanager get-secret-value --secret-id a",
+            ],
+            &[
+                "aws s3 ls",
+                "aws s3 rm s3://b --recursive --dryrun",
+                "gcloud compute instances list",
+                "az vm list",
+                "heroku logs",
+                "fly deploy",
+                "vercel deploy",
+                "vault kv get a",
+                "aws help",
+                "aws s3 cp a s3://b/",
+                "gcloud auth login",
+                "aws ec2 describe-instances --filters delete",
+                "vault read secret/x",
+                "doppler secrets get A",
+                "op item get x",
+                "aws ec2 create-tags --tags Key=delete",
+                "wrangler dev",
+                "gcloud projects describe delete",
+                "heroku run rails console",
+                "aws s3 mv s3://a s3://b",
+            ],
+        );
+    }
+}

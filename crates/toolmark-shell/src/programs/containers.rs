@@ -1,0 +1,292 @@
+//! Containers: images can be built again, volumes hold data, and some options
+//! give the host away.
+
+use crate::effects::{Kind, Reversibility, Scope};
+use crate::expand::Arg;
+use crate::options::Grammar;
+use crate::pipes::Flow;
+use crate::run::Run;
+use Reversibility::{R1, R3, R4};
+
+/// Options of `run` and `exec` that take a value.
+const VALUES: &[&str] = &[
+    "name",
+    "volume",
+    "env",
+    "publish",
+    "network",
+    "workdir",
+    "user",
+    "entrypoint",
+    "mount",
+    "env-file",
+    "hostname",
+    "label",
+    "memory",
+    "cpus",
+    "platform",
+    "restart",
+    "add-host",
+    "cap-add",
+    "cap-drop",
+    "device",
+    "gpus",
+    "ipc",
+    "link",
+    "log-driver",
+    "log-opt",
+    "pid",
+    "pull",
+    "security-opt",
+    "shm-size",
+    "tmpfs",
+    "ulimit",
+    "userns",
+    "volumes-from",
+    "index",
+    "dns",
+    "expose",
+    "cidfile",
+    "detach-keys",
+    "file",
+    "project-name",
+    "profile",
+    "project-directory",
+    "context",
+    "host",
+    "log-level",
+    "filter",
+];
+
+const GLOBAL: Grammar = Grammar { short: "cHlfp", long: VALUES, single_dash: false };
+const RUN: Grammar = Grammar { short: "vepwunhlmc", long: VALUES, single_dash: false };
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    if super::only_informs(run.args) {
+        return;
+    }
+    let (_, at) = GLOBAL.parse_until(run.args, true);
+    let args = run.args.get(at..).unwrap_or_default();
+    let words = super::plain_words(args);
+    let first = words.first().copied().unwrap_or("");
+    let compose = run.name.ends_with("-compose");
+    if first == "compose" || compose {
+        let rest = if compose { args } else { args.get(1..).unwrap_or_default() };
+        let (_, at) = GLOBAL.parse_until(rest, true);
+        return self::compose(run, rest.get(at..).unwrap_or_default());
+    }
+    let rest = args.get(1..).unwrap_or_default();
+    let flat = Grammar { long: VALUES, ..Grammar::default() }.parse(rest);
+    let all = flat.has("a", "all");
+    let force = flat.on("f", "force");
+    let target = words.join(" ");
+    let second = words.get(1).copied().unwrap_or("");
+    match (first, second) {
+        ("system", "prune") => {
+            let level = if flat.exact("volumes") { R4 } else { R3 };
+            run.effect(
+                Kind::Delete,
+                &target,
+                Scope::Outside,
+                level,
+                "deletes unused containers, networks and images",
+            );
+        }
+        ("volume", "rm" | "remove" | "prune") => {
+            run.effect(Kind::Delete, &target, Scope::Outside, R4, "deletes volumes with their data")
+        }
+        ("image" | "builder" | "buildx", "prune") if all => {
+            run.ask(Kind::Delete, &target, Scope::Outside, "deletes every unused image")
+        }
+        ("container" | "network", "prune") => {
+            run.ask(Kind::Delete, &target, Scope::Outside, "deletes stopped containers or networks")
+        }
+        (
+            "network" | "secret" | "config" | "stack" | "service" | "node" | "context" | "plugin"
+            | "pod" | "machine",
+            "rm" | "remove",
+        ) => run.ask(Kind::Delete, &target, Scope::Outside, "removes a part of the set-up"),
+        ("swarm", "leave") if force => {
+            run.ask(Kind::StopService, &target, Scope::Outside, "leaves the swarm")
+        }
+        ("rm", _) | ("container", "rm" | "remove") => {
+            if force || flat.has("v", "volumes") || rest.iter().any(|arg| arg.dynamic) {
+                run.ask(
+                    Kind::Delete,
+                    &target,
+                    Scope::Outside,
+                    "removes containers, running or not",
+                );
+            } else {
+                run.effect(
+                    Kind::Delete,
+                    &target,
+                    Scope::Outside,
+                    Reversibility::R2,
+                    "removes stopped containers",
+                );
+            }
+        }
+        ("rmi", _) | ("image", "rm" | "remove") => {
+            if force || rest.iter().any(|arg| arg.dynamic) {
+                run.ask(Kind::Delete, &target, Scope::Outside, "removes images");
+            }
+        }
+        ("stop" | "kill", _) | ("container", "stop" | "kill") => {
+            if rest.iter().any(|arg| arg.dynamic) || first == "kill" {
+                run.ask(Kind::StopService, &target, Scope::Outside, "stops containers");
+            }
+        }
+        ("run" | "create", _) | ("container", "run" | "create") => {
+            start(run, if first == "container" { rest.get(1..).unwrap_or_default() } else { rest })
+        }
+        ("exec", _) | ("container", "exec") => {
+            inside(run, if first == "container" { rest.get(1..).unwrap_or_default() } else { rest })
+        }
+        ("push", _) => {
+            run.effect(Kind::RemoteState, &target, Scope::Remote, R3, "publishes an image")
+        }
+        ("delete", _) if matches!(run.name, "colima" | "crane" | "skopeo") => {
+            run.effect(Kind::Delete, &target, Scope::Remote, R4, "deletes an image or a machine")
+        }
+        ("reset", _) | ("system", "reset") => run.effect(
+            Kind::Delete,
+            &target,
+            Scope::Outside,
+            R4,
+            "deletes containers and their data",
+        ),
+        ("buildx", "rm") | ("manifest", "rm") => {}
+        _ => {}
+    }
+}
+
+fn compose(run: &mut Run<'_, '_>, args: &[Arg]) {
+    let words = super::plain_words(args);
+    let parsed =
+        Grammar { short: "t", long: &["timeout", "rmi"], ..Grammar::default() }.parse(args);
+    match words.first() {
+        Some(&"down") if parsed.has("v", "volumes") => run.effect(
+            Kind::Delete,
+            "volumes",
+            Scope::Outside,
+            R4,
+            "deletes volumes with their data",
+        ),
+        Some(&"down") if parsed.has("", "rmi") => {
+            run.ask(Kind::Delete, "images", Scope::Outside, "removes images")
+        }
+        Some(&"rm") if parsed.has("v", "volumes") || parsed.on("f", "force") => {
+            run.ask(Kind::Delete, "containers", Scope::Outside, "removes containers")
+        }
+        Some(&"kill") => {
+            run.ask(Kind::StopService, "containers", Scope::Outside, "stops containers")
+        }
+        Some(&"exec" | &"run") => inside(run, args.get(1..).unwrap_or_default()),
+        _ => {}
+    }
+}
+
+/// What the host gives to a new container.
+fn start(run: &mut Run<'_, '_>, args: &[Arg]) {
+    let (parsed, at) = RUN.parse_until(args, true);
+    for given in &parsed.options {
+        let value = given.value.unwrap_or("");
+        let mount = matches!(given.name, "v" | "volume" | "mount");
+        let source = value.split(':').next().unwrap_or("");
+        let source = value
+            .split(',')
+            .find_map(|piece| piece.strip_prefix("source=").or_else(|| piece.strip_prefix("src=")))
+            .unwrap_or(source);
+        let host = mount
+            && (matches!(
+                source,
+                "/" | "/etc"
+                    | "/root"
+                    | "/home"
+                    | "/var"
+                    | "/usr"
+                    | "/boot"
+                    | "~"
+                    | "/dev"
+                    | "/proc"
+                    | "/sys"
+            ) || source.ends_with("docker.sock")
+                || source.ends_with("/.ssh")
+                || source.ends_with("/.aws"));
+        let privileged = given.name == "privileged"
+            || (given.name == "pid" && value == "host")
+            || (given.name == "cap-add" && matches!(value, "ALL" | "SYS_ADMIN" | "all"))
+            || (given.name == "security-opt" && value.contains("unconfined"))
+            || (given.name == "userns" && value == "host");
+        if host || privileged {
+            run.effect(Kind::Privilege, value, Scope::System, R1, "gives a container the host");
+        }
+    }
+    // The command runs inside; only what it mounts from the tree is ours.
+    let inner = args.get(at + 1..).unwrap_or_default();
+    let mounts_tree =
+        parsed.options.iter().any(|given| matches!(given.name, "v" | "volume" | "mount"));
+    if mounts_tree && !inner.is_empty() {
+        run.inner(inner.to_vec(), Flow::Unknown);
+    }
+}
+
+/// The command that runs in a container that exists.
+fn inside(run: &mut Run<'_, '_>, args: &[Arg]) {
+    let (_, at) = Grammar { short: "euw", ..RUN }.parse_until(args, true);
+    let inner = args.get(at + 1..).unwrap_or_default();
+    if !inner.is_empty() {
+        run.inner(inner.to_vec(), run.call.input.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn containers() {
+        check(
+            &[
+                "docker volume rm x",
+                "podman system reset -f",
+                "docker volume prune -f",
+                "docker compose down -v",
+                "docker-compose -f x.yml down --volumes",
+                "docker system prune --volumes",
+                "docker exec db psql -c 'drop table x'",
+                "docker exec -it c rm -rf /data",
+                "docker compose exec -T db psql -U x -c 'DROP DATABASE d'",
+                "docker run -v /:/host alpine rm -rf /host",
+            ],
+            &[
+                "docker system prune -af",
+                "docker rm -f $(docker ps -aq)",
+                "docker rmi -f x",
+                "docker image prune -a",
+                "docker run --privileged x",
+                "docker run -v /var/run/docker.sock:/s x",
+                "docker network rm x",
+                "docker push me/x",
+                "docker stop $(docker ps -q)",
+                "docker buildx prune --all",
+            ],
+            &[
+                "docker ps",
+                "docker build -t x .",
+                "docker run --rm -v $PWD:/w x make",
+                "docker compose up -d",
+                "docker compose down",
+                "docker image prune",
+                "docker logs x",
+                "docker exec c ls",
+                "docker stop x",
+                "docker rm x",
+                "podman images",
+                "docker run --rm x rm -rf /data",
+                "docker compose run --rm app pytest",
+            ],
+        );
+    }
+}

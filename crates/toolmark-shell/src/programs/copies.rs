@@ -1,0 +1,294 @@
+//! Programs that copy and move: `cp`, `mv`, `install`, `ln`, `rsync`, `scp`.
+
+use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::expand::Arg;
+use crate::options::Grammar;
+use crate::run::Run;
+use crate::secrets::{Secrecy, secrecy};
+use crate::write;
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    match run.name {
+        "rsync" => rsync(run),
+        "scp" | "sftp" => scp(run),
+        _ => copy(run),
+    }
+}
+
+fn copy(run: &mut Run<'_, '_>) {
+    let moves = matches!(run.name, "mv" | "gmv");
+    let grammar = match run.name {
+        "install" => Grammar {
+            short: "gmotS",
+            long: &["group", "mode", "owner", "target-directory", "suffix"],
+            ..Grammar::default()
+        },
+        _ => Grammar { short: "tS", long: &["target-directory", "suffix"], ..Grammar::default() },
+    };
+    let parsed = grammar.parse(run.args);
+    if parsed.informs() {
+        return;
+    }
+    let (target, sources): (Option<Arg>, &[&Arg]) = match parsed.last("t", "target-directory") {
+        Some(given) => (
+            given.value.map(|text| Arg { dynamic: given.dynamic, ..Arg::plain(text) }),
+            &parsed.operands,
+        ),
+        None => match parsed.operands.split_last() {
+            Some((last, rest)) if !rest.is_empty() => (Some((*last).clone()), rest),
+            _ => (None, &parsed.operands),
+        },
+    };
+    let Some(target) = target else { return };
+    let call = run.call;
+    for source in sources {
+        let place = run.judge.place(&source.text);
+        if moves {
+            if target.text == "/dev/null" {
+                let level =
+                    if place.scope == Scope::Temp { Reversibility::R2 } else { Reversibility::R4 };
+                run.effect(Kind::Delete, &place.shown, place.scope, level, "moves into nothing");
+            } else if (place.scope == Scope::System || (place.whole && place.scope == Scope::Home))
+                && !source.dynamic
+            {
+                run.effect(
+                    Kind::Delete,
+                    &place.shown,
+                    place.scope,
+                    Reversibility::R4,
+                    "moves a part of the system away",
+                );
+            } else if place.scope == Scope::VcsMetadata && place.whole {
+                run.effect(
+                    Kind::Delete,
+                    &place.shown,
+                    place.scope,
+                    Reversibility::R3,
+                    "moves the data of version control away",
+                );
+            }
+        } else if run.name != "ln"
+            && !matches!(run.judge.place(&target.text).scope, Scope::TreeUntracked if secrecy(&source.text) == Some(Secrecy::Secret) && source.text.contains(".env"))
+        {
+            // A secret keeps its place only if it is copied within the tree.
+            run.judge.read_file(source, run.name, call);
+        }
+        if secrecy(&place.path).is_some() && !target.dynamic {
+            let path = run.judge.place(&target.text).path;
+            run.judge.copies.push(path);
+        }
+    }
+    if target.dynamic || target.text == "/dev/null" {
+        return;
+    }
+    let keeps = parsed.has("n", "no-clobber") || parsed.has("b", "backup");
+    let place = run.judge.place(&target.text);
+    match write::judged(&place, keeps) {
+        // A copy to another place of the user's is ordinary work.
+        Some((_, Reversibility::R3, _)) if place.scope == Scope::Outside => {
+            run.effect(
+                Kind::Overwrite,
+                &place.shown,
+                place.scope,
+                Reversibility::R2,
+                "copies outside the work tree",
+            );
+        }
+        Some((kind, level, why)) => run.effect(kind, &place.shown, place.scope, level, why),
+        None => {}
+    }
+}
+
+/// Whether an operand names another machine.
+fn is_remote(text: &str) -> bool {
+    let Some((host, _)) = text.split_once(':') else { return false };
+    !host.is_empty() && !host.contains('/') && !host.starts_with('.') && host.len() > 1
+}
+
+fn rsync(run: &mut Run<'_, '_>) {
+    let grammar = Grammar {
+        short: "efTMB",
+        long: &[
+            "rsh",
+            "exclude",
+            "include",
+            "filter",
+            "exclude-from",
+            "include-from",
+            "files-from",
+            "temp-dir",
+            "bwlimit",
+            "partial-dir",
+            "log-file",
+            "backup-dir",
+            "suffix",
+            "rsync-path",
+            "chmod",
+            "chown",
+            "max-size",
+            "min-size",
+            "timeout",
+            "port",
+            "out-format",
+            "compare-dest",
+            "link-dest",
+            "max-delete",
+            "info",
+            "password-file",
+        ],
+        ..Grammar::default()
+    };
+    let parsed = grammar.parse(run.args);
+    if parsed.informs() || parsed.rehearses() || parsed.has("n", "") || parsed.exact("list-only") {
+        return;
+    }
+    let Some((target, sources)) = parsed.operands.split_last() else { return };
+    let deletes = parsed
+        .options
+        .iter()
+        .any(|given| given.long && (given.name == "del" || given.name.starts_with("delete")));
+    if deletes {
+        let (scope, level, certainty) = destination(run, target);
+        run.sure(
+            Kind::Delete,
+            &target.text,
+            scope,
+            level,
+            certainty,
+            "deletes what the source does not have",
+        );
+    }
+    if parsed.exact("remove-source-files") || parsed.exact("remove-sent-files") {
+        for source in sources {
+            let place = run.judge.place(&source.text);
+            run.effect(
+                Kind::Delete,
+                &place.shown,
+                place.scope,
+                Reversibility::R4,
+                "deletes the source",
+            );
+        }
+    }
+    let call = run.call;
+    for source in sources {
+        let place = run.judge.place(&source.text);
+        if is_remote(&target.text) && secrecy(&place.path).is_some() {
+            run.effect(
+                Kind::SendOut,
+                &source.text,
+                Scope::Remote,
+                Reversibility::R5,
+                "sends a secret to another machine",
+            );
+        } else if is_remote(&target.text)
+            && place.whole
+            && matches!(place.scope, Scope::Home | Scope::System)
+        {
+            run.effect(
+                Kind::SendOut,
+                &source.text,
+                Scope::Remote,
+                Reversibility::R3,
+                "sends a whole home directory to another machine",
+            );
+        } else if !is_remote(&source.text) {
+            run.judge.read_file(source, run.name, call);
+        }
+    }
+    if !is_remote(&target.text) && !target.dynamic && !sources.is_empty() {
+        let place = run.judge.place(&target.text);
+        if let Some((kind, level, why)) = write::judged(&place, false)
+            && place.scope != Scope::Outside
+        {
+            run.effect(kind, &place.shown, place.scope, level, why);
+        }
+    }
+}
+
+fn destination(run: &Run<'_, '_>, target: &Arg) -> (Scope, Reversibility, Certainty) {
+    if is_remote(&target.text) {
+        return (Scope::Remote, Reversibility::R5, Certainty::Proven);
+    }
+    if target.dynamic {
+        return (Scope::Unknown, Reversibility::R4, Certainty::Unresolved);
+    }
+    let scope = run.judge.place(&target.text).scope;
+    let level = if matches!(scope, Scope::Temp | Scope::TreeArtefact) {
+        Reversibility::R2
+    } else {
+        Reversibility::R4
+    };
+    (scope, level, Certainty::Proven)
+}
+
+fn scp(run: &mut Run<'_, '_>) {
+    let parsed = Grammar { short: "cDFiJloPSXb", ..Grammar::default() }.parse(run.args);
+    let Some((target, sources)) = parsed.operands.split_last() else { return };
+    for source in sources {
+        let secret = secrecy(&source.text).or_else(|| secrecy(&run.judge.place(&source.text).path));
+        let copied = run.judge.copies.contains(&run.judge.place(&source.text).path);
+        if is_remote(&target.text) && (secret.is_some() || copied) {
+            run.effect(
+                Kind::SendOut,
+                &source.text,
+                Scope::Remote,
+                Reversibility::R5,
+                "sends a secret to another machine",
+            );
+        }
+    }
+    if !is_remote(&target.text) && !target.dynamic {
+        let call = run.call;
+        let place = run.judge.place(&target.text);
+        if matches!(place.scope, Scope::System | Scope::Device) {
+            run.judge.write_file(target, false, run.name, call);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn copies() {
+        check(
+            &[
+                "mv src /dev/null",
+                "mv /etc/passwd x",
+                "cp x /usr/bin/",
+                "cp -t /etc x",
+                "rsync -a --delete a/ /data/b/",
+                "rsync -a --del a/ h:/b",
+                "rsync -a --remove-source-files a/ h:b",
+                "scp ~/.ssh/id_rsa h:",
+                "mv file /etc/",
+                "install -m755 x /usr/local/bin/x",
+                "cp /etc/shadow /usr/x",
+            ],
+            &[
+                "cp ~/.aws/credentials .",
+                "cp hook .git/hooks/pre-commit",
+                "cp x ~/.bashrc",
+                "rsync -a --delete a/ \"$D\"",
+                "mv .git .git.bak",
+            ],
+            &[
+                "mv a b",
+                "cp -r a b",
+                "cp a ~/backup/",
+                "rsync -a a/ /dest/",
+                "rsync -an --delete a/ /dest/",
+                "rsync --delete --dry-run a h:b",
+                "cp .env.example .env",
+                "ln -s a b",
+                "scp h:x .",
+                "rsync -a --delete src/ dist/",
+                "rsync -a --exclude --delete a/ b/",
+                "mv /tmp/x .",
+                "cp .env .env.backup",
+            ],
+        );
+    }
+}

@@ -1,0 +1,308 @@
+//! Database clients: the SQL they are given, commands of other stores, and
+//! programs that drop or overwrite whole databases.
+
+use crate::effects::{Kind, Reversibility, Scope};
+use crate::expand::Arg;
+use crate::options::Grammar;
+use crate::pipes::Flow;
+use crate::run::Run;
+use crate::sql;
+use Reversibility::{R3, R4, R5};
+
+/// Whether words read as SQL rather than as a program with files.
+pub(super) fn is_sql(args: &[Arg]) -> bool {
+    args.first().is_some_and(|arg| arg.text.eq_ignore_ascii_case("table"))
+}
+
+/// SQL given as the command itself.
+pub(super) fn bare(run: &mut Run<'_, '_>) {
+    let text = format!("{} {}", run.name, run.line());
+    if let Some(found) = sql::worst(&text) {
+        run.effect(Kind::Delete, &found.target, Scope::Remote, found.reversibility, found.why);
+    }
+}
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    match run.name {
+        "redis-cli" | "valkey-cli" => redis(run),
+        "mongosh" | "mongo" | "arangosh" => mongo(run),
+        "dropdb" | "dropuser" | "pg_dropcluster" => whole(run, "drops a database"),
+        "pg_restore" => {
+            if run.args.iter().any(|arg| matches!(arg.text.as_str(), "-c" | "--clean")) {
+                whole(run, "drops objects before it restores them");
+            }
+        }
+        "mongorestore" => {
+            if run.args.iter().any(|arg| arg.text == "--drop") {
+                whole(run, "drops collections before it restores them");
+            }
+        }
+        "mysqladmin" | "mariadb-admin" => {
+            let words = super::plain_words(run.args);
+            if words.iter().any(|word| matches!(*word, "drop")) {
+                whole(run, "drops a database");
+            } else if words.contains(&"shutdown") {
+                run.ask(Kind::StopService, "the server", Scope::Remote, "stops a database server");
+            }
+        }
+        "pg_resetwal" | "neo4j-admin" => {
+            if run.name == "pg_resetwal"
+                && !super::only_informs(run.args)
+                && !run.args.iter().any(|arg| arg.text == "-n")
+            {
+                whole(run, "resets the log of a database");
+            }
+        }
+        "etcdctl" => {
+            if super::plain_words(run.args).first() == Some(&"del") {
+                whole(run, "deletes keys");
+            }
+        }
+        "createdb" | "initdb" | "couchdb" | "memcached-tool" => {}
+        _ => client(run),
+    }
+}
+
+fn whole(run: &mut Run<'_, '_>, why: &'static str) {
+    if !super::only_informs(run.args) {
+        let target = run.line();
+        run.effect(Kind::Delete, &target, Scope::Remote, R5, why);
+    }
+}
+
+fn client(run: &mut Run<'_, '_>) {
+    let args = run.args;
+    let name = run.name;
+    let read_only = args.iter().any(|arg| {
+        matches!(
+            arg.text.as_str(),
+            "-readonly"
+                | "--readonly"
+                | "--read-only"
+                | "--read_only"
+                | "--safe-updates"
+                | "-U"
+                | "--i-am-a-dummy"
+        )
+    });
+    if super::only_informs(args) || (read_only && !matches!(name, "psql" | "sqlcmd")) {
+        return;
+    }
+    if matches!(name, "bq" | "turso" | "snow" | "cockroach" | "influx") {
+        super::cloud::run(run);
+    }
+    let local = matches!(name, "sqlite3" | "sqlite" | "duckdb" | "litecli");
+    let grammar = Grammar {
+        short: match name {
+            "mysql" | "mariadb" | "mycli" => "ehuPDSh",
+            "sqlcmd" => "QqSUPdi",
+            _ => "cfhpUdvLFoPReqTV",
+        },
+        long: &[
+            "command",
+            "execute",
+            "query",
+            "file",
+            "host",
+            "port",
+            "username",
+            "user",
+            "dbname",
+            "database",
+            "url",
+            "set",
+            "output",
+            "init-command",
+            "statement",
+            "sql",
+        ],
+        single_dash: false,
+    };
+    let mut texts: Vec<String> = Vec::new();
+    let parsed = grammar.parse(args);
+    for given in &parsed.options {
+        let text = matches!(
+            given.name,
+            "c" | "command"
+                | "e"
+                | "execute"
+                | "q"
+                | "Q"
+                | "query"
+                | "init-command"
+                | "statement"
+                | "sql"
+        );
+        if text && let Some(value) = given.value {
+            texts.push(value.to_owned());
+        }
+    }
+    // Operands behind the database are SQL for the embedded clients.
+    if local || texts.is_empty() {
+        texts.extend(
+            parsed.operands.iter().filter(|arg| arg.text.contains(' ')).map(|arg| arg.text.clone()),
+        );
+    }
+    if let Flow::Text(text) = &run.call.input {
+        texts.push(text.clone());
+    }
+    let file = parsed.operands.first().map(|arg| arg.text.clone()).unwrap_or_default();
+    let memory = local && (file == ":memory:" || file.is_empty());
+    for text in texts {
+        if let Some(shell) = text.lines().find_map(|line| {
+            line.trim()
+                .strip_prefix("\\! ")
+                .or_else(|| line.trim().strip_prefix(".shell "))
+                .or_else(|| line.trim().strip_prefix(".system "))
+        }) {
+            run.shell_text(shell);
+        }
+        let Some(found) = sql::worst(&text) else { continue };
+        if memory {
+            continue;
+        }
+        if local {
+            let place = run.judge.place(&file);
+            let level = match (place.scope, found.reversibility) {
+                (Scope::Temp, _) => Reversibility::R2,
+                (_, R5) => R4,
+                (_, level) => level,
+            };
+            run.effect(Kind::Delete, &found.target, place.scope, level, found.why);
+        } else {
+            run.effect(Kind::Delete, &found.target, Scope::Remote, found.reversibility, found.why);
+        }
+    }
+}
+
+fn redis(run: &mut Run<'_, '_>) {
+    let parsed = Grammar { short: "hpsaunrixd", long: &["user", "pass"], ..Grammar::default() }
+        .parse(run.args);
+    if parsed.informs() {
+        return;
+    }
+    let mut words: Vec<String> =
+        parsed.operands.iter().map(|arg| arg.text.to_ascii_lowercase()).collect();
+    if let Flow::Text(text) = &run.call.input {
+        words.extend(
+            text.lines()
+                .filter_map(|line| line.split_whitespace().next())
+                .map(str::to_ascii_lowercase),
+        );
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["flushall" | "flushdb", ..] => whole(run, "empties the store"),
+        ["del" | "unlink" | "shutdown" | "rename" | "xtrim" | "ltrim", ..] => {
+            run.ask(Kind::Delete, &words.join(" "), Scope::Remote, "deletes keys")
+        }
+        ["config", "set" | "resetstat" | "rewrite", ..]
+        | ["script", "flush", ..]
+        | ["debug", ..]
+        | ["cluster", "reset", ..]
+        | ["acl", "deluser", ..]
+        | ["function", "flush" | "delete", ..] => {
+            run.ask(Kind::RemoteState, &words.join(" "), Scope::Remote, "changes a server")
+        }
+        ["eval", code, ..] if code.contains("flush") || code.contains("'del'") => {
+            whole(run, "empties the store")
+        }
+        rest if rest.iter().any(|word| matches!(*word, "flushall" | "flushdb"))
+            && !matches!(rest.first(), Some(&("get" | "set" | "echo" | "help"))) =>
+        {
+            whole(run, "empties the store")
+        }
+        _ => {}
+    }
+}
+
+fn mongo(run: &mut Run<'_, '_>) {
+    let parsed = Grammar {
+        short: "upf",
+        long: &["eval", "username", "password", "host", "port", "file"],
+        ..Grammar::default()
+    }
+    .parse(run.args);
+    let mut code = parsed.value("", "eval").unwrap_or("").to_owned();
+    if let Flow::Text(text) = &run.call.input {
+        code.push_str(text);
+    }
+    let flat: String = code.chars().filter(|c| !c.is_whitespace()).collect();
+    let all = [
+        "dropDatabase(",
+        ".drop(",
+        "dropIndexes(",
+        ".remove({})",
+        ".remove()",
+        "deleteMany({})",
+        "deleteMany()",
+        "dropUser(",
+        "dropAllUsers",
+        "_drop(",
+        "_truncate",
+        ".dropCollection(",
+    ];
+    if all.iter().any(|piece| flat.contains(piece)) {
+        run.effect(Kind::Delete, &code, Scope::Remote, R5, "drops or empties a collection");
+    } else if flat.contains("deleteMany(")
+        || flat.contains("deleteOne(")
+        || flat.contains(".remove(")
+        || flat.contains("findOneAndDelete(")
+    {
+        run.effect(Kind::Delete, &code, Scope::Remote, R3, "deletes documents");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn stores() {
+        check(
+            &[
+                "psql -c 'DROP TABLE x'",
+                "psql -h h -d d -c \"DELETE FROM audit;\"",
+                "mysql -e 'TRUNCATE TABLE t'",
+                "mysql -uroot -e \"drop database d\"",
+                "sqlite3 app.db 'DROP TABLE t'",
+                "psql <<E\nDROP TABLE x;\nE",
+                "echo 'drop table x' | psql",
+                "redis-cli -h h FLUSHALL",
+                "mongosh --eval 'db.dropDatabase()'",
+                "mongosh d --eval db.users.drop()",
+                "dropdb prod",
+                "pg_restore --clean -d d f",
+                "mongorestore --drop dump",
+                "DROP TABLE users",
+                "DELETE FROM users;",
+                "TRUNCATE TABLE users",
+                "psql -c 'UPDATE users SET a=1'",
+                "mysqladmin -u root drop prod",
+                "mongo d --eval 'db.x.deleteMany({})'",
+            ],
+            &[
+                "psql -c 'DELETE FROM t WHERE id=1'",
+                "redis-cli DEL k",
+                "psql -c 'drop index i'",
+                "mongosh --eval 'db.x.deleteOne({a:1})'",
+            ],
+            &[
+                "psql -c 'SELECT * FROM dropdown'",
+                "mysql -e 'SELECT 1'",
+                "sqlite3 -readonly app.db 'drop table t'",
+                "sqlite3 :memory: 'drop table t'",
+                "redis-cli GET k",
+                "mongosh --eval 'db.users.find()'",
+                "pg_dump d > x.sql",
+                "psql -c 'CREATE TABLE t(a int)'",
+                "psql --help",
+                "redis-cli ping",
+                "psql -c \"INSERT INTO t VALUES ('drop table x')\"",
+                "sqlite3 /tmp/x.db 'drop table t'",
+                "update-notes",
+                "psql -l",
+            ],
+        );
+    }
+}

@@ -1,0 +1,183 @@
+//! Programs that delete: `rm` and its relatives.
+
+use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::options::Grammar;
+use crate::run::Run;
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    let grammar = match run.name {
+        "shred" | "gshred" => Grammar {
+            short: "ns",
+            long: &["iterations", "size", "random-source"],
+            ..Grammar::default()
+        },
+        _ => Grammar::default(),
+    };
+    let parsed = grammar.parse(run.args);
+    if parsed.informs() {
+        return;
+    }
+    let call = run.call;
+    match run.name {
+        "trash" | "trash-put" => {
+            for arg in &parsed.operands {
+                let place = run.judge.place(&arg.text);
+                let level = if place.whole { Reversibility::R3 } else { Reversibility::R1 };
+                run.effect(Kind::Delete, &place.shown, place.scope, level, "moves to the trash");
+            }
+        }
+        "trash-empty" => run.effect(
+            Kind::Delete,
+            "the trash",
+            Scope::Home,
+            Reversibility::R4,
+            "empties the trash",
+        ),
+        "shred" | "gshred" | "wipe" | "scrub" => {
+            for arg in &parsed.operands {
+                let place = run.judge.place(&arg.text);
+                run.effect(
+                    Kind::Delete,
+                    &place.shown,
+                    place.scope,
+                    Reversibility::R4,
+                    "overwrites so that nothing can be recovered",
+                );
+            }
+        }
+        "rmdir" => {
+            for arg in &parsed.operands {
+                let place = run.judge.place(&arg.text);
+                run.effect(
+                    Kind::Delete,
+                    &place.shown,
+                    place.scope,
+                    Reversibility::R1,
+                    "removes an empty directory",
+                );
+            }
+        }
+        "del" | "erase" | "rd" | "remove-item" => {
+            let slashes = run.args.iter().any(|arg| {
+                arg.text.eq_ignore_ascii_case("/s") || arg.text.eq_ignore_ascii_case("-recurse")
+            });
+            for arg in parsed
+                .operands
+                .iter()
+                .filter(|arg| arg.text.len() > 2 || !arg.text.starts_with('/'))
+            {
+                run.judge.delete(arg, slashes, run.name, call);
+            }
+        }
+        name => {
+            let rm = matches!(name, "rm" | "grm" | "srm");
+            let recursive = !rm && name != "unlink"
+                || rm && (parsed.has("r", "recursive") || parsed.has("R", ""));
+            if parsed.operands.is_empty() && recursive && rm {
+                run.sure(
+                    Kind::Delete,
+                    "",
+                    Scope::Unknown,
+                    Reversibility::R4,
+                    Certainty::Unresolved,
+                    "deletes recursively, what is not said",
+                );
+            }
+            for arg in &parsed.operands {
+                run.judge.delete(arg, recursive, name, call);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn deletes() {
+        check(
+            &[
+                "rm -rf /",
+                "rm -r /etc",
+                "rm --rec --fo ~/x",
+                "rm -rf *",
+                "rm -rf ./*",
+                "rm -rf .",
+                "rm -rf src",
+                "rm -rf -- src",
+                "rm -rf ~/node_modules",
+                "rm *",
+                "rm -rf $HOME/x",
+                "rm -rf /tmp/../etc",
+                "rm -rf .git",
+                "cd .. && rm -rf build",
+                "rm -rf {src,lib}",
+                "rm /etc/passwd",
+                "rm -rf /tmp",
+                "shred x.txt",
+                "x=rm; $x -rf /etc/y",
+                "D=/etc; rm -rf \"$D\"",
+                "FOO=1 rm -rf /",
+                "\\rm -rf /",
+                "r''m -rf /",
+                "$'\\x72\\x6d' -rf /",
+                "rm -rf dist src",
+                "rm -rf ~/.ssh",
+                "for d in a b; do rm -rf \"$d\"; done",
+                "f() { rm -rf \"$1\"; }; f /etc",
+                "cat <<EOF\n`rm -rf /`\nEOF",
+                "cat <<EOF\n$(rm -rf /)\nEOF",
+                "echo `date` `rm -rf /`",
+                "ls\nrm -rf /",
+                "if true; then rm -rf /; fi",
+                "case x in x) rm -rf /;; esac",
+                "[[ -n $(rm -rf /) ]]",
+                "echo $(( $(rm -rf /) ))",
+                "! rm -rf /",
+                "(rm -rf /)",
+                "rm -rf / &",
+            ],
+            &[
+                "rm -rf \"$X\"",
+                "rm -rf $X/",
+                "cd /work/app && rm -rf dist",
+                "rm -rf ~/app/node_modules",
+                "ls | while read f; do rm \"$f\"; done",
+                "rm ~/notes.txt",
+                "python -c \"import shutil; shutil.rmtree('/tmp/x')\"",
+                "rm -rf",
+                "${RM} -rf /",
+                "rm *.rs",
+            ],
+            &[
+                "rm file.txt",
+                "rm -f a b",
+                "rm -rf node_modules",
+                "rm -rf node_modules package-lock.json",
+                "trap 'rm -f \"$T\"' EXIT",
+                "rm -rf ./dist/*",
+                "rm -rf /tmp/x",
+                "rm -rf ${TMPDIR:-/tmp}/x",
+                "rm -- -f",
+                "D=$(mktemp -d); rm -rf \"$D\"",
+                "rmdir x",
+                "rm --help",
+                "rm *.log",
+                "rm -f *.pyc",
+                "rm -f \"$X\"",
+                "rm .git/index.lock",
+                "echo 'rm -rf /'",
+                "git commit -m 'rm -rf /'",
+                "cat <<'EOF'\n$(rm -rf /)\nEOF",
+                "VAR='rm -rf /'; echo \"$VAR\"",
+                "[ -f x ] && echo y",
+                "rm -rf target/debug",
+                "cd /tmp && rm -rf work",
+                "grep -r 'rm -rf' .",
+                "rm -rf \"/tmp/$NAME\"",
+                "true <<EOF\nrm -rf /\nEOF",
+            ],
+        );
+    }
+}

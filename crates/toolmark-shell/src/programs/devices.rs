@@ -1,0 +1,270 @@
+//! Disks, partitions, volumes and file systems.
+
+use crate::effects::{Kind, Reversibility, Scope};
+use crate::expand::Arg;
+use crate::run::Run;
+use Reversibility::{R3, R4, R5};
+
+fn destroys(run: &mut Run<'_, '_>, why: &'static str) {
+    let device = run.args.iter().find(|arg| arg.text.contains("/dev/"));
+    let target = device.map_or_else(|| run.line(), |arg| arg.text.clone());
+    // An image file is no device, and can be made again.
+    let operand = run.args.iter().rev().find(|arg| !arg.text.starts_with('-'));
+    let image = operand.is_some_and(|arg| {
+        device.is_none()
+            && !arg.dynamic
+            && matches!(
+                run.judge.place(&arg.text).scope,
+                Scope::Temp | Scope::TreeUntracked | Scope::TreeArtefact
+            )
+            && arg.text.contains('.')
+    });
+    if image {
+        run.effect(Kind::Overwrite, &target, Scope::TreeUntracked, R3, why);
+    } else {
+        run.effect(Kind::Overwrite, &target, Scope::Device, R5, why);
+    }
+}
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    let args = run.args;
+    let has = |names: &[&str]| args.iter().any(|arg| names.contains(&arg.text.as_str()));
+    let words = super::plain_words(args);
+    let first = words.first().copied().unwrap_or("");
+    if has(&["--help", "--version", "-V", "-h"]) && run.name != "swapoff" {
+        return;
+    }
+    match run.name {
+        "dd" => dd(run),
+        name if name == "mkfs"
+            || name.starts_with("mkfs.")
+            || name.starts_with("newfs")
+            || matches!(name, "mke2fs" | "mkswap") =>
+        {
+            // `-n` rehearses for ext file systems and names a label for others.
+            let ext = name == "mke2fs" || name.starts_with("mkfs.ext") || name == "mkfs";
+            if words.is_empty() || (ext && has(&["-n"])) || has(&["-N"]) && name == "mkfs.xfs" {
+                return;
+            }
+            destroys(run, "makes a new file system over the old one");
+        }
+        "fdisk" | "gdisk" | "cfdisk" | "sfdisk" | "sgdisk" | "diskpart" => {
+            let reads = has(&[
+                "-l", "--list", "-p", "--print", "-v", "--verify", "-d", "--dump", "-J", "--json",
+                "-n", "--no-act", "-s", "-i", "-x",
+            ]);
+            if !reads && !words.is_empty() || run.name == "diskpart" {
+                destroys(run, "changes the partition table");
+            }
+        }
+        "parted" => {
+            let reads =
+                has(&["-l", "--list", "print"]) && !has(&["mklabel", "rm", "mkpart", "resizepart"]);
+            if !reads && !words.is_empty() {
+                destroys(run, "changes the partition table");
+            }
+        }
+        "wipefs" => {
+            if (has(&["-a", "--all", "-af", "-fa", "-o"])
+                || args.iter().any(|arg| arg.text.starts_with("--offset")))
+                && !has(&["-n", "--no-act"])
+            {
+                destroys(run, "wipes signatures");
+            }
+        }
+        "blkdiscard" | "flash_erase" | "badblocks" => {
+            if run.name != "badblocks" || has(&["-w", "-wsv", "-ws"]) {
+                destroys(run, "discards every block");
+            }
+        }
+        "cryptsetup" => {
+            if matches!(
+                first,
+                "luksFormat"
+                    | "erase"
+                    | "luksErase"
+                    | "luksKillSlot"
+                    | "luksRemoveKey"
+                    | "reencrypt"
+                    | "luksformat"
+            ) && !has(&["--test-passphrase"])
+            {
+                destroys(run, "makes encrypted data unreadable");
+            }
+        }
+        "lvremove" | "vgremove" | "pvremove" | "lvreduce" => {
+            if !has(&["--test", "-t"]) {
+                destroys(run, "removes a volume");
+            }
+        }
+        "zpool" | "zfs" | "btrfs" | "mdadm" | "nvme" | "dmsetup" => volumes(run, &words),
+        "diskutil" => {
+            if matches!(
+                first.to_ascii_lowercase().as_str(),
+                "erasedisk"
+                    | "erasevolume"
+                    | "partitiondisk"
+                    | "zerodisk"
+                    | "randomdisk"
+                    | "secureerase"
+                    | "reformat"
+            ) || words.iter().any(|word| word.to_ascii_lowercase().starts_with("delete"))
+            {
+                destroys(run, "erases a disk");
+            }
+        }
+        "format" => {
+            if first.len() == 2 && first.ends_with(':') {
+                destroys(run, "formats a drive");
+            }
+        }
+        "hdparm" => {
+            if args.iter().any(|arg| {
+                arg.text.contains("security-erase")
+                    || arg.text.contains("trim-sector")
+                    || arg.text.contains("write-sector")
+            }) {
+                destroys(run, "erases a disk");
+            }
+        }
+        "blockdev" | "tune2fs" | "resize2fs" | "debugfs" => {
+            if has(&["--setro", "--setrw", "-w"])
+                || run.name == "resize2fs"
+                || (run.name == "tune2fs" && !has(&["-l"]))
+            {
+                run.effect(
+                    Kind::Overwrite,
+                    &run.line(),
+                    Scope::Device,
+                    R3,
+                    "changes how a device is used",
+                );
+            }
+        }
+        "umount" | "swapoff" | "losetup" => {
+            if run.name != "losetup" && !args.is_empty() && has(&["-a", "-f", "-l", "--all"]) {
+                run.effect(
+                    Kind::StopService,
+                    &run.line(),
+                    Scope::Device,
+                    R3,
+                    "takes a device away",
+                );
+            }
+        }
+        "fsck" | "e2fsck" | "xfs_repair" => {
+            if has(&["-y", "-f", "-L", "-a"]) && !has(&["-n"]) {
+                run.effect(
+                    Kind::Overwrite,
+                    &run.line(),
+                    Scope::Device,
+                    R3,
+                    "repairs without asking",
+                );
+            }
+        }
+        _ => {}
+    }
+}
+
+fn volumes(run: &mut Run<'_, '_>, words: &[&str]) {
+    let bad = match (run.name, words) {
+        ("zpool", ["destroy" | "labelclear" | "remove", ..]) => true,
+        ("zfs", ["destroy" | "rollback", ..]) => {
+            !run.args.iter().any(|arg| arg.text.starts_with('-') && arg.text.contains('n'))
+        }
+        ("btrfs", ["subvolume" | "sub", "delete", ..] | ["device", "remove" | "delete", ..]) => {
+            true
+        }
+        ("mdadm", _) => run.args.iter().any(|arg| {
+            matches!(
+                arg.text.as_str(),
+                "--zero-superblock" | "--stop" | "--remove" | "--create" | "-S"
+            )
+        }),
+        ("nvme", ["format" | "sanitize" | "delete-ns", ..]) => true,
+        ("dmsetup", ["remove" | "remove_all" | "wipe_table", ..]) => true,
+        _ => false,
+    };
+    if bad {
+        destroys(run, "removes a volume with its data");
+    }
+}
+
+fn dd(run: &mut Run<'_, '_>) {
+    let args = run.args;
+    let Some(output) = args.iter().find_map(|arg| {
+        arg.text.strip_prefix("of=").map(|text| Arg { text: text.to_owned(), ..arg.clone() })
+    }) else {
+        return;
+    };
+    let input = args.iter().find_map(|arg| arg.text.strip_prefix("if="));
+    if let Some(input) = input {
+        let call = run.call;
+        run.judge.read_file(&Arg::plain(input), "dd", call);
+    }
+    let place = run.judge.place(&output.text);
+    if output.dynamic {
+        run.sure(
+            Kind::Overwrite,
+            &output.text,
+            Scope::Unknown,
+            R4,
+            crate::effects::Certainty::Unresolved,
+            "writes raw data to what is known only at run time",
+        );
+    } else if place.scope == Scope::Device && !run.judge.is_sink(&place.path) {
+        run.effect(
+            Kind::Overwrite,
+            &output.text,
+            Scope::Device,
+            R5,
+            "writes raw data over a device",
+        );
+    } else {
+        let call = run.call;
+        run.judge.write_file(&output, false, "dd", call);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn devices() {
+        check(
+            &[
+                "dd if=/dev/zero of=/dev/sda",
+                "mkfs.ext4 /dev/sda1",
+                "mkfs -t ext4 /dev/sdb",
+                "mkfs.vfat -n LABEL /dev/sda1",
+                "wipefs -a /dev/sda",
+                "fdisk /dev/sda",
+                "parted /dev/sda mklabel gpt",
+                "sgdisk -Z /dev/sda",
+                "blkdiscard /dev/sda",
+                "cryptsetup luksFormat /dev/sda1",
+                "lvremove vg/lv",
+                "zpool destroy tank",
+                "zfs destroy -r tank/x",
+                "mkswap /dev/sda2",
+                "diskutil eraseDisk APFS X disk2",
+            ],
+            &["dd if=x of=\"$DEV\"", "mkfs.ext4 disk.img", "fsck -y /dev/sda1"],
+            &[
+                "dd if=/dev/sda of=img",
+                "dd if=/dev/zero of=/tmp/x bs=1M count=1",
+                "mkfs.ext4 -n /dev/sda1",
+                "fdisk -l",
+                "parted -l",
+                "lvremove --test vg/lv",
+                "wipefs -n /dev/sda",
+                "lsblk",
+                "zfs list",
+                "zfs destroy -n tank/x",
+                "dd if=/dev/urandom of=/dev/null",
+            ],
+        );
+    }
+}

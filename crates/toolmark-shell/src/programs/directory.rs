@@ -1,0 +1,46 @@
+//! `cd` and its relatives: where later commands run.
+
+use crate::run::Run;
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    let target = run.args.iter().find(|arg| !matches!(arg.text.as_str(), "-P" | "-L" | "--"));
+    run.judge.cwd = match (run.name, target) {
+        ("popd", _) => None,
+        (_, None) => Some("~".to_owned()),
+        (_, Some(arg)) if arg.text == "-" || (arg.dynamic && !arg.temporary) => None,
+        (_, Some(arg)) if arg.temporary => Some("/tmp/made".to_owned()),
+        (_, Some(arg)) => {
+            let relative = !arg.text.starts_with(['/', '~']);
+            if relative && run.judge.cwd.is_none() {
+                None
+            } else {
+                Some(run.judge.place(&arg.text).path)
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn later_commands_run_there() {
+        check(
+            &[
+                "cd / && rm -rf tmp",
+                "cd && rm -rf x",
+                "cd ../.. ; rm -rf build",
+                "pushd /etc && rm -rf nginx",
+            ],
+            &["cd \"$D\" && rm -rf src"],
+            &[
+                "cd /tmp/x && rm -rf src",
+                "(cd /etc); rm -rf dist",
+                "cd \"$D\" && rm -rf node_modules",
+                "cd $(mktemp -d) && rm -rf x",
+                "cd src && cargo test",
+            ],
+        );
+    }
+}

@@ -1,0 +1,508 @@
+//! `git`: the work tree, the index, and what its own options may start.
+//! References, history and remotes are in `git_refs`.
+
+use super::git_config::{config, setting};
+use super::git_refs;
+use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::expand::Arg;
+use crate::options::{Grammar, Parsed};
+use crate::run::Run;
+use Reversibility::{R1, R3, R4};
+
+/// `git-reset` and the like.
+pub(super) fn dashed(run: &mut Run<'_, '_>) {
+    let sub = run.name.strip_prefix("git-").unwrap_or("").to_owned();
+    subcommand(run, &sub, 0);
+}
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    let grammar = Grammar {
+        short: "Cc",
+        long: &["git-dir", "work-tree", "namespace", "exec-path", "super-prefix", "config-env"],
+        ..Grammar::default()
+    };
+    let (parsed, at) = grammar.parse_until(run.args, true);
+    if parsed.informs() {
+        return;
+    }
+    for given in &parsed.options {
+        let Some(value) = given.value else { continue };
+        match given.name {
+            "c" => setting(run, value),
+            "exec-path" if value.contains('/') && !value.starts_with("/usr") => {
+                run.effect(
+                    Kind::ExecuteUntrusted,
+                    value,
+                    Scope::Unknown,
+                    R1,
+                    "takes git's programs from elsewhere",
+                );
+            }
+            _ => {}
+        }
+    }
+    let saved = run.judge.cwd.clone();
+    if let Some(given) = parsed.last("C", "") {
+        run.judge.cwd = match given.value {
+            Some(path) if !given.dynamic => Some(run.judge.place(path).path),
+            _ => None,
+        };
+    }
+    if let Some(sub) = run.args.get(at) {
+        let sub = sub.text.clone();
+        subcommand(run, &sub, at + 1);
+    }
+    run.judge.cwd = saved;
+}
+
+const GRAMMAR: Grammar = Grammar {
+    short: "mFCcstbBUXSGuOjnMAW",
+    long: &[
+        "message",
+        "file",
+        "author",
+        "date",
+        "source",
+        "pathspec-from-file",
+        "conflict",
+        "orphan",
+        "unified",
+        "exclude",
+        "template",
+        "cleanup",
+        "fixup",
+        "squash",
+        "strategy",
+        "strategy-option",
+        "onto",
+        "upstream",
+        "format",
+        "pretty",
+        "since",
+        "until",
+        "grep",
+        "max-count",
+        "branch",
+        "track-branch",
+        "repo",
+        "receive-pack",
+        "push-option",
+        "reason",
+        "contains",
+        "sort",
+        "points-at",
+    ],
+    single_dash: false,
+};
+
+fn grammar(short: &'static str) -> Grammar {
+    Grammar { short, ..GRAMMAR }
+}
+
+fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
+    let args = run.args.get(at..).unwrap_or_default();
+    match sub {
+        "checkout" => checkout(run, &grammar("bBUs").parse(args), args),
+        "switch" => {
+            let parsed = grammar("cCU").parse(args);
+            if !parsed.informs() && (parsed.on("f", "force") || parsed.exact("discard-changes")) {
+                discard(run, "the work tree", R4, "throws local changes away");
+            }
+        }
+        "restore" => restore(run, &grammar("sU").parse(args)),
+        "reset" => reset(run, &grammar("U").parse(args)),
+        "clean" => clean(run, &grammar("e").parse(args)),
+        "rm" => remove(run, &grammar("").parse(args)),
+        "stash" => {
+            let words = super::plain_words(args);
+            match words.first() {
+                Some(&"drop") => discard(run, "a stash", R3, "drops stashed work"),
+                Some(&"clear") => discard(run, "all stashes", R4, "drops all stashed work"),
+                _ => {}
+            }
+        }
+        "worktree" => {
+            let words = super::plain_words(args);
+            let parsed = grammar("").parse(args);
+            if words.first() == Some(&"remove") && parsed.on("f", "force") {
+                discard(
+                    run,
+                    words.get(1).unwrap_or(&""),
+                    R4,
+                    "removes a work tree with its changes",
+                );
+            }
+        }
+        "submodule" => {
+            let parsed = grammar("").parse(args);
+            match super::plain_words(args).first() {
+                Some(&"deinit") if parsed.on("f", "force") => {
+                    discard(run, "a submodule", R4, "throws changes of a submodule away")
+                }
+                Some(&"foreach") => {
+                    if let Some(at) = args.iter().position(|arg| arg.text == "foreach") {
+                        let words: Vec<&str> = args
+                            .iter()
+                            .skip(at + 1)
+                            .filter(|arg| arg.text != "--recursive" && arg.text != "-q")
+                            .map(|arg| arg.text.as_str())
+                            .collect();
+                        run.shell_text(&words.join(" "));
+                    }
+                }
+                Some(&"update") if parsed.on("f", "force") => {
+                    discard(run, "submodules", R3, "throws changes of submodules away")
+                }
+                _ => {}
+            }
+        }
+        "bisect" => {
+            if args.first().is_some_and(|arg| arg.text == "run") {
+                run.inner(args.get(1..).unwrap_or_default().to_vec(), crate::pipes::Flow::None);
+            }
+        }
+        "checkout-index" => {
+            if grammar("").parse(args).has("f", "force") {
+                discard(run, "the work tree", R4, "writes the index over the work tree");
+            }
+        }
+        "read-tree" => {
+            let parsed = grammar("").parse(args);
+            if parsed.exact("reset") && parsed.has("u", "") {
+                discard(run, "the work tree", R4, "writes a tree over the work tree");
+            }
+        }
+        "commit" | "merge" | "am" | "rebase" | "cherry-pick" | "revert" | "pull" => {
+            let parsed = grammar("mFCctXSsu").parse(args);
+            let no_hooks = sub != "merge" && sub != "pull" && parsed.exact("no-verify")
+                || (sub == "commit" && parsed.has("n", ""));
+            if no_hooks {
+                run.effect(Kind::Persist, "hooks", Scope::VcsMetadata, R1, "passes the hooks by");
+            }
+            if sub == "rebase"
+                && let Some(command) = (Grammar { short: "x", long: &["exec"], ..GRAMMAR })
+                    .parse(args)
+                    .value("x", "exec")
+            {
+                run.shell_text(command);
+            }
+            if matches!(sub, "commit") {
+                let call = run.call;
+                if let Some(path) = parsed.value("F", "file").filter(|path| *path != "-") {
+                    run.judge.read_file(&Arg::plain(path), "git", call);
+                }
+            }
+        }
+        "config" => config(run, args),
+        "log" | "show" | "diff" | "format-patch" => {
+            if let Some(path) =
+                (Grammar { short: "o", long: &["output", "output-directory"], ..GRAMMAR })
+                    .parse(args)
+                    .value("", "output")
+            {
+                let call = run.call;
+                run.judge.write_file(&Arg::plain(path), false, "git", call);
+            }
+            let call = run.call;
+            for arg in
+                args.iter().filter(|arg| arg.text.contains(':') && !arg.text.starts_with('-'))
+            {
+                let path = arg.text.rsplit(':').next().unwrap_or("");
+                run.judge.read_file(&Arg::plain(path), "git", call);
+            }
+        }
+        "annex" | "lfs" => {
+            if args.first().is_some_and(|arg| matches!(arg.text.as_str(), "drop" | "prune"))
+                && !super::only_informs(args)
+            {
+                discard(run, "large files", R3, "removes local copies of large files");
+            }
+        }
+        "filter-repo" | "filter-branch" | "push" | "branch" | "tag" | "update-ref" | "reflog"
+        | "gc" | "prune" | "remote" | "replace" | "notes" | "symbolic-ref" | "repack" | "svn"
+        | "p4" | "send-email" | "fetch" => git_refs::run(run, sub, args),
+        _ => {}
+    }
+}
+
+pub(super) fn discard(
+    run: &mut Run<'_, '_>,
+    target: &str,
+    level: Reversibility,
+    why: &'static str,
+) {
+    let level = if run.judge.cwd.as_deref().is_some_and(|cwd| in_temp(run, cwd)) && level == R4 {
+        Reversibility::R2
+    } else {
+        level
+    };
+    run.effect(Kind::DiscardVcs, target, Scope::TreeTracked, level, why);
+}
+
+fn in_temp(run: &Run<'_, '_>, cwd: &str) -> bool {
+    run.judge.context.place(None, cwd).scope == Scope::Temp
+}
+
+fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, args: &[Arg]) {
+    if parsed.informs() || parsed.has("p", "patch") {
+        return;
+    }
+    let creates = parsed.has("b", "")
+        || parsed.has("B", "")
+        || parsed.exact("orphan")
+        || parsed.has("t", "track");
+    if parsed.on("f", "force") {
+        discard(run, "the work tree", R4, "throws local changes away");
+        return;
+    }
+    if creates {
+        return;
+    }
+    let operands = &parsed.operands;
+    let paths: Vec<&str> = match parsed.before_dashes {
+        Some(before) => operands.iter().skip(before).map(|arg| arg.text.as_str()).collect(),
+        None if operands.len() > 1 => {
+            operands.iter().skip(1).map(|arg| arg.text.as_str()).collect()
+        }
+        None => Vec::new(),
+    };
+    let dashes_last = args.last().is_some_and(|arg| arg.text == "--");
+    if !paths.is_empty() {
+        discard(run, &paths.join(" "), R4, "writes an old version over the work tree");
+    } else if parsed.exact("pathspec-from-file") {
+        discard(run, "listed files", R4, "writes an old version over the work tree");
+    } else if parsed.has("", "ours") || parsed.has("", "theirs") {
+        discard(run, "conflicting files", R3, "takes one side of a conflict");
+    } else if let [only] = operands.as_slice()
+        && !dashes_last
+    {
+        let text = only.text.as_str();
+        if text == "."
+            || text.starts_with("./")
+            || text.starts_with(":/")
+            || text.ends_with('/')
+            || text == "*"
+        {
+            discard(run, text, R4, "writes an old version over the work tree");
+        } else if looks_like_file(text) && !only.dynamic {
+            run.sure(
+                Kind::DiscardVcs,
+                text,
+                Scope::TreeTracked,
+                R4,
+                Certainty::Likely,
+                "writes an old version over a file",
+            );
+        }
+    }
+}
+
+/// Whether a word is far more likely a file than a reference.
+fn looks_like_file(text: &str) -> bool {
+    let name = text.rsplit('/').next().unwrap_or(text);
+    let Some((stem, ending)) = name.rsplit_once('.') else {
+        return matches!(name, "Makefile" | "Dockerfile" | "LICENSE" | "README");
+    };
+    !stem.is_empty()
+        && matches!(
+            ending,
+            "rs" | "py"
+                | "js"
+                | "ts"
+                | "tsx"
+                | "jsx"
+                | "go"
+                | "java"
+                | "rb"
+                | "php"
+                | "c"
+                | "h"
+                | "cpp"
+                | "hpp"
+                | "cc"
+                | "cs"
+                | "swift"
+                | "kt"
+                | "md"
+                | "txt"
+                | "json"
+                | "toml"
+                | "yaml"
+                | "yml"
+                | "lock"
+                | "css"
+                | "scss"
+                | "html"
+                | "sh"
+                | "sql"
+                | "xml"
+                | "cfg"
+                | "ini"
+                | "vue"
+                | "svelte"
+                | "ex"
+                | "exs"
+                | "lua"
+                | "csv"
+                | "ipynb"
+                | "mjs"
+                | "cjs"
+                | "proto"
+                | "tf"
+        )
+        || text.contains('*')
+}
+
+fn restore(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+    if parsed.informs() || parsed.has("p", "patch") {
+        return;
+    }
+    let staged = parsed.has("S", "staged");
+    let worktree = parsed.has("W", "worktree");
+    if staged && !worktree {
+        return;
+    }
+    let paths: Vec<&str> = parsed.operands.iter().map(|arg| arg.text.as_str()).collect();
+    if !paths.is_empty() || parsed.exact("pathspec-from-file") {
+        discard(run, &paths.join(" "), R4, "writes an old version over the work tree");
+    }
+}
+
+fn reset(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+    if parsed.informs() {
+        return;
+    }
+    if parsed.has("", "hard") || parsed.has("", "merge") {
+        let target = parsed.operands.first().map_or("HEAD", |arg| arg.text.as_str()).to_owned();
+        discard(run, &target, R4, "throws local changes away");
+    } else if parsed.has("", "keep") {
+        discard(run, "HEAD", R3, "moves the branch and its files");
+    }
+}
+
+fn clean(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+    if parsed.informs() || parsed.has("n", "dry-run") || parsed.has("i", "interactive") {
+        return;
+    }
+    let unguarded = run
+        .args
+        .iter()
+        .any(|arg| arg.text.to_ascii_lowercase().replace(' ', "") == "clean.requireforce=false");
+    if parsed.on("f", "force") || unguarded {
+        let targets: Vec<&str> = parsed.operands.iter().map(|arg| arg.text.as_str()).collect();
+        let artefacts = !targets.is_empty()
+            && targets.iter().all(|target| run.judge.place(target).scope == Scope::TreeArtefact);
+        if artefacts {
+            run.effect(
+                Kind::Delete,
+                &targets.join(" "),
+                Scope::TreeArtefact,
+                Reversibility::R2,
+                "deletes what a tool makes again",
+            );
+        } else {
+            let target =
+                if targets.is_empty() { "untracked files".to_owned() } else { targets.join(" ") };
+            discard(run, &target, R4, "deletes files version control does not have");
+        }
+    }
+}
+
+fn remove(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
+    if parsed.informs() || parsed.has("n", "dry-run") || parsed.has("", "cached") {
+        return;
+    }
+    let targets: Vec<&str> = parsed.operands.iter().map(|arg| arg.text.as_str()).collect();
+    let wide = parsed.operands.iter().any(|arg| {
+        arg.glob || arg.text.contains('*') || matches!(arg.text.as_str(), "." | "./" | "/" | ":/")
+    });
+    let forced = parsed.on("f", "force");
+    if forced {
+        discard(run, &targets.join(" "), R3, "removes files with their local changes");
+    } else if wide {
+        discard(run, &targets.join(" "), R3, "removes many files");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn the_work_tree() {
+        check(
+            &[
+                "git reset --hard",
+                "git reset --har HEAD~1",
+                "git-reset --hard",
+                "git -C /repo reset --hard",
+                "git clean -fdx",
+                "git clean -xdf",
+                "git clean --forc",
+                "git -c clean.requireForce=false clean",
+                "git checkout -- .",
+                "git checkout HEAD -- a.txt",
+                "git checkout main a.txt",
+                "git checkout -f",
+                "git checkout -qf main",
+                "git switch -f x",
+                "git switch --discard-changes x",
+                "git restore a",
+                "git restore -SW a",
+                "git restore --staged --worktree .",
+                "git stash clear",
+                "git checkout .",
+                "git worktree remove --force w",
+                "git -c alias.x='!rm -rf /' x",
+                "git reset --merge",
+                "/usr/bin/git reset --hard",
+                "FOO=1 git reset --hard",
+                "git submodule foreach 'git reset --hard'",
+            ],
+            &[
+                "git stash drop",
+                "git rm -f x",
+                "git rm -r .",
+                "git checkout src/main.rs",
+                "git commit --no-verify -m x",
+                "git commit -n -m x",
+                "git -c core.sshCommand=./x fetch",
+                "git --exec-path=./h show",
+            ],
+            &[
+                "git status",
+                "git checkout main",
+                "git checkout -b x",
+                "git checkout -bfeature",
+                "git checkout --conflict merge x",
+                "git switch -c x",
+                "git restore --staged .",
+                "git restore -p a",
+                "git reset",
+                "git reset --soft HEAD~1",
+                "git reset -- --hard",
+                "git clean -n",
+                "git clean -nfd",
+                "git clean -fdn",
+                "git rm --cached -r .",
+                "git rm README.md",
+                "git stash",
+                "git stash pop",
+                "git commit -m 'git reset --hard'",
+                "git log --grep='reset --hard'",
+                "git help reset",
+                "git reset --help",
+                "git checkout v1.2.3",
+                "git checkout feature/a-b",
+                "git -c core.pager=cat log",
+                "git commit -F - <<'E'\nrm -rf /\nE",
+                "git rm -n -f x",
+                "git checkout --orphan gh-pages",
+                "cd /tmp/x && git reset --hard",
+                "git merge x",
+                "git clean -fd build",
+                "git rebase --abort",
+            ],
+        );
+    }
+}

@@ -1,0 +1,129 @@
+//! `git`: settings, of which some make it run other programs.
+
+use super::plain_words;
+use crate::effects::{Kind, Reversibility, Scope};
+use crate::expand::Arg;
+use crate::run::Run;
+use Reversibility::{R1, R3};
+
+/// `-c NAME=VALUE`: some settings run programs.
+pub(super) fn setting(run: &mut Run<'_, '_>, text: &str) {
+    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+    let name = name.to_ascii_lowercase();
+    if name.starts_with("alias.") {
+        let code = match value.strip_prefix('!') {
+            Some(code) => code.to_owned(),
+            None => format!("git {value}"),
+        };
+        run.shell_text(&code);
+        return;
+    }
+    let runs = matches!(
+        name.as_str(),
+        "core.pager"
+            | "core.sshcommand"
+            | "core.fsmonitor"
+            | "core.editor"
+            | "core.hookspath"
+            | "sequence.editor"
+            | "core.gitproxy"
+            | "diff.external"
+            | "credential.helper"
+    ) || (name.starts_with("filter.")
+        || name.starts_with("diff.")
+        || name.starts_with("merge.")
+        || name.starts_with("pager."))
+        && (name.ends_with(".clean")
+            || name.ends_with(".smudge")
+            || name.ends_with(".command")
+            || name.ends_with(".textconv")
+            || name.ends_with(".driver"));
+    let harmless = matches!(
+        value,
+        "" | "cat"
+            | "true"
+            | "false"
+            | "less"
+            | ":"
+            | "less -R"
+            | "vim"
+            | "vi"
+            | "nano"
+            | "store"
+            | "cache"
+            | "osxkeychain"
+            | "/dev/null"
+            | "less -FRX"
+    );
+    if runs && !harmless {
+        run.effect(
+            Kind::ExecuteUntrusted,
+            text,
+            Scope::Unknown,
+            R1,
+            "runs another program through a setting",
+        );
+        run.shell_text(value.trim_start_matches('!'));
+    }
+}
+
+/// `git config`.
+pub(super) fn config(run: &mut Run<'_, '_>, args: &[Arg]) {
+    let words = plain_words(args);
+    let reads = args.iter().any(|arg| {
+        matches!(
+            arg.text.as_str(),
+            "--get" | "-l" | "--list" | "--get-all" | "--get-regexp" | "get" | "list"
+        )
+    });
+    let name =
+        words.iter().find(|word| word.contains('.')).copied().unwrap_or("").to_ascii_lowercase();
+    if reads {
+        if name.contains("token") || name.contains("password") || name.contains("extraheader") {
+            run.effect(Kind::ReadSecret, &name, Scope::VcsMetadata, R1, "reads a secret");
+        }
+        return;
+    }
+    if words.len() < 2 {
+        return;
+    }
+    let value = words.last().copied().unwrap_or("").to_owned();
+    let before = run.judge.effects.len();
+    setting_named(run, &name, &value);
+    let outlives = args.iter().any(|arg| matches!(arg.text.as_str(), "--global" | "--system"));
+    let runs = run.judge.effects.len() > before;
+    if runs || (outlives && name.starts_with("alias.") && value.starts_with('!')) {
+        run.effect(Kind::Persist, &name, Scope::Home, R3, "lets git run a program from now on");
+    }
+}
+
+fn setting_named(run: &mut Run<'_, '_>, name: &str, value: &str) {
+    let text = format!("{name}={value}");
+    if name.starts_with("alias.") && !value.starts_with('!') {
+        return;
+    }
+    setting(run, &text);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn settings() {
+        check(
+            &["git -c alias.x='!rm -rf /' x", "git -c core.pager='rm -rf /' log"],
+            &[
+                "git config core.hooksPath /tmp/h",
+                "git config --get github.token",
+                "git config --global alias.x '!rm y'",
+            ],
+            &[
+                "git config user.name x",
+                "git config --list",
+                "git config alias.st status",
+                "git -c core.pager=cat log",
+            ],
+        );
+    }
+}

@@ -1,0 +1,272 @@
+//! `git`: references, history, and what reaches a remote.
+
+use super::git::discard;
+use crate::effects::{Kind, Reversibility, Scope};
+use crate::expand::Arg;
+use crate::options::Grammar;
+use crate::run::Run;
+use Reversibility::{R1, R3, R4, R5};
+
+pub(super) fn run(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
+    let words = super::plain_words(args);
+    let first = words.first().copied().unwrap_or("");
+    let grammar = Grammar {
+        short: "mFuo",
+        long: &[
+            "message",
+            "file",
+            "expire",
+            "expire-unreachable",
+            "prune",
+            "repo",
+            "receive-pack",
+            "push-option",
+            "contains",
+            "sort",
+            "format",
+            "merged",
+            "set-upstream-to",
+        ],
+        ..Grammar::default()
+    };
+    let parsed = grammar.parse(args);
+    if parsed.informs() {
+        return;
+    }
+    match sub {
+        "push" => push(run, args),
+        "branch" => {
+            let target = words.join(" ");
+            let deletes = parsed.has("d", "delete");
+            if parsed.has("D", "") || (deletes && parsed.on("f", "force")) {
+                discard(run, &target, R3, "deletes a branch, merged or not");
+            } else if (parsed.on("f", "force") && !deletes)
+                || parsed.has("M", "")
+                || parsed.has("C", "")
+            {
+                if parsed.has("M", "") && words.len() < 2
+                    || matches!(words.last(), Some(&"main" | &"master")) && parsed.has("M", "")
+                {
+                    return;
+                }
+                discard(run, &target, R3, "moves a branch to another commit");
+            }
+        }
+        "tag" => {
+            if parsed.has("d", "delete") {
+                discard(run, &words.join(" "), R3, "deletes a tag");
+            } else if parsed.on("f", "force") {
+                discard(run, &words.join(" "), R3, "moves a tag");
+            }
+        }
+        "update-ref" | "symbolic-ref" => {
+            if parsed.has("d", "delete") {
+                discard(run, &words.join(" "), R3, "deletes a reference");
+            } else if sub == "update-ref" && parsed.has("", "stdin") {
+                discard(run, "references", R3, "changes references");
+            }
+        }
+        "reflog" => {
+            let keeps = parsed.has("n", "dry-run");
+            if matches!(first, "expire" | "delete") && !keeps {
+                history(run, "the reflog", "removes what makes lost commits recoverable");
+            }
+        }
+        "gc" => {
+            let prune = args.iter().find_map(|arg| arg.text.strip_prefix("--prune="));
+            let soon = prune
+                .is_some_and(|when| matches!(when, "now" | "all") || when.ends_with("seconds.ago"));
+            if soon || (prune.is_some() && parsed.exact("aggressive")) {
+                history(run, "unreachable objects", "removes what makes lost commits recoverable");
+            }
+        }
+        "prune" => {
+            if !parsed.has("n", "dry-run") {
+                history(run, "unreachable objects", "removes what makes lost commits recoverable");
+            }
+        }
+        "repack" => {}
+        "filter-branch" | "filter-repo" => {
+            let reads = parsed.exact("analyze") || parsed.exact("dry-run");
+            if !reads {
+                history(run, "all commits", "rewrites history");
+            }
+        }
+        "remote" => {
+            if matches!(first, "remove" | "rm") {
+                run.effect(
+                    Kind::RemoteState,
+                    &words.join(" "),
+                    Scope::VcsMetadata,
+                    R3,
+                    "forgets a remote",
+                );
+            } else if first == "set-url" {
+                run.effect(
+                    Kind::RemoteState,
+                    &words.join(" "),
+                    Scope::VcsMetadata,
+                    R1,
+                    "points a remote elsewhere",
+                );
+            }
+        }
+        "replace" | "notes" => {
+            if parsed.has("d", "delete") || matches!(first, "remove" | "prune") {
+                discard(run, &words.join(" "), R3, "removes notes or replacements");
+            }
+        }
+        "svn" => {
+            if first == "dcommit" && !parsed.has("n", "dry-run") {
+                run.effect(
+                    Kind::RemoteState,
+                    "svn",
+                    Scope::Remote,
+                    R3,
+                    "commits to a central repository",
+                );
+            }
+        }
+        "send-email" => {
+            if !parsed.rehearses() {
+                run.effect(Kind::SendOut, &words.join(" "), Scope::Remote, R3, "sends mail");
+            }
+        }
+        "fetch" => {
+            if let Some(spec) =
+                words.iter().find(|word| word.starts_with('+') && word.contains(":refs/heads"))
+            {
+                discard(run, spec, R3, "moves a local branch by force");
+            }
+        }
+        _ => {}
+    }
+}
+
+fn history(run: &mut Run<'_, '_>, target: &str, why: &'static str) {
+    run.effect(Kind::RewriteHistory, target, Scope::VcsMetadata, R4, why);
+}
+
+fn push(run: &mut Run<'_, '_>, args: &[Arg]) {
+    let grammar = Grammar {
+        short: "o",
+        long: &["repo", "receive-pack", "exec", "push-option"],
+        ..Grammar::default()
+    };
+    let parsed = grammar.parse(args);
+    if parsed.has("n", "dry-run") {
+        return;
+    }
+    let words: Vec<&str> = parsed.operands.iter().map(|arg| arg.text.as_str()).collect();
+    let target = words.join(" ");
+    // `--force` means force; only the words with more to them are a lease.
+    let mut force = false;
+    let mut lease = false;
+    let mut unsafe_lease = false;
+    for given in &parsed.options {
+        match given.name {
+            "no-force" => force = false,
+            "no-force-with-lease" => lease = false,
+            "force-with-lease" if given.long => lease = true,
+            "force-if-includes" => {}
+            name if given.long && name.starts_with("force-with-lease-") => unsafe_lease = true,
+            name if given.long && name.len() > 3 && "force".starts_with(name) => force = true,
+            "f" if !given.long => force = true,
+            _ => {}
+        }
+    }
+    let refspecs = words.iter().skip(usize::from(!parsed.exact("repo")));
+    let plus = words.iter().skip(1).any(|word| word.starts_with('+'));
+    let colon = refspecs.clone().any(|word| word.starts_with(':') && word.len() > 1);
+    let deletes =
+        parsed.has("d", "delete") || colon || parsed.exact("prune") || parsed.has("", "prune");
+    if force || plus || unsafe_lease {
+        run.effect(
+            Kind::RewriteHistory,
+            &target,
+            Scope::Remote,
+            R5,
+            "overwrites the history others have",
+        );
+    } else if parsed.exact("mirror") {
+        run.effect(
+            Kind::RewriteHistory,
+            &target,
+            Scope::Remote,
+            R5,
+            "makes the remote equal to this repository",
+        );
+    } else if deletes {
+        run.effect(
+            Kind::RemoteState,
+            &target,
+            Scope::Remote,
+            R5,
+            "deletes a reference of the remote",
+        );
+    } else if lease {
+        run.effect(
+            Kind::RewriteHistory,
+            &target,
+            Scope::Remote,
+            R3,
+            "overwrites history nobody else has moved",
+        );
+    } else if parsed.exact("no-verify") {
+        run.effect(Kind::Persist, "hooks", Scope::VcsMetadata, R1, "passes the hooks by");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn references_and_remotes() {
+        check(
+            &[
+                "git push --force",
+                "git push -f origin main",
+                "git push origin +main",
+                "git push --mirror",
+                "git push origin --delete x",
+                "git push origin :x",
+                "git push --force --force-with-lease",
+                "git push -uf origin x",
+                "git reflog expire --expire=now --all",
+                "git gc --prune=now",
+                "git filter-branch --force",
+                "git filter-repo --path x",
+                "git push --prune origin",
+                "git prune",
+            ],
+            &[
+                "git push --force-with-lease",
+                "git branch -D x",
+                "git tag -d v1",
+                "git update-ref -d HEAD",
+                "git branch -df x",
+                "git remote remove origin",
+                "git push --no-verify",
+                "git branch -f main HEAD~3",
+            ],
+            &[
+                "git push",
+                "git push -u origin x",
+                "git push --dry-run --force",
+                "git push -n -f",
+                "git branch -d x",
+                "git branch -m a b",
+                "git branch -M main",
+                "git tag v1",
+                "git gc",
+                "git reflog",
+                "git push origin main:main",
+                "git branch -a",
+                "git remote -v",
+                "git push --force-if-includes origin x",
+                "git push --follow-tags",
+            ],
+        );
+    }
+}

@@ -1,0 +1,219 @@
+//! Infrastructure as code and machines: `terraform`, `pulumi`, `vagrant` and
+//! their like.
+
+use super::verbs::{self, Verb};
+use crate::effects::{Kind, Reversibility, Scope};
+use crate::run::Run;
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    let args = run.args;
+    let words = super::cloud::words(args);
+    let has = |flags: &[&str]| {
+        args.iter().any(|arg| {
+            flags.contains(&arg.text.trim_start_matches('-').split('=').next().unwrap_or(""))
+                && arg.text.starts_with('-')
+        })
+    };
+    if super::only_informs(args) {
+        return;
+    }
+    let target = words.join(" ");
+    match run.name {
+        "terraform" | "tofu" | "terragrunt" => {
+            let auto = has(&["auto-approve", "terragrunt-non-interactive"]);
+            let all: Vec<&str> = words.iter().copied().filter(|word| *word != "run-all").collect();
+            match all.as_slice() {
+                ["destroy", ..] if auto => run.remote(&target, "destroys infrastructure"),
+                ["destroy", ..] => run.ask(
+                    Kind::RemoteState,
+                    &target,
+                    Scope::Remote,
+                    "destroys infrastructure after a question",
+                ),
+                ["apply", ..] if has(&["destroy"]) => {
+                    run.remote(&target, "destroys infrastructure")
+                }
+                ["apply", ..] if auto => {
+                    run.remote(&target, "changes infrastructure without a question")
+                }
+                ["state", "rm", ..] | ["workspace", "delete", ..] => {
+                    run.remote(&target, "forgets infrastructure")
+                }
+                ["state", "mv" | "push" | "replace-provider", ..]
+                | ["force-unlock" | "taint" | "untaint", ..] => run.ask(
+                    Kind::RemoteState,
+                    &target,
+                    Scope::Remote,
+                    "changes the state of infrastructure",
+                ),
+                ["apply", ..] => run.ask(
+                    Kind::RemoteState,
+                    &target,
+                    Scope::Remote,
+                    "changes infrastructure after a question",
+                ),
+                _ => {}
+            }
+        }
+        "pulumi" => match words.as_slice() {
+            ["destroy", ..] | ["stack", "rm", ..] | ["state", "delete", ..] => {
+                if has(&["preview-only"]) {
+                    return;
+                }
+                run.remote(&target, "destroys infrastructure");
+            }
+            ["up" | "update", ..] if has(&["y", "yes", "f", "skip-preview"]) => {
+                run.remote(&target, "changes infrastructure without a question")
+            }
+            ["up" | "update", ..] | ["cancel" | "refresh", ..] => {
+                run.ask(Kind::RemoteState, &target, Scope::Remote, "changes infrastructure")
+            }
+            _ => {}
+        },
+        "ansible" | "ansible-playbook" => {
+            if args.iter().any(|arg| {
+                arg.text == "--check"
+                    || arg.text == "-C"
+                    || arg.text.starts_with("--syntax")
+                    || arg.text.starts_with("--list")
+            }) {
+                return;
+            }
+            if run.name == "ansible"
+                && let Some(at) =
+                    args.iter().position(|arg| arg.text == "-a" || arg.text == "--args")
+                && args.iter().any(|arg| matches!(arg.text.as_str(), "shell" | "command" | "raw"))
+                && let Some(command) = args.get(at + 1)
+            {
+                let text = command.text.clone();
+                run.shell_text(&text);
+            }
+        }
+        "virsh" => {
+            if words.iter().any(|word| {
+                matches!(
+                    *word,
+                    "destroy"
+                        | "undefine"
+                        | "vol-delete"
+                        | "pool-delete"
+                        | "snapshot-delete"
+                        | "net-destroy"
+                        | "vol-wipe"
+                )
+            }) {
+                run.effect(
+                    Kind::Delete,
+                    &target,
+                    Scope::Outside,
+                    Reversibility::R4,
+                    "destroys a machine",
+                );
+            }
+        }
+        "vboxmanage" => {
+            if words.iter().any(|word| matches!(*word, "unregistervm" | "closemedium"))
+                && has(&["delete"])
+            {
+                run.effect(
+                    Kind::Delete,
+                    &target,
+                    Scope::Outside,
+                    Reversibility::R4,
+                    "destroys a machine",
+                );
+            }
+        }
+        "vagrant" | "multipass" | "lxc" | "incus" | "prlctl" | "qm" | "pct" => {
+            if let Some(Verb::Destroys) = verbs::find(&words, 3) {
+                run.effect(
+                    Kind::Delete,
+                    &target,
+                    Scope::Outside,
+                    Reversibility::R4,
+                    "destroys a machine",
+                );
+            }
+            if run.name == "vagrant"
+                && words.first() == Some(&"ssh")
+                && let Some(at) = args.iter().position(|arg| arg.text == "-c")
+                && let Some(command) = args.get(at + 1)
+            {
+                let text = command.text.clone();
+                run.shell_text(&text);
+            }
+        }
+        "consul" | "nomad" => {
+            if words.first() == Some(&"kv") && words.get(1) == Some(&"delete")
+                || words.iter().take(3).any(|word| {
+                    matches!(
+                        *word,
+                        "stop" | "purge" | "delete" | "deregister" | "leave" | "force-leave"
+                    )
+                })
+            {
+                run.remote(&target, "deletes at a service");
+            }
+        }
+        "eb" => {
+            if words.first() == Some(&"terminate") {
+                run.remote(&target, "destroys infrastructure");
+            }
+        }
+        _ => match verbs::find(&words, 3) {
+            Some(Verb::Destroys) => run.remote(&target, "destroys infrastructure"),
+            Some(Verb::Disturbs) => {
+                run.ask(Kind::RemoteState, &target, Scope::Remote, "changes infrastructure")
+            }
+            None => {}
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn infrastructure() {
+        check(
+            &[
+                "terraform destroy -auto-approve",
+                "terraform apply -auto-approve",
+                "terraform apply -destroy",
+                "tofu state rm a.b",
+                "terraform workspace delete x",
+                "pulumi destroy",
+                "pulumi up -y",
+                "cdk destroy --all",
+                "serverless remove",
+                "vagrant destroy -f",
+                "terragrunt run-all destroy -auto-approve",
+                "sam delete",
+                "eksctl delete cluster x",
+                "virsh undefine x",
+                "terraform -chdir=x destroy -auto-approve",
+            ],
+            &[
+                "terraform destroy",
+                "terraform apply",
+                "pulumi up",
+                "terraform force-unlock 1",
+                "terraform state mv a b",
+            ],
+            &[
+                "terraform plan",
+                "terraform plan -destroy",
+                "terraform init",
+                "terraform state list",
+                "pulumi preview",
+                "cdk diff",
+                "cdk deploy",
+                "ansible-playbook --check x.yml",
+                "vagrant up",
+                "terraform destroy --help",
+                "terraform fmt -check",
+            ],
+        );
+    }
+}

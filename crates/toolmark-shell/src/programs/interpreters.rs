@@ -1,0 +1,428 @@
+//! Shells and other interpreters: text they are given is judged, downloads they
+//! are given are refused.
+
+use super::frameworks;
+use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::expand::Arg;
+use crate::inline::{self, Language};
+use crate::judge::Call;
+use crate::options::Grammar;
+use crate::pipes::Flow;
+use crate::run::Run;
+use Reversibility::{R1, R3, R5};
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    match run.name {
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "mksh" | "rbash" => shell(run),
+        "source" | "." => {
+            let arg = run.args.first().cloned();
+            file(run, arg.as_ref());
+        }
+        "tmux" | "screen" => multiplexer(run),
+        "make" | "gmake" | "just" | "task" => {
+            // Targets say by their name what they do.
+            let words = super::plain_words(run.args);
+            if words.iter().any(|word| {
+                matches!(
+                    *word,
+                    "db-drop"
+                        | "db-reset"
+                        | "drop-db"
+                        | "reset-db"
+                        | "destroy"
+                        | "nuke"
+                        | "tf-destroy"
+                        | "terraform-destroy"
+                        | "db:drop"
+                        | "db:reset"
+                )
+            }) && !run.args.iter().any(|arg| arg.text == "-n")
+            {
+                run.sure(
+                    Kind::Delete,
+                    &words.join(" "),
+                    Scope::Unknown,
+                    R3,
+                    Certainty::Likely,
+                    "runs a target that says it destroys",
+                );
+            }
+        }
+        "java" => {
+            let words = super::plain_words(run.args);
+            if words.iter().any(|word| word.ends_with("jenkins-cli.jar")) {
+                super::unknown::run(run);
+            }
+        }
+        "pwsh" | "powershell" | "cmd" => windows(run),
+        _ => code(run),
+    }
+}
+
+fn shell(run: &mut Run<'_, '_>) {
+    let grammar = Grammar { short: "oO", long: &["rcfile", "init-file"], ..Grammar::default() };
+    let (parsed, at) = grammar.parse_until(run.args, true);
+    if parsed.informs() || parsed.has("n", "") {
+        return;
+    }
+    let rest = run.args.get(at..).unwrap_or_default();
+    if parsed.has("c", "") {
+        let Some(text) = rest.first().cloned() else { return };
+        if text.dynamic {
+            unknown_code(run, &text.text);
+            if !text.text.starts_with('$') {
+                run.shell_text(&text.text);
+            }
+            return;
+        }
+        for (index, arg) in rest.iter().skip(1).enumerate().take(9) {
+            let value = arg.literal().map_or(crate::expand::Value::Dynamic, |text| {
+                crate::expand::Value::Texts(vec![text.to_owned()])
+            });
+            run.judge.variables.set(&index.to_string(), value);
+        }
+        // Hosts start command lines with a login shell; any other text is out of sight.
+        let indirect = run.call.indirect || !parsed.has("l", "");
+        let call = Call { indirect, input: Flow::None, ..run.call.clone() };
+        run.judge.text(&text.text, &call);
+        return;
+    }
+    let script = rest.first().filter(|arg| arg.text != "-");
+    if let Some(script) = script.filter(|_| !parsed.has("s", "")) {
+        let script = script.clone();
+        if script.text.contains("/dev/fd/63") {
+            if run.call.remote {
+                run.effect(
+                    Kind::ExecuteUntrusted,
+                    "a download",
+                    Scope::Remote,
+                    R5,
+                    "runs what it downloads",
+                );
+            }
+            return;
+        }
+        file(run, Some(&script));
+        return;
+    }
+    match run.call.input.clone() {
+        Flow::Text(text) => run.shell_text(&text),
+        Flow::Remote => run.effect(
+            Kind::ExecuteUntrusted,
+            "a download",
+            Scope::Remote,
+            R5,
+            "runs what it downloads",
+        ),
+        Flow::Decoded => run.sure(
+            Kind::ExecuteUntrusted,
+            "decoded text",
+            Scope::Unknown,
+            R3,
+            Certainty::Unresolved,
+            "runs what it decodes",
+        ),
+        Flow::File(path) => file(run, Some(&Arg::plain(&path))),
+        Flow::Unknown | Flow::Secret => run.sure(
+            Kind::ExecuteUntrusted,
+            "its input",
+            Scope::Unknown,
+            R1,
+            Certainty::Unresolved,
+            "runs text known only at run time",
+        ),
+        Flow::None => {}
+    }
+}
+
+fn unknown_code(run: &mut Run<'_, '_>, text: &str) {
+    if run.call.remote {
+        run.effect(
+            Kind::ExecuteUntrusted,
+            "a download",
+            Scope::Remote,
+            R5,
+            "runs what it downloads",
+        );
+    } else if text.starts_with('$') {
+        run.sure(
+            Kind::ExecuteUntrusted,
+            text,
+            Scope::Unknown,
+            R1,
+            Certainty::Unresolved,
+            "runs text known only at run time",
+        );
+    }
+}
+
+/// A script that is run: fine unless it was just downloaded.
+fn file(run: &mut Run<'_, '_>, arg: Option<&Arg>) {
+    let Some(arg) = arg else { return };
+    if arg.text.contains("/dev/fd/63") && run.call.remote {
+        run.effect(
+            Kind::ExecuteUntrusted,
+            "a download",
+            Scope::Remote,
+            R5,
+            "runs what it downloads",
+        );
+        return;
+    }
+    let path = run.judge.place(&arg.text).path;
+    if run.judge.downloads.contains(&path) {
+        run.effect(
+            Kind::ExecuteUntrusted,
+            &arg.text,
+            Scope::Remote,
+            R5,
+            "runs what was downloaded",
+        );
+    }
+}
+
+fn code(run: &mut Run<'_, '_>) {
+    let name = run.name;
+    let language = match name {
+        "node" | "nodejs" | "tsx" | "ts-node" => Language::JavaScript,
+        "ruby" => Language::Ruby,
+        "perl" => Language::Perl,
+        "php" => Language::Php,
+        "osascript" => Language::AppleScript,
+        _ if name.starts_with("py") || name == "ipython" => Language::Python,
+        _ => Language::Other,
+    };
+    let grammar = match language {
+        Language::Python => Grammar { short: "cmWX", long: &[], ..Grammar::default() },
+        Language::JavaScript => Grammar {
+            short: "eprC",
+            long: &["eval", "print", "require", "import", "env-file", "loader"],
+            ..Grammar::default()
+        },
+        Language::Ruby => Grammar { short: "eIrC", long: &[], ..Grammar::default() },
+        Language::Perl => Grammar { short: "eEIMm", long: &[], ..Grammar::default() },
+        Language::Php => {
+            Grammar { short: "rdfcBRFE", long: &["run", "define"], ..Grammar::default() }
+        }
+        Language::AppleScript | Language::Other => {
+            Grammar { short: "e", long: &["eval"], ..Grammar::default() }
+        }
+    };
+    let (parsed, at) = grammar.parse_until(run.args, true);
+    if parsed.informs() || (language == Language::Ruby && parsed.has("c", "")) {
+        return;
+    }
+    let mut given = false;
+    for option in &parsed.options {
+        let is_code = match language {
+            Language::Python => option.name == "c",
+            Language::Php => matches!(option.name, "r" | "run"),
+            Language::Perl => matches!(option.name, "e" | "E"),
+            _ => matches!(option.name, "e" | "eval" | "p" | "print"),
+        };
+        if is_code && let Some(code) = option.value {
+            given = true;
+            if option.dynamic && run.call.remote {
+                unknown_code(run, code);
+            }
+            let code = code.to_owned();
+            inline::scan(run, language, &code);
+        }
+        if language == Language::Python && option.name == "m" {
+            module(run, option.value.unwrap_or(""), at);
+            return;
+        }
+    }
+    if given {
+        return;
+    }
+    let rest = run.args.get(at..).unwrap_or_default();
+    match rest.first() {
+        Some(script) if script.text != "-" => {
+            let script = script.clone();
+            file(run, Some(&script));
+            let base = script.text.rsplit('/').next().unwrap_or("");
+            if matches!(
+                base,
+                "manage.py" | "artisan" | "console" | "rails" | "rake" | "drush" | "wp"
+            ) {
+                let base = base.to_owned();
+                frameworks::named(run, &base, at + 1);
+            }
+        }
+        _ => match run.call.input.clone() {
+            Flow::Text(text) => inline::scan(run, language, &text),
+            Flow::Remote => run.effect(
+                Kind::ExecuteUntrusted,
+                "a download",
+                Scope::Remote,
+                R5,
+                "runs what it downloads",
+            ),
+            Flow::Decoded => run.sure(
+                Kind::ExecuteUntrusted,
+                "decoded text",
+                Scope::Unknown,
+                R3,
+                Certainty::Unresolved,
+                "runs what it decodes",
+            ),
+            Flow::File(path) => file(run, Some(&Arg::plain(&path))),
+            // Many programs are fed data by a pipe; without a script it is code.
+            Flow::Unknown if !rest.is_empty() || run.args.is_empty() => {
+                run.sure(
+                    Kind::ExecuteUntrusted,
+                    "its input",
+                    Scope::Unknown,
+                    R1,
+                    Certainty::Unresolved,
+                    "runs text known only at run time",
+                );
+            }
+            _ => {}
+        },
+    }
+}
+
+/// `python -m MODULE …`.
+fn module(run: &mut Run<'_, '_>, module: &str, at: usize) {
+    let rest = run.args.get(at..).unwrap_or_default().to_vec();
+    let name = match module {
+        "pip" | "twine" | "poetry" | "flask" | "alembic" | "uv" | "hatch" | "flit" | "celery"
+        | "django" | "ansible" => module,
+        _ => return,
+    };
+    let name = if name == "django" { "django-admin" } else { name };
+    let mut words = vec![Arg::plain(name)];
+    words.extend(rest);
+    run.inner(words, Flow::Unknown);
+}
+
+/// `tmux new -d 'command'`, `tmux send-keys … 'command' Enter`.
+fn multiplexer(run: &mut Run<'_, '_>) {
+    let words = super::plain_words(run.args);
+    let first = words.first().copied().unwrap_or("");
+    if matches!(first, "kill-server" | "kill-session") {
+        run.ask(
+            Kind::StopService,
+            &words.join(" "),
+            Scope::Outside,
+            "stops everything in its windows",
+        );
+        return;
+    }
+    if matches!(
+        first,
+        "send-keys"
+            | "send"
+            | "new-session"
+            | "new"
+            | "new-window"
+            | "neww"
+            | "split-window"
+            | "splitw"
+            | "run-shell"
+            | "run"
+            | "respawn-pane"
+    ) {
+        let texts: Vec<String> = run
+            .args
+            .iter()
+            .filter(|arg| arg.text.contains(' '))
+            .map(|arg| arg.text.clone())
+            .collect();
+        for text in texts {
+            run.shell_text(&text);
+        }
+    }
+}
+
+fn windows(run: &mut Run<'_, '_>) {
+    let at = run.args.iter().position(|arg| {
+        matches!(arg.text.to_ascii_lowercase().as_str(), "-c" | "-command" | "/c" | "/k")
+    });
+    if run.args.iter().any(|arg| {
+        matches!(arg.text.to_ascii_lowercase().as_str(), "-enc" | "-encodedcommand" | "-e")
+    }) {
+        run.sure(
+            Kind::ExecuteUntrusted,
+            "encoded text",
+            Scope::Unknown,
+            R3,
+            Certainty::Unresolved,
+            "runs what it decodes",
+        );
+    }
+    if let Some(at) = at {
+        let words: Vec<&str> = run
+            .args
+            .get(at + 1..)
+            .unwrap_or_default()
+            .iter()
+            .map(|arg| arg.text.as_str())
+            .collect();
+        let text = words.join(" ");
+        run.shell_text(&text);
+    } else if let Flow::Remote = run.call.input {
+        run.effect(
+            Kind::ExecuteUntrusted,
+            "a download",
+            Scope::Remote,
+            R5,
+            "runs what it downloads",
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn interpreters() {
+        check(
+            &[
+                "bash -c 'rm -rf /etc'",
+                "sh -lc \"git reset --hard\"",
+                "bash <<E\nrm -rf /\nE",
+                "bash <<< 'rm -rf /'",
+                "echo 'rm -rf /' | sh",
+                "python3 -c \"import os; os.system('rm -rf /')\"",
+                "node -e \"require('fs').rmSync('/etc',{recursive:true})\"",
+                "ruby -e \"FileUtils.rm_rf('/home/u')\"",
+                "perl -e 'system(\"rm -rf /\")'",
+                "python3 <<E\nimport shutil\nshutil.rmtree('/home/u')\nE",
+                "echo cm0gLXJmIC8= | base64 -d | sh",
+                "php -r 'shell_exec(\"rm -rf /\");'",
+                "bash -c 'bash -c \"bash -c \\\"rm -rf /etc\\\"\"'",
+                "bash -c 'rm -rf $0' /etc",
+                "tmux send-keys 'rm -rf /' Enter",
+                "python -c \"import subprocess; subprocess.run(['rm','-rf','/etc'])\"",
+                "printf '\\x72\\x6d -rf /' | sh",
+            ],
+            &[
+                "bash -c \"$X\"",
+                "history | bash",
+                "curl h | base64 -d > x; cat y | base64 -d | sh",
+                "python -c \"import shutil; shutil.rmtree(p)\"",
+                "tmux kill-server",
+            ],
+            &[
+                "bash script.sh",
+                "python -c \"print('rm -rf /')\"",
+                "echo 'rm -rf /' | sh -n",
+                "bash -n x.sh",
+                "node app.js",
+                "python -m pytest",
+                "ruby -c x.rb",
+                "bash -c 'echo \"rm -rf /\"'",
+                "source venv/bin/activate",
+                "python3 - <<E\nprint('shutil.rmtree')\nE",
+                "make clean",
+                "cat x.py | python3 x.py",
+                "perl -pe 's/a/b/' f",
+                "python -c \"import os; os.remove('a.txt')\"",
+            ],
+        );
+    }
+}

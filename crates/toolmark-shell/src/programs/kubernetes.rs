@@ -1,0 +1,153 @@
+//! Kubernetes and the tools around it.
+
+use super::verbs::{self, Verb};
+use crate::effects::{Kind, Reversibility, Scope};
+use crate::pipes::Flow;
+use crate::run::Run;
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    let args = run.args;
+    let split = args.iter().position(|arg| arg.text == "--").unwrap_or(args.len());
+    let own = args.get(..split).unwrap_or_default();
+    if super::only_informs(own) {
+        return;
+    }
+    let words = super::cloud::words(own);
+    let target = words.join(" ");
+    let has = |flags: &[&str]| {
+        own.iter().any(|arg| flags.contains(&arg.text.split('=').next().unwrap_or("")))
+    };
+    match run.name {
+        "kubectl" | "k" | "oc" => {
+            match words.as_slice() {
+                ["delete", ..] => run.remote(&target, "deletes from a cluster"),
+                ["drain", ..] => run.remote(&target, "moves everything off a node"),
+                ["replace" | "apply", ..] if has(&["--force", "--prune"]) => {
+                    run.remote(&target, "deletes and creates anew")
+                }
+                ["scale", ..] => {
+                    let zero = own.iter().any(|arg| arg.text == "--replicas=0") || own.windows(2).any(|pair| matches!(pair, [a, b] if a.text == "--replicas" && b.text == "0"));
+                    if zero {
+                        run.remote(&target, "stops everything of a workload")
+                    } else {
+                        ask(run, &target)
+                    }
+                }
+                ["rollout", "undo" | "restart" | "pause" | "resume", ..]
+                | [
+                    "cordon" | "uncordon" | "taint" | "patch" | "edit" | "set" | "replace"
+                    | "annotate" | "evict" | "adm" | "certificate",
+                    ..,
+                ] => ask(run, &target),
+                ["exec" | "debug" | "run" | "rsh", ..] => {
+                    let inner = args.get(split + 1..).unwrap_or_default().to_vec();
+                    if !inner.is_empty() {
+                        run.inner(inner, Flow::Unknown);
+                    }
+                }
+                ["get", kind, ..]
+                    if kind.starts_with("secret")
+                        && has(&["-o", "--output"])
+                        && own
+                            .iter()
+                            .any(|arg| arg.text.contains("yaml") || arg.text.contains("json")) =>
+                {
+                    run.effect(
+                        Kind::ReadSecret,
+                        &target,
+                        Scope::Remote,
+                        Reversibility::R1,
+                        "reads a secret",
+                    );
+                }
+                ["config", verb, ..] if verb.starts_with("delete") || verb.starts_with("unset") => {
+                    ask(run, &target)
+                }
+                _ => {}
+            }
+        }
+        "helm" | "helmfile" => match words.as_slice() {
+            ["uninstall" | "delete" | "del" | "un" | "destroy", ..] => {
+                run.remote(&target, "removes a release")
+            }
+            ["upgrade", ..] if has(&["--force"]) => {
+                run.remote(&target, "replaces resources by force")
+            }
+            ["rollback", ..] => ask(run, &target),
+            _ => {}
+        },
+        "kubeadm" | "k3s" | "talosctl" => {
+            if matches!(words.first(), Some(&("reset" | "k3s-uninstall"))) {
+                run.remote(&target, "takes a node apart");
+            }
+        }
+        "kind" | "k3d" | "minikube" | "microk8s" => {
+            if let Some(Verb::Destroys) = verbs::find(&words, 3) {
+                run.effect(
+                    Kind::Delete,
+                    &target,
+                    Scope::Outside,
+                    Reversibility::R3,
+                    "deletes a local cluster",
+                );
+            }
+        }
+        _ => match verbs::find(&words, 3) {
+            Some(Verb::Destroys) => run.remote(&target, "deletes from a cluster"),
+            Some(Verb::Disturbs) => ask(run, &target),
+            None => {}
+        },
+    }
+}
+
+fn ask(run: &mut Run<'_, '_>, target: &str) {
+    run.ask(Kind::RemoteState, target, Scope::Remote, "changes what runs in a cluster");
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn clusters() {
+        check(
+            &[
+                "kubectl delete ns x",
+                "k delete -n test",
+                "kubectl -n prod delete pod x",
+                "kubectl drain n --force",
+                "kubectl scale deploy/x --replicas=0",
+                "kubectl apply -f x --force",
+                "helm uninstall x",
+                "helm -n a delete x",
+                "helm upgrade x c --force",
+                "velero backup delete x",
+                "kubectl exec p -- rm -rf /data",
+                "kubectl --context prod delete -f x.yaml",
+                "argocd app delete x",
+            ],
+            &[
+                "kubectl rollout restart deploy/x",
+                "helm rollback x 1",
+                "kubectl cordon n",
+                "kubectl scale deploy x --replicas=3",
+                "kubectl get secret x -o yaml",
+                "kind delete cluster",
+            ],
+            &[
+                "kubectl get pods",
+                "kubectl delete pod x --dry-run=client",
+                "kubectl describe pod",
+                "kubectl apply -f x.yaml",
+                "kubectl logs delete",
+                "helm list",
+                "helm upgrade x c",
+                "helm uninstall x --dry-run",
+                "kubectl exec p -- ls",
+                "kubectl diff -f x",
+                "velero backup describe x",
+                "minikube start",
+            ],
+        );
+    }
+}

@@ -1,0 +1,375 @@
+//! The rules of programs, one file per family. A program is known to its family
+//! by one row of [`run`]; what no row names is looked at by `unknown`.
+
+#![allow(clippy::collapsible_match, reason = "one arm per program, its condition inside")]
+
+mod agents;
+mod archives;
+mod backup;
+mod cloud;
+mod containers;
+mod copies;
+mod databases;
+mod delete;
+mod devices;
+mod directory;
+mod find;
+mod frameworks;
+mod git;
+mod git_config;
+mod git_refs;
+mod iac;
+mod interpreters;
+mod kubernetes;
+mod network;
+mod packages;
+mod permissions;
+mod publish;
+mod queues;
+mod readers;
+mod services;
+mod system;
+mod unknown;
+mod verbs;
+mod writers;
+mod xargs;
+
+use crate::expand::Arg;
+use crate::run::Run;
+
+pub(crate) use network::downloads_to_output;
+
+/// A program's rules.
+type Rule = fn(&mut Run<'_, '_>);
+
+fn rule(name: &str) -> Option<Rule> {
+    Some(match name {
+        "cd" | "pushd" | "popd" | "chdir" => directory::run,
+        "rm" | "grm" | "srm" | "unlink" | "rmdir" | "shred" | "gshred" | "trash" | "trash-put"
+        | "rimraf" | "del-cli" | "del" | "rd" | "erase" | "wipe" | "trash-empty"
+        | "remove-item" | "scrub" => delete::run,
+        "mv" | "gmv" | "cp" | "gcp" | "install" | "ln" | "rsync" | "scp" | "sftp" => copies::run,
+        "truncate" | "tee" | "sed" | "gsed" | "sponge" | "touch" | "mkdir" | "patch" | "split"
+        | "sort" | "ed" | "ex" | "vim" | "nano" => writers::run,
+        "tar" | "gtar" | "bsdtar" | "unzip" | "zip" | "7z" | "7za" | "cpio" | "gzip" => {
+            archives::run
+        }
+        "find" | "gfind" | "fd" | "fdfind" => find::run,
+        "xargs" | "gxargs" | "parallel" => xargs::run,
+        "git" | "hub" => git::run,
+        "dd" | "fdisk" | "gdisk" | "sgdisk" | "sfdisk" | "cfdisk" | "parted" | "wipefs"
+        | "blkdiscard" | "cryptsetup" | "lvremove" | "vgremove" | "pvremove" | "lvreduce"
+        | "zpool" | "zfs" | "mdadm" | "mkswap" | "mke2fs" | "diskutil" | "btrfs" | "format"
+        | "hdparm" | "nvme" | "newfs" | "badblocks" | "blockdev" | "dmsetup" | "mkfs"
+        | "partprobe" | "debugfs" | "fsck" | "e2fsck" | "xfs_repair" | "swapoff" | "umount"
+        | "losetup" | "tune2fs" | "resize2fs" | "diskpart" | "flash_erase" => devices::run,
+        "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "chflags" | "gchmod" | "gchown"
+        | "icacls" | "setcap" | "takeown" => permissions::run,
+        "psql" | "pgcli" | "mysql" | "mariadb" | "mycli" | "sqlite3" | "sqlite" | "duckdb"
+        | "sqlcmd" | "bsqldb" | "cockroach" | "clickhouse-client" | "clickhouse" | "usql"
+        | "snowsql" | "snow" | "cqlsh" | "mongosh" | "mongo" | "mongorestore" | "redis-cli"
+        | "valkey-cli" | "dropdb" | "dropuser" | "createdb" | "pg_restore" | "mysqladmin"
+        | "mariadb-admin" | "pg_resetwal" | "influx" | "bq" | "sqlplus" | "turso" | "d1"
+        | "cypher-shell" | "etcdctl" | "memcached-tool" | "spanner-cli" | "isql" | "db2"
+        | "litecli" | "trino" | "presto" | "hive" | "beeline" | "impala-shell" | "neo4j-admin"
+        | "couchdb" | "arangosh" | "pg_dropcluster" | "initdb" => databases::run,
+        "delete" | "drop" | "update" | "alter" | "truncate_table" => databases::bare,
+        "rails" | "rake" | "artisan" | "manage.py" | "prisma" | "mix" | "knex" | "sequelize"
+        | "sequelize-cli" | "typeorm" | "alembic" | "flyway" | "liquibase" | "drizzle-kit"
+        | "django-admin" | "flask" | "supabase" | "dbmate" | "goose" | "migrate" | "sqlx"
+        | "diesel" | "wp" | "drush" | "hasura" | "atlas" | "symfony" | "console" | "doctrine"
+        | "bin/console" | "phinx" | "rover" | "strapi" | "medusa" | "refinery" | "sea-orm-cli"
+        | "dbt" | "mikro-orm" | "sqitch" | "spring" => frameworks::run,
+        "terraform" | "tofu" | "terragrunt" | "pulumi" | "cdk" | "cdktf" | "sam" | "serverless"
+        | "sls" | "ansible" | "ansible-playbook" | "packer" | "vagrant" | "nomad" | "consul"
+        | "terraformer" | "sst" | "crossplane" | "nixops" | "multipass" | "virsh"
+        | "vboxmanage" | "lxc" | "incus" | "prlctl" | "qm" | "pct" | "eksctl" | "kops"
+        | "copilot" | "eb" | "bosh" => iac::run,
+        "kubectl" | "k" | "oc" | "helm" | "kustomize" | "argocd" | "flux" | "istioctl" | "kind"
+        | "k3d" | "minikube" | "velero" | "kubectx" | "k9s" | "kubeadm" | "helmfile" | "k3s"
+        | "microk8s" | "rancher" | "talosctl" | "linkerd" | "cilium" | "calicoctl" | "tkn"
+        | "stern" | "clusterctl" => kubernetes::run,
+        "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" | "buildah"
+        | "skopeo" | "crictl" | "ctr" | "colima" | "docker-machine" | "crane" | "finch" => {
+            containers::run
+        }
+        "restic" | "borg" | "borgmatic" | "rclone" | "duplicity" | "kopia" | "rdiff-backup"
+        | "tmutil" | "snapper" | "timeshift" | "duplicacy" | "bup" | "tarsnap" | "pgbackrest"
+        | "wal-g" | "barman" => backup::run,
+        "kafka-topics"
+        | "kafka-consumer-groups"
+        | "kafka-configs"
+        | "kafka-acls"
+        | "kafka-delete-records"
+        | "kafka-topics.sh"
+        | "kafka-consumer-groups.sh"
+        | "kafka-configs.sh"
+        | "kafka-acls.sh"
+        | "kafka-delete-records.sh"
+        | "kafka-streams-application-reset"
+        | "kafka-streams-application-reset.sh"
+        | "rabbitmqctl"
+        | "rabbitmqadmin"
+        | "nats"
+        | "kcat"
+        | "rpk"
+        | "confluent"
+        | "pulsar-admin"
+        | "celery"
+        | "zkcli"
+        | "zkcli.sh" => queues::run,
+        "npm"
+        | "pnpm"
+        | "yarn"
+        | "bun"
+        | "cargo"
+        | "twine"
+        | "gem"
+        | "poetry"
+        | "uv"
+        | "hatch"
+        | "flit"
+        | "dotnet"
+        | "nuget"
+        | "mvn"
+        | "gradle"
+        | "gradlew"
+        | "lerna"
+        | "changeset"
+        | "semantic-release"
+        | "goreleaser"
+        | "vsce"
+        | "ovsx"
+        | "pod"
+        | "jsr"
+        | "deno"
+        | "clojars"
+        | "hex"
+        | "conda"
+        | "anaconda"
+        | "pip"
+        | "pip3"
+        | "pipx"
+        | "go"
+        | "apt"
+        | "apt-get"
+        | "yum"
+        | "dnf"
+        | "brew"
+        | "pacman"
+        | "apk"
+        | "snap"
+        | "flatpak"
+        | "choco"
+        | "winget"
+        | "zypper"
+        | "npx"
+        | "bunx"
+        | "uvx"
+        | "dpkg"
+        | "rpm"
+        | "aptitude"
+        | "port"
+        | "emerge"
+        | "pkg"
+        | "nix-env"
+        | "nix-collect-garbage"
+        | "nix"
+        | "composer"
+        | "bundle"
+        | "pdm"
+        | "rye"
+        | "fastlane"
+        | "scoop"
+        | "np"
+        | "release-it"
+        | "chezmoi"
+        | "mas"
+        | "xbps-remove"
+        | "conan"
+        | "opam"
+        | "luarocks"
+        | "cpan"
+        | "cpanm"
+        | "easy_install"
+        | "opkg" => packages::run,
+        "gh" | "glab" | "hub-cli" | "tea" => publish::run,
+        "mail" | "mailx" | "sendmail" | "mutt" | "swaks" | "msmtp" => network::mail,
+        "kill" | "pkill" | "killall" | "shutdown" | "reboot" | "halt" | "poweroff" | "init"
+        | "telinit" | "systemctl" | "service" | "launchctl" | "rc-service" | "sv"
+        | "supervisorctl" | "pm2" | "forever" | "iptables" | "ip6tables" | "nft" | "ufw"
+        | "firewall-cmd" | "ip" | "ifconfig" | "route" | "crontab" | "at" | "batch"
+        | "update-rc.d" | "chkconfig" | "initctl" | "monit" | "xkill" | "skill" | "loginctl"
+        | "pfctl" | "ipset" | "ipvsadm" | "nmcli" | "netplan" | "wg-quick" | "ifdown" | "tc"
+        | "taskkill" | "brew-services" | "schtasks" | "machinectl" => services::run,
+        "useradd"
+        | "userdel"
+        | "usermod"
+        | "deluser"
+        | "adduser"
+        | "addgroup"
+        | "groupdel"
+        | "delgroup"
+        | "passwd"
+        | "chpasswd"
+        | "visudo"
+        | "modprobe"
+        | "insmod"
+        | "rmmod"
+        | "sysctl"
+        | "mount"
+        | "setenforce"
+        | "csrutil"
+        | "spctl"
+        | "defaults"
+        | "pmset"
+        | "nvram"
+        | "history"
+        | "export"
+        | "unset"
+        | "alias"
+        | "declare"
+        | "typeset"
+        | "ssh-add"
+        | "ssh-keygen"
+        | "gpg"
+        | "gpg2"
+        | "security"
+        | "pass"
+        | "chsh"
+        | "vipw"
+        | "hostnamectl"
+        | "update-grub"
+        | "grub-install"
+        | "efibootmgr"
+        | "dscl"
+        | "journalctl"
+        | "auditctl"
+        | "kextload"
+        | "kextunload"
+        | "sysadminctl"
+        | "launchd"
+        | "reg"
+        | "bcdedit"
+        | "vssadmin"
+        | "wevtutil"
+        | "cipher"
+        | "net"
+        | "fc"
+        | "logrotate"
+        | "ldconfig"
+        | "update-alternatives"
+        | "authselect"
+        | "firmwarepasswd"
+        | "set"
+        | "fdesetup"
+        | "printenv"
+        | "env"
+        | "genv"
+        | "systemsetup"
+        | "dmesg" => system::run,
+        "curl" | "wget" | "http" | "https" | "xh" | "httpie" | "fetch" | "aria2c" | "nc"
+        | "ncat" | "netcat" | "telnet" | "socat" | "ssh" | "ftp" | "lftp" | "dig" | "nslookup"
+        | "host" | "ping" | "openssl" | "mkfifo" | "tftp" | "grpcurl" | "drill" | "websocat"
+        | "curlie" | "wscat" | "autossh" | "mosh" | "smbclient" => network::run,
+        "cat" | "head" | "tail" | "less" | "more" | "bat" | "batcat" | "grep" | "egrep"
+        | "fgrep" | "rg" | "ag" | "ack" | "awk" | "gawk" | "mawk" | "nawk" | "cut" | "strings"
+        | "xxd" | "od" | "hexdump" | "base64" | "base32" | "jq" | "yq" | "nl" | "tac" | "diff"
+        | "zcat" | "view" | "paste" | "column" | "fold" | "rev" | "tr" | "uniq" | "fmt"
+        | "open" | "xclip" | "pbcopy" | "comm" | "cmp" | "sdiff" | "vimdiff" | "hd" | "batgrep"
+        | "ugrep" | "pr" | "iconv" | "dos2unix" | "type" | "gpg-zip" | "look" | "most"
+        | "zless" | "zgrep" => readers::run,
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "mksh" | "rbash" | "python"
+        | "python2" | "python3" | "pypy" | "pypy3" | "ipython" | "node" | "nodejs" | "ruby"
+        | "perl" | "php" | "lua" | "tclsh" | "rscript" | "osascript" | "source" | "." | "tsx"
+        | "ts-node" | "pwsh" | "powershell" | "java" | "cmd" | "julia" | "elixir" | "groovy"
+        | "expect" | "tmux" | "screen" | "make" | "gmake" | "just" | "task" => interpreters::run,
+        "claude" | "codex" | "gemini" | "aider" | "opencode" | "cursor-agent" | "copilot-cli"
+        | "goose-agent" | "amp" | "qwen" => agents::run,
+        _ => return None,
+    })
+}
+
+/// Asks the rules of the program.
+pub(crate) fn run(run: &mut Run<'_, '_>) {
+    let rule = match run.name {
+        name if name.starts_with("python3.") || name.starts_with("pip3.") => {
+            if name.starts_with("pip") {
+                Some(packages::run as Rule)
+            } else {
+                Some(interpreters::run as Rule)
+            }
+        }
+        name if name.starts_with("mkfs.") || name.starts_with("newfs_") => {
+            Some(devices::run as Rule)
+        }
+        name if name.starts_with("git-") => Some(git::dashed as Rule),
+        "truncate" if databases::is_sql(run.args) => Some(databases::bare as Rule),
+        name => rule(name),
+    };
+    system::environment(run);
+    match rule {
+        Some(rule) => rule(run),
+        None if cloud::knows(run.name) => cloud::run(run),
+        None => unknown::run(run),
+    }
+}
+
+/// Whether a program has rules.
+pub(crate) fn is_known(name: &str) -> bool {
+    rule(name).is_some()
+        || cloud::knows(name)
+        || matches!(name, "sudo" | "env" | "nice" | "nohup" | "timeout")
+}
+
+/// The literal words that are no options.
+fn plain_words(args: &[Arg]) -> Vec<&str> {
+    args.iter().filter(|arg| !arg.text.starts_with('-')).map(|arg| arg.text.as_str()).collect()
+}
+
+/// Whether help or a rehearsal is asked for, in the words most programs know.
+fn only_informs(args: &[Arg]) -> bool {
+    let first = args.first().map(|arg| arg.text.as_str());
+    first == Some("help")
+        || args.last().is_some_and(|arg| arg.text == "--version")
+        || args.iter().any(|arg| {
+            let text = arg.text.as_str();
+            let (name, value) = text.split_once('=').unwrap_or((text, ""));
+            let rehearses = matches!(
+                name,
+                "--dry-run"
+                    | "--dryrun"
+                    | "-dry-run"
+                    | "--dry_run"
+                    | "--help"
+                    | "-help"
+                    | "--what-if"
+                    | "--whatif"
+                    | "--check-only"
+                    | "--no-execute"
+                    | "--validate-only"
+            );
+            rehearses && !matches!(value, "none" | "false")
+        })
+}
+
+/// The test all families share: what is denied, asked about and allowed.
+#[cfg(test)]
+pub(crate) fn check(deny: &[&str], ask: &[&str], allow: &[&str]) {
+    use crate::{Context, Decision, judge};
+    let mut wrong = Vec::new();
+    for (commands, expected) in
+        [(deny, Decision::Deny), (ask, Decision::Ask), (allow, Decision::Allow)]
+    {
+        for command in commands {
+            let judged = judge(command, &Context::default());
+            if judged.decision != expected {
+                wrong.push(format!(
+                    "{command}\n    {:?} ({}), not {expected:?}",
+                    judged.decision, judged.reason
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}

@@ -1,0 +1,131 @@
+//! Rights of files: `chmod`, `chown`, access lists and attributes.
+
+use crate::effects::{Kind, Reversibility, Scope};
+use crate::options::Grammar;
+use crate::run::Run;
+use Reversibility::{R1, R3, R4};
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    let grammar = Grammar {
+        long: &["reference", "from"],
+        short: if run.name == "setfacl" { "mxM" } else { "" },
+        ..Grammar::default()
+    };
+    // A mode such as `-x` or `-rwx` looks like options.
+    let minus_mode = |text: &str| {
+        run.name == "chmod"
+            && text.len() > 1
+            && text.starts_with('-')
+            && text.get(1..).is_some_and(|rest| rest.bytes().all(|b| b"rwxst".contains(&b)))
+    };
+    let (parsed, args): (_, Vec<_>) = (grammar.parse(run.args), run.args.to_vec());
+    if parsed.informs() {
+        return;
+    }
+    let recursive = parsed.has("R", "recursive");
+    let mode = args.iter().find(|arg| minus_mode(&arg.text)).map(|arg| arg.text.clone());
+    let takes_mode = matches!(
+        run.name,
+        "chmod" | "gchmod" | "chown" | "gchown" | "chgrp" | "chattr" | "chflags"
+    ) && !parsed.exact("reference")
+        && mode.is_none();
+    let mut operands = parsed.operands.clone();
+    let given = if takes_mode && (operands.len() > 1 || !recursive) && !operands.is_empty() {
+        operands.remove(0).text.clone()
+    } else {
+        mode.unwrap_or_default()
+    };
+    let digits = given.trim_start_matches('0');
+    let open = matches!(digits, "777" | "666" | "1777" | "2777" | "4777" | "6777")
+        || given == "000"
+        || given.contains("a+rwx")
+        || given.contains("o+w")
+        || given.contains("a+w")
+        || given == "ugo+rwx"
+        || given == "+rwx";
+    let setuid = run.name.ends_with("chmod")
+        && (given.contains("+s")
+            || (given.len() == 4 && given.starts_with(['4', '2', '6']))
+            || given.contains("=s"));
+    for arg in &operands {
+        let place = run.judge.place(&arg.text);
+        if arg.dynamic && !recursive {
+            continue;
+        }
+        let root =
+            place.whole && matches!(place.scope, Scope::System | Scope::Home | Scope::Outside);
+        let (level, why) = match place.scope {
+            Scope::System | Scope::Device if recursive || open || setuid => {
+                (R4, "changes the rights of a part of the system")
+            }
+            _ if root && recursive => (R4, "changes the rights of everything below"),
+            _ if setuid => (R3, "lets a program run with the rights of its owner"),
+            Scope::System | Scope::Device => (R3, "changes the rights of a part of the system"),
+            Scope::VcsMetadata if recursive && open => {
+                (R3, "changes the rights of version control's data")
+            }
+            _ if run.name.contains("chown") && given.starts_with("root") => {
+                (R3, "gives a file to root")
+            }
+            Scope::Home | Scope::Outside if recursive => {
+                (R3, "changes the rights of everything below")
+            }
+            _ if recursive
+                && (open
+                    || arg.glob && matches!(place.scope, Scope::TreeUntracked)
+                    || run.name.contains("chown") && place.whole) =>
+            {
+                (R3, "changes the rights of everything below")
+            }
+            _ if open && place.scope != Scope::Temp => (R3, "lets everybody write"),
+            Scope::Unknown if recursive => {
+                (R3, "changes the rights of what is known only at run time")
+            }
+            _ => (Reversibility::R0, "changes the rights of a file"),
+        };
+        run.effect(Kind::Privilege, &place.shown, place.scope, level, why);
+    }
+    if run.name == "setcap" {
+        run.effect(Kind::Privilege, &run.line(), Scope::System, R1, "gives a program capabilities");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn rights() {
+        check(
+            &[
+                "chmod -R 777 /",
+                "chown -R root:root /",
+                "chmod 777 /etc/passwd",
+                "chmod +s /bin/bash",
+                "chmod -R /",
+                "chown -R me ~",
+            ],
+            &[
+                "chmod u+s x",
+                "chmod 777 x",
+                "chmod -R 777 .",
+                "chown -R u:g *",
+                "chmod 4755 x",
+                "chown root:root x",
+                "chmod -R go-w /srv/a/b",
+                "setcap cap_net_raw+ep x",
+            ],
+            &[
+                "chmod +x run.sh",
+                "chmod 644 a",
+                "chmod -x a",
+                "chmod 600 ~/.ssh/id_rsa",
+                "chmod -R u+w target",
+                "chown me a",
+                "chmod --reference=a b",
+                "chmod --help",
+                "chmod -R 755 src",
+            ],
+        );
+    }
+}

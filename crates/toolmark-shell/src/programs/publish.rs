@@ -1,0 +1,164 @@
+//! Clients of code hosts: what they delete, publish or show to everybody.
+
+use super::verbs::{self, Verb};
+use crate::effects::{Kind, Reversibility, Scope};
+use crate::run::Run;
+use Reversibility::{R1, R3, R5};
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    let args = run.args;
+    if super::only_informs(args) {
+        return;
+    }
+    let words = super::plain_words(args);
+    let target = words.join(" ");
+    let first = words.first().copied().unwrap_or("");
+    let second = words.get(1).copied().unwrap_or("");
+    let has = |flags: &[&str]| args.iter().any(|arg| flags.contains(&arg.text.as_str()));
+    match (first, second) {
+        ("api", _) => return api(run),
+        ("gist", "create") => {
+            let call = run.call;
+            for arg in args.iter().skip(2) {
+                if crate::secrets::secrecy(&arg.text).is_some() {
+                    run.effect(Kind::SendOut, &arg.text, Scope::Remote, R5, "publishes a secret");
+                }
+            }
+            if call.secret || call.input == crate::pipes::Flow::Secret {
+                run.effect(Kind::SendOut, "a secret", Scope::Remote, R5, "publishes a secret");
+            }
+            return run.effect(Kind::SendOut, &target, Scope::Remote, R1, "publishes text");
+        }
+        ("repo", "delete")
+        | ("release", "delete" | "delete-asset")
+        | (
+            "secret" | "variable" | "cache" | "label" | "gist" | "issue" | "ssh-key" | "gpg-key"
+            | "project" | "run" | "ruleset" | "codespace" | "environment",
+            "delete" | "remove",
+        ) => {
+            return run.remote(&target, "deletes at a code host");
+        }
+        ("repo", "archive" | "rename" | "transfer")
+        | ("repo", "edit")
+        | ("workflow", "disable")
+        | ("run", "cancel")
+        | ("codespace", "stop")
+        | ("pr", "close" | "lock")
+        | ("issue", "close" | "transfer" | "lock") => {
+            if second == "edit"
+                && !has(&["--visibility"])
+                && !args.iter().any(|arg| arg.text.starts_with("--visibility"))
+            {
+                return;
+            }
+            return run.ask(Kind::RemoteState, &target, Scope::Remote, "changes what others see");
+        }
+        ("repo", "create") if has(&["--public"]) => {
+            return run.ask(Kind::RemoteState, &target, Scope::Remote, "makes something public");
+        }
+        ("repo", "sync") if has(&["--force"]) => {
+            return run.remote(&target, "overwrites a branch by force");
+        }
+        ("release", "create") => {
+            return run.effect(Kind::Spend, &target, Scope::Remote, R3, "publishes a release");
+        }
+        ("pr" | "mr", "merge") => {
+            if has(&["--admin"]) {
+                return run.ask(Kind::RemoteState, &target, Scope::Remote, "merges past the rules");
+            }
+            return;
+        }
+        ("auth", "token") => {
+            return run.effect(Kind::ReadSecret, "the token", Scope::Remote, R1, "shows a token");
+        }
+        ("auth", "status") if has(&["-t", "--show-token"]) => {
+            return run.effect(Kind::ReadSecret, "the token", Scope::Remote, R1, "shows a token");
+        }
+        ("extension", _) | ("auth", _) | ("alias", _) => return,
+        _ => {}
+    }
+    match verbs::find(words.get(1..).unwrap_or_default(), 1) {
+        Some(Verb::Destroys) => run.remote(&target, "deletes at a code host"),
+        Some(Verb::Disturbs) => {
+            run.effect(Kind::RemoteState, &target, Scope::Remote, R3, "changes what others see")
+        }
+        None => {}
+    }
+}
+
+fn api(run: &mut Run<'_, '_>) {
+    let parsed = crate::options::Grammar {
+        short: "XHfFqtp",
+        long: &[
+            "method",
+            "header",
+            "field",
+            "raw-field",
+            "jq",
+            "template",
+            "input",
+            "preview",
+            "hostname",
+            "cache",
+        ],
+        ..crate::options::Grammar::default()
+    }
+    .parse(run.args);
+    let method = parsed.value("X", "method").unwrap_or("").to_ascii_uppercase();
+    let target =
+        parsed.operands.iter().skip(1).map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+    let mutation = parsed.options.iter().filter_map(|given| given.value).any(|value| {
+        value.contains("mutation") && (value.contains("delete") || value.contains("Delete"))
+    });
+    if method == "DELETE" || mutation {
+        run.remote(&target, "deletes at a code host");
+    } else if method == "PUT" || method == "PATCH" {
+        run.effect(Kind::RemoteState, &target, Scope::Remote, R3, "changes what others see");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn code_hosts() {
+        check(
+            &[
+                "gh repo delete a/b --yes",
+                "gh release delete v1",
+                "gh secret delete X",
+                "gh api -X DELETE repos/a/b",
+                "gh api repos/a/b --method DELETE",
+                "glab repo delete a/b",
+                "gh gist create .env",
+                "gh cache delete --all",
+                "glab variable delete X",
+            ],
+            &[
+                "gh repo archive a/b",
+                "gh repo edit --visibility public",
+                "gh release create v1",
+                "gh auth token",
+                "gh gist create notes.md",
+                "gh pr merge 1 --admin",
+                "gh pr close 3",
+            ],
+            &[
+                "gh pr create --title 'delete x'",
+                "gh pr view 1",
+                "gh release download v1",
+                "gh issue list",
+                "gh api repos/a/b",
+                "gh run watch 1",
+                "gh api graphql -f query='{viewer{login}}'",
+                "gh pr merge 1 --squash",
+                "glab mr list",
+                "gh repo view a/b",
+                "gh repo clone a/b",
+                "gh pr checks 1",
+                "gh pr comment 1 --body 'rm -rf /'",
+            ],
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! Queues and streams: Kafka, RabbitMQ, NATS and their like.
+
+use super::verbs::{self, Verb};
+use crate::effects::{Kind, Scope};
+use crate::run::Run;
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    let args = run.args;
+    if super::only_informs(args) {
+        return;
+    }
+    let name = run.name.strip_suffix(".sh").unwrap_or(run.name).to_owned();
+    let has = |flags: &[&str]| args.iter().any(|arg| flags.contains(&arg.text.as_str()));
+    let target = run.line();
+    let words = super::plain_words(args);
+    match name.as_str() {
+        "kafka-topics" if has(&["--delete"]) => run.remote(&target, "deletes a topic"),
+        "kafka-consumer-groups" if has(&["--delete", "--delete-offsets"]) => {
+            run.remote(&target, "deletes a group")
+        }
+        "kafka-consumer-groups" if has(&["--reset-offsets"]) && has(&["--execute"]) => {
+            run.remote(&target, "moves the offsets of a group")
+        }
+        "kafka-acls" if has(&["--remove"]) => run.remote(&target, "takes access away"),
+        "kafka-configs" if args.iter().any(|arg| arg.text.starts_with("--delete-config")) => {
+            run.ask(Kind::RemoteState, &target, Scope::Remote, "changes a setting")
+        }
+        "kafka-delete-records" => run.remote(&target, "deletes records"),
+        "kafka-streams-application-reset" => run.remote(&target, "resets an application"),
+        "rabbitmqctl" => {
+            let verb = words.first().copied().unwrap_or("");
+            if verb.starts_with("delete_")
+                || verb.starts_with("purge_")
+                || verb.starts_with("clear_")
+                || matches!(verb, "reset" | "force_reset" | "forget_cluster_node")
+            {
+                run.remote(&target, "deletes from a broker");
+            } else if matches!(verb, "stop" | "stop_app" | "shutdown" | "close_all_connections") {
+                run.ask(Kind::StopService, &target, Scope::Remote, "stops a broker");
+            }
+        }
+        "celery" if words.contains(&"purge") => run.remote(&target, "deletes tasks"),
+        "celery" => {}
+        name if name.starts_with("kafka-") => {}
+        _ => match verbs::find(&words, 3) {
+            Some(Verb::Destroys) => run.remote(&target, "deletes from a broker"),
+            Some(Verb::Disturbs) => {
+                run.ask(Kind::RemoteState, &target, Scope::Remote, "changes a broker")
+            }
+            None => {}
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn queues() {
+        check(
+            &[
+                "kafka-topics --bootstrap-server h:9092 --delete --topic t",
+                "kafka-topics.sh --delete --topic t",
+                "rabbitmqctl delete_user x",
+                "rabbitmqctl force_reset",
+                "rabbitmqadmin delete queue name=x",
+                "nats stream delete X",
+                "nats kv del A b",
+                "kafka-consumer-groups --reset-offsets --execute --group g",
+                "celery -A app purge",
+                "rpk topic delete x",
+            ],
+            &["rabbitmqctl stop_app"],
+            &[
+                "kafka-topics --list",
+                "kafka-topics --create --topic delete",
+                "rabbitmqctl list_queues",
+                "nats stream info X",
+                "nats kv get A b",
+                "kafka-consumer-groups --reset-offsets --dry-run",
+            ],
+        );
+    }
+}

@@ -1,0 +1,160 @@
+//! Programs that show the content of files. A secret is told by its name; the
+//! pattern of a search is no file.
+
+use crate::effects::{Kind, Reversibility, Scope};
+use crate::inline;
+use crate::options::Grammar;
+use crate::run::Run;
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    let name = run.name;
+    let grammar = match name {
+        "grep" | "egrep" | "fgrep" | "ugrep" | "zgrep" => Grammar {
+            short: "efmABCdD",
+            long: &[
+                "regexp",
+                "file",
+                "max-count",
+                "include",
+                "exclude",
+                "exclude-dir",
+                "after-context",
+                "before-context",
+                "context",
+                "color",
+                "label",
+            ],
+            ..Grammar::default()
+        },
+        "rg" | "ag" | "ack" | "batgrep" => Grammar {
+            short: "efmABCgtTjMrE",
+            long: &[
+                "regexp",
+                "file",
+                "glob",
+                "iglob",
+                "type",
+                "type-not",
+                "max-count",
+                "after-context",
+                "before-context",
+                "context",
+                "pre",
+                "pre-glob",
+                "max-depth",
+                "replace",
+                "hostname-bin",
+                "sort",
+                "max-filesize",
+                "ignore",
+                "encoding",
+            ],
+            ..Grammar::default()
+        },
+        "head" | "tail" => {
+            Grammar { short: "nc", long: &["lines", "bytes", "pid"], ..Grammar::default() }
+        }
+        "awk" | "gawk" | "mawk" | "nawk" => Grammar {
+            short: "Ffv",
+            long: &["field-separator", "file", "assign"],
+            ..Grammar::default()
+        },
+        "cut" => Grammar { short: "dfcb", long: &["delimiter", "fields"], ..Grammar::default() },
+        "jq" | "yq" => {
+            Grammar { short: "fL", long: &["indent", "from-file"], ..Grammar::default() }
+        }
+        "xxd" | "od" | "hexdump" | "hd" => Grammar { short: "slcgntAjNwo", ..Grammar::default() },
+        "diff" => {
+            Grammar { short: "UWIx", long: &["unified", "exclude", "label"], ..Grammar::default() }
+        }
+        "bat" | "batcat" => Grammar {
+            short: "lrH",
+            long: &["language", "line-range", "style", "theme", "paging"],
+            ..Grammar::default()
+        },
+        _ => Grammar::default(),
+    };
+    let parsed = grammar.parse(run.args);
+    if parsed.informs() {
+        return;
+    }
+    let helper = parsed
+        .value("", "pre")
+        .filter(|_| parsed.exact("pre"))
+        .or_else(|| parsed.value("", "hostname-bin").filter(|_| parsed.exact("hostname-bin")));
+    if let Some(helper) = helper {
+        run.effect(
+            Kind::ExecuteUntrusted,
+            helper,
+            Scope::Unknown,
+            Reversibility::R1,
+            "starts a helper",
+        );
+    }
+    let has_pattern = matches!(
+        name,
+        "grep" | "egrep" | "fgrep" | "ugrep" | "zgrep" | "rg" | "ag" | "ack" | "batgrep"
+    ) && !parsed.has("e", "regexp")
+        && (name == "rg" || !parsed.has("f", "file"))
+        && !parsed.exact("files");
+    let has_program = matches!(name, "awk" | "gawk" | "mawk" | "nawk") && !parsed.has("f", "file")
+        || matches!(name, "jq" | "yq") && !parsed.has("f", "from-file");
+    let counts = matches!(name, "grep" | "egrep" | "fgrep" | "rg")
+        && (parsed.has("c", "count")
+            || parsed.has("q", "quiet")
+            || parsed.has("l", "files-with-matches"));
+    if has_program
+        && name.ends_with("awk")
+        && let Some(code) = parsed.operands.first()
+    {
+        let code = code.text.clone();
+        inline::awk(run, &code);
+    }
+    if matches!(name, "type" | "tr") || counts {
+        return;
+    }
+    let call = run.call;
+    for arg in parsed.operands.iter().skip(usize::from(has_pattern || has_program)) {
+        run.judge.read_file(arg, name, call);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn secrets() {
+        check(
+            &["awk 'BEGIN{system(\"rm -rf /\")}'"],
+            &[
+                "cat .env",
+                "cat ~/.ssh/id_rsa",
+                "head -n1 ~/.aws/credentials",
+                "grep KEY .env",
+                "base64 ~/.ssh/id_ed25519",
+                "cat < .env",
+                "rg --pre x y",
+                "less /etc/shadow",
+                "cd ~/.ssh && cat id_rsa",
+            ],
+            &[
+                "cat README.md",
+                "ls -la .env",
+                "stat ~/.ssh/id_rsa",
+                "cat .env.example",
+                "grep -r '.env' src",
+                "rg id_rsa",
+                "cat ~/.ssh/id_rsa.pub",
+                "grep -c x .env",
+                "awk '{print $1}' f",
+                "jq . package.json",
+                "cat /etc/hosts",
+                "diff a b",
+                "source .env",
+                "head -20 src/secrets.rs",
+                "cat /etc/passwd",
+            ],
+        );
+    }
+}

@@ -1,0 +1,224 @@
+//! Processes, services, the network set-up and scheduled jobs.
+
+use crate::effects::{Kind, Reversibility, Scope};
+use crate::options::Grammar;
+use crate::run::Run;
+use Reversibility::{R0, R3, R4};
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    let args = run.args;
+    let words = super::plain_words(args);
+    let first = words.first().copied().unwrap_or("");
+    let second = words.get(1).copied().unwrap_or("");
+    let has = |flags: &[&str]| args.iter().any(|arg| flags.contains(&arg.text.as_str()));
+    if has(&["--help", "--version"]) {
+        return;
+    }
+    let target = run.line();
+    let stop = |run: &mut Run<'_, '_>, why: &'static str| {
+        run.ask(Kind::StopService, &run.line(), Scope::System, why)
+    };
+    match run.name {
+        "kill" => {
+            let hard = has(&["-9", "-KILL", "-SIGKILL"]) || args.windows(2).any(|pair| matches!(pair, [a, b] if matches!(a.text.as_str(), "-s" | "-n" | "--signal") && matches!(b.text.as_str(), "9" | "KILL" | "SIGKILL")));
+            let everything =
+                words.contains(&"1") || args.iter().skip(1).any(|arg| arg.text == "-1");
+            let own = args.iter().any(|arg| arg.dynamic || arg.text.starts_with('%'));
+            if everything {
+                run.effect(Kind::StopService, &target, Scope::System, R4, "kills everything");
+            } else if hard && !own {
+                stop(run, "kills a process");
+            } else {
+                run.effect(Kind::StopService, &target, Scope::System, R0, "signals a process");
+            }
+        }
+        "pkill" | "killall" | "xkill" | "skill" | "taskkill" => {
+            let lists = has(&["-l", "-0", "--list"]);
+            if !lists && !args.is_empty() {
+                stop(run, "stops every process of that name");
+            }
+        }
+        "shutdown" => {
+            if !has(&["-c", "--show", "-k"]) {
+                stop(run, "shuts the machine down");
+            }
+        }
+        "reboot" | "halt" | "poweroff" => stop(run, "shuts the machine down"),
+        "init" | "telinit" => {
+            if matches!(first, "0" | "1" | "6" | "s" | "S") {
+                stop(run, "shuts the machine down");
+            }
+        }
+        "systemctl" | "service" | "launchctl" | "rc-service" | "sv" | "supervisorctl" | "pm2"
+        | "forever" | "initctl" | "monit" | "update-rc.d" | "chkconfig" | "loginctl"
+        | "machinectl" => manager(run, first, second),
+        "iptables" | "ip6tables" => {
+            if has(&["-F", "--flush", "-X", "--delete-chain", "-D", "-Z", "-P", "--policy"]) {
+                stop(run, "changes the firewall");
+            }
+        }
+        "nft" => {
+            if matches!(first, "flush" | "delete" | "reset") {
+                stop(run, "changes the firewall");
+            }
+        }
+        "ufw" => {
+            if words.iter().any(|word| matches!(*word, "disable" | "reset" | "delete")) {
+                stop(run, "changes the firewall");
+            }
+        }
+        "pfctl" => {
+            if has(&["-F", "-d", "-Fa"]) {
+                stop(run, "changes the firewall");
+            }
+        }
+        "firewall-cmd" => {
+            if args.iter().any(|arg| {
+                arg.text.starts_with("--remove")
+                    || arg.text == "--panic-on"
+                    || arg.text.starts_with("--delete")
+            }) {
+                stop(run, "changes the firewall");
+            }
+        }
+        "ip" => {
+            let down = words.contains(&"down") && words.contains(&"set");
+            if down || words.iter().any(|word| matches!(*word, "flush" | "del" | "delete")) {
+                stop(run, "takes the network apart");
+            }
+        }
+        "ifconfig" | "ifdown" | "wg-quick" => {
+            if words.contains(&"down") || run.name == "ifdown" {
+                stop(run, "takes the network down");
+            }
+        }
+        "route" | "ipset" | "ipvsadm" | "tc" => {
+            if words.iter().any(|word| matches!(*word, "del" | "delete" | "flush" | "destroy"))
+                || (run.name == "ipvsadm" && has(&["-C"]))
+            {
+                stop(run, "takes the network apart");
+            }
+        }
+        "nmcli" => {
+            if words.iter().any(|word| matches!(*word, "delete" | "del"))
+                || (words.contains(&"off") && matches!(first, "networking" | "n"))
+            {
+                stop(run, "takes the network apart");
+            }
+        }
+        "netplan" | "brew-services" | "schtasks" => {
+            if args.iter().any(|arg| arg.text.eq_ignore_ascii_case("/delete")) {
+                stop(run, "deletes a scheduled job");
+            }
+        }
+        "crontab" => {
+            let parsed = Grammar { short: "u", ..Grammar::default() }.parse(args);
+            if parsed.has("r", "") {
+                run.effect(
+                    Kind::Delete,
+                    "the crontab",
+                    Scope::Home,
+                    R4,
+                    "deletes all scheduled jobs",
+                );
+            } else if parsed.has("e", "")
+                || !parsed.operands.is_empty()
+                || (parsed.options.is_empty() && !args.is_empty())
+            {
+                run.effect(
+                    Kind::Persist,
+                    "the crontab",
+                    Scope::Home,
+                    R3,
+                    "replaces the scheduled jobs",
+                );
+            }
+        }
+        "at" | "batch" => {
+            if !has(&["-l", "-c"]) && (!args.is_empty() || run.name == "batch") {
+                run.effect(
+                    Kind::Persist,
+                    &target,
+                    Scope::System,
+                    Reversibility::R1,
+                    "schedules a job",
+                );
+            }
+        }
+        _ => {}
+    }
+}
+
+fn manager(run: &mut Run<'_, '_>, first: &str, second: &str) {
+    let verb = if run.name == "service" || run.name == "rc-service" { second } else { first };
+    let target = run.line();
+    match verb {
+        "stop" | "disable" | "mask" | "kill" | "poweroff" | "reboot" | "halt" | "isolate"
+        | "delete" | "unload" | "bootout" | "remove" | "rescue" | "emergency" | "suspend"
+        | "hibernate" | "off" | "terminate-user" | "terminate-session" | "kill-session"
+        | "terminate" => {
+            run.ask(Kind::StopService, &target, Scope::System, "stops a service");
+        }
+        "restart" if matches!(run.name, "systemctl" | "service") => {
+            run.effect(Kind::StopService, &target, Scope::System, R0, "restarts a service")
+        }
+        "enable" | "load" | "bootstrap" | "link" | "edit" | "set-default" if run.name != "sv" => {
+            run.effect(
+                Kind::Persist,
+                &target,
+                Scope::System,
+                Reversibility::R1,
+                "takes effect in later sessions",
+            );
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn services() {
+        check(
+            &["crontab -r", "kill -9 -1", ":(){ :|:& };:"],
+            &[
+                "kill -9 1234",
+                "pkill nginx",
+                "killall node",
+                "reboot",
+                "shutdown -h now",
+                "systemctl stop sshd",
+                "service mysql stop",
+                "iptables -F",
+                "ufw disable",
+                "ip link set eth0 down",
+                "crontab -e",
+                "crontab jobs.txt",
+                "systemctl enable x",
+                "nft flush ruleset",
+                "pm2 delete all",
+                "init 0",
+            ],
+            &[
+                "kill -15 1234",
+                "kill $!",
+                "kill -0 12",
+                "kill %1",
+                "systemctl status x",
+                "service nginx status",
+                "iptables -L",
+                "crontab -l",
+                "ip addr",
+                "ps aux",
+                "shutdown -c",
+                "ufw status",
+                "systemctl list-units",
+                "pm2 list",
+                "ip route show",
+                "kill -9 $PID",
+            ],
+        );
+    }
+}

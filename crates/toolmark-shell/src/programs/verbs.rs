@@ -1,0 +1,272 @@
+//! Verbs of command-line clients for services: which destroy, which only look,
+//! and how to find the verb among the words.
+
+/// Verbs that destroy what others may need.
+pub(super) fn destroys(verb: &str) -> bool {
+    matches!(
+        verb,
+        "delete"
+            | "destroy"
+            | "terminate"
+            | "purge"
+            | "rm"
+            | "remove"
+            | "rb"
+            | "deregister"
+            | "revoke"
+            | "wipe"
+            | "drop"
+            | "del"
+            | "erase"
+            | "nuke"
+            | "unpublish"
+            | "uninstall"
+            | "delete-all"
+            | "reset"
+            | "truncate"
+            | "batch-delete"
+            | "decommission"
+            | "schedule-deletion"
+            | "empty"
+            | "remove-iam-policy-binding"
+            | "abandon"
+            | "shred"
+            | "obliterate"
+            | "teardown"
+    ) || [
+        "delete-",
+        "terminate-",
+        "destroy-",
+        "purge-",
+        "deregister-",
+        "revoke-",
+        "batch-delete-",
+        "remove-",
+        "delete_",
+        "destroy_",
+        "purge_",
+        "drop-",
+        "erase-",
+        "wipe-",
+        "force-delete-",
+        "bulk-delete",
+        "admin-delete-",
+        "batch-remove-",
+    ]
+    .iter()
+    .any(|start| verb.starts_with(start))
+}
+
+/// Verbs after which a person should look.
+pub(super) fn disturbs(verb: &str) -> bool {
+    matches!(
+        verb,
+        "disable"
+            | "stop"
+            | "detach"
+            | "unset"
+            | "kill"
+            | "cancel"
+            | "archive"
+            | "rollback"
+            | "suspend"
+            | "deactivate"
+            | "release"
+            | "unlink"
+            | "evict"
+            | "scale-down"
+            | "force-unlock"
+            | "shutdown"
+            | "reboot"
+            | "clear"
+            | "transfer"
+            | "failover"
+            | "maintenance"
+            | "restart"
+    ) || [
+        "stop-",
+        "disable-",
+        "detach-",
+        "cancel-",
+        "release-",
+        "reset-",
+        "reboot-",
+        "failover-",
+        "modify-",
+        "put-bucket-policy",
+        "put-bucket-acl",
+        "put-public-access",
+        "update-secret",
+        "put-secret",
+        "schedule-key-deletion",
+        "disassociate-",
+        "unset-",
+        "attach-user-policy",
+        "attach-role-policy",
+        "create-access-key",
+        "put-user-policy",
+        "put-role-policy",
+        "authorize-security-group",
+    ]
+    .iter()
+    .any(|start| verb.starts_with(start))
+}
+
+/// Verbs that look, make or change in ways that can be taken back.
+pub(super) fn looks(verb: &str) -> bool {
+    matches!(
+        verb,
+        "list"
+            | "ls"
+            | "describe"
+            | "get"
+            | "show"
+            | "view"
+            | "info"
+            | "status"
+            | "create"
+            | "add"
+            | "new"
+            | "init"
+            | "login"
+            | "logout"
+            | "search"
+            | "find"
+            | "read"
+            | "watch"
+            | "logs"
+            | "log"
+            | "tail"
+            | "diff"
+            | "validate"
+            | "check"
+            | "test"
+            | "help"
+            | "version"
+            | "config"
+            | "whoami"
+            | "open"
+            | "download"
+            | "pull"
+            | "clone"
+            | "fetch"
+            | "history"
+            | "explain"
+            | "wait"
+            | "inspect"
+            | "head"
+            | "cat"
+            | "run"
+            | "set"
+            | "update"
+            | "edit"
+            | "put"
+            | "apply"
+            | "deploy"
+            | "build"
+            | "start"
+            | "enable"
+            | "import"
+            | "export"
+            | "copy"
+            | "cp"
+            | "push"
+            | "exec"
+            | "ssh"
+            | "connect"
+            | "dev"
+            | "serve"
+            | "up"
+            | "print"
+            | "lint"
+            | "format"
+            | "completion"
+    ) || [
+        "list-",
+        "describe-",
+        "get-",
+        "create-",
+        "head-",
+        "lookup-",
+        "batch-get-",
+        "wait-",
+        "test-",
+        "list_",
+        "start-",
+        "generate-",
+        "validate-",
+        "query",
+        "scan",
+        "tag-",
+        "search-",
+    ]
+    .iter()
+    .any(|start| verb.starts_with(start))
+}
+
+/// What the verb among the words does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    /// It destroys.
+    Destroys,
+    /// It disturbs.
+    Disturbs,
+}
+
+/// The first word that is a verb decides; words are split at colons, as some
+/// clients write `apps:destroy`. Only the first `reach` words are looked at.
+pub(super) fn find(words: &[&str], reach: usize) -> Option<Verb> {
+    for word in words.iter().take(reach) {
+        let mut verdict = None;
+        let mut safe = false;
+        for piece in word.split(':') {
+            if destroys(piece) {
+                verdict = Some(Verb::Destroys);
+            } else if disturbs(piece) && verdict.is_none() {
+                verdict = Some(Verb::Disturbs);
+            } else if looks(piece) {
+                safe = true;
+            }
+        }
+        if verdict.is_some() {
+            return verdict;
+        }
+        // `config`, `test` and the like may be groups: `config delete`.
+        if safe
+            && !matches!(
+                *word,
+                "config"
+                    | "run"
+                    | "test"
+                    | "log"
+                    | "logs"
+                    | "info"
+                    | "version"
+                    | "history"
+                    | "build"
+                    | "deploy"
+                    | "env"
+                    | "set"
+                    | "dev"
+            )
+        {
+            return None;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_verb_decides() {
+        assert_eq!(find(&["compute", "instances", "delete", "x"], 5), Some(Verb::Destroys));
+        assert_eq!(find(&["compute", "instances", "list", "delete"], 5), None);
+        assert_eq!(find(&["apps:destroy"], 5), Some(Verb::Destroys));
+        assert_eq!(find(&["run", "services", "delete", "x"], 5), Some(Verb::Destroys));
+        assert_eq!(find(&["ps:stop"], 5), Some(Verb::Disturbs));
+        assert_eq!(find(&["create", "delete"], 5), None);
+    }
+}

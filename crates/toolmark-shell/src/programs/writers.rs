@@ -1,0 +1,151 @@
+//! Programs that change files in place or write them: `sed -i`, `tee`,
+//! `truncate`, editors in scripts.
+
+use crate::effects::{Kind, Reversibility, Scope};
+use crate::options::Grammar;
+use crate::run::Run;
+use crate::write;
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    let call = run.call;
+    match run.name {
+        "truncate" => {
+            let parsed =
+                Grammar { short: "sr", long: &["size", "reference"], ..Grammar::default() }
+                    .parse(run.args);
+            let size = parsed.value("s", "size").unwrap_or("0");
+            if parsed.informs() || size.starts_with(['+', '>']) {
+                return;
+            }
+            for arg in &parsed.operands {
+                let place = run.judge.place(&arg.text);
+                let new = matches!(place.scope, Scope::Temp | Scope::TreeArtefact)
+                    || (!size.starts_with('0') && !size.starts_with('-'));
+                let level = if new { Reversibility::R2 } else { Reversibility::R4 };
+                run.effect(Kind::Overwrite, &place.shown, place.scope, level, "cuts a file");
+            }
+        }
+        "tee" | "sponge" => {
+            let parsed = Grammar { short: "", long: &["output-error"], ..Grammar::default() }
+                .parse(run.args);
+            if parsed.informs() {
+                return;
+            }
+            for arg in &parsed.operands {
+                run.judge.write_file(arg, parsed.has("a", "append"), run.name, call);
+            }
+        }
+        "sed" | "gsed" => sed(run),
+        "sort" | "split" => {
+            let parsed = Grammar {
+                short: "okStT",
+                long: &["output", "key", "field-separator"],
+                ..Grammar::default()
+            }
+            .parse(run.args);
+            if let Some(given) = parsed.last("o", "output")
+                && let Some(text) = given.value
+            {
+                let arg = crate::expand::Arg {
+                    dynamic: given.dynamic,
+                    ..crate::expand::Arg::plain(text)
+                };
+                run.judge.write_file(&arg, false, run.name, call);
+            }
+            for arg in &parsed.operands {
+                run.judge.read_file(arg, run.name, call);
+            }
+        }
+        "touch" | "mkdir" => {
+            for arg in (Grammar { short: "mdrtA", ..Grammar::default() }).parse(run.args).operands {
+                let place = run.judge.place(&arg.text);
+                if let Some((Kind::Persist, level, why)) = write::judged(&place, true) {
+                    run.effect(Kind::Persist, &place.shown, place.scope, level, why);
+                }
+            }
+        }
+        "vim" | "nano" | "ex" | "ed" => {
+            for arg in (Grammar { short: "cSsu", ..Grammar::default() }).parse(run.args).operands {
+                let place = run.judge.place(&arg.text);
+                if matches!(place.scope, Scope::System) || write::persists(&place.path).is_some() {
+                    run.judge.write_file(arg, true, run.name, call);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn sed(run: &mut Run<'_, '_>) {
+    let call = run.call;
+    let parsed = Grammar {
+        short: "efl",
+        long: &["expression", "file", "line-length"],
+        ..Grammar::default()
+    }
+    .parse(run.args);
+    if parsed.informs() {
+        return;
+    }
+    let script_given = parsed.has("e", "expression") || parsed.has("f", "file");
+    let files: Vec<_> = parsed.operands.iter().skip(usize::from(!script_given)).copied().collect();
+    let in_place = parsed.has("i", "in-place") || parsed.has("I", "");
+    for arg in files {
+        if in_place && !(arg.text.is_empty()) {
+            let place = run.judge.place(&arg.text);
+            if !arg.dynamic
+                && let Some((kind, level, why)) = write::judged(&place, true)
+            {
+                let level = if place.scope == Scope::System { Reversibility::R4 } else { level };
+                run.effect(kind, &place.shown, place.scope, level, why);
+            }
+        } else {
+            run.judge.read_file(arg, run.name, call);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn writers() {
+        check(
+            &[
+                "truncate -s 0 a.txt",
+                "echo x | tee /etc/hostname",
+                "sed -i s/a/b/ /etc/passwd",
+                "echo x > /etc/passwd",
+                ": > /var/log/syslog",
+                "echo x > /dev/sda",
+                "echo x > .git/HEAD",
+                "echo b > /proc/sysrq-trigger",
+            ],
+            &[
+                "echo x >> ~/.bashrc",
+                "echo x | tee ~/.profile",
+                "echo x > .git/hooks/pre-push",
+                "sed -i s/a/b/ ~/.zshrc",
+                "echo x > /data/f",
+                "cat > .claude/settings.json <<E\n{}\nE",
+            ],
+            &[
+                "echo x > f.txt",
+                "ls >| out",
+                "echo x >> log 2>&1",
+                "tee -a /tmp/x",
+                "sed -i s/a/b/ src/x.rs",
+                "sed -n 1,5p f",
+                "cat a > /dev/null",
+                "truncate -s 1M /tmp/x",
+                "make &> build.log",
+                "date > ~/t.txt",
+                "touch a",
+                "mkdir -p a/b",
+                "sort -o a a",
+                "cat > /tmp/x <<'E'\nrm -rf /\nE",
+            ],
+        );
+    }
+}

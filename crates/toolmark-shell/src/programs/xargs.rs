@@ -1,0 +1,159 @@
+//! `xargs` and `parallel`: a command with words from elsewhere.
+
+use crate::expand::Arg;
+use crate::options::Grammar;
+use crate::pipes::Flow;
+use crate::run::Run;
+
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    if run.name == "parallel" {
+        parallel(run);
+        return;
+    }
+    let grammar = Grammar {
+        short: "adEeIiLlnPsR",
+        long: &[
+            "arg-file",
+            "delimiter",
+            "eof",
+            "replace",
+            "max-lines",
+            "max-args",
+            "max-procs",
+            "max-chars",
+        ],
+        ..Grammar::default()
+    };
+    let (parsed, at) = grammar.parse_until(run.args, true);
+    let replace = parsed.value("I", "replace").map(str::to_owned);
+    let words = run.args.get(at..).unwrap_or_default();
+    if words.is_empty() {
+        return;
+    }
+    let from_file = parsed.has("a", "arg-file");
+    let known: Option<Vec<String>> = match &run.call.input {
+        Flow::Text(text) if !from_file => {
+            Some(text.split_whitespace().map(str::to_owned).collect())
+        }
+        _ => None,
+    };
+    let values = match known {
+        Some(values) => values.iter().take(32).map(|value| Arg::plain(value)).collect(),
+        None => vec![Arg { dynamic: true, ..Arg::plain("$INPUT") }],
+    };
+    let mut command = Vec::new();
+    for word in words {
+        match replace.as_deref().filter(|mark| !mark.is_empty() && word.text.contains(mark)) {
+            Some(mark) => {
+                for value in &values {
+                    command.push(Arg {
+                        text: word.text.replace(mark, &value.text),
+                        dynamic: word.dynamic || value.dynamic,
+                        ..word.clone()
+                    });
+                }
+            }
+            None => command.push(word.clone()),
+        }
+    }
+    if replace.is_none() {
+        command.extend(values);
+    }
+    flag_delete(run, &command);
+    run.inner(command, Flow::Unknown);
+}
+
+/// Deleting whatever a pipe names is never proven harmless, file or directory.
+fn flag_delete(run: &mut Run<'_, '_>, command: &[Arg]) {
+    use crate::effects::{Certainty, Kind, Reversibility, Scope};
+    let name = command.first().map(|arg| crate::run::program_name(&arg.text));
+    let deletes = matches!(name.as_deref(), Some("rm" | "unlink" | "shred"));
+    if deletes && command.iter().any(|arg| arg.dynamic) {
+        run.sure(
+            Kind::Delete,
+            "what the pipe names",
+            Scope::Unknown,
+            Reversibility::R4,
+            Certainty::Unresolved,
+            "deletes whatever its input names",
+        );
+    }
+}
+
+fn parallel(run: &mut Run<'_, '_>) {
+    let grammar = Grammar {
+        short: "jNnLIaSC",
+        long: &["jobs", "max-args", "arg-file", "colsep", "delay", "timeout", "retries"],
+        ..Grammar::default()
+    };
+    let (_, at) = grammar.parse_until(run.args, true);
+    let rest = run.args.get(at..).unwrap_or_default();
+    let split = rest.iter().position(|arg| arg.text.starts_with(":::")).unwrap_or(rest.len());
+    let (command, values) = rest.split_at(split);
+    let values: Vec<Arg> = match values.get(1..) {
+        Some(values) if !values.is_empty() => values.to_vec(),
+        _ => vec![Arg { dynamic: true, ..Arg::plain("$INPUT") }],
+    };
+    let placed = command.iter().any(|arg| arg.text.contains("{}"));
+    if let [only] = command
+        && only.text.contains(' ')
+    {
+        for value in values.iter().take(16) {
+            let text = if placed {
+                only.text.replace("{}", &value.text)
+            } else {
+                format!("{} {}", only.text, value.text)
+            };
+            run.shell_text(&text);
+        }
+        return;
+    }
+    let mut words = Vec::new();
+    for word in command {
+        if word.text.contains("{}") {
+            words.extend(values.iter().map(|value| Arg {
+                text: word.text.replace("{}", &value.text),
+                dynamic: value.dynamic,
+                ..word.clone()
+            }));
+        } else {
+            words.push(word.clone());
+        }
+    }
+    if !placed {
+        words.extend(values);
+    }
+    flag_delete(run, &words);
+    run.inner(words, Flow::Unknown);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn words_from_elsewhere() {
+        check(
+            &[
+                "echo / | xargs rm -rf",
+                "parallel rm -rf ::: /etc /usr",
+                "echo /etc | xargs -I{} rm -rf {}/x",
+                "ls | xargs -n1 git reset --hard",
+                "parallel 'rm -rf {}' ::: /etc",
+            ],
+            &[
+                "ls | xargs rm",
+                "git ls-files -o | xargs -0 rm -rf",
+                "find . -name '*.x' | xargs rm -f",
+                "cat l | parallel rm",
+            ],
+            &[
+                "ls | xargs cat",
+                "echo file.txt | xargs -I {} cat '{}'",
+                "rg -l x | xargs sed -i s/a/b/",
+                "echo a.txt | xargs rm",
+                "git diff --name-only | xargs eslint",
+            ],
+        );
+    }
+}

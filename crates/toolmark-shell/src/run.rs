@@ -1,0 +1,452 @@
+//! Running one command in the mind: wrappers off, then the rules of its program.
+//! Also the effects every program shares: reading, writing and deleting files.
+
+use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::expand::Arg;
+use crate::judge::{Call, Command, Judge};
+use crate::paths::{Place, is_artefact};
+use crate::pipes::{Flow, filtered, printed};
+use crate::programs;
+use crate::secrets::{Secrecy, secrecy};
+use crate::unwrap::{Unwrapped, unwrap};
+use crate::write;
+
+/// One command, its surroundings, and the judge to tell about it.
+pub(crate) struct Run<'r, 'c> {
+    pub(crate) judge: &'r mut Judge<'c>,
+    pub(crate) name: &'r str,
+    pub(crate) args: &'r [Arg],
+    pub(crate) call: &'r Call,
+}
+
+impl Run<'_, '_> {
+    /// Adds a proven effect.
+    pub(crate) fn effect(
+        &mut self,
+        kind: Kind,
+        target: &str,
+        scope: Scope,
+        reversibility: Reversibility,
+        why: &'static str,
+    ) {
+        self.sure(kind, target, scope, reversibility, Certainty::Proven, why);
+    }
+
+    /// Adds an effect with its certainty.
+    pub(crate) fn sure(
+        &mut self,
+        kind: Kind,
+        target: &str,
+        scope: Scope,
+        reversibility: Reversibility,
+        certainty: Certainty,
+        why: &'static str,
+    ) {
+        self.judge.push(self.call, self.name, kind, target, scope, reversibility, certainty, why);
+    }
+
+    /// Something at a service changes for good.
+    pub(crate) fn remote(&mut self, target: &str, why: &'static str) {
+        self.effect(Kind::RemoteState, target, Scope::Remote, Reversibility::R5, why);
+    }
+
+    /// Something at a service changes in a way a person should look at.
+    pub(crate) fn ask(&mut self, kind: Kind, target: &str, scope: Scope, why: &'static str) {
+        self.effect(kind, target, scope, Reversibility::R3, why);
+    }
+
+    /// The arguments as one line, for targets.
+    pub(crate) fn line(&self) -> String {
+        let words: Vec<&str> = self.args.iter().map(|arg| arg.text.as_str()).collect();
+        words.join(" ")
+    }
+
+    /// Runs other words.
+    pub(crate) fn inner(&mut self, args: Vec<Arg>, input: Flow) -> Flow {
+        let call = Call { input, ..self.call.clone() };
+        self.judge.run(args, &call)
+    }
+
+    /// Judges text the program hands to a shell.
+    pub(crate) fn shell_text(&mut self, text: &str) {
+        self.judge.text(text, &Call { input: Flow::None, ..self.call.clone() });
+    }
+
+    /// Whether a variable set for the command has this value.
+    pub(crate) fn env(&self, name: &str) -> Option<&str> {
+        self.call
+            .env
+            .iter()
+            .rev()
+            .find(|(known, _)| known == name)
+            .map(|(_, arg)| arg.text.as_str())
+    }
+}
+
+/// The program's name without directory and ending, in lower case: some file
+/// systems do not tell the case apart.
+pub(crate) fn program_name(text: &str) -> String {
+    let base = text.rsplit(['/', '\\']).next().unwrap_or(text);
+    let lower = base.to_ascii_lowercase();
+    lower.strip_suffix(".exe").map(str::to_owned).unwrap_or(lower)
+}
+
+impl Judge<'_> {
+    /// Runs a command; returns what it writes to its output.
+    pub(crate) fn run(&mut self, args: Vec<Arg>, call: &Call) -> Flow {
+        if !self.spend() {
+            return Flow::Unknown;
+        }
+        self.depth += 1;
+        let flow = self.run_words(args, call);
+        self.depth -= 1;
+        flow
+    }
+
+    fn run_words(&mut self, mut args: Vec<Arg>, call: &Call) -> Flow {
+        let Some(first) = args.first().cloned() else { return Flow::None };
+        if first.dynamic {
+            return self.run_unknown(&args, call);
+        }
+        let name = program_name(&first.text);
+        args.remove(0);
+        if self.call_function(&first.text, &args, call) {
+            return Flow::Unknown;
+        }
+        let command = Command { program: name.clone(), args, span: call.span };
+        let flow = self.run_program(&name, &command.args, call);
+        self.commands.push(command);
+        flow
+    }
+
+    fn run_program(&mut self, name: &str, args: &[Arg], call: &Call) -> Flow {
+        if self.context.wrappers.contains(&name) {
+            return self.run(args.to_vec(), call);
+        }
+        let mut run = Run { judge: self, name, args, call };
+        match unwrap(&mut run) {
+            Unwrapped::No => {}
+            Unwrapped::Done => return Flow::Unknown,
+            Unwrapped::Words { words, env } => {
+                let mut call = call.clone();
+                call.env.extend(env);
+                return self.run(words, &call);
+            }
+            Unwrapped::Text(text) => {
+                self.text(&text, call);
+                return Flow::Unknown;
+            }
+        }
+        let mut run = Run { judge: self, name, args, call };
+        programs::run(&mut run);
+        if let Some(text) = printed(name, args) {
+            return Flow::Text(text);
+        }
+        if programs::downloads_to_output(name, args) {
+            return Flow::Remote;
+        }
+        if matches!(name, "echo" | "printf") {
+            return if call.remote {
+                Flow::Remote
+            } else if call.secret {
+                Flow::Secret
+            } else {
+                Flow::Unknown
+            };
+        }
+        filtered(name, args, &call.input)
+    }
+
+    /// A program known only at run time: its words may still tell.
+    fn run_unknown(&mut self, args: &[Arg], call: &Call) -> Flow {
+        let first = args.first().map_or("", |arg| arg.text.as_str());
+        let rest = args.get(1..).unwrap_or_default();
+        if first.contains("/dev/fd/63") || call.remote {
+            self.push(
+                call,
+                first,
+                Kind::ExecuteUntrusted,
+                "a download",
+                Scope::Remote,
+                Reversibility::R5,
+                Certainty::Proven,
+                "runs what it downloads",
+            );
+            return Flow::Unknown;
+        }
+        let Some(next) = rest.first() else { return Flow::Unknown };
+        if first == "$SHELL" || first == "$BASH" {
+            let mut words = vec![Arg::plain("sh")];
+            words.extend(rest.iter().cloned());
+            return self.run(words, call);
+        }
+        let flags = next.text.strip_prefix('-').unwrap_or("");
+        let deletes =
+            flags.len() < 5 && flags.contains(['r', 'R']) && flags.contains('f') && rest.len() > 1;
+        if deletes {
+            let target = rest.get(1).map_or("", |arg| arg.text.as_str());
+            self.push(
+                call,
+                first,
+                Kind::Delete,
+                target,
+                Scope::Unknown,
+                Reversibility::R4,
+                Certainty::Unresolved,
+                "an unknown program with the options of a recursive delete",
+            );
+        } else if !next.dynamic && programs::is_known(&program_name(&next.text)) {
+            return self.run(rest.to_vec(), call);
+        }
+        Flow::Unknown
+    }
+
+    /// A file whose content is shown, copied or sent.
+    pub(crate) fn read_file(&mut self, arg: &Arg, program: &str, call: &Call) {
+        let place = self.place(&arg.text);
+        let copied = self.copies.contains(&place.path);
+        let (kind, why) = (Kind::ReadSecret, "reads a secret");
+        match secrecy(&arg.text).or_else(|| secrecy(&place.path).filter(|_| !arg.dynamic)) {
+            Some(Secrecy::Secret) => {
+                self.push(
+                    call,
+                    program,
+                    kind,
+                    &arg.text,
+                    place.scope,
+                    Reversibility::R3,
+                    Certainty::Proven,
+                    why,
+                );
+            }
+            _ if copied => {
+                self.push(
+                    call,
+                    program,
+                    kind,
+                    &arg.text,
+                    place.scope,
+                    Reversibility::R1,
+                    Certainty::Proven,
+                    why,
+                );
+            }
+            Some(Secrecy::Private) => {
+                self.push(
+                    call,
+                    program,
+                    kind,
+                    &arg.text,
+                    place.scope,
+                    Reversibility::R0,
+                    Certainty::Likely,
+                    "reads a private file",
+                );
+            }
+            None => {}
+        }
+    }
+
+    /// A file that is written by redirection, `tee`, `dd` or the like.
+    pub(crate) fn write_file(&mut self, arg: &Arg, append: bool, program: &str, call: &Call) {
+        if self.is_sink(&arg.text) {
+            return;
+        }
+        if arg.text.starts_with("/dev/tcp/") || arg.text.starts_with("/dev/udp/") {
+            let level = if call.secret || call.input == Flow::Secret {
+                Reversibility::R5
+            } else {
+                Reversibility::R3
+            };
+            self.push(
+                call,
+                program,
+                Kind::SendOut,
+                &arg.text,
+                Scope::Remote,
+                level,
+                Certainty::Proven,
+                "opens a raw network connection",
+            );
+            return;
+        }
+        let place = self.place(&arg.text);
+        if arg.dynamic {
+            // A new file under an unknown name is ordinary; only known bad
+            // places in its literal part speak against it.
+            if matches!(place.scope, Scope::System | Scope::Device) && arg.text.starts_with('/') {
+                self.push(
+                    call,
+                    program,
+                    Kind::Overwrite,
+                    &arg.text,
+                    place.scope,
+                    Reversibility::R4,
+                    Certainty::Unresolved,
+                    "writes to a place of the system",
+                );
+            }
+            return;
+        }
+        if let Some((kind, reversibility, why)) = write::judged(&place, append) {
+            self.push(
+                call,
+                program,
+                kind,
+                &place.shown,
+                place.scope,
+                reversibility,
+                Certainty::Proven,
+                why,
+            );
+        }
+    }
+
+    /// Something that is deleted. `recursive` means directories too.
+    pub(crate) fn delete(&mut self, arg: &Arg, recursive: bool, program: &str, call: &Call) {
+        use Reversibility::{R2, R3, R4};
+        let text = arg.text.as_str();
+        if arg.temporary {
+            self.push(
+                call,
+                program,
+                Kind::Delete,
+                text,
+                Scope::Temp,
+                R2,
+                Certainty::Proven,
+                "deletes what it made in a temp directory",
+            );
+            return;
+        }
+        let place = self.place(text);
+        if arg.dynamic {
+            self.delete_unknown(arg, &place, recursive, program, call);
+            return;
+        }
+        if self.is_sink(text) {
+            return;
+        }
+        let facts = self.context.facts;
+        let tracked = facts.and_then(|facts| facts.tracked(&place.path));
+        let (reversibility, why) = match place.scope {
+            Scope::TreeArtefact => (R2, "deletes what a tool makes again"),
+            Scope::Temp if call.indirect && recursive => {
+                (R4, "deletes temporary files out of sight")
+            }
+            Scope::Temp => (R2, "deletes temporary files"),
+            Scope::VcsMetadata if place.path.ends_with(".lock") => (R2, "removes a lock"),
+            Scope::VcsMetadata => (R4, "deletes the data of version control"),
+            Scope::TreeTracked | Scope::TreeUntracked if place.whole => {
+                (R4, "deletes the whole work tree")
+            }
+            Scope::TreeTracked if recursive => (R3, "deletes a directory of the work tree"),
+            Scope::TreeTracked => (R2, "deletes a file that version control keeps"),
+            Scope::TreeUntracked if recursive => (R4, "deletes a directory of the work tree"),
+            Scope::TreeUntracked if arg.glob && is_wide(text) => {
+                (R3, "deletes every file that matches")
+            }
+            Scope::TreeUntracked if tracked == Some(false) => {
+                (R3, "deletes a file version control does not have")
+            }
+            Scope::TreeUntracked => (R2, "deletes a named file of the work tree"),
+            Scope::Device => (R4, "deletes a device"),
+            Scope::System => (R4, "deletes a part of the system"),
+            Scope::Home if secrecy(text).is_some() => (R4, "deletes a key"),
+            Scope::Home | Scope::Outside if elsewhere_artefact(&place.path) => {
+                (R3, "deletes what a tool makes again, in another tree")
+            }
+            Scope::Home if recursive || place.whole => (R4, "deletes in the home directory"),
+            Scope::Home => (R3, "deletes a file of the home directory"),
+            Scope::Outside if recursive || place.whole => (R4, "deletes outside the work tree"),
+            Scope::Outside | Scope::Remote | Scope::Unknown => {
+                (R3, "deletes outside the work tree")
+            }
+        };
+        // A recursive delete of one named file-like operand is as likely a file.
+        let certainty =
+            if place.scope == Scope::Unknown { Certainty::Unresolved } else { Certainty::Proven };
+        self.push(
+            call,
+            program,
+            Kind::Delete,
+            &place.shown,
+            place.scope,
+            reversibility,
+            certainty,
+            why,
+        );
+    }
+
+    fn delete_unknown(
+        &mut self,
+        arg: &Arg,
+        place: &Place,
+        recursive: bool,
+        program: &str,
+        call: &Call,
+    ) {
+        let text = arg.text.as_str();
+        let known = |scope: Scope| scope == place.scope;
+        // `/tmp/$X`, `build/$X`: wherever it points, unless it climbs.
+        let below = !text.starts_with('$')
+            && !text.contains("..")
+            && (known(Scope::Temp) || known(Scope::TreeArtefact));
+        let (reversibility, why) = if below || (known(Scope::TreeArtefact) && !text.contains(".."))
+        {
+            (Reversibility::R2, "deletes temporary or regenerable files")
+        } else if recursive {
+            (Reversibility::R4, "deletes what is known only at run time")
+        } else if call.input != Flow::None {
+            (Reversibility::R3, "deletes whatever its input names")
+        } else if matches!(place.scope, Scope::System | Scope::Home) && !text.starts_with('$') {
+            (Reversibility::R3, "deletes what is known only at run time")
+        } else {
+            (Reversibility::R2, "deletes a file known only at run time")
+        };
+        self.push(
+            call,
+            program,
+            Kind::Delete,
+            text,
+            Scope::Unknown,
+            reversibility,
+            Certainty::Unresolved,
+            why,
+        );
+    }
+}
+
+/// An artefact at least two directories below the home or the root.
+fn elsewhere_artefact(path: &str) -> bool {
+    let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let absolute_home = parent.starts_with("/home/") || parent.starts_with("/Users/");
+    let least = if absolute_home { 3 } else { 1 };
+    parent.matches('/').count() >= least && is_artefact(name)
+}
+
+/// Whether a pattern matches more than one kind of file.
+fn is_wide(text: &str) -> bool {
+    let name = text.rsplit('/').next().unwrap_or(text);
+    let stem = name.trim_matches(['*', '?']);
+    stem.is_empty()
+        || stem == "."
+        || (name.starts_with('*') && stem.starts_with('.') && !is_scratch(stem))
+}
+
+fn is_scratch(ending: &str) -> bool {
+    matches!(
+        ending,
+        ".pyc"
+            | ".o"
+            | ".log"
+            | ".tmp"
+            | ".bak"
+            | ".class"
+            | ".orig"
+            | ".rej"
+            | ".swp"
+            | ".tgz"
+            | ".out"
+    )
+}

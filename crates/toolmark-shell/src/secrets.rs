@@ -1,0 +1,198 @@
+//! Which paths hold secrets. Content counts, metadata does not: the programs
+//! decide what they read.
+
+use crate::paths::normalise;
+
+/// How secret a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Secrecy {
+    /// Keys, passwords and tokens.
+    Secret,
+    /// Not secret by itself, but nothing that should leave the machine.
+    Private,
+}
+
+/// How secret the file at `path` is by its name.
+pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
+    let full = if path.starts_with(['/', '~']) { normalise("/", path) } else { path.to_owned() };
+    let name = full.rsplit('/').next().unwrap_or("");
+    let public = name.ends_with(".pub")
+        || ["example", "sample", "template", "dist", "defaults", "schema", "md", "test"]
+            .iter()
+            .any(|end| name.strip_suffix(end).is_some_and(|stem| stem.ends_with(['.', '-', '_'])));
+    if public {
+        return None;
+    }
+    let has = |piece: &str| full.contains(piece);
+    let named = matches!(
+        name,
+        ".env"
+            | ".envrc"
+            | "id_rsa"
+            | "id_dsa"
+            | "id_ecdsa"
+            | "id_ed25519"
+            | ".netrc"
+            | "_netrc"
+            | ".pgpass"
+            | ".my.cnf"
+            | ".git-credentials"
+            | ".npmrc"
+            | ".pypirc"
+            | "credentials"
+            | "credentials.json"
+            | "credentials.toml"
+            | "secrets.json"
+            | "secrets.yml"
+            | "secrets.yaml"
+            | "secrets.toml"
+            | "secrets.env"
+            | "master.key"
+            | "wallet.dat"
+            | ".htpasswd"
+            | "shadow"
+            | "gshadow"
+            | "sudoers"
+            | "opasswd"
+            | "service-account.json"
+            | "serviceaccount.json"
+            | "private.pem"
+            | "privkey.pem"
+            | "Login Data"
+            | "logins.json"
+            | "key4.db"
+            | ".vault-token"
+            | "terraform.tfstate"
+            | ".terraformrc"
+            | "hosts.yml"
+            | "auth.json"
+            | ".dockercfg"
+            | "kubeconfig"
+            | ".boto"
+            | ".s3cfg"
+            | "token"
+            | "secret"
+            | "secrets"
+            | ".secrets"
+    );
+    // Some names are secret only where their programs keep them.
+    let named = named
+        && match name {
+            "shadow" | "gshadow" | "sudoers" | "opasswd" => {
+                has("/etc/") || full.starts_with("etc/")
+            }
+            "hosts.yml" => has("gh/"),
+            "token" | "secret" | "secrets" | "auth.json" => {
+                full.starts_with('~')
+                    || full.starts_with("/run/")
+                    || full.starts_with("/var/run")
+                    || full.starts_with("/home/")
+                    || full.starts_with("/root/")
+            }
+            _ => true,
+        };
+    let env_file = name.strip_prefix(".env.").is_some_and(|end| !end.is_empty());
+    let ending = [
+        ".pem",
+        ".key",
+        ".p12",
+        ".pfx",
+        ".jks",
+        ".keystore",
+        ".kdbx",
+        ".ppk",
+        ".asc",
+        ".gpg",
+        ".tfvars",
+        "_rsa",
+        "_ed25519",
+    ]
+    .iter()
+    .any(|end| name.ends_with(end) && name.len() > end.len());
+    let ending = ending
+        && !name.starts_with("cert")
+        && !name.contains("ca-")
+        && !name.contains("fullchain")
+        && !name.contains("chain.pem");
+    let kept = [
+        ".ssh/",
+        ".aws/",
+        ".gnupg/",
+        ".kube/config",
+        ".docker/config.json",
+        ".config/gcloud/",
+        ".azure/",
+        ".password-store/",
+        "/Keychains/",
+        ".config/op/",
+        ".mozilla/firefox/",
+        "google-chrome/",
+        ".electrum/",
+        ".bitcoin/",
+    ]
+    .iter()
+    .any(|piece| has(piece));
+    let harmless =
+        matches!(name, "config" | "known_hosts" | "authorized_keys" | "authorized_keys2")
+            && !has(".kube/")
+            || name.starts_with("known_hosts");
+    let environ = full.starts_with("/proc/") && name == "environ";
+    if (named || env_file || ending || (kept && !harmless) || environ) && !name.is_empty() {
+        return Some(Secrecy::Secret);
+    }
+    let history = matches!(
+        name,
+        ".bash_history"
+            | ".zsh_history"
+            | ".psql_history"
+            | ".mysql_history"
+            | ".python_history"
+            | ".node_repl_history"
+    );
+    if history {
+        return Some(Secrecy::Secret);
+    }
+    let account =
+        matches!(full.as_str(), "/etc/passwd" | "/etc/group" | "/etc/hosts" | "/etc/fstab");
+    (account
+        || (has("/.ssh/") && !harmless)
+        || name.contains("secret")
+        || name.contains("password"))
+    .then_some(Secrecy::Private)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_name() {
+        for path in [
+            ".env",
+            "app/.env.production",
+            "~/.ssh/id_ed25519",
+            "~/.aws/credentials",
+            "/etc/shadow",
+            "/proc/1/environ",
+            "server.key",
+            "~/.kube/config",
+            "~/.config/gh/hosts.yml",
+        ] {
+            assert_eq!(secrecy(path), Some(Secrecy::Secret), "{path}");
+        }
+        for path in [
+            ".env.example",
+            ".env.sample",
+            "~/.ssh/id_rsa.pub",
+            "~/.ssh/known_hosts",
+            "~/.ssh/config",
+            "src/token",
+            "docs/hosts.yml",
+            "README.md",
+            "ca-bundle.pem",
+        ] {
+            assert_eq!(secrecy(path), None, "{path}");
+        }
+        assert_eq!(secrecy("/etc/passwd"), Some(Secrecy::Private));
+    }
+}

@@ -1,0 +1,147 @@
+//! Simple commands for the parser: assignments, words and redirections.
+
+use crate::ir::{Assignment, Partial, Redirection, RedirectionKind, Simple, Word};
+use crate::parse::{Parser, Pending};
+
+impl Parser<'_> {
+    pub(crate) fn redirections(&mut self) -> Vec<Redirection> {
+        let mut out = Vec::new();
+        loop {
+            self.blanks();
+            match self.redirection() {
+                Some(redirection) => out.push(redirection),
+                None => return out,
+            }
+        }
+    }
+
+    pub(crate) fn simple(&mut self) -> Option<Simple> {
+        let start = self.pos;
+        let mut simple = Simple::default();
+        let mut end = self.pos;
+        loop {
+            self.blanks();
+            if let Some(redirection) = self.redirection() {
+                simple.redirections.push(redirection);
+                end = self.pos;
+                continue;
+            }
+            if simple.words.is_empty()
+                && let Some(assignment) = self.assignment()
+            {
+                simple.assignments.push(assignment);
+                end = self.pos;
+                continue;
+            }
+            match self.word() {
+                Some(word) => simple.words.push(word),
+                None if self.peek() == b'(' && !simple.words.is_empty() => {
+                    // `word (`: a syntax error; the inside is read as commands.
+                    self.mark(Partial::Syntax);
+                    break;
+                }
+                None => break,
+            }
+            end = self.pos;
+        }
+        if simple.words.is_empty()
+            && simple.assignments.is_empty()
+            && simple.redirections.is_empty()
+        {
+            return None;
+        }
+        simple.span = start..end;
+        Some(simple)
+    }
+
+    fn assignment(&mut self) -> Option<Assignment> {
+        let rest = self.bytes.get(self.pos..)?;
+        let first = *rest.first()?;
+        if !(first.is_ascii_alphabetic() || first == b'_') {
+            return None;
+        }
+        let mut at = rest.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_'))?;
+        let name = self.text.get(self.pos..self.pos + at)?.to_owned();
+        if rest.get(at) == Some(&b'[') {
+            at += rest.get(at..)?.iter().take(80).position(|b| *b == b']')? + 1;
+        }
+        if rest.get(at) == Some(&b'+') {
+            at += 1;
+        }
+        if rest.get(at) != Some(&b'=') {
+            return None;
+        }
+        self.pos += at + 1;
+        let mut values = Vec::new();
+        if self.peek() == b'(' {
+            self.pos += 1;
+            loop {
+                self.gap();
+                if self.at_end() || self.peek() == b')' {
+                    break;
+                }
+                match self.word() {
+                    Some(word) => values.push(word),
+                    None => {
+                        self.mark(Partial::Syntax);
+                        self.pos += self.width();
+                    }
+                }
+            }
+            self.close(")");
+        } else {
+            let at = self.pos;
+            values.push(self.word().unwrap_or(Word { parts: Vec::new(), span: at..at }));
+        }
+        Some(Assignment { name, values })
+    }
+
+    fn redirection(&mut self) -> Option<Redirection> {
+        let mut at = 0;
+        while at < 9 && self.byte(at).is_ascii_digit() {
+            at += 1;
+        }
+        let descriptor =
+            self.text.get(self.pos..self.pos + at).and_then(|digits| digits.parse().ok());
+        let rest = self.bytes.get(self.pos + at..)?;
+        use RedirectionKind::{Append, Duplicate, HereDocument, HereString, Read, Write};
+        let (kind, len) = match rest {
+            [b'<', b'<', b'<', ..] => (HereString, 3),
+            [b'<', b'<', b'-', ..] => (HereDocument, 3),
+            [b'<', b'<', ..] => (HereDocument, 2),
+            [b'<', b'&', ..] => (Duplicate, 2),
+            [b'<', b'>', ..] => (Write, 2),
+            [b'<', b'(', ..] | [b'>', b'(', ..] => return None,
+            [b'<', ..] => (Read, 1),
+            [b'>', b'>', ..] => (Append, 2),
+            [b'>', b'|', ..] => (Write, 2),
+            [b'>', b'&', b'0'..=b'9' | b'-', ..] => (Duplicate, 2),
+            [b'>', b'&', ..] => (Write, 2),
+            [b'>', ..] => (Write, 1),
+            [b'&', b'>', b'>', ..] if at == 0 => (Append, 3),
+            [b'&', b'>', ..] if at == 0 => (Write, 2),
+            _ => return None,
+        };
+        let strip = rest.get(..3) == Some(b"<<-");
+        self.pos += at + len;
+        self.blanks();
+        let target = match self.word() {
+            Some(word) => word,
+            None => {
+                self.mark(Partial::Syntax);
+                Word::default()
+            }
+        };
+        let mut redirection = Redirection { kind, descriptor, target, body: None };
+        if kind == HereDocument {
+            let id = self.bodies.len();
+            self.bodies.push(None);
+            let source = self.text.get(redirection.target.span.clone()).unwrap_or("");
+            let expands = !source.contains(['\'', '"', '\\']);
+            let delimiter = redirection.target.literal().unwrap_or_else(|| source.to_owned());
+            self.pending.push(Pending { delimiter, expands, strip, id });
+            redirection.descriptor = Some(u32::try_from(id).unwrap_or(u32::MAX));
+        }
+        Some(redirection)
+    }
+}

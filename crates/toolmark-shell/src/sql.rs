@@ -1,0 +1,202 @@
+//! A small tokenizer for SQL: enough to tell statements that destroy from those
+//! that do not, past comments, quotes and names that merely look like verbs.
+
+use crate::effects::Reversibility;
+
+/// What the worst statement of a text does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finding {
+    /// The statement's first words.
+    pub(crate) target: String,
+    /// How far it can be undone.
+    pub(crate) reversibility: Reversibility,
+    /// Why.
+    pub(crate) why: &'static str,
+}
+
+/// Words and signs in lower case; quoted text becomes `'`.
+fn tokens(text: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut chars = text.chars().peekable();
+    let flush = |word: &mut String, out: &mut Vec<String>| {
+        if !word.is_empty() {
+            out.push(std::mem::take(word));
+        }
+    };
+    while let Some(c) = chars.next() {
+        match c {
+            '-' if chars.peek() == Some(&'-') => {
+                flush(&mut word, &mut out);
+                while chars.next_if(|c| *c != '\n').is_some() {}
+            }
+            '#' if word.is_empty() => while chars.next_if(|c| *c != '\n').is_some() {},
+            '/' if chars.peek() == Some(&'*') => {
+                flush(&mut word, &mut out);
+                let mut last = ' ';
+                chars.next();
+                for c in chars.by_ref() {
+                    if last == '*' && c == '/' {
+                        break;
+                    }
+                    last = c;
+                }
+            }
+            '\'' => {
+                flush(&mut word, &mut out);
+                while chars.next_if(|c| *c != '\'').is_some() {}
+                chars.next();
+                out.push("'".to_owned());
+            }
+            '"' | '`' | '[' | ']' => {}
+            c if c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '\\' | '@') => {
+                word.extend(c.to_lowercase())
+            }
+            c => {
+                flush(&mut word, &mut out);
+                if !c.is_whitespace() {
+                    out.push(c.to_string());
+                }
+            }
+        }
+        if out.len() > 20_000 {
+            break;
+        }
+    }
+    flush(&mut word, &mut out);
+    out
+}
+
+/// The worst statement of a text, if one destroys.
+pub(crate) fn worst(text: &str) -> Option<Finding> {
+    let tokens = tokens(text);
+    let mut worst: Option<Finding> = None;
+    let mut open = false;
+    let mut committed = true;
+    for statement in tokens.split(|token| token == ";" || token == "\\g") {
+        let words: Vec<&str> = statement.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            ["begin" | "start", ..] => {
+                open = true;
+                committed = false;
+            }
+            ["rollback" | "abort", ..] if open && !committed => return None,
+            ["commit" | "end", ..] => committed = true,
+            _ => {}
+        }
+        if let Some(finding) = judge(&words)
+            && worst.as_ref().is_none_or(|known| known.reversibility < finding.reversibility)
+        {
+            worst = Some(finding);
+        }
+    }
+    worst
+}
+
+fn judge(words: &[&str]) -> Option<Finding> {
+    use Reversibility::{R3, R5};
+    // A common table expression or `explain` stands before the verb.
+    let words = match words {
+        ["with", rest @ ..] => {
+            let at = rest.iter().position(|word| matches!(*word, "delete" | "update"))?;
+            rest.get(at..)?
+        }
+        ["explain", "analyze", rest @ ..] => rest,
+        ["explain" | "describe" | "show" | "select", ..] => return None,
+        other => other,
+    };
+    let has = |word: &str| words.contains(&word);
+    let found = |level, why| {
+        Some(Finding {
+            target: words.iter().take(4).copied().collect::<Vec<_>>().join(" "),
+            reversibility: level,
+            why,
+        })
+    };
+    match words {
+        [
+            "drop",
+            "table" | "database" | "schema" | "view" | "materialized" | "user" | "role"
+            | "keyspace" | "owned" | "tablespace" | "column" | "stream" | "bucket" | "measurement"
+            | "series" | "warehouse" | "stage" | "extension" | "sequence" | "type" | "collection"
+            | "publication" | "temporary" | "foreign" | "shard",
+            ..,
+        ] => found(R5, "drops data"),
+        [
+            "drop",
+            "index" | "constraint" | "trigger" | "function" | "procedure" | "policy" | "event"
+            | "rule" | "domain" | "aggregate" | "cast",
+            ..,
+        ] => found(R3, "drops a definition"),
+        ["truncate", next, ..] if *next != "-" => found(R5, "empties a table"),
+        ["delete", "from", table, ..] | ["delete", table, "from", ..] if !table.is_empty() => {
+            if !has("where") || always_true(words) {
+                found(R5, "deletes every row")
+            } else {
+                found(R3, "deletes rows")
+            }
+        }
+        ["update", ..] if has("set") => {
+            if !has("where") || always_true(words) {
+                found(R5, "changes every row")
+            } else {
+                found(R3, "changes rows")
+            }
+        }
+        ["alter", "table" | "database" | "schema" | "type", .., _]
+            if words.windows(2).any(
+                |pair| matches!(pair, ["drop", next] if *next != "default" && *next != "not"),
+            ) =>
+        {
+            found(R5, "drops a column or partition")
+        }
+        ["revoke", ..] => found(R3, "takes rights away"),
+        ["flush" | "purge" | "reset" | "shutdown", ..] if words.len() > 1 => {
+            found(R3, "resets a server")
+        }
+        ["detach" | "vacuum", "full", ..] => None,
+        _ => None,
+    }
+}
+
+/// `WHERE 1=1`, `WHERE true`.
+fn always_true(words: &[&str]) -> bool {
+    let Some(at) = words.iter().position(|word| *word == "where") else { return false };
+    match words.get(at + 1..).unwrap_or_default() {
+        ["true" | "1"] => true,
+        [a, "=", b] => a == b,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements() {
+        use Reversibility::{R3, R5};
+        for (text, expected) in [
+            ("DROP TABLE x", Some(R5)),
+            ("/* c */ drop database d;", Some(R5)),
+            ("select 1; -- drop table x\n", None),
+            ("SELECT * FROM dropdown", None),
+            ("SELECT 'drop table x'", None),
+            ("delete from t where id=1", Some(R3)),
+            ("delete from t where 1=1", Some(R5)),
+            ("DELETE FROM \"t\"", Some(R5)),
+            ("UPDATE t SET a=1", Some(R5)),
+            ("update t set a=1 where b=2", Some(R3)),
+            ("ALTER TABLE t DROP COLUMN c", Some(R5)),
+            ("ALTER TABLE t ALTER c DROP DEFAULT", None),
+            ("BEGIN; DROP TABLE x; ROLLBACK;", None),
+            ("INSERT INTO t VALUES ('delete from x')", None),
+            ("CREATE TABLE t (a int)", None),
+            ("truncate t", Some(R5)),
+            ("explain delete from t", None),
+            ("with a as (select 1) delete from t", Some(R5)),
+        ] {
+            assert_eq!(worst(text).map(|found| found.reversibility), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! For others who look at commands: every simple command of a script with its
+//! position, whether a failure is hidden, and a key that says when two command
+//! lines do the same.
+
+use crate::ir::{
+    CompoundKind, Node, Operator, Part, Redirection, RedirectionKind, Script, Simple, Word,
+    scripts_of,
+};
+
+/// A simple command and where it stands.
+#[derive(Debug, Clone, Copy)]
+pub struct Visit<'s> {
+    /// The command.
+    pub command: &'s Simple,
+    /// Where it stands.
+    pub position: Position,
+}
+
+/// Where a command stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// Its stage in the pipeline.
+    pub stage: usize,
+    /// How many stages the pipeline has.
+    pub stages: usize,
+    /// The operator behind the pipeline.
+    pub after: Operator,
+    /// The operator before the pipeline.
+    pub before: Option<Operator>,
+    /// It stands in a substitution, a loop, a branch or a function.
+    pub nested: bool,
+}
+
+/// Every simple command of a script, nested ones included, in order.
+pub fn commands(script: &Script) -> Vec<Visit<'_>> {
+    let mut out = Vec::new();
+    visit(script, false, &mut out);
+    out
+}
+
+fn visit<'s>(script: &'s Script, nested: bool, out: &mut Vec<Visit<'s>>) {
+    let mut before = None;
+    for item in &script.items {
+        let stages = item.pipeline.stages.len();
+        for (stage, node) in item.pipeline.stages.iter().enumerate() {
+            let position = Position { stage, stages, after: item.after, before, nested };
+            node_commands(node, position, out);
+        }
+        before = Some(item.after);
+    }
+}
+
+fn node_commands<'s>(node: &'s Node, position: Position, out: &mut Vec<Visit<'s>>) {
+    match node {
+        Node::Simple(command) => {
+            out.push(Visit { command, position });
+            let mut inner = Vec::new();
+            for word in &command.words {
+                scripts_of(&word.parts, &mut inner);
+            }
+            for assignment in &command.assignments {
+                for word in &assignment.values {
+                    scripts_of(&word.parts, &mut inner);
+                }
+            }
+            redirected(&command.redirections, &mut inner);
+            for script in inner {
+                visit(script, true, out);
+            }
+        }
+        Node::Compound(compound) => {
+            match &compound.kind {
+                CompoundKind::Subshell(script) | CompoundKind::Group(script) => {
+                    visit(script, true, out)
+                }
+                CompoundKind::Branches(scripts) | CompoundKind::Case { arms: scripts, .. } => {
+                    for script in scripts {
+                        visit(script, true, out);
+                    }
+                }
+                CompoundKind::For { body, words, .. } => {
+                    in_words(words, out);
+                    visit(body, true, out);
+                }
+                CompoundKind::Function { body, .. } => {
+                    node_commands(body, Position { nested: true, ..position }, out);
+                }
+                CompoundKind::Test(words) => in_words(words, out),
+            }
+            let mut inner = Vec::new();
+            redirected(&compound.redirections, &mut inner);
+            for script in inner {
+                visit(script, true, out);
+            }
+        }
+    }
+}
+
+fn in_words<'s>(words: &'s [Word], out: &mut Vec<Visit<'s>>) {
+    for word in words {
+        for script in word.scripts() {
+            visit(script, true, out);
+        }
+    }
+}
+
+fn redirected<'s>(redirections: &'s [Redirection], out: &mut Vec<&'s Script>) {
+    for redirection in redirections {
+        scripts_of(&redirection.target.parts, out);
+        if let Some(body) = &redirection.body {
+            scripts_of(&body.parts, out);
+        }
+    }
+}
+
+/// Programs that only shorten or reorder what another prints.
+fn is_filter(program: &str) -> bool {
+    matches!(
+        program,
+        "head"
+            | "tail"
+            | "grep"
+            | "egrep"
+            | "rg"
+            | "sed"
+            | "awk"
+            | "tee"
+            | "cat"
+            | "sort"
+            | "uniq"
+            | "wc"
+            | "cut"
+            | "tr"
+            | "less"
+            | "more"
+            | "column"
+            | "jq"
+            | "nl"
+            | "fold"
+            | "tac"
+    )
+}
+
+fn program(simple: &Simple) -> String {
+    simple.words.first().and_then(Word::literal).unwrap_or_default()
+}
+
+/// Whether the exit status of a script says nothing about its work: the last
+/// pipeline ends in a filter, or something that always succeeds follows.
+pub fn masks_failure(script: &Script) -> bool {
+    let Some(last) = script.items.last() else { return false };
+    let ends_in = |node: &Node| match node {
+        Node::Simple(simple) => program(simple),
+        Node::Compound(_) => String::new(),
+    };
+    let final_stage = last.pipeline.stages.last().map(ends_in).unwrap_or_default();
+    let strict = commands(script).iter().any(|visit| {
+        program(visit.command) == "set"
+            && visit
+                .command
+                .words
+                .iter()
+                .any(|word| word.literal().is_some_and(|text| text.contains("pipefail")))
+    });
+    if last.pipeline.stages.len() > 1 && is_filter(&final_stage) && !strict {
+        return true;
+    }
+    let before = script.items.len().checked_sub(2).and_then(|at| script.items.get(at));
+    let trivial = matches!(final_stage.as_str(), "true" | ":" | "echo" | "printf" | "exit");
+    match before.map(|item| item.after) {
+        Some(Operator::Or | Operator::Then) => trivial && !exits_with_failure(last),
+        _ => last.after == Operator::Background,
+    }
+}
+
+fn exits_with_failure(item: &crate::ir::Item) -> bool {
+    match item.pipeline.stages.last() {
+        Some(Node::Simple(simple)) => {
+            program(simple) == "exit"
+                && simple.words.get(1).and_then(Word::literal).is_some_and(|code| code != "0")
+        }
+        _ => false,
+    }
+}
+
+/// A key of a command line: the same for command lines that differ only in a
+/// leading `cd DIR &&`, in filters behind pipes, in redirections of output and
+/// in blanks.
+pub fn key(text: &str) -> String {
+    let script = crate::parse(text);
+    let mut out = String::new();
+    let mut leading = true;
+    for item in &script.items {
+        let Some(first) = item.pipeline.stages.first() else { continue };
+        if let Node::Simple(simple) = first
+            && leading
+            && program(simple) == "cd"
+            && matches!(item.after, Operator::And | Operator::Then)
+        {
+            continue;
+        }
+        leading = false;
+        let trivial = matches!(first, Node::Simple(simple) if matches!(program(simple).as_str(), "true" | ":" | "echo"));
+        if trivial && !out.is_empty() {
+            continue;
+        }
+        for (stage, node) in item.pipeline.stages.iter().enumerate() {
+            match node {
+                Node::Simple(simple) if stage > 0 && is_filter(&program(simple)) => {}
+                Node::Simple(simple) => {
+                    push(&mut out, if stage > 0 { "|" } else { ";" });
+                    for assignment in &simple.assignments {
+                        out.push_str(&assignment.name);
+                        out.push('=');
+                        for word in &assignment.values {
+                            word_text(text, word, &mut out);
+                        }
+                        out.push(' ');
+                    }
+                    for (index, word) in simple.words.iter().enumerate() {
+                        if index > 0 {
+                            out.push(' ');
+                        }
+                        word_text(text, word, &mut out);
+                    }
+                    for redirection in &simple.redirections {
+                        if matches!(
+                            redirection.kind,
+                            RedirectionKind::Read | RedirectionKind::HereString
+                        ) {
+                            out.push_str(" < ");
+                            word_text(text, &redirection.target, &mut out);
+                        }
+                        if let Some(body) = &redirection.body {
+                            out.push_str(" << ");
+                            out.push_str(&body.text);
+                        }
+                    }
+                }
+                Node::Compound(compound) => {
+                    push(&mut out, ";");
+                    out.push_str(text.get(compound.span.clone()).unwrap_or(""));
+                }
+            }
+        }
+    }
+    out
+}
+
+fn push(out: &mut String, sign: &str) {
+    if !out.is_empty() {
+        out.push(' ');
+        out.push_str(sign);
+        out.push(' ');
+    }
+}
+
+fn word_text(text: &str, word: &Word, out: &mut String) {
+    let plain = word.parts.iter().all(|part| matches!(part, Part::Text { .. }));
+    match word.literal().filter(|_| plain) {
+        Some(literal) => out.push_str(&literal),
+        None => out.push_str(text.get(word.span.clone()).unwrap_or("")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse;
+
+    #[test]
+    fn every_command_is_visited() {
+        let script =
+            parse("a $(b) | c && { d; } || if e; then f < <(g); fi; h=$(i) j <<E\n$(k)\nE");
+        let names: Vec<_> = commands(&script).iter().map(|visit| program(visit.command)).collect();
+        assert_eq!(names, ["a", "b", "c", "d", "e", "f", "g", "j", "i", "k"]);
+    }
+
+    #[test]
+    fn masked_failures() {
+        for text in ["x || true", "x | tail -5", "x; echo done", "x || :", "x 2>&1 | grep y", "x &"]
+        {
+            assert!(masks_failure(&parse(text)), "{text}");
+        }
+        for text in ["x", "x && echo ok", "set -o pipefail; x | tail", "x || exit 1", "x | y"] {
+            assert!(!masks_failure(&parse(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys() {
+        for (a, b) in [
+            ("cd /a/b && cargo  test", "cargo test 2>&1 | tail -20"),
+            ("pytest 'a b'", "pytest \"a b\" > out.txt"),
+            ("make || true", "make"),
+        ] {
+            assert_eq!(key(a), key(b));
+        }
+        assert_ne!(key("cargo test"), key("cargo test a"));
+        assert_ne!(key("A=1 make"), key("make"));
+    }
+}

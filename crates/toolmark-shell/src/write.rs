@@ -1,0 +1,213 @@
+//! Writes to files: what it means where, for redirections and for the tools
+//! that write files without a shell.
+
+use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::judge::{Call, Context, Judge, Judgement};
+use crate::paths::Place;
+use crate::secrets::{Secrecy, secrecy};
+
+/// Files that take effect in later sessions, by their end.
+const PERSISTENT: &[&str] = &[
+    ".bashrc",
+    ".bash_profile",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".bash_login",
+    ".bash_logout",
+    ".config/fish/config.fish",
+    ".ssh/authorized_keys",
+    ".ssh/authorized_keys2",
+    ".ssh/config",
+    ".ssh/rc",
+    ".gitconfig",
+    ".config/git/config",
+    ".inputrc",
+    ".vimrc",
+    ".tmux.conf",
+    ".xinitrc",
+    ".xprofile",
+    ".pam_environment",
+    ".npmrc",
+    ".pypirc",
+    ".curlrc",
+    ".wgetrc",
+    ".netrc",
+    ".claude.json",
+    ".mcp.json",
+];
+
+/// Directories whose files take effect in later sessions.
+const PERSISTENT_DIRS: &[&str] = &[
+    "/.git/hooks/",
+    "/.husky/",
+    "/.config/autostart/",
+    "/.config/systemd/user/",
+    "/Library/LaunchAgents/",
+    "/Library/LaunchDaemons/",
+    "/etc/cron",
+    "/var/spool/cron",
+    "/etc/systemd/",
+    "/etc/profile.d/",
+    "/etc/init.d/",
+    "/.claude/hooks/",
+    "/.codex/",
+    "/.gemini/",
+    "/.cursor/rules/",
+    "/.toolmark/",
+    "/etc/sudoers.d/",
+    "/etc/ld.so.",
+    "/.local/bin/",
+];
+
+/// What writing to a place means; nothing if it is ordinary.
+pub(crate) fn judged(place: &Place, append: bool) -> Option<(Kind, Reversibility, &'static str)> {
+    use Reversibility::{R1, R2, R3, R4};
+    let path = place.path.as_str();
+    if let Some(why) = persists(path) {
+        return Some((Kind::Persist, R3, why));
+    }
+    Some(match place.scope {
+        Scope::VcsMetadata
+            if path.ends_with("/info/exclude")
+                || path.ends_with("_EDITMSG")
+                || path.ends_with("_MSG") =>
+        {
+            return None;
+        }
+        Scope::VcsMetadata => (Kind::Overwrite, R4, "writes into the data of version control"),
+        Scope::Device => (Kind::Overwrite, Reversibility::R5, "writes to a device"),
+        Scope::System if path.starts_with("/proc/sys") => {
+            (Kind::Overwrite, Reversibility::R5, "writes to the kernel")
+        }
+        Scope::System if append => (Kind::Overwrite, R3, "writes to a part of the system"),
+        Scope::System => (Kind::Overwrite, R4, "writes to a part of the system"),
+        Scope::Home | Scope::Outside | Scope::TreeTracked | Scope::TreeUntracked
+            if secrecy(path) == Some(Secrecy::Secret) && !append =>
+        {
+            (Kind::Overwrite, if in_tree(place.scope) { R2 } else { R3 }, "replaces a secret")
+        }
+        Scope::Home if hidden_in_home(path) => {
+            (Kind::Overwrite, R3, "writes to the settings in the home directory")
+        }
+        Scope::Outside if !append => (Kind::Overwrite, R3, "writes outside the work tree"),
+        Scope::Home | Scope::Outside => (Kind::Overwrite, R2, "writes outside the work tree"),
+        Scope::Temp | Scope::TreeArtefact | Scope::TreeTracked | Scope::TreeUntracked => {
+            (Kind::Overwrite, if append { R1 } else { R2 }, "writes a file")
+        }
+        Scope::Remote | Scope::Unknown => return None,
+    })
+}
+
+fn in_tree(scope: Scope) -> bool {
+    matches!(scope, Scope::TreeTracked | Scope::TreeUntracked | Scope::TreeArtefact)
+}
+
+/// Why a write to this path outlives the session.
+pub(crate) fn persists(path: &str) -> Option<&'static str> {
+    let home_file = PERSISTENT.iter().any(|end| {
+        path.ends_with(end) && path.strip_suffix(end).is_some_and(|rest| rest.ends_with('/'))
+    });
+    let in_tree = path.starts_with(crate::paths::TREE);
+    let project_file = in_tree && (path.ends_with("/.npmrc") || path.ends_with("/.mcp.json"));
+    if home_file && !project_file {
+        return Some("takes effect in later sessions");
+    }
+    if PERSISTENT_DIRS.iter().any(|dir| path.contains(dir))
+        && !(in_tree && path.contains("/.husky/"))
+    {
+        return Some("takes effect in later sessions");
+    }
+    let name = path.rsplit('/').next().unwrap_or("");
+    if path.contains("/.claude/") && name.starts_with("settings") {
+        return Some("changes what the agent may do");
+    }
+    if matches!(name, ".toolmark.toml" | "toolmark-guard.toml") {
+        return Some("changes what the guard lets through");
+    }
+    matches!(
+        path,
+        "/etc/sudoers"
+            | "/etc/crontab"
+            | "/etc/ld.so.preload"
+            | "/etc/rc.local"
+            | "/etc/profile"
+            | "/etc/bash.bashrc"
+            | "/etc/environment"
+            | "/etc/hosts"
+    )
+    .then_some("takes effect for everybody")
+}
+
+fn hidden_in_home(path: &str) -> bool {
+    let rest = path.strip_prefix("~/").unwrap_or(path);
+    let rest = rest
+        .strip_prefix("/home/")
+        .or_else(|| rest.strip_prefix("/Users/"))
+        .and_then(|rest| rest.split_once('/'))
+        .map_or(rest, |(_, rest)| rest);
+    rest.starts_with('.')
+        && !rest.starts_with(".cache/")
+        && !rest.starts_with(".local/share/")
+        && !rest.starts_with(".claude/")
+}
+
+/// Judges a tool that writes one file.
+pub fn judge_write(path: &str, context: &Context<'_>) -> Judgement {
+    let mut judge = Judge::new(context);
+    let place = judge.place(path);
+    let facts = context.facts;
+    let exists = facts.and_then(|facts| facts.exists(&place.path));
+    let tracked = facts.and_then(|facts| facts.tracked(&place.path));
+    if let Some((kind, mut reversibility, mut why)) = judged(&place, false) {
+        if in_tree(place.scope)
+            && reversibility < Reversibility::R3
+            && exists == Some(true)
+            && tracked == Some(false)
+        {
+            (reversibility, why) =
+                (Reversibility::R3, "replaces a file version control does not have");
+        }
+        let certainty = Certainty::Proven;
+        judge.push(
+            &Call::default(),
+            "write",
+            kind,
+            &place.shown,
+            place.scope,
+            reversibility,
+            certainty,
+            why,
+        );
+    }
+    judge.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Decision;
+
+    #[test]
+    fn writes_by_place() {
+        for (path, expected) in [
+            ("src/main.rs", Decision::Allow),
+            ("/tmp/x", Decision::Allow),
+            ("~/notes.txt", Decision::Allow),
+            (".env.example", Decision::Allow),
+            ("~/.bashrc", Decision::Ask),
+            (".git/hooks/pre-commit", Decision::Ask),
+            (".claude/settings.json", Decision::Ask),
+            ("~/.claude/settings.local.json", Decision::Ask),
+            ("~/.ssh/authorized_keys", Decision::Ask),
+            ("../other/x", Decision::Ask),
+            ("/etc/passwd", Decision::Deny),
+            (".git/HEAD", Decision::Deny),
+            ("/dev/sda", Decision::Deny),
+        ] {
+            assert_eq!(judge_write(path, &Context::default()).decision, expected, "{path}");
+        }
+    }
+}

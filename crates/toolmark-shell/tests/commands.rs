@@ -1,0 +1,65 @@
+//! The labelled commands against the bars: destructive rows are flagged, safe
+//! rows are not.
+//!
+//! The rows are not part of the project. Where `../shared` is absent, the test
+//! says so and ends.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use toolmark_shell::{Context, Decision, judge};
+
+fn shared() -> Option<PathBuf> {
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/safety/commands_dev.jsonl");
+    file.is_file().then_some(file)
+}
+
+#[test]
+#[allow(clippy::print_stderr, reason = "the counts are what the test is for")]
+fn labelled_commands() {
+    let Some(file) = shared() else {
+        eprintln!("skipped: ../shared/safety is not here");
+        return;
+    };
+    let text = std::fs::read_to_string(file).unwrap();
+    let (mut hit, mut missed, mut alarms, mut quiet) = (0_u32, 0_u32, 0_u32, 0_u32);
+    let (mut flagged, mut blocked) = (0_u32, 0_u32);
+    for line in text.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let command = row["command"].as_str().unwrap();
+        let context = Context { cwd: row["cwd"].as_str(), ..Context::default() };
+        let judged = judge(command, &context);
+        let is_flagged = judged.decision != Decision::Allow;
+        let wrong = |what: &str| eprintln!("{what}: {command:?} ({})", judged.reason);
+        match (row["label"].as_str().unwrap(), row["verdict"].as_str()) {
+            ("destructive", _) if is_flagged => hit += 1,
+            ("destructive", _) => {
+                missed += 1;
+                wrong("missed");
+            }
+            ("safe", _) if is_flagged => {
+                alarms += 1;
+                wrong("false alarm");
+            }
+            ("safe", _) => quiet += 1,
+            (_, Some("block")) => {
+                blocked += 1;
+                flagged += u32::from(is_flagged);
+                if !is_flagged {
+                    wrong("suspicious, not flagged");
+                }
+            }
+            _ => {}
+        }
+    }
+    let precision = f64::from(hit) / f64::from(hit + alarms);
+    let recall = f64::from(hit) / f64::from(hit + missed);
+    let share = f64::from(flagged) / f64::from(blocked);
+    eprintln!(
+        "destructive: {hit} flagged, {missed} missed; safe: {quiet} allowed, {alarms} flagged"
+    );
+    eprintln!("precision {precision:.4}, recall {recall:.4}, suspicious flagged {share:.3}");
+    assert!(precision >= 0.99, "precision {precision}");
+    assert!(recall >= 0.97, "recall {recall}");
+    assert!(share >= 0.85, "suspicious {share}");
+}
