@@ -64,8 +64,11 @@ impl Checker {
     #[must_use]
     pub fn check(&self, run: &Trajectory) -> Checked {
         let mut all = Checked::default();
-        for run in run.flatten() {
-            all.merge(self.check_one(run));
+        for (n, run) in run.flatten().into_iter().enumerate() {
+            let mut checked = self.check_one(run);
+            let card = &mut checked.scorecard;
+            (card.sessions, card.sub_agents) = if n == 0 { (1, 0) } else { (0, 1) };
+            all.merge(checked);
         }
         all
     }

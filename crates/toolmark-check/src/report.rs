@@ -105,7 +105,7 @@ impl Gathered {
 
     /// The session's card, and its findings.
     pub(crate) fn finish(self, session: &Session<'_>) -> (Scorecard, Vec<Finding>, u64) {
-        let mut card = Scorecard { sessions: 1, measures: self.measures, ..Scorecard::default() };
+        let mut card = Scorecard { measures: self.measures, ..Scorecard::default() };
         for call in session.calls() {
             if !card.tools.contains_key(&*call.tool) {
                 card.tools.insert(call.tool.to_string(), Default::default());

@@ -123,8 +123,10 @@ impl Serialize for ToolCard {
 /// Axis × tool, over any number of sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scorecard {
-    /// How many sessions were checked, sub-agents counted apart.
+    /// How many sessions were checked.
     pub sessions: u64,
+    /// How many sub-agents of theirs.
+    pub sub_agents: u64,
     /// By tool.
     pub tools: BTreeMap<String, ToolCard>,
     /// The named numbers.
@@ -135,6 +137,7 @@ impl Scorecard {
     /// Adds another card.
     pub fn merge(&mut self, other: Self) {
         self.sessions += other.sessions;
+        self.sub_agents += other.sub_agents;
         for (tool, card) in other.tools {
             self.tools.entry(tool).or_default().merge(&card);
         }
@@ -185,8 +188,9 @@ impl Serialize for Scorecard {
                 tally: *tally,
             })
             .collect();
-        let mut out = serializer.serialize_struct("Scorecard", 4)?;
+        let mut out = serializer.serialize_struct("Scorecard", 5)?;
         out.serialize_field("sessions", &self.sessions)?;
+        out.serialize_field("sub_agents", &self.sub_agents)?;
         out.serialize_field("total", &self.total())?;
         out.serialize_field("tools", &self.tools)?;
         out.serialize_field("measures", &measures)?;

@@ -331,6 +331,12 @@ impl<'a> Session<'a> {
         self.toolset.host()
     }
 
+    /// Is the host only guessed from the names of its tools?
+    #[must_use]
+    pub fn is_host_guessed(&self) -> bool {
+        self.toolset.is_guessed()
+    }
+
     /// The definition of a tool that the trace records.
     #[must_use]
     pub fn definition(&self, call: &SessionCall<'_>) -> Option<&'a ToolDefinition> {

@@ -50,6 +50,13 @@
 //! Read {"file_path":"/w/a.pdf","zoom":2} -> "1\tx"
 //! ```
 //!
+//! Another agent's tool of the same name may take other arguments:
+//!
+//! ```quiet
+//! host: openai
+//! Read {"path":"/w/a.rs"} !> "no such file"
+//! ```
+//!
 //! ```quiet
 //! mcp__tracker__create {"anything":1} -> "ok"
 //! ```
@@ -144,6 +151,7 @@ fn judge_of(session: &Session<'_>, call: &SessionCall<'_>) -> Option<Judge> {
             let schema = Arc::new(Compiled::new(tool.schema.as_ref()?)?);
             Some(Judge { schema, is_believed: false })
         }
+        false if session.is_host_guessed() => None,
         false => Some(Judge { schema: builtin(tool)?, is_believed: true }),
     }
 }

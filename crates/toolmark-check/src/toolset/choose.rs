@@ -24,8 +24,13 @@ impl Toolsets {
         let user = self.user.iter().filter(|set| is_general(set) || is_for(set, run)).collect();
         let known = || ids().iter().filter_map(|id| builtin(id));
         // Children are named after their role; their format still tells the host.
-        let host = known().find(|set| is_for(set, run)).or_else(|| most_alike(known(), run));
-        Chosen { user, host: host.unwrap_or_else(generic) }
+        match known().find(|set| is_for(set, run)) {
+            Some(host) => Chosen { user, host, is_guessed: false },
+            None => {
+                let host = most_alike(known(), run).unwrap_or_else(generic);
+                Chosen { user, host, is_guessed: true }
+            }
+        }
     }
 }
 
@@ -63,6 +68,7 @@ fn most_alike(
 pub struct Chosen<'t> {
     user: Vec<&'t Toolset>,
     host: &'static Toolset,
+    is_guessed: bool,
 }
 
 /// A tool, and who described it.
@@ -81,6 +87,13 @@ impl<'t> Chosen<'t> {
         self.host
     }
 
+    /// Is the host only guessed, from the names of tools? What they are for is
+    /// then likely right; what arguments they take is not known.
+    #[must_use]
+    pub fn is_guessed(&self) -> bool {
+        self.is_guessed
+    }
+
     /// What is known about a tool: the user's word, the host's, and for tools
     /// of servers what such servers usually mean by the name.
     #[must_use]
@@ -95,5 +108,55 @@ impl<'t> Chosen<'t> {
         let set = if canonical.server.is_some() { generic() } else { self.host };
         let tool = names.iter().find_map(|n| set.tool(n))?;
         Some(Described { tool, by_user: false })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notation;
+    use crate::toolset::ToolRole;
+
+    #[test]
+    fn the_host_is_known_or_guessed() {
+        for (trace, host, is_guessed) in [
+            ("Read {}", "claude-code", false),
+            ("host: codex\nRead {}", "codex", false),
+            ("host: openai\nRead {}\nBash {}", "claude-code", true),
+            ("host: openai\nread_file {}\nreplace {}", "gemini-cli", true),
+            ("host: openai\nexecute_command {}", "generic", true),
+            ("host: openai\nbook_flight {}", "generic", true),
+        ] {
+            let run = notation::parse(trace).unwrap();
+            let toolsets = Toolsets::default();
+            let chosen = toolsets.choose(&run);
+            let found = (chosen.host().id.as_str(), chosen.is_guessed());
+            assert_eq!(found, (host, is_guessed), "{trace}");
+        }
+    }
+
+    #[test]
+    fn the_users_word_comes_first() {
+        let mine: Toolset = serde_json::from_str(
+            r#"{"id": "mine", "tools": {"Read": {"role": "other"}, "peek": {"role": "reads", "path": "file"}}}"#,
+        )
+        .unwrap();
+        let toolsets = Toolsets::with(vec![mine]);
+        let run =
+            notation::parse("Read {}\npeek {}\nEdit {}\nmcp__fs__read_file {}\nmcp__fs__Edit {}");
+        let run = run.unwrap();
+        let chosen = toolsets.choose(&run);
+        let roles = run.calls.iter().map(|call| chosen.describe(&call.name));
+        let roles: Vec<_> = roles.map(|d| d.map(|d| (d.tool.role, d.by_user))).collect();
+        assert_eq!(
+            roles,
+            [
+                Some((ToolRole::Other, true)),
+                Some((ToolRole::Reads, true)),
+                Some((ToolRole::Edits, false)),
+                Some((ToolRole::Reads, false)),
+                None,
+            ]
+        );
     }
 }

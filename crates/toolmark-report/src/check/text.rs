@@ -231,6 +231,9 @@ impl Page<'_> {
         }
         let read = format!(" in {}, {}", things(card.sessions, "session"), things(calls, "call"));
         line.push(style::PLAIN, &read);
+        if card.sub_agents > 0 {
+            line.push(style::DIM, &format!(" ({})", things(card.sub_agents, "sub-agent")));
+        }
         if let Some(elapsed) = self.options.elapsed {
             line.push(style::DIM, &format!("  {:.2}s", elapsed.as_secs_f64()));
         }
@@ -255,8 +258,8 @@ fn cell(tally: Tally, counts: bool) -> (Style, String) {
     let (Some(rate), Some((low, high))) = (tally.rate(), tally.interval()) else {
         return (style::DIM, "\u{2013}".into());
     };
-    // No fault may look like none.
-    let percent = |share: f64| if share < 1.0 { (share * 100.0).floor().min(99.0) } else { 100.0 };
+    // No fault may look like none; the ends of an interval are rounded sums.
+    let percent = |share: f64| if share < 1.0 - 1e-9 { (share * 100.0).floor() } else { 100.0 };
     let mut text = format!("{:.0}% {:.0}\u{2013}{:.0}", percent(rate), percent(low), percent(high));
     if counts {
         text.push_str(&format!(" of {}", tally.of));
