@@ -69,7 +69,8 @@ pub fn simple_commands(text: &str) -> Script {
                     splitter.in_word = false;
                 }
                 splitter.end_word();
-                if chars.next_if(|c| matches!(c, '>' | '|')).is_some() {}
+                // `>>` and `>|`.
+                let _ = chars.next_if(|c| matches!(c, '>' | '|'));
                 splitter.output = Output::Next;
                 if chars.next_if_eq(&'&').is_some() {
                     splitter.output = Output::Stream;

@@ -94,12 +94,15 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
                 report.judged(call);
                 report.measure("edit.target", call, 1.0);
             }
-            Ended::Failed => match classify(call) {
-                Some(class @ (ErrorClass::EditNoMatch | ErrorClass::EditAmbiguous)) => {
+            Ended::Failed => {
+                let class = classify(call);
+                let is_fault = |c: &ErrorClass| {
+                    matches!(c, ErrorClass::EditNoMatch | ErrorClass::EditAmbiguous)
+                };
+                if let Some(class) = class.filter(is_fault) {
                     found(session, report, path, call, class);
                 }
-                _ => {}
-            },
+            }
             Ended::Unknown => unmarked(session, report, path, call),
         }
     }

@@ -165,22 +165,32 @@ impl Page<'_> {
             let lead = if at == 0 { format!("  {mark} ") } else { "    ".into() };
             self.line(Line::of(tone, &lead).with(style::PLAIN, part));
         }
+        let place = format!("{}:{}", finding.place.file, finding.place.line);
+        let place = cut_path(&neutral(&place), self.width - 4).into_owned();
+        self.line(Line::of(style::PLAIN, "    ").with(style::USER, &place));
         for evidence in &finding.evidence {
-            self.evidence(evidence, &finding.message);
+            self.evidence(evidence, finding);
         }
         self.wrapped(4, style::GOOD, &format!("\u{2192} {}", finding.remedy));
     }
 
-    fn evidence(&mut self, evidence: &Evidence, message: &str) {
+    fn evidence(&mut self, evidence: &Evidence, finding: &Finding) {
         let place = evidence.call.as_ref().and_then(|call| call.place.as_ref());
         let mut line = Line::of(style::PLAIN, "    ");
-        if let Some(place) = place.or(evidence.place.as_ref()) {
-            let text = format!("{}:{}", place.file, place.line);
-            line.push(style::USER, &cut_path(&text, self.width / 2));
-            line.push(style::PLAIN, "  ");
+        match place.or(evidence.place.as_ref()) {
+            Some(place) if place.file != finding.place.file => {
+                let text = format!("{}:{}", place.file, place.line);
+                line.push(style::USER, &cut_path(&neutral(&text), self.width / 2));
+                line.push(style::PLAIN, "  ");
+            }
+            Some(place) if place.line != finding.place.line => {
+                line.push(style::USER, &format!("line {}", place.line));
+                line.push(style::PLAIN, "  ");
+            }
+            _ => {}
         }
         // The first piece says what the finding says; it need not stand twice.
-        if evidence.role != Role::Violation || evidence.text != message {
+        if evidence.role != Role::Violation || evidence.text != finding.message {
             line.push(style::DIM, &format!("{}: ", evidence.text));
         }
         match (&evidence.call, &evidence.excerpt) {
