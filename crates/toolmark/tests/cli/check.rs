@@ -87,7 +87,7 @@ fn sessions_of_this_machine() {
     assert_eq!(count(&["check"]), "2 sessions");
     assert_eq!(count(&["check", "--since", "1h"]), "1 session");
     assert_eq!(count(&["check", "--limit", "1"]), "1 session");
-    assert_eq!(count(&["check", "--project", "/home/mira/src/harbour"]), "2 sessions");
+    assert_eq!(count(&["check", "--project", "/home/mira/src/harbour"]), "1 session");
     assert!(at_home(&["check", "--project", "/home/nobody"]).ends_with("--- exit 3\n"));
     assert!(at_home(&["check", "--since", "soon"]).ends_with("--- exit 2\n"));
 }
