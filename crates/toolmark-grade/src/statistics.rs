@@ -33,9 +33,18 @@ pub fn wilson(trials: u64, passed: u64) -> Option<(f64, f64)> {
     if trials == 0 || passed > trials {
         return None;
     }
+    wilson_of_rate(trials, passed as f64 / trials as f64)
+}
+
+/// The same of a mean of scores from 0 to 1, which vary no more than passes and
+/// failures with that mean do.
+#[must_use]
+pub fn wilson_of_rate(trials: u64, p: f64) -> Option<(f64, f64)> {
+    if trials == 0 || !(0.0..=1.0).contains(&p) {
+        return None;
+    }
     const Z: f64 = 1.959_963_984_540_054;
     let n = trials as f64;
-    let p = passed as f64 / n;
     let z2 = Z * Z;
     let centre = p + z2 / (2.0 * n);
     let spread = Z * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt();

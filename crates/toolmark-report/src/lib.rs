@@ -9,6 +9,7 @@
 
 mod agentv;
 mod alignment;
+pub mod check;
 mod html;
 mod json;
 mod jsonl;

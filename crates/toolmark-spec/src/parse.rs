@@ -94,7 +94,11 @@ mod tests {
         let leaf = leaf.prop_map(Node::from);
         leaf.prop_recursive(4, 48, 6, move |inner| {
             let keys = proptest::collection::btree_map(text.clone(), inner.clone(), 0..6);
-            let entry = |(key, value)| Entry { key, key_span: Default::default(), value };
+            let entry = |(key, value): (String, Node)| Entry {
+                key: key.into(),
+                key_span: Default::default(),
+                value,
+            };
             prop_oneof![
                 proptest::collection::vec(inner, 0..6).prop_map(|items| Kind::List(items).into()),
                 keys.prop_map(move |map| Kind::Map(map.into_iter().map(entry).collect()).into()),

@@ -1,7 +1,8 @@
 //! The command line: what can be asked for, and the words that explain it.
 
 use crate::commands::{
-    completions, convert, formats, grade, graders, guard, init, lint, schema, show, stats,
+    check, completions, convert, formats, grade, graders, guard, init, lint, rules, schema, show,
+    stats,
 };
 use crate::exit;
 use crate::printer::{Color, Printer, Verbosity};
@@ -26,6 +27,7 @@ Examples:
   toolmark show session.jsonl         one run as a timeline
   toolmark stats runs/ --format csv   one row per trace
   toolmark convert run.json --to atif the same run in another tool's format
+  toolmark check                      what the newest sessions did wrong
   toolmark grade spec.yaml runs/      traces against what was expected
   toolmark lint spec.yaml             every mistake of a spec at once
   toolmark formats                    what can be read";
@@ -47,11 +49,13 @@ pub(crate) enum Command {
     Show(show::Show),
     Stats(stats::Stats),
     Convert(convert::Convert),
+    Check(Box<check::Check>),
     Grade(Box<grade::Grade>),
     Lint(lint::Lint),
     Guard(guard::Guard),
     Init(init::Init),
     Graders(graders::Graders),
+    Rules(rules::Rules),
     Schema(schema::Schema),
     Formats(formats::Formats),
     Completions(completions::Completions),

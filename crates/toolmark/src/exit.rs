@@ -13,7 +13,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// 0: everything was read, everything passed.
     Ok = 0,
-    /// 1: a verdict is fail.
+    /// 1: a verdict is fail, or there is a finding.
     Failed = 1,
     /// 2: the command line or a spec makes no sense, or there was nothing to grade.
     Usage = 2,
@@ -25,7 +25,7 @@ pub(crate) enum Exit {
 pub(crate) const HELP: &str = "\
 Exit codes:
   0  everything was read, everything passed
-  1  a verdict is fail
+  1  a verdict is fail, or there is a finding
   2  the command line or a spec makes no sense, or there was nothing to grade
   3  something could not be read, or a verdict is unknown";
 

@@ -56,6 +56,14 @@ impl Input {
         }
     }
 
+    /// The file, if it is one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.source {
+            Source::File(path) => Some(path),
+            _ => None,
+        }
+    }
+
     /// Reads the sub-agents of a run of this input that lie in files beside it.
     /// Those of a directory are inputs of their own already.
     pub(crate) fn join(

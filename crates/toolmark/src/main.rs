@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod checking;
 mod cli;
 mod commands;
 mod diagnostics;
@@ -56,6 +57,8 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
         Command::Show(show) => show.run(printer),
         Command::Stats(stats) => stats.run(printer),
         Command::Convert(convert) => convert.run(printer),
+        Command::Check(check) => check.run(printer),
+        Command::Rules(rules) => rules.run(printer),
         Command::Grade(grade) => grade.run(printer),
         Command::Lint(lint) => lint.run(printer),
         Command::Guard(guard) => guard.run(printer),

@@ -1,5 +1,6 @@
 //! One command, one file.
 
+pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod formats;
@@ -8,6 +9,7 @@ pub(crate) mod graders;
 pub(crate) mod guard;
 pub(crate) mod init;
 pub(crate) mod lint;
+pub(crate) mod rules;
 pub(crate) mod schema;
 pub(crate) mod show;
 pub(crate) mod stats;

@@ -9,6 +9,7 @@
 )]
 
 mod architecture;
+mod check;
 mod docs;
 mod errors;
 mod formats;

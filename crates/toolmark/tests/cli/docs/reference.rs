@@ -79,6 +79,48 @@ fn the_graders() {
 }
 
 #[test]
+fn the_rules() {
+    let rules = json(&["rules"]);
+    let mut text = format!(
+        "# Rules\n\n{NOTE}\n\
+         What [`toolmark check`](commands/check.md) looks for: {} rules, by axis. `toolmark rules CODE` \
+         prints the same.\nExamples are in [a notation of a few lines]\
+         (../crates/toolmark-check/src/notation.rs): a call, its arguments,\n`->` it worked, `!>` it \
+         failed, and what came back.\n",
+        rules.len()
+    );
+    for axis in ["selection", "arguments", "irreversibility", "recovery"] {
+        let of_axis: Vec<_> = rules.iter().filter(|rule| word(rule, "axis") == axis).collect();
+        if of_axis.is_empty() {
+            continue;
+        }
+        text.push_str(&format!("\n## {axis}\n"));
+        for rule in of_axis {
+            let (severity, confidence) = (word(rule, "severity"), word(rule, "confidence"));
+            text.push_str(&format!(
+                "\n### {} {}\n\n{}. {severity}, {confidence} confidence.\n\n",
+                word(rule, "code"),
+                word(rule, "name"),
+                capital(word(rule, "summary"))
+            ));
+            let page = word(rule, "page").trim().replace("\n# ", "\n#### ");
+            let page = page.strip_prefix("# ").map_or(page.clone(), |p| format!("#### {p}"));
+            let page = page
+                .replace("```fires", "Fires:\n\n```text")
+                .replace("```quiet", "Quiet:\n\n```text");
+            text.push_str(&page);
+            text.push('\n');
+        }
+    }
+    keep("docs/rules.md", &text);
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|c| c.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+#[test]
 fn the_formats() {
     let formats = json(&["formats"]);
     let mut text = format!(

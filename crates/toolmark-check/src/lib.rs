@@ -1,0 +1,46 @@
+//! Rules: questions about a session that need no spec, and their answers.
+//!
+//! A [`Checker`] looks at a trajectory through a [`Session`] (its calls, with
+//! what each tool is for, and the files as the trace proves them), asks every
+//! [`Rule`] and adds up what they find: [`Finding`]s with the calls that prove
+//! them, and a [`Scorecard`] of four axes per tool.
+//!
+//! ```
+//! use toolmark_check::{Checker, notation};
+//!
+//! let run = notation::parse(
+//!     r#"Read {"file_path":"/w/a.rs"} -> "1\tfn main() {}"
+//!        Read {"file_path":"/w/a.rs"} -> "1\tfn main() {}""#,
+//! )?;
+//! let checked = Checker::default().check(&run);
+//! assert_eq!(checked.findings[0].code, "S101");
+//! # Ok::<(), String>(())
+//! ```
+//!
+//! Nothing here reads files or prints.
+
+#![forbid(unsafe_code)]
+
+mod checker;
+pub mod error_class;
+pub mod files;
+mod finding;
+pub mod notation;
+pub mod patch;
+pub mod path;
+mod report;
+pub mod rule;
+mod rules;
+pub mod schema;
+mod scorecard;
+pub mod session;
+pub mod shell;
+pub mod toolset;
+
+pub use checker::{Checked, Checker};
+pub use finding::{Axis, Confidence, Finding, Severity};
+pub use report::{Draft, Report};
+pub use rule::{Example, Expectation, Rule};
+pub use rules::{RULES, rule_by_code};
+pub use scorecard::{Measure, Scorecard, Tally, ToolCard};
+pub use session::Session;

@@ -1,0 +1,220 @@
+//! A trace in a few readable lines: the notation of the examples in the pages
+//! of rules, and of tests.
+//!
+//! ```text
+//! host: claude-code
+//! cwd: /w
+//! user: please fix the build
+//! assistant: I'll look first.
+//! Read {"file_path":"/w/a.rs"} -> "1\tfn main() {}\n"
+//! & Read {"file_path":"/w/b.rs"} !> "File does not exist."
+//! Bash {"command":"make"} !2 "Exit code 2\nmake: *** no rule"
+//! ```
+//!
+//! - `host:` names a toolset (`claude-code` where it is left out); `cwd:` the
+//!   working directory (`/w`); `tools:` the tools that were offered, with a
+//!   comma in between, or one of them with its JSON Schema.
+//! - `user:`, `assistant:`, `reasoning:` are messages; `compaction` stands alone.
+//!   `\n` in them is a line break.
+//! - A call is its tool, its arguments as JSON (a string for arguments that are
+//!   text), a mark and its result as a JSON string: `->` it worked, `!>` it
+//!   failed, `!N` it failed with exit code N, `x>` it was refused, `?>` nobody
+//!   knows. Without a mark it was not answered.
+//! - A message of the assistant starts a response, and the call after it belongs
+//!   to it. Every other call is a response of its own, unless `&` stands before it.
+//! - Empty lines and lines that start with `#` are for readers.
+
+use serde_json::Value;
+use std::sync::Arc;
+use toolmark_trace::{
+    Answer, At, Builder, EventKind, Level, Location, NewCall, Payload, Status, Text,
+    ToolDefinition, ToolName, Trajectory, format_by_id,
+};
+
+/// What a trace in this notation is called in evidence.
+const FILE: &str = "example";
+
+/// Reads a trace in this notation; what is wrong with it otherwise.
+pub fn parse(text: &str) -> Result<Trajectory, String> {
+    let host = text.lines().find_map(|line| line.trim().strip_prefix("host:")).map(str::trim);
+    let (format, agent) = match host.unwrap_or("claude-code") {
+        "claude-code" => ("claude-code", "claude-code"),
+        "codex" => ("codex-rollout", "codex"),
+        "copilot-cli" => ("copilot-cli", "copilot-cli"),
+        "gemini-cli" => ("gemini-cli", "gemini-cli"),
+        "openai" => ("openai-chat", "assistant"),
+        other => return Err(format!("there is no host {other}")),
+    };
+    let info = format_by_id(format).ok_or_else(|| format!("there is no format {format}"))?.info();
+    let mut builder = Builder::new(info, Arc::from(FILE));
+    builder.run.agent.name = Some(agent.into());
+    builder.run.cwd = Some("/w".into());
+    builder.run.id = Some("example".into());
+    let mut lines = Lines { builder, step: None, offset: 0 };
+    for (number, line) in text.split('\n').enumerate() {
+        let told = lines.take(line.trim(), number);
+        told.map_err(|why| format!("line {}: {why}", number + 1))?;
+        lines.offset += line.len() as u64 + 1;
+    }
+    Ok(lines.builder.finish())
+}
+
+struct Lines {
+    builder: Builder,
+    /// The response a call would belong to.
+    step: Option<u32>,
+    offset: u64,
+}
+
+impl Lines {
+    fn take(&mut self, line: &str, number: usize) -> Result<(), String> {
+        let at = At::recorded(&Location {
+            file: FILE.into(),
+            line: number as u32 + 1,
+            column: 1,
+            byte: self.offset,
+        });
+        if line.is_empty() || line.starts_with('#') || line.starts_with("host:") {
+            return Ok(());
+        }
+        if line == "compaction" {
+            self.builder.event(EventKind::Compaction, None, None, None, at);
+            return Ok(());
+        }
+        let word = line.split_once(": ").map(|(word, rest)| (word, rest.trim()));
+        match word {
+            Some(("cwd", dir)) => self.builder.run.cwd = Some(dir.into()),
+            Some(("tools", tools)) => self.tools(tools)?,
+            Some(("user", said)) => {
+                self.step = None;
+                self.builder.user(Some(words(said)), None, at);
+            }
+            Some(("assistant", said)) => {
+                let step = self.builder.step(None, None, at.clone());
+                self.builder.message(step, words(said), None, at);
+                self.step = Some(step);
+            }
+            Some(("reasoning", said)) => {
+                let step = self.builder.step(None, None, at.clone());
+                self.builder.reasoning(step, Some(words(said)), None, at);
+                self.step = Some(step);
+            }
+            _ => self.call(line, at)?,
+        }
+        Ok(())
+    }
+
+    fn tools(&mut self, text: &str) -> Result<(), String> {
+        let tools = self.builder.run.tools.get_or_insert_default();
+        match text.split_once(" {") {
+            Some((name, schema)) => {
+                let schema = format!("{{{schema}");
+                serde_json::from_str::<Value>(&schema).map_err(|error| error.to_string())?;
+                tools.push(ToolDefinition {
+                    name: name.into(),
+                    description: None,
+                    schema: Some(Payload::json(Text::owned(schema))),
+                });
+            }
+            None => tools.extend(text.split(',').map(|name| ToolDefinition {
+                name: name.trim().into(),
+                description: None,
+                schema: None,
+            })),
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, line: &str, at: At) -> Result<(), String> {
+        let (is_parallel, line) = match line.strip_prefix("& ") {
+            Some(rest) => (true, rest.trim_start()),
+            None => (false, line),
+        };
+        let (name, rest) = line.split_once(' ').unwrap_or((line, "{}"));
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        let args = match values.next() {
+            Some(Ok(args)) => args,
+            Some(Err(error)) => return Err(format!("the arguments of {name}: {error}")),
+            None => return Err(format!("{name} has no arguments")),
+        };
+        let after = rest.get(values.byte_offset()..).unwrap_or("").trim();
+        let step = match self.step {
+            Some(step) => step,
+            None => match self.builder.last_step().filter(|_| is_parallel) {
+                Some(step) => step,
+                None => self.builder.step(None, None, at.clone()),
+            },
+        };
+        self.step = None;
+        let index = self.builder.call(NewCall {
+            id: Some(format!("call-{}", self.builder.run.calls.len() + 1).into()),
+            name: ToolName::new(name),
+            args: Some(Payload::value(&args)),
+            step: Some(step),
+            time: None,
+            at: at.clone(),
+        });
+        if after.is_empty() {
+            return Ok(());
+        }
+        let (mark, result) = after.split_once(' ').unwrap_or((after, "\"\""));
+        let result: String = serde_json::from_str(result.trim())
+            .map_err(|error| format!("the result of {name} is no JSON string: {error}"))?;
+        let answer = Answer::new(Some(Payload::text(Text::owned(result))), at);
+        let answer = match mark {
+            "->" => answer.protocol(false),
+            "!>" => answer.protocol(true),
+            "x>" => answer.status(Status::Denied, Level::Denial),
+            "?>" => answer,
+            mark => match mark.strip_prefix('!').map(str::parse) {
+                Some(Ok(code)) => answer.protocol(true).exit_code(Some(code)),
+                _ => return Err(format!("there is no mark {mark}")),
+            },
+        };
+        self.builder.answer_call(index, answer);
+        Ok(())
+    }
+}
+
+fn words(text: &str) -> Payload {
+    Payload::text(Text::owned(text.replace("\\n", "\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_of_every_kind_of_line() {
+        let run = parse(
+            "host: codex\ncwd: /x\ntools: a, b\ntools: c {\"type\":\"object\"}\n\n# a remark\n\
+             user: hello\nassistant: first\nshell {\"command\":[\"ls\"]} -> \"a\\nb\"\n\
+             & shell {\"command\":[\"x\"]} !127 \"no\"\napply_patch \"*** Begin Patch\"\n\
+             compaction\nb {} ?> \"x\"\nuser: bye\na {} x> \"no\"",
+        )
+        .unwrap();
+        assert_eq!((run.format, run.calls.len(), run.steps.len()), ("codex-rollout", 5, 4));
+        assert_eq!(run.user_turns, 2);
+        let status: Vec<_> = run.calls.iter().map(|c| c.status.word()).collect();
+        assert_eq!(status, ["succeeded", "failed", "unanswered", "unknown", "denied"]);
+        assert_eq!(run.calls[0].step, run.calls[1].step);
+        assert_ne!(run.calls[1].step, run.calls[2].step);
+        assert_eq!(run.calls[1].exit_code, Some(127));
+        assert_eq!(run.calls[2].args.as_ref().unwrap().raw(), "*** Begin Patch");
+        assert_eq!(run.calls[1].at.location().line, 10);
+        assert_eq!(run.tools.unwrap().len(), 3);
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_line() {
+        for (text, want) in [
+            ("host: emacs", "there is no host emacs"),
+            ("user: x\nRead {", "line 2: the arguments of Read"),
+            ("Read {} => \"x\"", "line 1: there is no mark =>"),
+            ("Read {} -> x", "line 1: the result of Read"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.starts_with(want), "{error}");
+        }
+    }
+}

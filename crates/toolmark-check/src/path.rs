@@ -1,0 +1,55 @@
+//! Paths as the trace has them, made comparable without a file system.
+
+/// A path seen from a directory, without `.`, `..` and doubled slashes. Paths
+/// of Windows get forward slashes; `~` and variables stay as they are.
+#[must_use]
+pub fn resolve(cwd: Option<&str>, path: &str) -> String {
+    let path = path.strip_prefix("file://").unwrap_or(path);
+    let windows = |path: &str| {
+        let mut start = path.chars();
+        start.next().is_some_and(|c| c.is_ascii_alphabetic()) && start.next() == Some(':')
+    };
+    let is_absolute = |path: &str| path.starts_with(['/', '~', '$']) || windows(path);
+    let joined = match cwd {
+        Some(cwd) if !is_absolute(path) => format!("{cwd}/{path}"),
+        _ => path.to_owned(),
+    };
+    let joined = if windows(&joined) { joined.replace('\\', "/") } else { joined };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in joined.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            ".." if joined.starts_with('/') => {}
+            part => parts.push(part),
+        }
+    }
+    let root = if joined.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolve;
+
+    #[test]
+    fn one_form_of_each_path() {
+        for (cwd, path, want) in [
+            (Some("/w"), "a.rs", "/w/a.rs"),
+            (Some("/w/"), "./src//a.rs", "/w/src/a.rs"),
+            (Some("/w"), "/w/src/../a.rs", "/w/a.rs"),
+            (Some("/w"), "../../../x", "/x"),
+            (None, "../x", "../x"),
+            (None, "a/../../x", "../x"),
+            (Some("C:\\w"), "src\\a.rs", "C:/w/src/a.rs"),
+            (Some("/w"), "C:\\w\\a.rs", "C:/w/a.rs"),
+            (Some("/w"), "~/x", "~/x"),
+            (Some("/w"), "file:///w/a", "/w/a"),
+            (Some("/w"), "", "/w"),
+        ] {
+            assert_eq!(resolve(cwd, path), want, "{cwd:?} {path}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The rules, and the list of them. A rule is one file here, its `mod` line and
+//! its line in [`RULES`].
+
+mod a201_invalid_arguments;
+mod a202_edit_target;
+mod s101_repeated_read;
+
+use crate::rule::Rule;
+
+/// Every rule, by code.
+pub static RULES: &[&Rule] =
+    &[&s101_repeated_read::RULE, &a201_invalid_arguments::RULE, &a202_edit_target::RULE];
+
+/// The rule with this code or name.
+#[must_use]
+pub fn rule_by_code(code: &str) -> Option<&'static Rule> {
+    RULES.iter().copied().find(|rule| rule.code.eq_ignore_ascii_case(code) || rule.name == code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checker::Checker;
+    use crate::finding::Confidence;
+    use crate::notation;
+    use crate::rule::Expectation;
+    use crate::toolset::Toolsets;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_rule_is_well_described() {
+        let mut words = BTreeSet::new();
+        for rule in RULES {
+            let code = rule.code;
+            assert!(words.insert(code) && words.insert(rule.name), "{code} stands twice");
+            let start: String = [rule.axis.letter(), rule.axis.digit()].iter().collect();
+            assert!(code.starts_with(&start) && code.len() == 4, "{code} is on axis {}", rule.axis);
+            assert!(rule.name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{code}");
+            for text in [rule.summary, rule.remedy] {
+                assert!(
+                    !text.is_empty() && !text.ends_with('.'),
+                    "{code}: a fragment has no full stop"
+                );
+            }
+            let page = rule.page();
+            let headings: Vec<_> = page.lines().filter(|line| line.starts_with("# ")).collect();
+            let wanted = ["# What it does", "# Why", "# What to do", "# Examples"];
+            assert_eq!(headings, wanted, "{code}");
+        }
+    }
+
+    #[test]
+    fn codes_stand_in_the_order_of_axes() {
+        let order: Vec<_> = RULES.iter().map(|rule| (rule.axis, rule.code)).collect();
+        assert!(order.is_sorted(), "{order:?}");
+    }
+
+    #[test]
+    fn examples_do_what_they_say() {
+        for rule in RULES {
+            let examples = rule.examples();
+            for wanted in [Expectation::Fires, Expectation::Quiet] {
+                let count = examples.iter().filter(|e| e.expectation == wanted).count();
+                assert!(count >= 3, "{} has {count} examples that are {wanted:?}", rule.code);
+            }
+            for example in examples {
+                let (code, trace) = (rule.code, &example.trace);
+                let run =
+                    notation::parse(trace).unwrap_or_else(|why| panic!("{code}: {why}\n{trace}"));
+                // What shows by default is what the page is about.
+                let checker = Checker::new(vec![rule], Confidence::Medium, Toolsets::default());
+                let found = checker.check(&run).findings;
+                let said: Vec<_> = found.iter().map(|f| f.message.as_str()).collect();
+                match example.expectation {
+                    Expectation::Fires => assert!(!found.is_empty(), "{code} is quiet:\n{trace}"),
+                    Expectation::Quiet => {
+                        assert!(found.is_empty(), "{code} fires: {said:?}\n{trace}")
+                    }
+                }
+                for finding in found {
+                    let first = finding.evidence.first().and_then(|e| e.call.as_ref());
+                    assert!(
+                        first.is_some_and(|call| call.place.is_some()),
+                        "{code} proves nothing"
+                    );
+                    assert!(finding.message.lines().count() == 1, "{code}: one line");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rules_are_found_by_code_and_name() {
+        assert_eq!(rule_by_code("s101").unwrap().code, "S101");
+        assert_eq!(rule_by_code("repeated-read").unwrap().code, "S101");
+        assert!(rule_by_code("S999").is_none());
+    }
+}

@@ -1,0 +1,437 @@
+//! A trajectory as rules see it: its calls in order, each with what its tool is
+//! for, how it ended, and what was said around it.
+//!
+//! Built once per trajectory and borrowed by all rules. Nothing is copied but
+//! resolved paths, and results are decoded only when a rule asks for them.
+
+use crate::files::Files;
+use crate::path::resolve;
+use crate::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use toolmark_grade::{CallRef, Evidence, Role, excerpt};
+use toolmark_trace::{
+    Actor, At, Call, Event, EventKind, Form, Location, Status, ToolDefinition, Trajectory,
+};
+
+/// How a call ended, as far as rules care.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// It did what it was asked for.
+    Ok,
+    /// It did not: an error, a refusal, an exit code.
+    Failed,
+    /// Nobody can tell: no mark, no answer, or cut off.
+    Unknown,
+}
+
+impl Ended {
+    fn of(call: &Call) -> Self {
+        match call.status {
+            Status::Failed | Status::Denied => Self::Failed,
+            Status::Interrupted | Status::Unanswered => Self::Unknown,
+            // Hosts that report success for every command that ran.
+            _ if call.exit_code.is_some_and(|code| code != 0) => Self::Failed,
+            Status::Succeeded => Self::Ok,
+            Status::Unknown => Self::Unknown,
+        }
+    }
+}
+
+/// One call of the agent.
+#[derive(Debug)]
+pub struct SessionCall<'a> {
+    /// Its place in [`Trajectory::calls`].
+    pub index: usize,
+    /// The call itself.
+    pub call: &'a Call,
+    /// What the tool is called in reports: `Read`, `server/tool`.
+    pub tool: Rc<str>,
+    /// What is known about the tool.
+    pub spec: Option<&'a Tool>,
+    /// Did the user describe the tool?
+    pub spec_by_user: bool,
+    /// What the call is for.
+    pub role: ToolRole,
+    /// How it ended.
+    pub ended: Ended,
+    /// The user turn it belongs to, from 1; 0 before the first.
+    pub turn: u32,
+    /// Its place among the events.
+    pub event: usize,
+    /// The file or directory it names, resolved.
+    pub path: Option<String>,
+}
+
+impl<'a> SessionCall<'a> {
+    /// The arguments, where they are JSON.
+    #[must_use]
+    pub fn args(&self) -> Option<&'a Value> {
+        self.call.args.as_ref()?.parsed()
+    }
+
+    /// The text of what came back.
+    #[must_use]
+    pub fn result(&self) -> Option<Cow<'a, str>> {
+        Some(self.call.result.as_ref()?.payload.as_ref()?.plain())
+    }
+
+    /// The shell command it runs, as text.
+    #[must_use]
+    pub fn command(&self) -> Option<Cow<'a, str>> {
+        if self.role != ToolRole::RunsShell {
+            return None;
+        }
+        match self.spec?.command.get(self.args()?)? {
+            Value::String(text) => Some(Cow::Borrowed(text)),
+            Value::Array(words) => Some(Cow::Owned(command_line(words))),
+            _ => None,
+        }
+    }
+
+    /// The content it writes.
+    #[must_use]
+    pub fn content(&self) -> Option<&'a str> {
+        self.spec?.content.text(self.args()?)
+    }
+
+    /// The replacements an edit makes, in order.
+    #[must_use]
+    pub fn edits(&self) -> Vec<Replacement<'a>> {
+        let (Some(spec), Some(args)) = (self.spec, self.args()) else { return Vec::new() };
+        if self.role != ToolRole::Edits {
+            return Vec::new();
+        }
+        let one = |edit: &'a Value| {
+            let count = spec.count.number(edit).and_then(|n| usize::try_from(n).ok());
+            Some(Replacement {
+                old: spec.old.text(edit)?,
+                new: spec.new.text(edit).unwrap_or(""),
+                all: spec.all.get(edit).and_then(Value::as_bool).unwrap_or(false),
+                count,
+            })
+        };
+        match spec.edits.get(args).and_then(Value::as_array) {
+            Some(list) => list.iter().filter_map(one).collect(),
+            None => one(args).into_iter().collect(),
+        }
+    }
+
+    /// The patch it applies.
+    #[must_use]
+    pub fn patch(&self) -> Option<Cow<'a, str>> {
+        if self.role != ToolRole::Patches {
+            return None;
+        }
+        let payload = self.call.args.as_ref()?;
+        match payload.parsed() {
+            Some(args) => self.spec?.patch.text(args).map(Cow::Borrowed),
+            None => (payload.form() == Form::Text).then(|| payload.raw()),
+        }
+    }
+
+    /// The lines a read asks for: the first, from 1, and how many.
+    #[must_use]
+    pub fn lines(&self) -> LineRange {
+        let (Some(spec), Some(args)) = (self.spec, self.args()) else {
+            return LineRange::default();
+        };
+        if let Some(Value::Array(range)) = spec.range.get(args) {
+            let at = |n: usize| range.get(n).and_then(Value::as_i64);
+            let from = at(0);
+            let count = match (from, at(1)) {
+                (Some(from), Some(to)) if to >= from => Some(to - from + 1),
+                _ => None,
+            };
+            return LineRange { from, count };
+        }
+        LineRange { from: spec.offset.number(args), count: spec.limit.number(args) }
+    }
+
+    /// Can it have changed no file at all?
+    #[must_use]
+    pub fn only_looks(&self) -> bool {
+        let is_undone = self.ended == Ended::Failed
+            && (self.call.status == Status::Denied || self.role != ToolRole::RunsShell);
+        is_undone
+            || self.role.only_looks()
+            || self.command().is_some_and(|command| crate::shell::only_looks(&command))
+    }
+}
+
+/// A text and what replaces it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replacement<'a> {
+    /// The text to be replaced.
+    pub old: &'a str,
+    /// The text to put there.
+    pub new: &'a str,
+    /// Replace every occurrence?
+    pub all: bool,
+    /// How many occurrences the agent says there are.
+    pub count: Option<usize>,
+}
+
+/// Lines of a file; without numbers, as many as the tool gives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LineRange {
+    /// The first line, from 1.
+    pub from: Option<i64>,
+    /// How many.
+    pub count: Option<i64>,
+}
+
+impl LineRange {
+    /// Was the whole file asked for?
+    #[must_use]
+    pub fn is_whole(self) -> bool {
+        self.from.is_none_or(|from| from <= 1) && self.count.is_none_or(|count| count < 0)
+    }
+}
+
+/// The words of a command as a person would type them.
+fn command_line(words: &[Value]) -> String {
+    let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+    match words.as_slice() {
+        // The shell around a command says nothing.
+        [_, "-c" | "-lc" | "-ic", script] => (*script).to_owned(),
+        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+    }
+}
+
+fn quoted(word: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => Cow::Borrowed(word),
+        false => Cow::Owned(format!("'{}'", word.replace('\'', r"'\''"))),
+    }
+}
+
+/// What is known about the tools of one name.
+#[derive(Clone)]
+struct Named<'a> {
+    label: Rc<str>,
+    spec: Option<&'a Tool>,
+    by_user: bool,
+}
+
+impl<'a> Named<'a> {
+    fn new(call: &Call, toolset: &Chosen<'a>) -> Self {
+        let described = toolset.describe(&call.name);
+        let canonical = call.name.canonical();
+        let label = match &canonical.server {
+            Some(server) => format!("{server}/{}", canonical.tool),
+            None => canonical.tool,
+        };
+        Self {
+            label: label.into(),
+            spec: described.map(|found| found.tool),
+            by_user: described.is_some_and(|found| found.by_user),
+        }
+    }
+}
+
+/// One trajectory, ready to be checked.
+pub struct Session<'a> {
+    trajectory: &'a Trajectory,
+    toolset: Chosen<'a>,
+    calls: Vec<SessionCall<'a>>,
+    files: OnceCell<Files>,
+}
+
+impl<'a> Session<'a> {
+    /// The calls the agent made, with what is known about their tools.
+    #[must_use]
+    pub fn new(trajectory: &'a Trajectory, toolsets: &'a Toolsets) -> Self {
+        let toolset = toolsets.choose(trajectory);
+        let mut places = vec![(0, 0); trajectory.calls.len()];
+        let mut turn = 0;
+        for (at, event) in trajectory.events.iter().enumerate() {
+            match event.kind {
+                EventKind::Call(index) => {
+                    if let Some(place) = places.get_mut(index as usize) {
+                        *place = (at, turn);
+                    }
+                }
+                EventKind::User if event.starts_turn() => turn += 1,
+                _ => {}
+            }
+        }
+        let cwd = trajectory.cwd.as_ref().map(|cwd| cwd.get());
+        let mut names: HashMap<(&str, Option<&str>), Named<'a>> = HashMap::new();
+        let mut calls = Vec::with_capacity(trajectory.calls.len());
+        for ((index, call), (event, turn)) in trajectory.calls.iter().enumerate().zip(places) {
+            if call.actor == Actor::User {
+                continue;
+            }
+            let name = &call.name;
+            let key = (name.original.raw(), name.namespace.as_ref().map(|n| n.raw()));
+            let named = names.entry(key).or_insert_with(|| Named::new(call, &toolset)).clone();
+            let args = || call.args.as_ref().and_then(|args| args.parsed());
+            let path = named.spec.filter(|spec| !spec.path.is_empty()).and_then(|spec| {
+                let path = spec.path.text(args()?)?;
+                Some(resolve(cwd.as_deref(), path))
+            });
+            calls.push(SessionCall {
+                index,
+                call,
+                tool: named.label,
+                spec: named.spec,
+                spec_by_user: named.by_user,
+                role: named.spec.map_or(ToolRole::Other, |spec| match spec.selector {
+                    Some(_) => spec.role_of(args()),
+                    None => spec.role,
+                }),
+                ended: Ended::of(call),
+                turn,
+                event,
+                path,
+            });
+        }
+        Self { trajectory, toolset, calls, files: OnceCell::new() }
+    }
+
+    /// The trajectory underneath.
+    #[must_use]
+    pub fn trajectory(&self) -> &'a Trajectory {
+        self.trajectory
+    }
+
+    /// The agent's calls, in order.
+    #[must_use]
+    pub fn calls(&self) -> &[SessionCall<'a>] {
+        &self.calls
+    }
+
+    /// The calls before one of them, the nearest first.
+    pub fn before<'s>(
+        &'s self,
+        call: &SessionCall<'_>,
+    ) -> impl Iterator<Item = &'s SessionCall<'a>> + use<'s, 'a> {
+        let end = self.calls.partition_point(|other| other.index < call.index);
+        self.calls[..end].iter().rev()
+    }
+
+    /// The calls after one of them, the nearest first.
+    pub fn after<'s>(
+        &'s self,
+        call: &SessionCall<'_>,
+    ) -> impl Iterator<Item = &'s SessionCall<'a>> + use<'s, 'a> {
+        let start = self.calls.partition_point(|other| other.index <= call.index);
+        self.calls[start..].iter()
+    }
+
+    /// The host's tools.
+    #[must_use]
+    pub fn host(&self) -> &'static Toolset {
+        self.toolset.host()
+    }
+
+    /// Is the host only guessed from the names of its tools?
+    #[must_use]
+    pub fn is_host_guessed(&self) -> bool {
+        self.toolset.is_guessed()
+    }
+
+    /// The definition of a tool that the trace records.
+    #[must_use]
+    pub fn definition(&self, call: &SessionCall<'_>) -> Option<&'a ToolDefinition> {
+        let tools = self.trajectory.tools.as_ref()?;
+        tools.iter().find(|tool| tool.name == call.call.name.original)
+    }
+
+    /// Everything that happened, in order.
+    #[must_use]
+    pub fn events(&self) -> &'a [Event] {
+        &self.trajectory.events
+    }
+
+    /// What the model said in the same response before a call.
+    pub fn said_before(&self, call: &SessionCall<'_>) -> impl Iterator<Item = &'a Event> {
+        let step = call.call.step;
+        let events = self.events().get(..call.event).unwrap_or_default();
+        let in_step = move |event: &&Event| step.is_some() && event.step == step;
+        let is_near = |event: &&Event| !event.starts_turn();
+        events.iter().rev().take_while(is_near).filter(in_step).filter(is_message)
+    }
+
+    /// What the model said since the user's last message and before a call, the
+    /// latest first.
+    pub fn said_in_turn(&self, call: &SessionCall<'_>) -> impl Iterator<Item = &'a Event> {
+        let events = self.events().get(..call.event).unwrap_or_default();
+        events.iter().rev().take_while(|event| !event.starts_turn()).filter(is_message)
+    }
+
+    /// What the model said after a call, until the user's next message.
+    pub fn said_after(&self, call: &SessionCall<'_>) -> impl Iterator<Item = &'a Event> {
+        let events = self.events().get(call.event..).unwrap_or_default();
+        events.iter().take_while(|event| !event.starts_turn()).filter(is_message)
+    }
+
+    /// What the trace proves about files.
+    #[must_use]
+    pub fn files(&self) -> &Files {
+        self.files.get_or_init(|| Files::new(self))
+    }
+
+    /// Where something stands.
+    #[must_use]
+    pub fn place(&self, at: &At) -> Location {
+        at.location()
+    }
+
+    /// A path as a reader wants to see it: from the working directory.
+    #[must_use]
+    pub fn shown<'p>(&self, path: &'p str) -> &'p str {
+        let cwd = self.trajectory.cwd.as_ref().map(|cwd| cwd.get());
+        let below = cwd.and_then(|cwd| path.strip_prefix(cwd.trim_end_matches('/')));
+        below
+            .and_then(|rest| rest.strip_prefix('/'))
+            .filter(|rest| !rest.is_empty())
+            .unwrap_or(path)
+    }
+
+    /// Evidence about a call.
+    #[must_use]
+    pub fn evidence(
+        &self,
+        role: Role,
+        text: impl Into<String>,
+        call: &SessionCall<'_>,
+    ) -> Evidence {
+        let place = self.place(&call.call.at);
+        Evidence::call(role, text, CallRef::new(call.index, call.call, Some(place)))
+    }
+
+    /// Evidence about a call, with the words of its result.
+    #[must_use]
+    pub fn result_evidence(
+        &self,
+        role: Role,
+        text: impl Into<String>,
+        call: &SessionCall<'_>,
+    ) -> Evidence {
+        let evidence = self.evidence(role, text, call);
+        match call.result() {
+            Some(result) => evidence.with_excerpt(&result),
+            None => evidence,
+        }
+    }
+
+    /// Evidence about something that was said.
+    #[must_use]
+    pub fn event_evidence(&self, role: Role, text: impl Into<String>, event: &Event) -> Evidence {
+        let evidence = Evidence::words(role, text).at(self.place(&event.at));
+        match &event.text {
+            Some(words) => evidence.with_excerpt(&excerpt(&words.plain())),
+            None => evidence,
+        }
+    }
+}
+
+fn is_message(event: &&Event) -> bool {
+    event.kind == EventKind::Message
+}

@@ -1,0 +1,65 @@
+//! The shared traces of hosts whose tools are known: calls that worked fit the
+//! schemas, and what the rules claim holds of every finding.
+//!
+//! The traces are not part of the project. Where `../shared` is absent, the
+//! test says so and ends.
+
+use std::path::{Path, PathBuf};
+use toolmark_check::toolset::Toolsets;
+use toolmark_check::{Checker, Confidence, RULES};
+use toolmark_trace::{Options, Trajectory, read_path};
+
+fn shared() -> Option<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
+    dir.join("truth.json").is_file().then_some(dir)
+}
+
+fn runs(dir: &Path) -> Vec<Trajectory> {
+    let mut open = vec![dir.to_owned()];
+    let mut runs = Vec::new();
+    while let Some(path) = open.pop() {
+        if let Ok(entries) = std::fs::read_dir(&path) {
+            open.extend(entries.filter_map(Result::ok).map(|entry| entry.path()));
+        } else if let Ok(found) = read_path(&path, &Options::default()) {
+            runs.extend(found);
+        }
+    }
+    runs
+}
+
+#[test]
+fn calls_that_worked_fit_the_schemas() {
+    let Some(shared) = shared() else {
+        eprintln!("skipped: ../shared/traces is not there");
+        return;
+    };
+    let checker = Checker::new(RULES.to_vec(), Confidence::Low, Toolsets::default());
+    for host in [
+        "claude_code",
+        "claude_stream_json",
+        "codex_rollout",
+        "codex_exec_json",
+        "copilot_cli",
+        "gemini_cli",
+        "gemini_stream_json",
+    ] {
+        let runs = runs(&shared.join(host));
+        assert!(!runs.is_empty(), "{host}");
+        let mut judged = 0;
+        for run in &runs {
+            let checked = checker.check(run);
+            judged += checked.scorecard.measures.values().map(|tally| tally.of).sum::<u64>();
+            for finding in &checked.findings {
+                let call = finding.evidence[0].call.as_ref().unwrap();
+                let is_false = finding.code == "A201" && call.status == "succeeded";
+                assert!(
+                    !is_false,
+                    "{} at {}:{}",
+                    finding.message, finding.place.file, finding.place.line
+                );
+                assert!(finding.place.line > 0);
+            }
+        }
+        assert!(judged > 0 || host == "codex_exec_json", "{host}: no call was judged");
+    }
+}

@@ -1,0 +1,295 @@
+//! The scorecard people read at a terminal, and the worst findings under it.
+
+use super::CheckRun;
+use crate::terminal::text::{cut, cut_path, neutral, width, wrap};
+use crate::terminal::{Line, style};
+use crate::{Options, ReportError, Verbosity};
+use anstyle::Style;
+use std::io::Write;
+use toolmark_check::{Axis, Finding, Severity, Tally, ToolCard};
+use toolmark_grade::{Evidence, Role};
+
+/// So many findings of one rule are shown.
+const OF_A_RULE: usize = 3;
+/// So many tools have a row of their own.
+const TOOLS: usize = 20;
+/// So much of a tool's name is shown.
+const NAME: usize = 24;
+/// No line is narrower than this, however narrow the terminal.
+const NARROWEST: usize = 40;
+/// From here on a cell has room for counts.
+const WIDE: usize = 110;
+
+pub(crate) fn write(
+    run: &CheckRun,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let mut page = Page { options, width: options.width.max(NARROWEST), out: String::new() };
+    if options.verbosity == Verbosity::Quiet {
+        run.checked.findings.iter().for_each(|finding| page.brief(finding));
+        page.summary(run);
+    } else {
+        page.scorecard(run);
+        page.findings(run);
+        for note in &run.notes {
+            page.line(Line::of(style::DIM, "note: ").with(style::DIM, note));
+        }
+        page.summary(run);
+    }
+    out.write_all(page.out.as_bytes())?;
+    Ok(())
+}
+
+struct Page<'o> {
+    options: &'o Options,
+    width: usize,
+    out: String,
+}
+
+impl Page<'_> {
+    fn line(&mut self, line: Line) {
+        let line = line.fit(self.width);
+        if self.options.colour {
+            line.write_ansi(&mut self.out);
+        } else {
+            line.write_plain(&mut self.out);
+        }
+        self.out.push('\n');
+    }
+
+    fn wrapped(&mut self, indent: usize, tone: Style, text: &str) {
+        for part in wrap(&neutral(text), self.width.saturating_sub(indent)) {
+            self.line(Line::of(style::PLAIN, &" ".repeat(indent)).with(tone, &part));
+        }
+    }
+
+    fn scorecard(&mut self, run: &CheckRun) {
+        let tools = run.checked.scorecard.by_use();
+        if tools.is_empty() {
+            return;
+        }
+        let all = self.options.verbosity == Verbosity::Verbose;
+        let shown = if all { tools.len() } else { tools.len().min(TOOLS) };
+        let mut rows: Vec<Row> = tools[..shown].iter().map(|(n, card)| self.row(n, card)).collect();
+        let total = self.row("all tools", &run.checked.scorecard.total());
+        let head = Row::head();
+        rows.push(total);
+        let columns: Vec<usize> = (0..head.cells.len())
+            .map(|at| {
+                let widths = rows.iter().chain([&head]).filter_map(|row| row.cells.get(at));
+                widths.map(|(_, text)| width(text)).max().unwrap_or(0)
+            })
+            .collect();
+        self.table_line(&head, &columns);
+        for (at, row) in rows.iter().enumerate() {
+            if at + 1 == rows.len() {
+                let whole = columns.iter().sum::<usize>() + 2 * columns.len().saturating_sub(1);
+                self.line(Line::of(style::DIM, &"\u{2500}".repeat(whole.min(self.width))));
+            }
+            self.table_line(row, &columns);
+        }
+        if shown < tools.len() {
+            let words = format!("{} more tools; --verbose shows them", tools.len() - shown);
+            self.line(Line::of(style::DIM, &words));
+        }
+        let words = "share of judged calls without a finding, with its 95 % interval; \u{2013} nothing to judge";
+        self.wrapped(0, style::DIM, words);
+    }
+
+    fn row(&self, name: &str, card: &ToolCard) -> Row {
+        let mut cells = vec![
+            (style::STRONG, cut(&neutral(name), NAME).into_owned()),
+            (style::PLAIN, card.calls.to_string()),
+        ];
+        for axis in Axis::ALL {
+            cells.push(cell(card.axis(*axis), self.width >= WIDE));
+        }
+        Row { cells }
+    }
+
+    fn table_line(&mut self, row: &Row, columns: &[usize]) {
+        let mut line = Line::new();
+        let mut start = 0;
+        for (at, ((tone, text), column)) in row.cells.iter().zip(columns).enumerate() {
+            let is_number = at == 1;
+            line.pad(if is_number { start + column - width(text) } else { start });
+            line.push(*tone, text);
+            start += column + 2;
+        }
+        self.line(line);
+    }
+
+    fn findings(&mut self, run: &CheckRun) {
+        let findings = &run.checked.findings;
+        let most = match self.options.verbosity {
+            Verbosity::Verbose => usize::MAX,
+            _ => OF_A_RULE,
+        };
+        let mut from = 0;
+        while let Some(first) = findings.get(from) {
+            let alike = |f: &&Finding| {
+                (f.code, f.severity, f.confidence) == (first.code, first.severity, first.confidence)
+            };
+            let count = findings[from..].iter().take_while(alike).count();
+            self.out.push('\n');
+            self.rule(first, count);
+            for finding in findings[from..from + count].iter().take(most) {
+                self.finding(finding);
+            }
+            if count > most {
+                let words = format!("  and {} more; --verbose shows them", count - most);
+                self.line(Line::of(style::DIM, &words));
+            }
+            from += count;
+        }
+        if !findings.is_empty() {
+            self.out.push('\n');
+        }
+    }
+
+    fn rule(&mut self, first: &Finding, count: usize) {
+        let (tone, _) = look(first.severity);
+        let mut line = Line::of(tone.bold(), first.severity.word());
+        line.push(style::STRONG, &format!(" {} {}", first.code, first.name));
+        line.push(style::DIM, &format!("  {} \u{d7} {count}", first.axis));
+        if first.confidence != toolmark_check::Confidence::High {
+            line.push(style::DIM, &format!(", {} confidence", first.confidence));
+        }
+        self.line(line);
+    }
+
+    fn finding(&mut self, finding: &Finding) {
+        let (tone, mark) = look(finding.severity);
+        for (at, part) in wrap(&neutral(&finding.message), self.width - 4).iter().enumerate() {
+            let lead = if at == 0 { format!("  {mark} ") } else { "    ".into() };
+            self.line(Line::of(tone, &lead).with(style::PLAIN, part));
+        }
+        let place = format!("{}:{}", finding.place.file, finding.place.line);
+        let place = cut_path(&neutral(&place), self.width - 4).into_owned();
+        self.line(Line::of(style::PLAIN, "    ").with(style::USER, &place));
+        for evidence in &finding.evidence {
+            self.evidence(evidence, finding);
+        }
+        self.wrapped(4, style::GOOD, &format!("\u{2192} {}", finding.remedy));
+    }
+
+    fn evidence(&mut self, evidence: &Evidence, finding: &Finding) {
+        let place = evidence.call.as_ref().and_then(|call| call.place.as_ref());
+        let mut line = Line::of(style::PLAIN, "    ");
+        match place.or(evidence.place.as_ref()) {
+            Some(place) if place.file != finding.place.file => {
+                let text = format!("{}:{}", place.file, place.line);
+                line.push(style::USER, &cut_path(&neutral(&text), self.width / 2));
+                line.push(style::PLAIN, "  ");
+            }
+            Some(place) if place.line != finding.place.line => {
+                line.push(style::USER, &format!("line {}", place.line));
+                line.push(style::PLAIN, "  ");
+            }
+            _ => {}
+        }
+        // The first piece says what the finding says; it need not stand twice.
+        if evidence.role != Role::Violation || evidence.text != finding.message {
+            line.push(style::DIM, &format!("{}: ", evidence.text));
+        }
+        match (&evidence.call, &evidence.excerpt) {
+            (_, Some(excerpt)) => line.push(style::PLAIN, excerpt),
+            (Some(call), None) => line.push(style::PLAIN, &call.to_string()),
+            (None, None) => {}
+        }
+        self.line(line);
+    }
+
+    /// One finding on one line, in the form compilers use.
+    fn brief(&mut self, finding: &Finding) {
+        let (tone, _) = look(finding.severity);
+        let place = &finding.place;
+        let mut line = Line::of(style::PLAIN, &format!("{}:{}: ", place.file, place.line));
+        line.push(tone, finding.severity.word());
+        line.push(style::PLAIN, &format!(" {} {}", finding.code, finding.message));
+        // Whoever asks for one line per finding wants all of it.
+        if self.options.colour {
+            line.write_ansi(&mut self.out);
+        } else {
+            line.write_plain(&mut self.out);
+        }
+        self.out.push('\n');
+    }
+
+    fn summary(&mut self, run: &CheckRun) {
+        let card = &run.checked.scorecard;
+        let calls = card.total().calls;
+        let mut line = Line::new();
+        let counts: Vec<(Style, String)> = Severity::ALL
+            .iter()
+            .rev()
+            .filter(|severity| run.count(**severity) > 0)
+            .map(|severity| {
+                (look(*severity).0, things(run.count(*severity) as u64, severity.word()))
+            })
+            .collect();
+        if counts.is_empty() {
+            line.push(style::GOOD, "no findings");
+        }
+        for (at, (tone, text)) in counts.iter().enumerate() {
+            line.push(style::PLAIN, if at == 0 { "" } else { ", " });
+            line.push(*tone, text);
+        }
+        if run.checked.left_out > 0 {
+            line.push(style::DIM, &format!(" and {} more of the same", run.checked.left_out));
+        }
+        let read = format!(" in {}, {}", things(card.sessions, "session"), things(calls, "call"));
+        line.push(style::PLAIN, &read);
+        if card.sub_agents > 0 {
+            line.push(style::DIM, &format!(" ({})", things(card.sub_agents, "sub-agent")));
+        }
+        if let Some(elapsed) = self.options.elapsed {
+            line.push(style::DIM, &format!("  {:.2}s", elapsed.as_secs_f64()));
+        }
+        self.line(line);
+    }
+}
+
+/// One row of the scorecard.
+struct Row {
+    cells: Vec<(Style, String)>,
+}
+
+impl Row {
+    fn head() -> Self {
+        let words = ["tool", "calls"].into_iter().chain(Axis::ALL.iter().map(|axis| axis.word()));
+        Self { cells: words.map(|word| (style::DIM, word.to_owned())).collect() }
+    }
+}
+
+/// A rate with its interval, and what it is made of where there is room.
+fn cell(tally: Tally, counts: bool) -> (Style, String) {
+    let (Some(rate), Some((low, high))) = (tally.rate(), tally.interval()) else {
+        return (style::DIM, "\u{2013}".into());
+    };
+    // No fault may look like none; the ends of an interval are rounded sums.
+    let percent = |share: f64| if share < 1.0 - 1e-9 { (share * 100.0).floor() } else { 100.0 };
+    let mut text = format!("{:.0}% {:.0}\u{2013}{:.0}", percent(rate), percent(low), percent(high));
+    if counts {
+        text.push_str(&format!(" of {}", tally.of));
+    }
+    let tone = match rate {
+        rate if rate >= 1.0 => style::GOOD,
+        rate if rate >= 0.9 => style::WARN,
+        _ => style::BAD,
+    };
+    (tone, text)
+}
+
+fn look(severity: Severity) -> (Style, &'static str) {
+    match severity {
+        Severity::Error => (style::BAD, "\u{2717}"),
+        Severity::Warning => (style::WARN, "!"),
+        Severity::Info => (style::USER, "\u{b7}"),
+    }
+}
+
+fn things(count: u64, one: &str) -> String {
+    format!("{count} {one}{}", if count == 1 || one == "info" { "" } else { "s" })
+}

@@ -1,0 +1,141 @@
+//! `toolmark rules`: what `toolmark check` looks for.
+
+use crate::Stop;
+use crate::checking::unknown;
+use crate::exit::Exit;
+use crate::printer::{Line, Printer, style};
+use crate::text::{width, wrap};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use std::io;
+use toolmark_check::{Axis, Confidence, RULES, Rule, Severity, rule_by_code};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark rules                    all of them, by axis
+  toolmark rules S101               one of them, with examples
+  toolmark rules --format json | jq -r '.[].code'";
+
+/// List the rules of check, or explain one
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Rules {
+    /// Only this rule, in detail
+    #[arg(value_name = "CODE")]
+    code: Option<String>,
+    /// How to print them
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    format: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Output {
+    Text,
+    Json,
+}
+
+/// A rule in the JSON output.
+#[derive(Serialize)]
+struct Described {
+    code: &'static str,
+    name: &'static str,
+    axis: Axis,
+    severity: Severity,
+    confidence: Confidence,
+    summary: &'static str,
+    remedy: &'static str,
+    page: String,
+}
+
+impl Described {
+    fn new(rule: &Rule) -> Self {
+        Self {
+            code: rule.code,
+            name: rule.name,
+            axis: rule.axis,
+            severity: rule.severity,
+            confidence: rule.confidence,
+            summary: rule.summary,
+            remedy: rule.remedy,
+            page: rule.page(),
+        }
+    }
+}
+
+impl Rules {
+    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        match (self.format, &self.code) {
+            (Output::Text, None) => list(printer)?,
+            (Output::Text, Some(code)) => explain(code, printer)?,
+            (Output::Json, code) => {
+                let rules: Vec<&Rule> = match code {
+                    None => RULES.to_vec(),
+                    Some(code) => vec![rule_by_code(code).ok_or_else(|| unknown(code))?],
+                };
+                let all: Vec<Described> = rules.iter().map(|rule| Described::new(rule)).collect();
+                printer.json(&all)?;
+            }
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+fn list(printer: &mut Printer) -> io::Result<()> {
+    let column = RULES.iter().map(|rule| width(rule.name)).max().unwrap_or(0);
+    let mut is_first = true;
+    for axis in Axis::ALL {
+        let rules: Vec<_> = RULES.iter().filter(|rule| rule.axis == *axis).collect();
+        if rules.is_empty() {
+            continue;
+        }
+        if !std::mem::take(&mut is_first) {
+            printer.line(&Line::new())?;
+        }
+        printer.line(&Line::of(style::STRONG, axis.word()))?;
+        for rule in rules {
+            let mut line = Line::of(style::USER, &format!("  {}", rule.code));
+            line.push(style::PLAIN, &format!("  {}", rule.name));
+            line.pad(column + 10);
+            line.push(style::DIM, rule.severity.word());
+            line.pad(column + 19);
+            line.push(style::PLAIN, rule.summary);
+            printer.line(&line.fit(printer.width()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints the page of a rule.
+pub(crate) fn explain(code: &str, printer: &mut Printer) -> Result<(), Stop> {
+    let rule = rule_by_code(code).ok_or_else(|| unknown(code))?;
+    let mut head = Line::of(style::STRONG, &format!("{} {}", rule.code, rule.name));
+    let words = format!("  {}, {}, {} confidence", rule.axis, rule.severity, rule.confidence);
+    head.push(style::DIM, &words);
+    printer.line(&head)?;
+    let mut is_code = false;
+    let mut paragraph = String::new();
+    for text in rule.page().lines() {
+        if is_code || text.starts_with("```") || text.starts_with("# ") || text.is_empty() {
+            for line in wrap(&paragraph, printer.width().min(90)).iter().filter(|l| !l.is_empty()) {
+                printer.line(&Line::of(style::PLAIN, line))?;
+            }
+            paragraph.clear();
+        }
+        if let Some(word) = text.strip_prefix("```") {
+            is_code = !word.is_empty();
+            if is_code {
+                printer.line(&Line::of(style::DIM, &format!("  # {word}")))?;
+            }
+        } else if is_code {
+            printer.line(&Line::of(style::USER, &format!("  {text}")))?;
+        } else if let Some(title) = text.strip_prefix("# ") {
+            printer.line(&Line::of(style::STRONG, title))?;
+        } else if text.is_empty() {
+            printer.line(&Line::new())?;
+        } else {
+            paragraph.push_str(if paragraph.is_empty() { "" } else { " " });
+            paragraph.push_str(text);
+        }
+    }
+    Ok(())
+}
