@@ -49,15 +49,16 @@ struct Check {
     text: String,
     asked: usize,
     held: usize,
-    /// What is wrong, one each.
+    /// What is wrong, one each; empty where it is only counted.
     wrong: Vec<String>,
+    /// Is what is wrong clear without the words of the check?
+    is_list: bool,
 }
 
 impl Check {
     fn rule(text: String, wrong: Option<String>) -> Self {
-        let wrong: Vec<String> =
-            wrong.map(|wrong| format!("{text}: {wrong}")).into_iter().collect();
-        Self { text, asked: 1, held: usize::from(wrong.is_empty()), wrong }
+        let wrong: Vec<String> = wrong.into_iter().collect();
+        Self { text, asked: 1, held: usize::from(wrong.is_empty()), wrong, is_list: false }
     }
 
     fn holds(&self) -> bool {
@@ -130,10 +131,9 @@ impl Expect {
         }
         if self.extras == Extras::Forbidden {
             let extras = &reading.extras;
-            let text = "no extra calls";
-            let wrong = (!extras.is_empty()).then(|| format!("{text}: {}", titles(extras)));
-            let wrong = wrong.into_iter().collect();
-            all.push(Check { text: text.into(), asked: extras.len(), held: 0, wrong });
+            let wrong = (!extras.is_empty()).then(|| titles(extras));
+            let check = Check::rule("no extra calls".into(), wrong);
+            all.push(Check { asked: extras.len(), held: 0, ..check });
         }
         for (&pattern, calls) in self.forbidden.iter().zip(&reading.forbidden) {
             let wrong = (!calls.is_empty()).then(|| titles(calls));
@@ -171,7 +171,8 @@ impl Expect {
             });
         }
         let calls = if asked == 1 { "call" } else { "calls" };
-        Check { text: format!("{asked} {calls} {how}"), asked, held: asked - lacking, wrong }
+        let text = format!("{asked} {calls} {how}");
+        Check { text, asked, held: asked - lacking, wrong, is_list: true }
     }
 
     fn expected(&self, pattern: usize, count: usize) -> String {
@@ -294,9 +295,15 @@ impl Expect {
                 _ => format!("{} of {required} expected calls were made", required - missing),
             });
         }
-        let wrong = checks.iter().flat_map(|check| &check.wrong);
-        let count = wrong.clone().count();
-        said.extend(wrong.filter(|wrong| !wrong.is_empty()).take(NAMED).cloned());
+        let count: usize = checks.iter().map(|check| check.wrong.len()).sum();
+        let wrong = checks.iter().flat_map(|check| {
+            let named = check.wrong.iter().filter(|wrong| !wrong.is_empty());
+            named.map(move |wrong| match check.is_list {
+                true => wrong.clone(),
+                false => format!("{}: {wrong}", check.text),
+            })
+        });
+        said.extend(wrong.take(NAMED));
         if count > NAMED {
             said.push(format!("{} more", count - NAMED));
         }
