@@ -1,5 +1,6 @@
 //! Tool names against what is expected of them.
 
+use crate::grader::Mention;
 use crate::pattern::Pattern;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -34,6 +35,23 @@ impl NamePattern {
         match word.contains(['*', '?']) {
             true => Self::Glob(word.to_owned()),
             false => Self::Exact(word.to_owned()),
+        }
+    }
+
+    /// The tools it speaks of.
+    #[must_use]
+    pub fn mention(&self) -> Mention {
+        match self {
+            Self::Exact(word) => {
+                let own = word.clone();
+                // `server/tool` is the tool of that server.
+                Mention::new(word, move |tool| own == tool || own.rsplit('/').next() == Some(tool))
+            }
+            Self::Glob(glob) => {
+                let own = glob.clone();
+                Mention::new(glob, move |tool| is_glob_match(&own, tool))
+            }
+            Self::Regex(pattern) => Mention::pattern(pattern),
         }
     }
 

@@ -8,7 +8,7 @@ use super::required::{Required, WrittenCalls, required};
 use crate::config::Node;
 use crate::engine::{Grid, align, assign};
 use crate::equality::{Numbers, equal};
-use crate::grader::{Grader, GraderInfo, Taxonomy, schema_of};
+use crate::grader::{Grader, GraderInfo, Mention, Taxonomy, schema_of};
 use crate::outcome::{Cause, Contrast, Metrics, Outcome, Verdict};
 use crate::profile::Profile;
 use crate::subject::Subject;
@@ -143,6 +143,10 @@ impl Reading {
 }
 
 impl Grader for Coverage {
+    fn mentions(&self) -> Vec<Mention> {
+        self.required.iter().map(|required| Mention::exact(&required.name)).collect()
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let view = &subject.view;
         let calls = view.calls();

@@ -2,7 +2,7 @@
 
 use crate::config::Spanned;
 use crate::evidence::{Evidence, Role};
-use crate::grader::{Grader, GraderInfo, Taxonomy, schema_of};
+use crate::grader::{Grader, GraderInfo, Mention, Taxonomy, schema_of};
 use crate::outcome::{Cause, Outcome, Verdict};
 use crate::pattern::Pattern;
 use crate::profile::Profile;
@@ -80,6 +80,10 @@ struct Output {
 }
 
 impl Grader for Output {
+    fn mentions(&self) -> Vec<Mention> {
+        vec![Mention::exact(&self.function)]
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let view = &subject.view;
         let calls: Vec<Seen<'_>> = view

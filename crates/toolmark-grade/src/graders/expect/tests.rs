@@ -2,7 +2,8 @@
 
 use crate::explanation::RowState;
 use crate::outcome::{Cause, Outcome, Verdict};
-use crate::testing::{complaints, grade, vally};
+use crate::profile::Profile;
+use crate::testing::{build, complaints, grade, vally};
 use serde_json::{Value, json};
 
 const PASS: Verdict = Verdict::Pass;
@@ -521,4 +522,17 @@ fn large_questions_end() {
         assert!(start.elapsed().as_secs() < 20, "{what}: {:?}", start.elapsed());
         assert_eq!(outcome.verdict, verdict, "{what}: {}", outcome.reason);
     }
+}
+
+#[test]
+fn the_tools_that_must_be_called_are_mentioned() {
+    let config = json!({
+        "sequence": ["search", "web/fetch"], "calls": ["get_*"], "forbidden": ["delete"],
+    });
+    let grader = build("expect", Profile::Toolmark, &config).expect("a good configuration");
+    let mentions = grader.mentions();
+    let words: Vec<&str> = mentions.iter().map(|mention| mention.word.as_str()).collect();
+    assert_eq!(words, ["search", "web/fetch", "get_*"]);
+    assert!(mentions[1].means("fetch") && mentions[2].means("get_all"));
+    assert!(!mentions[0].means("research"));
 }

@@ -7,7 +7,7 @@ use crate::call_match::CallTable;
 use crate::engine::Extras;
 use crate::evidence::{Evidence, Role};
 use crate::gate::rounded;
-use crate::grader::Grader;
+use crate::grader::{Grader, Mention};
 use crate::outcome::{Cause, Metrics, Outcome, Part, Verdict};
 use crate::subject::Subject;
 use crate::view::View;
@@ -31,6 +31,13 @@ impl Grader for Expect {
             Outcome::unknown(Cause::Limit, reason)
         };
         self.answer(&subject.view, &table).unwrap_or_else(too_large)
+    }
+
+    /// The tools that must be called: one that must not be may well be unseen.
+    fn mentions(&self) -> Vec<Mention> {
+        let leaves = self.leaves.iter().map(|leaf| leaf.item.id);
+        let wanted = leaves.chain(self.calls.iter().map(|want| want.pattern));
+        wanted.map(|pattern| self.patterns[pattern].name().mention()).collect()
     }
 }
 
