@@ -73,10 +73,12 @@ fn node_commands<'s>(node: &'s Node, position: Position, out: &mut Vec<Visit<'s>
                 CompoundKind::Subshell(script) | CompoundKind::Group(script) => {
                     visit(script, true, out)
                 }
-                CompoundKind::Branches(scripts) | CompoundKind::Case { arms: scripts, .. } => {
-                    for script in scripts {
-                        visit(script, true, out);
-                    }
+                CompoundKind::Branches(scripts) => {
+                    scripts.iter().for_each(|script| visit(script, true, out));
+                }
+                CompoundKind::Case { word, arms } => {
+                    in_words(std::slice::from_ref(word), out);
+                    arms.iter().for_each(|script| visit(script, true, out));
                 }
                 CompoundKind::For { body, words, .. } => {
                     in_words(words, out);

@@ -515,7 +515,7 @@ fn large_questions_end() {
         ),
         ("anything", json!({"calls": vec!["*"; 1000]}), PASS),
     ] {
-        let grader = crate::testing::build("expect", crate::Profile::Toolmark, &config).unwrap();
+        let grader = build("expect", Profile::Toolmark, &config).unwrap();
         let start = std::time::Instant::now();
         let outcome = crate::testing::ask(&*grader, &run);
         // Far below that in a release build; this is for a busy machine.
