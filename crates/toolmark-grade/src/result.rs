@@ -20,6 +20,9 @@ pub struct Source {
     pub source: Arc<str>,
     /// The format it was read as.
     pub format: &'static str,
+    /// How long the run took, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<f64>,
 }
 
 /// One grader's answer.

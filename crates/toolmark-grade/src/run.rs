@@ -10,7 +10,7 @@ use crate::result::{
 };
 use crate::statistics::{mean, pass_at_k, pass_hat_k};
 use crate::subject::{Context, Environment, Subject};
-use crate::view::{Seen, View};
+use crate::view::{Seen, View, duration_of};
 use std::sync::Arc;
 use toolmark_trace::{EventKind, Trajectory};
 
@@ -284,6 +284,7 @@ fn source(trajectory: &Trajectory) -> Source {
         name: text(&trajectory.name),
         source: Arc::clone(&trajectory.file),
         format: trajectory.format,
+        duration_ms: duration_of(trajectory).map(|took| (took.as_secs_f64() * 1000.0).max(0.0)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! A trajectory as graders see it: whole, or one turn of it.
 
 use crate::evidence::{CallRef, Evidence, Role, excerpt};
+use jiff::SignedDuration;
 use std::borrow::Cow;
 use std::ops::Range;
 use toolmark_trace::{Actor, At, Call, Event, EventKind, Fact, Location, Status, Trajectory};
@@ -152,6 +153,17 @@ impl<'a> View<'a> {
         }
     }
 
+    /// How long it took: what the source states, else from the first to the
+    /// last moment it records.
+    #[must_use]
+    pub fn duration(&self) -> Option<SignedDuration> {
+        if self.turn.is_none() {
+            return duration_of(self.trajectory);
+        }
+        let times = self.events().iter().filter_map(|event| event.time);
+        Some(times.clone().max()?.duration_since(times.min()?))
+    }
+
     /// The first thing the user said.
     #[must_use]
     pub fn prompt(&self) -> Option<Cow<'a, str>> {
@@ -191,6 +203,11 @@ impl<'a> View<'a> {
             None => evidence,
         }
     }
+}
+
+/// How long a run took.
+pub(crate) fn duration_of(run: &Trajectory) -> Option<SignedDuration> {
+    run.stated.duration.or_else(|| Some(run.ended?.duration_since(run.started?)))
 }
 
 impl Seen<'_> {

@@ -36,6 +36,9 @@ fn row(run: &RunResult, result: &CaseResult, several: bool, options: &Options) -
     if let Some(source) = &result.trajectory {
         row.insert("target".into(), json!(source.format));
         row.insert("transcript_path".into(), json!(&*source.source));
+        if let Some(millis) = source.duration_ms {
+            row.insert("duration_ms".into(), json!(millis));
+        }
     }
     let scores: Vec<Value> = result.graders.iter().map(score).collect();
     row.insert("scores".into(), json!(scores));

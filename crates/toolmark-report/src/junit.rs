@@ -96,6 +96,9 @@ fn case<W: Write>(shown: &Shown<'_>, class: &str, xml: &mut Writer<W>) -> io::Re
         start.push_attribute(("file", one_line(&result.place.file).as_str()));
         start.push_attribute(("line", result.place.line.to_string().as_str()));
     }
+    if let Some(millis) = result.trajectory.as_ref().and_then(|source| source.duration_ms) {
+        start.push_attribute(("time", format!("{:.3}", millis / 1000.0).as_str()));
+    }
     let Some(tag) = element(shown) else {
         return xml.write_event(Event::Empty(start));
     };

@@ -92,6 +92,7 @@ fn case(
             name: None,
             source: "traces/refund run.jsonl".into(),
             format: "vally",
+            duration_ms: Some(12_500.0),
         }),
         trial: 0,
         verdict,

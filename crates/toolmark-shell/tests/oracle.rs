@@ -83,7 +83,8 @@ const WRITTEN: &[&str] = &[
 fn texts() -> Vec<String> {
     let mut texts: Vec<String> = WRITTEN.iter().map(|text| (*text).to_owned()).collect();
     // Each inside of each.
-    let holes = ["x $(@)", "if @; then y; fi", "( @ ) | z", "{ @; } && w", "for i in 1; do @; done"];
+    let holes =
+        ["x $(@)", "if @; then y; fi", "( @ ) | z", "{ @; } && w", "for i in 1; do @; done"];
     for text in WRITTEN.iter().filter(|text| !text.contains(['\n', '#', '&'])) {
         for outer in holes {
             texts.push(outer.replace('@', text));

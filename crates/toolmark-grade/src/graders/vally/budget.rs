@@ -332,19 +332,7 @@ fn steps<'a>(view: &View<'a>, tools: &ToolFilter) -> Result<Counted<'a>, Missing
 
 fn wall_time<'a>(view: &View<'a>) -> Result<Counted<'a>, Missing> {
     let missing = || Missing::new("the trace does not record when the run began and ended");
-    let trajectory = view.trajectory();
-    let span = match view.turn_index() {
-        None => trajectory
-            .stated
-            .duration
-            .or_else(|| Some(trajectory.ended?.duration_since(trajectory.started?))),
-        Some(_) => {
-            let times: Vec<_> = view.events().iter().filter_map(|event| event.time).collect();
-            let (first, last) = (times.iter().min(), times.iter().max());
-            first.zip(last).map(|(first, last)| last.duration_since(*first))
-        }
-    };
-    let millis = span.ok_or_else(missing)?.as_secs_f64() * 1000.0;
+    let millis = view.duration().ok_or_else(missing)?.as_secs_f64() * 1000.0;
     Ok(Counted { value: millis.max(0.0), ..Counted::new(0) })
 }
 
