@@ -86,7 +86,7 @@ impl<'t> Cursor<'t> {
     fn word(&mut self) -> &'t str {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let is_part = |b: &u8| !b.is_ascii_alphanumeric() && !matches!(b, b'-' | b'+' | b'.');
-        let end = rest.as_bytes().iter().position(|b| is_part(b)).unwrap_or(rest.len());
+        let end = rest.as_bytes().iter().position(is_part).unwrap_or(rest.len());
         self.at += end;
         rest.get(..end).unwrap_or_default()
     }
