@@ -29,6 +29,10 @@ pub struct Context<'a> {
     pub wrappers: &'a [&'a str],
     /// What is known about files.
     pub facts: Option<&'a dyn Facts>,
+    /// Files that an earlier command downloaded, absolute.
+    pub downloads: &'a [String],
+    /// Files into which an earlier command put a secret, absolute.
+    pub copies: &'a [String],
 }
 
 impl std::fmt::Debug for Context<'_> {
@@ -63,6 +67,12 @@ pub struct Judgement {
     /// The commands that would run, the inner ones of wrappers too.
     #[serde(skip)]
     pub commands: Vec<Command>,
+    /// The files it downloads and those that were downloaded before, absolute.
+    #[serde(skip)]
+    pub downloads: Vec<String>,
+    /// The files it puts a secret into and those that held one before, absolute.
+    #[serde(skip)]
+    pub copies: Vec<String>,
 }
 
 /// A command that would run.
@@ -138,8 +148,8 @@ impl<'c> Judge<'c> {
             functions: Vec::new(),
             effects: Vec::new(),
             commands: Vec::new(),
-            downloads: Vec::new(),
-            copies: Vec::new(),
+            downloads: context.downloads.to_vec(),
+            copies: context.copies.to_vec(),
             depth: 0,
             budget: BUDGET,
             overrun: false,
@@ -167,7 +177,15 @@ impl<'c> Judge<'c> {
             }
             _ => "no destructive effect found".to_owned(),
         };
-        Judgement { decision, effects: self.effects, coverage, reason, commands: self.commands }
+        Judgement {
+            decision,
+            effects: self.effects,
+            coverage,
+            reason,
+            commands: self.commands,
+            downloads: self.downloads,
+            copies: self.copies,
+        }
     }
 
     pub(crate) fn place(&self, path: &str) -> Place {
