@@ -97,6 +97,7 @@ pub fn judge(command: &str, context: &Context<'_>) -> Judgement {
     let mut judge = Judge::new(context);
     judge.note(script.partial);
     judge.script(&script, &Call::default());
+    judge.run_traps();
     if script.partial == Some(Partial::TooDeep) {
         // The part that was not read may hold anything: look for words.
         fallback::scan(command, &mut judge);
@@ -133,6 +134,8 @@ pub(crate) struct Judge<'c> {
     /// Files that were downloaded, and files that hold secrets.
     pub(crate) downloads: Vec<String>,
     pub(crate) copies: Vec<String>,
+    /// Texts to run when everything else has run.
+    traps: Vec<(String, Call)>,
     pub(crate) depth: usize,
     budget: usize,
     overrun: bool,
@@ -150,6 +153,7 @@ impl<'c> Judge<'c> {
             commands: Vec::new(),
             downloads: context.downloads.to_vec(),
             copies: context.copies.to_vec(),
+            traps: Vec::new(),
             depth: 0,
             budget: BUDGET,
             overrun: false,
@@ -204,6 +208,21 @@ impl<'c> Judge<'c> {
         let call = Call { fixed: true, ..call.clone() };
         self.script(&script, &call);
         self.depth -= 1;
+    }
+
+    /// A trap runs at the end, with the variables as they are then.
+    pub(crate) fn at_end(&mut self, text: &str, call: Call) {
+        if self.traps.len() < 16 {
+            self.traps.push((text.to_owned(), call));
+        } else {
+            self.text(text, &call);
+        }
+    }
+
+    fn run_traps(&mut self) {
+        for (text, call) in std::mem::take(&mut self.traps) {
+            self.text(&text, &call);
+        }
     }
 
     pub(crate) fn script(&mut self, script: &Script, call: &Call) {

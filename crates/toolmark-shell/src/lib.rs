@@ -35,5 +35,6 @@ pub use effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 pub use expand::Arg;
 pub use judge::{Command, Context, Facts, Judgement, judge};
 pub use parse::parse;
+pub use secrets::is_secret;
 pub use walk::{Position, Visit, commands, key, masks_failure};
 pub use write::judge_write;

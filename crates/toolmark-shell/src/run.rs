@@ -109,6 +109,19 @@ impl Judge<'_> {
             return self.run_unknown(&args, call);
         }
         let name = program_name(&first.text);
+        // `./x.sh` after `curl -o x.sh`.
+        if first.text.contains('/') && self.downloads.contains(&self.place(&first.text).path) {
+            self.push(
+                call,
+                &name,
+                Kind::ExecuteUntrusted,
+                &first.text,
+                Scope::Remote,
+                Reversibility::R5,
+                Certainty::Proven,
+                "runs what was downloaded",
+            );
+        }
         args.remove(0);
         if self.call_function(&first.text, &args, call) {
             return Flow::Unknown;

@@ -137,7 +137,7 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
             return match args {
                 [first, _, ..] if !first.text.starts_with('-') || first.text.contains(' ') => {
                     let call = crate::judge::Call { indirect: true, ..run.call.clone() };
-                    run.judge.text(&first.text, &call);
+                    run.judge.at_end(&first.text, call);
                     Unwrapped::Done
                 }
                 _ => Unwrapped::Done,
@@ -332,6 +332,7 @@ mod tests {
                 "nice make",
                 "xvfb-run npm test",
                 "trap - EXIT",
+                "trap 'rm -rf \"$d\"' EXIT; d=$(mktemp -d)",
                 "eval \"$(ssh-agent -s)\"",
                 "sudo --version",
             ],
