@@ -251,7 +251,7 @@ impl<'c> Judge<'c> {
                 let call = &self.call_at(call, &compound.span);
                 let mut call = call.clone();
                 self.substitutions_of_redirections(&compound.redirections, &mut call);
-                let text = self.redirections(&compound.redirections, "redirection", &call);
+                let text = self.redirections(&compound.redirections, "group", &call);
                 if text != Flow::None {
                     call.input = text;
                 }

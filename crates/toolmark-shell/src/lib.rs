@@ -27,6 +27,7 @@ mod simple;
 mod sql;
 mod unwrap;
 mod walk;
+mod windows;
 mod words;
 mod write;
 

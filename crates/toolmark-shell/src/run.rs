@@ -301,7 +301,24 @@ impl Judge<'_> {
             }
             return;
         }
-        if let Some((kind, reversibility, why)) = write::judged(&place, append) {
+        let missing =
+            || self.context.facts.and_then(|facts| facts.exists(&place.path)) == Some(false);
+        if matches!(program, ":" | "true" | "redirection")
+            && matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked)
+            && !append
+            && !missing()
+        {
+            self.push(
+                call,
+                program,
+                Kind::Overwrite,
+                &place.shown,
+                place.scope,
+                Reversibility::R3,
+                Certainty::Proven,
+                "empties a file",
+            );
+        } else if let Some((kind, reversibility, why)) = write::judged(&place, append) {
             self.push(
                 call,
                 program,

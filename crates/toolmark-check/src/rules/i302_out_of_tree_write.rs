@@ -128,6 +128,7 @@ fn is_kept(path: &str) -> bool {
         "/.cargo/registry",
         "/site-packages/",
         "/scratchpad",
+        "/_temp/",
     ];
     OWN.iter().any(|own| path.contains(own)) || path.contains("/tmp/") || path.contains("/temp/")
 }

@@ -46,6 +46,13 @@
 //! ```quiet
 //! Bash {"command":"grep -rn '.env' src"} -> "src/a.rs:1: .env"
 //! ```
+//!
+//! Only the names were:
+//!
+//! ```quiet
+//! Bash {"command":"sed 's/=.*/=<set>/' .env"} -> "KEY=<set>"
+//! Bash {"command":"cut -d= -f1 .env"} -> "KEY"
+//! ```
 
 use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
@@ -89,7 +96,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         if let Some(target) = target.filter(|_| answered(call)) {
             let mut draft =
                 Draft::new(call, format!("shows the secrets in {}", session.shown(&target)));
-            if is_made_up(&target) {
+            if is_made_up(&target) || hides_values(call) {
                 draft = draft.confidence(Confidence::Low);
             }
             report.find(draft);
@@ -100,6 +107,26 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
 /// Did something come back?
 fn answered(call: &SessionCall<'_>) -> bool {
     call.ended != Ended::Failed && call.result().is_some_and(|result| !result.trim().is_empty())
+}
+
+/// Does a filter of the command leave only the names?
+fn hides_values(call: &SessionCall<'_>) -> bool {
+    let Some(judgement) = call.judgement() else { return false };
+    judgement.commands.iter().any(|command| {
+        let words = || command.args.iter().map(|arg| arg.text.as_str());
+        match command.program.as_str() {
+            "cut" => words().any(|w| w == "-f1" || w == "1"),
+            "sed" => words().any(|w| w.starts_with("s") && w.contains("=.*")),
+            "awk" => words().any(|w| w.contains("$1") && !w.contains("$2") && !w.contains("$0")),
+            "grep" | "rg" => words().any(|w| {
+                let short = w.starts_with('-') && !w.starts_with("--");
+                (short && w.contains(['c', 'q', 'l']))
+                    || (w.ends_with('=') && words().any(|w| w.starts_with("-o")))
+            }),
+            "wc" => true,
+            _ => false,
+        }
+    })
 }
 
 /// Files that tests and documents make up.
