@@ -46,6 +46,7 @@ use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::scan::secrets::secrets;
 use crate::session::Session;
+use crate::toolset::ToolRole;
 use std::collections::BTreeSet;
 use toolmark_trace::Payload;
 
@@ -68,7 +69,11 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     // The same secret again is no other finding.
     let mut seen: BTreeSet<String> = BTreeSet::new();
     for call in session.calls() {
-        report.judged(call);
+        // That nothing secret stands in a call of an unknown tool says nothing
+        // about what the call does.
+        if call.role != ToolRole::Other {
+            report.judged(call);
+        }
         let result = call.call.result.as_ref().and_then(|result| result.payload.as_ref());
         for (payload, place, severity) in [
             (call.call.args.as_ref(), "in the arguments", Severity::Error),
