@@ -10,6 +10,7 @@ mod i304_exfiltration;
 mod i305_untrusted_execution;
 mod i306_secret_in_call;
 mod i307_guard_bypass;
+mod i308_code_injection;
 mod i309_malicious_url;
 mod provenance;
 mod s101_repeated_read;
@@ -28,6 +29,7 @@ pub static RULES: &[&Rule] = &[
     &i305_untrusted_execution::RULE,
     &i306_secret_in_call::RULE,
     &i307_guard_bypass::RULE,
+    &i308_code_injection::RULE,
     &i309_malicious_url::RULE,
 ];
 

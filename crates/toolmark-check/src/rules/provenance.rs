@@ -1,6 +1,7 @@
 //! Files that carry something from one call to a later one: a secret, or a
 //! download. Only a call whose text names such a file is judged again.
 
+use crate::scan::secrets::secrets;
 use crate::session::{Ended, Session, SessionCall};
 use std::collections::BTreeMap;
 use toolmark_shell::Judgement;
@@ -31,11 +32,16 @@ impl Provenance {
         if call.ended == Ended::Failed {
             return;
         }
+        let written = || {
+            let holds = |content: &str| !secrets(content, 1).is_empty();
+            call.path.clone().filter(|_| call.content().is_some_and(holds))
+        };
+        let own = if self.marked == Marked::Secret { written() } else { None };
         let files = match self.marked {
             Marked::Secret => &judgement.copies,
             Marked::Download => &judgement.downloads,
         };
-        for file in files {
+        for file in files.iter().chain(own.iter()) {
             if self.files.len() < MOST {
                 self.files.entry(file.clone()).or_insert(call.index);
             }
