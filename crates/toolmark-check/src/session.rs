@@ -219,11 +219,12 @@ impl<'a> SessionCall<'a> {
 /// temporary files and the top of the file system are not.
 fn is_project(directory: &str) -> bool {
     let mut parts = directory.split('/').filter(|part| !part.is_empty());
-    match (parts.next(), parts.next(), parts.next()) {
-        (None, ..) | (Some("tmp" | "home" | "Users" | "root"), None, _) => false,
-        (Some("home" | "Users"), Some(_), None) => false,
-        _ => true,
-    }
+    !matches!(
+        (parts.next(), parts.next(), parts.next()),
+        (None, ..)
+            | (Some("tmp" | "home" | "Users" | "root"), None, _)
+            | (Some("home" | "Users"), Some(_), None)
+    )
 }
 
 /// A text and what replaces it.

@@ -1,9 +1,10 @@
 //! Running one command in the mind: wrappers off, then the rules of its program.
 //! Also the effects every program shares: reading, writing and deleting files.
 
+use crate::context::Command;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
-use crate::judge::{Call, Command, Judge};
+use crate::judge::{Call, Judge};
 use crate::paths::{Place, is_artefact};
 use crate::pipes::{Flow, filtered, printed};
 use crate::programs;

@@ -68,6 +68,15 @@
 //! Bash {"command":"rm -rf scratch"} -> ""
 //! ```
 //!
+//! A directory that was there before is not made by `mkdir -p`:
+//!
+//! ```fires
+//! user: make the tests faster
+//! Read {"file_path":"/w/data/a.csv"} -> "1\tx"
+//! Bash {"command":"mkdir -p data"} -> ""
+//! Bash {"command":"git rm -q --cached x; rm -rf data"} -> ""
+//! ```
+//!
 //! Words about a command are no command:
 //!
 //! ```quiet
@@ -101,7 +110,10 @@ pub(crate) static RULE: Rule = Rule {
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     let mut own = Own::default();
     for call in session.calls() {
-        let Some(judgement) = call.judgement() else { continue };
+        let Some(judgement) = call.judgement() else {
+            own.see(call);
+            continue;
+        };
         report.judged(call);
         let effect = worst(judgement, |effect| !own.holds(session, call, effect));
         if let Some(effect) = effect {
@@ -166,39 +178,58 @@ struct Own {
 }
 
 impl Own {
+    /// A file that somebody reads was there.
+    fn see(&mut self, call: &SessionCall<'_>) {
+        if let Some(path) = call.path.as_ref().filter(|_| call.ended == Ended::Ok) {
+            self.seen.insert(path.clone());
+        }
+    }
+
+    /// Is the path, or something below it, known to be older than the session?
+    fn is_older(&self, path: &str) -> bool {
+        let inside = format!("{path}/");
+        let mut below = self.seen.range(inside.clone()..);
+        let is_seen =
+            self.seen.contains(path) || below.next().is_some_and(|seen| seen.starts_with(&inside));
+        is_seen && !self.paths.contains(path)
+    }
+
+    fn add(&mut self, path: String) {
+        if !self.is_older(&path) {
+            self.paths.insert(path);
+        }
+    }
+
     fn note(&mut self, call: &SessionCall<'_>, judgement: &Judgement) {
         let directory = call.directory();
         let at = |path: &str| resolve(directory.as_deref(), path);
         match call.role {
             ToolRole::Writes => {
-                if let Some(path) = call.path.as_ref().filter(|path| !self.seen.contains(*path)) {
-                    self.paths.insert(path.clone());
-                }
+                call.path.clone().into_iter().for_each(|path| self.add(path));
             }
-            ToolRole::Edits => self.seen.extend(call.path.clone()),
+            ToolRole::Edits => self.see(call),
             ToolRole::RunsShell => {
                 for command in &judgement.commands {
                     let words = command.args.iter().filter(|arg| !arg.dynamic);
                     let words = words.map(|arg| arg.text.as_str()).filter(|w| !w.starts_with('-'));
                     match command.program.as_str() {
-                        "mkdir" | "touch" | "tee" => self.paths.extend(words.map(at)),
+                        "mkdir" | "touch" | "tee" => words.for_each(|word| self.add(at(word))),
                         "git" => {
                             let words: Vec<_> = words.collect();
                             if let ["clone", _, to] | ["worktree", "add", to, ..] = words[..] {
-                                self.paths.insert(at(to));
+                                self.add(at(to));
                             }
                             if let ["init", to] = words[..] {
-                                self.paths.insert(at(to));
+                                self.add(at(to));
                             }
                         }
-                        "cp" | "mv" => self.paths.extend(words.last().map(at)),
                         _ => {}
                     }
                 }
                 if let Some(command) = call.command() {
                     for effect in file_effects(&command) {
                         if let FileEffect::Written(path) = effect {
-                            self.paths.insert(at(&path));
+                            self.add(at(&path));
                         }
                     }
                 }
