@@ -64,7 +64,21 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 }
             }
         }
-        "vim" | "nano" | "ex" | "ed" => {
+        "vim" | "vi" | "nvim" | "nano" | "ex" | "ed" => {
+            // `-c '!command'` and `+!command`.
+            let mut previous = "";
+            for arg in run.args {
+                let given = arg
+                    .text
+                    .strip_prefix('+')
+                    .or(Some(arg.text.as_str()).filter(|_| matches!(previous, "-c" | "--cmd")));
+                if let Some(command) =
+                    given.and_then(|text| text.trim_start_matches(':').strip_prefix('!'))
+                {
+                    run.shell_text(command);
+                }
+                previous = arg.text.as_str();
+            }
             for arg in (Grammar { short: "cSsu", ..Grammar::default() }).parse(run.args).operands {
                 let place = run.judge.place(&arg.text);
                 if matches!(place.scope, Scope::System) || write::persists(&place.path).is_some() {
@@ -123,6 +137,8 @@ mod tests {
                 ": > /var/log/syslog",
                 "echo x > /dev/sda",
                 "echo x > .git/HEAD",
+                "vim -es -c '!rm -rf src' -c q",
+                "chronic rm -rf src",
                 "echo b > /proc/sysrq-trigger",
             ],
             &[
@@ -133,6 +149,7 @@ mod tests {
                 "echo x > /data/f",
                 ": > src/x.rs",
                 "> src/x.rs",
+                "cp /dev/null src/x.rs",
                 "cat > .claude/settings.json <<E\n{}\nE",
             ],
             &[
