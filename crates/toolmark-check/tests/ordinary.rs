@@ -15,8 +15,8 @@ fn shared() -> Option<PathBuf> {
 }
 
 fn files(directory: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(directory).unwrap() {
-        let path = entry.unwrap().path();
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
         if path.is_dir() {
             files(&path, found);
         } else if !path.ends_with("truth.json") && !path.ends_with("MANIFEST.tsv") {
