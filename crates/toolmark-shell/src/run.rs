@@ -111,7 +111,10 @@ impl Judge<'_> {
         }
         let name = program_name(&first.text);
         // `./x.sh` after `curl -o x.sh`.
-        if first.text.contains('/') && self.downloads.contains(&self.place(&first.text).path) {
+        if !self.downloads.is_empty()
+            && first.text.contains('/')
+            && self.downloads.contains(&self.place(&first.text).path)
+        {
             self.push(
                 call,
                 &name,
