@@ -43,6 +43,23 @@
 //! Write {"file_path":"/home/me/other/notes.md","content":"x"} -> "ok"
 //! ```
 //!
+//! A path of the project names nothing outside of it:
+//!
+//! ```fires
+//! cwd: /home/me/app
+//! user: fix /home/me/app/src/a.rs
+//! Write {"file_path":"/home/me/other/notes.md","content":"x"} -> "ok"
+//! ```
+//!
+//! Named once, in the user's words:
+//!
+//! ```quiet
+//! user: copy the theme to the .acme/themes folder
+//! Bash {"command":"cp dark.json ~/.acme/themes/one.json"} -> ""
+//! user: and delete it again
+//! Bash {"command":"rm ~/.acme/themes/one.json"} -> ""
+//! ```
+//!
 //! The agent's own plan:
 //!
 //! ```quiet
@@ -86,7 +103,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
                 .then_some((effect, path))
         });
         let Some((effect, path)) = found else { continue };
-        if user_named(session, call.event, &path) {
+        if user_named(session, call.event, &path, &cwd) {
             continue;
         }
         let deed = if effect.kind == Kind::Delete { "deletes" } else { "writes" };
@@ -133,26 +150,26 @@ fn is_kept(path: &str) -> bool {
     OWN.iter().any(|own| path.contains(own)) || path.contains("/tmp/") || path.contains("/temp/")
 }
 
-/// Did the user name the place, or a directory it lies in?
-fn user_named(session: &Session<'_>, event: usize, path: &str) -> bool {
-    /// So much of a message is read.
-    const LONGEST: usize = 64 << 10;
+/// Did the user name the place, or a directory it lies in? What was named once
+/// holds for the rest of the session.
+fn user_named(session: &Session<'_>, event: usize, path: &str, cwd: &str) -> bool {
+    /// So many messages are read, and so much of each.
+    const MESSAGES: usize = 64;
+    const LONGEST: usize = 8 << 10;
     let mut places = Vec::new();
     let mut part = path;
-    while let Some((parent, name)) = part.rsplit_once('/') {
-        // A short path would be found in any text.
-        if part.matches('/').count() < 2 && !part.starts_with('~') || name.is_empty() {
-            break;
-        }
-        places.push(part);
-        part = parent;
+    // A place of one part would be found in any text, as would one that the
+    // project lies in too.
+    while !is_below(cwd, part) && part.trim_start_matches(['~', '/']).contains('/') {
+        places.push(part.trim_start_matches(['~', '/']));
+        part = part.rsplit_once('/').map_or("", |(parent, _)| parent);
     }
+    places.extend(path.rsplit('/').next().filter(|name| name.len() > 4));
     let events = session.events().get(..event).unwrap_or_default();
-    events.iter().rev().filter(|event| event.starts_turn()).take(8).any(|event| {
+    events.iter().rev().filter(|event| event.starts_turn()).take(MESSAGES).any(|event| {
         let Some(text) = &event.text else { return false };
         let text = text.plain();
         let text = text.get(..LONGEST).unwrap_or(&text);
         places.iter().any(|place| text.contains(place))
-            || path.rsplit('/').next().is_some_and(|name| name.len() > 4 && text.contains(name))
     })
 }
