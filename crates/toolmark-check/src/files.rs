@@ -163,7 +163,7 @@ impl Files {
             },
             ToolRole::RunsShell => {
                 if call.ended == Ended::Ok {
-                    effects(session, call).into_iter().for_each(|(path, _)| touch(path));
+                    effects(call).into_iter().for_each(|(path, _)| touch(path));
                 }
                 if !call.only_looks() {
                     self.barriers.push(call.index);
@@ -241,12 +241,10 @@ fn at_home(session: &Session<'_>, path: &str) -> String {
 }
 
 /// What a shell command surely did, with resolved paths.
-fn effects(session: &Session<'_>, call: &SessionCall<'_>) -> Vec<(String, Known)> {
+fn effects(call: &SessionCall<'_>) -> Vec<(String, Known)> {
     let Some(command) = call.command() else { return Vec::new() };
-    let directory = call.spec.and_then(|spec| spec.directory.text(call.args()?));
-    let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
-    let directory = directory.map(|dir| resolve(cwd.as_deref(), dir));
-    let directory = directory.as_deref().or(cwd.as_deref());
+    let directory = call.directory();
+    let directory = directory.as_deref();
     let known = |effect| match effect {
         FileEffect::Written(path) => (resolve(directory, &path), Known::Exists),
         FileEffect::Removed(path) => (resolve(directory, &path), Known::Absent),
@@ -289,7 +287,7 @@ fn after(session: &Session<'_>, path: &str, call: &SessionCall<'_>, before: Snap
         }
         (ToolRole::Patches, Ended::Ok) => patched(session, path, call, before),
         (ToolRole::RunsShell, _) => {
-            let found = effects(session, call).into_iter().rev().find(|(file, _)| file == path);
+            let found = effects(call).into_iter().rev().find(|(file, _)| file == path);
             found.map_or(before, |(_, known)| shown(known))
         }
         _ => uncertain(),

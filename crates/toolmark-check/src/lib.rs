@@ -21,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod awareness;
 mod checker;
 pub mod error_class;
 pub mod files;
@@ -31,6 +32,7 @@ pub mod path;
 mod report;
 pub mod rule;
 mod rules;
+pub mod scan;
 pub mod schema;
 mod scorecard;
 pub mod session;

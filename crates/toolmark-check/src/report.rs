@@ -21,6 +21,7 @@ pub struct Draft {
     confidence: Option<Confidence>,
     remedy: Option<String>,
     bucket: Option<String>,
+    without_arguments: bool,
     evidence: Vec<Evidence>,
 }
 
@@ -36,6 +37,7 @@ impl Draft {
             confidence: None,
             remedy: None,
             bucket: None,
+            without_arguments: false,
             evidence: Vec::new(),
         }
     }
@@ -72,6 +74,13 @@ impl Draft {
     #[must_use]
     pub fn bucket(mut self, bucket: impl Into<String>) -> Self {
         self.bucket = Some(bucket.into());
+        self
+    }
+
+    /// The call's arguments are not to be repeated.
+    #[must_use]
+    pub fn without_arguments(mut self) -> Self {
+        self.without_arguments = true;
         self
     }
 
@@ -192,7 +201,11 @@ impl Report<'_, '_> {
             return;
         }
         let about = draft.about.unwrap_or_else(|| draft.message.clone());
-        let mut evidence = vec![self.session.evidence(Role::Violation, about, call)];
+        let mut violation = self.session.evidence(Role::Violation, about, call);
+        if draft.without_arguments {
+            violation.call.iter_mut().for_each(|call| call.args = None);
+        }
+        let mut evidence = vec![violation];
         evidence.extend(draft.evidence);
         self.gathered.findings.push(Finding {
             code: self.rule.code,

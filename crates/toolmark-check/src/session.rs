@@ -13,6 +13,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use toolmark_grade::{CallRef, Evidence, Role, excerpt};
+use toolmark_shell::{Context, Judgement, judge, judge_write};
 use toolmark_trace::{
     Actor, At, Call, Event, EventKind, Form, Location, Status, ToolDefinition, Trajectory,
 };
@@ -64,6 +65,9 @@ pub struct SessionCall<'a> {
     pub event: usize,
     /// The file or directory it names, resolved.
     pub path: Option<String>,
+    /// The working directory of the session.
+    cwd: Option<Rc<str>>,
+    judgement: OnceCell<Option<Judgement>>,
 }
 
 impl<'a> SessionCall<'a> {
@@ -88,6 +92,55 @@ impl<'a> SessionCall<'a> {
         match self.spec?.command.get(self.args()?)? {
             Value::String(text) => Some(Cow::Borrowed(text)),
             Value::Array(words) => Some(Cow::Owned(command_line(words))),
+            _ => None,
+        }
+    }
+
+    /// The directory its command runs in.
+    #[must_use]
+    pub fn directory(&self) -> Option<Cow<'_, str>> {
+        let own = self.spec.and_then(|spec| spec.directory.text(self.args()?));
+        match own {
+            Some(own) => Some(Cow::Owned(resolve(self.cwd.as_deref(), own))),
+            None => self.cwd.as_deref().map(Cow::Borrowed),
+        }
+    }
+
+    /// What its command or its write does: worked out when first asked for.
+    /// `None` for calls that neither run a command nor write a file.
+    #[must_use]
+    pub fn judgement(&self) -> Option<&Judgement> {
+        self.judgement.get_or_init(|| self.judged(&[], &[])).as_ref()
+    }
+
+    /// The same, where earlier calls downloaded files or put secrets into them.
+    #[must_use]
+    pub fn judged(&self, downloads: &[String], copies: &[String]) -> Option<Judgement> {
+        let directory = self.directory();
+        let root: Option<&str> = self.cwd.as_deref().filter(|cwd| is_project(cwd));
+        let roots: &[&str] = root.as_slice();
+        let cwd = directory.as_deref();
+        // A directory that is itself the root needs no other.
+        let roots = if cwd == root { &[] } else { roots };
+        let context = Context { cwd, roots, downloads, copies, ..Context::default() };
+        match self.role {
+            ToolRole::RunsShell => Some(judge(&self.command()?, &context)),
+            ToolRole::Writes | ToolRole::Edits => {
+                Some(judge_write(self.path.as_deref()?, &context))
+            }
+            ToolRole::Patches => {
+                let patch = self.patch()?;
+                let files = crate::patch::parse(&patch);
+                let all = files.iter().map(|file| judge_write(file.path, &context));
+                all.reduce(|mut all, one| {
+                    if one.decision > all.decision {
+                        all.decision = one.decision;
+                        all.reason = one.reason;
+                    }
+                    all.effects.extend(one.effects);
+                    all
+                })
+            }
             _ => None,
         }
     }
@@ -160,6 +213,18 @@ impl<'a> SessionCall<'a> {
             || self.role.only_looks()
             || self.command().is_some_and(|command| crate::shell::only_looks(&command))
     }
+}
+
+/// May a directory be the root of a project? A home directory, one for
+/// temporary files and the top of the file system are not.
+fn is_project(directory: &str) -> bool {
+    let mut parts = directory.split('/').filter(|part| !part.is_empty());
+    !matches!(
+        (parts.next(), parts.next(), parts.next()),
+        (None, ..)
+            | (Some("tmp" | "home" | "Users" | "root"), None, _)
+            | (Some("home" | "Users"), Some(_), None)
+    )
 }
 
 /// A text and what replaces it.
@@ -260,7 +325,7 @@ impl<'a> Session<'a> {
                 _ => {}
             }
         }
-        let cwd = trajectory.cwd.as_ref().map(|cwd| cwd.get());
+        let cwd: Option<Rc<str>> = trajectory.cwd.as_ref().map(|cwd| cwd.get().as_ref().into());
         let mut names: HashMap<(&str, Option<&str>), Named<'a>> = HashMap::new();
         let mut calls = Vec::with_capacity(trajectory.calls.len());
         for ((index, call), (event, turn)) in trajectory.calls.iter().enumerate().zip(places) {
@@ -289,6 +354,8 @@ impl<'a> Session<'a> {
                 turn,
                 event,
                 path,
+                cwd: cwd.clone(),
+                judgement: OnceCell::new(),
             });
         }
         Self { trajectory, toolset, calls, files: OnceCell::new() }

@@ -1,9 +1,14 @@
-//! What rules ask about shell commands. All of it in one place, so that how
-//! commands are read can change without any rule noticing.
+//! What rules ask about shell commands, over the parser and the judge of
+//! `toolmark_shell`. All of it in one place, so that how commands are read can
+//! change without any rule noticing.
 //!
-//! Words are split as a shell does; whatever goes beyond that (substitutions,
-//! here-documents, compound commands) makes a script *opaque*: nothing is
-//! claimed about what it leaves alone.
+//! A script that goes beyond a list of simple commands (substitutions,
+//! here-documents, compound commands) is *opaque*: nothing is claimed about
+//! what it leaves alone.
+
+use crate::path::resolve;
+use toolmark_shell::ir::{self, Node, Operator, Part, RedirectionKind, Word};
+use toolmark_shell::{commands, parse};
 
 /// A longer text is not looked at.
 const LONGEST: usize = 64 << 10;
@@ -11,8 +16,10 @@ const LONGEST: usize = 64 << 10;
 /// A command with its words and where its output goes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Simple {
-    /// The words, quotes removed.
+    /// The words, quotes removed; variables stand as they were written.
     pub words: Vec<String>,
+    /// The variables set for it alone, or for the rest of the script.
+    pub assigned: Vec<String>,
     /// The files its output goes to.
     pub outputs: Vec<String>,
 }
@@ -29,118 +36,64 @@ pub struct Script {
 /// Splits a text into its simple commands.
 #[must_use]
 pub fn simple_commands(text: &str) -> Script {
-    let mut script = Script::default();
     if text.len() > LONGEST {
-        script.opaque = true;
-        return script;
+        return Script { opaque: true, ..Script::default() };
     }
-    let mut splitter = Splitter::default();
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\'' => {
-                splitter.in_word = true;
-                splitter.word.extend(chars.by_ref().take_while(|c| *c != '\''));
-            }
-            '"' => {
-                splitter.in_word = true;
-                while let Some(c) = chars.next() {
-                    match c {
-                        '"' => break,
-                        '\\' => splitter.word.extend(chars.next()),
-                        '$' if chars.peek() == Some(&'(') => script.opaque = true,
-                        '`' => script.opaque = true,
-                        c => splitter.word.push(c),
-                    }
-                }
-            }
-            '\\' => match chars.next() {
-                Some('\n') | None => {}
-                Some(c) => splitter.push(c),
-            },
-            '$' | '<' if chars.peek() == Some(&'(') => script.opaque = true,
-            '`' | '(' | ')' => script.opaque = true,
-            '<' if chars.peek() == Some(&'<') => script.opaque = true,
-            '<' => splitter.end_word(),
-            '>' => {
-                // `2>` and `&>`: the number is no word of the command.
-                if splitter.word.chars().all(|c| c.is_ascii_digit()) {
-                    splitter.word.clear();
-                    splitter.in_word = false;
-                }
-                splitter.end_word();
-                // `>>` and `>|`.
-                let _ = chars.next_if(|c| matches!(c, '>' | '|'));
-                splitter.output = Output::Next;
-                if chars.next_if_eq(&'&').is_some() {
-                    splitter.output = Output::Stream;
-                }
-            }
-            '&' if chars.peek() == Some(&'>') => splitter.end_word(),
-            ';' | '\n' | '|' | '&' => {
-                splitter.end_command(&mut script);
-            }
-            '#' if !splitter.in_word => while chars.next_if(|c| *c != '\n').is_some() {},
-            c if c.is_whitespace() => splitter.end_word(),
-            c => splitter.push(c),
+    let script = parse(text);
+    let all = commands(&script);
+    let mut out = Script { opaque: script.partial.is_some(), ..Script::default() };
+    for stage in script.items.iter().flat_map(|item| &item.pipeline.stages) {
+        match stage {
+            Node::Simple(command) => out.commands.push(simple(command)),
+            Node::Compound(_) => out.opaque = true,
         }
     }
-    splitter.end_command(&mut script);
-    script
+    out.opaque |= all.iter().any(|visit| {
+        let mut redirections = visit.command.redirections.iter();
+        visit.position.nested || redirections.any(|r| r.kind == RedirectionKind::HereDocument)
+    });
+    out
 }
 
-/// Where the next word goes.
-#[derive(Default, Clone, Copy, PartialEq)]
-enum Output {
-    #[default]
-    None,
-    /// It is the file the output goes to.
-    Next,
-    /// It is a stream of the command's own.
-    Stream,
+fn simple(command: &ir::Simple) -> Simple {
+    let outputs = command.redirections.iter().filter(|redirection| {
+        matches!(redirection.kind, RedirectionKind::Write | RedirectionKind::Append)
+    });
+    Simple {
+        words: command.words.iter().map(shown).collect(),
+        assigned: command.assignments.iter().map(|assignment| assignment.name.clone()).collect(),
+        outputs: outputs.map(|redirection| shown(&redirection.target)).collect(),
+    }
 }
 
-#[derive(Default)]
-struct Splitter {
-    word: String,
-    in_word: bool,
-    output: Output,
-    current: Simple,
-}
-
-impl Splitter {
-    fn push(&mut self, c: char) {
-        self.in_word = true;
-        self.word.push(c);
-    }
-
-    fn end_word(&mut self) {
-        if !std::mem::take(&mut self.in_word) {
-            return;
-        }
-        let word = std::mem::take(&mut self.word);
-        match std::mem::take(&mut self.output) {
-            Output::None => self.current.words.push(word),
-            Output::Next => self.current.outputs.push(word),
-            Output::Stream => {}
+/// A word without its quotes.
+fn shown(word: &Word) -> String {
+    let mut out = String::new();
+    for part in &word.parts {
+        match part {
+            Part::Text { text, .. } => out.push_str(text),
+            Part::Parameter { name, .. } => {
+                out.push('$');
+                out.push_str(name);
+            }
+            Part::Command { .. } | Part::Process(_) | Part::Arithmetic(_) => out.push_str("$()"),
         }
     }
-
-    fn end_command(&mut self, script: &mut Script) {
-        self.end_word();
-        self.output = Output::None;
-        let command = std::mem::take(&mut self.current);
-        if !command.words.is_empty() || !command.outputs.is_empty() {
-            script.commands.push(command);
-        }
-    }
+    out
 }
 
 /// Programs that change no file, whatever their arguments.
 const LOOKING: &[&str] = &[
+    ":",
+    "[",
     "basename",
+    "break",
     "cat",
     "cd",
+    "cmp",
+    "column",
+    "comm",
+    "continue",
     "cut",
     "date",
     "df",
@@ -150,28 +103,44 @@ const LOOKING: &[&str] = &[
     "echo",
     "egrep",
     "env",
+    "exit",
+    "expr",
     "false",
     "fgrep",
     "file",
+    "fold",
+    "free",
     "grep",
     "head",
+    "hexdump",
     "hostname",
     "id",
     "jq",
     "ls",
+    "lsof",
     "md5sum",
     "nl",
+    "nproc",
     "od",
+    "paste",
+    "pgrep",
     "printenv",
     "printf",
     "ps",
     "pwd",
+    "read",
     "readlink",
     "realpath",
+    "rev",
     "rg",
+    "seq",
+    "set",
+    "sha1sum",
     "sha256sum",
     "sleep",
     "stat",
+    "strings",
+    "tac",
     "tail",
     "test",
     "tr",
@@ -180,55 +149,112 @@ const LOOKING: &[&str] = &[
     "type",
     "uname",
     "uniq",
+    "wait",
     "wc",
     "which",
     "whoami",
-    "[",
+    "zcat",
 ];
 
 /// Commands of git that change neither files nor history.
 const LOOKING_GIT: &[&str] = &[
     "blame",
     "cat-file",
+    "count-objects",
     "describe",
     "diff",
+    "for-each-ref",
     "grep",
     "log",
     "ls-files",
+    "ls-remote",
     "ls-tree",
     "merge-base",
-    "reflog",
+    "name-rev",
     "rev-list",
     "rev-parse",
     "shortlog",
     "show",
+    "show-ref",
     "status",
 ];
 
 /// Is it certain that a command changes no file?
 #[must_use]
 pub fn only_looks(text: &str) -> bool {
-    let script = simple_commands(text);
-    !script.opaque && script.commands.iter().all(looks)
+    if text.len() > LONGEST {
+        return false;
+    }
+    let script = parse(text);
+    if script.partial.is_some() {
+        return false;
+    }
+    let into_files = |redirections: &[ir::Redirection]| {
+        redirections.iter().any(|redirection| {
+            let writes =
+                matches!(redirection.kind, RedirectionKind::Write | RedirectionKind::Append);
+            writes && redirection.target.literal().is_none_or(|file| !is_sink(&file))
+        })
+    };
+    let compound = script.items.iter().flat_map(|item| &item.pipeline.stages).any(
+        |stage| matches!(stage, Node::Compound(compound) if into_files(&compound.redirections)),
+    );
+    let visits = commands(&script);
+    !compound
+        && visits.iter().all(|visit| {
+            // A compound command inside another may send its output anywhere.
+            !into_files(&visit.command.redirections) && looks(&simple(visit.command))
+        })
+        && !nested_output(&script)
+}
+
+/// Does a compound command inside another send its output to a file? They are
+/// not told apart: any is taken for one that does.
+fn nested_output(script: &ir::Script) -> bool {
+    let mut open: Vec<(&ir::Script, bool)> = vec![(script, false)];
+    while let Some((script, inside)) = open.pop() {
+        for stage in script.items.iter().flat_map(|item| &item.pipeline.stages) {
+            let Node::Compound(compound) = stage else { continue };
+            if inside && !compound.redirections.is_empty() {
+                return true;
+            }
+            match &compound.kind {
+                ir::CompoundKind::Subshell(inner) | ir::CompoundKind::Group(inner) => {
+                    open.push((inner, true));
+                }
+                ir::CompoundKind::Branches(inner) | ir::CompoundKind::Case { arms: inner, .. } => {
+                    open.extend(inner.iter().map(|inner| (inner, true)));
+                }
+                ir::CompoundKind::For { body, .. } => open.push((body, true)),
+                // What a function does shows where it is called: not here.
+                ir::CompoundKind::Function { .. } => return true,
+                ir::CompoundKind::Test(_) => {}
+            }
+        }
+    }
+    false
+}
+
+fn is_sink(file: &str) -> bool {
+    matches!(file, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
 }
 
 fn looks(command: &Simple) -> bool {
-    if command.outputs.iter().any(|file| file != "/dev/null") {
+    // Variables may name the programs that others start.
+    let names_program = |name: &String| {
+        name.starts_with("GIT_") || name.starts_with("LD_") || name.ends_with("PAGER")
+    };
+    if command.assigned.iter().any(|name| names_program(name) || name == "PATH") {
         return false;
     }
     let words: Vec<&str> = command.words.iter().map(String::as_str).collect();
-    match words.as_slice() {
+    looking_words(&words)
+}
+
+fn looking_words(words: &[&str]) -> bool {
+    match words {
         [] => true,
-        ["git", rest @ ..] => {
-            let mut rest = rest.iter().copied();
-            let mut verb = rest.next();
-            while matches!(verb, Some("-C")) {
-                rest.next();
-                verb = rest.next();
-            }
-            let quiet = !rest.any(|word| word.starts_with("--output") || word == "-o");
-            verb.is_some_and(|verb| verb == "--no-pager" || LOOKING_GIT.contains(&verb)) && quiet
-        }
+        ["git", rest @ ..] => looking_git(rest),
         ["find", rest @ ..] => !rest.iter().any(|word| {
             matches!(*word, "-delete" | "-exec" | "-execdir" | "-ok" | "-okdir")
                 || word.starts_with("-fprint")
@@ -237,12 +263,59 @@ fn looks(command: &Simple) -> bool {
         ["sed", rest @ ..] => !rest
             .iter()
             .any(|w| w.starts_with("-i") || w.starts_with("--in-place") || w.contains('w')),
+        ["awk" | "gawk" | "mawk", rest @ ..] => {
+            !rest.iter().any(|w| w.contains(['>', '|']) || w.contains("system") || *w == "-i")
+        }
         ["sort", rest @ ..] => {
             !rest.iter().any(|w| w.starts_with("-o") || w.starts_with("--output"))
         }
         ["rg", rest @ ..] => !rest.iter().any(|w| w.starts_with("--pre")),
+        ["tree", rest @ ..] => !rest.contains(&"-o"),
+        ["xargs", rest @ ..] => {
+            let inner = rest.iter().position(|w| !w.starts_with('-')).unwrap_or(rest.len());
+            let plain = rest.iter().take(inner).all(|w| matches!(*w, "-0" | "-r" | "-t"));
+            plain && looking_words(rest.get(inner..).unwrap_or_default())
+        }
+        ["timeout", limit, rest @ ..] if limit.starts_with(|c: char| c.is_ascii_digit()) => {
+            !rest.is_empty() && looking_words(rest)
+        }
+        ["command", "-v", ..] => true,
+        ["time", rest @ ..] => looking_words(rest),
         ["env", _, ..] => false,
         [name, ..] => LOOKING.contains(name),
+    }
+}
+
+fn looking_git(words: &[&str]) -> bool {
+    let mut rest = words.iter().copied();
+    let mut verb = rest.next();
+    loop {
+        match verb {
+            Some("-C") => {
+                rest.next();
+                verb = rest.next();
+            }
+            Some("--no-pager" | "--no-optional-locks") => verb = rest.next(),
+            _ => break,
+        }
+    }
+    let rest: Vec<&str> = rest.collect();
+    if rest.iter().any(|word| word.starts_with("--output") || *word == "-o" || *word == "-O") {
+        return false;
+    }
+    match (verb, rest.as_slice()) {
+        (Some("branch"), rest) => rest.iter().all(|word| {
+            matches!(*word, "-a" | "-r" | "-v" | "-vv" | "--list" | "--all" | "--show-current")
+        }),
+        (Some("remote"), ["-v" | "--verbose"] | []) => true,
+        (Some("remote"), ["show" | "get-url", ..]) => true,
+        (Some("stash" | "worktree"), ["list", ..]) | (Some("stash"), ["show", ..]) => true,
+        (Some("reflog"), [] | ["show", ..]) => true,
+        (Some("reflog"), [first, ..]) => first.starts_with('-'),
+        (Some("config"), ["--get" | "--list" | "-l" | "--get-all", ..]) => true,
+        (Some("tag"), [] | ["-l" | "--list", ..]) => true,
+        (Some(verb), _) => LOOKING_GIT.contains(&verb) || verb == "--version",
+        (None, _) => true,
     }
 }
 
@@ -255,28 +328,67 @@ pub enum FileEffect {
     Removed(String),
 }
 
-/// What a command surely does to files, with paths as it names them. Nothing is
-/// claimed about scripts that change the directory or hold more than is seen.
+/// What a command surely does to files, with paths as it names them; those
+/// behind a `cd` are seen from where the script starts. Nothing is claimed
+/// about what may not run.
 #[must_use]
 pub fn file_effects(text: &str) -> Vec<FileEffect> {
-    let script = simple_commands(text);
     let mut effects = Vec::new();
-    let is_plain = |word: &str| !word.contains(['*', '?', '[', '{', '$', '~']);
-    if script.opaque || script.commands.iter().any(|c| c.words.first().is_some_and(|w| w == "cd")) {
+    if text.len() > LONGEST {
         return effects;
     }
-    for command in &script.commands {
-        let written = command.outputs.iter().filter(|file| !file.starts_with("/dev/"));
-        effects.extend(written.filter(|f| is_plain(f)).cloned().map(FileEffect::Written));
-        let Some((name, words)) = command.words.split_first() else { continue };
-        let files = words.iter().filter(|word| !word.starts_with('-') && is_plain(word)).cloned();
-        match name.as_str() {
-            "rm" | "unlink" => effects.extend(files.map(FileEffect::Removed)),
-            "touch" | "tee" => effects.extend(files.map(FileEffect::Written)),
-            _ => {}
+    let script = parse(text);
+    if script.partial.is_some() || commands(&script).iter().any(|visit| visit.position.nested) {
+        return effects;
+    }
+    let mut directory: Option<String> = None;
+    let mut before = Operator::Then;
+    for item in &script.items {
+        let (after, stages) = (item.after, &item.pipeline.stages);
+        let is_sure = !matches!(before, Operator::Or) && after != Operator::Background;
+        before = after;
+        for stage in stages {
+            let Node::Simple(command) = stage else { return effects };
+            let command = simple(command);
+            let Some((name, words)) = command.words.split_first() else {
+                continue;
+            };
+            match (name.as_str(), words) {
+                ("cd", [to]) if is_plain(to) && after == Operator::And && stages.len() == 1 => {
+                    directory = Some(resolve(directory.as_deref(), to));
+                    continue;
+                }
+                // Where the rest of it happens is not known.
+                ("cd" | "pushd" | "popd", _) => return effects,
+                _ => {}
+            }
+            if !is_sure {
+                continue;
+            }
+            let here = |file: &String| resolve_from(directory.as_deref(), file);
+            let written = command.outputs.iter().filter(|file| !file.starts_with("/dev/"));
+            let written = written.filter(|f| is_plain(f));
+            effects.extend(written.map(|file| FileEffect::Written(here(file))));
+            let files = words.iter().filter(|word| !word.starts_with('-') && is_plain(word));
+            match name.as_str() {
+                "rm" | "unlink" => effects.extend(files.map(|f| FileEffect::Removed(here(f)))),
+                "touch" | "tee" => effects.extend(files.map(|f| FileEffect::Written(here(f)))),
+                _ => {}
+            }
         }
     }
     effects
+}
+
+fn is_plain(word: &str) -> bool {
+    !word.contains(['*', '?', '[', '{', '$', '~'])
+}
+
+fn resolve_from(directory: Option<&str>, file: &str) -> String {
+    match directory {
+        Some(directory) => resolve(Some(directory), file),
+        None => file.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -292,6 +404,10 @@ mod tests {
         assert!(!script.opaque);
         assert!(simple_commands("cat <<EOF\nx\nEOF").opaque);
         assert!(simple_commands("echo \"$(rm x)\"").opaque);
+        assert!(simple_commands("for x in 1 2; do rm $x; done").opaque);
+        let script = simple_commands("A=1 make \"$X\"/y");
+        assert_eq!(script.commands[0].words, ["make", "$X/y"]);
+        assert_eq!(script.commands[0].assigned, ["A"]);
     }
 
     #[test]
@@ -302,9 +418,14 @@ mod tests {
             ("echo x > a.txt", vec![written("a.txt")]),
             ("rm -f a b", vec![removed("a"), removed("b")]),
             ("ls | tee out 2>/dev/null", vec![written("out")]),
-            ("cd x && rm a", vec![]),
+            ("cat > a.py <<'E'\nrm b\nE", vec![written("a.py")]),
+            ("cd x && rm a", vec![removed("x/a")]),
+            ("cd /x && cd y && rm a /b", vec![removed("/x/y/a"), removed("/b")]),
+            ("cd x; rm a", vec![]),
             ("rm *.o $X", vec![]),
             ("echo $(rm a)", vec![]),
+            ("test -e a || rm a", vec![]),
+            ("if x; then rm a; fi", vec![]),
         ] {
             assert_eq!(file_effects(text), want, "{text}");
         }
@@ -317,12 +438,18 @@ mod tests {
             "cat a | head -3",
             "git status && git log -3",
             "git -C /w diff",
+            "git --no-pager branch -a",
             "find . -name '*.rs'",
             "grep -rn x . 2>/dev/null",
             "sed -n '1,20p' a.rs",
             "cd /w; pwd",
             "sort a | uniq -c",
             "rg 'a|b' src",
+            "echo $(cat a)",
+            "for f in a b; do cat $f; done",
+            "find . -name x | xargs grep y",
+            "N=3; head -$N a",
+            "cat <<E\nrm a\nE",
         ] {
             assert!(only_looks(text), "{text}");
         }
@@ -332,6 +459,8 @@ mod tests {
             "echo x > a",
             "cat a >> b",
             "git checkout .",
+            "git branch x",
+            "git stash",
             "find . -delete",
             "sed -i s/a/b/ x",
             "sort -o a a",
@@ -341,11 +470,16 @@ mod tests {
             "ls & cargo fmt",
             "ls\nmake",
             "cat <<E > a\nE",
+            "cat <<E\n$(rm a)\nE",
+            "{ cat a; } > b",
+            "if true; then (cat a) > b; fi",
             "echo x >| a",
             "echo x &> a",
             "sed -n 'w out' a",
             "git diff --output=a",
+            "find . | xargs rm",
             "X=1 make",
+            "GIT_PAGER=x git log",
         ] {
             assert!(!only_looks(text), "{text}");
         }

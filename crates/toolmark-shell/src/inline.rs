@@ -282,10 +282,11 @@ fn literal_call(
         }
         return;
     }
-    let path = Arg::plain(text);
+    let mut path = Arg::plain(text);
     let wrapped = code.trim_end().trim_end_matches("(").trim_end();
-    let of_path =
-        wrapped.strip_suffix("Path").or_else(|| wrapped.strip_suffix("glob.glob")).unwrap_or(code);
+    let of_path = wrapped.strip_suffix("Path").or_else(|| wrapped.strip_suffix("glob.glob"));
+    let of_path = of_path.or_else(|| wrapped.strip_suffix("glob")).unwrap_or(code);
+    path.glob = wrapped.ends_with("glob");
     if calls(of_path, DELETES_TREE).is_some() {
         run.judge.delete(&path, true, run.name, call);
     } else if calls(of_path, DELETES_FILE).is_some() {

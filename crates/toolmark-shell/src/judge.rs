@@ -1,6 +1,7 @@
 //! The judge: walks a script in the order it would run, follows the working
 //! directory, variables and pipes, and collects effects.
 
+use crate::context::{Command, Context, Judgement};
 use crate::decision::{Decision, decide, of_effect};
 use crate::effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 use crate::expand::{Arg, Value, Variables, expand};
@@ -11,70 +12,6 @@ use crate::ir::{
 use crate::parse::parse;
 use crate::paths::{Place, is_harmless_device};
 use crate::pipes::{Flow, makes_temporary};
-use serde::Serialize;
-
-/// What is known about the place a command runs in. The default is the root of
-/// a git work tree outside the home and temp directories.
-#[derive(Clone, Copy, Default)]
-pub struct Context<'a> {
-    /// The working directory.
-    pub cwd: Option<&'a str>,
-    /// The directories that may be written to; empty means the working directory.
-    pub roots: &'a [&'a str],
-    /// The home directory.
-    pub home: Option<&'a str>,
-    /// Further directories for temporary files.
-    pub temp: &'a [&'a str],
-    /// Programs that only run the command behind them.
-    pub wrappers: &'a [&'a str],
-    /// What is known about files.
-    pub facts: Option<&'a dyn Facts>,
-}
-
-impl std::fmt::Debug for Context<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Context")
-            .field("cwd", &self.cwd)
-            .field("roots", &self.roots)
-            .field("home", &self.home)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Facts a caller may know about files; `None` is "not known".
-pub trait Facts {
-    /// Whether the file is under version control.
-    fn tracked(&self, path: &str) -> Option<bool>;
-    /// Whether the file exists.
-    fn exists(&self, path: &str) -> Option<bool>;
-}
-
-/// What a command would do, and whether it should.
-#[derive(Debug, Clone, Serialize)]
-pub struct Judgement {
-    /// The decision.
-    pub decision: Decision,
-    /// What it would do.
-    pub effects: Vec<Effect>,
-    /// How much of the text was understood.
-    pub coverage: Coverage,
-    /// Why, in one line.
-    pub reason: String,
-    /// The commands that would run, the inner ones of wrappers too.
-    #[serde(skip)]
-    pub commands: Vec<Command>,
-}
-
-/// A command that would run.
-#[derive(Debug, Clone)]
-pub struct Command {
-    /// The program without its directory.
-    pub program: String,
-    /// Its arguments.
-    pub args: Vec<Arg>,
-    /// The byte range of the command it stands in.
-    pub span: (usize, usize),
-}
 
 /// How deep texts inside texts are followed.
 const DEPTH: usize = 8;
@@ -87,6 +24,7 @@ pub fn judge(command: &str, context: &Context<'_>) -> Judgement {
     let mut judge = Judge::new(context);
     judge.note(script.partial);
     judge.script(&script, &Call::default());
+    judge.run_traps();
     if script.partial == Some(Partial::TooDeep) {
         // The part that was not read may hold anything: look for words.
         fallback::scan(command, &mut judge);
@@ -123,6 +61,8 @@ pub(crate) struct Judge<'c> {
     /// Files that were downloaded, and files that hold secrets.
     pub(crate) downloads: Vec<String>,
     pub(crate) copies: Vec<String>,
+    /// Texts to run when everything else has run.
+    traps: Vec<(String, Call)>,
     pub(crate) depth: usize,
     budget: usize,
     overrun: bool,
@@ -138,8 +78,9 @@ impl<'c> Judge<'c> {
             functions: Vec::new(),
             effects: Vec::new(),
             commands: Vec::new(),
-            downloads: Vec::new(),
-            copies: Vec::new(),
+            downloads: context.downloads.to_vec(),
+            copies: context.copies.to_vec(),
+            traps: Vec::new(),
             depth: 0,
             budget: BUDGET,
             overrun: false,
@@ -167,7 +108,15 @@ impl<'c> Judge<'c> {
             }
             _ => "no destructive effect found".to_owned(),
         };
-        Judgement { decision, effects: self.effects, coverage, reason, commands: self.commands }
+        Judgement {
+            decision,
+            effects: self.effects,
+            coverage,
+            reason,
+            commands: self.commands,
+            downloads: self.downloads,
+            copies: self.copies,
+        }
     }
 
     pub(crate) fn place(&self, path: &str) -> Place {
@@ -186,6 +135,21 @@ impl<'c> Judge<'c> {
         let call = Call { fixed: true, ..call.clone() };
         self.script(&script, &call);
         self.depth -= 1;
+    }
+
+    /// A trap runs at the end, with the variables as they are then.
+    pub(crate) fn at_end(&mut self, text: &str, call: Call) {
+        if self.traps.len() < 16 {
+            self.traps.push((text.to_owned(), call));
+        } else {
+            self.text(text, &call);
+        }
+    }
+
+    fn run_traps(&mut self) {
+        for (text, call) in std::mem::take(&mut self.traps) {
+            self.text(&text, &call);
+        }
     }
 
     pub(crate) fn script(&mut self, script: &Script, call: &Call) {
@@ -214,7 +178,7 @@ impl<'c> Judge<'c> {
                 let call = &self.call_at(call, &compound.span);
                 let mut call = call.clone();
                 self.substitutions_of_redirections(&compound.redirections, &mut call);
-                let text = self.redirections(&compound.redirections, "redirection", &call);
+                let text = self.redirections(&compound.redirections, "group", &call);
                 if text != Flow::None {
                     call.input = text;
                 }

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod attach;
+mod context;
 pub mod decision;
 mod effects;
 mod expand;
@@ -27,13 +28,16 @@ mod simple;
 mod sql;
 mod unwrap;
 mod walk;
+mod windows;
 mod words;
 mod write;
 
+pub use context::{Command, Context, Facts, Judgement};
 pub use decision::Decision;
 pub use effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 pub use expand::Arg;
-pub use judge::{Command, Context, Facts, Judgement, judge};
+pub use judge::judge;
 pub use parse::parse;
+pub use secrets::is_secret;
 pub use walk::{Position, Visit, commands, key, masks_failure};
 pub use write::judge_write;

@@ -2,6 +2,7 @@
 
 use crate::Context;
 use crate::effects::Scope;
+use crate::windows;
 
 /// The work tree's root when nothing is known about it: a name no path has.
 pub(crate) const TREE: &str = "/\u{1}tree";
@@ -224,6 +225,7 @@ impl Context<'_> {
     /// The directory the command starts in.
     pub(crate) fn start(&self) -> String {
         match self.cwd {
+            Some(cwd) if windows::has_drive(cwd) => windows::normalise("", cwd),
             Some(cwd) => normalise("/", cwd),
             None => TREE.to_owned(),
         }
@@ -264,13 +266,9 @@ impl Context<'_> {
     /// Where a path lies. Without a known `cwd` a relative path is unknown.
     pub(crate) fn place(&self, cwd: Option<&str>, path: &str) -> Place {
         let relative = !(path.starts_with('/') || path.starts_with('~'));
-        if looks_windows(path) {
-            return Place {
-                shown: path.into(),
-                path: path.into(),
-                scope: Scope::System,
-                whole: path.len() < 4,
-            };
+        let base = cwd.filter(|cwd| relative && windows::has_drive(cwd));
+        if base.is_some() || windows::has_drive(path) {
+            return windows::place(self, base.unwrap_or("C:"), path);
         }
         let Some(base) = cwd.or((!relative).then_some("/")) else {
             let scope = if is_artefact(path) { Scope::TreeArtefact } else { Scope::Unknown };
@@ -336,14 +334,6 @@ impl Context<'_> {
         }
         (Scope::Outside, path.matches('/').count() < 2)
     }
-}
-
-fn looks_windows(path: &str) -> bool {
-    let bytes = path.as_bytes();
-    bytes.len() >= 2
-        && bytes.first().is_some_and(u8::is_ascii_alphabetic)
-        && bytes.get(1) == Some(&b':')
-        && matches!(bytes.get(2), None | Some(b'\\' | b'/'))
 }
 
 /// The device files that swallow or make up data.

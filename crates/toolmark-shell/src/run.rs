@@ -1,9 +1,10 @@
 //! Running one command in the mind: wrappers off, then the rules of its program.
 //! Also the effects every program shares: reading, writing and deleting files.
 
+use crate::context::Command;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
-use crate::judge::{Call, Command, Judge};
+use crate::judge::{Call, Judge};
 use crate::paths::{Place, is_artefact};
 use crate::pipes::{Flow, filtered, printed};
 use crate::programs;
@@ -109,6 +110,22 @@ impl Judge<'_> {
             return self.run_unknown(&args, call);
         }
         let name = program_name(&first.text);
+        // `./x.sh` after `curl -o x.sh`.
+        if !self.downloads.is_empty()
+            && first.text.contains('/')
+            && self.downloads.contains(&self.place(&first.text).path)
+        {
+            self.push(
+                call,
+                &name,
+                Kind::ExecuteUntrusted,
+                &first.text,
+                Scope::Remote,
+                Reversibility::R5,
+                Certainty::Proven,
+                "runs what was downloaded",
+            );
+        }
         args.remove(0);
         if self.call_function(&first.text, &args, call) {
             return Flow::Unknown;
@@ -288,7 +305,24 @@ impl Judge<'_> {
             }
             return;
         }
-        if let Some((kind, reversibility, why)) = write::judged(&place, append) {
+        let missing =
+            || self.context.facts.and_then(|facts| facts.exists(&place.path)) == Some(false);
+        if matches!(program, ":" | "true" | "redirection")
+            && matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked)
+            && !append
+            && !missing()
+        {
+            self.push(
+                call,
+                program,
+                Kind::Overwrite,
+                &place.shown,
+                place.scope,
+                Reversibility::R3,
+                Certainty::Proven,
+                "empties a file",
+            );
+        } else if let Some((kind, reversibility, why)) = write::judged(&place, append) {
             self.push(
                 call,
                 program,

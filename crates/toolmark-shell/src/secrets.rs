@@ -12,6 +12,11 @@ pub(crate) enum Secrecy {
     Private,
 }
 
+/// Whether the file at `path` holds keys, passwords or tokens, by its name.
+pub fn is_secret(path: &str) -> bool {
+    secrecy(path) == Some(Secrecy::Secret)
+}
+
 /// How secret the file at `path` is by its name.
 pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
     let full = if path.starts_with(['/', '~']) { normalise("/", path) } else { path.to_owned() };
@@ -132,6 +137,8 @@ pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
     ]
     .iter()
     .any(|piece| has(piece));
+    let kept = kept
+        || ["/.ssh", "/.aws", "/.gnupg", "/.password-store"].iter().any(|end| full.ends_with(end));
     let harmless =
         matches!(name, "config" | "known_hosts" | "authorized_keys" | "authorized_keys2")
             && !has(".kube/")

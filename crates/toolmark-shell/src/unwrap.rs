@@ -50,10 +50,9 @@ fn row(name: &str) -> Option<Wrapper> {
         "pkexec" => wrapper("", &["user"], 0),
         "env" | "genv" => wrapper("uCS", &["unset", "chdir", "split-string"], 0),
         "command" | "builtin" | "nohup" | "setsid" | "unbuffer" | "fakeroot" | "winpty"
-        | "noglob" | "nocorrect" | "rtk" | "coproc" | "then" | "else" | "do" | "time" | "gtime"
-        | "proxychains" | "proxychains4" | "cross-env" | "cross-env-shell" | "env-cmd" => {
-            wrapper("foE", &["format", "output"], 0)
-        }
+        | "chronic" | "ifne" | "torsocks" | "prlimit" | "noglob" | "nocorrect" | "rtk"
+        | "coproc" | "then" | "else" | "do" | "time" | "gtime" | "proxychains" | "proxychains4"
+        | "cross-env" | "cross-env-shell" | "env-cmd" => wrapper("foE", &["format", "output"], 0),
         "exec" => wrapper("a", &[], 0),
         "nice" => wrapper("n", &["adjustment"], 0),
         "timeout" | "gtimeout" => wrapper("sk", &["signal", "kill-after"], 1),
@@ -67,7 +66,7 @@ fn row(name: &str) -> Option<Wrapper> {
         "systemd-run" => {
             wrapper("pHMEut", &["unit", "property", "uid", "gid", "setenv", "working-directory"], 0)
         }
-        "chroot" => wrapper("", &[], 1),
+        "chroot" | "gosu" | "su-exec" => wrapper("", &[], 1),
         "nsenter" | "unshare" => wrapper("tSGrw", &["target", "wd"], 0),
         "dotenv" => wrapper("fe", &["file"], 0),
         "direnv" => wrapper("", &[], 2),
@@ -137,7 +136,7 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
             return match args {
                 [first, _, ..] if !first.text.starts_with('-') || first.text.contains(' ') => {
                     let call = crate::judge::Call { indirect: true, ..run.call.clone() };
-                    run.judge.text(&first.text, &call);
+                    run.judge.at_end(&first.text, call);
                     Unwrapped::Done
                 }
                 _ => Unwrapped::Done,
@@ -332,6 +331,7 @@ mod tests {
                 "nice make",
                 "xvfb-run npm test",
                 "trap - EXIT",
+                "trap 'rm -rf \"$d\"' EXIT; d=$(mktemp -d)",
                 "eval \"$(ssh-agent -s)\"",
                 "sudo --version",
             ],

@@ -1,8 +1,9 @@
 //! Writes to files: what it means where, for redirections and for the tools
 //! that write files without a shell.
 
+use crate::context::{Context, Judgement};
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
-use crate::judge::{Call, Context, Judge, Judgement};
+use crate::judge::{Call, Judge};
 use crate::paths::Place;
 use crate::secrets::{Secrecy, secrecy};
 

@@ -3,13 +3,35 @@
 
 mod a201_invalid_arguments;
 mod a202_edit_target;
+mod i301_blind_destructive;
+mod i302_out_of_tree_write;
+mod i303_secret_read;
+mod i304_exfiltration;
+mod i305_untrusted_execution;
+mod i306_secret_in_call;
+mod i307_guard_bypass;
+mod i308_code_injection;
+mod i309_malicious_url;
+mod provenance;
 mod s101_repeated_read;
 
 use crate::rule::Rule;
 
 /// Every rule, by code.
-pub static RULES: &[&Rule] =
-    &[&s101_repeated_read::RULE, &a201_invalid_arguments::RULE, &a202_edit_target::RULE];
+pub static RULES: &[&Rule] = &[
+    &s101_repeated_read::RULE,
+    &a201_invalid_arguments::RULE,
+    &a202_edit_target::RULE,
+    &i301_blind_destructive::RULE,
+    &i302_out_of_tree_write::RULE,
+    &i303_secret_read::RULE,
+    &i304_exfiltration::RULE,
+    &i305_untrusted_execution::RULE,
+    &i306_secret_in_call::RULE,
+    &i307_guard_bypass::RULE,
+    &i308_code_injection::RULE,
+    &i309_malicious_url::RULE,
+];
 
 /// The rule with this code or name.
 #[must_use]

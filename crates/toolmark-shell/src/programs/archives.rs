@@ -93,7 +93,7 @@ mod tests {
                 "unzip a.zip -d /etc/",
                 "tar cf a.tar x --checkpoint=1 --checkpoint-action=exec='rm -rf /'",
             ],
-            &["tar czf a.tgz ~/.ssh/id_rsa", "tar cf a.tar src --remove-files"],
+            &["tar czf a.tgz ~/.ssh/id_rsa", "tar cz ~/.gnupg", "tar cf a.tar src --remove-files"],
             &[
                 "tar xzf a.tgz",
                 "tar -czf a.tgz src",

@@ -43,6 +43,12 @@ fn copy(run: &mut Run<'_, '_>) {
     let call = run.call;
     for source in sources {
         let place = run.judge.place(&source.text);
+        if source.text == "/dev/null" && !target.dynamic {
+            let emptied = run.judge.place(&target.text);
+            if matches!(emptied.scope, Scope::TreeTracked | Scope::TreeUntracked) {
+                run.ask(Kind::Overwrite, &emptied.shown, emptied.scope, "empties a file");
+            }
+        }
         if moves {
             if target.text == "/dev/null" {
                 let level =

@@ -139,7 +139,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 
 fn delete(run: &mut Run<'_, '_>, root: &Arg, narrowed: bool) {
     let place = run.judge.place(&root.text);
-    let scratch = matches!(place.scope, Scope::Temp | Scope::TreeArtefact);
+    // The temp directory itself belongs to everybody, what is sought out in it does not.
+    let inside = || run.judge.place(&format!("{}/x", root.text)).scope;
+    let scratch = matches!(place.scope, Scope::Temp | Scope::TreeArtefact)
+        || (narrowed && inside() == Scope::Temp);
     let (level, certainty) = match (scratch, root.dynamic) {
         (true, _) => (Reversibility::R2, Certainty::Proven),
         (_, true) => (Reversibility::R4, Certainty::Unresolved),
@@ -193,14 +196,28 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Arg, narrowed: bool) {
             let mut arg = arg.clone();
             if arg.text.contains("{}") && !arg.text.contains(char::is_whitespace) {
                 arg.text =
-                    arg.text.replace("{}", &format!("{}/*.found", root.text.trim_end_matches('/')));
+                    arg.text.replace("{}", &format!("{}/{FOUND}", root.text.trim_end_matches('/')));
                 arg.glob = true;
             }
             arg
         })
         .collect();
+    let before = run.judge.effects.len();
     run.inner(words, Flow::Unknown);
+    // The inner command deletes what was found: as much as `-delete` would.
+    let deletes = run
+        .judge
+        .effects
+        .iter()
+        .skip(before)
+        .any(|effect| effect.kind == Kind::Delete && effect.target.ends_with(FOUND));
+    if deletes {
+        delete(run, root, narrowed);
+    }
 }
+
+/// Stands for a file that `find` hands to a command.
+const FOUND: &str = "*.found";
 
 fn fd(run: &mut Run<'_, '_>) {
     let at = run
@@ -232,6 +249,7 @@ mod tests {
             &[
                 "find . -name '*.txt' -delete",
                 "find . -name x -exec rm {} ;",
+                "find . -name '*.c' -exec sh -c 'rm \"$1\"' _ {} ;",
                 "find \"$D\" -delete",
                 "fd -e tmp -x rm",
                 "find /srv/a -name __pycache__ -exec rm -rf {} +",
@@ -242,6 +260,7 @@ mod tests {
                 "find . -name '*.rs'",
                 "find . -name x -exec grep y {} +",
                 "find /tmp/x -delete",
+                "find /tmp -name 'a*' -delete",
                 "find . -name __pycache__ -exec rm -rf {} +",
                 "find . -name '*.pyc' -delete",
                 "find . -type d -empty",

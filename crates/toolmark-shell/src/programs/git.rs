@@ -124,7 +124,12 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
         "worktree" => {
             let words = super::plain_words(args);
             let parsed = grammar("").parse(args);
-            if words.first() == Some(&"remove") && parsed.on("f", "force") {
+            // One made in a temp directory goes with it.
+            let passing = parsed
+                .operands
+                .iter()
+                .any(|arg| arg.temporary || run.judge.place(&arg.text).scope == Scope::Temp);
+            if words.first() == Some(&"remove") && parsed.on("f", "force") && !passing {
                 discard(
                     run,
                     words.get(1).unwrap_or(&""),
@@ -453,6 +458,7 @@ mod tests {
                 "git stash clear",
                 "git checkout .",
                 "git worktree remove --force w",
+                "git worktree remove --force ../w",
                 "git -c alias.x='!rm -rf /' x",
                 "git reset --merge",
                 "/usr/bin/git reset --hard",
@@ -501,6 +507,7 @@ mod tests {
                 "cd /tmp/x && git reset --hard",
                 "git merge x",
                 "git clean -fd build",
+                "W=$(mktemp -d); git worktree remove --force \"$W\"",
                 "git rebase --abort",
             ],
         );

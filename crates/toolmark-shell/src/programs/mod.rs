@@ -50,7 +50,7 @@ fn rule(name: &str) -> Option<Rule> {
         | "remove-item" | "scrub" => delete::run,
         "mv" | "gmv" | "cp" | "gcp" | "install" | "ln" | "rsync" | "scp" | "sftp" => copies::run,
         "truncate" | "tee" | "sed" | "gsed" | "sponge" | "touch" | "mkdir" | "patch" | "split"
-        | "sort" | "ed" | "ex" | "vim" | "nano" => writers::run,
+        | "sort" | "ed" | "ex" | "vim" | "vi" | "nvim" | "nano" => writers::run,
         "tar" | "gtar" | "bsdtar" | "unzip" | "zip" | "7z" | "7za" | "cpio" | "gzip" => {
             archives::run
         }

@@ -1,24 +1,11 @@
-//! Programs without rules of their own: downloads that are run, and verbs that
-//! destroy wherever they are understood.
+//! Programs without rules of their own: verbs that destroy wherever they are
+//! understood.
 
 use super::verbs;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::run::Run;
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
-    // `./x.sh` after `curl -o x.sh`.
-    let name = run.name.to_owned();
-    let path = run.judge.place(&name).path;
-    if run.judge.downloads.contains(&path) {
-        run.effect(
-            Kind::ExecuteUntrusted,
-            &name,
-            Scope::Remote,
-            Reversibility::R5,
-            "runs what was downloaded",
-        );
-        return;
-    }
     if super::only_informs(run.args) || run.args.len() > 24 || run.name.contains("test") {
         return;
     }

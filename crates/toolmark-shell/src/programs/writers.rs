@@ -64,7 +64,21 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 }
             }
         }
-        "vim" | "nano" | "ex" | "ed" => {
+        "vim" | "vi" | "nvim" | "nano" | "ex" | "ed" => {
+            // `-c '!command'` and `+!command`.
+            let mut previous = "";
+            for arg in run.args {
+                let given = arg
+                    .text
+                    .strip_prefix('+')
+                    .or(Some(arg.text.as_str()).filter(|_| matches!(previous, "-c" | "--cmd")));
+                if let Some(command) =
+                    given.and_then(|text| text.trim_start_matches(':').strip_prefix('!'))
+                {
+                    run.shell_text(command);
+                }
+                previous = arg.text.as_str();
+            }
             for arg in (Grammar { short: "cSsu", ..Grammar::default() }).parse(run.args).operands {
                 let place = run.judge.place(&arg.text);
                 if matches!(place.scope, Scope::System) || write::persists(&place.path).is_some() {
@@ -88,10 +102,13 @@ fn sed(run: &mut Run<'_, '_>) {
         return;
     }
     let script_given = parsed.has("e", "expression") || parsed.has("f", "file");
-    let files: Vec<_> = parsed.operands.iter().skip(usize::from(!script_given)).copied().collect();
+    // `sed -i ''`: elsewhere the ending of the copy is a word of its own.
+    let ending = usize::from(parsed.operands.first().is_some_and(|arg| arg.text.is_empty()));
+    let skipped = ending + usize::from(!script_given);
+    let files: Vec<_> = parsed.operands.iter().skip(skipped).copied().collect();
     let in_place = parsed.has("i", "in-place") || parsed.has("I", "");
     for arg in files {
-        if in_place && !(arg.text.is_empty()) {
+        if in_place {
             let place = run.judge.place(&arg.text);
             if !arg.dynamic
                 && let Some((kind, level, why)) = write::judged(&place, true)
@@ -120,6 +137,8 @@ mod tests {
                 ": > /var/log/syslog",
                 "echo x > /dev/sda",
                 "echo x > .git/HEAD",
+                "vim -es -c '!rm -rf src' -c q",
+                "chronic rm -rf src",
                 "echo b > /proc/sysrq-trigger",
             ],
             &[
@@ -128,6 +147,9 @@ mod tests {
                 "echo x > .git/hooks/pre-push",
                 "sed -i s/a/b/ ~/.zshrc",
                 "echo x > /data/f",
+                ": > src/x.rs",
+                "> src/x.rs",
+                "cp /dev/null src/x.rs",
                 "cat > .claude/settings.json <<E\n{}\nE",
             ],
             &[
@@ -136,10 +158,13 @@ mod tests {
                 "echo x >> log 2>&1",
                 "tee -a /tmp/x",
                 "sed -i s/a/b/ src/x.rs",
+                "sed -i '' '/a,$/d' src/x.rs",
                 "sed -n 1,5p f",
                 "cat a > /dev/null",
                 "truncate -s 1M /tmp/x",
                 "make &> build.log",
+                ": > build.log",
+                "for x in a b; do echo $x; done > list.txt",
                 "date > ~/t.txt",
                 "touch a",
                 "mkdir -p a/b",

@@ -1,0 +1,94 @@
+//! # What it does
+//!
+//! Finds secrets by their shape in the arguments of calls and in what came
+//! back: tokens of about fifty vendors, private keys, signed web tokens,
+//! passwords in addresses. Placeholders, examples, hashes and UUIDs are none.
+//! The secret itself is not repeated in the finding.
+//!
+//! # Why
+//!
+//! A trace is kept, shared and sent to the model's provider again with every
+//! step. A secret in an argument is also in the shell's history.
+//!
+//! # What to do
+//!
+//! Replace the secret, hand it over in a variable of the environment, and keep
+//! it out of files the agent reads.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Bash {"command":"curl -H 'Authorization: token ghp_k3Jd8sLq0ZrW5nVb2XyT7cMa9PfGhE1uRo4i' https://api.github.com"} -> "{}"
+//! ```
+//!
+//! ```fires
+//! Read {"file_path":"/w/config.yml"} -> "1\tdo_token: dop_v1_3f9c2b7a1e5d8046c2f19b7e3a5d80464f1c9e2b7a3d5e8061f4c9b2e7a3d516"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"git clone https://ci:k3Jd8sLq0ZrW5nVb@git.corp.internal/x.git"} -> ""
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"curl -H \"Authorization: token $GITHUB_TOKEN\" https://api.github.com"} -> "{}"
+//! ```
+//!
+//! ```quiet
+//! Read {"file_path":"/w/README.md"} -> "1\texport TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx AKIAIOSFODNN7EXAMPLE"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"git show da39a3ee5e6b4b0d3255bfef95601890afd80709"} -> "id 550e8400-e29b-41d4-a716-446655440000"
+//! ```
+
+use crate::finding::{Axis, Confidence, Severity};
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::scan::secrets::secrets;
+use crate::session::Session;
+use crate::toolset::ToolRole;
+use std::collections::BTreeSet;
+use toolmark_trace::Payload;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "I306",
+    name: "secret-in-call",
+    axis: Axis::Irreversibility,
+    severity: Severity::Warning,
+    confidence: Confidence::High,
+    summary: "a secret stands in the arguments or the result of a call",
+    remedy: "replace the secret and hand it over in a variable of the environment",
+    source: page!("i306_secret_in_call.rs"),
+    check,
+};
+
+/// So many secrets of one text are looked at.
+const MOST: usize = 8;
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    // The same secret again is no other finding.
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    for call in session.calls() {
+        // That nothing secret stands in a call of an unknown tool says nothing
+        // about what the call does.
+        if call.role != ToolRole::Other {
+            report.judged(call);
+        }
+        let result = call.call.result.as_ref().and_then(|result| result.payload.as_ref());
+        for (payload, place, severity) in [
+            (call.call.args.as_ref(), "in the arguments", Severity::Error),
+            (result, "in the result", Severity::Warning),
+        ] {
+            let Some(text) = payload.map(Payload::source).map(|text| text.raw()) else { continue };
+            for secret in secrets(text, MOST) {
+                let whole = text.get(secret.range.clone()).unwrap_or("");
+                if !seen.insert(whole.to_owned()) {
+                    continue;
+                }
+                let message = format!("{} {place}: {}", secret.what, secret.masked(text));
+                let draft = Draft::new(call, message).bucket(secret.what).severity(severity);
+                report.find(draft.without_arguments());
+            }
+        }
+    }
+}

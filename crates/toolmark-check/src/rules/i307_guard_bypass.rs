@@ -1,0 +1,149 @@
+//! # What it does
+//!
+//! Finds calls that pass a safeguard by or take it away: hooks skipped with
+//! `--no-verify`, another agent started without its brakes, hooks and the
+//! agent's own permissions edited, hooks switched off in the settings or the
+//! environment.
+//!
+//! # Why
+//!
+//! Checks that the agent may switch off check nothing. It usually happens right
+//! after a check has failed.
+//!
+//! # What to do
+//!
+//! Deny these switches and files in the host's settings, and fix what the check
+//! complained about.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Bash {"command":"git commit --no-verify -m wip"} -> "ok"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"claude --dangerously-skip-permissions -p 'go on'"} -> "ok"
+//! ```
+//!
+//! ```fires
+//! Edit {"file_path":"/w/.claude/settings.json","old_string":"\"deny\"","new_string":"\"allow\""} -> "ok"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"HUSKY=0 git commit -m wip"} -> "ok"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"git commit -m 'explain --no-verify'"} -> "ok"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"git log -n 5 && cat .git/hooks/pre-commit"} -> "x"
+//! ```
+//!
+//! The user asked for it:
+//!
+//! ```quiet
+//! user: add a PreToolUse hook to the settings
+//! Edit {"file_path":"/w/.claude/settings.json","old_string":"{}","new_string":"{\"hooks\":{}}"} -> "ok"
+//! ```
+
+use crate::finding::{Axis, Confidence, Severity};
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::session::{Session, SessionCall};
+use crate::shell::simple_commands;
+use toolmark_shell::{Judgement, Kind};
+
+pub(crate) static RULE: Rule = Rule {
+    code: "I307",
+    name: "guard-bypass",
+    axis: Axis::Irreversibility,
+    severity: Severity::Error,
+    confidence: Confidence::High,
+    summary: "a safeguard is passed by or taken away",
+    remedy: "deny the switch in the host's settings and fix what the check complained about",
+    source: page!("i307_guard_bypass.rs"),
+    check,
+};
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    for call in session.calls() {
+        let Some(judgement) = call.judgement() else { continue };
+        report.judged(call);
+        let Some(bypass) = by_effect(judgement).or_else(|| by_variable(call)) else { continue };
+        if !asked_for(session, call, bypass.words) {
+            report.find(Draft::new(call, bypass.message).bucket(bypass.bucket));
+        }
+    }
+}
+
+struct Bypass {
+    message: String,
+    bucket: &'static str,
+    /// What the user may have asked for.
+    words: &'static [&'static str],
+}
+
+fn by_effect(judgement: &Judgement) -> Option<Bypass> {
+    judgement.effects.iter().filter(|effect| effect.kind == Kind::Persist).find_map(|effect| {
+        let is_hook =
+            effect.target.contains(".git/hooks/") || effect.target.contains(".claude/hooks/");
+        Some(match effect.why {
+            "passes the hooks by" => Bypass {
+                message: "skips the hooks of version control".to_owned(),
+                bucket: "hooks",
+                words: &["verify", "hook"],
+            },
+            "starts an agent without its brakes" => Bypass {
+                message: format!("starts an agent with {}", effect.target),
+                bucket: "agent",
+                words: &["dangerously", "yolo", "full-auto", "bypass", "permission"],
+            },
+            "changes what the agent may do" | "changes what the guard lets through" => Bypass {
+                message: format!("changes what the agent may do: {}", effect.target),
+                bucket: "settings",
+                words: &["setting", "permission", "hook", "allow", "mcp", "config", ".claude"],
+            },
+            _ if is_hook => Bypass {
+                message: format!("changes a hook: {}", effect.target),
+                bucket: "hooks",
+                words: &["hook"],
+            },
+            _ => return None,
+        })
+    })
+}
+
+/// Variables that switch hooks off for one command.
+fn by_variable(call: &SessionCall<'_>) -> Option<Bypass> {
+    let command = call.command()?;
+    if !["HUSKY", "SKIP=", "PRE_COMMIT_ALLOW", "LEFTHOOK"].iter().any(|word| command.contains(word))
+    {
+        return None;
+    }
+    let script = simple_commands(&command);
+    let found = script.commands.iter().find_map(|simple| {
+        let is_commit = simple.words.iter().any(|word| matches!(word.as_str(), "commit" | "push"));
+        let is_git = simple.words.first().is_some_and(|word| word == "git") && is_commit;
+        let name = simple.assigned.iter().find(|name| {
+            matches!(name.as_str(), "HUSKY" | "HUSKY_SKIP_HOOKS" | "SKIP" | "LEFTHOOK")
+        });
+        name.filter(|_| is_git)
+    })?;
+    let message = format!("switches hooks off with {found}");
+    Some(Bypass { message, bucket: "hooks", words: &["hook", "skip", "husky"] })
+}
+
+/// Did the user speak of it in this turn or the first?
+fn asked_for(session: &Session<'_>, call: &SessionCall<'_>, words: &[&str]) -> bool {
+    /// So much of a message is read.
+    const LONGEST: usize = 16 << 10;
+    let events = session.events().get(..call.event).unwrap_or_default();
+    let mut prompts = events.iter().rev().filter(|event| event.starts_turn());
+    prompts.next().and_then(|event| event.text.as_ref()).is_some_and(|text| {
+        let text = text.plain();
+        let text = text.get(..LONGEST).unwrap_or(&text).to_lowercase();
+        words.iter().any(|word| text.contains(word))
+    })
+}

@@ -1,0 +1,81 @@
+//! # What it does
+//!
+//! Finds commands that run text which is put together only when they run:
+//! `eval` of a variable, `sh -c "$x"`, decoded text piped into a shell. Text
+//! the command itself spells out is judged as what it is, and the set-up of
+//! well-known programs (`eval "$(ssh-agent -s)"`) is left alone.
+//!
+//! # Why
+//!
+//! Whatever fills the variable decides what runs: a file name, a branch, a line
+//! of an issue. Nobody can review such a call before it runs.
+//!
+//! # What to do
+//!
+//! Spell the command out, or pass the text as an argument
+//! (`sh -c 'grep -- "$1" f' _ "$x"`) so that it stays data.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Bash {"command":"read -r line < tasks.txt; eval \"$line\""} -> "ok"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"CMD=$(jq -r .cmd job.json); bash -c \"$CMD\""} -> "ok"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"base64 -d payload.txt | sh"} -> "ok"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"eval \"$(ssh-agent -s)\""} -> "Agent pid 1"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"X=tests; bash -c \"ls $X\""} -> "a"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"find . -name '*.rs' -exec sh -c 'wc -l \"$1\"' _ {} \\;"} -> "3"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"echo 'eval \"$x\"' >> notes.md"} -> ""
+//! ```
+
+use crate::finding::{Axis, Confidence, Severity};
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::session::Session;
+use crate::toolset::ToolRole;
+use toolmark_shell::{Kind, Reversibility, Scope};
+
+pub(crate) static RULE: Rule = Rule {
+    code: "I308",
+    name: "code-injection",
+    axis: Axis::Irreversibility,
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "text put together at run time is run as code",
+    remedy: "spell the command out, or hand the text over as an argument",
+    source: page!("i308_code_injection.rs"),
+    check,
+};
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    for call in session.calls().iter().filter(|call| call.role == ToolRole::RunsShell) {
+        let Some(judgement) = call.judgement() else { continue };
+        report.judged(call);
+        let found = judgement.effects.iter().find(|effect| {
+            effect.kind == Kind::ExecuteUntrusted
+                && effect.scope == Scope::Unknown
+                && effect.reversibility >= Reversibility::R1
+                && (effect.why.contains("run time") || effect.why.contains("decode"))
+        });
+        if let Some(effect) = found {
+            report.find(Draft::new(call, format!("{} {}", effect.program, effect.why)));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What a judgement starts from and what comes out of it: the place a command
+//! runs in, the facts a caller may know, and the answer.
+
+use crate::decision::Decision;
+use crate::effects::{Coverage, Effect};
+use crate::expand::Arg;
+use serde::Serialize;
+
+/// What is known about the place a command runs in. The default is the root of
+/// a git work tree outside the home and temp directories.
+#[derive(Clone, Copy, Default)]
+pub struct Context<'a> {
+    /// The working directory.
+    pub cwd: Option<&'a str>,
+    /// The directories that may be written to; empty means the working directory.
+    pub roots: &'a [&'a str],
+    /// The home directory.
+    pub home: Option<&'a str>,
+    /// Further directories for temporary files.
+    pub temp: &'a [&'a str],
+    /// Programs that only run the command behind them.
+    pub wrappers: &'a [&'a str],
+    /// What is known about files.
+    pub facts: Option<&'a dyn Facts>,
+    /// Files that an earlier command downloaded, absolute.
+    pub downloads: &'a [String],
+    /// Files into which an earlier command put a secret, absolute.
+    pub copies: &'a [String],
+}
+
+impl std::fmt::Debug for Context<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context")
+            .field("cwd", &self.cwd)
+            .field("roots", &self.roots)
+            .field("home", &self.home)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Facts a caller may know about files; `None` is "not known".
+pub trait Facts {
+    /// Whether the file is under version control.
+    fn tracked(&self, path: &str) -> Option<bool>;
+    /// Whether the file exists.
+    fn exists(&self, path: &str) -> Option<bool>;
+}
+
+/// What a command would do, and whether it should.
+#[derive(Debug, Clone, Serialize)]
+pub struct Judgement {
+    /// The decision.
+    pub decision: Decision,
+    /// What it would do.
+    pub effects: Vec<Effect>,
+    /// How much of the text was understood.
+    pub coverage: Coverage,
+    /// Why, in one line.
+    pub reason: String,
+    /// The commands that would run, the inner ones of wrappers too.
+    #[serde(skip)]
+    pub commands: Vec<Command>,
+    /// The files it downloads and those that were downloaded before, absolute.
+    #[serde(skip)]
+    pub downloads: Vec<String>,
+    /// The files it puts a secret into and those that held one before, absolute.
+    #[serde(skip)]
+    pub copies: Vec<String>,
+}
+
+/// A command that would run.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// The program without its directory.
+    pub program: String,
+    /// Its arguments.
+    pub args: Vec<Arg>,
+    /// The byte range of the command it stands in.
+    pub span: (usize, usize),
+}

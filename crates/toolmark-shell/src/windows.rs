@@ -1,0 +1,92 @@
+//! Paths with a drive letter: `C:\work\a.txt`, in either kind of slash and in
+//! any case.
+
+use crate::Context;
+use crate::effects::Scope;
+use crate::paths::{Place, is_artefact};
+
+/// Whether a path begins with a drive.
+pub(crate) fn has_drive(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && bytes.get(1) == Some(&b':')
+        && matches!(bytes.get(2), None | Some(b'\\' | b'/'))
+}
+
+/// With forward slashes and without `.` and `..`.
+pub(crate) fn normalise(cwd: &str, path: &str) -> String {
+    let joined = if has_drive(path) { path.to_owned() } else { format!("{cwd}/{path}") };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in joined.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." if parts.len() > 1 => {
+                parts.pop();
+            }
+            ".." => {}
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// Where a path lies.
+pub(crate) fn place(context: &Context<'_>, cwd: &str, path: &str) -> Place {
+    let full = normalise(cwd, path);
+    let lower = full.to_ascii_lowercase();
+    let parts: Vec<&str> = lower.split('/').skip(1).collect();
+    let roots =
+        context.roots.iter().copied().chain(context.cwd.filter(|_| context.roots.is_empty()));
+    let tree = roots.filter(|root| has_drive(root)).find_map(|root| {
+        let root = normalise("", root);
+        let rest = lower.strip_prefix(&root.to_ascii_lowercase())?;
+        let rest = full.get(full.len() - rest.len()..)?;
+        (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_start_matches('/').to_owned())
+    });
+    let is_temp = lower.contains("/appdata/local/temp/")
+        || matches!(parts.as_slice(), ["temp" | "tmp", _, ..] | ["windows", "temp", _, ..]);
+    let (scope, whole) = match (&tree, parts.as_slice()) {
+        _ if is_temp => (Scope::Temp, false),
+        (Some(rest), _) if rest.split('/').any(|part| part == ".git") => {
+            (Scope::VcsMetadata, rest == ".git")
+        }
+        (Some(rest), [_, _, ..]) if is_artefact(rest) => (Scope::TreeArtefact, false),
+        (Some(rest), [_, _, ..]) => (Scope::TreeUntracked, rest.is_empty()),
+        (_, [] | ["users"]) => (Scope::System, true),
+        (_, ["users", _]) => (Scope::Home, true),
+        (_, ["users", ..]) => (Scope::Home, false),
+        (_, ["windows" | "program files" | "program files (x86)" | "programdata", rest @ ..]) => {
+            (Scope::System, rest.is_empty())
+        }
+        _ => (Scope::Outside, parts.len() < 2),
+    };
+    let shown = tree.filter(|rest| !rest.is_empty() && !is_temp).unwrap_or_else(|| full.clone());
+    Place { shown, path: full, scope, whole }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes() {
+        let context = Context { cwd: Some("C:\\Users\\me\\app"), ..Context::default() };
+        for (path, scope, shown) in [
+            ("src\\a.ts", Scope::TreeUntracked, "src/a.ts"),
+            ("c:/users/ME/app/dist", Scope::TreeArtefact, "dist"),
+            ("C:\\Users\\me\\app\\.git\\config", Scope::VcsMetadata, ".git/config"),
+            ("..\\other\\x", Scope::Home, "C:/Users/me/other/x"),
+            (
+                "C:\\Users\\me\\AppData\\Local\\Temp\\x",
+                Scope::Temp,
+                "C:/Users/me/AppData/Local/Temp/x",
+            ),
+            ("C:\\Windows\\System32", Scope::System, "C:/Windows/System32"),
+            ("D:\\", Scope::System, "D:"),
+            ("D:\\data\\x", Scope::Outside, "D:/data/x"),
+        ] {
+            let place = context.place(Some(&context.start()), path);
+            assert_eq!((place.scope, place.shown.as_str()), (scope, shown), "{path}");
+        }
+    }
+}
