@@ -6,6 +6,7 @@
 
 use crate::files::Files;
 use crate::path::resolve;
+use crate::recovery::Failure;
 use crate::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -240,6 +241,7 @@ pub struct Session<'a> {
     toolset: Chosen<'a>,
     calls: Vec<SessionCall<'a>>,
     files: OnceCell<Files>,
+    failures: OnceCell<Vec<Failure>>,
 }
 
 impl<'a> Session<'a> {
@@ -291,7 +293,7 @@ impl<'a> Session<'a> {
                 path,
             });
         }
-        Self { trajectory, toolset, calls, files: OnceCell::new() }
+        Self { trajectory, toolset, calls, files: OnceCell::new(), failures: OnceCell::new() }
     }
 
     /// The trajectory underneath.
@@ -375,6 +377,12 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn files(&self) -> &Files {
         self.files.get_or_init(|| Files::new(self))
+    }
+
+    /// The calls that failed, and what came of each.
+    #[must_use]
+    pub fn failures(&self) -> &[Failure] {
+        self.failures.get_or_init(|| crate::recovery::failures(self))
     }
 
     /// Where something stands.

@@ -3,13 +3,34 @@
 
 mod a201_invalid_arguments;
 mod a202_edit_target;
+mod r401_blind_repeat;
+mod r402_masked_failure;
+mod r403_evasion;
+mod r404_claimed_success;
+mod r405_overwrite_after_failed_edit;
+mod r406_guessing_paths;
+mod r407_loop;
+mod r408_unrecovered;
+mod r409_escalation;
 mod s101_repeated_read;
 
 use crate::rule::Rule;
 
 /// Every rule, by code.
-pub static RULES: &[&Rule] =
-    &[&s101_repeated_read::RULE, &a201_invalid_arguments::RULE, &a202_edit_target::RULE];
+pub static RULES: &[&Rule] = &[
+    &s101_repeated_read::RULE,
+    &a201_invalid_arguments::RULE,
+    &a202_edit_target::RULE,
+    &r401_blind_repeat::RULE,
+    &r402_masked_failure::RULE,
+    &r403_evasion::RULE,
+    &r404_claimed_success::RULE,
+    &r405_overwrite_after_failed_edit::RULE,
+    &r406_guessing_paths::RULE,
+    &r407_loop::RULE,
+    &r408_unrecovered::RULE,
+    &r409_escalation::RULE,
+];
 
 /// The rule with this code or name.
 #[must_use]
