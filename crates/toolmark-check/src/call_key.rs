@@ -123,6 +123,45 @@ pub(crate) fn program(command: &str) -> Option<String> {
     Some(word.rsplit('/').next().unwrap_or(&word).to_owned())
 }
 
+/// Programs that do quite different things by their first word.
+const MANY_IN_ONE: &[&str] = &[
+    "git",
+    "gh",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "cargo",
+    "go",
+    "docker",
+    "kubectl",
+    "pip",
+    "uv",
+    "apt-get",
+    "apt",
+    "brew",
+    "dotnet",
+    "make",
+    "mise",
+    "terraform",
+    "aws",
+    "gcloud",
+    "az",
+];
+
+/// What a command is sent for: its program, and the first word where programs
+/// do many things.
+pub(crate) fn errand(command: &str) -> Option<String> {
+    let name = program(command)?;
+    if !MANY_IN_ONE.contains(&name.as_str()) {
+        return Some(name);
+    }
+    let mut words = command.split_whitespace().skip_while(|word| !word.ends_with(name.as_str()));
+    words.next();
+    let verb = words.find(|word| !word.starts_with('-') && !word.starts_with('/'));
+    Some(format!("{name} {}", verb.unwrap_or_default()))
+}
+
 /// Does it look for files or for text?
 #[must_use]
 pub(crate) fn searches(call: &SessionCall<'_>) -> bool {

@@ -1,12 +1,12 @@
 //! What a message of the agent claims: that the work is done and passes, that
-//! something is still wrong, or neither.
+//! something is still wrong, or neither. Told sentence by sentence.
 
 /// What a message claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claim {
     /// Tests pass, it builds, it works.
     Success,
-    /// Something failed, or could not be done.
+    /// Something fails, or could not be done.
     Failure,
     /// Neither.
     None,
@@ -21,10 +21,12 @@ const SUCCESS: &[&str] = &[
     "test passes",
     "tests are passing",
     "tests now pass",
-    "tests passed",
     "tests are green",
+    "suite passes",
     "all green",
     "all passing",
+    "checks pass",
+    "lint passes",
     "build succeeds",
     "build succeeded",
     "build passes",
@@ -32,6 +34,7 @@ const SUCCESS: &[&str] = &[
     "builds cleanly",
     "build is clean",
     "build is successful",
+    "successfully built",
     "compiles successfully",
     "compiles cleanly",
     "compiles without errors",
@@ -39,46 +42,64 @@ const SUCCESS: &[&str] = &[
     "everything is working",
     "works correctly",
     "working correctly",
+    "works as expected",
+    "working as expected",
     "is now working",
-    "verified that it works",
+];
+
+/// What makes a sentence a plan, a condition or half a claim.
+const HEDGES: &[&str] = &[
+    "should",
+    "will ",
+    "'ll ",
+    "would",
+    "once ",
+    "until",
+    "if ",
+    "whether",
+    "let me",
+    "let's",
+    "make sure",
+    "ensure",
+    "need",
+    "verify",
+    "so that",
+    "when ",
+    "not ",
+    "n't",
+    "expect",
+    "most ",
+    "some ",
+    "but ",
+    "except",
+    "other ",
+    "existing",
 ];
 
 /// Words of somebody who knows that something is wrong.
-const FAILURE: &[&str] = &[
+const ADMISSIONS: &[&str] = &[
     "fail",
-    "error",
-    "broken",
-    "issue",
-    "problem",
     "not pass",
-    "doesn't",
-    "does not",
-    "don't",
-    "didn't",
+    "n't pass",
     "couldn't",
     "could not",
     "cannot",
     "can't",
     "unable",
     "not work",
-    "isn't",
-    "missing",
-    "not found",
-    "not installed",
-    "unrelated",
+    "n't work",
+    "broken",
     "pre-existing",
-    "still ",
-    "except",
-    "however",
-    "once ",
-    "should pass",
-    "make sure",
-    "until ",
-    "let me",
-    "i need",
-    "need to",
-    "if ",
+    "preexisting",
+    "unrelated",
+    "not available",
+    "not installed",
+    "not found",
 ];
+
+/// What turns such words into the story of a repair.
+const MENDED: &[&str] =
+    &["fixed", "fixes", "resolved", "no longer", "now pass", "0 fail", "no fail", "without fail"];
 
 /// What a message claims. A message that says both knows of the failure.
 pub(crate) fn claim(text: &str) -> Claim {
@@ -87,14 +108,15 @@ pub(crate) fn claim(text: &str) -> Claim {
         end -= 1;
     }
     let text = text[..end].to_lowercase().replace('’', "'");
-    let has = |words: &[&str]| words.iter().any(|words| text.contains(words));
-    if has(FAILURE) {
-        Claim::Failure
-    } else if has(SUCCESS) {
-        Claim::Success
-    } else {
-        Claim::None
+    let mut claims = false;
+    for sentence in text.split(['.', '!', '?', '\n', ';']) {
+        let has = |words: &[&str]| words.iter().any(|words| sentence.contains(words));
+        if has(ADMISSIONS) && !has(MENDED) {
+            return Claim::Failure;
+        }
+        claims |= has(SUCCESS) && !has(HEDGES);
     }
+    if claims { Claim::Success } else { Claim::None }
 }
 
 #[cfg(test)]
@@ -106,9 +128,11 @@ mod tests {
         for (text, want) in [
             ("Done. All tests pass.", Claim::Success),
             ("The project builds successfully", Claim::Success),
+            ("Fixed the failing test and the error handling. All tests pass now.", Claim::Success),
             ("All tests pass except one that fails on main too.", Claim::Failure),
+            ("All tests pass. Two lint checks fail, though.", Claim::Failure),
             ("The tests don’t pass yet", Claim::Failure),
-            ("Now let me see whether the tests pass", Claim::Failure),
+            ("Now let me see whether the tests pass", Claim::None),
             ("I have added the parser.", Claim::None),
             ("", Claim::None),
         ] {

@@ -29,6 +29,8 @@ pub enum ErrorClass {
     EditNoop,
     /// Exit code 127: there is no such program.
     CommandNotFound,
+    /// A library that a program needs is not there.
+    Dependency,
     /// Exit code 126: it cannot be executed.
     NotExecutable,
     /// The system does not allow it.
@@ -72,6 +74,7 @@ impl ErrorClass {
             Self::EditStale => "stale",
             Self::EditNoop => "no-op",
             Self::CommandNotFound => "127",
+            Self::Dependency => "dependency",
             Self::NotExecutable => "126",
             Self::NoPermission => "permission",
             Self::Timeout => "timeout",
@@ -229,6 +232,18 @@ const GIT_WORDS: Words = &[
     ("[rejected]", ErrorClass::Conflict),
     ("divergent branches", ErrorClass::Conflict),
     ("could not apply", ErrorClass::Conflict),
+    ("Not possible to fast-forward", ErrorClass::Conflict),
+];
+
+/// What interpreters say about a library that is not there.
+const DEPENDENCY_WORDS: Words = &[
+    ("ModuleNotFoundError", ErrorClass::Dependency),
+    ("No module named", ErrorClass::Dependency),
+    ("Cannot find module", ErrorClass::Dependency),
+    ("ERR_MODULE_NOT_FOUND", ErrorClass::Dependency),
+    ("cannot load such file", ErrorClass::Dependency),
+    ("cannot open shared object file", ErrorClass::Dependency),
+    ("no required module provides package", ErrorClass::Dependency),
 ];
 
 /// What programs say about a command line they do not take.
@@ -244,6 +259,8 @@ const USAGE_WORDS: Words = &[
     ("Unknown command", ErrorClass::BadArguments),
     ("syntax error near unexpected token", ErrorClass::BadArguments),
     ("unexpected EOF while looking for", ErrorClass::BadArguments),
+    ("unrecognized argument", ErrorClass::BadArguments),
+    ("Unknown JSON field", ErrorClass::BadArguments),
 ];
 
 /// What a shell or a program says about a file that is not there.
@@ -253,6 +270,9 @@ const MISSING_WORDS: Words = &[
     ("can't cd to", ErrorClass::Missing),
     ("did not match any file", ErrorClass::Missing),
     ("unknown revision or path not in the working tree", ErrorClass::Missing),
+    ("not a git repository", ErrorClass::Missing),
+    (": no matches found: ", ErrorClass::Missing),
+    ("Unable to locate package", ErrorClass::Missing),
 ];
 
 /// The class of a call's error; `None` where the call is not known to have failed.
@@ -304,7 +324,8 @@ pub(crate) fn of_command(command: &str, exit_code: Option<i64>, text: &Shown<'_>
     if text.is_not_found() {
         return ErrorClass::CommandNotFound;
     }
-    text.said(SYSTEM_WORDS)
+    text.said(DEPENDENCY_WORDS)
+        .or_else(|| text.said(SYSTEM_WORDS))
         .or_else(|| text.said(USAGE_WORDS))
         .or_else(|| text.said(MISSING_WORDS))
         .unwrap_or(ErrorClass::ExitCode)
@@ -489,7 +510,10 @@ mod tests {
                 r#"Bash {"command":"cd x && npm test 2>&1 | tail"} !1 "Exit code 1\n1 failed""#,
                 Some("tests"),
             ),
-            (r#"Bash {"command":"python -m pytest a"} !1 "No module named pytest""#, Some("exit")),
+            (
+                r#"Bash {"command":"python -m pytest a"} !1 "No module named pytest""#,
+                Some("dependency"),
+            ),
             (r#"Bash {"command":"grep -rn x ."} !1 "Exit code 1""#, Some("none-found")),
             (
                 r#"Bash {"command":"rg x nodir"} !2 "rg: nodir: No such file or directory""#,

@@ -6,7 +6,7 @@ use crate::error_class::{ErrorClass, Shown, is_not_found, of_command};
 use crate::run::{Purpose, purpose};
 use crate::session::{Ended, SessionCall};
 use crate::shell::only_looks;
-use toolmark_shell::ir::Script;
+use toolmark_shell::masks_failure;
 
 /// A failure that the exit code does not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +17,9 @@ pub(crate) struct Masked {
     pub(crate) line: String,
 }
 
+/// What Python prints before it gives up.
+const TRACEBACK: &str = "Traceback (most recent call last):";
+
 /// A longer text is not looked at.
 const LONGEST: usize = 64 << 10;
 
@@ -25,11 +28,7 @@ const LONGEST: usize = 64 << 10;
 pub(crate) fn proves_nothing(command: &str) -> bool {
     // Parsing is dear, and most commands have nothing that could hide one.
     let may = command.contains(['|', ';', '\n', '&']);
-    may && command.len() <= LONGEST && is_masking(&toolmark_shell::parse(command))
-}
-
-fn is_masking(script: &Script) -> bool {
-    toolmark_shell::masks_failure(script)
+    may && command.len() <= LONGEST && masks_failure(&toolmark_shell::parse(command))
 }
 
 /// The failure that a call hides; `None` where it hides none.
@@ -45,7 +44,10 @@ pub(crate) fn masked(call: &SessionCall<'_>) -> Option<Masked> {
     let purpose = purpose(&command);
     let text = call.result()?;
     let text = Shown::new(&text);
-    let line = text.lines().find(|line| shows_failure(line, purpose))?;
+    let is_python = command.contains("python");
+    let line = text
+        .lines()
+        .find(|line| shows_failure(line, purpose) || (is_python && line.trim() == TRACEBACK))?;
     let class = match is_not_found(line) {
         true => ErrorClass::CommandNotFound,
         false => of_command(&command, None, &text),

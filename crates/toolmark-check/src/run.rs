@@ -108,9 +108,9 @@ fn of_simple(command: &Simple) -> Purpose {
         "pytest" | "py.test" | "tox" | "nox" | "jest" | "vitest" | "mocha" | "ava" | "rspec"
         | "phpunit" | "ctest" | "bats" | "gotestsum" | "nextest" => Purpose::Tests,
         "tsc" | "tsgo" | "gcc" | "g++" | "cc" | "clang" | "clang++" | "javac" | "rustc"
-        | "ninja" | "eslint" | "biome" | "ruff" | "mypy" | "pyright" | "flake8" | "pylint"
-        | "golangci-lint" | "clippy-driver" | "webpack" | "rollup" | "esbuild" | "xcodebuild"
-        | "shellcheck" => Purpose::Builds,
+        | "ninja" | "eslint" | "prettier" | "tsp" | "biome" | "ruff" | "mypy" | "pyright"
+        | "flake8" | "pylint" | "golangci-lint" | "clippy-driver" | "webpack" | "rollup"
+        | "esbuild" | "xcodebuild" | "shellcheck" => Purpose::Builds,
         "cargo" => match verb {
             "test" | "nextest" => Purpose::Tests,
             "build" | "check" | "clippy" | "b" | "c" => Purpose::Builds,
@@ -152,6 +152,7 @@ fn of_simple(command: &Simple) -> Purpose {
                 .map(String::as_str)
             {
                 Some("pytest" | "unittest" | "nose" | "tox") => Purpose::Tests,
+                Some("django") if plain.contains(&"test") => Purpose::Tests,
                 Some("mypy" | "ruff" | "flake8" | "pylint" | "compileall" | "py_compile") => {
                     Purpose::Builds
                 }

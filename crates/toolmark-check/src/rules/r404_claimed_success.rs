@@ -45,6 +45,14 @@
 //! assistant: All tests pass but one, which fails on main too.
 //! ```
 //!
+//! A build is no test:
+//!
+//! ```fires
+//! Bash {"command":"cargo test"} !101 "test a ... FAILED"
+//! Bash {"command":"cargo build"} -> "Finished"
+//! assistant: I fixed the issue. All tests pass.
+//! ```
+//!
 //! It is not the last message, or claims nothing:
 //!
 //! ```quiet
@@ -94,7 +102,9 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             Some(found @ (ErrorClass::Tests | ErrorClass::Build)) => {
                 (open, class) = (Some(call), found)
             }
-            None if open.is_some() && call.ended != Ended::Failed && runs(call) => open = None,
+            None if open.is_some() && call.ended != Ended::Failed && runs(call, class) => {
+                open = None
+            }
             _ => {}
         }
         let is_last = calls.get(at + 1).is_none_or(|next| next.turn != call.turn);
@@ -105,13 +115,15 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     }
 }
 
-/// Does a call run tests or a build? What cannot be seen (a script, a
-/// sub-agent) may do so too.
-fn runs(call: &SessionCall<'_>) -> bool {
+/// Does a call run what failed once more? What cannot be seen (a script, a
+/// sub-agent) may do so too; that something builds says nothing about tests.
+fn runs(call: &SessionCall<'_>, class: ErrorClass) -> bool {
     use crate::toolset::ToolRole::{Dispatches, RunsShell, TalksToShell};
     match call.role {
-        RunsShell => call.command().is_some_and(|command| {
-            purpose(&command) != Purpose::Other || !call.only_looks() && command.contains("test")
+        RunsShell => call.command().is_some_and(|command| match purpose(&command) {
+            Purpose::Tests => true,
+            Purpose::Builds => class == ErrorClass::Build,
+            _ => !call.only_looks() && command.contains("test"),
         }),
         TalksToShell | Dispatches => true,
         _ => false,

@@ -272,7 +272,7 @@ fn found(
     };
     let manner = match (confidence, cycle) {
         (Confidence::Low, _) => "nearly the same call",
-        (_, true) => "the same call, in a cycle with others,",
+        (_, true) => "the same call, with others in between,",
         (_, false) => "the same call",
     };
     let message =
