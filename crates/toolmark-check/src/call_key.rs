@@ -108,9 +108,12 @@ fn hash(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Words of a shell command's first real program: what it runs.
-#[must_use]
+/// The first real program of a shell command: what it runs.
 pub(crate) fn program(command: &str) -> Option<String> {
+    first_program(command, &["cd", "sleep", "echo", "export", "set"])
+}
+
+fn first_program(command: &str, passed: &[&str]) -> Option<String> {
     if command.len() > LONGEST {
         return None;
     }
@@ -119,7 +122,7 @@ pub(crate) fn program(command: &str) -> Option<String> {
     let word = visits
         .iter()
         .filter_map(|visit| visit.command.words.first()?.literal())
-        .find(|word| !matches!(word.as_str(), "cd" | "sleep" | "echo" | "export" | "set"))?;
+        .find(|word| !passed.contains(&word.as_str()))?;
     Some(word.rsplit('/').next().unwrap_or(&word).to_owned())
 }
 
@@ -152,7 +155,9 @@ const MANY_IN_ONE: &[&str] = &[
 /// What a command is sent for: its program, and the first word where programs
 /// do many things.
 pub(crate) fn errand(command: &str) -> Option<String> {
-    let name = program(command)?;
+    // What only prepares says nothing about the errand.
+    let prepares = ["cd", "sleep", "echo", "export", "set", "cat", "mkdir", "rm", "cp"];
+    let name = first_program(command, &prepares).or_else(|| program(command))?;
     if !MANY_IN_ONE.contains(&name.as_str()) {
         return Some(name);
     }

@@ -103,6 +103,8 @@ pub(crate) static RULE: Rule = Rule {
 
 /// So many identical calls are a loop.
 const LEAST: usize = 3;
+/// A loop is compared with so many that were reported before it.
+const COMPARED: usize = 256;
 /// Two calls further apart than this are not of one loop.
 const APART: usize = 6;
 
@@ -115,7 +117,12 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     for call in session.calls() {
         let key = call_key(session, call);
         exact.push(key.text);
-        near.push(if call.role == ToolRole::RunsShell { key.work } else { letters(call) });
+        near.push(match call.role {
+            ToolRole::RunsShell => key.work,
+            // Every blank and sign of a text that is written matters.
+            ToolRole::Writes | ToolRole::Edits | ToolRole::Patches => key.text,
+            _ => letters(call),
+        });
     }
     let mut told = Vec::new();
     loops(session, report, &exact, Confidence::High, &mut told);
@@ -263,7 +270,7 @@ fn found(
     told: &mut Vec<(usize, usize)>,
 ) {
     let (Some(&from), Some(&to)) = (chain.first(), chain.last()) else { return };
-    if told.iter().any(|(start, end)| from <= end + APART && *start <= to) {
+    if told.iter().rev().take(COMPARED).any(|(start, end)| from <= end + APART && *start <= to) {
         return;
     }
     told.push((from, to));

@@ -30,6 +30,21 @@
 //! Bash {"command":"sudo mkdir /opt/x"} -> ""
 //! ```
 //!
+//! ```fires
+//! Bash {"command":"git commit -m x"} !1 "husky - pre-commit script failed (code 2)"
+//! Bash {"command":"git commit --no-verify -m x"} -> "[main 1a2b3c] x"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"git pull --ff-only"} !128 "fatal: Not possible to fast-forward, aborting."
+//! Bash {"command":"git branch backup main && git reset --hard origin/main"} -> "HEAD is now at 1a2b3c"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"./deploy"} !126 "bash: ./deploy: Permission denied"
+//! Bash {"command":"chmod +x deploy && ./deploy"} -> ""
+//! ```
+//!
 //! ```quiet
 //! Bash {"command":"git pull"} !1 "error: Your local changes to the following files would be overwritten by merge:"
 //! Bash {"command":"git stash"} -> "Saved working directory"
