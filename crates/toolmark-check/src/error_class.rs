@@ -169,6 +169,8 @@ const HOST_WORDS: Words = &[
     ("InputValidationError", ErrorClass::BadArguments),
     ("failed to parse function arguments", ErrorClass::BadArguments),
     ("Invalid inputs:", ErrorClass::BadArguments),
+    ("is required for command", ErrorClass::BadArguments),
+    ("Invalid `view_range` parameter", ErrorClass::BadArguments),
     ("Invalid patch", ErrorClass::BadArguments),
     ("invalid patch", ErrorClass::BadArguments),
     ("unsupported call", ErrorClass::BadArguments),
@@ -275,11 +277,23 @@ const MISSING_WORDS: Words = &[
     ("Unable to locate package", ErrorClass::Missing),
 ];
 
-/// The class of a call's error; `None` where the call is not known to have failed.
+/// How hosts that mark nothing start the answer of a tool of theirs that failed.
+const STARTS: &[&str] = &["<tool_use_error>", "ERROR:\n", "Error: "];
+
+/// The class of a call's error; `None` where nothing says that it failed: no
+/// mark of the host and, where there is none at all, no first words of a tool of
+/// its own.
 #[must_use]
 pub fn classify(call: &SessionCall<'_>) -> Option<ErrorClass> {
-    if call.ended != Ended::Failed {
-        return None;
+    match call.ended {
+        Ended::Failed => {}
+        Ended::Unknown if call.role.only_looks() || is_editing(call.role) => {
+            let text = call.result()?;
+            if !STARTS.iter().any(|start| text.starts_with(start)) {
+                return None;
+            }
+        }
+        _ => return None,
     }
     if call.call.status == Status::Denied {
         return Some(ErrorClass::Denied);
@@ -342,11 +356,13 @@ const MISSING_RUNNER: Words = &[
     ("could not find `Cargo.toml`", ErrorClass::Missing),
 ];
 
+fn is_editing(role: ToolRole) -> bool {
+    matches!(role, ToolRole::Edits | ToolRole::Patches | ToolRole::Writes)
+}
+
 fn of_tool(role: ToolRole, text: &Shown<'_>) -> ErrorClass {
     let by_role = match role {
-        ToolRole::Edits | ToolRole::Patches | ToolRole::Writes => {
-            text.said(EDIT_WORDS).or_else(|| text.said(FILE_WORDS))
-        }
+        role if is_editing(role) => text.said(EDIT_WORDS).or_else(|| text.said(FILE_WORDS)),
         ToolRole::Reads | ToolRole::Lists | ToolRole::SearchesNames | ToolRole::SearchesContent => {
             text.said(HOST_WORDS).or_else(|| text.said(FILE_WORDS))
         }
@@ -551,6 +567,11 @@ mod tests {
             ),
             (r#"mcp__x__y {} !> "Error: balance is not enough""#, Some("error")),
             (r#"mcp__x__y {} !> "InputValidationError: y failed""#, Some("bad-arguments")),
+            (
+                r#"Edit {"file_path":"/a","old_string":"x","new_string":"y"} ?> "ERROR:\nNo replacement was performed""#,
+                Some("no-match"),
+            ),
+            (r#"Read {"file_path":"/a"} ?> "1\tError: x""#, None),
             (r#"Bash {"command":"make"} -> "File does not exist""#, None),
         ] {
             let run = notation::parse(trace).unwrap();

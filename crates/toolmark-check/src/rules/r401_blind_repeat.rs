@@ -71,11 +71,11 @@
 //! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
 //! ```
 
-use crate::error_class::ErrorClass;
+use crate::error_class::{ErrorClass, classify};
 use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session};
+use crate::session::Session;
 use toolmark_grade::Role;
 
 pub(crate) static RULE: Rule = Rule {
@@ -100,9 +100,9 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         if failure.class == ErrorClass::Network {
             continue;
         }
-        let confidence = match again.ended {
-            Ended::Failed => Confidence::High,
-            Ended::Ok | Ended::Unknown => Confidence::Low,
+        let confidence = match classify(again) {
+            Some(_) => Confidence::High,
+            None => Confidence::Low,
         };
         let message = format!(
             "{} failed ({}) and was called again in the same way",

@@ -30,8 +30,9 @@
 //! ```
 //!
 //! ```fires
-//! Bash {"command":"git pull"} !1 "CONFLICT (content): Merge conflict in a.rs"
-//! Bash {"command":"git reset --hard"} -> "HEAD is now at 1a2b3c"
+//! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
+//! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
+//! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
 //! ```
 //!
 //! ```quiet
@@ -106,8 +107,12 @@ fn told_here(session: &Session<'_>, failure: &Failure) -> Option<Confidence> {
             | ErrorClass::EditNoop
     );
     match failure.verdict {
-        // Repeats, overwritten files and guessed paths have rules of their own.
+        // Retries over the network are right in themselves, but not many.
+        Verdict::Failed if failure.class == ErrorClass::Network => Some(Confidence::Medium),
+        // Repeats, overwritten files, guessed paths and higher risks have rules
+        // of their own.
         Verdict::Failed if failure.repeat.is_some() || is_edit => None,
+        Verdict::Failed if failure.escalation.is_some() => None,
         Verdict::Failed if failure.class == ErrorClass::Missing => None,
         Verdict::Failed => Some(Confidence::Medium),
         Verdict::Open if moves(session, failure.at).next().is_some() => Some(Confidence::Low),
