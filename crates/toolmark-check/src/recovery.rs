@@ -114,7 +114,7 @@ const PASSED: usize = 64;
 #[must_use]
 pub fn failures(session: &Session<'_>) -> Vec<Failure> {
     let mut found = Vec::new();
-    for (at, call) in session.calls().iter().enumerate() {
+    for (at, (call, key)) in session.calls().iter().zip(session.keys()).enumerate() {
         let (class, masked) = match classify(call) {
             Some(class) => (class, None),
             None => match masked(call) {
@@ -123,7 +123,7 @@ pub fn failures(session: &Session<'_>) -> Vec<Failure> {
             },
         };
         if class.is_fault() {
-            let failure = Judge::new(session, at, call, class).finish(masked);
+            let failure = Judge::new(session, at, call, *key, class).finish(masked);
             found.push(failure);
         }
     }

@@ -4,6 +4,7 @@
 //! Built once per trajectory and borrowed by all rules. Nothing is copied but
 //! resolved paths, and results are decoded only when a rule asks for them.
 
+use crate::call_key::{CallKey, call_key};
 use crate::files::Files;
 use crate::path::resolve;
 use crate::recovery::Failure;
@@ -242,6 +243,7 @@ pub struct Session<'a> {
     calls: Vec<SessionCall<'a>>,
     files: OnceCell<Files>,
     failures: OnceCell<Vec<Failure>>,
+    keys: OnceCell<Vec<CallKey>>,
 }
 
 impl<'a> Session<'a> {
@@ -293,7 +295,14 @@ impl<'a> Session<'a> {
                 path,
             });
         }
-        Self { trajectory, toolset, calls, files: OnceCell::new(), failures: OnceCell::new() }
+        Self {
+            trajectory,
+            toolset,
+            calls,
+            files: OnceCell::new(),
+            failures: OnceCell::new(),
+            keys: OnceCell::new(),
+        }
     }
 
     /// The trajectory underneath.
@@ -383,6 +392,12 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn failures(&self) -> &[Failure] {
         self.failures.get_or_init(|| crate::recovery::failures(self))
+    }
+
+    /// What each call asks for, to tell when two ask for the same.
+    pub(crate) fn keys(&self) -> &[CallKey] {
+        let of_all = || self.calls.iter().map(|call| call_key(self, call)).collect();
+        self.keys.get_or_init(of_all)
     }
 
     /// Where something stands.

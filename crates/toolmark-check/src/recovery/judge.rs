@@ -3,7 +3,7 @@
 
 use super::risk::overwrites;
 use super::{Failure, Verdict, effects, moves};
-use crate::call_key::{CallKey, call_key, errand, program, searches};
+use crate::call_key::{CallKey, errand, program, searches};
 use crate::error_class::{ErrorClass, classify, is_not_found};
 use crate::masked::masked;
 use crate::run::{Purpose, purpose};
@@ -36,15 +36,18 @@ impl<'s, 'a> Judge<'s, 'a> {
         session: &'s Session<'a>,
         at: usize,
         failed: &'s SessionCall<'a>,
+        key: CallKey,
         class: ErrorClass,
     ) -> Self {
         let far = match class {
             ErrorClass::Tests | ErrorClass::Build => LONG_WINDOW,
             _ => WINDOW,
         };
-        let keyed = |(at, call): (usize, &'s SessionCall<'a>)| (at, call, call_key(session, call));
-        let next = moves(session, at).take(far).map(keyed).collect();
-        Self { session, at, failed, class, key: call_key(session, failed), next }
+        let keyed = |(at, call): (usize, &'s SessionCall<'a>)| {
+            Some((at, call, session.keys().get(at).copied()?))
+        };
+        let next = moves(session, at).take(far).filter_map(keyed).collect();
+        Self { session, at, failed, class, key, next }
     }
 
     pub(super) fn finish(self, masked: Option<String>) -> Failure {

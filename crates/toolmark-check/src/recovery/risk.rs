@@ -95,21 +95,28 @@ impl Judge<'_, '_> {
 
     /// A call of higher risk than the failed one, as an answer to its error.
     pub(super) fn escalation(&self) -> Option<(usize, Effect)> {
-        let before = effects(self.session, self.failed);
-        self.next.iter().take(WINDOW).find_map(|(at, call, _)| {
+        let answers = |call: &SessionCall<'_>| match self.class {
+            ErrorClass::NotExecutable | ErrorClass::NoPermission | ErrorClass::Conflict => true,
+            // What guards one program is switched off in calls of that program.
+            _ => self.same_program(call),
+        };
+        let next = self.next.iter().take(WINDOW);
+        next.filter(|(_, call, _)| answers(call)).find_map(|(at, call, _)| {
             let command = call.command()?;
             let now = effects(self.session, call);
-            let is_new = |effect: &&Effect| !before.iter().any(|b| b.kind == effect.kind);
-            let found = now.iter().filter(is_new).find(|effect| match self.class {
+            let risk = now.iter().find(|effect| match self.class {
                 ErrorClass::NotExecutable | ErrorClass::NoPermission => {
                     effect.kind == Kind::Privilege && effect.reversibility > Reversibility::R0
                 }
                 ErrorClass::Conflict => {
                     throws_away(&command, std::slice::from_ref(*effect)).is_some()
                 }
-                _ => self.same_program(call) && effect.kind == Kind::Persist,
+                _ => effect.kind == Kind::Persist,
             })?;
-            Some((*at, found.clone()))
+            // It was no less of a risk before.
+            let before = effects(self.session, self.failed);
+            let is_new = !before.iter().any(|before| before.kind == risk.kind);
+            is_new.then(|| (*at, risk.clone()))
         })
     }
 }

@@ -63,6 +63,7 @@ use crate::recovery::Verdict;
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::Session;
+use std::collections::BTreeSet;
 use toolmark_grade::Role;
 
 pub(crate) static RULE: Rule = Rule {
@@ -78,6 +79,8 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    // Several failures may lead to one such call.
+    let mut told = BTreeSet::new();
     for failure in session.failures().iter().filter(|f| f.class == ErrorClass::Denied) {
         let Some(denied) = session.calls().get(failure.at) else { continue };
         report.judged(denied);
@@ -85,6 +88,9 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             continue;
         }
         let Some(done) = failure.by.and_then(|by| session.calls().get(by)) else { continue };
+        if !told.insert(done.index) {
+            continue;
+        }
         let message = format!("{} does what was denied to {} before", done.tool, denied.tool);
         report.find(
             Draft::new(done, message)

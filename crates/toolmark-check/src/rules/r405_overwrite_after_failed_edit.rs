@@ -64,6 +64,7 @@ use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::Session;
 use crate::toolset::ToolRole;
+use std::collections::BTreeSet;
 use toolmark_grade::Role;
 
 pub(crate) static RULE: Rule = Rule {
@@ -79,6 +80,8 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    // Several failures may lead to one such call.
+    let mut told = BTreeSet::new();
     for failure in session.failures() {
         let is_edit = matches!(
             failure.class,
@@ -94,7 +97,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         report.judged(edit);
         let Some(over) = failure.by.and_then(|by| session.calls().get(by)) else { continue };
         let is_write = matches!(over.role, ToolRole::Writes | ToolRole::RunsShell);
-        if failure.verdict != Verdict::Failed || !is_write {
+        if failure.verdict != Verdict::Failed || !is_write || !told.insert(over.index) {
             continue;
         }
         let message =

@@ -79,7 +79,6 @@
 //! Bash {"command":"cargo build"} !101 "error"
 //! ```
 
-use crate::call_key::call_key;
 use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
@@ -114,8 +113,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     }
     let mut exact = Vec::with_capacity(session.calls().len());
     let mut near = Vec::with_capacity(session.calls().len());
-    for call in session.calls() {
-        let key = call_key(session, call);
+    for (call, key) in session.calls().iter().zip(session.keys()) {
         exact.push(key.text);
         near.push(match call.role {
             ToolRole::RunsShell => key.work,
