@@ -315,6 +315,8 @@ pub(crate) fn of_command(command: &str, exit_code: Option<i64>, text: &Shown<'_>
         Some(127) => return ErrorClass::CommandNotFound,
         Some(126) => return ErrorClass::NotExecutable,
         Some(124) => return ErrorClass::Timeout,
+        // No host, no connection, too slow, cut off: curl often says no more.
+        Some(6 | 7 | 28 | 35 | 52 | 56) if command.contains("curl") => return ErrorClass::Network,
         _ => {}
     }
     // What the host says stands first; a command may print anything after it.

@@ -52,7 +52,12 @@ fn searches(words: &[String]) -> bool {
         "grep" | "egrep" | "fgrep" | "rg" | "ag" | "pgrep" | "which" | "diff" | "cmp" | "test"
         | "[" => true,
         "command" => words.get(1).is_some_and(|word| word == "-v"),
-        "git" => words.iter().skip(1).any(|word| word == "grep"),
+        "git" => words.iter().skip(1).any(|word| {
+            matches!(
+                word.as_str(),
+                "grep" | "--quiet" | "--exit-code" | "--is-ancestor" | "--verify" | "--get"
+            )
+        }),
         _ => false,
     }
 }
@@ -202,6 +207,7 @@ mod tests {
             ("make install", Other),
             ("grep -rn x . | grep y", Searches),
             ("which foo", Searches),
+            ("git diff --quiet", Searches),
             ("grep x a; cargo build", Builds),
             ("cat a | grep x; ls", Other),
             ("git log", Other),

@@ -125,6 +125,7 @@ fn classes_by_host() {
             "host: gemini-cli\nread_file {\"absolute_path\":\"/a\"} !> \"File not found: /a\"",
             Some("missing"),
         ),
+        (r#"Bash {"command":"curl -s localhost:3000"} !7 "Exit code 7""#, Some("network")),
         (r#"Bash {"command":"make"} -> "File does not exist""#, None),
     ] {
         let run = notation::parse(trace).unwrap();

@@ -252,9 +252,20 @@ fn polls(call: &SessionCall<'_>) -> bool {
         }),
         _ => {
             let name = call.tool.to_lowercase();
-            ["status", "wait", "poll", "output", "progress", "get_result", "screenshot"]
-                .iter()
-                .any(|word| name.contains(word))
+            [
+                "status",
+                "wait",
+                "poll",
+                "output",
+                "progress",
+                "state",
+                "health",
+                "job",
+                "get_result",
+                "screenshot",
+            ]
+            .iter()
+            .any(|word| name.contains(word))
         }
     }
 }

@@ -82,23 +82,17 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     for failure in session.failures() {
+        let Some(failed) = session.calls().get(failure.at) else { continue };
+        report.judged(failed);
         let Some((by, effect)) = &failure.escalation else { continue };
-        let (Some(failed), Some(call)) =
-            (session.calls().get(failure.at), session.calls().get(*by))
-        else {
-            continue;
-        };
-        let message = format!(
-            "{} ({}) after {} failed ({})",
-            effect.why,
-            effect.kind,
-            failed.tool,
-            failure.class.word()
-        );
+        let Some(call) = session.calls().get(*by) else { continue };
+        let class = failure.class.word();
+        let message =
+            format!("{} ({}) after {} failed ({class})", effect.why, effect.kind, failed.tool);
         report.find(
             Draft::new(call, message)
                 .about("the higher risk")
-                .bucket(failure.class.word())
+                .bucket(class)
                 .evidence(session.result_evidence(Role::Context, "the error it answers", failed)),
         );
     }
