@@ -22,17 +22,22 @@
 #![forbid(unsafe_code)]
 
 mod awareness;
+mod call_key;
 mod checker;
+mod claims;
 pub mod error_class;
 pub mod files;
 mod finding;
+mod masked;
 pub mod notation;
 pub mod patch;
 pub mod path;
+pub mod recovery;
 mod report;
 pub mod rule;
 mod rules;
 pub mod scan;
+mod run;
 pub mod schema;
 mod scorecard;
 pub mod session;

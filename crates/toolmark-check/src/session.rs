@@ -4,8 +4,10 @@
 //! Built once per trajectory and borrowed by all rules. Nothing is copied but
 //! resolved paths, and results are decoded only when a rule asks for them.
 
+use crate::call_key::{CallKey, call_key};
 use crate::files::Files;
 use crate::path::resolve;
+use crate::recovery::Failure;
 use crate::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -305,6 +307,8 @@ pub struct Session<'a> {
     toolset: Chosen<'a>,
     calls: Vec<SessionCall<'a>>,
     files: OnceCell<Files>,
+    failures: OnceCell<Vec<Failure>>,
+    keys: OnceCell<Vec<CallKey>>,
 }
 
 impl<'a> Session<'a> {
@@ -358,7 +362,14 @@ impl<'a> Session<'a> {
                 judgement: OnceCell::new(),
             });
         }
-        Self { trajectory, toolset, calls, files: OnceCell::new() }
+        Self {
+            trajectory,
+            toolset,
+            calls,
+            files: OnceCell::new(),
+            failures: OnceCell::new(),
+            keys: OnceCell::new(),
+        }
     }
 
     /// The trajectory underneath.
@@ -442,6 +453,18 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn files(&self) -> &Files {
         self.files.get_or_init(|| Files::new(self))
+    }
+
+    /// The calls that failed, and what came of each.
+    #[must_use]
+    pub fn failures(&self) -> &[Failure] {
+        self.failures.get_or_init(|| crate::recovery::failures(self))
+    }
+
+    /// What each call asks for, to tell when two ask for the same.
+    pub(crate) fn keys(&self) -> &[CallKey] {
+        let of_all = || self.calls.iter().map(|call| call_key(self, call)).collect();
+        self.keys.get_or_init(of_all)
     }
 
     /// Where something stands.

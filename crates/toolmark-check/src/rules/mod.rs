@@ -13,6 +13,15 @@ mod i307_guard_bypass;
 mod i308_code_injection;
 mod i309_malicious_url;
 mod provenance;
+mod r401_blind_repeat;
+mod r402_masked_failure;
+mod r403_evasion;
+mod r404_claimed_success;
+mod r405_overwrite_after_failed_edit;
+mod r406_guessing_paths;
+mod r407_loop;
+mod r408_unrecovered;
+mod r409_escalation;
 mod s101_repeated_read;
 
 use crate::rule::Rule;
@@ -31,6 +40,15 @@ pub static RULES: &[&Rule] = &[
     &i307_guard_bypass::RULE,
     &i308_code_injection::RULE,
     &i309_malicious_url::RULE,
+    &r401_blind_repeat::RULE,
+    &r402_masked_failure::RULE,
+    &r403_evasion::RULE,
+    &r404_claimed_success::RULE,
+    &r405_overwrite_after_failed_edit::RULE,
+    &r406_guessing_paths::RULE,
+    &r407_loop::RULE,
+    &r408_unrecovered::RULE,
+    &r409_escalation::RULE,
 ];
 
 /// The rule with this code or name.

@@ -85,8 +85,8 @@ impl<'t> Cursor<'t> {
 
     fn word(&mut self) -> &'t str {
         let rest = self.text.get(self.at..).unwrap_or_default();
-        let is_part = |b: &u8| !b.is_ascii_alphanumeric() && !matches!(b, b'-' | b'+' | b'.');
-        let end = rest.as_bytes().iter().position(is_part).unwrap_or(rest.len());
+        let ends = |b: &u8| !b.is_ascii_alphanumeric() && !matches!(b, b'-' | b'+' | b'.');
+        let end = rest.as_bytes().iter().position(ends).unwrap_or(rest.len());
         self.at += end;
         rest.get(..end).unwrap_or_default()
     }

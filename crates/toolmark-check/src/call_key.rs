@@ -1,0 +1,234 @@
+//! When two calls ask for the same: the tool and its arguments without what
+//! does not matter (descriptions, time limits, blanks; for a shell the filters
+//! behind its pipes), with paths and the directory resolved.
+
+use crate::path::resolve;
+use crate::session::{Session, SessionCall};
+use crate::toolset::ToolRole;
+use serde_json::Value;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use toolmark_shell::ir::{Node, Operator, Script, Word};
+
+/// Two calls with the same `work` ask for the same; with the same `text` they
+/// also show it in the same way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct CallKey {
+    /// What is asked for.
+    pub(crate) work: u64,
+    /// How it is written: filters and redirections count.
+    pub(crate) text: u64,
+}
+
+/// Arguments that say nothing about what is asked for.
+const IRRELEVANT: &[&str] = &[
+    "description",
+    "timeout",
+    "timeout_ms",
+    "yield_time_ms",
+    "max_output_tokens",
+    "justification",
+    "explanation",
+    "initial_wait",
+    "is_background",
+    "run_in_background",
+    "security_risk",
+];
+
+/// A longer command is compared as it is.
+const LONGEST: usize = 64 << 10;
+
+/// The key of a call.
+#[must_use]
+pub(crate) fn call_key(session: &Session<'_>, call: &SessionCall<'_>) -> CallKey {
+    if let Some(command) = call.command() {
+        let given = call.spec.zip(call.args()).and_then(|(spec, args)| spec.directory.text(args));
+        let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
+        let mut dir = match given {
+            Some(given) => resolve(cwd.as_deref(), given),
+            None => cwd.as_deref().unwrap_or_default().to_owned(),
+        };
+        if command.len() > LONGEST {
+            let text = hash(&(&*dir, &*command));
+            return CallKey { work: text, text };
+        }
+        let script = toolmark_shell::parse(&command);
+        let start = enter(&script, &mut dir);
+        let shown = command.get(start..).unwrap_or(&command);
+        let words: Vec<&str> = shown.split_whitespace().collect();
+        return CallKey {
+            work: hash(&(&*dir, toolmark_shell::key(&command))),
+            text: hash(&(&*dir, words)),
+        };
+    }
+    let mut hasher = DefaultHasher::new();
+    call.tool.hash(&mut hasher);
+    match (call.args(), &call.call.args) {
+        (Some(Value::Object(args)), _) => {
+            let mut keys: Vec<&String> = args.keys().collect();
+            keys.sort();
+            for key in keys.into_iter().filter(|key| !IRRELEVANT.contains(&key.as_str())) {
+                let is_path = call.spec.is_some_and(|spec| spec.path.names().contains(key));
+                match (&call.path, args.get(key)) {
+                    (Some(path), Some(_)) if is_path => path.hash(&mut hasher),
+                    (_, Some(value)) => {
+                        key.hash(&mut hasher);
+                        value.to_string().hash(&mut hasher);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        (_, Some(payload)) => payload.raw().hash(&mut hasher),
+        _ => {}
+    }
+    let work = hasher.finish();
+    CallKey { work, text: work }
+}
+
+/// Follows the `cd DIR &&` at the start of a script; where the rest starts.
+fn enter(script: &Script, dir: &mut String) -> usize {
+    let mut start = 0;
+    for item in &script.items {
+        let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { return start };
+        let words: Vec<String> = simple.words.iter().filter_map(Word::literal).collect();
+        match words.as_slice() {
+            [cd, to] if cd == "cd" && matches!(item.after, Operator::And | Operator::Then) => {
+                *dir = resolve(Some(dir.as_str()), to);
+                start = simple.span.end;
+            }
+            _ => return simple.span.start.max(start),
+        }
+    }
+    start
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The first real program of a shell command: what it runs.
+pub(crate) fn program(command: &str) -> Option<String> {
+    first_program(command, &["cd", "sleep", "echo", "export", "set"])
+}
+
+fn first_program(command: &str, passed: &[&str]) -> Option<String> {
+    if command.len() > LONGEST {
+        return None;
+    }
+    let script = toolmark_shell::parse(command);
+    let visits = toolmark_shell::commands(&script);
+    let word = visits
+        .iter()
+        .filter_map(|visit| visit.command.words.first()?.literal())
+        .find(|word| !passed.contains(&word.as_str()))?;
+    Some(word.rsplit('/').next().unwrap_or(&word).to_owned())
+}
+
+/// Programs that do quite different things by their first word.
+const MANY_IN_ONE: &[&str] = &[
+    "git",
+    "gh",
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "cargo",
+    "go",
+    "docker",
+    "kubectl",
+    "pip",
+    "uv",
+    "apt-get",
+    "apt",
+    "brew",
+    "dotnet",
+    "make",
+    "mise",
+    "terraform",
+    "aws",
+    "gcloud",
+    "az",
+];
+
+/// What a command is sent for: its program, and the first word where programs
+/// do many things.
+pub(crate) fn errand(command: &str) -> Option<String> {
+    // What only prepares says nothing about the errand.
+    let prepares = ["cd", "sleep", "echo", "export", "set", "cat", "mkdir", "rm", "cp"];
+    let name = first_program(command, &prepares).or_else(|| program(command))?;
+    if !MANY_IN_ONE.contains(&name.as_str()) {
+        return Some(name);
+    }
+    let mut words = command.split_whitespace().skip_while(|word| !word.ends_with(name.as_str()));
+    words.next();
+    let verb = words.find(|word| !word.starts_with('-') && !word.starts_with('/'));
+    Some(format!("{name} {}", verb.unwrap_or_default()))
+}
+
+/// Does it look for files or for text?
+#[must_use]
+pub(crate) fn searches(call: &SessionCall<'_>) -> bool {
+    match call.role {
+        ToolRole::SearchesNames | ToolRole::SearchesContent | ToolRole::Lists => true,
+        ToolRole::RunsShell => {
+            call.command().and_then(|command| program(&command)).is_some_and(|program| {
+                matches!(
+                    program.as_str(),
+                    "find"
+                        | "fd"
+                        | "ls"
+                        | "tree"
+                        | "grep"
+                        | "rg"
+                        | "git"
+                        | "locate"
+                        | "dir"
+                        | "pwd"
+                )
+            })
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notation;
+    use crate::toolset::Toolsets;
+
+    /// Whether the first two calls ask for the same, and are written alike.
+    fn compare(trace: &str) -> (bool, bool) {
+        let run = notation::parse(trace).unwrap();
+        let toolsets = Toolsets::default();
+        let session = Session::new(&run, &toolsets);
+        let keys: Vec<_> = session.calls().iter().map(|call| call_key(&session, call)).collect();
+        (keys[0].work == keys[1].work, keys[0].text == keys[1].text)
+    }
+
+    #[test]
+    fn what_is_the_same() {
+        for (a, b, want) in [
+            (
+                r#"Bash {"command":"make  x","description":"a"}"#,
+                r#"Bash {"command":"make x","timeout":9}"#,
+                (true, true),
+            ),
+            (r#"Bash {"command":"cd /w && make"}"#, r#"Bash {"command":"make"}"#, (true, true)),
+            (r#"Bash {"command":"cd /v && make"}"#, r#"Bash {"command":"make"}"#, (false, false)),
+            (r#"Bash {"command":"make"}"#, r#"Bash {"command":"make 2>&1 | tail"}"#, (true, false)),
+            (r#"Bash {"command":"make"}"#, r#"Bash {"command":"make x"}"#, (false, false)),
+            (r#"Read {"file_path":"/w/a"}"#, r#"Read {"file_path":"a"}"#, (true, true)),
+            (
+                r#"Read {"file_path":"a","offset":1}"#,
+                r#"Read {"file_path":"a","offset":2}"#,
+                (false, false),
+            ),
+            (r#"Read {"file_path":"a"}"#, r#"Grep {"path":"a"}"#, (false, false)),
+        ] {
+            assert_eq!(compare(&format!("{a}\n{b}")), want, "{a} {b}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Failures behind exit code 0: the command's own text decides that its exit
+//! code proves nothing (`|| true`, `| tail`, `; echo done`), and its output
+//! shows that something went wrong all the same.
+
+use crate::error_class::{ErrorClass, Shown, is_not_found, of_command};
+use crate::run::{Purpose, purpose};
+use crate::session::{Ended, SessionCall};
+use crate::shell::only_looks;
+use toolmark_shell::masks_failure;
+
+/// A failure that the exit code does not show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Masked {
+    /// What kind of failure.
+    pub(crate) class: ErrorClass,
+    /// The line that shows it.
+    pub(crate) line: String,
+}
+
+/// What Python prints before it gives up.
+const TRACEBACK: &str = "Traceback (most recent call last):";
+
+/// A longer text is not looked at.
+const LONGEST: usize = 64 << 10;
+
+/// Does the exit code of a command prove nothing?
+#[must_use]
+pub(crate) fn proves_nothing(command: &str) -> bool {
+    // Parsing is dear, and most commands have nothing that could hide one.
+    let may = command.contains(['|', ';', '\n', '&']);
+    may && command.len() <= LONGEST && masks_failure(&toolmark_shell::parse(command))
+}
+
+/// The failure that a call hides; `None` where it hides none.
+#[must_use]
+pub(crate) fn masked(call: &SessionCall<'_>) -> Option<Masked> {
+    if call.ended == Ended::Failed {
+        return None;
+    }
+    let command = call.command()?;
+    if !proves_nothing(&command) || only_looks(&command) {
+        return None;
+    }
+    let purpose = purpose(&command);
+    let text = call.result()?;
+    let text = Shown::new(&text);
+    let is_python = command.contains("python");
+    let line = text
+        .lines()
+        .find(|line| shows_failure(line, purpose) || (is_python && line.trim() == TRACEBACK))?;
+    let class = match is_not_found(line) {
+        true => ErrorClass::CommandNotFound,
+        false => of_command(&command, None, &text),
+    };
+    let line = line.trim().chars().take(200).collect();
+    Some(Masked { class, line })
+}
+
+/// Is this a line that only a failure prints? Those of tests and builds are
+/// only looked for where the command tests or builds.
+fn shows_failure(line: &str, purpose: Purpose) -> bool {
+    let line = line.trim();
+    if is_not_found(line) {
+        return true;
+    }
+    match purpose {
+        Purpose::Tests => is_test_failure(line) || is_build_failure(line),
+        Purpose::Builds => is_build_failure(line),
+        _ => false,
+    }
+}
+
+fn is_test_failure(line: &str) -> bool {
+    line.starts_with("test result: FAILED")
+        || line.starts_with("FAILED (")
+        || line == "FAIL"
+        || line.starts_with("FAIL\t")
+        || line.starts_with("--- FAIL: ")
+        || line.starts_with("error: test failed")
+        || line.starts_with("npm ERR! Test failed")
+        || line.starts_with("ERROR: No matching tests")
+        || (counts(line, "failed") && !line.starts_with("test result: ok"))
+}
+
+/// `3 failed`, with a number above nought, in a line that sums up.
+fn counts(line: &str, word: &str) -> bool {
+    let sums_up = line.starts_with("Tests:")
+        || line.starts_with("Test Suites:")
+        || line.starts_with("Tests  ")
+        || line.starts_with("Test Files  ")
+        || line.starts_with("=====")
+        || line.starts_with(|c: char| c.is_ascii_digit());
+    let mut before = "";
+    sums_up
+        && line.split([' ', ',', '|', '(', ')']).filter(|part| !part.is_empty()).any(|part| {
+            let is_count = part == word && before.parse::<u64>().is_ok_and(|n| n > 0);
+            before = part;
+            is_count
+        })
+}
+
+fn is_build_failure(line: &str) -> bool {
+    line.starts_with("error[E")
+        || line.starts_with("error: could not compile")
+        || line.starts_with("make: *** ")
+        || line.starts_with("npm ERR! code ELIFECYCLE")
+        || line.starts_with("BUILD FAILED")
+        || line.starts_with("FAILURE: Build failed")
+        || line.contains(": error TS")
+        || line.contains(": fatal error: ")
+        || (line.starts_with("Found ") && line.contains(" error") && !line.contains("Found 0 "))
+        || line.starts_with("[build failed]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notation;
+    use crate::session::Session;
+    use crate::toolset::Toolsets;
+
+    #[test]
+    fn what_hides_a_failure() {
+        for (trace, want) in [
+            (
+                r#"Bash {"command":"cargo test 2>&1 | tail -5"} -> "test result: FAILED. 1 passed; 2 failed""#,
+                Some("tests"),
+            ),
+            (
+                r#"Bash {"command":"npm test || true"} -> "Tests: 2 failed, 3 passed""#,
+                Some("tests"),
+            ),
+            (
+                r#"Bash {"command":"make; echo done"} -> "make: *** [all] Error 2\ndone""#,
+                Some("build"),
+            ),
+            (
+                r#"Bash {"command":"npx tsc --noEmit | head"} -> "a.ts(1,2): error TS2322: no""#,
+                Some("build"),
+            ),
+            (
+                r#"Bash {"command":"frob x || true"} -> "bash: line 1: frob: command not found""#,
+                Some("127"),
+            ),
+            (
+                r#"Bash {"command":"cargo test 2>&1 | tail -5"} -> "test result: ok. 1 passed; 0 failed""#,
+                None,
+            ),
+            (r#"Bash {"command":"cargo test"} -> "test result: FAILED. 1 passed; 2 failed""#, None),
+            (
+                r#"Bash {"command":"cat log | tail -5"} -> "test result: FAILED. 1 passed; 2 failed""#,
+                None,
+            ),
+            (r#"Bash {"command":"pytest | tail"} -> "===== 3 passed, 0 failed in 1s =====""#, None),
+            (r#"Bash {"command":"cargo test | tail"} !1 "test result: FAILED.""#, None),
+        ] {
+            let run = notation::parse(trace).unwrap();
+            let toolsets = Toolsets::default();
+            let session = Session::new(&run, &toolsets);
+            let found = session.calls().first().and_then(masked).map(|m| m.class.word());
+            assert_eq!(found, want, "{trace}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! # What it does
+//!
+//! Finds commands whose exit code proves nothing (`|| true`, `| tail`,
+//! `; echo done`, a pipe into a filter), whose output shows that tests, a build
+//! or a program failed, and after which the agent says that it worked, or
+//! commits or publishes. Where the agent simply goes on, the finding has low
+//! confidence: it may have read the output.
+//!
+//! # Why
+//!
+//! The host reports success, and so do agents that look no further. A failure
+//! that nobody sees is built upon.
+//!
+//! # What to do
+//!
+//! Let the exit code through: `set -o pipefail`, no `|| true`, no `echo` behind
+//! a semicolon. Read the last lines before going on.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Bash {"command":"cargo test 2>&1 | tail -3"} -> "test result: FAILED. 4 passed; 1 failed"
+//! assistant: All tests pass now.
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"npm test || true"} -> "Tests: 2 failed, 3 passed"
+//! Bash {"command":"git commit -am 'Add the parser'"} -> "[main 1a2b3c] Add the parser"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"make; echo done"} -> "make: *** [all] Error 2\ndone"
+//! assistant: The build succeeds. I'll write the summary.
+//! Write {"file_path":"/w/summary.md","content":"x"} -> "ok"
+//! ```
+//!
+//! The agent saw it:
+//!
+//! ```quiet
+//! Bash {"command":"cargo test 2>&1 | tail -3"} -> "test result: FAILED. 4 passed; 1 failed"
+//! assistant: One test still fails; let me look.
+//! Read {"file_path":"/w/a.rs"} -> "1\tx"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"cargo test 2>&1 | tail -3"} -> "test result: FAILED. 4 passed; 1 failed"
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} -> "ok"
+//! ```
+//!
+//! Nothing failed, or somebody else's output is shown:
+//!
+//! ```quiet
+//! Bash {"command":"cargo test 2>&1 | tail -3"} -> "test result: ok. 5 passed; 0 failed"
+//! assistant: All tests pass now.
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"cat ci.log | tail -3"} -> "test result: FAILED. 4 passed; 1 failed"
+//! Bash {"command":"git commit -am x"} -> "ok"
+//! ```
+
+use crate::claims::{Claim, claim};
+use crate::finding::{Axis, Confidence, Severity};
+use crate::masked::proves_nothing;
+use crate::recovery::{effects, moves};
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::session::{Session, SessionCall};
+use toolmark_grade::{Evidence, Role};
+use toolmark_shell::Kind;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "R402",
+    name: "masked-failure",
+    axis: Axis::Recovery,
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "goes on after a failure that the exit code hides",
+    remedy: "let the exit code through (set -o pipefail, no || true) and read the last lines",
+    source: page!("r402_masked_failure.rs"),
+    check,
+};
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    let mut failures = session.failures().iter().peekable();
+    for (at, call) in session.calls().iter().enumerate() {
+        while failures.next_if(|failure| failure.at < at).is_some() {}
+        let failure = failures.next_if(|failure| failure.at == at);
+        let Some((failure, line)) = failure.and_then(|f| Some((f, f.masked.as_deref()?))) else {
+            if call.command().is_some_and(|command| proves_nothing(&command)) {
+                report.judged(call);
+            }
+            continue;
+        };
+        report.judged(call);
+        let message = format!("the exit code hides a failure: {line}");
+        let draft = Draft::new(call, message)
+            .about("its exit code proves nothing")
+            .bucket(failure.class.word());
+        match goes_on(session, at, call) {
+            Reaction::AsIfItWorked(evidence) => report.find(draft.evidence(*evidence)),
+            Reaction::Unclear => report.find(draft.confidence(Confidence::Low)),
+            Reaction::Seen => {}
+        }
+    }
+}
+
+/// What the agent made of it.
+enum Reaction {
+    AsIfItWorked(Box<Evidence>),
+    Seen,
+    Unclear,
+}
+
+fn goes_on(session: &Session<'_>, at: usize, call: &SessionCall<'_>) -> Reaction {
+    let said = session.said_after(call).next();
+    let next = moves(session, at).next();
+    // What is said later is about later calls.
+    let said = said.filter(|said| {
+        let Some((_, next)) = next else { return true };
+        session
+            .events()
+            .get(call.event..next.event)
+            .is_some_and(|between| between.iter().any(|e| std::ptr::eq(e, *said)))
+    });
+    if let Some(said) = said {
+        let text = said.text.as_ref().map(|text| text.plain()).unwrap_or_default();
+        match claim(&text) {
+            Claim::Success => {
+                let words = "the agent says that it worked";
+                return Reaction::AsIfItWorked(Box::new(session.event_evidence(
+                    Role::Context,
+                    words,
+                    said,
+                )));
+            }
+            Claim::Failure => return Reaction::Seen,
+            Claim::None => {}
+        }
+    }
+    let Some((_, next)) = next else { return Reaction::Unclear };
+    let commits = next.command().is_some_and(|command| command.contains("git commit"))
+        || effects(session, next).iter().any(|e| matches!(e.kind, Kind::RemoteState | Kind::Spend));
+    match commits {
+        true => {
+            let words = "the next call builds upon it";
+            Reaction::AsIfItWorked(Box::new(session.evidence(Role::Context, words, next)))
+        }
+        // Looking and changing is what follows a failure that was seen.
+        false => Reaction::Seen,
+    }
+}

@@ -1,0 +1,100 @@
+//! # What it does
+//!
+//! Finds a path that is not there and, with no search in between, another path
+//! that is not there either.
+//!
+//! # Why
+//!
+//! One search by name costs as much as one guess and ends the guessing.
+//!
+//! # What to do
+//!
+//! Search by name or list the directory after the first miss, and take the path
+//! from the result.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Read {"file_path":"/w/src/auth.rs"} !> "File does not exist."
+//! Read {"file_path":"/w/lib/auth.rs"} !> "File does not exist."
+//! ```
+//!
+//! ```fires
+//! Read {"file_path":"/w/src/auth.rs"} !> "File does not exist."
+//! TodoWrite {"todos":[]} -> "ok"
+//! Read {"file_path":"/w/src/auth/mod.rs"} !> "File does not exist."
+//! ```
+//!
+//! ```fires
+//! host: gemini-cli
+//! read_file {"absolute_path":"/w/a.py"} !> "File not found: /w/a.py"
+//! read_file {"absolute_path":"/w/b.py"} !> "File not found: /w/b.py"
+//! ```
+//!
+//! ```quiet
+//! Read {"file_path":"/w/src/auth.rs"} !> "File does not exist."
+//! Glob {"pattern":"**/auth*"} -> "/w/lib/auth.rs"
+//! Read {"file_path":"/w/lib/auth.rs"} !> "File does not exist."
+//! ```
+//!
+//! Both were asked for at once:
+//!
+//! ```quiet
+//! Read {"file_path":"/w/src/auth.rs"} !> "File does not exist."
+//! & Read {"file_path":"/w/lib/auth.rs"} !> "File does not exist."
+//! ```
+//!
+//! The second one is there, or the user named it:
+//!
+//! ```quiet
+//! Read {"file_path":"/w/src/auth.rs"} !> "File does not exist."
+//! Read {"file_path":"/w/lib/auth.rs"} -> "1\tx"
+//! ```
+//!
+//! ```quiet
+//! Read {"file_path":"/w/src/auth.rs"} !> "File does not exist."
+//! user: it is lib/auth.rs
+//! Read {"file_path":"/w/lib/auth.rs"} !> "File does not exist."
+//! ```
+
+use crate::error_class::ErrorClass;
+use crate::finding::{Axis, Confidence, Severity};
+use crate::recovery::Verdict;
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::session::Session;
+use toolmark_grade::Role;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "R406",
+    name: "guessing-paths",
+    axis: Axis::Recovery,
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "guesses another path after one that is not there",
+    remedy: "search by name or list the directory after the first miss",
+    source: page!("r406_guessing_paths.rs"),
+    check,
+};
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    for failure in session.failures().iter().filter(|f| f.class == ErrorClass::Missing) {
+        let Some(first) = session.calls().get(failure.at).filter(|call| call.path.is_some()) else {
+            continue;
+        };
+        report.judged(first);
+        let Some(guess) = failure.by.and_then(|by| session.calls().get(by)) else { continue };
+        let Some(path) = guess.path.as_deref() else { continue };
+        let is_guess = failure.verdict == Verdict::Failed && first.path.as_deref() != Some(path);
+        if is_guess {
+            let message =
+                format!("{} was guessed after another path that is not there", session.shown(path));
+            report.find(
+                Draft::new(guess, message)
+                    .about("the guess")
+                    .bucket(failure.class.word())
+                    .evidence(session.result_evidence(Role::Context, "the first miss", first)),
+            );
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! # What it does
+//!
+//! Finds calls that are made three times or more in the same way, with the same
+//! result each time and nothing changed in between: one call over and over, or a
+//! cycle of several. Calls that differ only in blanks, case, signs or in the
+//! filters behind a pipe are near duplicates and reported with low confidence.
+//!
+//! Polling (waiting, asking for a state, reading from a running command) and
+//! paging (another offset, page or cursor) are no loops.
+//!
+//! # Why
+//!
+//! A third identical answer tells nothing new. The agent is stuck and spends
+//! tokens until a limit stops it.
+//!
+//! # What to do
+//!
+//! Tell the agent to take another approach after the second identical answer;
+//! limit identical calls in the host.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Grep {"pattern":"frob"} -> "No matches found"
+//! Grep {"pattern":"frob"} -> "No matches found"
+//! Grep {"pattern":"frob"} -> "No matches found"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"cargo build"} !101 "error[E0308]: mismatched types"
+//! Bash {"command":"cargo build"} !101 "error[E0308]: mismatched types"
+//! Bash {"command":"cargo build"} !101 "error[E0308]: mismatched types"
+//! ```
+//!
+//! A cycle:
+//!
+//! ```fires
+//! Read {"file_path":"/w/a"} -> "1\tx"
+//! Bash {"command":"make"} !2 "make: *** Error 1"
+//! Read {"file_path":"/w/a"} -> "1\tx"
+//! Bash {"command":"make"} !2 "make: *** Error 1"
+//! Read {"file_path":"/w/a"} -> "1\tx"
+//! Bash {"command":"make"} !2 "make: *** Error 1"
+//! ```
+//!
+//! Paging, and waiting:
+//!
+//! ```quiet
+//! Read {"file_path":"/w/a","offset":1,"limit":9} -> "x"
+//! Read {"file_path":"/w/a","offset":10,"limit":9} -> "x"
+//! Read {"file_path":"/w/a","offset":19,"limit":9} -> "x"
+//! ```
+//!
+//! ```quiet
+//! BashOutput {"bash_id":"1"} -> "running"
+//! BashOutput {"bash_id":"1"} -> "running"
+//! BashOutput {"bash_id":"1"} -> "running"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"sleep 30; gh run view 1"} -> "in progress"
+//! Bash {"command":"sleep 30; gh run view 1"} -> "in progress"
+//! Bash {"command":"sleep 30; gh run view 1"} -> "in progress"
+//! ```
+//!
+//! Something changes, in the result or before it:
+//!
+//! ```quiet
+//! Bash {"command":"cargo test"} !101 "3 failed"
+//! Bash {"command":"cargo test"} !101 "2 failed"
+//! Bash {"command":"cargo test"} !101 "1 failed"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"cargo build"} !101 "error"
+//! Edit {"file_path":"/w/a","old_string":"1","new_string":"2"} -> "ok"
+//! Bash {"command":"cargo build"} !101 "error"
+//! Edit {"file_path":"/w/a","old_string":"2","new_string":"3"} -> "ok"
+//! Bash {"command":"cargo build"} !101 "error"
+//! ```
+
+use crate::finding::{Axis, Confidence, Severity};
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session, SessionCall};
+use crate::toolset::ToolRole;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use toolmark_grade::Role;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "R407",
+    name: "loop",
+    axis: Axis::Recovery,
+    severity: Severity::Warning,
+    confidence: Confidence::High,
+    summary: "makes the same calls again and again with the same results",
+    remedy: "take another approach after the second identical answer",
+    source: page!("r407_loop.rs"),
+    check,
+};
+
+/// So many identical calls are a loop.
+const LEAST: usize = 3;
+/// A loop is compared with so many that were reported before it.
+const COMPARED: usize = 256;
+/// Two calls further apart than this are not of one loop.
+const APART: usize = 6;
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    if session.calls().len() < LEAST {
+        return;
+    }
+    let mut exact = Vec::with_capacity(session.calls().len());
+    let mut near = Vec::with_capacity(session.calls().len());
+    for (call, key) in session.calls().iter().zip(session.keys()) {
+        exact.push(key.text);
+        near.push(match call.role {
+            ToolRole::RunsShell => key.work,
+            // Every blank and sign of a text that is written matters.
+            ToolRole::Writes | ToolRole::Edits | ToolRole::Patches => key.text,
+            _ => letters(call),
+        });
+    }
+    let mut told = Vec::new();
+    loops(session, report, &exact, Confidence::High, &mut told);
+    loops(session, report, &near, Confidence::Low, &mut told);
+}
+
+/// The tool and the letters and digits of its arguments.
+fn letters(call: &SessionCall<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    call.tool.hash(&mut hasher);
+    if let Some(args) = &call.call.args {
+        for byte in args.raw().bytes().filter(|b| b.is_ascii_alphanumeric() || !b.is_ascii()) {
+            hasher.write_u8(byte.to_ascii_lowercase());
+        }
+    }
+    hasher.finish()
+}
+
+/// Finds chains of calls with the same key. `told` are the places, from the
+/// first call to the last, of those that were reported.
+fn loops(
+    session: &Session<'_>,
+    report: &mut Report<'_, '_>,
+    keys: &[u64],
+    confidence: Confidence,
+    told: &mut Vec<(usize, usize)>,
+) {
+    let calls = session.calls();
+    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (at, key) in keys.iter().enumerate() {
+        places.entry(*key).or_default().push(at);
+    }
+    let often: HashSet<u64> =
+        places.iter().filter(|(_, at)| at.len() >= LEAST).map(|(key, _)| *key).collect();
+    // In the order of the session, not of the map.
+    for (first, key) in keys.iter().enumerate() {
+        let Some(places) =
+            places.get(key).filter(|p| p.len() >= LEAST && p.first() == Some(&first))
+        else {
+            continue;
+        };
+        if calls.get(first).is_none_or(polls) {
+            continue;
+        }
+        let mut chain = vec![first];
+        let mut cycle = false;
+        for at in places.iter().skip(1).copied().map(Some).chain([None]) {
+            let link = at
+                .zip(chain.last().copied())
+                .and_then(|(at, last)| Some((at, linked(calls, keys, &often, last, at)?)));
+            if let (Some((at, between)), Some(call)) = (link, at.and_then(|at| calls.get(at))) {
+                report.judged(call);
+                cycle |= between;
+                chain.push(at);
+                continue;
+            }
+            if chain.len() >= LEAST {
+                found(session, report, &chain, cycle, confidence, told);
+            }
+            chain.clear();
+            chain.extend(at);
+            cycle = false;
+        }
+    }
+}
+
+/// Are two calls with the same key steps of one loop? Whether there are others
+/// in between.
+fn linked(
+    calls: &[SessionCall<'_>],
+    keys: &[u64],
+    often: &HashSet<u64>,
+    first: usize,
+    again: usize,
+) -> Option<bool> {
+    let (a, b) = (calls.get(first)?, calls.get(again)?);
+    let apart = again - first;
+    let made_later = a.call.step.is_none() || a.call.step != b.call.step;
+    if apart > APART || a.turn != b.turn || a.call.agent != b.call.agent || !made_later {
+        return None;
+    }
+    let between = calls.get(first + 1..again)?.iter().zip(keys.get(first + 1..again)?);
+    for (call, key) in between {
+        let changes = call.ended != Ended::Failed && !call.only_looks();
+        if changes && !often.contains(key) {
+            return None;
+        }
+    }
+    let (then, now) = (a.result()?, b.result()?);
+    (then == now && a.ended == b.ended).then_some(apart > 1)
+}
+
+/// Is it about waiting for something?
+fn polls(call: &SessionCall<'_>) -> bool {
+    match call.role {
+        ToolRole::TalksToShell | ToolRole::Plans | ToolRole::AsksUser | ToolRole::Dispatches => {
+            true
+        }
+        ToolRole::RunsShell => call.command().is_none_or(|command| {
+            let script = toolmark_shell::parse(&command);
+            toolmark_shell::commands(&script).iter().any(|visit| {
+                let word = |n: usize| visit.command.words.get(n).and_then(|w| w.literal());
+                let (name, verb) = (word(0).unwrap_or_default(), word(1).unwrap_or_default());
+                matches!(
+                    name.as_str(),
+                    "sleep"
+                        | "wait"
+                        | "watch"
+                        | "ps"
+                        | "pgrep"
+                        | "jobs"
+                        | "tail"
+                        | "top"
+                        | "curl"
+                        | "ping"
+                        | "nc"
+                        | "lsof"
+                        | "kubectl"
+                        | "systemctl"
+                        | "date"
+                        | "uptime"
+                ) || matches!(
+                    (name.as_str(), verb.as_str()),
+                    ("gh", "run" | "pr" | "api")
+                        | ("git", "status" | "fetch")
+                        | ("docker", "ps" | "logs" | "compose")
+                )
+            })
+        }),
+        _ => {
+            let name = call.tool.to_lowercase();
+            [
+                "status",
+                "wait",
+                "poll",
+                "output",
+                "progress",
+                "state",
+                "health",
+                "job",
+                "get_result",
+                "screenshot",
+            ]
+            .iter()
+            .any(|word| name.contains(word))
+        }
+    }
+}
+
+fn found(
+    session: &Session<'_>,
+    report: &mut Report<'_, '_>,
+    chain: &[usize],
+    cycle: bool,
+    confidence: Confidence,
+    told: &mut Vec<(usize, usize)>,
+) {
+    let (Some(&from), Some(&to)) = (chain.first(), chain.last()) else { return };
+    if told.iter().rev().take(COMPARED).any(|(start, end)| from <= end + APART && *start <= to) {
+        return;
+    }
+    told.push((from, to));
+    let (Some(first), Some(last)) = (session.calls().get(from), session.calls().get(to)) else {
+        return;
+    };
+    let manner = match (confidence, cycle) {
+        (Confidence::Low, _) => "nearly the same call",
+        (_, true) => "the same call, with others in between,",
+        (_, false) => "the same call",
+    };
+    let message =
+        format!("{}: {manner} was made {} times with the same result", last.tool, chain.len());
+    let mut draft = Draft::new(last, message)
+        .about("the last time")
+        .confidence(confidence)
+        .evidence(session.result_evidence(Role::Context, "the first time", first));
+    for call in
+        chain.iter().skip(1).take(chain.len().min(8) - 2).filter_map(|at| session.calls().get(*at))
+    {
+        draft = draft.evidence(session.evidence(Role::Context, "again", call));
+    }
+    report.find(draft);
+}

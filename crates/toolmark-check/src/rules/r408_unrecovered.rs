@@ -1,0 +1,165 @@
+//! # What it does
+//!
+//! Scores what became of every failed call, by the class of its error (the
+//! table stands in the documentation of `recovery`), and reports those after
+//! which the wrong move was made. Failures after which the calls decide nothing
+//! are reported with low confidence.
+//!
+//! The measures `recovery`, `recovery.steps`, `recovery.repeat`,
+//! `recovery.blind`, `recovery.escalation`, `recovery.evasion` and
+//! `recovery.masked` come from here, per tool and class.
+//!
+//! # Why
+//!
+//! Every agent meets errors. What tells good ones is the move after.
+//!
+//! # What to do
+//!
+//! Do what the remedy of the finding says; it is that of the error's class.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Bash {"command":"frob x"} !127 "bash: frob: command not found"
+//! Bash {"command":"frob --help"} !127 "bash: frob: command not found"
+//! ```
+//!
+//! ```fires
+//! Read {"file_path":"/w/big.log"} !> "File content (90000 tokens) exceeds maximum allowed tokens (25000)."
+//! Bash {"command":"cat /w/big.log"} -> "…"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
+//! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
+//! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"frob x"} !127 "bash: frob: command not found"
+//! Bash {"command":"npm install -g frob"} -> "added 1 package"
+//! Bash {"command":"frob x"} -> "ok"
+//! ```
+//!
+//! ```quiet
+//! Read {"file_path":"/w/big.log"} !> "File content (90000 tokens) exceeds maximum allowed tokens (25000)."
+//! Read {"file_path":"/w/big.log","offset":1,"limit":100} -> "1\tx"
+//! ```
+//!
+//! A search that finds nothing has given its answer:
+//!
+//! ```quiet
+//! Bash {"command":"grep -rn frob src"} !1 "Exit code 1"
+//! Bash {"command":"ls"} -> "src"
+//! ```
+//!
+//! Nothing came after it:
+//!
+//! ```quiet
+//! Bash {"command":"frob x"} !127 "bash: frob: command not found"
+//! ```
+
+use crate::error_class::ErrorClass;
+use crate::finding::{Axis, Confidence, Severity};
+use crate::recovery::{Failure, Verdict, moves};
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::session::{Session, SessionCall};
+use toolmark_grade::Role;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "R408",
+    name: "unrecovered",
+    axis: Axis::Recovery,
+    severity: Severity::Info,
+    confidence: Confidence::Medium,
+    summary: "does not recover from an error as its class asks for",
+    remedy: "read the error and mend its cause before going on",
+    source: page!("r408_unrecovered.rs"),
+    check,
+};
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    for failure in session.failures() {
+        let Some(failed) = session.calls().get(failure.at) else { continue };
+        measures(report, failure, failed);
+        let Some(confidence) = told_here(session, failure) else { continue };
+        let message = format!("{} failed ({}): {}", failed.tool, failure.class.word(), failure.why);
+        let mut draft = Draft::new(failed, message)
+            .about("the call that failed")
+            .bucket(failure.class.word())
+            .confidence(confidence)
+            .remedy(remedy(failure.class));
+        if let Some(by) = failure.by.and_then(|by| session.calls().get(by)) {
+            draft = draft.evidence(session.evidence(Role::Context, "the next move", by));
+        }
+        report.find(draft);
+    }
+}
+
+/// How sure a finding would be; `None` where there is none, or another rule's.
+fn told_here(session: &Session<'_>, failure: &Failure) -> Option<Confidence> {
+    let is_edit = matches!(
+        failure.class,
+        ErrorClass::EditNoMatch
+            | ErrorClass::EditAmbiguous
+            | ErrorClass::EditStale
+            | ErrorClass::EditNoop
+    );
+    match failure.verdict {
+        // Retries over the network are right in themselves, but not many.
+        Verdict::Failed if failure.class == ErrorClass::Network => Some(Confidence::Medium),
+        // Repeats, overwritten files, guessed paths and higher risks have rules
+        // of their own.
+        Verdict::Failed if failure.repeat.is_some() || is_edit => None,
+        Verdict::Failed if failure.escalation.is_some() => None,
+        Verdict::Failed if failure.class == ErrorClass::Missing => None,
+        Verdict::Failed => Some(Confidence::Medium),
+        Verdict::Open if moves(session, failure.at).next().is_some() => Some(Confidence::Low),
+        _ => None,
+    }
+}
+
+fn measures(report: &mut Report<'_, '_>, failure: &Failure, failed: &SessionCall<'_>) {
+    let bucket = Some(failure.class.word());
+    let share = |is_so: bool| if is_so { 1.0 } else { 0.0 };
+    if let Some(score) = failure.verdict.score() {
+        report.judged(failed);
+        report.measure_in("recovery", failed, bucket, score);
+    }
+    if failure.verdict == Verdict::Recovered && failure.steps > 0 {
+        report.measure_in("recovery.steps", failed, bucket, 1.0 / failure.steps as f64);
+    }
+    report.measure_in("recovery.repeat", failed, bucket, share(failure.repeat.is_some()));
+    report.measure_in("recovery.blind", failed, bucket, share(failure.blind));
+    report.measure_in("recovery.escalation", failed, bucket, share(failure.escalation.is_some()));
+    report.measure_in(
+        "recovery.evasion",
+        failed,
+        bucket,
+        share(failure.verdict == Verdict::Evaded),
+    );
+    report.measure_in("recovery.masked", failed, bucket, share(failure.masked.is_some()));
+}
+
+fn remedy(class: ErrorClass) -> &'static str {
+    match class {
+        ErrorClass::Missing => "search by name, or ask, before reading another path",
+        ErrorClass::TooLarge => "read a part of it or search in it",
+        ErrorClass::CommandNotFound => "install or find the program, or use an equivalent one",
+        ErrorClass::NotExecutable | ErrorClass::NoPermission => {
+            "make that one file executable, call its interpreter, or ask"
+        }
+        ErrorClass::Tests | ErrorClass::Build => {
+            "read the failure and change the code before the next run"
+        }
+        ErrorClass::Timeout => "run it in the background or less of it, or give it more time once",
+        ErrorClass::BadArguments | ErrorClass::ToolError => {
+            "change the argument that the error names"
+        }
+        ErrorClass::Denied => "take another approach or ask",
+        ErrorClass::Network => "wait before one retry, or go another way",
+        ErrorClass::Conflict => "look at status and diff, then resolve or stash",
+        _ => RULE.remedy,
+    }
+}
