@@ -22,10 +22,12 @@
 #![forbid(unsafe_code)]
 
 mod checker;
+mod diff;
 pub mod error_class;
 pub mod files;
 mod finding;
 pub mod notation;
+mod offered;
 pub mod patch;
 pub mod path;
 mod report;

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use toolmark_grade::{CallRef, Evidence, Role, excerpt};
 use toolmark_trace::{
-    Actor, At, Call, Event, EventKind, Form, Location, Status, ToolDefinition, Trajectory,
+    Actor, At, Call, Event, EventKind, Form, Location, Status, ToolDefinition, ToolName, Trajectory,
 };
 
 /// How a call ended, as far as rules care.
@@ -341,6 +341,12 @@ impl<'a> Session<'a> {
     pub fn definition(&self, call: &SessionCall<'_>) -> Option<&'a ToolDefinition> {
         let tools = self.trajectory.tools.as_ref()?;
         tools.iter().find(|tool| tool.name == call.call.name.original)
+    }
+
+    /// What is known about a tool of this name.
+    #[must_use]
+    pub fn describe(&self, name: &ToolName) -> Option<&'a Tool> {
+        self.toolset.describe(name).map(|found| found.tool)
     }
 
     /// Everything that happened, in order.

@@ -5,6 +5,8 @@
 //! here-documents, compound commands) makes a script *opaque*: nothing is
 //! claimed about what it leaves alone.
 
+pub mod stand_in;
+
 /// A longer text is not looked at.
 const LONGEST: usize = 64 << 10;
 

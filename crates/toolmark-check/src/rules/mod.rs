@@ -3,13 +3,22 @@
 
 mod a201_invalid_arguments;
 mod a202_edit_target;
+mod a203_wide_edit;
 mod s101_repeated_read;
+mod s102_shell_stand_in;
+mod s104_edit_as_write;
 
 use crate::rule::Rule;
 
 /// Every rule, by code.
-pub static RULES: &[&Rule] =
-    &[&s101_repeated_read::RULE, &a201_invalid_arguments::RULE, &a202_edit_target::RULE];
+pub static RULES: &[&Rule] = &[
+    &s101_repeated_read::RULE,
+    &s102_shell_stand_in::RULE,
+    &s104_edit_as_write::RULE,
+    &a201_invalid_arguments::RULE,
+    &a202_edit_target::RULE,
+    &a203_wide_edit::RULE,
+];
 
 /// The rule with this code or name.
 #[must_use]
