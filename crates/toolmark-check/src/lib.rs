@@ -26,6 +26,7 @@ mod diff;
 pub mod error_class;
 pub mod files;
 mod finding;
+pub mod gold;
 pub mod notation;
 mod offered;
 pub mod patch;

@@ -9,7 +9,7 @@
 //! - 0.0: the text to be replaced is most of the file: a rewrite in the clothes
 //!   of an edit. This needs a file that the trace proves, of more than 20 lines.
 //!
-//! Up to eight copied lines, and one more for every line that changes, are
+//! Up to ten copied lines, and one more for every line that changes, are
 //! never held against an edit. An edit of several replacements has the score of
 //! its worst. The scores make the measure `edit.minimal`.
 //!
@@ -61,8 +61,8 @@
 //! Fewer lines would not be unique:
 //!
 //! ```quiet
-//! Write {"file_path":"/w/a.txt","content":"one\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nend\ntwo\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nend\n1\n2\n3\n4\n5\n6\n7\n8\n9\n"} -> "ok"
-//! Edit {"file_path":"/w/a.txt","old_string":"two\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nend","new_string":"two\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nEND"} -> "ok"
+//! Write {"file_path":"/w/a.txt","content":"one\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nend\ntwo\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nend\n1\n2\n3\n4\n5\n6\n7\n8\n9\n"} -> "ok"
+//! Edit {"file_path":"/w/a.txt","old_string":"two\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nend","new_string":"two\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nEND"} -> "ok"
 //! ```
 //!
 //! A short file may be replaced as a whole:
@@ -94,7 +94,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// So many lines may be copied whatever changes.
-const FREE: usize = 8;
+const FREE: usize = 10;
 /// Lines around a change that show where it is.
 const AROUND: usize = 3;
 /// Files of so many lines may be replaced as a whole.

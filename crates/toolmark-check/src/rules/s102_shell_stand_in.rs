@@ -188,6 +188,7 @@ fn confidence(
     };
     match (found.is_exact, offer.is_proven) {
         _ if cwd.is_some_and(|cwd| is_outside(&cwd)) => Confidence::Low,
+        _ if target.is_some_and(|target| target.starts_with(['~', '$'])) => Confidence::Low,
         (false, _) => Confidence::Low,
         (true, true) => Confidence::High,
         (true, false) => Confidence::Medium,

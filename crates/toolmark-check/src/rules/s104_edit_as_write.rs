@@ -71,7 +71,7 @@ use crate::finding::{Axis, Confidence, Severity};
 use crate::offered::offered;
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
-use crate::session::{Ended, Session};
+use crate::session::{Ended, Session, SessionCall};
 use crate::toolset::ToolRole;
 use toolmark_grade::Role;
 
@@ -104,7 +104,8 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         let Some(editor) = editor else { return };
         let before = session.files().before(session, call, path);
         let Known::Whole(known) = &before.known else {
-            if before.known == Known::Absent && !before.stale {
+            let is_absent = before.known == Known::Absent && !before.stale;
+            if is_absent || says_new(call) {
                 report.judged(call);
             }
             continue;
@@ -146,4 +147,13 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         }
         report.find(draft);
     }
+}
+
+/// Does the host say that there was no such file before?
+fn says_new(call: &SessionCall<'_>) -> bool {
+    /// It says so at once.
+    const LOOKED_AT: usize = 120;
+    let Some(result) = call.result().filter(|_| call.ended == Ended::Ok) else { return false };
+    let start = result.char_indices().nth(LOOKED_AT).map_or(result.len(), |(at, _)| at);
+    result.get(..start).is_some_and(|words| words.to_ascii_lowercase().contains("created"))
 }
