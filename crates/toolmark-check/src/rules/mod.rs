@@ -4,9 +4,14 @@
 mod a201_invalid_arguments;
 mod a202_edit_target;
 mod a203_wide_edit;
+mod a204_read_outside_file;
+mod a205_guessed_path;
+mod a206_patch_context;
 mod s101_repeated_read;
 mod s102_shell_stand_in;
 mod s104_edit_as_write;
+mod s105_tool_not_offered;
+mod s106_idle_sub_agent;
 
 use crate::rule::Rule;
 
@@ -15,9 +20,14 @@ pub static RULES: &[&Rule] = &[
     &s101_repeated_read::RULE,
     &s102_shell_stand_in::RULE,
     &s104_edit_as_write::RULE,
+    &s105_tool_not_offered::RULE,
+    &s106_idle_sub_agent::RULE,
     &a201_invalid_arguments::RULE,
     &a202_edit_target::RULE,
     &a203_wide_edit::RULE,
+    &a204_read_outside_file::RULE,
+    &a205_guessed_path::RULE,
+    &a206_patch_context::RULE,
 ];
 
 /// The rule with this code or name.
