@@ -7,8 +7,10 @@ mod a203_wide_edit;
 mod a204_read_outside_file;
 mod a205_guessed_path;
 mod a206_patch_context;
+mod a207_value_from_nowhere;
 mod s101_repeated_read;
 mod s102_shell_stand_in;
+mod s103_read_to_search;
 mod s104_edit_as_write;
 mod s105_tool_not_offered;
 mod s106_idle_sub_agent;
@@ -19,6 +21,7 @@ use crate::rule::Rule;
 pub static RULES: &[&Rule] = &[
     &s101_repeated_read::RULE,
     &s102_shell_stand_in::RULE,
+    &s103_read_to_search::RULE,
     &s104_edit_as_write::RULE,
     &s105_tool_not_offered::RULE,
     &s106_idle_sub_agent::RULE,
@@ -28,6 +31,7 @@ pub static RULES: &[&Rule] = &[
     &a204_read_outside_file::RULE,
     &a205_guessed_path::RULE,
     &a206_patch_context::RULE,
+    &a207_value_from_nowhere::RULE,
 ];
 
 /// The rule with this code or name.
