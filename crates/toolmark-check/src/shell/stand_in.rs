@@ -168,10 +168,7 @@ fn takes_lines(simple: &Simple) -> bool {
         Some((program, rest)) if program == "head" || program == "tail" => {
             rest.iter().all(|word| is_count(word) || word == "-n")
         }
-        Some((program, rest)) if program == "sed" => match rest {
-            [option, lines] => option == "-n" && is_lines(lines),
-            _ => false,
-        },
+        Some((program, [option, lines])) if program == "sed" => option == "-n" && is_lines(lines),
         _ => false,
     }
 }
