@@ -306,6 +306,13 @@ impl<'a> Session<'a> {
         &self.calls
     }
 
+    /// The call with this place in [`Trajectory::calls`], if the agent made it.
+    #[must_use]
+    pub fn call_at(&self, index: usize) -> Option<&SessionCall<'a>> {
+        let at = self.calls.binary_search_by_key(&index, |call| call.index).ok()?;
+        self.calls.get(at)
+    }
+
     /// The calls before one of them, the nearest first.
     pub fn before<'s>(
         &'s self,

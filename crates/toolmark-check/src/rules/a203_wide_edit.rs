@@ -202,10 +202,7 @@ fn found(
             draft.remedy("edit the lines that change, or write the file and say so")
         }
     };
-    let proof = before.and_then(|before| before.proof).and_then(|index| {
-        let at = session.calls().binary_search_by_key(&index, |call| call.index).ok()?;
-        session.calls().get(at)
-    });
+    let proof = before.and_then(|before| before.proof).and_then(|index| session.call_at(index));
     let draft = match proof {
         Some(proof) => {
             draft.evidence(session.evidence(Role::Context, "the file as it was then", proof))

@@ -114,10 +114,7 @@ fn unmarked(session: &Session<'_>, report: &mut Report<'_, '_>, call: &SessionCa
         report.measure("patch.context", call, 0.0);
         let message = format!("the context of the patch is not in {}", session.shown(&path));
         let mut draft = Draft::new(call, message).confidence(Confidence::Medium);
-        let proof = before.proof.and_then(|index| {
-            let at = session.calls().binary_search_by_key(&index, |call| call.index).ok()?;
-            session.calls().get(at)
-        });
+        let proof = before.proof.and_then(|index| session.call_at(index));
         if let Some(proof) = proof {
             draft =
                 draft.evidence(session.evidence(Role::Context, "the file as it was then", proof));

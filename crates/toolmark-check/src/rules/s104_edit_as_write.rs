@@ -137,10 +137,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             .confidence(confidence)
             .about(about)
             .remedy(format!("call {} for the lines that change", editor.name));
-        let proof = before.proof.and_then(|index| {
-            let at = session.calls().binary_search_by_key(&index, |call| call.index).ok()?;
-            session.calls().get(at)
-        });
+        let proof = before.proof.and_then(|index| session.call_at(index));
         if let Some(proof) = proof {
             draft =
                 draft.evidence(session.evidence(Role::Context, "the file as it was then", proof));
