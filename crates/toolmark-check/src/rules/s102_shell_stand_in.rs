@@ -146,8 +146,12 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         });
         if !could_not {
             let confidence = confidence(session, &found, target.as_deref(), offer);
-            let message =
-                format!("`{}` {}, which {} does", found.program, roles(*deed).1, offer.name);
+            let message = format!(
+                "`{}` {}; the tool for it is {}",
+                found.program,
+                roles(*deed).1,
+                offer.name
+            );
             let mut draft = Draft::new(call, message)
                 .confidence(confidence)
                 .bucket(found.program.clone())
