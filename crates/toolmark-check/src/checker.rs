@@ -1,12 +1,14 @@
 //! Runs rules over trajectories and adds up what they find.
 
 use crate::finding::{Confidence, Finding};
+use crate::gold::{Gold, Pair, Selection};
 use crate::report::{Gathered, Report};
 use crate::rule::Rule;
 use crate::rules::RULES;
 use crate::scorecard::Scorecard;
 use crate::session::Session;
 use crate::toolset::Toolsets;
+use std::sync::Arc;
 use toolmark_trace::Trajectory;
 
 /// Which rules to run, and how.
@@ -14,6 +16,7 @@ pub struct Checker {
     rules: Vec<&'static Rule>,
     least: Confidence,
     toolsets: Toolsets,
+    gold: Option<Arc<Gold>>,
 }
 
 /// What checking came to.
@@ -25,6 +28,10 @@ pub struct Checked {
     pub scorecard: Scorecard,
     /// How many findings were counted but not kept.
     pub left_out: u64,
+    /// What was chosen where gold labels speak.
+    pub pairs: Vec<Pair>,
+    /// What the pairs came to; made once all are there.
+    pub selection: Option<Selection>,
 }
 
 impl Checked {
@@ -33,6 +40,7 @@ impl Checked {
         self.findings.extend(other.findings);
         self.scorecard.merge(other.scorecard);
         self.left_out += other.left_out;
+        self.pairs.extend(other.pairs);
     }
 
     /// Puts the worst findings first.
@@ -51,7 +59,13 @@ impl Checker {
     /// Runs these rules, and leaves out findings that are less sure.
     #[must_use]
     pub fn new(rules: Vec<&'static Rule>, least: Confidence, toolsets: Toolsets) -> Self {
-        Self { rules, least, toolsets }
+        Self { rules, least, toolsets, gold: None }
+    }
+
+    /// Holds choices of tools against gold labels too.
+    #[must_use]
+    pub fn with_gold(self, gold: Option<Arc<Gold>>) -> Self {
+        Self { gold, ..self }
     }
 
     /// The rules it runs.
@@ -64,11 +78,14 @@ impl Checker {
     #[must_use]
     pub fn check(&self, run: &Trajectory) -> Checked {
         let mut all = Checked::default();
-        for (n, run) in run.flatten().into_iter().enumerate() {
-            let mut checked = self.check_one(run);
+        for (n, one) in run.flatten().into_iter().enumerate() {
+            let mut checked = self.check_one(one);
             let card = &mut checked.scorecard;
             (card.sessions, card.sub_agents) = if n == 0 { (1, 0) } else { (0, 1) };
             all.merge(checked);
+        }
+        if let Some(gold) = &self.gold {
+            all.pairs = gold.pair(run, &self.toolsets);
         }
         all
     }
@@ -82,6 +99,6 @@ impl Checker {
             (rule.check)(&session, &mut report);
         }
         let (scorecard, findings, left_out) = gathered.finish(&session);
-        Checked { findings, scorecard, left_out }
+        Checked { findings, scorecard, left_out, ..Checked::default() }
     }
 }

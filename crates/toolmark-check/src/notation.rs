@@ -22,12 +22,14 @@
 //!   knows. Without a mark it was not answered.
 //! - A message of the assistant starts a response, and the call after it belongs
 //!   to it. Every other call is a response of its own, unless `&` stands before it.
+//! - What a sub-agent did stands below the call that started it, each line after
+//!   a `>`.
 //! - Empty lines and lines that start with `#` are for readers.
 
 use serde_json::Value;
 use std::sync::Arc;
 use toolmark_trace::{
-    Answer, At, Builder, EventKind, Level, Location, NewCall, Payload, Status, Text,
+    Answer, At, Builder, EventKind, Level, Location, NewCall, Parent, Payload, Status, Text,
     ToolDefinition, ToolName, Trajectory, format_by_id,
 };
 
@@ -50,13 +52,20 @@ pub fn parse(text: &str) -> Result<Trajectory, String> {
     builder.run.agent.name = Some(agent.into());
     builder.run.cwd = Some("/w".into());
     builder.run.id = Some("example".into());
-    let mut lines = Lines { builder, step: None, offset: 0 };
+    let mut lines = Lines { builder, step: None, offset: 0, children: Vec::new() };
     for (number, line) in text.split('\n').enumerate() {
         let told = lines.take(line.trim(), number);
         told.map_err(|why| format!("line {}: {why}", number + 1))?;
         lines.offset += line.len() as u64 + 1;
     }
-    Ok(lines.builder.finish())
+    let mut run = lines.builder.finish();
+    for (call, text) in lines.children {
+        let mut child = parse(&text)?;
+        let call = run.calls.get(call).and_then(|call| call.id.clone());
+        child.parent = Some(Parent { trajectory: run.id.clone(), call });
+        run.children.push(child);
+    }
+    Ok(run)
 }
 
 struct Lines {
@@ -64,6 +73,8 @@ struct Lines {
     /// The response a call would belong to.
     step: Option<u32>,
     offset: u64,
+    /// What sub-agents did, by the call that started them.
+    children: Vec<(usize, String)>,
 }
 
 impl Lines {
@@ -76,6 +87,9 @@ impl Lines {
         });
         if line.is_empty() || line.starts_with('#') || line.starts_with("host:") {
             return Ok(());
+        }
+        if let Some(line) = line.strip_prefix("> ") {
+            return self.child(line);
         }
         if line == "compaction" {
             self.builder.event(EventKind::Compaction, None, None, None, at);
@@ -100,6 +114,22 @@ impl Lines {
                 self.step = Some(step);
             }
             _ => self.call(line, at)?,
+        }
+        Ok(())
+    }
+
+    fn child(&mut self, line: &str) -> Result<(), String> {
+        if line.starts_with('>') {
+            return Err("sub-agents of sub-agents are not part of the notation".into());
+        }
+        let last = self.builder.run.calls.len();
+        let call = last.checked_sub(1).ok_or("no call has started a sub-agent")?;
+        match self.children.last_mut().filter(|(of, _)| *of == call) {
+            Some((_, text)) => {
+                text.push('\n');
+                text.push_str(line);
+            }
+            None => self.children.push((call, line.to_owned())),
         }
         Ok(())
     }
@@ -212,6 +242,8 @@ mod tests {
             ("user: x\nRead {", "line 2: the arguments of Read"),
             ("Read {} => \"x\"", "line 1: there is no mark =>"),
             ("Read {} -> x", "line 1: the result of Read"),
+            ("> Read {}", "line 1: no call has started"),
+            ("Task {}\n> > Read {}", "line 2: sub-agents of sub-agents"),
         ] {
             let error = parse(text).unwrap_err();
             assert!(error.starts_with(want), "{error}");

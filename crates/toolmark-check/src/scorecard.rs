@@ -29,6 +29,12 @@ impl Tally {
         self.points += (score.clamp(0.0, 1.0) * POINT as f64).round() as u64;
     }
 
+    /// A tally of so many with this mean, from 0 to 1.
+    #[must_use]
+    pub fn of_rate(of: u64, rate: f64) -> Self {
+        Self { of, points: (rate.clamp(0.0, 1.0) * (of * POINT) as f64).round() as u64 }
+    }
+
     /// Adds another tally.
     pub fn merge(&mut self, other: Self) {
         self.of = self.of.saturating_add(other.of);

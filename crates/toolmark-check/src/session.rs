@@ -17,7 +17,7 @@ use std::rc::Rc;
 use toolmark_grade::{CallRef, Evidence, Role, excerpt};
 use toolmark_shell::{Context, Judgement, judge, judge_write};
 use toolmark_trace::{
-    Actor, At, Call, Event, EventKind, Form, Location, Status, ToolDefinition, Trajectory,
+    Actor, At, Call, Event, EventKind, Form, Location, Status, ToolDefinition, ToolName, Trajectory,
 };
 
 /// How a call ended, as far as rules care.
@@ -384,6 +384,13 @@ impl<'a> Session<'a> {
         &self.calls
     }
 
+    /// The call with this place in [`Trajectory::calls`], if the agent made it.
+    #[must_use]
+    pub fn call_at(&self, index: usize) -> Option<&SessionCall<'a>> {
+        let at = self.calls.binary_search_by_key(&index, |call| call.index).ok()?;
+        self.calls.get(at)
+    }
+
     /// The calls before one of them, the nearest first.
     pub fn before<'s>(
         &'s self,
@@ -419,6 +426,12 @@ impl<'a> Session<'a> {
     pub fn definition(&self, call: &SessionCall<'_>) -> Option<&'a ToolDefinition> {
         let tools = self.trajectory.tools.as_ref()?;
         tools.iter().find(|tool| tool.name == call.call.name.original)
+    }
+
+    /// What is known about a tool of this name.
+    #[must_use]
+    pub fn describe(&self, name: &ToolName) -> Option<&'a Tool> {
+        self.toolset.describe(name).map(|found| found.tool)
     }
 
     /// Everything that happened, in order.

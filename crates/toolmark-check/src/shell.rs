@@ -10,6 +10,8 @@ use crate::path::resolve;
 use toolmark_shell::ir::{self, Node, Operator, Part, RedirectionKind, Word};
 use toolmark_shell::{commands, parse};
 
+pub mod stand_in;
+
 /// A longer text is not looked at.
 const LONGEST: usize = 64 << 10;
 

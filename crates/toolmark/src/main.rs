@@ -10,6 +10,7 @@ mod cli;
 mod commands;
 mod diagnostics;
 mod exit;
+mod gold;
 mod grading;
 mod headline;
 mod human;

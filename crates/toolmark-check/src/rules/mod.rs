@@ -3,6 +3,11 @@
 
 mod a201_invalid_arguments;
 mod a202_edit_target;
+mod a203_wide_edit;
+mod a204_read_outside_file;
+mod a205_guessed_path;
+mod a206_patch_context;
+mod a207_value_from_nowhere;
 mod i301_blind_destructive;
 mod i302_out_of_tree_write;
 mod i303_secret_read;
@@ -23,14 +28,29 @@ mod r407_loop;
 mod r408_unrecovered;
 mod r409_escalation;
 mod s101_repeated_read;
+mod s102_shell_stand_in;
+mod s103_read_to_search;
+mod s104_edit_as_write;
+mod s105_tool_not_offered;
+mod s106_idle_sub_agent;
 
 use crate::rule::Rule;
 
 /// Every rule, by code.
 pub static RULES: &[&Rule] = &[
     &s101_repeated_read::RULE,
+    &s102_shell_stand_in::RULE,
+    &s103_read_to_search::RULE,
+    &s104_edit_as_write::RULE,
+    &s105_tool_not_offered::RULE,
+    &s106_idle_sub_agent::RULE,
     &a201_invalid_arguments::RULE,
     &a202_edit_target::RULE,
+    &a203_wide_edit::RULE,
+    &a204_read_outside_file::RULE,
+    &a205_guessed_path::RULE,
+    &a206_patch_context::RULE,
+    &a207_value_from_nowhere::RULE,
     &i301_blind_destructive::RULE,
     &i302_out_of_tree_write::RULE,
     &i303_secret_read::RULE,

@@ -82,6 +82,8 @@ pub struct Tool {
     pub role: ToolRole,
     /// Other names of it, from other versions.
     pub aliases: Vec<String>,
+    /// Do only some versions or set-ups of the host offer it?
+    pub optional: bool,
     /// The argument that tells which of several things it does.
     pub selector: Option<String>,
     /// Its role by the value of the selector.

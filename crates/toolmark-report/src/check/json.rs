@@ -5,6 +5,7 @@ use crate::terminal::harmless_json;
 use crate::{Options, ReportError};
 use serde::Serialize;
 use std::io::Write;
+use toolmark_check::gold::Selection;
 use toolmark_check::{Finding, Scorecard};
 
 #[derive(Serialize)]
@@ -13,6 +14,8 @@ struct Report<'r> {
     findings: &'r [Finding],
     left_out: u64,
     scorecard: &'r Scorecard,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selection: Option<&'r Selection>,
     notes: &'r [String],
 }
 
@@ -22,6 +25,7 @@ pub(crate) fn write(run: &CheckRun, _: &Options, out: &mut dyn Write) -> Result<
         findings: &run.checked.findings,
         left_out: run.checked.left_out,
         scorecard: &run.checked.scorecard,
+        selection: run.checked.selection.as_ref(),
         notes: &run.notes,
     };
     let text = harmless_json(serde_json::to_string_pretty(&report)?);

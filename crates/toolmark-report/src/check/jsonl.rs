@@ -1,10 +1,12 @@
-//! One JSON line per finding, then one with the scorecard.
+//! One JSON line per finding, one with what gold labels say where there are any,
+//! then one with the scorecard.
 
 use super::CheckRun;
 use crate::jsonl::line;
 use crate::{Options, ReportError};
 use serde::Serialize;
 use std::io::Write;
+use toolmark_check::gold::Selection;
 use toolmark_check::{Finding, Scorecard};
 
 #[derive(Serialize)]
@@ -12,6 +14,13 @@ struct Found<'r> {
     r#type: &'static str,
     #[serde(flatten)]
     finding: &'r Finding,
+}
+
+#[derive(Serialize)]
+struct Chosen<'r> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    selection: &'r Selection,
 }
 
 #[derive(Serialize)]
@@ -28,6 +37,9 @@ struct Last<'r> {
 pub(crate) fn write(run: &CheckRun, _: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
     for finding in &run.checked.findings {
         line(&Found { r#type: "finding", finding }, out)?;
+    }
+    if let Some(selection) = &run.checked.selection {
+        line(&Chosen { r#type: "selection", selection }, out)?;
     }
     let last = Last {
         r#type: "scorecard",

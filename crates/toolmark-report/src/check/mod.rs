@@ -1,6 +1,7 @@
 //! Reports of `toolmark check`: one format, one file here, and one line in
 //! [`CHECK_FORMATS`].
 
+mod gold;
 mod json;
 mod jsonl;
 mod text;

@@ -31,6 +31,9 @@ pub(crate) fn write(
         page.summary(run);
     } else {
         page.scorecard(run);
+        if let Some(selection) = &run.checked.selection {
+            super::gold::lines(selection, page.width).into_iter().for_each(|line| page.line(line));
+        }
         page.findings(run);
         for note in &run.notes {
             page.line(Line::of(style::DIM, "note: ").with(style::DIM, note));

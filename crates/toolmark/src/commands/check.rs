@@ -10,6 +10,7 @@ use crate::checking::{self, Sessions};
 use crate::cli::Reading;
 use crate::commands::rules;
 use crate::exit::{Exit, Failure};
+use crate::gold;
 use crate::human;
 use crate::inputs::{Input, expand};
 use crate::printer::{Printer, harmless_json};
@@ -61,6 +62,9 @@ pub(crate) struct Check {
     #[arg(long, value_name = "LEVEL", value_parser = confidence(), default_value = "medium")]
     #[arg(hide_possible_values = true, help_heading = "Rules")]
     min_confidence: Confidence,
+    /// Hold choices of tools against labels: rows of id or prompt, and tool
+    #[arg(long, value_name = "FILE")]
+    gold: Option<PathBuf>,
     /// The least severity that fails
     #[arg(long, value_enum, value_name = "SEVERITY", default_value = "warning")]
     fail_on: FailOn,
@@ -121,6 +125,8 @@ impl Check {
         let started = Instant::now();
         let rules = checking::chosen(&self.select, &self.ignore)?;
         let checker = Checker::new(rules, self.min_confidence, Toolsets::default());
+        let gold = self.gold.as_deref().map(gold::read).transpose()?;
+        let checker = checker.with_gold(gold.clone());
         let project = checking::project(self.project.as_deref())?;
         let sessions = Sessions { since: self.since, limit: self.limit, project };
         let (inputs, mut notes) = self.inputs(&sessions)?;
@@ -133,6 +139,12 @@ impl Check {
                 Failure::unread("found no trace").hint("toolmark formats lists what can be read")
             };
             return Err(failure.into());
+        }
+        if let Some(gold) = gold {
+            let scored = gold.score(&run.checked.pairs);
+            let selection = scored.map_err(|why| Failure::unread(format!("--gold: {why}")))?;
+            selection.measure(&mut run.checked.scorecard);
+            run.checked.selection = Some(selection);
         }
         run.checked.sort();
         checking::redact(&mut run.checked.findings, printer.veil);

@@ -13,6 +13,7 @@ mod check;
 mod docs;
 mod errors;
 mod formats;
+mod gold;
 mod grade;
 mod guard;
 mod robust;

@@ -1,0 +1,139 @@
+//! How far two texts are apart, in lines: the shortest edit between them.
+
+use std::collections::HashMap;
+
+/// More lines than this between two texts are not counted.
+const FARTHEST: usize = 600;
+
+/// What changed between two texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Lines of the old text that are gone.
+    pub(crate) removed: usize,
+    /// Lines of the new text that are new.
+    pub(crate) added: usize,
+    /// Lines of the old text.
+    pub(crate) old: usize,
+    /// Lines of the new text.
+    pub(crate) new: usize,
+    /// Lines that are the same at the start.
+    pub(crate) prefix: usize,
+    /// Lines that are the same at the end, those at the start left out.
+    pub(crate) suffix: usize,
+}
+
+impl Change {
+    /// How many lines differ: a line that became another is one.
+    pub(crate) fn lines(self) -> usize {
+        self.removed.max(self.added)
+    }
+
+    /// Lines of the old text that stayed.
+    pub(crate) fn kept(self) -> usize {
+        self.old - self.removed
+    }
+}
+
+/// The change from one text to another; `None` where they are too far apart to
+/// say more than that. The work is bounded by the lines times [`FARTHEST`].
+pub(crate) fn lines(old: &str, new: &str) -> Option<Change> {
+    let mut ids: HashMap<&str, u32> = HashMap::new();
+    let mut numbered = |text| -> Vec<u32> {
+        let mut out = Vec::new();
+        for line in str::lines(text) {
+            let next = ids.len() as u32;
+            out.push(*ids.entry(line).or_insert(next));
+        }
+        out
+    };
+    let (a, b): (Vec<u32>, Vec<u32>) = (numbered(old), numbered(new));
+    let prefix = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    let (rest_a, rest_b) = (a.get(prefix..)?, b.get(prefix..)?);
+    let suffix = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(x, y)| x == y).count();
+    let rest_a = rest_a.get(..rest_a.len() - suffix)?;
+    let rest_b = rest_b.get(..rest_b.len() - suffix)?;
+    let distance = distance(rest_a, rest_b)?;
+    // What is removed and added makes the distance, and the difference in length.
+    let removed = (distance + rest_a.len()).checked_sub(rest_b.len())? / 2;
+    let added = distance.checked_sub(removed)?;
+    Some(Change { removed, added, old: a.len(), new: b.len(), prefix, suffix })
+}
+
+/// The length of the shortest edit (Myers), without the edit itself.
+fn distance(a: &[u32], b: &[u32]) -> Option<usize> {
+    if a.is_empty() || b.is_empty() {
+        return Some(a.len() + b.len());
+    }
+    let most = FARTHEST.min(a.len() + b.len());
+    // `ends[k + middle]`: how far along `a` the diagonal `k` reaches.
+    let middle = most + 1;
+    let mut ends = vec![0_usize; 2 * most + 3];
+    for d in 0..=most {
+        for step in 0..=d {
+            // The diagonal is `2 * step - d`.
+            let at = middle + 2 * step - d;
+            let below = *ends.get(at - 1)?;
+            let above = *ends.get(at + 1)?;
+            let mut x = if step == 0 || (step != d && below < above) { above } else { below + 1 };
+            let Some(mut y) = (x + middle).checked_sub(at) else { continue };
+            while let (Some(left), Some(right)) = (a.get(x), b.get(y))
+                && left == right
+            {
+                x += 1;
+                y += 1;
+            }
+            *ends.get_mut(at)? = x;
+            if x >= a.len() && y >= b.len() {
+                return Some(d);
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same by the table of longest common subsequences.
+    fn slow(a: &[&str], b: &[&str]) -> usize {
+        let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+        for (i, x) in a.iter().enumerate() {
+            for (j, y) in b.iter().enumerate() {
+                table[i + 1][j + 1] =
+                    if x == y { table[i][j] + 1 } else { table[i][j + 1].max(table[i + 1][j]) };
+            }
+        }
+        a.len() + b.len() - 2 * table[a.len()][b.len()]
+    }
+
+    #[test]
+    fn distances_are_the_shortest() {
+        let mut seed = 7_u32;
+        let mut next = |most: u32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 16) % most
+        };
+        for _ in 0..2000 {
+            let mut text = || -> Vec<&str> {
+                (0..next(12)).map(|_| ["a", "b", "c", "d"][next(4) as usize]).collect()
+            };
+            let (a, b) = (text(), text());
+            let change = lines(&a.join("\n"), &b.join("\n")).unwrap();
+            assert_eq!(change.removed + change.added, slow(&a, &b), "{a:?} {b:?}");
+            assert_eq!(change.old - change.removed, change.new - change.added, "{a:?} {b:?}");
+        }
+    }
+
+    #[test]
+    fn what_changed() {
+        let change = lines("a\nb\nc\nd\n", "a\nx\nc\nd\ne\n").unwrap();
+        assert_eq!((change.removed, change.added, change.prefix, change.suffix), (1, 2, 1, 0));
+        assert_eq!((change.lines(), change.kept()), (2, 3));
+        let (a, b): (String, String) = (
+            (0..2000).map(|n| format!("a{n}\n")).collect(),
+            (0..2000).map(|n| format!("b{n}\n")).collect(),
+        );
+        assert_eq!(lines(&a, &b), None);
+    }
+}

@@ -1,0 +1,212 @@
+//! Gold labels: which tool a prompt is for, held against what agents called.
+//!
+//! A [`Gold`] is made of rows, and [`Gold::pair`] finds the rows that speak of a
+//! trajectory: by its id, its name or the name of its file, or by the words of
+//! one of its prompts. What it chose there is the first call after the prompt
+//! (keeping a plan is no choice, unless nothing else was called). Pairs are
+//! small and can be gathered from any number of files; [`Gold::score`] makes a
+//! [`Selection`] of them.
+
+mod row;
+mod score;
+
+pub use row::GoldRow;
+pub use score::{Chosen, Confusable, F1, NoTool, OfTool, Rate, Selection, Unpaired};
+
+use crate::session::Session;
+use crate::toolset::{ToolRole, Toolsets};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
+use std::path::Path;
+use toolmark_trace::{EventKind, ToolName, Trajectory};
+
+/// Rows, ready to be paired.
+#[derive(Debug, Default)]
+pub struct Gold {
+    rows: Vec<GoldRow>,
+    /// Rows by id.
+    by_id: HashMap<String, Vec<usize>>,
+    /// Rows by prompt.
+    by_prompt: HashMap<String, Vec<usize>>,
+    /// No prompt of a row is longer.
+    longest: usize,
+}
+
+/// What a trajectory chose where a row says what it should have chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pair {
+    /// The row, by its place.
+    pub row: usize,
+    /// What was chosen.
+    pub choice: Choice,
+    /// Does the row name the trajectory? Otherwise only the words of a prompt
+    /// are the same, which counts where no trajectory has the row's id.
+    pub is_by_name: bool,
+    /// The host's toolset, by id.
+    pub host: &'static str,
+}
+
+/// What was chosen for a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Choice {
+    /// A tool, as the row calls it where it names it at all.
+    Tool(String),
+    /// None: it was answered without.
+    NoTool,
+    /// The trace shows neither a call nor an answer.
+    Unknown,
+}
+
+impl Gold {
+    /// Makes rows ready; what is wrong with them otherwise.
+    ///
+    /// # Errors
+    ///
+    /// Two rows that speak of the same prompt, each named once.
+    pub fn new(rows: Vec<GoldRow>) -> Result<Self, Vec<String>> {
+        let mut gold = Self::default();
+        let mut seen: HashMap<(Option<&str>, Option<String>), u64> = HashMap::new();
+        let mut errors = Vec::new();
+        for row in &rows {
+            let prompt = row.prompt.as_deref().map(plain);
+            if let Some(first) = seen.insert((row.id.as_deref(), prompt), row.line) {
+                errors.push(format!("row {} is the same as row {first}", row.line));
+            }
+        }
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        for (at, row) in rows.iter().enumerate() {
+            if let Some(id) = &row.id {
+                gold.by_id.entry(id.clone()).or_default().push(at);
+            }
+            if let Some(prompt) = &row.prompt {
+                gold.longest = gold.longest.max(prompt.len());
+                gold.by_prompt.entry(plain(prompt)).or_default().push(at);
+            }
+        }
+        gold.rows = rows;
+        Ok(gold)
+    }
+
+    /// The rows.
+    #[must_use]
+    pub fn rows(&self) -> &[GoldRow] {
+        &self.rows
+    }
+
+    /// What a trajectory chose, for every row that speaks of it.
+    #[must_use]
+    pub fn pair(&self, run: &Trajectory, toolsets: &Toolsets) -> Vec<Pair> {
+        let named = self.named(run);
+        let turns = Turns::new(run);
+        let mut prompted: BTreeMap<usize, usize> = BTreeMap::new();
+        for (turn, prompt) in turns.prompts(run, self.longest) {
+            for row in self.by_prompt.get(&prompt).into_iter().flatten() {
+                prompted.entry(*row).or_insert(turn);
+            }
+        }
+        let mut found: Vec<(usize, Option<usize>, bool)> = Vec::new();
+        for row in named {
+            // The prompt tells which turn of the session is meant.
+            let turn = prompted.remove(&row);
+            let has_prompt = self.rows.get(row).is_some_and(|row| row.prompt.is_some());
+            // Where there is but one turn, its words may be others than the row's.
+            if turn.is_some() || !has_prompt || turns.starts.len() <= 1 {
+                found.push((row, turn, true));
+            }
+        }
+        found.extend(prompted.into_iter().map(|(row, turn)| (row, Some(turn), false)));
+        if found.is_empty() {
+            return Vec::new();
+        }
+        found.sort_unstable();
+        let session = Session::new(run, toolsets);
+        let host = session.host().id.as_str();
+        let pairs = found.into_iter().filter_map(|(row, turn, is_by_name)| {
+            let tools = &self.rows.get(row)?.tools;
+            Some(Pair { row, choice: turns.choice(&session, turn, tools), is_by_name, host })
+        });
+        pairs.collect()
+    }
+
+    /// The rows whose id is the trajectory's id, its name, or the name of its file.
+    fn named(&self, run: &Trajectory) -> Vec<usize> {
+        let file = Path::new(&*run.file);
+        let names = [
+            run.id.as_ref().map(|id| id.get()),
+            run.name.as_ref().map(|name| name.get()),
+            file.file_stem().and_then(OsStr::to_str).map(Cow::from),
+            file.file_name().and_then(OsStr::to_str).map(Cow::from),
+        ];
+        let mut rows: Vec<usize> = names
+            .iter()
+            .flatten()
+            .filter_map(|name| self.by_id.get(&**name))
+            .flatten()
+            .copied()
+            .collect();
+        rows.sort_unstable();
+        rows.dedup();
+        rows
+    }
+}
+
+/// A text with single blanks.
+fn plain(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Where the turns of a trajectory start, as places among its events.
+struct Turns {
+    starts: Vec<usize>,
+}
+
+impl Turns {
+    fn new(run: &Trajectory) -> Self {
+        let turns = run.events.iter().enumerate().filter(|(_, event)| event.starts_turn());
+        Self { starts: turns.map(|(at, _)| at).collect() }
+    }
+
+    /// The words of each turn's prompt.
+    fn prompts<'r>(
+        &'r self,
+        run: &'r Trajectory,
+        longest: usize,
+    ) -> impl Iterator<Item = (usize, String)> + 'r {
+        // White space may make it longer, but not beyond reason.
+        let most = longest.saturating_mul(4).saturating_add(64);
+        self.starts.iter().enumerate().filter_map(move |(turn, at)| {
+            let text = run.events.get(*at)?.text.as_ref()?.plain();
+            (longest > 0 && text.len() <= most).then(|| (turn, plain(&text)))
+        })
+    }
+
+    /// What was chosen in a turn, or in all of it.
+    fn choice(&self, session: &Session<'_>, turn: Option<usize>, gold: &[String]) -> Choice {
+        let start = |turn: usize| self.starts.get(turn).copied();
+        let from = turn.and_then(start).unwrap_or(0);
+        let to = turn.and_then(|turn| start(turn + 1)).unwrap_or(session.events().len());
+        let calls = || session.calls().iter().filter(|call| (from..to).contains(&call.event));
+        let first = calls().find(|call| {
+            call.role != ToolRole::Plans || gold.iter().any(|name| **name == *call.tool)
+        });
+        if let Some(call) = first.or_else(|| calls().next()) {
+            // Names of one tool in several versions are one name.
+            let is_it = |name: &&String| {
+                let described = session.describe(&ToolName::new(name.as_str()));
+                matches!((described, call.spec), (Some(a), Some(b)) if std::ptr::eq(a, b))
+            };
+            let alias = gold.iter().find(|name| **name == *call.tool).or(gold.iter().find(is_it));
+            return Choice::Tool(alias.map_or_else(|| call.tool.to_string(), String::clone));
+        }
+        let events = session.events().get(from..to).unwrap_or_default();
+        let is_answered = events.iter().any(|event| event.kind == EventKind::Message)
+            || (turn.is_none() && session.trajectory().stated.output.is_some());
+        if is_answered { Choice::NoTool } else { Choice::Unknown }
+    }
+}
+
+#[cfg(test)]
+mod tests;

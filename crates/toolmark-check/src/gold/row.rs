@@ -1,0 +1,89 @@
+//! A row of gold labels: which session or prompt it speaks of, and which tools
+//! are right there.
+
+use serde_json::Value;
+use toolmark_trace::ToolName;
+
+/// Keys the tool may stand under, the first one first.
+const TOOL_KEYS: &[&str] = &["tool", "tools", "gold", "expected_tool", "expected_tools"];
+/// Keys the id may stand under.
+const ID_KEYS: &[&str] = &["id", "session", "case", "name"];
+/// Keys the prompt may stand under.
+const PROMPT_KEYS: &[&str] = &["prompt", "input", "query"];
+/// Words for no tool at all.
+const NO_TOOL: &[&str] = &["", "none", "null", "no tool", "no_tool", "no-tool"];
+
+/// What is right for one prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoldRow {
+    /// Where it stands, from 1.
+    pub line: u64,
+    /// The session it speaks of.
+    pub id: Option<String>,
+    /// The prompt it speaks of.
+    pub prompt: Option<String>,
+    /// The tools that are right, the best first; none means that no tool is.
+    pub tools: Vec<String>,
+}
+
+impl GoldRow {
+    /// Reads a row; what is wrong with it otherwise.
+    ///
+    /// # Errors
+    ///
+    /// A row that names neither session nor prompt, that has no label, or one
+    /// that is no name.
+    pub fn parse(value: &Value, line: u64) -> Result<Self, String> {
+        let get = |keys: &[&str]| keys.iter().find_map(|key| value.get(key));
+        let text = |keys: &[&str]| match get(keys) {
+            Some(Value::String(text)) if !text.trim().is_empty() => {
+                Ok(Some(text.trim().to_owned()))
+            }
+            Some(Value::Number(number)) => Ok(Some(number.to_string())),
+            None | Some(Value::Null | Value::String(_)) => Ok(None),
+            Some(_) => Err(format!("row {line}: {} is no text", keys.join(" or "))),
+        };
+        let (id, prompt) = (text(ID_KEYS)?, text(PROMPT_KEYS)?);
+        if id.is_none() && prompt.is_none() {
+            return Err(format!("row {line} has neither an id nor a prompt"));
+        }
+        let label = get(TOOL_KEYS)
+            .ok_or_else(|| format!("row {line} has no tool; write none where none is right"))?;
+        Ok(Self { line, id, prompt, tools: tools(label, line)? })
+    }
+
+    /// What the row is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.id.as_deref().or(self.prompt.as_deref()).unwrap_or_default()
+    }
+}
+
+fn tools(label: &Value, line: u64) -> Result<Vec<String>, String> {
+    let names: Vec<&str> = match label {
+        Value::Null => Vec::new(),
+        Value::String(text) => text.split(['|', ',']).map(str::trim).collect(),
+        Value::Array(list) => {
+            let names: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
+            names.ok_or_else(|| format!("row {line}: a tool is no text"))?
+        }
+        _ => return Err(format!("row {line}: the tool is no text and no list")),
+    };
+    let is_none = |name: &&str| NO_TOOL.contains(&name.to_ascii_lowercase().as_str());
+    let (none, some): (Vec<&str>, Vec<&str>) = names.into_iter().partition(is_none);
+    if !none.is_empty() && !some.is_empty() {
+        return Err(format!("row {line} says that a tool is right and that none is"));
+    }
+    let mut tools: Vec<String> = Vec::new();
+    for name in some {
+        let name = ToolName::new(name).canonical();
+        let label = match name.server {
+            Some(server) => format!("{server}/{}", name.tool),
+            None => name.tool,
+        };
+        if !tools.contains(&label) {
+            tools.push(label);
+        }
+    }
+    Ok(tools)
+}

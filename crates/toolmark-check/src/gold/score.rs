@@ -1,0 +1,297 @@
+//! What pairs come to: precision, recall and F1 per tool, who was taken for
+//! whom, and how often a tool was called where none was right.
+
+use super::{Choice, Gold, Pair};
+use crate::finding::Axis;
+use crate::scorecard::{Measure, Scorecard, Tally};
+use crate::toolset::builtin;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use toolmark_grade::statistics::wilson;
+
+/// What no tool is called among tools.
+const NONE: &str = "none";
+/// Rows without a tool should be this share of all at least, one in so many.
+const ONE_IN: usize = 10;
+
+/// So many of so many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Rate {
+    /// How many there are.
+    pub of: u64,
+    /// How many of them are right.
+    pub right: u64,
+    /// Their share; nothing where there are none.
+    pub rate: Option<f64>,
+    /// The 95 % interval of the share (Wilson).
+    pub interval: Option<[f64; 2]>,
+}
+
+impl Rate {
+    fn new(right: u64, of: u64) -> Self {
+        Self {
+            of,
+            right,
+            rate: (of > 0).then(|| right as f64 / of as f64),
+            interval: wilson(of, right).map(|(low, high)| [low, high]),
+        }
+    }
+}
+
+/// The harmonic mean of precision and recall.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct F1 {
+    /// Pairs that speak of the tool: right, wrongly called, or not called.
+    pub of: u64,
+    /// Its value; nothing where no pair speaks of the tool.
+    pub value: Option<f64>,
+    /// Its 95 % interval: that of the share of right ones among the pairs, of
+    /// which F1 is a function that only grows.
+    pub interval: Option<[f64; 2]>,
+}
+
+impl F1 {
+    fn new(right: u64, called: u64, missed: u64) -> Self {
+        let of = right + called + missed;
+        let of_share = |share: f64| 2.0 * share / (1.0 + share);
+        Self {
+            of,
+            value: (of > 0).then(|| of_share(right as f64 / of as f64)),
+            interval: wilson(of, right).map(|(low, high)| [of_share(low), of_share(high)]),
+        }
+    }
+}
+
+/// How a tool was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct OfTool {
+    /// Of the times it was called, how often that was right.
+    pub precision: Rate,
+    /// Of the times it was right, how often it was called.
+    pub recall: Rate,
+    /// Both in one number.
+    pub f1: F1,
+}
+
+/// How often one was chosen where another was right.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Chosen {
+    /// What was right: a tool, or `none`.
+    pub gold: String,
+    /// What was chosen: a tool, or `none`.
+    pub chosen: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// Two tools that are easily taken for each other.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Confusable {
+    /// The tools.
+    pub tools: [String; 2],
+    /// How often the second was called where the first was right.
+    pub first_as_second: u64,
+    /// How often the first was called where the second was right.
+    pub second_as_first: u64,
+    /// Where one of them was right and one of them called: how often the right one.
+    pub told_apart: Rate,
+}
+
+/// Prompts for which no tool is right.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct NoTool {
+    /// Rows that say so.
+    pub rows: u64,
+    /// How often none was called.
+    pub left_alone: Rate,
+}
+
+/// A row of which nothing is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unpaired {
+    /// Where it stands.
+    pub line: u64,
+    /// Its id or prompt.
+    pub name: String,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// How tools were chosen, by gold labels.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Selection {
+    /// How many rows there are.
+    pub rows: u64,
+    /// How many pairs of a row and a trace were judged.
+    pub pairs: u64,
+    /// How many of them chose right.
+    pub accuracy: Rate,
+    /// By tool.
+    pub tools: BTreeMap<String, OfTool>,
+    /// Gold against choice, right ones too.
+    pub confusion: Vec<Chosen>,
+    /// The confusable pairs of the toolsets that were met.
+    pub confusable: Vec<Confusable>,
+    /// Prompts for which no tool is right.
+    pub no_tool: NoTool,
+    /// Rows of which nothing is known: no part of any number above.
+    pub unpaired: Vec<Unpaired>,
+    /// What the reader should know.
+    pub warnings: Vec<String>,
+}
+
+impl Gold {
+    /// What the pairs come to.
+    ///
+    /// # Errors
+    ///
+    /// Where no row could be paired with a trace that shows what was chosen.
+    pub fn score(&self, pairs: &[Pair]) -> Result<Selection, String> {
+        let named: BTreeSet<usize> =
+            pairs.iter().filter(|pair| pair.is_by_name).map(|pair| pair.row).collect();
+        let mut judged: BTreeSet<usize> = BTreeSet::new();
+        let mut unknown: BTreeSet<usize> = BTreeSet::new();
+        let mut matrix: BTreeMap<(String, String), u64> = BTreeMap::new();
+        let mut hosts: BTreeSet<&str> = BTreeSet::new();
+        for pair in pairs.iter().filter(|pair| pair.is_by_name || !named.contains(&pair.row)) {
+            let Some(row) = self.rows().get(pair.row) else { continue };
+            let chosen = match &pair.choice {
+                Choice::Tool(tool) => tool.as_str(),
+                Choice::NoTool => NONE,
+                Choice::Unknown => {
+                    unknown.insert(pair.row);
+                    continue;
+                }
+            };
+            // Of several tools that are right, the one that was called is meant.
+            let first = row.tools.first().map_or(NONE, String::as_str);
+            let gold = row.tools.iter().map(String::as_str).find(|tool| *tool == chosen);
+            let gold = gold.unwrap_or(first);
+            *matrix.entry((gold.to_owned(), chosen.to_owned())).or_default() += 1;
+            judged.insert(pair.row);
+            hosts.insert(pair.host);
+        }
+        if judged.is_empty() {
+            return Err(match unknown.is_empty() {
+                true => "no row has the id or the prompt of a trace".to_owned(),
+                false => "no trace shows what was chosen for a row".to_owned(),
+            });
+        }
+        let rows = self.rows().iter().enumerate();
+        let unpaired = rows.filter(|(at, _)| !judged.contains(at)).map(|(at, row)| Unpaired {
+            line: row.line,
+            name: row.name().to_owned(),
+            reason: match unknown.contains(&at) {
+                true => "the trace shows neither a call nor an answer",
+                false => "no trace has its id or prompt",
+            },
+        });
+        let unpaired: Vec<_> = unpaired.collect();
+        let no_tool = self.rows().iter().filter(|row| row.tools.is_empty()).count();
+        Ok(Selection {
+            rows: self.rows().len() as u64,
+            pairs: matrix.values().sum(),
+            accuracy: rate(&matrix, |_, _| true),
+            tools: of_tools(&matrix),
+            confusable: confusable(&matrix, &hosts),
+            no_tool: NoTool {
+                rows: no_tool as u64,
+                left_alone: rate(&matrix, |gold, _| gold == NONE),
+            },
+            warnings: self.warnings(no_tool, unpaired.len()),
+            confusion: matrix
+                .into_iter()
+                .map(|((gold, chosen), count)| Chosen { gold, chosen, count })
+                .collect(),
+            unpaired,
+        })
+    }
+
+    fn warnings(&self, no_tool: usize, unpaired: usize) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let rows = self.rows().len();
+        if no_tool.saturating_mul(ONE_IN) < rows {
+            warnings.push(format!(
+                "{no_tool} of {rows} gold rows are for no tool; with less than 10 % of them, \
+                 calls that nobody needed go unseen"
+            ));
+        }
+        if unpaired > 0 {
+            warnings.push(format!("{unpaired} of {rows} gold rows were not judged"));
+        }
+        warnings
+    }
+}
+
+type Matrix = BTreeMap<(String, String), u64>;
+
+/// The share of right choices among those that are asked for.
+fn rate(matrix: &Matrix, asked: impl Fn(&str, &str) -> bool) -> Rate {
+    let (mut right, mut of) = (0, 0);
+    for ((gold, chosen), count) in matrix.iter().filter(|((g, c), _)| asked(g, c)) {
+        of += count;
+        right += if gold == chosen { *count } else { 0 };
+    }
+    Rate::new(right, of)
+}
+
+fn of_tools(matrix: &Matrix) -> BTreeMap<String, OfTool> {
+    // Right, called, gold: in one pass over the matrix.
+    let mut counts: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
+    for ((gold, chosen), count) in matrix {
+        if gold == chosen {
+            counts.entry(gold).or_default()[0] += count;
+        }
+        counts.entry(chosen).or_default()[1] += count;
+        counts.entry(gold).or_default()[2] += count;
+    }
+    let of_tool = |[right, called, gold]: [u64; 3]| OfTool {
+        precision: Rate::new(right, called),
+        recall: Rate::new(right, gold),
+        f1: F1::new(right, called - right, gold - right),
+    };
+    let tools = counts.into_iter().filter(|(tool, _)| *tool != NONE);
+    tools.map(|(tool, counts)| (tool.to_owned(), of_tool(counts))).collect()
+}
+
+fn confusable(matrix: &Matrix, hosts: &BTreeSet<&str>) -> Vec<Confusable> {
+    let pairs: BTreeSet<&[String; 2]> =
+        hosts.iter().filter_map(|host| builtin(host)).flat_map(|set| &set.confusable).collect();
+    let mut found = Vec::new();
+    for [first, second] in pairs {
+        let count = |gold: &String, chosen: &String| {
+            matrix.get(&(gold.clone(), chosen.clone())).copied().unwrap_or(0)
+        };
+        let (there, back) = (count(first, second), count(second, first));
+        let right = count(first, first) + count(second, second);
+        if there + back + right > 0 {
+            found.push(Confusable {
+                tools: [first.clone(), second.clone()],
+                first_as_second: there,
+                second_as_first: back,
+                told_apart: Rate::new(right, right + there + back),
+            });
+        }
+    }
+    found
+}
+
+impl Selection {
+    /// Puts the numbers of each tool among the measures of a scorecard, where
+    /// gates ask for them: `selection.f1[Edit]`.
+    pub fn measure(&self, card: &mut Scorecard) {
+        let mut put = |name: &'static str, tool: &str, of: u64, value: Option<f64>| {
+            let Some(value) = value else { return };
+            let measure =
+                Measure { axis: Axis::Selection, name, tool: tool.to_owned(), bucket: None };
+            card.measures.insert(measure, Tally::of_rate(of, value));
+        };
+        for (tool, of_tool) in &self.tools {
+            put("f1", tool, of_tool.f1.of, of_tool.f1.value);
+            put("precision", tool, of_tool.precision.of, of_tool.precision.rate);
+            put("recall", tool, of_tool.recall.of, of_tool.recall.rate);
+        }
+        let alone = self.no_tool.left_alone;
+        put("no_tool", NONE, alone.of, alone.rate);
+    }
+}

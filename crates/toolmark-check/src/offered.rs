@@ -1,0 +1,73 @@
+//! Which tools a session could have called: what the trace records, what it
+//! shows in use, and what its host always offers.
+
+use crate::session::{Ended, Session, SessionCall};
+use crate::toolset::ToolRole;
+use toolmark_trace::ToolName;
+
+/// A tool the agent could have called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Offer {
+    /// Its name.
+    pub(crate) name: String,
+    /// Does the trace itself show that it was there?
+    pub(crate) is_proven: bool,
+}
+
+/// The tool with one of these roles that the session had, the first role first;
+/// `None` where it had none, or nobody can tell.
+pub(crate) fn offered(session: &Session<'_>, roles: &[ToolRole]) -> Option<Offer> {
+    roles.iter().find_map(|role| with_role(session, *role))
+}
+
+fn with_role(session: &Session<'_>, role: ToolRole) -> Option<Offer> {
+    let proven = |name: String| Some(Offer { name, is_proven: true });
+    if let Some(tools) = &session.trajectory().tools {
+        let found = tools.iter().find(|tool| {
+            let described = session.describe(&ToolName::new(tool.name.get().into_owned()));
+            described.is_some_and(|tool| tool.role == role)
+        });
+        return found.and_then(|tool| proven(tool.name.get().into_owned()));
+    }
+    let is_use = |call: &&SessionCall<'_>| call.role == role && call.ended == Ended::Ok;
+    if let Some(call) = session.calls().iter().find(is_use) {
+        return proven(call.tool.to_string());
+    }
+    // A sub-agent has the tools it was given, and a host that is only guessed
+    // may have any.
+    if session.trajectory().parent.is_some() || session.is_host_guessed() {
+        return None;
+    }
+    let host = session.host();
+    let usual = host.tools.iter().find(|(_, tool)| tool.role == role && !tool.optional);
+    usual.map(|(name, _)| Offer { name: name.clone(), is_proven: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::notation;
+    use crate::toolset::Toolsets;
+
+    #[test]
+    fn recorded_used_or_usual() {
+        for (trace, role, want) in [
+            ("tools: Bash, Read", ToolRole::Reads, Some(("Read", true))),
+            ("tools: Bash", ToolRole::Reads, None),
+            ("Bash {}", ToolRole::Reads, Some(("Read", false))),
+            ("Read {} -> \"x\"", ToolRole::Reads, Some(("Read", true))),
+            ("Bash {}", ToolRole::Lists, None),
+            ("LS {\"path\":\"/w\"} -> \"x\"", ToolRole::Lists, Some(("LS", true))),
+            ("host: codex\nshell {}", ToolRole::Reads, None),
+            ("host: openai\nbash {}", ToolRole::Reads, None),
+            ("host: openai\nread_file {} -> \"x\"", ToolRole::Reads, Some(("read_file", true))),
+        ] {
+            let run = notation::parse(trace).unwrap();
+            let toolsets = Toolsets::default();
+            let session = Session::new(&run, &toolsets);
+            let found = offered(&session, &[role]);
+            let found = found.as_ref().map(|offer| (offer.name.as_str(), offer.is_proven));
+            assert_eq!(found, want, "{trace}");
+        }
+    }
+}

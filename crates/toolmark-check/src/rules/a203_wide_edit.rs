@@ -1,0 +1,213 @@
+//! # What it does
+//!
+//! Scores how much of an edit is change. The text to be replaced is compared
+//! with its replacement line by line:
+//!
+//! - 1.0: little more than the lines that change, or what it takes to be unique
+//!   in the file;
+//! - 0.5: many more lines are copied than change;
+//! - 0.0: the text to be replaced is most of the file: a rewrite in the clothes
+//!   of an edit. This needs a file that the trace proves, of more than 20 lines.
+//!
+//! Up to ten copied lines, and one more for every line that changes, are
+//! never held against an edit. An edit of several replacements has the score of
+//! its worst. The scores make the measure `edit.minimal`.
+//!
+//! # Why
+//!
+//! Every copied line costs tokens twice, and is a line the model can change by
+//! mistake. A rewrite hidden in an edit also passes reviews that only look at
+//! which tool was called.
+//!
+//! # What to do
+//!
+//! Replace only the lines that change and as many around them as it takes to be
+//! unique; make two edits of two changes that are far apart.
+//!
+//! # Examples
+//!
+//! One of 15 lines changes:
+//!
+//! ```fires
+//! Edit {"file_path":"/w/a.txt","old_string":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15","new_string":"1\n2\n3\n4\n5\n6\n7\neight\n9\n10\n11\n12\n13\n14\n15"} -> "ok"
+//! ```
+//!
+//! All of a file is replaced:
+//!
+//! ```fires
+//! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n"} -> "ok"
+//! Edit {"file_path":"/w/a.txt","old_string":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n","new_string":"a\nb\nc\nd\n"} -> "ok"
+//! ```
+//!
+//! Two changes far apart in one edit:
+//!
+//! ```fires
+//! host: copilot-cli
+//! edit {"path":"/w/a.txt","old_str":"a\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\nz","new_str":"A\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\nZ"} -> "ok"
+//! ```
+//!
+//! A few lines around the change:
+//!
+//! ```quiet
+//! Edit {"file_path":"/w/a.txt","old_string":"1\n2\n3\n4\n5\n6\n7","new_string":"1\n2\n3\nfour\n5\n6\n7"} -> "ok"
+//! ```
+//!
+//! Most of it is change:
+//!
+//! ```quiet
+//! Edit {"file_path":"/w/a.txt","old_string":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12","new_string":"a\nb\nc\nd\ne\nf\ng\nh\ni\n10\n11\n12"} -> "ok"
+//! ```
+//!
+//! Fewer lines would not be unique:
+//!
+//! ```quiet
+//! Write {"file_path":"/w/a.txt","content":"one\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nend\ntwo\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nend\n1\n2\n3\n4\n5\n6\n7\n8\n9\n"} -> "ok"
+//! Edit {"file_path":"/w/a.txt","old_string":"two\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nend","new_string":"two\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nx\nEND"} -> "ok"
+//! ```
+//!
+//! A short file may be replaced as a whole:
+//!
+//! ```quiet
+//! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n4\n"} -> "ok"
+//! Edit {"file_path":"/w/a.txt","old_string":"1\n2\n3\n4\n","new_string":"a\n2\n3\n4\n"} -> "ok"
+//! ```
+
+use crate::diff::{self, Change};
+use crate::files::{Snapshot, count};
+use crate::finding::{Axis, Confidence, Severity};
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Replacement, Session, SessionCall};
+use crate::toolset::ToolRole;
+use toolmark_grade::Role;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "A203",
+    name: "wide-edit",
+    axis: Axis::Arguments,
+    severity: Severity::Warning,
+    confidence: Confidence::High,
+    summary: "an edit copies many lines it does not change, or replaces the whole file",
+    remedy: "replace only the lines that change and what it takes to be unique",
+    source: page!("a203_wide_edit.rs"),
+    check,
+};
+
+/// So many lines may be copied whatever changes.
+const FREE: usize = 10;
+/// Lines around a change that show where it is.
+const AROUND: usize = 3;
+/// Files of so many lines may be replaced as a whole.
+const SHORT: usize = 20;
+
+/// How an edit did.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Width {
+    Minimal,
+    /// It copies more than it changes.
+    Wide(Change),
+    /// It replaces so many of so many lines.
+    Rewrite {
+        replaced: usize,
+        lines: usize,
+    },
+}
+
+impl Width {
+    fn score(self) -> f64 {
+        match self {
+            Self::Minimal => 1.0,
+            Self::Wide(_) => 0.5,
+            Self::Rewrite { .. } => 0.0,
+        }
+    }
+}
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    for call in session.calls().iter().filter(|call| call.role == ToolRole::Edits) {
+        let Some(path) = call.path.as_deref() else { continue };
+        let edits = call.edits();
+        if call.ended == Ended::Failed || edits.is_empty() {
+            continue;
+        }
+        // What the file is like before the second of several replacements is
+        // not worth the effort.
+        let before = (edits.len() == 1 && edits.iter().any(|e| e.old.lines().count() > AROUND))
+            .then(|| session.files().before(session, call, path));
+        let widths = edits.iter().map(|edit| width(edit, before.as_ref()));
+        let Some(worst) = widths.min_by(|a, b| a.score().total_cmp(&b.score())) else { continue };
+        report.judged(call);
+        report.measure("edit.minimal", call, worst.score());
+        found(session, report, path, call, worst, before.as_ref());
+    }
+}
+
+fn width(edit: &Replacement<'_>, before: Option<&Snapshot>) -> Width {
+    // Every occurrence is as long as it is, and an edit of nothing makes a file.
+    if edit.all || edit.old.is_empty() {
+        return Width::Minimal;
+    }
+    let content = before.and_then(Snapshot::content);
+    if let Some(content) = content {
+        let (replaced, lines) = (edit.old.lines().count(), content.lines().count());
+        if lines > SHORT && replaced.saturating_mul(10) >= lines.saturating_mul(9) {
+            return Width::Rewrite { replaced, lines };
+        }
+    }
+    let Some(change) = diff::lines(edit.old, edit.new) else { return Width::Minimal };
+    let is_wide = change.kept() > FREE + change.removed + change.added;
+    let needed = content.is_some_and(|content| !would_do(edit.old, change, content));
+    match is_wide && !needed {
+        true => Width::Wide(change),
+        false => Width::Minimal,
+    }
+}
+
+/// Would the change with a few lines around it be unique in the file?
+fn would_do(old: &str, change: Change, content: &str) -> bool {
+    let from = change.prefix.saturating_sub(AROUND);
+    let to = (change.old - change.suffix + AROUND).min(change.old);
+    let part: Vec<&str> = old.lines().skip(from).take(to - from).collect();
+    count(content, &part.join("\n")) <= 1
+}
+
+fn found(
+    session: &Session<'_>,
+    report: &mut Report<'_, '_>,
+    path: &str,
+    call: &SessionCall<'_>,
+    width: Width,
+    before: Option<&Snapshot>,
+) {
+    let shown = session.shown(path);
+    let draft = match width {
+        Width::Minimal => return,
+        Width::Wide(change) => {
+            let message = format!(
+                "an edit of {shown} changes {} of {} lines and copies {}",
+                change.lines(),
+                change.old.max(change.new),
+                change.kept()
+            );
+            let about = format!(
+                "{} lines gone, {} new, {} the same at the start and {} at the end",
+                change.removed, change.added, change.prefix, change.suffix
+            );
+            let draft = Draft::new(call, message).about(about).severity(Severity::Info);
+            draft.bucket("wide").confidence(Confidence::High)
+        }
+        Width::Rewrite { replaced, lines } => {
+            let message = format!("an edit replaces {replaced} of the {lines} lines of {shown}");
+            let draft = Draft::new(call, message).bucket("rewrite");
+            draft.remedy("edit the lines that change, or write the file and say so")
+        }
+    };
+    let proof = before.and_then(|before| before.proof).and_then(|index| session.call_at(index));
+    let draft = match proof {
+        Some(proof) => {
+            draft.evidence(session.evidence(Role::Context, "the file as it was then", proof))
+        }
+        None => draft,
+    };
+    report.find(draft);
+}

@@ -1,0 +1,119 @@
+//! # What it does
+//!
+//! Finds reads of lines a file does not have: they start after its last line.
+//! How many lines it has is what the trace proves, or what the host answers.
+//!
+//! # Why
+//!
+//! Such a read shows nothing. The agent works from a picture of the file that
+//! is wrong, often from before a change.
+//!
+//! # What to do
+//!
+//! Search the file for the place before reading around it; read short files
+//! as a whole.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n"} -> "ok"
+//! Read {"file_path":"/w/a.txt","offset":100,"limit":20} -> "<system-reminder>Warning: the file exists but is shorter than the provided offset (100). The file has 3 lines.</system-reminder>"
+//! ```
+//!
+//! ```fires
+//! Read {"file_path":"/w/a.txt","offset":500} -> "<system-reminder>Warning: the file exists but is shorter than the provided offset (500). The file has 312 lines.</system-reminder>"
+//! ```
+//!
+//! ```fires
+//! host: codex
+//! read_file {"file_path":"/w/a.txt","offset":500} !> "offset exceeds file length"
+//! ```
+//!
+//! ```quiet
+//! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n"} -> "ok"
+//! Read {"file_path":"/w/a.txt","offset":2,"limit":100} -> "2\t2\n3\t3"
+//! ```
+//!
+//! The file may have grown:
+//!
+//! ```quiet
+//! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n"} -> "ok"
+//! Bash {"command":"make"} -> ""
+//! Read {"file_path":"/w/a.txt","offset":10,"limit":2} ?> ""
+//! ```
+//!
+//! The words are those of the file:
+//!
+//! ```quiet
+//! Read {"file_path":"/w/a.txt","offset":5} -> "5\tthe file is shorter than the provided offset"
+//! ```
+
+use crate::finding::{Axis, Confidence, Severity};
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session, SessionCall};
+use crate::toolset::ToolRole;
+use toolmark_grade::Role;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "A204",
+    name: "read-outside-file",
+    axis: Axis::Arguments,
+    severity: Severity::Warning,
+    confidence: Confidence::High,
+    summary: "reads lines that the file does not have",
+    remedy: "search the file for the place, then read around it",
+    source: page!("a204_read_outside_file.rs"),
+    check,
+};
+
+/// How hosts say that there are no such lines.
+const ANSWERS: &[&str] = &[
+    "shorter than the provided offset",
+    "offset exceeds file length",
+    "is beyond the end of file",
+    "is beyond the total number of lines",
+];
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    for call in session.calls().iter().filter(|call| call.role == ToolRole::Reads) {
+        let Some(path) = call.path.as_deref() else { continue };
+        let Some(from) = call.lines().from.filter(|from| *from > 1) else { continue };
+        let before = session.files().before(session, call, path);
+        let lines = before.content().map(|content| content.lines().count());
+        let is_said = says_so(call);
+        let is_proven = call.ended == Ended::Unknown
+            && lines.is_some_and(|lines| usize::try_from(from).is_ok_and(|from| from > lines));
+        if !is_said && !is_proven {
+            // What was shown was there.
+            if call.ended == Ended::Ok {
+                report.judged(call);
+            }
+            continue;
+        }
+        let shown = session.shown(path);
+        let message = match lines {
+            Some(lines) => format!("{shown} was read from line {from}, but has {lines} lines"),
+            None => format!("{shown} was read from line {from}, which it does not have"),
+        };
+        let mut draft = Draft::new(call, message);
+        if is_said {
+            draft = draft.evidence(session.result_evidence(
+                Role::Context,
+                "what the tool answered",
+                call,
+            ));
+        }
+        report.find(draft);
+    }
+}
+
+/// Does the host say that there are no such lines? Lines of the file may hold
+/// the words too, but then they are numbered, or there are many.
+fn says_so(call: &SessionCall<'_>) -> bool {
+    /// The answer is a sentence or two.
+    const LONGEST: usize = 600;
+    let Some(result) = call.result().filter(|result| result.len() <= LONGEST) else { return false };
+    let is_line = result.trim_start().starts_with(|c: char| c.is_ascii_digit());
+    !is_line && ANSWERS.iter().any(|words| result.contains(words))
+}

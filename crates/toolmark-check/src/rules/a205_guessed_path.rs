@@ -1,0 +1,157 @@
+//! # What it does
+//!
+//! Finds calls for a file that is not there under a path nobody had named: not
+//! in the prompt, not in any result, not in the arguments of a call before. The
+//! name of the file alone counts as named, so that a wrong directory is still
+//! a guess but a known name is not made one by it.
+//!
+//! A guess that hits is no finding.
+//!
+//! # Why
+//!
+//! A search would have found the file, or shown that there is none. Guesses
+//! lose steps, and a guessed path that exists by chance is worse.
+//!
+//! # What to do
+//!
+//! Search by name or list the directory before opening a file by its path.
+//!
+//! # Examples
+//!
+//! ```fires
+//! user: fix the login
+//! Read {"file_path":"/w/src/auth/login.py"} !> "File does not exist."
+//! ```
+//!
+//! ```fires
+//! Glob {"pattern":"src/*.rs"} -> "/w/src/main.rs"
+//! Read {"file_path":"/w/src/config.rs"} !> "File does not exist."
+//! ```
+//!
+//! ```fires
+//! host: gemini-cli
+//! user: what does it depend on?
+//! read_file {"file_path":"setup.cfg"} !> "File not found: /w/setup.cfg"
+//! ```
+//!
+//! ```quiet
+//! user: look at src/auth/login.py
+//! Read {"file_path":"/w/src/auth/login.py"} !> "File does not exist."
+//! ```
+//!
+//! ```quiet
+//! Grep {"pattern":"include"} -> "a.c:1:#include \"conf.h\""
+//! Read {"file_path":"/w/conf.h"} !> "File does not exist."
+//! ```
+//!
+//! It was there before:
+//!
+//! ```quiet
+//! Write {"file_path":"/w/a.txt","content":"x"} -> "ok"
+//! Bash {"command":"make clean"} -> ""
+//! Read {"file_path":"/w/a.txt"} !> "File does not exist."
+//! ```
+//!
+//! ```quiet
+//! Read {"file_path":"/w/README.md"} -> "1\tx"
+//! ```
+
+use crate::error_class::{ErrorClass, classify};
+use crate::finding::{Axis, Confidence, Severity};
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session, SessionCall};
+use crate::toolset::ToolRole;
+use memchr::memmem;
+use toolmark_grade::Role;
+use toolmark_trace::EventKind;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "A205",
+    name: "guessed-path",
+    axis: Axis::Arguments,
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "opens a file that is not there, by a path nobody had named",
+    remedy: "search by name or list the directory first",
+    source: page!("a205_guessed_path.rs"),
+    check,
+};
+
+/// So many guesses of one session are looked into.
+const MOST: usize = 64;
+/// So many bytes of a session are searched for names.
+const SEARCHED: usize = 256 << 20;
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    let mut left = SEARCHED;
+    let mut guesses = 0;
+    for call in session.calls() {
+        let is_open = matches!(call.role, ToolRole::Reads | ToolRole::Edits);
+        let Some(path) = call.path.as_deref().filter(|_| is_open) else { continue };
+        match call.ended {
+            Ended::Ok => report.judged(call),
+            Ended::Failed if classify(call) == Some(ErrorClass::Missing) => {
+                guesses += 1;
+                let Some(name) = path.rsplit('/').find(|part| !part.is_empty()) else { continue };
+                if guesses > MOST {
+                    return;
+                }
+                match is_named(session, call, name, &mut left) {
+                    None => return,
+                    Some(true) => report.judged(call),
+                    Some(false) => found(session, report, call, path),
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Does anything before the call hold the name? `None` where there is too much
+/// to look at.
+fn is_named(
+    session: &Session<'_>,
+    call: &SessionCall<'_>,
+    name: &str,
+    left: &mut usize,
+) -> Option<bool> {
+    let finder = memmem::Finder::new(name);
+    let mut holds = |text: &str| -> Option<bool> {
+        *left = left.checked_sub(text.len())?;
+        Some(finder.find(text.as_bytes()).is_some())
+    };
+    for event in session.events().get(..call.event).unwrap_or_default() {
+        // A result stands where it came; a call is looked at with its event.
+        let has = match event.kind {
+            EventKind::Call(index) => {
+                let one = session.trajectory().calls.get(index as usize)?;
+                let args = one.args.as_ref().map(|args| args.raw());
+                args.map_or(Some(false), |args| holds(&args))?
+            }
+            EventKind::Result(index) => {
+                let one = session.trajectory().calls.get(index as usize)?;
+                let payload = one.result.as_ref().and_then(|result| result.payload.as_ref());
+                payload.map_or(Some(false), |payload| holds(&payload.plain()))?
+            }
+            _ => match &event.text {
+                Some(text) => holds(&text.plain())?,
+                None => false,
+            },
+        };
+        if has {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+fn found(session: &Session<'_>, report: &mut Report<'_, '_>, call: &SessionCall<'_>, path: &str) {
+    let message = format!("{} is not there, and nothing had named it", session.shown(path));
+    let answer = session.result_evidence(Role::Context, "what the tool answered", call);
+    // Where the start of the session is not there, somebody may have named it in it.
+    let is_whole = session.events().iter().any(|event| event.starts_turn())
+        && session.trajectory().parent.is_none();
+    let confidence = if is_whole || call.index > 0 { Confidence::Medium } else { Confidence::Low };
+    report.find(Draft::new(call, message).confidence(confidence).evidence(answer));
+}

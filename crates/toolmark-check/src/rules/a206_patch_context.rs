@@ -1,0 +1,129 @@
+//! # What it does
+//!
+//! Finds patches whose context is not in the file: lines that a hunk takes as
+//! given, or wants to remove, that are not there. The file is the one the trace
+//! proves; where the host's answer says it, that is proof enough.
+//!
+//! # Why
+//!
+//! Such a patch is refused as a whole, and shows that the agent patches from
+//! memory.
+//!
+//! # What to do
+//!
+//! Read the lines around the place and copy the context from the result.
+//!
+//! # Examples
+//!
+//! ```fires
+//! host: codex
+//! apply_patch "*** Begin Patch\n*** Update File: a.rs\n@@\n-old\n+new\n*** End Patch" !> "apply_patch verification failed: Failed to find expected lines in /w/a.rs:\nold"
+//! ```
+//!
+//! ```fires
+//! host: codex
+//! apply_patch "*** Begin Patch\n*** Update File: a.rs\n@@ fn main\n-old\n+new\n*** End Patch" !> "apply_patch verification failed: Failed to find context 'fn main' in /w/a.rs"
+//! ```
+//!
+//! Nothing says whether it worked, but the file does:
+//!
+//! ```fires
+//! host: codex
+//! apply_patch "*** Begin Patch\n*** Add File: a.rs\n+one\n+two\n*** End Patch" -> "ok"
+//! apply_patch "*** Begin Patch\n*** Update File: a.rs\n@@\n one\n-three\n+3\n*** End Patch" ?> "done"
+//! ```
+//!
+//! ```quiet
+//! host: codex
+//! apply_patch "*** Begin Patch\n*** Add File: a.rs\n+one\n+two\n*** End Patch" -> "ok"
+//! apply_patch "*** Begin Patch\n*** Update File: a.rs\n@@\n one\n-two\n+2\n*** End Patch" -> "ok"
+//! ```
+//!
+//! It may have changed since:
+//!
+//! ```quiet
+//! host: codex
+//! apply_patch "*** Begin Patch\n*** Add File: a.rs\n+one\n+two\n*** End Patch" -> "ok"
+//! shell {"command":["make"]} -> ""
+//! apply_patch "*** Begin Patch\n*** Update File: a.rs\n@@\n one\n-three\n+3\n*** End Patch" ?> "done"
+//! ```
+//!
+//! It was refused for another reason:
+//!
+//! ```quiet
+//! host: codex
+//! apply_patch "*** Begin Patch\n*** Update File: a.rs\n@@\n-old\n+new\n*** End Patch" !> "patch rejected by user"
+//! ```
+
+use crate::error_class::{ErrorClass, classify};
+use crate::finding::{Axis, Confidence, Severity};
+use crate::patch::{self, Change};
+use crate::path::resolve;
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session, SessionCall};
+use crate::toolset::ToolRole;
+use toolmark_grade::Role;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "A206",
+    name: "patch-context",
+    axis: Axis::Arguments,
+    severity: Severity::Error,
+    confidence: Confidence::High,
+    summary: "the context of a patch is not in the file",
+    remedy: "read the lines around the place and copy the context from there",
+    source: page!("a206_patch_context.rs"),
+    check,
+};
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    for call in session.calls().iter().filter(|call| call.role == ToolRole::Patches) {
+        match call.ended {
+            // The tool itself has looked.
+            Ended::Ok => {
+                report.judged(call);
+                report.measure("patch.context", call, 1.0);
+            }
+            Ended::Failed if classify(call) == Some(ErrorClass::EditNoMatch) => {
+                report.measure("patch.context", call, 0.0);
+                let said = session.result_evidence(Role::Context, "what the tool answered", call);
+                let message = "the context of the patch is not in the file";
+                report.find(Draft::new(call, message).evidence(said));
+            }
+            Ended::Failed => {}
+            Ended::Unknown => unmarked(session, report, call),
+        }
+    }
+}
+
+/// Nothing says how it ended, so the files must.
+fn unmarked(session: &Session<'_>, report: &mut Report<'_, '_>, call: &SessionCall<'_>) {
+    let Some(text) = call.patch() else { return };
+    let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
+    let mut is_known = false;
+    for file in patch::parse(&text) {
+        let Change::Update { hunks, .. } = &file.change else { continue };
+        let path = resolve(cwd.as_deref(), file.path);
+        let before = session.files().before(session, call, &path);
+        let Some(content) = before.content() else { continue };
+        if patch::apply(content, hunks).is_some() {
+            is_known = true;
+            continue;
+        }
+        report.measure("patch.context", call, 0.0);
+        let message = format!("the context of the patch is not in {}", session.shown(&path));
+        let mut draft = Draft::new(call, message).confidence(Confidence::Medium);
+        let proof = before.proof.and_then(|index| session.call_at(index));
+        if let Some(proof) = proof {
+            draft =
+                draft.evidence(session.evidence(Role::Context, "the file as it was then", proof));
+        }
+        report.find(draft);
+        return;
+    }
+    if is_known {
+        report.judged(call);
+        report.measure("patch.context", call, 1.0);
+    }
+}

@@ -1,0 +1,214 @@
+//! # What it does
+//!
+//! Finds identifiers in arguments that nothing before the call had named:
+//! UUIDs and long hashes. What the user, the results and the arguments of
+//! earlier calls say counts as named.
+//!
+//! A call that worked is left alone: a new id may be meant to be new. Where
+//! nobody can tell whether it worked, the finding has low confidence. Tools
+//! whose arguments are content (what is written, edited or run) are not looked
+//! at, nor sessions that do not show what the user said.
+//!
+//! # Why
+//!
+//! An identifier cannot be guessed. One that nobody has named is made up, or
+//! mistyped, and the call acts on something else, or on nothing.
+//!
+//! # What to do
+//!
+//! Have the agent look the identifier up first, and copy it from the result.
+//!
+//! # Examples
+//!
+//! The call failed, too:
+//!
+//! ```fires
+//! user: close the ticket about the login
+//! mcp__tracker__close {"id":"7f9c24e5-2d1b-4b3e-9a61-0c8c6a1f0d22"} !> "not found"
+//! ```
+//!
+//! ```fires
+//! user: close it
+//! mcp__tracker__list {} -> "11111111-2d1b-4b3e-9a61-0c8c6a1f0d22 login"
+//! mcp__tracker__close {"id":"11111111-2d1b-4b3e-9a61-0c8c6a1f0d23"} !> "not found"
+//! ```
+//!
+//! ```fires
+//! user: what changed?
+//! mcp__git__show {"commit":"3f786850e387550fdab836ed7e6dc881de23001b"} !> "bad object"
+//! ```
+//!
+//! ```quiet
+//! mcp__tracker__list {} -> "7f9c24e5-2d1b-4b3e-9a61-0c8c6a1f0d22 login"
+//! mcp__tracker__close {"id":"7F9C24E5-2d1b-4b3e-9a61-0c8c6a1f0d22"} !> "locked"
+//! ```
+//!
+//! ```quiet
+//! user: close 7f9c24e5-2d1b-4b3e-9a61-0c8c6a1f0d22
+//! mcp__tracker__close {"id":"7f9c24e5-2d1b-4b3e-9a61-0c8c6a1f0d22"} !> "locked"
+//! ```
+//!
+//! A new thing gets a new id, and it worked:
+//!
+//! ```quiet
+//! mcp__tracker__create {"id":"7f9c24e5-2d1b-4b3e-9a61-0c8c6a1f0d22","title":"x"} -> "ok"
+//! ```
+
+use crate::finding::{Axis, Confidence, Severity};
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session, SessionCall};
+use crate::toolset::ToolRole;
+use serde_json::Value;
+use std::collections::HashSet;
+use toolmark_trace::{Event, EventKind};
+
+pub(crate) static RULE: Rule = Rule {
+    code: "A207",
+    name: "value-from-nowhere",
+    axis: Axis::Arguments,
+    severity: Severity::Info,
+    confidence: Confidence::Low,
+    summary: "an identifier in the arguments that nothing had named before",
+    remedy: "look the identifier up and copy it from the result",
+    source: page!("a207_value_from_nowhere.rs"),
+    check,
+};
+
+/// So many bytes of a session are searched.
+const SEARCHED: usize = 256 << 20;
+/// So many values of one call are looked at.
+const VALUES: usize = 256;
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    // Most sessions hold no identifier in arguments, and cost nothing more.
+    let candidates: Vec<(&SessionCall<'_>, Vec<Identifier<'_>>)> = session
+        .calls()
+        .iter()
+        .filter(|call| is_free(call.role))
+        .filter_map(|call| {
+            let found = identifiers(call.args()?);
+            (!found.is_empty()).then_some((call, found))
+        })
+        .collect();
+    let (Some((first, _)), Some((last, _))) = (candidates.first(), candidates.last()) else {
+        return;
+    };
+    // Where the user's words are missing, they may have named it.
+    let before = session.events().get(..first.event).unwrap_or_default();
+    if !before.iter().any(Event::starts_turn) {
+        return;
+    }
+    let mut wanted: Vec<_> = candidates.iter().map(|(call, found)| (*call, found)).collect();
+    wanted.reverse();
+    let mut seen: HashSet<u64> = HashSet::new();
+    let mut left = SEARCHED;
+    for (at, event) in session.events().iter().enumerate().take(last.event + 1) {
+        while let Some((call, found)) = wanted.pop_if(|(call, _)| call.event <= at) {
+            judge(report, call, found, &seen);
+        }
+        let calls = &session.trajectory().calls;
+        let text = match event.kind {
+            EventKind::Call(index) => {
+                calls.get(index as usize).and_then(|c| c.args.as_ref()).map(|args| args.raw())
+            }
+            EventKind::Result(index) => {
+                let result = calls.get(index as usize).and_then(|c| c.result.as_ref());
+                result.and_then(|result| result.payload.as_ref()).map(|payload| payload.plain())
+            }
+            _ => event.text.as_ref().map(|text| text.plain()),
+        };
+        let Some(text) = text else { continue };
+        let Some(rest) = left.checked_sub(text.len()) else { return };
+        left = rest;
+        runs(&text).for_each(|run| {
+            seen.insert(key(run));
+            // In text that is still escaped, a letter may stand before it.
+            seen.extend(run.get(1..).map(key));
+        });
+    }
+}
+
+/// Are the arguments not content of the agent's own?
+fn is_free(role: ToolRole) -> bool {
+    matches!(role, ToolRole::Other)
+}
+
+fn judge(
+    report: &mut Report<'_, '_>,
+    call: &SessionCall<'_>,
+    found: &[Identifier<'_>],
+    seen: &HashSet<u64>,
+) {
+    let new = found.iter().find(|id| !seen.contains(&key(id.text)));
+    match new {
+        None => report.judged(call),
+        Some(id) => {
+            let confidence = match call.ended {
+                // What worked was right, or meant to be new.
+                Ended::Ok => return,
+                Ended::Failed => Confidence::Medium,
+                Ended::Unknown => Confidence::Low,
+            };
+            let message = format!("{} {} was not named before", id.kind, id.text);
+            report.find(Draft::new(call, message).confidence(confidence).bucket(id.kind));
+        }
+    }
+}
+
+/// A value that cannot be guessed.
+struct Identifier<'v> {
+    kind: &'static str,
+    text: &'v str,
+}
+
+/// The identifiers among the values of arguments, without recursion.
+fn identifiers(args: &Value) -> Vec<Identifier<'_>> {
+    let mut found = Vec::new();
+    let mut open = vec![args];
+    let mut looked_at = 0;
+    while let Some(value) = open.pop() {
+        looked_at += 1;
+        if looked_at > VALUES {
+            break;
+        }
+        match value {
+            Value::String(text) => found.extend(identifier(text)),
+            Value::Array(list) => open.extend(list.iter().take(VALUES)),
+            Value::Object(map) => open.extend(map.values().take(VALUES)),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn identifier(text: &str) -> Option<Identifier<'_>> {
+    let is_hex = |part: &str| part.bytes().all(|b| b.is_ascii_hexdigit());
+    let has_both =
+        text.bytes().any(|b| b.is_ascii_digit()) && text.bytes().any(|b| b.is_ascii_alphabetic());
+    let parts: Vec<usize> = text.split('-').take(6).map(str::len).collect();
+    if parts == [8, 4, 4, 4, 12] && is_hex(&text.replace('-', "")) {
+        // The one of all zeros means none.
+        return text
+            .bytes()
+            .any(|b| b != b'0' && b != b'-')
+            .then_some(Identifier { kind: "id", text });
+    }
+    let is_hash = matches!(text.len(), 32 | 40 | 64) && is_hex(text) && has_both;
+    is_hash.then_some(Identifier { kind: "hash", text })
+}
+
+/// The runs of letters, digits and hyphens of a text that may be identifiers.
+fn runs(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '-')
+        .map(|run| run.trim_matches('-'))
+        .filter(|run| (32..=65).contains(&run.len()))
+}
+
+/// What two spellings of one identifier share.
+fn key(text: &str) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    text.to_ascii_lowercase().hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,200 @@
+//! # What it does
+//!
+//! Finds shell commands that do nothing but what a tool of the host does: show
+//! one file or lines of it (`cat`, `head`, `sed -n`), search text (`grep`,
+//! `rg`) or names (`find -name`, `ls *.rs`), replace text in one file
+//! (`sed -i`), write one (`echo > file`, `cat > file <<EOF`).
+//!
+//! It needs the tool to have been there: recorded among the offered ones, used
+//! in the session, or part of the host. Commands that do more than the tool
+//! could (pipelines that compute, several files, options no tool has) are left
+//! alone, and so is a command that follows a failed call of that tool for the
+//! same file. Where the tool would do not quite the same (`tail -20`), or the
+//! file lies outside the working directory, the finding has low confidence.
+//!
+//! # Why
+//!
+//! The tool gives numbered lines, keeps track of what was read, needs no
+//! permission to run commands, and shows people what happened. A shell command
+//! does the same unseen.
+//!
+//! # What to do
+//!
+//! Say in the agent's instructions which tool is meant for it; take `cat`,
+//! `grep` and their like off the list of commands that need no permission.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Bash {"command":"cat src/main.rs"} -> "fn main() {}"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"cd /w/src && sed -n '10,40p' main.rs"} -> "x"
+//! ```
+//!
+//! ```fires
+//! Grep {"pattern":"x"} -> "a.rs"
+//! Bash {"command":"grep -rn 'fn main' src/ | head -20"} -> "src/main.rs:1:fn main() {}"
+//! ```
+//!
+//! ```fires
+//! host: gemini-cli
+//! run_shell_command {"command":"cat > notes.md <<'EOF'\n# Notes\nEOF"} -> ""
+//! ```
+//!
+//! ```fires
+//! host: copilot-cli
+//! bash {"command":"sed -i 's/old/new/' src/a.rs"} -> ""
+//! ```
+//!
+//! It computes, or does more than one thing:
+//!
+//! ```quiet
+//! Bash {"command":"cat src/main.rs | wc -l"} -> "12"
+//! Bash {"command":"grep -rl foo src | xargs sed -i 's/foo/bar/'"} -> ""
+//! Bash {"command":"cat a.txt && cargo build"} -> ""
+//! ```
+//!
+//! There is no such tool:
+//!
+//! ```quiet
+//! host: codex
+//! shell {"command":["bash","-lc","sed -n '1,200p' src/main.rs"]} -> "x"
+//! ```
+//!
+//! ```quiet
+//! tools: Bash, Edit
+//! Bash {"command":"cat src/main.rs"} -> "x"
+//! ```
+//!
+//! The tool was tried and could not:
+//!
+//! ```quiet
+//! Read {"file_path":"/w/big.log"} !> "File content (99999 tokens) exceeds maximum allowed tokens (25000)."
+//! Bash {"command":"head -50 big.log"} -> "x"
+//! ```
+//!
+//! Read does not list directories:
+//!
+//! ```quiet
+//! Bash {"command":"ls src"} -> "main.rs"
+//! Bash {"command":"tail -20 build.log"} -> "x"
+//! ```
+
+use crate::finding::{Axis, Confidence, Severity};
+use crate::offered::{Offer, offered};
+use crate::path::resolve;
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session, SessionCall};
+use crate::shell::stand_in::{Deed, StandIn, stand_in};
+use crate::toolset::ToolRole;
+use toolmark_grade::Role;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "S102",
+    name: "shell-stand-in",
+    axis: Axis::Selection,
+    severity: Severity::Warning,
+    confidence: Confidence::High,
+    summary: "runs a shell command for what a tool does",
+    remedy: "call the tool that is meant for it",
+    source: page!("s102_shell_stand_in.rs"),
+    check,
+};
+
+/// A tool that failed so many calls before is still a reason.
+const LOOKED_BACK: usize = 8;
+
+/// The roles that do it, the best first, and what it is called.
+fn roles(deed: Deed) -> (&'static [ToolRole], &'static str) {
+    match deed {
+        Deed::Read => (&[ToolRole::Reads], "reads a file"),
+        Deed::SearchContent => (&[ToolRole::SearchesContent], "searches text"),
+        Deed::SearchNames => (&[ToolRole::SearchesNames], "searches names of files"),
+        Deed::List => (&[ToolRole::Lists], "lists a directory"),
+        Deed::Edit => (&[ToolRole::Edits, ToolRole::Patches], "edits a file"),
+        Deed::Write => (&[ToolRole::Writes, ToolRole::Patches], "writes a file"),
+    }
+}
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    let all =
+        [Deed::Read, Deed::SearchContent, Deed::SearchNames, Deed::List, Deed::Edit, Deed::Write];
+    let mut offers: Option<Vec<(Deed, Offer)>> = None;
+    for (at, call) in session.calls().iter().enumerate() {
+        let Some(command) = call.command() else { continue };
+        let offers = offers.get_or_insert_with(|| {
+            let offer = |deed: &Deed| Some((*deed, offered(session, roles(*deed).0)?));
+            all.iter().filter_map(offer).collect()
+        });
+        if offers.is_empty() {
+            return;
+        }
+        report.judged(call);
+        let Some(found) = stand_in(&command) else { continue };
+        let Some((deed, offer)) = offers.iter().find(|(deed, _)| *deed == found.deed) else {
+            continue;
+        };
+        let target = found.target.as_deref().map(|target| place(session, call, &found, target));
+        let before = session.calls().get(at.saturating_sub(LOOKED_BACK)..at).unwrap_or_default();
+        let could_not = before.iter().any(|earlier| {
+            earlier.ended == Ended::Failed
+                && roles(*deed).0.contains(&earlier.role)
+                && (earlier.path == target || earlier.path.is_none() || target.is_none())
+        });
+        if !could_not {
+            let confidence = confidence(session, &found, target.as_deref(), offer);
+            let message = format!(
+                "`{}` {}; the tool for it is {}",
+                found.program,
+                roles(*deed).1,
+                offer.name
+            );
+            let mut draft = Draft::new(call, message)
+                .confidence(confidence)
+                .bucket(found.program.clone())
+                .remedy(format!("call {} for it", offer.name));
+            let has_it = |other: &&SessionCall<'_>| *other.tool == *offer.name;
+            if let Some(user) = session.calls().iter().find(has_it) {
+                draft = draft.evidence(session.evidence(Role::Context, "the tool was there", user));
+            }
+            report.find(draft);
+        }
+    }
+}
+
+/// The target as other calls would name it.
+fn place(session: &Session<'_>, call: &SessionCall<'_>, found: &StandIn, target: &str) -> String {
+    let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
+    let given = call.spec.and_then(|spec| spec.directory.text(call.args()?));
+    let home = given.map(|dir| resolve(cwd.as_deref(), dir));
+    let home = home.as_deref().or(cwd.as_deref());
+    let moved = found.directory.as_deref().map(|dir| resolve(home, dir));
+    resolve(moved.as_deref().or(home), target)
+}
+
+fn confidence(
+    session: &Session<'_>,
+    found: &StandIn,
+    target: Option<&str>,
+    offer: &Offer,
+) -> Confidence {
+    let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
+    // Tools may be kept to the working directory, or ask before they leave it.
+    let is_outside = |cwd: &str| {
+        target.is_some_and(|target| {
+            !target
+                .strip_prefix(cwd.trim_end_matches('/'))
+                .is_some_and(|r| r.is_empty() || r.starts_with('/'))
+        })
+    };
+    match (found.is_exact, offer.is_proven) {
+        _ if cwd.is_some_and(|cwd| is_outside(&cwd)) => Confidence::Low,
+        _ if target.is_some_and(|target| target.starts_with(['~', '$'])) => Confidence::Low,
+        (false, _) => Confidence::Low,
+        (true, true) => Confidence::High,
+        (true, false) => Confidence::Medium,
+    }
+}

@@ -1,0 +1,156 @@
+//! # What it does
+//!
+//! Finds files that are written anew as a whole although only a few of their
+//! lines change. The content before is the one the trace proves: what was read,
+//! written or edited in the session. Both contents are compared line by line,
+//! and the finding says how many of how many lines differ.
+//!
+//! Small files are left alone: up to 20 lines, writing them anew costs no more
+//! than an edit.
+//!
+//! # Why
+//!
+//! An edit says what changes and fails if the file is not what the agent thinks
+//! it is. Writing the whole file costs the tokens of all its lines, and every
+//! line that was not meant to change can change unseen.
+//!
+//! # What to do
+//!
+//! Use the editing tool for changes of existing files; keep writing for new
+//! ones and for real rewrites.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n"} -> "ok"
+//! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\nthirteen\n14\n15\n16\n17\n18\n19\n20\n21\n22\n"} -> "ok"
+//! ```
+//!
+//! Nothing changed at all:
+//!
+//! ```fires
+//! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n"} -> "ok"
+//! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n"} -> "ok"
+//! ```
+//!
+//! ```fires
+//! host: gemini-cli
+//! write_file {"file_path":"a.txt","content":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n"} -> "ok"
+//! replace {"file_path":"a.txt","old_string":"12","new_string":"twelve"} -> "ok"
+//! write_file {"file_path":"a.txt","content":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\ntwelve\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n"} -> "ok"
+//! ```
+//!
+//! A short file, a new one, a real rewrite:
+//!
+//! ```quiet
+//! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n"} -> "ok"
+//! Write {"file_path":"/w/a.txt","content":"1\n2\n4\n"} -> "ok"
+//! ```
+//!
+//! ```quiet
+//! Read {"file_path":"/w/a.txt"} !> "File does not exist."
+//! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n"} -> "ok"
+//! ```
+//!
+//! ```quiet
+//! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n"} -> "ok"
+//! Write {"file_path":"/w/a.txt","content":"a\nb\nc\nd\ne\nf\ng\nh\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n"} -> "ok"
+//! ```
+//!
+//! There is nothing to edit with:
+//!
+//! ```quiet
+//! tools: Write, Read
+//! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n"} -> "ok"
+//! Write {"file_path":"/w/a.txt","content":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n23\n"} -> "ok"
+//! ```
+
+use crate::diff;
+use crate::files::Known;
+use crate::finding::{Axis, Confidence, Severity};
+use crate::offered::offered;
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session, SessionCall};
+use crate::toolset::ToolRole;
+use toolmark_grade::Role;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "S104",
+    name: "edit-as-write",
+    axis: Axis::Selection,
+    severity: Severity::Warning,
+    confidence: Confidence::High,
+    summary: "writes a whole file to change a few lines of it",
+    remedy: "edit the lines that change",
+    source: page!("s104_edit_as_write.rs"),
+    check,
+};
+
+/// Files of so many lines are written anew as fast as they are edited.
+const SHORT: usize = 20;
+/// Up to a fifth of the lines is a small change.
+const SMALL: usize = 5;
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    let mut editor = None;
+    for call in session.calls().iter().filter(|call| call.role == ToolRole::Writes) {
+        let (Some(path), Some(content)) = (call.path.as_deref(), call.content()) else { continue };
+        if call.ended == Ended::Failed {
+            continue;
+        }
+        let editor =
+            editor.get_or_insert_with(|| offered(session, &[ToolRole::Edits, ToolRole::Patches]));
+        let Some(editor) = editor else { return };
+        let before = session.files().before(session, call, path);
+        let Known::Whole(known) = &before.known else {
+            let is_absent = before.known == Known::Absent && !before.stale;
+            if is_absent || says_new(call) {
+                report.judged(call);
+            }
+            continue;
+        };
+        let change = diff::lines(known, &content.replace("\r\n", "\n"));
+        if !before.stale {
+            report.judged(call);
+        }
+        let Some(change) = change else { continue };
+        let is_small = change.old > SHORT && change.lines().saturating_mul(SMALL) <= change.old;
+        if !is_small {
+            continue;
+        }
+        let shown = session.shown(path);
+        let message = match change.lines() {
+            0 => format!("{shown} was written as a whole with no line of {} changed", change.old),
+            lines => {
+                format!("{shown} was written as a whole to change {lines} of {} lines", change.old)
+            }
+        };
+        let confidence = match (before.stale, editor.is_proven) {
+            // Something else may have changed the rest, which this puts back.
+            (true, _) => Confidence::Low,
+            (false, true) => Confidence::High,
+            (false, false) => Confidence::Medium,
+        };
+        let about = format!("{} lines gone, {} lines new", change.removed, change.added);
+        let mut draft = Draft::new(call, message)
+            .confidence(confidence)
+            .about(about)
+            .remedy(format!("call {} for the lines that change", editor.name));
+        let proof = before.proof.and_then(|index| session.call_at(index));
+        if let Some(proof) = proof {
+            draft =
+                draft.evidence(session.evidence(Role::Context, "the file as it was then", proof));
+        }
+        report.find(draft);
+    }
+}
+
+/// Does the host say that there was no such file before?
+fn says_new(call: &SessionCall<'_>) -> bool {
+    /// It says so at once.
+    const LOOKED_AT: usize = 120;
+    let Some(result) = call.result().filter(|_| call.ended == Ended::Ok) else { return false };
+    let start = result.char_indices().nth(LOOKED_AT).map_or(result.len(), |(at, _)| at);
+    result.get(..start).is_some_and(|words| words.to_ascii_lowercase().contains("created"))
+}

@@ -1,0 +1,131 @@
+//! # What it does
+//!
+//! Finds calls of tools the session did not have: a tool that is not among the
+//! offered ones the trace records, or a call the host refused because it has no
+//! such tool.
+//!
+//! # Why
+//!
+//! The model remembers a tool from somewhere else. The call cannot work, and a
+//! step is lost; often the next guess is as wrong.
+//!
+//! # What to do
+//!
+//! Take the tool's name out of prompts, skills and instructions if it is there;
+//! offer it if it is needed.
+//!
+//! # Examples
+//!
+//! ```fires
+//! tools: Read, Bash
+//! Grep {"pattern":"x"} !> "error"
+//! ```
+//!
+//! ```fires
+//! Search {"pattern":"x"} !> "<tool_use_error>Error: No such tool available: Search</tool_use_error>"
+//! ```
+//!
+//! ```fires
+//! host: copilot-cli
+//! read {"path":"x"} !> "Tool 'read' does not exist."
+//! ```
+//!
+//! ```quiet
+//! tools: Read, Bash
+//! Read {"file_path":"/w/a.rs"} -> "1\tx"
+//! ```
+//!
+//! Nobody recorded what was offered:
+//!
+//! ```quiet
+//! Search {"pattern":"x"} -> "a.rs"
+//! ```
+//!
+//! It worked, so it was there, whatever the list says:
+//!
+//! ```quiet
+//! tools: Read
+//! mcp__shop__find {"q":"x"} -> "a thing"
+//! ```
+//!
+//! The words are those of a file, not of the host:
+//!
+//! ```quiet
+//! Bash {"command":"./run find"} !1 "Exit code 1\nNo such tool available: find"
+//! ```
+
+use crate::finding::{Axis, Confidence, Severity};
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session, SessionCall};
+use crate::toolset::ToolRole;
+use std::collections::BTreeSet;
+use toolmark_grade::Role;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "S105",
+    name: "tool-not-offered",
+    axis: Axis::Selection,
+    severity: Severity::Error,
+    confidence: Confidence::High,
+    summary: "calls a tool that was not offered",
+    remedy: "call one of the tools that were offered, or offer this one",
+    source: page!("s105_tool_not_offered.rs"),
+    check,
+};
+
+/// How hosts say that there is no such tool.
+const REFUSALS: &[&str] =
+    &["No such tool available", "unsupported call:", "Unknown tool", "not found in registry"];
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    let tools = session.trajectory().tools.as_deref().filter(|tools| !tools.is_empty());
+    let offered: Option<BTreeSet<String>> =
+        tools.map(|tools| tools.iter().map(|tool| tool.name.get().into_owned()).collect());
+    for call in session.calls() {
+        let refused = call.ended == Ended::Failed && is_refused(call);
+        let is_listed = offered.as_ref().map(|offered| {
+            offered.contains(&*call.call.name.original.get()) || offered.contains(&*call.tool)
+        });
+        match is_listed {
+            _ if refused => {}
+            // What worked was there.
+            Some(false) if call.ended == Ended::Failed => {}
+            Some(_) => {
+                report.judged(call);
+                continue;
+            }
+            None => continue,
+        }
+        let message = match refused {
+            true => format!("there is no tool {}", call.tool),
+            false => format!("{} is not among the tools that were offered", call.tool),
+        };
+        // A list may leave out what servers bring in later.
+        let is_sure = refused || call.call.name.canonical().server.is_none();
+        let confidence = if is_sure { Confidence::High } else { Confidence::Low };
+        report.find(
+            Draft::new(call, message).confidence(confidence).evidence(session.result_evidence(
+                Role::Context,
+                "what the host answered",
+                call,
+            )),
+        );
+    }
+}
+
+fn is_refused(call: &SessionCall<'_>) -> bool {
+    /// A refusal says so at once.
+    const LOOKED_AT: usize = 200;
+    // A command may print anything.
+    if call.role == ToolRole::RunsShell {
+        return false;
+    }
+    let Some(result) = call.result() else { return false };
+    let end = result.char_indices().nth(LOOKED_AT).map_or(result.len(), |(at, _)| at);
+    let start = result.get(..end).unwrap_or_default();
+    let name = call.call.name.original.get();
+    start.contains(&*name)
+        && (REFUSALS.iter().any(|words| start.contains(words))
+            || start.contains(&format!("Tool '{name}' does not exist")))
+}

@@ -1,0 +1,119 @@
+//! # What it does
+//!
+//! Finds sub-agents that were started for a job of one call: the sub-agent's
+//! own trace shows that it made one call at most and was done.
+//!
+//! # Why
+//!
+//! A sub-agent starts with an empty context, reads its instructions, and sends
+//! back a report. For one call that costs many times what the call does.
+//!
+//! # What to do
+//!
+//! Make the call directly. Keep sub-agents for work that takes many steps, or
+//! whose results are too long for the context.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Task {"description":"read it","prompt":"Read a.rs","subagent_type":"general-purpose"} -> "It has one line."
+//! > Read {"file_path":"/w/a.rs"} -> "1\tx"
+//! ```
+//!
+//! ```fires
+//! Task {"description":"find it","prompt":"Find main","subagent_type":"Explore"} -> "In main.rs."
+//! > Grep {"pattern":"main"} -> "main.rs"
+//! Read {"file_path":"/w/main.rs"} -> "1\tx"
+//! ```
+//!
+//! It did nothing but talk:
+//!
+//! ```fires
+//! Task {"description":"think","prompt":"What is a monad?","subagent_type":"general-purpose"} -> "A monoid."
+//! > assistant: A monoid.
+//! ```
+//!
+//! ```quiet
+//! Task {"description":"look","prompt":"Look around","subagent_type":"Explore"} -> "Done."
+//! > Grep {"pattern":"main"} -> "main.rs"
+//! > Read {"file_path":"/w/main.rs"} -> "1\tx"
+//! ```
+//!
+//! What it did is not recorded:
+//!
+//! ```quiet
+//! Task {"description":"look","prompt":"Look around","subagent_type":"Explore"} -> "Done."
+//! ```
+//!
+//! It failed or was stopped:
+//!
+//! ```quiet
+//! Task {"description":"look","prompt":"Look around","subagent_type":"Explore"} !> "interrupted"
+//! > Grep {"pattern":"main"} -> "main.rs"
+//! ```
+
+use crate::finding::{Axis, Confidence, Severity};
+use crate::report::{Draft, Report};
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session};
+use crate::toolset::ToolRole;
+use std::collections::HashMap;
+use toolmark_grade::{CallRef, Evidence, Role};
+use toolmark_trace::{EventKind, Trajectory};
+
+pub(crate) static RULE: Rule = Rule {
+    code: "S106",
+    name: "idle-sub-agent",
+    axis: Axis::Selection,
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "starts a sub-agent for a job of one call",
+    remedy: "make the call directly",
+    source: page!("s106_idle_sub_agent.rs"),
+    check,
+};
+
+fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+    let mut children: HashMap<String, &Trajectory> = HashMap::new();
+    for child in &session.trajectory().children {
+        let call = child.parent.as_ref().and_then(|parent| parent.call.as_ref());
+        if let Some(call) = call {
+            children.insert(call.get().into_owned(), child);
+        }
+    }
+    if children.is_empty() {
+        return;
+    }
+    for call in session.calls().iter().filter(|call| call.role == ToolRole::Dispatches) {
+        let id = call.call.id.as_ref().map(|id| id.get());
+        let Some(child) = id.and_then(|id| children.get(&*id)) else { continue };
+        // Only one that came to its end shows what the job took.
+        let has_said = child.events.iter().any(|event| event.kind == EventKind::Message);
+        if call.ended != Ended::Ok || (child.calls.is_empty() && !has_said) {
+            continue;
+        }
+        report.judged(call);
+        if child.calls.len() > 1 || !child.children.is_empty() {
+            continue;
+        }
+        let message = match child.calls.first() {
+            Some(one) => {
+                format!(
+                    "a sub-agent was started and made one call, of {}",
+                    one.name.canonical().tool
+                )
+            }
+            None => "a sub-agent was started and made no call".to_owned(),
+        };
+        let mut draft = Draft::new(call, message);
+        if let Some(one) = child.calls.first() {
+            let place = session.place(&one.at);
+            draft = draft.evidence(Evidence::call(
+                Role::Context,
+                "all it did",
+                CallRef::new(0, one, Some(place)),
+            ));
+        }
+        report.find(draft);
+    }
+}

@@ -1,0 +1,497 @@
+//! Commands that do what a tool of the host does: read one file, search text
+//! or names, edit or write one file.
+//!
+//! A command line is a stand-in only as a whole. Whatever else it does (a
+//! second command, a filter that computes something, a substitution, an option
+//! no tool has) makes it a command of its own right.
+
+use toolmark_shell::ir::{Item, Node, Operator, Redirection, RedirectionKind, Simple, Word};
+
+/// A longer text is not looked at.
+const LONGEST: usize = 64 << 10;
+
+/// What a command line does in place of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    /// Shows a file, or lines of it.
+    Read,
+    /// Finds text in files.
+    SearchContent,
+    /// Finds files by name.
+    SearchNames,
+    /// Lists a directory.
+    List,
+    /// Replaces text in a file.
+    Edit,
+    /// Writes a file.
+    Write,
+}
+
+/// A command line that stands in for a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandIn {
+    /// What it does.
+    pub deed: Deed,
+    /// The program that does it.
+    pub program: String,
+    /// The file or directory it names, as it stands there.
+    pub target: Option<String>,
+    /// The directory it goes to first.
+    pub directory: Option<String>,
+    /// Would the tool do just the same?
+    pub is_exact: bool,
+}
+
+/// What a command line stands in for, if it does nothing else.
+#[must_use]
+pub fn stand_in(text: &str) -> Option<StandIn> {
+    if text.len() > LONGEST {
+        return None;
+    }
+    let script = toolmark_shell::parse(text);
+    if script.partial.is_some() {
+        return None;
+    }
+    let (directory, item) = match script.items.as_slice() {
+        [item] => (None, item),
+        [first, item] if first.after == Operator::And => (Some(directory(first)?), item),
+        _ => return None,
+    };
+    if item.after == Operator::Background || item.pipeline.negated {
+        return None;
+    }
+    let mut stages = Vec::new();
+    for node in &item.pipeline.stages {
+        let Node::Simple(simple) = node else { return None };
+        if !simple.assignments.is_empty() {
+            return None;
+        }
+        stages.push(simple);
+    }
+    let (first, rest) = stages.split_first()?;
+    let program = first.words.first()?.literal()?;
+    let words: Option<Vec<Arg>> = first.words.iter().skip(1).map(Arg::of).collect();
+    let words = words?;
+    let found = match program.as_str() {
+        "cat" if writes_here(first) => write(first, &words, rest),
+        "echo" | "printf" if output(first).is_some() => write(first, &words, rest),
+        _ if !is_quiet(first) => None,
+        "cat" | "head" | "tail" | "nl" | "sed" => read(&program, &words, rest)
+            .or_else(|| (program == "sed").then(|| edit(&words, rest)).flatten()),
+        "grep" | "egrep" | "fgrep" | "rg" => search(&program, &words, rest),
+        "find" => names(&words, rest),
+        "ls" => list(&words, rest),
+        _ => None,
+    };
+    found.map(|(deed, target, is_exact)| StandIn { deed, program, target, directory, is_exact })
+}
+
+type Found = Option<(Deed, Option<String>, bool)>;
+
+/// A word that is the same whatever the environment is.
+struct Arg {
+    text: String,
+    is_glob: bool,
+}
+
+impl Arg {
+    fn of(word: &Word) -> Option<Self> {
+        let text = word.literal()?;
+        let is_braced = text.contains('{') && text.contains(',');
+        Some(Self { text, is_glob: word.is_glob() || is_braced })
+    }
+
+    fn is_option(&self) -> bool {
+        self.text.len() > 1 && self.text.starts_with('-')
+    }
+}
+
+/// The directory of `cd DIR`.
+fn directory(item: &Item) -> Option<String> {
+    let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { return None };
+    match simple.words.as_slice() {
+        [cd, dir] if cd.literal()? == "cd" && simple.redirections.is_empty() => dir.literal(),
+        _ => None,
+    }
+}
+
+/// Does nothing go anywhere but errors to nowhere?
+fn is_quiet(simple: &Simple) -> bool {
+    simple.redirections.iter().all(is_silent)
+}
+
+fn is_silent(redirection: &Redirection) -> bool {
+    match redirection.kind {
+        RedirectionKind::Duplicate => true,
+        RedirectionKind::Write => {
+            redirection.descriptor == Some(2)
+                && redirection.target.literal().is_some_and(|file| file == "/dev/null")
+        }
+        _ => false,
+    }
+}
+
+/// The one file the output goes to.
+fn output(simple: &Simple) -> Option<String> {
+    let mut outputs = simple.redirections.iter().filter(|r| r.kind == RedirectionKind::Write);
+    let one = outputs.next().filter(|r| r.descriptor.is_none_or(|d| d == 1))?;
+    let file = one.target.literal()?;
+    let others = simple.redirections.iter().filter(|r| !std::ptr::eq(*r, one));
+    let is_all = others.into_iter().all(|r| r.kind == RedirectionKind::HereDocument);
+    (is_all && !file.starts_with("/dev/") && !one.target.is_glob()).then_some(file)
+}
+
+/// Is it `cat > FILE` with the text right here?
+fn writes_here(simple: &Simple) -> bool {
+    simple.redirections.iter().any(|r| r.kind == RedirectionKind::HereDocument)
+}
+
+fn write(simple: &Simple, words: &[Arg], rest: &[&Simple]) -> Found {
+    let file = output(simple)?;
+    let bodies = simple.redirections.iter().filter_map(|r| r.body.as_ref());
+    // A text the shell fills in is no text the agent could have written.
+    let is_plain = |body: &toolmark_shell::ir::HereDocument| {
+        !body.expands
+            || body.parts.iter().all(|p| matches!(p, toolmark_shell::ir::Part::Text { .. }))
+    };
+    let is_cat = writes_here(simple);
+    let is_fixed = bodies.into_iter().all(is_plain)
+        && if is_cat { words.is_empty() } else { words.iter().all(|word| !word.is_glob) };
+    (rest.is_empty() && is_fixed).then_some((Deed::Write, Some(file), true))
+}
+
+/// `head` and `tail` behind something only take lines of it.
+fn takes_lines(simple: &Simple) -> bool {
+    let words: Option<Vec<String>> = simple.words.iter().map(Word::literal).collect();
+    let Some(words) = words.filter(|_| is_quiet(simple)) else { return false };
+    match words.split_first() {
+        Some((program, rest)) if program == "head" || program == "tail" => {
+            rest.iter().all(|word| is_count(word) || word == "-n")
+        }
+        Some((program, [option, lines])) if program == "sed" => option == "-n" && is_lines(lines),
+        _ => false,
+    }
+}
+
+/// A number of lines: `20`, `-20`, `-n20`, `+5`.
+fn is_count(word: &str) -> bool {
+    let number = word.strip_prefix("-n").or_else(|| word.strip_prefix('-')).unwrap_or(word);
+    let number = number.strip_prefix('+').unwrap_or(number);
+    !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Line numbers of sed: `5p`, `5,20p`, `5,$p`.
+fn is_lines(word: &str) -> bool {
+    let Some(lines) = word.trim().strip_suffix('p') else { return false };
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    match lines.split_once(',') {
+        Some((from, to)) => is_number(from) && (is_number(to) || to == "$"),
+        None => is_number(lines),
+    }
+}
+
+fn read(program: &str, words: &[Arg], rest: &[&Simple]) -> Found {
+    if !rest.iter().all(|simple| takes_lines(simple)) {
+        return None;
+    }
+    let mut file = None;
+    let (mut is_lines_only, mut is_end) = (false, program == "tail");
+    let mut words = words.iter().peekable();
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        match program {
+            "cat" | "nl" if matches!(text, "-n" | "-b" | "-ba" | "-b a") => {}
+            "head" | "tail" if text == "-n" => {
+                let count = words.next()?;
+                if !is_count(&count.text) {
+                    return None;
+                }
+                is_end &= !count.text.starts_with('+');
+            }
+            "head" | "tail" if word.is_option() && is_count(text) => {
+                is_end &= !text.contains('+');
+            }
+            "sed" if text == "-n" => {}
+            "sed" if !is_lines_only && is_lines(text) => is_lines_only = true,
+            _ if word.is_option() || word.is_glob || file.is_some() => return None,
+            _ => file = Some(text.to_owned()),
+        }
+    }
+    let file = file?;
+    if program == "sed" && !is_lines_only {
+        return None;
+    }
+    // What is made up as it is read has no lines a tool could count.
+    let is_special = ["/proc/", "/sys/", "/dev/"].iter().any(|start| file.starts_with(start));
+    let counts_from_end = |simple: &&Simple| {
+        simple.words.first().and_then(Word::literal).is_some_and(|name| name == "tail")
+    };
+    is_end |= rest.iter().any(counts_from_end);
+    (file != "-" && !is_special).then_some((Deed::Read, Some(file), !is_end))
+}
+
+fn edit(words: &[Arg], rest: &[&Simple]) -> Found {
+    let (mut in_place, mut script, mut file) = (false, None, None);
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.text.as_str() {
+            "-i" | "--in-place" => {
+                in_place = true;
+            }
+            // BSD wants the ending of the backup, which is nothing.
+            "" if in_place => {}
+            "-E" | "-r" => {}
+            "-e" if script.is_none() => script = Some(words.next()?.text.as_str()),
+            _ if word.is_option() || word.is_glob => return None,
+            text if script.is_none() => script = Some(text),
+            text if file.is_none() => file = Some(text),
+            _ => return None,
+        }
+    }
+    let (script, file) = (script?, file?);
+    // One replacement; several, or one of many lines, are what sed is for.
+    let is_one = script.starts_with("s/") || script.starts_with("s|") || script.starts_with("s#");
+    let everywhere = script.ends_with('g');
+    let is_line = script.bytes().next().is_some_and(|b| b.is_ascii_digit());
+    let is_clear = in_place && rest.is_empty() && (is_one || is_line) && !script.contains('\n');
+    is_clear.then(|| (Deed::Edit, Some(file.to_owned()), is_one && !everywhere))
+}
+
+/// Options of grep and ripgrep that search tools have too, or do without.
+const SEARCH_OPTIONS: &[&str] = &[
+    "--color=never",
+    "--extended-regexp",
+    "--files-with-matches",
+    "--fixed-strings",
+    "--hidden",
+    "--ignore-case",
+    "--line-number",
+    "--multiline",
+    "--no-heading",
+    "--no-messages",
+    "--recursive",
+    "--with-filename",
+    "--word-regexp",
+];
+
+/// Options of theirs that have a value.
+const VALUED: &[&str] =
+    &["-A", "-B", "-C", "-m", "-g", "-t", "-e", "--glob", "--type", "--max-count", "--context"];
+
+fn search(program: &str, words: &[Arg], rest: &[&Simple]) -> Found {
+    if !rest.iter().all(|simple| takes_lines(simple)) {
+        return None;
+    }
+    let is_rg = program == "rg";
+    let (mut pattern, mut paths, mut is_deep) = (false, Vec::new(), is_rg);
+    let mut words = words.iter();
+    let mut is_over = false;
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        if is_over || !word.is_option() {
+            match pattern {
+                true => paths.push(word),
+                false => pattern = true,
+            }
+        } else if text == "--" {
+            is_over = true;
+        } else if VALUED.contains(&text) {
+            words.next()?;
+            pattern |= text == "-e";
+        } else if let Some(name) = text.strip_prefix("--") {
+            let is_choice = [
+                "include=",
+                "exclude=",
+                "exclude-dir=",
+                "glob=",
+                "type=",
+                "context=",
+                "max-count=",
+            ];
+            is_deep |= text == "--recursive";
+            if !SEARCH_OPTIONS.contains(&text) && !is_choice.iter().any(|o| name.starts_with(o)) {
+                return None;
+            }
+        } else {
+            let letters = text.get(1..)?.trim_end_matches(|c: char| c.is_ascii_digit());
+            is_deep |= !is_rg && letters.contains(['r', 'R']);
+            if !letters.chars().all(|c| "rRnHhiIsEFGlwcABCmS".contains(c)) {
+                return None;
+            }
+        }
+    }
+    let has_files = !paths.is_empty() || is_deep;
+    let target = match paths.as_slice() {
+        [one] => Some(one.text.clone()),
+        _ => None,
+    };
+    let is_exact = paths.len() <= 1 && !paths.iter().any(|path| path.is_glob);
+    (pattern && has_files).then_some((Deed::SearchContent, target, is_exact))
+}
+
+/// Tests of find that patterns of names can say too.
+fn names(words: &[Arg], rest: &[&Simple]) -> Found {
+    let is_sort = |simple: &Simple| {
+        simple.words.len() == 1
+            && is_quiet(simple)
+            && simple.words.first().and_then(Word::literal).is_some_and(|name| name == "sort")
+    };
+    if !rest.iter().all(|simple| takes_lines(simple) || is_sort(simple)) {
+        return None;
+    }
+    let mut words = words.iter().peekable();
+    let target = words.next_if(|word| !word.is_option() && word.text != "!" && word.text != "(");
+    if target.is_some_and(|target| target.is_glob) {
+        return None;
+    }
+    let (mut is_named, mut is_exact) = (false, true);
+    while let Some(word) = words.next() {
+        match word.text.as_str() {
+            "-name" => {
+                words.next()?;
+                is_named = true;
+            }
+            "-path" | "-wholename" | "-iname" => {
+                words.next()?;
+                is_named = true;
+                is_exact = false;
+            }
+            "-type" if words.next()?.text == "f" => {}
+            "-maxdepth" | "-mindepth" => {
+                words.next()?;
+                is_exact = false;
+            }
+            "-not" | "!" => {
+                let test = words.next()?;
+                if !matches!(test.text.as_str(), "-path" | "-name") {
+                    return None;
+                }
+                words.next()?;
+            }
+            "-o" | "-or" | "(" | ")" | "-print" => {}
+            _ => return None,
+        }
+    }
+    is_named.then(|| (Deed::SearchNames, target.map(|t| t.text.clone()), is_exact))
+}
+
+fn list(words: &[Arg], rest: &[&Simple]) -> Found {
+    if !rest.iter().all(|simple| takes_lines(simple)) {
+        return None;
+    }
+    let mut target: Option<&Arg> = None;
+    for word in words {
+        match word.text.as_str() {
+            "-1" | "-a" | "-A" | "-1a" | "-a1" => {}
+            _ if word.is_option() || target.is_some() => return None,
+            _ => target = Some(word),
+        }
+    }
+    match target {
+        Some(target) if target.is_glob => {
+            Some((Deed::SearchNames, Some(target.text.clone()), false))
+        }
+        target => Some((Deed::List, target.map(|t| t.text.clone()), true)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_for_what() {
+        for (text, deed, target, is_exact) in [
+            ("cat a.rs", Deed::Read, "a.rs", true),
+            ("cd /w && cat -n a.rs 2>/dev/null", Deed::Read, "a.rs", true),
+            ("head -n 20 a.rs", Deed::Read, "a.rs", true),
+            ("head -20 a.rs", Deed::Read, "a.rs", true),
+            ("tail -n +20 a.rs", Deed::Read, "a.rs", true),
+            ("tail -5 a.rs", Deed::Read, "a.rs", false),
+            ("sed -n '5,20p' a.rs", Deed::Read, "a.rs", true),
+            ("nl -ba a.rs | sed -n '5,20p'", Deed::Read, "a.rs", true),
+            ("cat a.rs | head -50", Deed::Read, "a.rs", true),
+            ("grep -rn 'x y' src/", Deed::SearchContent, "src/", true),
+            ("grep -n foo a.rs b.rs", Deed::SearchContent, "", false),
+            ("rg foo", Deed::SearchContent, "", true),
+            ("rg -n -A 3 foo src 2>/dev/null | head -20", Deed::SearchContent, "src", true),
+            ("grep -rn foo . --include=*.rs", Deed::SearchContent, ".", true),
+            ("find . -name '*.rs' -type f | head -20", Deed::SearchNames, ".", true),
+            ("find src -name a -not -path '*/x/*' | sort", Deed::SearchNames, "src", true),
+            ("ls src/*.rs", Deed::SearchNames, "src/*.rs", false),
+            ("ls -a src", Deed::List, "src", true),
+            ("sed -i 's/a/b/' a.rs", Deed::Edit, "a.rs", true),
+            ("sed -i '' 's/a/b/g' a.rs", Deed::Edit, "a.rs", false),
+            ("echo 'x' > a.txt", Deed::Write, "a.txt", true),
+            ("cat > a.txt <<'EOF'\n$x\nEOF", Deed::Write, "a.txt", true),
+            ("cat <<EOF > a.txt\nx\nEOF", Deed::Write, "a.txt", true),
+        ] {
+            let found = stand_in(text).unwrap_or_else(|| panic!("{text}"));
+            let target = Some(target.to_owned()).filter(|t| !t.is_empty());
+            assert_eq!(
+                (found.deed, found.target, found.is_exact),
+                (deed, target, is_exact),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn commands_of_their_own_right() {
+        for text in [
+            "",
+            "cat a b",
+            "cat *.rs",
+            "cat $FILE",
+            "cat a | wc -l",
+            "cat a | python3 -",
+            "cat a > b",
+            "cat a; ls",
+            "cat a && make",
+            "cat a &",
+            "cat -A a",
+            "cat -",
+            "cat /proc/cpuinfo",
+            "cat <<EOF\nx\nEOF",
+            "cat > a <<EOF\n$(date)\nEOF",
+            "cat >> a <<EOF\nx\nEOF",
+            "tail -f log",
+            "head -c 100 a",
+            "head a b",
+            "sed 's/a/b/' a",
+            "sed -n '/x/p' a",
+            "sed -i 's/a/b/' a b",
+            "sed -i 's/a/b/' *.rs",
+            "sed -i.bak 's/a/b/' a",
+            "sudo cat a",
+            "grep foo",
+            "ps | grep foo",
+            "grep -v foo a",
+            "grep -o foo a",
+            "grep -q foo a",
+            "grep -rn foo . | wc -l",
+            "grep -rl foo . | xargs sed -i s/a/b/",
+            "rg --json foo",
+            "find . -type f",
+            "find . -type d -name x",
+            "find . -name x -delete",
+            "find . -name x -exec rm {} +",
+            "find . -mtime -1 -name x",
+            "find . -name x | xargs cat",
+            "ls -la",
+            "ls -lt | head",
+            "ls a b",
+            "echo x",
+            "echo x >> a",
+            "echo $(date) > a",
+            "echo x > /dev/null",
+            "echo x | tee a",
+            "printf '%s' \"$X\" > a",
+            "X=1 cat a",
+            "! grep -rn foo .",
+        ] {
+            assert_eq!(stand_in(text), None, "{text}");
+        }
+        assert_eq!(stand_in(&"cat a;".repeat(100_000)), None);
+    }
+}

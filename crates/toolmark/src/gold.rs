@@ -1,0 +1,123 @@
+//! Gold labels from a file: JSON Lines, JSON, CSV, Parquet or YAML.
+
+use crate::exit::Failure;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+use toolmark_check::gold::{Gold, GoldRow};
+use toolmark_spec::{Source, dataset, yaml};
+
+/// So many mistakes are told.
+const TOLD: usize = 5;
+
+/// Reads a file of gold labels.
+pub(crate) fn read(path: &Path) -> Result<Arc<Gold>, Failure> {
+    let shown = path.display();
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
+    let values = match extension.as_str() {
+        "yaml" | "yml" => of_yaml(path)?,
+        _ => {
+            let rows = dataset::read(path).map_err(|errors| {
+                let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                told(&words)
+            })?;
+            rows.iter().map(|row| (row.line, Value::clone(&row.value))).collect()
+        }
+    };
+    if values.is_empty() {
+        return Err(Failure::unread(format!("{shown}: has no rows")));
+    }
+    let mut rows = Vec::with_capacity(values.len());
+    let mut errors = Vec::new();
+    for (line, value) in &values {
+        match GoldRow::parse(value, *line) {
+            Ok(row) => rows.push(row),
+            Err(error) => errors.push(format!("{shown}: {error}")),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(told(&errors));
+    }
+    let gold = Gold::new(rows);
+    gold.map(Arc::new).map_err(|errors| {
+        let words: Vec<String> = errors.iter().map(|e| format!("{shown}: {e}")).collect();
+        told(&words)
+    })
+}
+
+/// A list of rows, or a map that holds one under `rows`.
+fn of_yaml(path: &Path) -> Result<Vec<(u64, Value)>, Failure> {
+    let source = Source::open(path).map_err(|problem| Failure::unread(problem.message.clone()))?;
+    let mut problems = Vec::new();
+    let node = yaml::parse(&source, &mut problems);
+    if let Some(problem) = problems.first() {
+        return Err(Failure::unread(format!("{}: {}", path.display(), problem.message)));
+    }
+    let Some(node) = node else { return Ok(Vec::new()) };
+    let list = node.get("rows").unwrap_or(&node);
+    let rows = list.as_list().ok_or_else(|| {
+        Failure::unread(format!("{}: is no list of rows", path.display()))
+            .hint("write a list of maps with id or prompt, and tool")
+    })?;
+    let row = |node: &toolmark_grade::config::Node| {
+        (source.place(node.span.start).line as u64, node.to_json())
+    };
+    Ok(rows.iter().map(row).collect())
+}
+
+fn told(errors: &[String]) -> Failure {
+    let more = errors.len().saturating_sub(TOLD);
+    let mut words = errors.iter().take(TOLD).cloned().collect::<Vec<_>>().join("\n");
+    if more > 0 {
+        words.push_str(&format!("\nand {more} more"));
+    }
+    Failure::unread(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_file_gives_the_same_rows() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut found = Vec::new();
+        for (name, text) in [
+            ("a.jsonl", "{\"id\":\"a\",\"tool\":\"Read\"}\n{\"id\":\"b\",\"tool\":null}\n"),
+            ("a.json", "[{\"id\":\"a\",\"tool\":\"Read\"},{\"id\":\"b\",\"tool\":\"none\"}]"),
+            ("a.csv", "id,tool\na,Read\nb,none\n"),
+            ("a.yaml", "- {id: a, tool: Read}\n- {id: b, tool: null}\n"),
+            ("a.yml", "rows:\n  - id: a\n    tool: [Read]\n  - id: b\n    tool: []\n"),
+        ] {
+            let path = dir.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let gold = read(&path).unwrap_or_else(|failure| panic!("{name}: {failure}"));
+            let rows: Vec<_> =
+                gold.rows().iter().map(|row| (row.id.clone(), row.tools.clone())).collect();
+            found.push(rows);
+        }
+        assert_eq!(found[0].len(), 2);
+        assert!(found.iter().all(|rows| *rows == found[0]), "{found:?}");
+    }
+
+    #[test]
+    fn mistakes_name_the_file_and_the_row() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text, want) in [
+            (
+                "a.jsonl",
+                "{\"id\":\"a\",\"tool\":\"Read\"}\n{\"tool\":\"Read\"}\n",
+                "row 2 has neither",
+            ),
+            ("b.yaml", "tool: Read\n", "no list of rows"),
+            ("c.jsonl", "\n", "no rows"),
+            ("d.yaml", "- id: a\n- id: b\n  tool: x\n", "row 1 has no tool"),
+        ] {
+            let path = dir.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let failure = read(&path).unwrap_err().to_string();
+            assert!(failure.contains(want) && failure.contains(name), "{failure}");
+        }
+        assert!(read(&dir.path().join("none.jsonl")).is_err());
+    }
+}

@@ -1,0 +1,40 @@
+//! `toolmark check --gold`
+
+use crate::{run, toolmark};
+use serde_json::Value;
+use std::fs;
+
+/// A session with a repeated read and an edit that does not fit.
+const FAULTS: &str = "crates/toolmark/tests/fixtures/faults.jsonl";
+
+#[test]
+fn labels_are_held_against_the_first_call() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("gold.csv");
+    fs::write(&file, "id,tool\nfaults,Read\nnobody,none\n").unwrap();
+    let file = file.to_str().unwrap();
+    let output = toolmark(&["check", FAULTS, "--gold", file, "--format", "json"]).output().unwrap();
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let selection = &json["selection"];
+    assert_eq!(selection["tools"]["Read"]["f1"]["value"], 1.0, "{selection}");
+    assert_eq!(selection["unpaired"][0]["name"], "nobody");
+    let measures = json["scorecard"]["measures"].as_array().unwrap();
+    let is_f1 = |m: &&Value| m["name"] == "f1" && m["axis"] == "selection" && m["tool"] == "Read";
+    assert_eq!(measures.iter().find(is_f1).unwrap()["tally"]["rate"], 1.0);
+    let text = run(&["check", FAULTS, "--gold", file]);
+    assert!(text.contains("1 of 1 chosen as the gold labels say"), "{text}");
+    assert!(text.contains("unknown: row 3 (nobody)"), "{text}");
+}
+
+#[test]
+fn labels_of_nothing_are_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("gold.jsonl");
+    fs::write(&file, "{\"id\":\"nobody\",\"tool\":\"Read\"}\n").unwrap();
+    let text = run(&["check", FAULTS, "--gold", file.to_str().unwrap()]);
+    assert!(text.contains("no row has the id or the prompt of a trace"), "{text}");
+    assert!(text.ends_with("--- exit 3\n"), "{text}");
+    fs::write(&file, "{\"id\":\"x\"}\n").unwrap();
+    let text = run(&["check", FAULTS, "--gold", file.to_str().unwrap()]);
+    assert!(text.contains("row 1 has no tool") && text.ends_with("--- exit 3\n"), "{text}");
+}
