@@ -1,12 +1,13 @@
 //! Runs rules over trajectories and adds up what they find.
 
-use crate::finding::{Confidence, Finding};
+use crate::finding::{Confidence, Finding, Severity};
 use crate::report::{Gathered, Report};
 use crate::rule::Rule;
 use crate::rules::RULES;
 use crate::scorecard::Scorecard;
 use crate::session::Session;
 use crate::toolset::Toolsets;
+use std::collections::BTreeMap;
 use toolmark_trace::Trajectory;
 
 /// Which rules to run, and how.
@@ -14,6 +15,17 @@ pub struct Checker {
     rules: Vec<&'static Rule>,
     least: Confidence,
     toolsets: Toolsets,
+    severities: BTreeMap<&'static str, Severity>,
+    keeps_sessions: bool,
+}
+
+/// The card of one session, its sub-agents included.
+#[derive(Debug, Clone)]
+pub struct SessionCard {
+    /// The session's id.
+    pub id: Option<String>,
+    /// Its card.
+    pub card: Scorecard,
 }
 
 /// What checking came to.
@@ -25,6 +37,8 @@ pub struct Checked {
     pub scorecard: Scorecard,
     /// How many findings were counted but not kept.
     pub left_out: u64,
+    /// The cards of the sessions, where they are kept.
+    pub sessions: Vec<SessionCard>,
 }
 
 impl Checked {
@@ -33,6 +47,7 @@ impl Checked {
         self.findings.extend(other.findings);
         self.scorecard.merge(other.scorecard);
         self.left_out += other.left_out;
+        self.sessions.extend(other.sessions);
     }
 
     /// Puts the worst findings first.
@@ -51,7 +66,28 @@ impl Checker {
     /// Runs these rules, and leaves out findings that are less sure.
     #[must_use]
     pub fn new(rules: Vec<&'static Rule>, least: Confidence, toolsets: Toolsets) -> Self {
-        Self { rules, least, toolsets }
+        let severities = BTreeMap::new();
+        Self { rules, least, toolsets, severities, keeps_sessions: false }
+    }
+
+    /// With severities of the user's own, by the code of the rule.
+    #[must_use]
+    pub fn severities(mut self, severities: BTreeMap<&'static str, Severity>) -> Self {
+        self.severities = severities;
+        self
+    }
+
+    /// With the card of every session beside the sum of all.
+    #[must_use]
+    pub fn keep_sessions(mut self) -> Self {
+        self.keeps_sessions = true;
+        self
+    }
+
+    /// What the tools of trajectories are.
+    #[must_use]
+    pub fn toolsets(&self) -> &Toolsets {
+        &self.toolsets
     }
 
     /// The rules it runs.
@@ -64,11 +100,20 @@ impl Checker {
     #[must_use]
     pub fn check(&self, run: &Trajectory) -> Checked {
         let mut all = Checked::default();
+        let id = run.id.as_ref().map(|id| id.get().into_owned());
         for (n, run) in run.flatten().into_iter().enumerate() {
             let mut checked = self.check_one(run);
             let card = &mut checked.scorecard;
             (card.sessions, card.sub_agents) = if n == 0 { (1, 0) } else { (0, 1) };
             all.merge(checked);
+        }
+        for finding in &mut all.findings {
+            if let Some(severity) = self.severities.get(finding.code) {
+                finding.severity = *severity;
+            }
+        }
+        if self.keeps_sessions {
+            all.sessions.push(SessionCard { id, card: all.scorecard.clone() });
         }
         all
     }
@@ -82,6 +127,6 @@ impl Checker {
             (rule.check)(&session, &mut report);
         }
         let (scorecard, findings, left_out) = gathered.finish(&session);
-        Checked { findings, scorecard, left_out }
+        Checked { findings, scorecard, left_out, sessions: Vec::new() }
     }
 }

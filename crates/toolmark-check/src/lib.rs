@@ -21,13 +21,18 @@
 
 #![forbid(unsafe_code)]
 
+pub mod baseline;
 mod checker;
+pub mod config;
 pub mod error_class;
 pub mod files;
 mod finding;
+pub mod fingerprint;
+pub mod gate;
 pub mod notation;
 pub mod patch;
 pub mod path;
+pub mod promote;
 mod report;
 pub mod rule;
 mod rules;
@@ -37,7 +42,7 @@ pub mod session;
 pub mod shell;
 pub mod toolset;
 
-pub use checker::{Checked, Checker};
+pub use checker::{Checked, Checker, SessionCard};
 pub use finding::{Axis, Confidence, Finding, Severity};
 pub use report::{Draft, Report};
 pub use rule::{Example, Expectation, Rule};

@@ -1,11 +1,14 @@
-//! One JSON line per finding, then one with the scorecard.
+//! One JSON line per finding and gate, then one with the scorecard.
 
 use super::CheckRun;
 use crate::jsonl::line;
 use crate::{Options, ReportError};
 use serde::Serialize;
 use std::io::Write;
+use toolmark_check::baseline::Changes;
+use toolmark_check::gate::GateRow;
 use toolmark_check::{Finding, Scorecard};
+use toolmark_grade::Verdict;
 
 #[derive(Serialize)]
 struct Found<'r> {
@@ -15,12 +18,22 @@ struct Found<'r> {
 }
 
 #[derive(Serialize)]
+struct Gated<'r> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    row: &'r GateRow,
+}
+
+#[derive(Serialize)]
 struct Last<'r> {
     r#type: &'static str,
+    verdict: Verdict,
     files: u64,
     left_out: u64,
     #[serde(flatten)]
     scorecard: &'r Scorecard,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Changes>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     notes: &'r [String],
 }
@@ -29,11 +42,16 @@ pub(crate) fn write(run: &CheckRun, _: &Options, out: &mut dyn Write) -> Result<
     for finding in &run.checked.findings {
         line(&Found { r#type: "finding", finding }, out)?;
     }
+    for row in &run.gates {
+        line(&Gated { r#type: "gate", row }, out)?;
+    }
     let last = Last {
         r#type: "scorecard",
+        verdict: run.verdict(),
         files: run.files,
         left_out: run.checked.left_out,
         scorecard: &run.checked.scorecard,
+        changes: run.changes,
         notes: &run.notes,
     };
     line(&last, out)
