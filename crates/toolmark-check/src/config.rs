@@ -195,9 +195,9 @@ mod tests {
     fn mistakes_are_named() {
         for (value, want) in [
             (json!({"selct": []}), "unknown-key"),
-            (json!({"select": ["S999"]}), "unknown-rule did you mean"),
+            (json!({"select": ["repeated-reed"]}), "unknown-rule did you mean"),
             (json!({"severity": {"S101": "fatal"}}), "unknown-word one of info, warning, error"),
-            (json!({"gates": ["recovry >= 1"]}), "invalid-gate did you mean `recovery`?"),
+            (json!({"gates": ["recovry >= 1"]}), "invalid-gate did you mean \"recovery\"?"),
             (json!({"gates": "recovery >= 1"}), "wrong-type"),
             (json!({"toolsets": [{"tools": {}}]}), "invalid-toolset"),
             (json!({"toolsets": [{"id": "x", "tools": {"a": {"role": "reeds"}}}]}), ""),

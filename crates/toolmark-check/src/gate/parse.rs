@@ -227,19 +227,29 @@ mod tests {
     fn mistakes_have_a_place_and_a_suggestion() {
         for (text, at, message, help) in [
             ("", 0, "expected the name of a measure at the end", None),
-            ("recovry >= 1", 0, "there is no measure `recovry`", Some("did you mean `recovery`?")),
-            ("recovery = 1", 9, "expected a comparison, found `=`", Some("did you mean ==?")),
-            ("recovery => 1", 9, "expected a comparison, found `=>`", Some("did you mean >=?")),
+            (
+                "recovry >= 1",
+                0,
+                "there is no measure \"recovry\"",
+                Some("did you mean \"recovery\"?"),
+            ),
+            ("recovery = 1", 9, "expected a comparison, found \"=\"", Some("did you mean ==?")),
+            ("recovery => 1", 9, "expected a comparison, found \"=>\"", Some("did you mean >=?")),
             ("recovery", 8, "expected a comparison at the end", None),
             ("recovery[Bash >= 1", 8, "the bracket is not closed", None),
             ("recovery[ ] >= 1", 8, "there is nothing in the brackets", None),
-            ("recovery >= 1.2", 12, "expected a number from 0 to 1, found `1.2`", None),
+            ("recovery >= 1.2", 12, "expected a number from 0 to 1, found \"1.2\"", None),
             ("recovery >=", 11, "expected a number from 0 to 1 at the end", None),
-            ("recovery >= nan", 12, "expected a number from 0 to 1, found `nan`", None),
-            ("recovery >= 1 per too", 18, "expected tool or bucket, found `too`", None),
-            ("recovery >= 1 min suport 2", 18, "expected support, found `suport`", None),
-            ("recovery >= 1 min support 0", 26, "expected a whole number above 0, found `0`", None),
-            ("recovery >= 1 each", 14, "expected nothing more, found `each`", None),
+            ("recovery >= nan", 12, "expected a number from 0 to 1, found \"nan\"", None),
+            ("recovery >= 1 per too", 18, "expected tool or bucket, found \"too\"", None),
+            ("recovery >= 1 min suport 2", 18, "expected support, found \"suport\"", None),
+            (
+                "recovery >= 1 min support 0",
+                26,
+                "expected a whole number above 0, found \"0\"",
+                None,
+            ),
+            ("recovery >= 1 each", 14, "expected nothing more, found \"each\"", None),
         ] {
             let error = text.parse::<Gate>().unwrap_err();
             assert_eq!((error.at, error.message.as_str()), (at, message), "{text}");

@@ -145,6 +145,7 @@ mod tests {
         Grep {\"pattern\":\"x\"} -> \"\"\n\
         Read {\"file_path\":\"/w/a.rs\"} -> \"1\\tone\"\n\
         Read {\"file_path\":\"/w/a.rs\"} -> \"1\\tone\"\n\
+        Read {\"file_path\":\"/w/a.rs\"} -> \"1\\tone\"\n\
         Edit {\"file_path\":\"/w/a.rs\",\"old_string\":\"two\",\"new_string\":\"2\"} !> \"String to replace not found in file.\"\n";
 
     #[test]

@@ -181,7 +181,8 @@ pub(crate) mod tests {
         for format in CHECK_FORMATS {
             let text = report(format.id);
             assert!(text.contains("arguments.valid"), "{} has no gates", format.id);
-            assert!(!text.contains("<script>alert"), "{} obeys a trace", format.id);
+            let is_markup = ["html", "markdown", "junit"].contains(&format.id);
+            assert!(!is_markup || !text.contains("<script>"), "{} obeys a trace", format.id);
         }
     }
 
@@ -208,7 +209,9 @@ pub(crate) mod tests {
             assert_eq!(report, format.to_text(&sample(), &options).unwrap(), "{}", format.id);
             let obeyed = report.chars().find(|c| *c != '\n' && is_obeyed(*c));
             assert_eq!(obeyed, None, "{} lets a control character through", format.id);
-            for word in ["S101", "A202", "shop/buy"] {
+            // Tests and results are of rules and gates; the others have the scorecard.
+            let has_card = !matches!(format.id, "junit" | "sarif");
+            for word in ["S101", "A202", "shop/buy"].iter().take(if has_card { 3 } else { 2 }) {
                 assert!(report.contains(word), "{} does not say {word}", format.id);
             }
             let empty = format.to_text(&CheckRun::default(), &options).unwrap();

@@ -107,7 +107,7 @@ fn gates_decide() {
     assert_eq!(exit_of(&["check", FAULTS, fails, "--exit-zero"]), 0);
     let text = run(&["check", FAULTS, "--gate=selecton >= 0.5"]);
     assert!(
-        text.contains("did you mean `selection`?") && text.contains("at character 1"),
+        text.contains("did you mean \"selection\"?") && text.contains("at character 1"),
         "{text}"
     );
 }
