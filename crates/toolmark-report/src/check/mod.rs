@@ -141,7 +141,8 @@ pub(crate) mod tests {
     use crate::terminal::text::is_obeyed;
     use toolmark_check::baseline::Baseline;
     use toolmark_check::gate::{Cells, Gate};
-    use toolmark_check::{Checker, notation};
+    use toolmark_check::toolset::Toolsets;
+    use toolmark_check::{Checker, Confidence, RULES, notation};
 
     /// A run with findings, gates and a baseline, full of hostile text.
     pub(super) fn sample() -> CheckRun {
@@ -153,7 +154,12 @@ pub(crate) mod tests {
              mcp__shop__buy {} -> \"ok\"",
         );
         let run = run.unwrap();
-        let mut checked = Checker::default().keep_sessions().check(&run);
+        // Rules to come must not change what is written here.
+        let codes = ["S101", "A201", "A202"];
+        let rules = RULES.iter().copied().filter(|rule| codes.contains(&rule.code)).collect();
+        let checker = Checker::new(rules, Confidence::Medium, Toolsets::default());
+        let checker = checker.keep_sessions();
+        let mut checked = checker.check(&run);
         checked.sort();
         let baseline = serde_json::json!({"findings": [], "trajectories": []}).to_string();
         let changes = Baseline::parse(&baseline).unwrap().mark(&mut checked.findings);
@@ -165,7 +171,7 @@ pub(crate) mod tests {
             checked,
             files: 1,
             notes: vec!["a note".into()],
-            rules: Checker::default().rules().to_vec(),
+            rules: checker.rules().to_vec(),
             fail_on: Some(Severity::Warning),
             changes: Some(changes),
         }

@@ -69,6 +69,9 @@ fn the_number_of_threads_does_not_show() {
     }
 }
 
+/// The rules that find something in it, and shall be the only ones.
+const TWO: &str = "S101,A202";
+
 /// A directory with a file in it.
 fn with_file(name: &str, text: &str) -> (tempfile::TempDir, String) {
     let dir = tempfile::tempdir().unwrap();
@@ -96,14 +99,14 @@ fn gates_decide() {
         ("--gate=selecton >= 0.5", 2),
         ("--gate=selection => 0.5", 2),
     ] {
-        assert_eq!(exit_of(&["check", FAULTS, gate]), code, "{gate}");
+        assert_eq!(exit_of(&["check", FAULTS, "--select", "S101", gate]), code, "{gate}");
     }
     // A failure counts before what is unknown, and findings only where asked.
     let gate = "--gate=selection[Read] >= 0.5";
     let unknown = "--gate=recovery[Nothing.127] >= 0.8";
     let fails = "--gate=selection[Read] > 0.5";
-    assert_eq!(exit_of(&["check", FAULTS, unknown, fails]), 1);
-    assert_eq!(exit_of(&["check", FAULTS, gate, "--fail-on", "warning"]), 1);
+    assert_eq!(exit_of(&["check", FAULTS, "--select", "S101", unknown, fails]), 1);
+    assert_eq!(exit_of(&["check", FAULTS, "--select", "S101", gate, "--fail-on", "warning"]), 1);
     assert_eq!(exit_of(&["check", FAULTS, fails, "--exit-zero"]), 0);
     let text = run(&["check", FAULTS, "--gate=selecton >= 0.5"]);
     assert!(
@@ -134,30 +137,40 @@ fn only_what_is_new_fails() {
     let before = dir.path().join("before.json");
     let report = format!("json={}", before.display());
     let before = before.to_str().unwrap();
-    assert_eq!(exit_of(&["check", FAULTS, "--report", &report]), 1);
-    let text = run(&["check", FAULTS, "--baseline", before]);
+    assert_eq!(exit_of(&["check", FAULTS, "--select", TWO, "--report", &report]), 1);
+    let text = run(&["check", FAULTS, "--select", TWO, "--baseline", before]);
     assert!(text.contains("no new findings (2 known, 0 gone)"), "{text}");
     assert!(text.ends_with("--- exit 0\n"), "{text}");
     // The same faults further down in another session are known too.
     let faults = std::fs::read_to_string(crate::root().join(FAULTS)).unwrap();
     let (_keep, copy) = with_file("copy.jsonl", &format!("\n\n{faults}"));
-    assert_eq!(exit_of(&["check", &copy, "--baseline", before]), 0);
-    assert_eq!(exit_of(&["check", FAULTS, &copy, "--baseline", before]), 1);
+    assert_eq!(exit_of(&["check", &copy, "--select", TWO, "--baseline", before]), 0);
+    assert_eq!(exit_of(&["check", FAULTS, &copy, "--select", TWO, "--baseline", before]), 1);
     let json =
-        json_of(&["check", FAULTS, "--select", "S", "--baseline", before, "--format", "json"]);
+        json_of(&["check", FAULTS, "--select", "S101", "--baseline", before, "--format", "json"]);
     assert_eq!(json["changes"], serde_json::json!({"new": 0, "known": 1, "gone": 1}));
     assert_eq!(json["findings"][0]["new"], false);
     // Gates say how the number compares: the session is its own pair.
     let gate = "--gate=selection >= 0.1";
-    let json = json_of(&["check", FAULTS, gate, "--baseline", before, "--format", "json"]);
+    let json = json_of(&[
+        "check",
+        FAULTS,
+        "--select",
+        TWO,
+        gate,
+        "--baseline",
+        before,
+        "--format",
+        "json",
+    ]);
     let compared = &json["gates"][0]["baseline"];
     assert_eq!((&compared["pairs"], &compared["p"]), (&1.into(), &1.0.into()), "{json}");
     for (text, what) in [("[]", "no report"), ("{\"findings\": [{}]}", "no report")] {
         let (_keep, file) = with_file("b.json", text);
-        let text = run(&["check", FAULTS, "--baseline", &file]);
+        let text = run(&["check", FAULTS, "--select", TWO, "--baseline", &file]);
         assert!(text.contains(what) && text.ends_with("--- exit 2\n"), "{text}");
     }
-    assert_eq!(exit_of(&["check", FAULTS, "--baseline", "nowhere.json"]), 2);
+    assert_eq!(exit_of(&["check", FAULTS, "--select", TWO, "--baseline", "nowhere.json"]), 2);
 }
 
 #[test]
@@ -186,7 +199,10 @@ fn promoted_findings_are_caught() {
         let dir = tempfile::tempdir().unwrap();
         let set = dir.path().join("set");
         let to = set.to_str().unwrap();
-        let all = [&["check", FAULTS, "--exit-zero", "--promote", to, "--per", per][..], args];
+        let all = [
+            &["check", FAULTS, "--select", TWO, "--exit-zero", "--promote", to, "--per", per][..],
+            args,
+        ];
         let text = run(&all.concat());
         assert!(text.ends_with("--- exit 0\n"), "{text}");
         let spec = set.join("toolmark.yaml");
