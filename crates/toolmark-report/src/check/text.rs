@@ -209,7 +209,10 @@ impl Page<'_> {
         if run.gates.is_empty() {
             return;
         }
-        self.out.push('\n');
+        // The findings end with an empty line.
+        if !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
         run.gates.iter().for_each(|row| self.gate(row));
         self.out.push('\n');
     }
