@@ -51,7 +51,7 @@ pub(super) fn trimmed(run: &Trajectory, finding: &Finding) -> Trajectory {
         children: Vec::new(),
         outcome: None,
         stated: Stated::default(),
-        fidelity: run.fidelity.clone(),
+        fidelity: run.fidelity,
     }
 }
 
