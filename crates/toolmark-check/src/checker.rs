@@ -1,6 +1,6 @@
 //! Runs rules over trajectories and adds up what they find.
 
-use crate::finding::{Confidence, Finding};
+use crate::finding::{Confidence, Finding, Severity};
 use crate::gold::{Gold, Pair, Selection};
 use crate::report::{Gathered, Report};
 use crate::rule::Rule;
@@ -8,6 +8,7 @@ use crate::rules::RULES;
 use crate::scorecard::Scorecard;
 use crate::session::Session;
 use crate::toolset::Toolsets;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolmark_trace::Trajectory;
 
@@ -17,6 +18,17 @@ pub struct Checker {
     least: Confidence,
     toolsets: Toolsets,
     gold: Option<Arc<Gold>>,
+    severities: BTreeMap<&'static str, Severity>,
+    keeps_sessions: bool,
+}
+
+/// The card of one session, its sub-agents included.
+#[derive(Debug, Clone)]
+pub struct SessionCard {
+    /// The session's id.
+    pub id: Option<String>,
+    /// Its card.
+    pub card: Scorecard,
 }
 
 /// What checking came to.
@@ -32,6 +44,8 @@ pub struct Checked {
     pub pairs: Vec<Pair>,
     /// What the pairs came to; made once all are there.
     pub selection: Option<Selection>,
+    /// The cards of the sessions, where they are kept.
+    pub sessions: Vec<SessionCard>,
 }
 
 impl Checked {
@@ -41,6 +55,7 @@ impl Checked {
         self.scorecard.merge(other.scorecard);
         self.left_out += other.left_out;
         self.pairs.extend(other.pairs);
+        self.sessions.extend(other.sessions);
     }
 
     /// Puts the worst findings first.
@@ -59,13 +74,34 @@ impl Checker {
     /// Runs these rules, and leaves out findings that are less sure.
     #[must_use]
     pub fn new(rules: Vec<&'static Rule>, least: Confidence, toolsets: Toolsets) -> Self {
-        Self { rules, least, toolsets, gold: None }
+        let severities = BTreeMap::new();
+        Self { rules, least, toolsets, gold: None, severities, keeps_sessions: false }
     }
 
     /// Holds choices of tools against gold labels too.
     #[must_use]
     pub fn with_gold(self, gold: Option<Arc<Gold>>) -> Self {
         Self { gold, ..self }
+    }
+
+    /// With severities of the user's own, by the code of the rule.
+    #[must_use]
+    pub fn severities(mut self, severities: BTreeMap<&'static str, Severity>) -> Self {
+        self.severities = severities;
+        self
+    }
+
+    /// With the card of every session beside the sum of all.
+    #[must_use]
+    pub fn keep_sessions(mut self) -> Self {
+        self.keeps_sessions = true;
+        self
+    }
+
+    /// What the tools of trajectories are.
+    #[must_use]
+    pub fn toolsets(&self) -> &Toolsets {
+        &self.toolsets
     }
 
     /// The rules it runs.
@@ -86,6 +122,15 @@ impl Checker {
         }
         if let Some(gold) = &self.gold {
             all.pairs = gold.pair(run, &self.toolsets);
+        }
+        for finding in &mut all.findings {
+            if let Some(severity) = self.severities.get(finding.code) {
+                finding.severity = *severity;
+            }
+        }
+        if self.keeps_sessions {
+            let id = run.id.as_ref().map(|id| id.get().into_owned());
+            all.sessions.push(SessionCard { id, card: all.scorecard.clone() });
         }
         all
     }

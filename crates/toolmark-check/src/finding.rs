@@ -130,9 +130,20 @@ pub struct Finding {
     pub place: Location,
     /// The calls that prove it; the first is the call at fault.
     pub evidence: Vec<Evidence>,
+    /// What it is recognised by in the next run; see [`crate::fingerprint`].
+    pub fingerprint: String,
+    /// Was it not in the baseline? `None` where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<bool>,
 }
 
 impl Finding {
+    /// Is it one to act on: new, or of a run that is compared with none?
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.new != Some(false)
+    }
+
     /// The worst first, then by code and place: the order of every report.
     #[must_use]
     pub fn order(&self, other: &Self) -> Ordering {

@@ -22,19 +22,24 @@
 #![forbid(unsafe_code)]
 
 mod awareness;
+pub mod baseline;
 mod call_key;
 mod checker;
 mod claims;
+pub mod config;
 mod diff;
 pub mod error_class;
 pub mod files;
 mod finding;
+pub mod fingerprint;
+pub mod gate;
 pub mod gold;
 mod masked;
 pub mod notation;
 mod offered;
 pub mod patch;
 pub mod path;
+pub mod promote;
 pub mod recovery;
 mod report;
 pub mod rule;
@@ -47,7 +52,7 @@ pub mod session;
 pub mod shell;
 pub mod toolset;
 
-pub use checker::{Checked, Checker};
+pub use checker::{Checked, Checker, SessionCard};
 pub use finding::{Axis, Confidence, Finding, Severity};
 pub use report::{Draft, Report};
 pub use rule::{Example, Expectation, Rule};

@@ -2,6 +2,7 @@
 //! numbers of the scorecard.
 
 use crate::finding::{Axis, Confidence, Finding, Severity};
+use crate::fingerprint;
 use crate::rule::Rule;
 use crate::scorecard::{Measure, Scorecard};
 use crate::session::{Ended, Session, SessionCall};
@@ -207,6 +208,12 @@ impl Report<'_, '_> {
         }
         let mut evidence = vec![violation];
         evidence.extend(draft.evidence);
+        let args = evidence.first().and_then(|e| e.call.as_ref()?.args.as_deref());
+        let fingerprint = fingerprint::of_finding(
+            self.session.trajectory().cwd.as_ref().map(|cwd| cwd.get()).as_deref(),
+            &[self.rule.code, &call.tool, draft.bucket.as_deref().unwrap_or_default()],
+            &[&draft.message, args.unwrap_or_default()],
+        );
         self.gathered.findings.push(Finding {
             code: self.rule.code,
             name: self.rule.name,
@@ -220,6 +227,8 @@ impl Report<'_, '_> {
             session: self.session.trajectory().id.as_ref().map(|id| id.get().into_owned()),
             place: self.session.place(&call.call.at),
             evidence,
+            fingerprint,
+            new: None,
         });
     }
 }

@@ -41,6 +41,19 @@ impl Tally {
         self.points = self.points.saturating_add(other.points);
     }
 
+    /// The points as people count them.
+    #[must_use]
+    pub(crate) fn shown_points(self) -> f64 {
+        self.points as f64 / POINT as f64
+    }
+
+    /// The tally with so many points as people count them.
+    #[must_use]
+    pub(crate) fn from_points(of: u64, points: f64) -> Self {
+        let points = (points.clamp(0.0, of as f64) * POINT as f64).round() as u64;
+        Self { of, points }
+    }
+
     /// The mean; `None` where nothing was judged.
     #[must_use]
     pub fn rate(self) -> Option<f64> {
@@ -59,7 +72,7 @@ impl Serialize for Tally {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_struct("Tally", 4)?;
         out.serialize_field("of", &self.of)?;
-        out.serialize_field("points", &(self.points as f64 / POINT as f64))?;
+        out.serialize_field("points", &self.shown_points())?;
         out.serialize_field("rate", &self.rate())?;
         out.serialize_field("interval", &self.interval().map(|(low, high)| [low, high]))?;
         out.end()

@@ -52,6 +52,146 @@ pub fn wilson_of_rate(trials: u64, p: f64) -> Option<(f64, f64)> {
     Some((((centre - spread) / scale).max(0.0), ((centre + spread) / scale).min(1.0)))
 }
 
+/// The 95 % interval of the difference between two rates of different trials,
+/// the second less the first (Newcombe 1998, from two Wilson intervals).
+#[must_use]
+pub fn difference(first: (u64, f64), second: (u64, f64)) -> Option<(f64, f64)> {
+    let (low1, high1) = wilson_of_rate(first.0, first.1)?;
+    let (low2, high2) = wilson_of_rate(second.0, second.1)?;
+    let (p1, p2) = (first.1, second.1);
+    let d = p2 - p1;
+    let below = ((p2 - low2).powi(2) + (high1 - p1).powi(2)).sqrt();
+    let above = ((high2 - p2).powi(2) + (p1 - low1).powi(2)).sqrt();
+    Some(((d - below).max(-1.0), (d + above).min(1.0)))
+}
+
+/// Pairs of trials: how many passed both times, only the first, only the
+/// second, neither time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pairs {
+    /// Passed both times.
+    pub both: u64,
+    /// Passed the first time only.
+    pub first: u64,
+    /// Passed the second time only.
+    pub second: u64,
+    /// Failed both times.
+    pub neither: u64,
+}
+
+impl Pairs {
+    /// One more pair.
+    pub fn add(&mut self, first: bool, second: bool) {
+        let count = match (first, second) {
+            (true, true) => &mut self.both,
+            (true, false) => &mut self.first,
+            (false, true) => &mut self.second,
+            (false, false) => &mut self.neither,
+        };
+        *count += 1;
+    }
+
+    /// How many pairs.
+    #[must_use]
+    pub fn count(self) -> u64 {
+        self.both + self.first + self.second + self.neither
+    }
+
+    /// The chance of pairs that differ as unevenly as these where nothing has
+    /// changed (McNemar, exact, two-sided).
+    #[must_use]
+    pub fn p_value(self) -> f64 {
+        let n = self.first + self.second;
+        let fewer = self.first.min(self.second);
+        // The terms of the binomial from the tail up; each from the one before.
+        let mut term = -(n as f64) * std::f64::consts::LN_2;
+        let mut tail = term.exp();
+        for k in 1..=fewer {
+            term += ((n - k + 1) as f64 / k as f64).ln();
+            tail += term.exp();
+        }
+        (2.0 * tail).min(1.0)
+    }
+
+    /// How much higher the second rate is.
+    #[must_use]
+    pub fn difference(self) -> Option<f64> {
+        let n = self.count();
+        (n > 0).then(|| (self.second as f64 - self.first as f64) / n as f64)
+    }
+
+    /// Its 95 % interval (Newcombe 1998, for paired data).
+    #[must_use]
+    pub fn interval(self) -> Option<(f64, f64)> {
+        let n = self.count();
+        let d = self.difference()?;
+        let (before, after) = (self.both + self.first, self.both + self.second);
+        let (low1, high1) = wilson(n, before)?;
+        let (low2, high2) = wilson(n, after)?;
+        let (p1, p2) = (before as f64 / n as f64, after as f64 / n as f64);
+        let phi = self.correlation();
+        let spread =
+            |up: f64, down: f64| (up * up - 2.0 * phi * up * down + down * down).max(0.0).sqrt();
+        let below = spread(p2 - low2, high1 - p1);
+        let above = spread(high2 - p2, p1 - low1);
+        Some(((d - below).max(-1.0), (d + above).min(1.0)))
+    }
+
+    /// Phi, corrected for continuity as the interval asks for.
+    fn correlation(self) -> f64 {
+        let n = self.count() as f64;
+        let [a, b, c, d] = [self.both, self.first, self.second, self.neither].map(|x| x as f64);
+        let product = (a + b) * (c + d) * (a + c) * (b + d);
+        if product <= 0.0 {
+            return 0.0;
+        }
+        let numerator = a * d - b * c;
+        let corrected = if numerator > 0.0 { (numerator - n / 2.0).max(0.0) } else { numerator };
+        corrected / product.sqrt()
+    }
+}
+
+/// The chance of two rates that differ at least as much where there is no
+/// difference (Fisher, exact, two-sided): `passed` of `trials`, twice.
+#[must_use]
+pub fn fisher(first: (u64, u64), second: (u64, u64)) -> Option<f64> {
+    let ((n1, k1), (n2, k2)) = (first, second);
+    if n1 == 0 || n2 == 0 || k1 > n1 || k2 > n2 {
+        return None;
+    }
+    let k = k1 + k2;
+    let (low, high) = (k.saturating_sub(n2), k.min(n1));
+    // Logarithms of the hypergeometric terms, relative to the first.
+    let ratio = |x: u64| {
+        let up = (n1 - x) as f64 * (k - x) as f64;
+        let down = (x + 1) as f64 * (n2 + x + 1 - k) as f64;
+        (up / down).ln()
+    };
+    let (mut term, mut seen, mut most) = (0.0, 0.0, f64::NEG_INFINITY);
+    for x in low..=high {
+        if x == k1 {
+            seen = term;
+        }
+        most = f64::max(most, term);
+        if x < high {
+            term += ratio(x);
+        }
+    }
+    let (mut all, mut rare, mut term) = (0.0, 0.0, 0.0);
+    for x in low..=high {
+        let weight = (term - most).exp();
+        all += weight;
+        // Terms that are equal on paper may differ in the last digits.
+        if term <= seen + 1e-7 {
+            rare += weight;
+        }
+        if x < high {
+            term += ratio(x);
+        }
+    }
+    Some((rare / all).min(1.0))
+}
+
 /// The mean; `None` of nothing.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
@@ -92,5 +232,44 @@ mod tests {
         assert!((low - 0.4902).abs() < 1e-4 && (high - 0.9433).abs() < 1e-4, "{low} {high}");
         let (low, high) = wilson(5, 0).unwrap();
         assert!(low.abs() < 1e-12 && (high - 0.4345).abs() < 1e-4, "{low} {high}");
+    }
+    #[test]
+    fn differences_have_the_published_values() {
+        // 56 of 70 and 48 of 80 (Newcombe 1998, the first of his examples).
+        let (low, high) = difference((80, 0.6), (70, 0.8)).unwrap();
+        assert!((low - 0.0524).abs() < 1e-4 && (high - 0.3339).abs() < 1e-4, "{low} {high}");
+        // 9 of 10 and 3 of 10 (the same, third).
+        let (low, high) = difference((10, 0.3), (10, 0.9)).unwrap();
+        assert!((low - 0.1705).abs() < 1e-4 && (high - 0.8090).abs() < 1e-4, "{low} {high}");
+        assert_eq!(difference((0, 0.0), (3, 1.0)), None);
+    }
+
+    #[test]
+    fn pairs_have_the_published_values() {
+        // Airway responses before and after a transplantation (Fagerland, Lydersen
+        // and Laake 2014): 1, 1, 7 and 12 of 21.
+        let pairs = Pairs { both: 1, first: 1, second: 7, neither: 12 };
+        assert!((pairs.p_value() - 0.0703).abs() < 1e-4, "{}", pairs.p_value());
+        assert!((pairs.difference().unwrap() - 0.2857).abs() < 1e-4);
+        let (low, high) = pairs.interval().unwrap();
+        assert!((low - 0.026).abs() < 1e-3 && (high - 0.507).abs() < 1e-3, "{low} {high}");
+        // 9 against 2 (Fay 2010).
+        let pairs = Pairs { both: 21, first: 9, second: 2, neither: 12 };
+        assert!((pairs.p_value() - 0.065_43).abs() < 1e-5);
+        assert_eq!(Pairs::default().p_value(), 1.0);
+        assert_eq!(Pairs::default().interval(), None);
+        let many = Pairs { first: 2_000_000, second: 2_001_000, ..Pairs::default() };
+        assert!(many.p_value() > 0.5 && many.p_value() < 0.7, "{}", many.p_value());
+    }
+
+    #[test]
+    fn fisher_has_the_published_values() {
+        // The lady who tasted tea.
+        assert!((fisher((4, 3), (4, 1)).unwrap() - 0.485_714).abs() < 1e-6);
+        // Convictions of twins (Fisher 1935): 10 of 13 and 2 of 17.
+        assert!((fisher((13, 10), (17, 2)).unwrap() - 0.000_537).abs() < 1e-6);
+        assert_eq!(fisher((5, 5), (7, 7)), Some(1.0));
+        assert_eq!(fisher((0, 0), (7, 7)), None);
+        assert!(fisher((1_000_000, 500_000), (1_000_000, 503_000)).unwrap() < 1e-3);
     }
 }

@@ -168,13 +168,13 @@ fn class(run: &RunResult) -> String {
 }
 
 /// Text on one line that XML can hold.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     legal(&neutral(&squeezed(text)))
 }
 
 /// Text without the two characters that XML has no way to write and that are no
 /// control characters.
-fn legal(text: &str) -> String {
+pub(crate) fn legal(text: &str) -> String {
     text.replace(['\u{fffe}', '\u{ffff}'], "")
 }
 

@@ -14,7 +14,7 @@ use std::io::Write;
 use toolmark_grade::{CaseSummary, Explanation, GraderResult, RunResult, Verdict};
 
 /// The most a report may take, in bytes, with room for the last words.
-const MOST: usize = 900_000;
+pub(crate) const MOST: usize = 900_000;
 /// How much of that the table may take: details must fit as well.
 const MOST_TABLE: usize = 400_000;
 /// How many columns of a reason a table shows.
@@ -258,7 +258,7 @@ fn aligned(text: &mut String, explanation: &Explanation) {
 }
 
 /// A sign with a colour of its own, since Markdown has none.
-fn emblem(verdict: Verdict) -> &'static str {
+pub(crate) fn emblem(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "\u{2705}",
         Verdict::Fail => "\u{274c}",
@@ -268,12 +268,12 @@ fn emblem(verdict: Verdict) -> &'static str {
 
 /// Text on one line in which nothing is markup: characters with a meaning become
 /// character references, which Markdown shows and does not obey.
-fn words(text: &str) -> String {
+pub(crate) fn words(text: &str) -> String {
     escaped(text, true)
 }
 
 /// A name in the letters of code, without a way out of it.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     format!("<code>{}</code>", escaped(text, false))
 }
 

@@ -12,11 +12,12 @@ use crate::{Options, ReportError};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::io::Write;
+use toolmark_check::fingerprint::of as fingerprint;
 use toolmark_grade::graders::grader_by_id;
 use toolmark_grade::{GraderResult, RunResult, SpecPlace, Verdict};
 use toolmark_trace::Location;
 
-const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+pub(crate) const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 /// The rule for a case that did not pass although no single grader is to blame.
 const CASE: &str = "case";
 /// The rule for the score of the whole.
@@ -148,7 +149,7 @@ fn case(run: &RunResult, shown: &Shown<'_>, rules: &mut Rules) -> Value {
 }
 
 /// The first location is the result's own, the others are related to it.
-fn result(
+pub(crate) fn result(
     rule: &str,
     index: usize,
     level: &str,
@@ -185,7 +186,7 @@ fn level(grader: Verdict, case: Verdict) -> &'static str {
     }
 }
 
-fn in_trace(place: &Location, text: &str) -> Value {
+pub(crate) fn in_trace(place: &Location, text: &str) -> Value {
     location(&place.file, place.line, place.column, text)
 }
 
@@ -193,7 +194,7 @@ fn in_spec(place: &SpecPlace) -> Value {
     location(&place.file, place.line, place.column, "what the spec asks")
 }
 
-fn location(file: &str, line: u32, column: u32, text: &str) -> Value {
+pub(crate) fn location(file: &str, line: u32, column: u32, text: &str) -> Value {
     let mut region = Map::new();
     if line > 0 {
         region.insert("startLine".into(), json!(line));
@@ -235,13 +236,13 @@ fn uri(file: &str) -> String {
 
 /// Text of several lines without control characters, and without links: a
 /// viewer makes one of `[words](target)`.
-fn words(text: &str) -> String {
+pub(crate) fn words(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(neutral).collect();
     lines.join("\n").replace("](", "] (")
 }
 
 /// `output-contains` as `OutputContains`.
-fn pascal(id: &str) -> String {
+pub(crate) fn pascal(id: &str) -> String {
     id.split(|c: char| !c.is_ascii_alphanumeric())
         .map(|word| {
             let mut chars = word.chars();
@@ -253,18 +254,6 @@ fn pascal(id: &str) -> String {
                 .collect::<String>()
         })
         .collect()
-}
-
-/// What a result is recognised by in the next run: FNV-1a, 64 bits, over the
-/// parts with their lengths.
-fn fingerprint(parts: &[&str]) -> String {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    let mut eat = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    for part in parts {
-        (part.len() as u64).to_le_bytes().into_iter().for_each(&mut eat);
-        part.bytes().for_each(&mut eat);
-    }
-    format!("{hash:016x}")
 }
 
 #[cfg(test)]

@@ -1,6 +1,9 @@
 //! What `toolmark check` reads and keeps: which sessions, which rules, file by
 //! file, without secrets.
 
+pub(crate) mod config;
+pub(crate) mod promote;
+
 use crate::diagnostics::Findings;
 use crate::exit::Failure;
 use crate::inputs::Input;
@@ -12,6 +15,7 @@ use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use toolmark_check::config::chooses;
 use toolmark_check::{Checked, Checker, Finding, RULES, Rule};
 use toolmark_grade::config::did_you_mean;
 use toolmark_trace::{Diagnostic, Options, ReadError, Trajectory};
@@ -98,16 +102,12 @@ pub(crate) fn project(named: Option<&Path>) -> Result<Option<PathBuf>, Failure> 
 
 /// The rules that are left by `--select` and `--ignore`.
 pub(crate) fn chosen(select: &[String], ignore: &[String]) -> Result<Vec<&'static Rule>, Failure> {
-    let is_meant = |word: &str, rule: &Rule| {
-        rule.name == word
-            || rule.code.get(..word.len()).is_some_and(|c| c.eq_ignore_ascii_case(word))
-    };
     for word in select.iter().chain(ignore) {
-        if !RULES.iter().any(|rule| is_meant(word, rule)) {
+        if !RULES.iter().any(|rule| chooses(word, rule)) {
             return Err(unknown(word));
         }
     }
-    let any = |words: &[String], rule: &Rule| words.iter().any(|word| is_meant(word, rule));
+    let any = |words: &[String], rule: &Rule| words.iter().any(|word| chooses(word, rule));
     let left = RULES
         .iter()
         .copied()

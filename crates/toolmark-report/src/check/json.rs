@@ -5,27 +5,45 @@ use crate::terminal::harmless_json;
 use crate::{Options, ReportError};
 use serde::Serialize;
 use std::io::Write;
+use toolmark_check::baseline::{Changes, TrajectoryCells};
+use toolmark_check::gate::{Cells, GateRow};
 use toolmark_check::gold::Selection;
 use toolmark_check::{Finding, Scorecard};
+use toolmark_grade::Verdict;
 
 #[derive(Serialize)]
 struct Report<'r> {
+    verdict: Verdict,
     files: u64,
     findings: &'r [Finding],
     left_out: u64,
     scorecard: &'r Scorecard,
     #[serde(skip_serializing_if = "Option::is_none")]
     selection: Option<&'r Selection>,
+    #[serde(skip_serializing_if = "<[GateRow]>::is_empty")]
+    gates: &'r [GateRow],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Changes>,
+    /// What makes the report a baseline.
+    trajectories: Vec<TrajectoryCells>,
     notes: &'r [String],
 }
 
 pub(crate) fn write(run: &CheckRun, _: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
+    let whole = &run.checked.scorecard;
+    let each = run.checked.sessions.iter().map(|session| {
+        TrajectoryCells::new(session.id.clone(), &Cells::of_part(&session.card, whole))
+    });
     let report = Report {
+        verdict: run.verdict(),
         files: run.files,
         findings: &run.checked.findings,
         left_out: run.checked.left_out,
-        scorecard: &run.checked.scorecard,
+        scorecard: whole,
         selection: run.checked.selection.as_ref(),
+        gates: &run.gates,
+        changes: run.changes,
+        trajectories: each.collect(),
         notes: &run.notes,
     };
     let text = harmless_json(serde_json::to_string_pretty(&report)?);

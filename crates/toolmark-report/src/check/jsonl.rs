@@ -1,13 +1,16 @@
 //! One JSON line per finding, one with what gold labels say where there are any,
-//! then one with the scorecard.
+//! one per gate, then one with the scorecard.
 
 use super::CheckRun;
 use crate::jsonl::line;
 use crate::{Options, ReportError};
 use serde::Serialize;
 use std::io::Write;
+use toolmark_check::baseline::Changes;
+use toolmark_check::gate::GateRow;
 use toolmark_check::gold::Selection;
 use toolmark_check::{Finding, Scorecard};
+use toolmark_grade::Verdict;
 
 #[derive(Serialize)]
 struct Found<'r> {
@@ -24,12 +27,22 @@ struct Chosen<'r> {
 }
 
 #[derive(Serialize)]
+struct Gated<'r> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    row: &'r GateRow,
+}
+
+#[derive(Serialize)]
 struct Last<'r> {
     r#type: &'static str,
+    verdict: Verdict,
     files: u64,
     left_out: u64,
     #[serde(flatten)]
     scorecard: &'r Scorecard,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Changes>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     notes: &'r [String],
 }
@@ -41,11 +54,16 @@ pub(crate) fn write(run: &CheckRun, _: &Options, out: &mut dyn Write) -> Result<
     if let Some(selection) = &run.checked.selection {
         line(&Chosen { r#type: "selection", selection }, out)?;
     }
+    for row in &run.gates {
+        line(&Gated { r#type: "gate", row }, out)?;
+    }
     let last = Last {
         r#type: "scorecard",
+        verdict: run.verdict(),
         files: run.files,
         left_out: run.checked.left_out,
         scorecard: &run.checked.scorecard,
+        changes: run.changes,
         notes: &run.notes,
     };
     line(&last, out)

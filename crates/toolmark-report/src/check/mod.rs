@@ -1,17 +1,25 @@
 //! Reports of `toolmark check`: one format, one file here, and one line in
 //! [`CHECK_FORMATS`].
 
+mod gates;
 mod gold;
+mod html;
 mod json;
 mod jsonl;
+mod junit;
+mod markdown;
+mod sarif;
 mod text;
 
 use crate::{Options, ReportError};
 use std::io::Write;
-use toolmark_check::{Checked, Severity};
+use toolmark_check::baseline::Changes;
+use toolmark_check::gate::{self, GateRow};
+use toolmark_check::{Checked, Finding, Rule, Severity};
+use toolmark_grade::Verdict;
 
 /// What was checked and what it came to.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct CheckRun {
     /// Findings, the worst first, and the scorecard.
     pub checked: Checked,
@@ -19,13 +27,39 @@ pub struct CheckRun {
     pub files: u64,
     /// What the reader should know besides.
     pub notes: Vec<String>,
+    /// The rules that were asked.
+    pub rules: Vec<&'static Rule>,
+    /// The least severity that fails.
+    pub fail_on: Option<Severity>,
+    /// What the gates say.
+    pub gates: Vec<GateRow>,
+    /// How the findings compare with the baseline, where there is one.
+    pub changes: Option<Changes>,
 }
 
 impl CheckRun {
-    /// How many findings of this severity were kept.
+    /// The findings to act on: those the baseline does not have.
+    pub fn new_findings(&self) -> impl Iterator<Item = &Finding> {
+        self.checked.findings.iter().filter(|finding| finding.is_new())
+    }
+
+    /// How many of them have this severity.
     #[must_use]
     pub fn count(&self, severity: Severity) -> usize {
-        self.checked.findings.iter().filter(|finding| finding.severity == severity).count()
+        self.new_findings().filter(|finding| finding.severity == severity).count()
+    }
+
+    /// Does this finding fail the run?
+    #[must_use]
+    pub fn fails(&self, finding: &Finding) -> bool {
+        finding.is_new() && self.fail_on.is_some_and(|least| finding.severity >= least)
+    }
+
+    /// Findings and gates together.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let findings = !self.checked.findings.iter().any(|finding| self.fails(finding));
+        Verdict::of(findings).and(gate::verdict(&self.gates))
     }
 }
 
@@ -70,6 +104,30 @@ pub static CHECK_FORMATS: &[CheckFormat] = &[
         is_json: true,
         write: jsonl::write,
     },
+    CheckFormat {
+        id: "junit",
+        title: "JUnit XML, a test per rule and gate",
+        is_json: false,
+        write: junit::write,
+    },
+    CheckFormat {
+        id: "sarif",
+        title: "SARIF 2.1.0, for code scanning",
+        is_json: true,
+        write: sarif::write,
+    },
+    CheckFormat {
+        id: "markdown",
+        title: "Markdown, for the summary of a CI job",
+        is_json: false,
+        write: markdown::write,
+    },
+    CheckFormat {
+        id: "html",
+        title: "one web page with everything on it",
+        is_json: false,
+        write: html::write,
+    },
 ];
 
 /// The format with this id.
@@ -79,21 +137,74 @@ pub fn check_format_by_id(id: &str) -> Option<&'static CheckFormat> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::terminal::text::is_obeyed;
-    use toolmark_check::{Checker, notation};
+    use toolmark_check::baseline::Baseline;
+    use toolmark_check::gate::{Cells, Gate};
+    use toolmark_check::toolset::Toolsets;
+    use toolmark_check::{Checker, Confidence, RULES, notation};
 
-    fn sample() -> CheckRun {
+    /// A run with findings, gates and a baseline, full of hostile text.
+    pub(super) fn sample() -> CheckRun {
         let run = notation::parse(
-            "Read {\"file_path\":\"/w/a\\u001b[2J.rs\"} -> \"1\\tone\\n2\\tone\"\n\
+            "mcp__shop__<script>alert(1)</script> {\"a\":\"@octocat [x](https://e.vil)\"} -> \"ok\"\n\
+             Read {\"file_path\":\"/w/a\\u001b[2J.rs\"} -> \"1\\tone\\n2\\tone\"\n\
              Read {\"file_path\":\"/w/a\\u001b[2J.rs\"} -> \"1\\tone\\n2\\tone\"\n\
              Edit {\"file_path\":\"/w/b.rs\",\"old_string\":\"x\",\"new_string\":\"y\"} !> \"String to replace not found in file.\"\n\
              mcp__shop__buy {} -> \"ok\"",
         );
-        let mut checked = Checker::default().check(&run.unwrap());
+        let run = run.unwrap();
+        // Rules to come must not change what is written here.
+        let codes = ["S101", "A201", "A202"];
+        let rules = RULES.iter().copied().filter(|rule| codes.contains(&rule.code)).collect();
+        let checker = Checker::new(rules, Confidence::Medium, Toolsets::default());
+        let checker = checker.keep_sessions();
+        let mut checked = checker.check(&run);
         checked.sort();
-        CheckRun { checked, files: 1, notes: vec!["a note".into()] }
+        let baseline = serde_json::json!({"findings": [], "trajectories": []}).to_string();
+        let changes = Baseline::parse(&baseline).unwrap().mark(&mut checked.findings);
+        let cells = Cells::from(&checked.scorecard);
+        let gates = ["arguments.valid == 1", "selection[Read] >= 0.8", "recovery[Bash.127] >= 0.8"];
+        let gates = gates.iter().flat_map(|gate| gate.parse::<Gate>().unwrap().rows(&cells, None));
+        CheckRun {
+            gates: gates.collect(),
+            checked,
+            files: 1,
+            notes: vec!["a note".into()],
+            rules: checker.rules().to_vec(),
+            fail_on: Some(Severity::Warning),
+            changes: Some(changes),
+        }
+    }
+
+    /// A report of the sample.
+    pub(super) fn report(id: &str) -> String {
+        check_format_by_id(id).unwrap().to_text(&sample(), &Options::default()).unwrap()
+    }
+
+    #[test]
+    fn gates_are_in_every_report() {
+        for format in CHECK_FORMATS {
+            let text = report(format.id);
+            assert!(text.contains("arguments.valid"), "{} has no gates", format.id);
+            let is_markup = ["html", "markdown", "junit"].contains(&format.id);
+            assert!(!is_markup || !text.contains("<script>"), "{} obeys a trace", format.id);
+        }
+    }
+
+    #[test]
+    fn what_is_known_does_not_fail() {
+        let mut run = sample();
+        run.gates.clear();
+        assert_eq!(run.verdict(), Verdict::Fail);
+        run.checked.findings.iter_mut().for_each(|finding| finding.new = Some(false));
+        assert_eq!(run.verdict(), Verdict::Pass);
+        for format in ["text", "markdown", "sarif", "junit", "html"] {
+            let options = Options::default();
+            let text = check_format_by_id(format).unwrap().to_text(&run, &options).unwrap();
+            assert!(!text.contains("/w/b.rs"), "{format} shows what is known");
+        }
     }
 
     #[test]
@@ -105,7 +216,9 @@ mod tests {
             assert_eq!(report, format.to_text(&sample(), &options).unwrap(), "{}", format.id);
             let obeyed = report.chars().find(|c| *c != '\n' && is_obeyed(*c));
             assert_eq!(obeyed, None, "{} lets a control character through", format.id);
-            for word in ["S101", "A202", "shop/buy"] {
+            // Tests and results are of rules and gates; the others have the scorecard.
+            let has_card = !matches!(format.id, "junit" | "sarif");
+            for word in ["S101", "A202", "shop/buy"].iter().take(if has_card { 3 } else { 2 }) {
                 assert!(report.contains(word), "{} does not say {word}", format.id);
             }
             let empty = format.to_text(&CheckRun::default(), &options).unwrap();
@@ -131,7 +244,7 @@ mod tests {
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(lines[0]["type"], "finding");
         assert_eq!(lines[0]["code"], "A202");
-        assert_eq!(lines[0]["place"]["line"], 3);
+        assert_eq!(lines[0]["place"]["line"], 4);
         let last = lines.last().unwrap();
         assert_eq!(last["type"], "scorecard");
         assert_eq!(last["tools"]["Read"]["selection"]["of"], 2);

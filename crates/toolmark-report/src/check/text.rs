@@ -1,13 +1,15 @@
 //! The scorecard people read at a terminal, and the worst findings under it.
 
-use super::CheckRun;
+use super::{CheckRun, gates};
+use crate::shown::sign;
 use crate::terminal::text::{cut, cut_path, neutral, width, wrap};
 use crate::terminal::{Line, style};
 use crate::{Options, ReportError, Verbosity};
 use anstyle::Style;
 use std::io::Write;
+use toolmark_check::gate::GateRow;
 use toolmark_check::{Axis, Finding, Severity, Tally, ToolCard};
-use toolmark_grade::{Evidence, Role};
+use toolmark_grade::{Evidence, Role, Verdict};
 
 /// So many findings of one rule are shown.
 const OF_A_RULE: usize = 3;
@@ -27,7 +29,8 @@ pub(crate) fn write(
 ) -> Result<(), ReportError> {
     let mut page = Page { options, width: options.width.max(NARROWEST), out: String::new() };
     if options.verbosity == Verbosity::Quiet {
-        run.checked.findings.iter().for_each(|finding| page.brief(finding));
+        run.new_findings().for_each(|finding| page.brief(finding));
+        run.gates.iter().filter(|row| row.verdict != Verdict::Pass).for_each(|r| page.gate(r));
         page.summary(run);
     } else {
         page.scorecard(run);
@@ -35,6 +38,7 @@ pub(crate) fn write(
             super::gold::lines(selection, page.width).into_iter().for_each(|line| page.line(line));
         }
         page.findings(run);
+        page.gates(run);
         for note in &run.notes {
             page.line(Line::of(style::DIM, "note: ").with(style::DIM, note));
         }
@@ -124,14 +128,14 @@ impl Page<'_> {
     }
 
     fn findings(&mut self, run: &CheckRun) {
-        let findings = &run.checked.findings;
+        let findings: Vec<&Finding> = run.new_findings().collect();
         let most = match self.options.verbosity {
             Verbosity::Verbose => usize::MAX,
             _ => OF_A_RULE,
         };
         let mut from = 0;
         while let Some(first) = findings.get(from) {
-            let alike = |f: &&Finding| {
+            let alike = |f: &&&Finding| {
                 (f.code, f.severity, f.confidence) == (first.code, first.severity, first.confidence)
             };
             let count = findings[from..].iter().take_while(alike).count();
@@ -204,6 +208,35 @@ impl Page<'_> {
         self.line(line);
     }
 
+    fn gates(&mut self, run: &CheckRun) {
+        if run.gates.is_empty() {
+            return;
+        }
+        // The findings end with an empty line.
+        if !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+        run.gates.iter().for_each(|row| self.gate(row));
+        self.out.push('\n');
+    }
+
+    /// `✓ edit.minimal[Edit] >= 0.85  0.91 (0.62–0.98) of 12`
+    fn gate(&mut self, row: &GateRow) {
+        let tone = match row.verdict {
+            Verdict::Pass => style::GOOD,
+            Verdict::Fail => style::BAD,
+            Verdict::Unknown(_) => style::WARN,
+        };
+        let mut line = Line::of(tone, &format!("{} gate ", sign(row.verdict)));
+        line.push(style::STRONG, &neutral(&row.subject()));
+        line.push(style::PLAIN, &format!(" {} {}  ", row.op, row.threshold));
+        line.push(tone, &gates::value(row));
+        if let Some(why) = gates::besides(row) {
+            line.push(style::DIM, &format!("  {why}"));
+        }
+        self.line(line);
+    }
+
     /// One finding on one line, in the form compilers use.
     fn brief(&mut self, finding: &Finding) {
         let (tone, _) = look(finding.severity);
@@ -233,7 +266,8 @@ impl Page<'_> {
             })
             .collect();
         if counts.is_empty() {
-            line.push(style::GOOD, "no findings");
+            let words = if run.changes.is_some() { "no new findings" } else { "no findings" };
+            line.push(style::GOOD, words);
         }
         for (at, (tone, text)) in counts.iter().enumerate() {
             line.push(style::PLAIN, if at == 0 { "" } else { ", " });
@@ -241,6 +275,10 @@ impl Page<'_> {
         }
         if run.checked.left_out > 0 {
             line.push(style::DIM, &format!(" and {} more of the same", run.checked.left_out));
+        }
+        if let Some(changes) = run.changes {
+            let words = format!(" ({} known, {} gone)", changes.known, changes.gone);
+            line.push(style::DIM, &words);
         }
         let read = format!(" in {}, {}", things(card.sessions, "session"), things(calls, "call"));
         line.push(style::PLAIN, &read);

@@ -38,7 +38,30 @@ pub(crate) fn write(
 ) -> Result<(), ReportError> {
     let outcomes = Shown::all(run);
     let name = run.name.as_deref().unwrap_or(&run.spec);
-    let page = html! {
+    let body = html! {
+        (header(run, name, options))
+        main {
+            (notes(&run.notes))
+            @if !outcomes.is_empty() {
+                section aria-label="Plots" class="plots" { (plots::all(run)) }
+                (trials(&run.summary.trials))
+                (filter(&run.summary))
+                (matrix::table(&outcomes))
+                (details(&outcomes))
+            } @else {
+                p { "There is nothing to report." }
+            }
+        }
+    };
+    let title = format!("{} {} · toolmark", shown::sign(run.summary.verdict), safe(name));
+    out.write_all(page(&title, &body).into_string().as_bytes())?;
+    out.write_all(b"\n")?;
+    Ok(())
+}
+
+/// A page that needs nothing from elsewhere and runs nothing.
+pub(crate) fn page(title: &str, body: &Markup) -> Markup {
+    html! {
         (DOCTYPE)
         html lang="en" {
             head {
@@ -47,33 +70,16 @@ pub(crate) fn write(
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="generator" content="toolmark";
-                title { (shown::sign(run.summary.verdict)) " " (safe(name)) " · toolmark" }
+                title { (title) }
                 style { (PreEscaped(STYLE)) }
             }
-            body {
-                (header(run, name, options))
-                main {
-                    (notes(run))
-                    @if !outcomes.is_empty() {
-                        section aria-label="Plots" class="plots" { (plots::all(run)) }
-                        (trials(&run.summary.trials))
-                        (filter(&run.summary))
-                        (matrix::table(&outcomes))
-                        (details(&outcomes))
-                    } @else {
-                        p { "There is nothing to report." }
-                    }
-                }
-            }
+            body { (body) }
         }
-    };
-    out.write_all(page.into_string().as_bytes())?;
-    out.write_all(b"\n")?;
-    Ok(())
+    }
 }
 
 /// Text on one line in which every character is seen.
-fn safe(text: &str) -> String {
+pub(crate) fn safe(text: &str) -> String {
     neutral(text).into_owned()
 }
 
@@ -84,7 +90,7 @@ fn safe_lines(text: &str) -> String {
 }
 
 /// A verdict as a sign that is read aloud as a word.
-fn badge(verdict: Verdict) -> Markup {
+pub(crate) fn badge(verdict: Verdict) -> Markup {
     html! {
         span class={ "sign " (verdict.word()) } role="img" aria-label=(verdict.word())
             title=(verdict.word()) { (shown::sign(verdict)) }
@@ -159,11 +165,11 @@ fn gate(summary: &Summary) -> Markup {
     }
 }
 
-fn notes(run: &RunResult) -> Markup {
+pub(crate) fn notes(notes: &[String]) -> Markup {
     html! {
-        @if !run.notes.is_empty() {
+        @if !notes.is_empty() {
             ul class="notes" aria-label="Notes" {
-                @for note in &run.notes { li { (safe_lines(note)) } }
+                @for note in notes { li { (safe_lines(note)) } }
             }
         }
     }

@@ -6,24 +6,31 @@
 //! threads.
 
 use crate::Stop;
-use crate::checking::{self, Sessions};
+use crate::checking::{self, Sessions, config};
 use crate::cli::Reading;
 use crate::commands::rules;
 use crate::exit::{Exit, Failure};
 use crate::gold;
 use crate::human;
 use crate::inputs::{Input, expand};
-use crate::printer::{Printer, harmless_json};
+use crate::printer::{Line, Printer, Verbosity, style};
 use crate::progress::Progress;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
-use std::io::IsTerminal;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
+use toolmark_check::baseline::Baseline;
+use toolmark_check::config::Config;
+use toolmark_check::gate::{self, Cells, Gate, GateError, GateRow};
+use toolmark_check::promote::{self, Alike};
 use toolmark_check::toolset::Toolsets;
 use toolmark_check::{Checker, Confidence, Severity};
+use toolmark_grade::Verdict;
 use toolmark_report::Options as ReportOptions;
 use toolmark_report::check::{CHECK_FORMATS, CheckRun, check_format_by_id};
 
@@ -34,6 +41,10 @@ Examples:
   toolmark check runs/ --select A        only what is wrong with arguments
   toolmark check --since 7d --project .  this week's sessions of this project
   toolmark check --explain S101          what a rule finds, why, what to do
+  toolmark check runs/ --gate            thresholds, for CI
+  toolmark check runs/ --gate='recovery[Bash.127] >= 0.8 min support 5'
+  toolmark check runs/ --baseline main.json --report sarif=check.sarif
+  toolmark check runs/ --promote regressions/ --per bucket
   toolmark check runs/ --format jsonl | jq 'select(.severity == \"error\")'
 
 Rules are chosen by code, by name, or by the start of a code: S selection,
@@ -49,6 +60,29 @@ pub(crate) struct Check {
     /// How to print what was found
     #[arg(long, value_name = "FORMAT", value_parser = format_word(), default_value = "text")]
     format: &'static str,
+    /// Write a report to a file as well; may be given several times
+    #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = report_file)]
+    reports: Vec<(&'static str, PathBuf)>,
+    /// Rules, gates and toolsets from the check part of this file [default: toolmark.yaml]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Hold the numbers against thresholds: those of the file or the usual ones, or this one
+    #[arg(long, value_name = "GATE", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", help_heading = "Gates")]
+    gate: Vec<String>,
+    /// Only what is worse than in this report of --format json fails
+    #[arg(long, value_name = "FILE", help_heading = "Gates")]
+    baseline: Option<PathBuf>,
+    /// Write findings to this directory as cases for toolmark grade
+    #[arg(long, value_name = "DIR", help_heading = "Regression set")]
+    promote: Option<PathBuf>,
+    /// Of which findings one is enough
+    #[arg(long, value_enum, value_name = "KIND", default_value = "cluster", requires = "promote")]
+    #[arg(help_heading = "Regression set")]
+    per: Per,
+    /// So many cases at most
+    #[arg(long, value_name = "N", requires = "promote", help_heading = "Regression set")]
+    cases: Option<NonZeroUsize>,
     /// Ask only these rules
     #[arg(long, value_name = "CODE", value_delimiter = ',', help_heading = "Rules")]
     select: Vec<String>,
@@ -58,16 +92,16 @@ pub(crate) struct Check {
     /// Explain a rule instead
     #[arg(long, value_name = "CODE", help_heading = "Rules")]
     explain: Option<String>,
-    /// Leave out findings that are less sure: low, medium or high
-    #[arg(long, value_name = "LEVEL", value_parser = confidence(), default_value = "medium")]
+    /// Leave out findings that are less sure: low, medium or high [default: medium]
+    #[arg(long, value_name = "LEVEL", value_parser = confidence())]
     #[arg(hide_possible_values = true, help_heading = "Rules")]
-    min_confidence: Confidence,
+    min_confidence: Option<Confidence>,
     /// Hold choices of tools against labels: rows of id or prompt, and tool
     #[arg(long, value_name = "FILE")]
     gold: Option<PathBuf>,
-    /// The least severity that fails
-    #[arg(long, value_enum, value_name = "SEVERITY", default_value = "warning")]
-    fail_on: FailOn,
+    /// The least severity that fails [default: warning, with gates never]
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    fail_on: Option<FailOn>,
     /// Exit with 0 whatever is found
     #[arg(long)]
     exit_zero: bool,
@@ -85,6 +119,23 @@ pub(crate) struct Check {
     limit: Option<NonZeroUsize>,
     #[command(flatten)]
     reading: Reading,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Per {
+    Code,
+    Cluster,
+    Bucket,
+}
+
+impl Per {
+    fn alike(self) -> Alike {
+        match self {
+            Self::Code => Alike::Code,
+            Self::Cluster => Alike::Cluster,
+            Self::Bucket => Alike::Bucket,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -111,6 +162,17 @@ fn format_word() -> impl TypedValueParser<Value = &'static str> {
         .map(|id| check_format_by_id(&id).map_or("", |format| format.id))
 }
 
+fn report_file(text: &str) -> Result<(&'static str, PathBuf), String> {
+    let (id, file) = text.split_once('=').ok_or("write FORMAT=FILE, such as sarif=check.sarif")?;
+    let ids: Vec<&str> = CHECK_FORMATS.iter().map(|format| format.id).collect();
+    let format = check_format_by_id(id)
+        .ok_or_else(|| format!("there is no report {id}; there are {}", ids.join(", ")))?;
+    if file.is_empty() {
+        return Err("the name of the file is missing".to_owned());
+    }
+    Ok((format.id, PathBuf::from(file)))
+}
+
 fn confidence() -> impl TypedValueParser<Value = Confidence> {
     PossibleValuesParser::new(Confidence::ALL.iter().map(|one| one.word()))
         .map(|word| Confidence::from_word(&word).unwrap_or(Confidence::Medium))
@@ -123,10 +185,14 @@ impl Check {
             return Ok(Exit::Ok);
         }
         let started = Instant::now();
-        let rules = checking::chosen(&self.select, &self.ignore)?;
-        let checker = Checker::new(rules, self.min_confidence, Toolsets::default());
+        let mut config = config::open(self.config.as_deref(), printer)?;
+        let gates = self.gates(config.gates.take())?;
+        let baseline = self.read_baseline()?;
         let gold = self.gold.as_deref().map(gold::read).transpose()?;
-        let checker = checker.with_gold(gold.clone());
+        let checker = self.checker(&mut config, !gates.is_empty())?.with_gold(gold.clone());
+        if let Some(directory) = &self.promote {
+            refuse_to_overwrite(directory)?;
+        }
         let project = checking::project(self.project.as_deref())?;
         let sessions = Sessions { since: self.since, limit: self.limit, project };
         let (inputs, mut notes) = self.inputs(&sessions)?;
@@ -147,9 +213,93 @@ impl Check {
             run.checked.selection = Some(selection);
         }
         run.checked.sort();
+        run.rules = checker.rules().to_vec();
+        let usual = if gates.is_empty() { Some(Severity::Warning) } else { None };
+        run.fail_on = self.fail_on.map(FailOn::least).or(config.fail_on).unwrap_or(usual);
+        run.changes = baseline.as_ref().map(|before| before.mark(&mut run.checked.findings));
+        run.gates = rows(&gates, &run, baseline.as_ref());
         checking::redact(&mut run.checked.findings, printer.veil);
+        if let Some(directory) = &self.promote {
+            self.promote(directory, &run, &inputs, &checker, &sessions, printer)?;
+        }
         self.report(&run, started, printer)?;
         Ok(self.exit(&run, unread))
+    }
+
+    /// The rules of the command line, or those of the file.
+    fn checker(&self, config: &mut Config, gated: bool) -> Result<Checker, Failure> {
+        let select = if self.select.is_empty() { &config.select } else { &self.select };
+        let ignore: Vec<String> = config.ignore.iter().chain(&self.ignore).cloned().collect();
+        let rules = checking::chosen(select, &ignore)?;
+        let least = self.min_confidence.or(config.min_confidence).unwrap_or(Confidence::Medium);
+        let toolsets = Toolsets::with(std::mem::take(&mut config.toolsets));
+        let severities = std::mem::take(&mut config.severity);
+        let checker = Checker::new(rules, least, toolsets).severities(severities);
+        let compares = gated && self.baseline.is_some();
+        Ok(if compares || self.writes("json") { checker.keep_sessions() } else { checker })
+    }
+
+    fn writes(&self, format: &str) -> bool {
+        self.format == format || self.reports.iter().any(|(id, _)| *id == format)
+    }
+
+    /// The gates of the file, the usual ones where it has none and they are
+    /// asked for, and those of the command line.
+    fn gates(&self, of_file: Option<Vec<Gate>>) -> Result<Vec<Gate>, Failure> {
+        let wants_usual = self.gate.iter().any(String::is_empty);
+        let mut gates = match of_file {
+            None if wants_usual => gate::defaults(),
+            of_file => of_file.unwrap_or_default(),
+        };
+        for text in self.gate.iter().filter(|text| !text.is_empty()) {
+            gates.push(text.parse().map_err(|error: GateError| {
+                let failure = Failure::usage(format!("--gate={text}: {error}"));
+                match error.help {
+                    Some(help) => failure.hint(help),
+                    None => failure,
+                }
+            })?);
+        }
+        Ok(gates)
+    }
+
+    fn read_baseline(&self) -> Result<Option<Baseline>, Failure> {
+        let Some(path) = &self.baseline else { return Ok(None) };
+        let failed = |error: String| Failure::usage(format!("{}: {error}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+        let baseline = Baseline::parse(&text)
+            .map_err(|error| failed(error).hint("toolmark check --report json=FILE writes one"))?;
+        Ok(Some(baseline))
+    }
+
+    fn promote(
+        &self,
+        directory: &Path,
+        run: &CheckRun,
+        inputs: &[Input],
+        checker: &Checker,
+        sessions: &Sessions,
+        printer: &mut Printer,
+    ) -> Result<(), Stop> {
+        let most = self.cases.map(NonZeroUsize::get);
+        let chosen = promote::choose(&run.checked.findings, self.per.alike(), most);
+        if chosen.is_empty() {
+            printer.notice(&Line::of(style::DIM, "there is nothing to promote"))?;
+            return Ok(());
+        }
+        let options = self.reading.options();
+        let cases = checking::promote::cases(&chosen, inputs, checker, sessions, &options)?;
+        let count = cases.len() as u64;
+        checking::promote::write(cases, directory, printer.veil).map_err(|error| {
+            Failure::usage(format!("failed to write to {}: {error}", directory.display()))
+        })?;
+        if printer.verbosity > Verbosity::Quiet {
+            let cases = human::things(count, "case");
+            let to = directory.display();
+            let words = format!("{cases} in {to}; toolmark grade {to}/toolmark.yaml RUNS");
+            printer.notice(&Line::of(style::DIM, &words))?;
+        }
+        Ok(())
     }
 
     /// What to read: what was named, or the sessions of this machine.
@@ -206,30 +356,71 @@ impl Check {
     }
 
     fn report(&self, run: &CheckRun, started: Instant, printer: &mut Printer) -> Result<(), Stop> {
-        let format = check_format_by_id(self.format)
-            .ok_or_else(|| Failure::usage(format!("there is no format {}", self.format)))?;
-        let options = ReportOptions {
-            colour: !format.is_json,
+        let plain = ReportOptions {
+            colour: false,
             width: printer.width(),
             verbosity: printer.verbosity,
-            // Whoever compares outputs does not want to compare clocks.
-            elapsed: std::io::stdout().is_terminal().then(|| started.elapsed()),
+            elapsed: None,
             generated_at: None,
         };
-        let text = format
-            .to_text(run, &options)
-            .map_err(|error| Failure::usage(format!("failed to write the report: {error}")))?;
-        printer.raw(&if format.is_json { harmless_json(text) } else { text })?;
+        for (id, path) in &self.reports {
+            fs::write(path, written(id, run, &plain)?).map_err(|error| {
+                Failure::usage(format!("failed to write {}: {error}", path.display()))
+            })?;
+        }
+        if self.format != "text" {
+            let text = written(self.format, run, &plain)?;
+            let mut out = printer.sink()?;
+            out.write_all(text.as_bytes())?;
+            out.flush()?;
+            return Ok(());
+        }
+        // Whoever compares outputs does not want to compare clocks.
+        let elapsed = io::stdout().is_terminal().then(|| started.elapsed());
+        printer.raw(&written("text", run, &ReportOptions { colour: true, elapsed, ..plain })?)?;
         Ok(())
     }
 
     fn exit(&self, run: &CheckRun, unread: bool) -> Exit {
-        let fails = |least| run.checked.findings.iter().any(|finding| finding.severity >= least);
-        match self.fail_on.least() {
+        match run.verdict() {
             _ if self.exit_zero => Exit::Ok,
-            Some(least) if fails(least) => Exit::Failed,
-            _ if unread => Exit::Unread,
-            _ => Exit::Ok,
+            Verdict::Fail => Exit::Failed,
+            Verdict::Unknown(_) => Exit::Unread,
+            Verdict::Pass if unread => Exit::Unread,
+            Verdict::Pass => Exit::Ok,
         }
     }
+}
+
+fn written(id: &str, run: &CheckRun, options: &ReportOptions) -> Result<String, Failure> {
+    let format =
+        check_format_by_id(id).ok_or_else(|| Failure::usage(format!("there is no format {id}")))?;
+    format
+        .to_text(run, options)
+        .map_err(|error| Failure::usage(format!("failed to write the {id} report: {error}")))
+}
+
+/// What the gates say, beside the run before where there is one.
+fn rows(gates: &[Gate], run: &CheckRun, before: Option<&Baseline>) -> Vec<GateRow> {
+    let whole = &run.checked.scorecard;
+    let now = Cells::from(whole);
+    let mut each: BTreeMap<String, Cells> = BTreeMap::new();
+    for session in run.checked.sessions.iter().filter(|_| before.is_some()) {
+        if let Some(id) = &session.id {
+            let cells = Cells::of_part(&session.card, whole);
+            each.entry(id.clone()).or_default().merge(&cells);
+        }
+    }
+    let earlier = before.map(|before| before.earlier(&each));
+    gates.iter().flat_map(|gate| gate.rows(&now, earlier.as_ref())).collect()
+}
+
+/// A regression set is added to by hand; what is there stays.
+fn refuse_to_overwrite(directory: &Path) -> Result<(), Failure> {
+    let spec = directory.join("toolmark.yaml");
+    if !spec.exists() {
+        return Ok(());
+    }
+    let failure = Failure::usage(format!("{} is already there", spec.display()));
+    Err(failure.hint("promote to a new directory"))
 }

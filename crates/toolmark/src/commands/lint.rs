@@ -1,6 +1,7 @@
 //! `toolmark lint`: every mistake of a spec at once, before anything is graded.
 
 use crate::Stop;
+use crate::checking::config;
 use crate::cli::Reading;
 use crate::diagnostics::Findings;
 use crate::exit::{Exit, Failure};
@@ -56,6 +57,9 @@ impl Lint {
             let opened = spec::open(path, &options, printer)?;
             errors += opened.errors;
             warnings += opened.warnings;
+            if let Some(loaded) = &opened.loaded {
+                errors += config::lint(&loaded.source, printer)?;
+            }
             let Some(plan) = opened.loaded.and_then(|loaded| loaded.plan) else { continue };
             if !runs.is_empty() {
                 warnings += unseen_tools(&plan, &runs, printer)?;

@@ -60,7 +60,7 @@ fn hide_call(call: &mut CallRef, hide: &impl Fn(&mut String)) {
 }
 
 /// Values come from parsers that bound nesting, so the recursion is bounded too.
-fn hide_value(value: &mut Value, hide: &impl Fn(&mut String)) {
+pub(crate) fn hide_value(value: &mut Value, hide: &impl Fn(&mut String)) {
     match value {
         Value::String(text) => hide(text),
         Value::Array(items) => items.iter_mut().for_each(|item| hide_value(item, hide)),

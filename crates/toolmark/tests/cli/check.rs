@@ -69,6 +69,246 @@ fn the_number_of_threads_does_not_show() {
     }
 }
 
+/// The rules that find something in it, and shall be the only ones.
+const TWO: &str = "S101,A202";
+
+/// A directory with a file in it.
+fn with_file(name: &str, text: &str) -> (tempfile::TempDir, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join(name);
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap().to_owned();
+    (dir, file)
+}
+
+fn json_of(args: &[&str]) -> Value {
+    serde_json::from_slice(&toolmark(args).output().unwrap().stdout).unwrap()
+}
+
+fn exit_of(args: &[&str]) -> i32 {
+    toolmark(args).output().unwrap().status.code().unwrap()
+}
+
+#[test]
+fn gates_decide() {
+    for (gate, code) in [
+        ("--gate=selection[Read] >= 0.5", 0),
+        ("--gate=selection[Read] > 0.5", 1),
+        ("--gate=recovery[Nothing.127] >= 0.8", 3),
+        ("--gate=selection[Read] >= 0.5 min support 9", 3),
+        ("--gate=selecton >= 0.5", 2),
+        ("--gate=selection => 0.5", 2),
+    ] {
+        assert_eq!(exit_of(&["check", FAULTS, "--select", "S101", gate]), code, "{gate}");
+    }
+    // A failure counts before what is unknown, and findings only where asked.
+    let gate = "--gate=selection[Read] >= 0.5";
+    let unknown = "--gate=recovery[Nothing.127] >= 0.8";
+    let fails = "--gate=selection[Read] > 0.5";
+    assert_eq!(exit_of(&["check", FAULTS, "--select", "S101", unknown, fails]), 1);
+    assert_eq!(exit_of(&["check", FAULTS, "--select", "S101", gate, "--fail-on", "warning"]), 1);
+    assert_eq!(exit_of(&["check", FAULTS, fails, "--exit-zero"]), 0);
+    let text = run(&["check", FAULTS, "--gate=selecton >= 0.5"]);
+    assert!(
+        text.contains("did you mean \"selection\"?") && text.contains("at character 1"),
+        "{text}"
+    );
+}
+
+#[test]
+fn gates_have_rows() {
+    let gate = "--gate=selection >= 0.8 per tool";
+    let json = json_of(&["check", FAULTS, "--select", "S101", gate, "--format", "json"]);
+    let row = &json["gates"][0];
+    assert_eq!((&row["measure"], &row["tool"]), (&"selection".into(), &"Read".into()));
+    assert_eq!((&row["value"], &row["n"]), (&0.5.into(), &2.into()));
+    assert_eq!((&row["verdict"], &json["verdict"]), (&"fail".into(), &"fail".into()));
+    assert!(row["interval"][0].as_f64().unwrap() < 0.5);
+    assert_snapshot!(run(&["check", FAULTS, "--select", "S101", gate]));
+    let usual = json_of(&["check", FAULTS, "--gate", "--format", "json"]);
+    let valid = usual["gates"].as_array().unwrap().iter();
+    let valid = valid.filter(|row| row["measure"] == "arguments.valid").count();
+    assert!(valid > 0, "{usual}");
+}
+
+#[test]
+fn only_what_is_new_fails() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = dir.path().join("before.json");
+    let report = format!("json={}", before.display());
+    let before = before.to_str().unwrap();
+    assert_eq!(exit_of(&["check", FAULTS, "--select", TWO, "--report", &report]), 1);
+    let text = run(&["check", FAULTS, "--select", TWO, "--baseline", before]);
+    assert!(text.contains("no new findings (2 known, 0 gone)"), "{text}");
+    assert!(text.ends_with("--- exit 0\n"), "{text}");
+    // The same faults further down in another session are known too.
+    let faults = std::fs::read_to_string(crate::root().join(FAULTS)).unwrap();
+    let (_keep, copy) = with_file("copy.jsonl", &format!("\n\n{faults}"));
+    assert_eq!(exit_of(&["check", &copy, "--select", TWO, "--baseline", before]), 0);
+    assert_eq!(exit_of(&["check", FAULTS, &copy, "--select", TWO, "--baseline", before]), 1);
+    let json =
+        json_of(&["check", FAULTS, "--select", "S101", "--baseline", before, "--format", "json"]);
+    assert_eq!(json["changes"], serde_json::json!({"new": 0, "known": 1, "gone": 1}));
+    assert_eq!(json["findings"][0]["new"], false);
+    // Gates say how the number compares: the session is its own pair.
+    let gate = "--gate=selection >= 0.1";
+    let json = json_of(&[
+        "check",
+        FAULTS,
+        "--select",
+        TWO,
+        gate,
+        "--baseline",
+        before,
+        "--format",
+        "json",
+    ]);
+    let compared = &json["gates"][0]["baseline"];
+    assert_eq!((&compared["pairs"], &compared["p"]), (&1.into(), &1.0.into()), "{json}");
+    for (text, what) in [("[]", "no report"), ("{\"findings\": [{}]}", "no report")] {
+        let (_keep, file) = with_file("b.json", text);
+        let text = run(&["check", FAULTS, "--select", TWO, "--baseline", &file]);
+        assert!(text.contains(what) && text.ends_with("--- exit 2\n"), "{text}");
+    }
+    assert_eq!(exit_of(&["check", FAULTS, "--select", TWO, "--baseline", "nowhere.json"]), 2);
+}
+
+#[test]
+fn reports_to_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut args = vec!["check".to_owned(), FAULTS.to_owned(), "--quiet".to_owned()];
+    let formats = ["text", "json", "jsonl", "junit", "sarif", "markdown", "html"];
+    for format in formats {
+        let file = dir.path().join(format);
+        args.extend(["--report".to_owned(), format!("{format}={}", file.display())]);
+    }
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    assert_eq!(exit_of(&args), 1);
+    for format in formats {
+        let text = std::fs::read_to_string(dir.path().join(format)).unwrap();
+        assert!(text.contains("S101"), "{format}: {text}");
+        assert_eq!(
+            text,
+            stdout(&["check", FAULTS, "--quiet", "--exit-zero", "--format", format]),
+            "{format}"
+        );
+    }
+    assert_eq!(exit_of(&["check", FAULTS, "--report", "pdf=x"]), 2);
+    assert_eq!(exit_of(&["check", FAULTS, "--report", "html="]), 2);
+}
+
+#[test]
+fn promoted_findings_are_caught() {
+    for (per, args) in [("cluster", &[][..]), ("code", &["--cases", "1"]), ("bucket", &[])] {
+        let dir = tempfile::tempdir().unwrap();
+        let set = dir.path().join("set");
+        let to = set.to_str().unwrap();
+        let all = [
+            &["check", FAULTS, "--select", TWO, "--exit-zero", "--promote", to, "--per", per][..],
+            args,
+        ];
+        let text = run(&all.concat());
+        assert!(text.ends_with("--- exit 0\n"), "{text}");
+        let spec = set.join("toolmark.yaml");
+        let spec = spec.to_str().unwrap();
+        assert_eq!(exit_of(&["lint", spec]), 0, "{}", run(&["lint", spec]));
+        let graded = json_of(&["grade", spec, to, "--format", "json"]);
+        let outcomes = graded["outcomes"].as_array().unwrap();
+        assert_eq!(outcomes.len(), if args.is_empty() { 2 } else { 1 }, "{graded}");
+        for outcome in outcomes {
+            assert_eq!(outcome["verdict"], "fail", "{outcome}");
+        }
+        // The traces it names are found without being named.
+        assert_eq!(exit_of(&["grade", spec]), 1);
+        // What is there is not written over.
+        assert_eq!(exit_of(&["check", FAULTS, "--promote", to]), 2);
+    }
+}
+
+#[test]
+fn promoted_traces_are_short_and_masked() {
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2));
+    let text = std::fs::read_to_string(crate::root().join(FAULTS)).unwrap();
+    let (dir, file) = with_file("secret.jsonl", &text.replace("not in this file", &secret));
+    let set = dir.path().join("set");
+    let to = set.to_str().unwrap();
+    run(&["check", &file, "--promote", to, "--select", "A202"]);
+    for entry in std::fs::read_dir(&set).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        assert!(!text.contains(&secret), "{text}");
+    }
+    let spec = set.join("toolmark.yaml");
+    assert_eq!(exit_of(&["grade", spec.to_str().unwrap(), to]), 1);
+    let trace = std::fs::read_dir(&set).unwrap().map(|e| e.unwrap().path());
+    let trace = trace.into_iter().find(|p| p.extension().unwrap() == "jsonl").unwrap();
+    let json: Value = serde_json::from_str(&std::fs::read_to_string(trace).unwrap()).unwrap();
+    assert!(json["calls"].as_array().unwrap().len() <= 2, "{json}");
+}
+
+#[test]
+fn a_file_says_what_to_check() {
+    let config =
+        "check:\n  select: [S]\n  severity: {S101: info}\n  gates:\n    - selection[Read] >= 0.5\n";
+    let (dir, file) = with_file("toolmark.yaml", config);
+    let json = json_of(&["check", FAULTS, "--config", &file, "--format", "json"]);
+    let severities: Vec<_> =
+        json["findings"].as_array().unwrap().iter().map(|f| &f["severity"]).collect();
+    assert_eq!(severities, ["info"]);
+    assert_eq!(json["gates"][0]["verdict"], "pass");
+    // The one of the current directory is found; the command line wins.
+    let faults = crate::root().join(FAULTS);
+    let mut here = toolmark(&["check", faults.to_str().unwrap(), "--format", "json"]);
+    let output = here.current_dir(dir.path()).output().unwrap();
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["gates"][0]["verdict"], "pass");
+    let json =
+        json_of(&["check", FAULTS, "--config", &file, "--select", "A202", "--format", "json"]);
+    assert_eq!(json["findings"][0]["code"], "A202");
+    assert_eq!(exit_of(&["lint", &file]), 0);
+}
+
+#[test]
+fn mistakes_of_the_file_have_places() {
+    for (config, words) in [
+        ("check:\n  gate: []\n", "toolmark.yaml:2:3"),
+        ("check:\n  gates:\n    - selecton >= 1\n", "toolmark.yaml:3:7"),
+        ("check:\n  select: [S999]\n", "toolmark.yaml:2:12"),
+        ("check:\n  toolsets:\n    - id: x\n      tools: {a: {role: reeds}}\n", "toolmark.yaml:4"),
+    ] {
+        let (_keep, file) = with_file("toolmark.yaml", config);
+        for args in [&["check", FAULTS, "--config", &file][..], &["lint", &file]] {
+            let text = run(args);
+            assert!(text.contains(words) && text.ends_with("--- exit 2\n"), "{args:?}: {text}");
+        }
+    }
+    let (_keep, file) = with_file("toolmark.yaml", "graders:\n  - error-count\n");
+    assert_eq!(exit_of(&["check", FAULTS, "--config", &file]), 2);
+}
+
+#[test]
+fn a_spec_with_a_check_part_is_graded() {
+    let spec = "graders:\n  - type: error-count\n    config: {max: 9}\ncheck:\n  select: [S]\n";
+    let (_keep, file) = with_file("toolmark.yaml", spec);
+    assert_eq!(exit_of(&["grade", &file, FAULTS]), 0);
+    assert_eq!(exit_of(&["lint", &file]), 0);
+}
+
+#[test]
+fn own_toolsets_are_used() {
+    let trace = r#"{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"peek","arguments":"{\"where\":\"a.rs\"}"}}]}
+{"role":"tool","tool_call_id":"1","content":"one"}
+"#;
+    let config = "check:\n  toolsets:\n    - id: mine\n      tools:\n        peek:\n          role: reads\n          path: file\n          schema: {type: object, required: [file]}\n";
+    let (dir, file) = with_file("run.jsonl", trace);
+    let config_file = dir.path().join("mine.yaml");
+    std::fs::write(&config_file, config).unwrap();
+    let config_file = config_file.to_str().unwrap();
+    assert_eq!(exit_of(&["check", &file, "--select", "A201"]), 0);
+    let json =
+        json_of(&["check", &file, "--select", "A201", "--config", config_file, "--format", "json"]);
+    assert_eq!(json["findings"][0]["tool"], "peek", "{json}");
+}
+
 #[test]
 fn sessions_of_this_machine() {
     let home = sessions::home();

@@ -14,12 +14,14 @@
 //!       sequence: [search, {tool: book, args: {city: Paris}}]
 //! ```
 //!
+//! `check:` belongs to `toolmark check`, which reads it; here it is passed over.
 //! Without `cases` every trajectory is a case of its own. `cases` may be the
 //! path of a file with one case per line.
 
 mod case;
 mod entry;
 mod schema;
+mod schema_check;
 
 use crate::dialect::{Dialect, DialectInfo};
 use crate::loading::Loading;
@@ -53,6 +55,7 @@ const KEYS: &[&str] = &[
     "expect",
     "dataset",
     "cases",
+    "check",
 ];
 
 impl Dialect for Toolmark {
@@ -65,6 +68,8 @@ impl Dialect for Toolmark {
         match (has("cases"), has("graders") || has("expect")) {
             (true, _) => 90,
             (false, true) => 60,
+            // A file that only says how to check.
+            _ if has("check") => 50,
             _ => 0,
         }
     }
@@ -81,10 +86,17 @@ impl Dialect for Toolmark {
             threshold: entry::share(&top, "threshold", loading),
             graders: read_graders(&top, None, loading),
         };
+        if let Some(check) = top.get("check")
+            && check.as_map().is_none()
+        {
+            let message = format!("check is a map, found {}", check.word());
+            loading.error("wrong-type", check.span, message);
+        }
         let gate = gate(&top, loading);
         let rows = dataset(&top, loading);
         let cases = cases(&top, &defaults, &rows, loading);
-        let every = if top.get("cases").is_none() && rows.is_empty() {
+        let only_checks = top.get("check").is_some() && defaults.graders.is_empty();
+        let every = if top.get("cases").is_none() && rows.is_empty() && !only_checks {
             every(root, &defaults, loading)
         } else {
             None
@@ -107,6 +119,12 @@ impl Dialect for Toolmark {
 
 fn gate(top: &Checked<'_>, loading: &mut Loading<'_>) -> Gate {
     let Some(node) = top.get("gate") else { return Gate::default() };
+    if node.as_list().is_some() {
+        let problem = Problem::error("wrong-type", "gate is a map with a threshold, found a list");
+        let help = "gates of `toolmark check` stand under `check:`, in `gates:`";
+        loading.problems.push(problem.at(node.span).help(help));
+        return Gate::default();
+    }
     let Some(gate) = Checked::map(node, &["threshold"], "gate", loading) else {
         return Gate::default();
     };

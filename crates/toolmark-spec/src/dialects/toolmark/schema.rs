@@ -1,5 +1,6 @@
 //! The JSON Schema of the native spec.
 
+use super::schema_check;
 use crate::schema::{Placement, generator, grader_entry};
 use serde_json::{Map, Value, json};
 use toolmark_grade::Profile;
@@ -55,6 +56,8 @@ pub(super) fn schema() -> Value {
     definitions.insert("Graders".to_owned(), graders);
     definitions.insert("Expectation".to_owned(), expect);
     definitions.insert("Case".to_owned(), case);
+    definitions.insert("Check".to_owned(), schema_check::schema());
+    definitions.insert("Rules".to_owned(), schema_check::rules());
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "toolmark.yaml",
@@ -74,6 +77,7 @@ pub(super) fn schema() -> Value {
             "graders": {"$ref": "#/$defs/Graders"},
             "expect": {"$ref": "#/$defs/Expectation"},
             "dataset": {"type": "string"},
+            "check": {"$ref": "#/$defs/Check"},
             "cases": {
                 "anyOf": [
                     {"type": "string", "description": "A file with one case per line."},

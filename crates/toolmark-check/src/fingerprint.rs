@@ -1,0 +1,139 @@
+//! What a finding is recognised by in the next run, and which findings are
+//! alike.
+//!
+//! Neither may depend on where the call stands, on numbers that change from run
+//! to run (times, sizes, ids) or on where the project is checked out.
+
+use crate::finding::Finding;
+
+/// So much of a text tells findings apart.
+const LONGEST: usize = 600;
+
+/// FNV-1a, 64 bits, over parts with their lengths.
+#[must_use]
+pub fn of(parts: &[&str]) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut eat = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    for part in parts {
+        (part.len() as u64).to_le_bytes().into_iter().for_each(&mut eat);
+        part.bytes().for_each(&mut eat);
+    }
+    format!("{hash:016x}")
+}
+
+/// The fingerprint of a finding: names as they are, texts in their general form,
+/// paths from the working directory.
+pub(crate) fn of_finding(cwd: Option<&str>, names: &[&str], texts: &[&str]) -> String {
+    let cwd = cwd.map(|cwd| cwd.trim_end_matches('/')).filter(|cwd| cwd.len() > 1);
+    let below = cwd.map(|cwd| format!("{cwd}/"));
+    let general = |text: &&str| match &below {
+        Some(cwd) => normalised(&text.replace(cwd, "")),
+        None => normalised(text),
+    };
+    let texts: Vec<String> = texts.iter().map(general).collect();
+    let parts: Vec<&str> = names.iter().copied().chain(texts.iter().map(String::as_str)).collect();
+    of(&parts)
+}
+
+/// What like findings have in common: the rule, the tool and the message in its
+/// general form.
+#[must_use]
+pub fn cluster(finding: &Finding) -> String {
+    of(&[finding.code, &finding.tool, &normalised(&finding.message)])
+}
+
+/// A text in its general form: on one line, every number 0, and ids too.
+#[must_use]
+pub fn normalised(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text.trim();
+    while let Some(first) = rest.chars().next() {
+        if out.len() >= LONGEST {
+            break;
+        }
+        let end = |stop: fn(char) -> bool| rest.find(stop).unwrap_or(rest.len());
+        let len = if first.is_alphanumeric() {
+            end(|c| !c.is_alphanumeric())
+        } else if first.is_whitespace() {
+            end(|c| !c.is_whitespace())
+        } else {
+            first.len_utf8()
+        };
+        let (word, after) = rest.split_at(len);
+        rest = after;
+        if first.is_whitespace() {
+            out.push(' ');
+        } else if is_id(word) {
+            out.push('0');
+        } else {
+            general(word, &mut out);
+        }
+    }
+    out
+}
+
+/// Does it look like a hash or a part of a UUID?
+fn is_id(word: &str) -> bool {
+    word.len() >= 8
+        && word.bytes().all(|b| b.is_ascii_hexdigit())
+        && word.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// Every run of digits as one 0.
+fn general(word: &str, out: &mut String) {
+    let mut in_number = false;
+    for c in word.chars() {
+        let is_digit = c.is_ascii_digit();
+        if !is_digit {
+            out.push(c);
+        } else if !in_number {
+            out.push('0');
+        }
+        in_number = is_digit;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Checker, notation};
+
+    #[test]
+    fn numbers_and_ids_do_not_count() {
+        for (text, want) in [
+            ("read  again after 12 calls", "read again after 0 calls"),
+            ("line 4:17 of a.rs", "line 0:0 of a.rs"),
+            ("5f2c9e01ab at 3fa85f64-5717-4562", "0 at 0-0-0"),
+            ("deadbeef feed", "deadbeef feed"),
+            ("v2beta10\n", "v0beta0"),
+            ("日本 12", "日本 0"),
+        ] {
+            assert_eq!(normalised(text), want);
+        }
+        assert!(normalised(&"a ".repeat(10_000)).len() <= LONGEST + 1);
+    }
+
+    #[test]
+    fn parts_are_told_apart() {
+        assert_eq!(of(&["a", "b"]), of(&["a", "b"]));
+        assert_ne!(of(&["ab", ""]), of(&["a", "b"]));
+    }
+
+    #[test]
+    fn the_place_does_not_count_and_the_call_does() {
+        let found = |trace: &str| {
+            let checked = Checker::default().check(&notation::parse(trace).unwrap());
+            checked.findings[0].fingerprint.clone()
+        };
+        let read = |cwd: &str, file: &str| {
+            let line = format!("Read {{\"file_path\":\"{cwd}/{file}\"}} -> \"1\\tone\"\n");
+            format!("cwd: {cwd}\n{line}{line}")
+        };
+        assert_eq!(found(&read("/w", "a.rs")), found(&read("/home/x/checkout", "a.rs")));
+        assert_ne!(found(&read("/w", "a.rs")), found(&read("/w", "b.rs")));
+        let later = format!("cwd: /w\nGlob {{\"pattern\":\"*\"}} -> \"\"\n{}", {
+            read("/w", "a.rs").replace("cwd: /w\n", "")
+        });
+        assert_eq!(found(&read("/w", "a.rs")), found(&later));
+    }
+}

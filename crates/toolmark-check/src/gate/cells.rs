@@ -1,0 +1,148 @@
+//! What gates look at: every number of a scorecard under its full name, by tool
+//! and bucket. They are made from a scorecard, or read from an earlier report.
+
+use super::names;
+use crate::finding::Axis;
+use crate::scorecard::{Scorecard, Tally};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One number: a name, a tool, and a bucket of it where there are buckets.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cell {
+    /// The full name.
+    pub name: String,
+    /// The tool.
+    pub tool: String,
+    /// The bucket.
+    pub bucket: Option<String>,
+}
+
+/// The numbers of one or more sessions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cells(BTreeMap<Cell, Tally>);
+
+/// Which cells of a name are added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Chosen<'a> {
+    /// All tools where there is none.
+    pub(super) tool: Option<&'a str>,
+    /// All buckets where there is none.
+    pub(super) bucket: Option<&'a str>,
+}
+
+impl From<&Scorecard> for Cells {
+    fn from(card: &Scorecard) -> Self {
+        Self::of_part(card, card)
+    }
+}
+
+impl Cells {
+    /// The cells of one session of several whose card is `whole`. A measure with
+    /// the name of an axis says more than the share of calls without a finding:
+    /// where the whole has one, that share has no cell.
+    #[must_use]
+    pub fn of_part(part: &Scorecard, whole: &Scorecard) -> Self {
+        let mut cells = Self::default();
+        for (measure, tally) in &part.measures {
+            let (tool, bucket) = (measure.tool.clone(), measure.bucket.clone());
+            cells.add(Cell { name: names::full(measure), tool, bucket }, *tally);
+        }
+        let is_measured =
+            |axis: Axis| whole.measures.keys().any(|measure| names::full(measure) == axis.word());
+        for axis in Axis::ALL.iter().filter(|axis| !is_measured(**axis)) {
+            for (tool, of_tool) in &part.tools {
+                let cell = Cell { name: axis.word().into(), tool: tool.clone(), bucket: None };
+                cells.add(cell, of_tool.axis(*axis));
+            }
+        }
+        cells
+    }
+
+    /// Adds to a cell; nothing judged is no cell.
+    pub fn add(&mut self, cell: Cell, tally: Tally) {
+        if tally.of > 0 {
+            self.0.entry(cell).or_default().merge(tally);
+        }
+    }
+
+    /// Adds all cells of others.
+    pub fn merge(&mut self, other: &Self) {
+        for (cell, tally) in &other.0 {
+            self.add(cell.clone(), *tally);
+        }
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&Cell, Tally)> {
+        self.0.iter().map(|(cell, tally)| (cell, *tally))
+    }
+
+    fn named<'c>(&'c self, name: &'c str) -> impl Iterator<Item = (&'c Cell, Tally)> {
+        let first = Cell { name: name.to_owned(), tool: String::new(), bucket: None };
+        let of_name = self.0.range(first..).take_while(move |(cell, _)| cell.name == name);
+        of_name.map(|(cell, tally)| (cell, *tally))
+    }
+
+    /// The tools that have this number.
+    pub(super) fn tools(&self, name: &str) -> BTreeSet<String> {
+        self.named(name).map(|(cell, _)| cell.tool.clone()).collect()
+    }
+
+    /// The buckets it has, with their tools.
+    pub(super) fn buckets(&self, name: &str, tool: Option<&str>) -> BTreeSet<(String, String)> {
+        let of_tool = self.named(name).filter(|(cell, _)| tool.is_none_or(|t| cell.tool == t));
+        of_tool.filter_map(|(cell, _)| Some((cell.tool.clone(), cell.bucket.clone()?))).collect()
+    }
+
+    /// What the chosen cells come to together. A tool that has the number as a
+    /// whole and by bucket counts once.
+    pub(super) fn sum(&self, name: &str, chosen: Chosen<'_>) -> Tally {
+        let mut whole: BTreeMap<&str, Tally> = BTreeMap::new();
+        let mut parts: BTreeMap<&str, Tally> = BTreeMap::new();
+        for (cell, tally) in self.named(name) {
+            if chosen.tool.is_some_and(|tool| tool != cell.tool) {
+                continue;
+            }
+            match (chosen.bucket, cell.bucket.as_deref()) {
+                (Some(wanted), has) if has != Some(wanted) => {}
+                (None, None) => whole.entry(&cell.tool).or_default().merge(tally),
+                _ => parts.entry(&cell.tool).or_default().merge(tally),
+            }
+        }
+        parts.extend(whole);
+        parts.values().fold(Tally::default(), |mut sum, tally| {
+            sum.merge(*tally);
+            sum
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(name: &str, tool: &str, bucket: Option<&str>) -> Cell {
+        Cell { name: name.into(), tool: tool.into(), bucket: bucket.map(str::to_owned) }
+    }
+
+    #[test]
+    fn sums_count_every_call_once() {
+        let mut cells = Cells::default();
+        let tally = |of, points| Tally { of, points };
+        cells.add(cell("recovery", "Bash", None), tally(5, 3000));
+        cells.add(cell("recovery", "Bash", Some("127")), tally(2, 2000));
+        cells.add(cell("recovery", "Bash", Some("timeout")), tally(3, 1000));
+        cells.add(cell("recovery", "Edit", Some("ambiguous")), tally(1, 1000));
+        cells.add(cell("recovery.x", "Bash", None), tally(9, 9000));
+        cells.add(cell("recovery", "Read", None), Tally::default());
+        let sum = |tool, bucket| cells.sum("recovery", Chosen { tool, bucket }).of;
+        assert_eq!(sum(None, None), 6);
+        assert_eq!(sum(Some("Bash"), None), 5);
+        assert_eq!(sum(Some("Bash"), Some("127")), 2);
+        assert_eq!(sum(None, Some("127")), 2);
+        assert_eq!(sum(Some("Edit"), None), 1);
+        assert_eq!(sum(Some("Edit"), Some("127")), 0);
+        assert_eq!(cells.tools("recovery").len(), 2, "what was not judged is no cell");
+        assert_eq!(cells.buckets("recovery", None).len(), 3);
+    }
+}

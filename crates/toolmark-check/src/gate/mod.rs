@@ -1,0 +1,363 @@
+//! Gates: thresholds over the numbers of a scorecard.
+//!
+//! A gate is a line of text ([`parse`](Gate::from_str)) and gives a row for
+//! every tool or bucket it asks about. A number nobody could measure, or of too
+//! few calls, is unknown: it is no pass.
+
+mod cells;
+mod compare;
+mod names;
+mod parse;
+
+pub use cells::{Cell, Cells};
+pub use compare::{Compared, Earlier};
+pub use names::NAMES;
+pub use parse::GateError;
+
+use crate::scorecard::Tally;
+use cells::Chosen;
+use serde::Serialize;
+use std::fmt;
+use toolmark_grade::{Cause, Verdict};
+
+/// Shares within this of a threshold reach it: 4/5 is 0.8.
+const EPSILON: f64 = 1e-9;
+
+/// How a number is held against a threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    /// `>=`
+    AtLeast,
+    /// `>`
+    Above,
+    /// `==`
+    Equal,
+    /// `<=`
+    AtMost,
+    /// `<`
+    Below,
+}
+
+impl Op {
+    /// All of them.
+    pub const ALL: &[Self] = &[Self::AtLeast, Self::Above, Self::Equal, Self::AtMost, Self::Below];
+
+    /// As it is written.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::AtLeast => ">=",
+            Self::Above => ">",
+            Self::Equal => "==",
+            Self::AtMost => "<=",
+            Self::Below => "<",
+        }
+    }
+
+    fn holds(self, value: f64, threshold: f64) -> bool {
+        match self {
+            Self::AtLeast => value + EPSILON >= threshold,
+            Self::Above => value > threshold + EPSILON,
+            Self::Equal => (value - threshold).abs() <= EPSILON,
+            Self::AtMost => value <= threshold + EPSILON,
+            Self::Below => value + EPSILON < threshold,
+        }
+    }
+}
+
+/// What gets a row of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Per {
+    /// Nothing: all calls together.
+    All,
+    /// Every tool.
+    Tool,
+    /// Every bucket of every tool.
+    Bucket,
+}
+
+/// One threshold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gate {
+    /// The full name of the number.
+    pub name: String,
+    /// A tool, or a tool and a bucket behind a dot.
+    pub selector: Option<String>,
+    /// The comparison.
+    pub op: Op,
+    /// What it is held against.
+    pub threshold: f64,
+    /// What gets a row of its own.
+    pub per: Per,
+    /// With fewer calls the answer is unknown.
+    pub min_support: u64,
+    /// Does it ask nothing where there is no such number?
+    pub only_where_measured: bool,
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if let Some(selector) = &self.selector {
+            write!(f, "[{selector}]")?;
+        }
+        write!(f, " {} {}", self.op.word(), self.threshold)?;
+        f.write_str(match self.per {
+            Per::All => "",
+            Per::Tool => " per tool",
+            Per::Bucket => " per bucket",
+        })?;
+        if self.min_support > 1 {
+            write!(f, " min support {}", self.min_support)?;
+        }
+        Ok(())
+    }
+}
+
+/// The gates of somebody who has none of their own: what holds on every call is
+/// asked of every call, and a mean is asked of at least five.
+#[must_use]
+pub fn defaults() -> Vec<Gate> {
+    let gate = |name: &str, op, threshold, per, min_support| Gate {
+        name: name.to_owned(),
+        selector: None,
+        op,
+        threshold,
+        per,
+        min_support,
+        only_where_measured: false,
+    };
+    vec![
+        // Nothing but gold labels can say what the right tool was.
+        Gate { only_where_measured: true, ..gate("selection.f1", Op::AtLeast, 0.92, Per::Tool, 5) },
+        gate("arguments.valid", Op::Equal, 1.0, Per::Tool, 1),
+        gate("edit.minimal", Op::AtLeast, 0.85, Per::Tool, 5),
+        gate("irreversibility.aware", Op::Equal, 1.0, Per::Tool, 1),
+        gate("recovery", Op::AtLeast, 0.8, Per::Bucket, 5),
+    ]
+}
+
+/// What a gate says about one number.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GateRow {
+    /// The gate, as it is written.
+    pub gate: String,
+    /// The full name of the number.
+    pub measure: String,
+    /// The tool; all where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The bucket.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bucket: Option<String>,
+    /// The number, where something was judged.
+    pub value: Option<f64>,
+    /// Of how many.
+    pub n: u64,
+    /// Its 95 % interval.
+    pub interval: Option<(f64, f64)>,
+    /// The comparison.
+    pub op: &'static str,
+    /// What it is held against.
+    pub threshold: f64,
+    /// What came of it.
+    pub verdict: Verdict,
+    /// Why, in words.
+    pub reason: String,
+    /// Beside the run before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Compared>,
+}
+
+impl GateRow {
+    /// What it is about: `recovery[Bash.127]`.
+    #[must_use]
+    pub fn subject(&self) -> String {
+        match (&self.tool, &self.bucket) {
+            (Some(tool), Some(bucket)) => format!("{}[{tool}.{bucket}]", self.measure),
+            (Some(tool), None) => format!("{}[{tool}]", self.measure),
+            (None, Some(bucket)) => format!("{}[*.{bucket}]", self.measure),
+            (None, None) => self.measure.clone(),
+        }
+    }
+}
+
+/// All answers together: a failure decides, then what is unknown.
+#[must_use]
+pub fn verdict(rows: &[GateRow]) -> Verdict {
+    rows.iter().fold(Verdict::Pass, |sum, row| sum.and(row.verdict))
+}
+
+impl Gate {
+    /// The rows of this gate, in the order of tools and buckets.
+    #[must_use]
+    pub fn rows(&self, now: &Cells, earlier: Option<&Earlier<'_>>) -> Vec<GateRow> {
+        let subjects = self.subjects(now);
+        if subjects.is_empty() {
+            if self.only_where_measured {
+                return Vec::new();
+            }
+            let (tool, bucket) = self.split(now);
+            return vec![self.row(tool, bucket, now, earlier)];
+        }
+        let row = |(tool, bucket)| self.row(tool, bucket, now, earlier);
+        subjects.into_iter().map(row).collect()
+    }
+
+    /// The tools and buckets that get a row.
+    fn subjects(&self, now: &Cells) -> Vec<(Option<String>, Option<String>)> {
+        let (tool, bucket) = self.split(now);
+        match (self.per, &bucket) {
+            (Per::All, _) | (_, Some(_)) => vec![(tool, bucket)],
+            (Per::Tool, None) => {
+                let mut tools = now.tools(&self.name);
+                tools.retain(|name| tool.as_ref().is_none_or(|tool| tool == name));
+                tools.into_iter().map(|tool| (Some(tool), None)).collect()
+            }
+            (Per::Bucket, None) => {
+                let buckets = now.buckets(&self.name, tool.as_deref());
+                buckets.into_iter().map(|(tool, bucket)| (Some(tool), Some(bucket))).collect()
+            }
+        }
+    }
+
+    /// The tool and the bucket of the selector. Names of tools may have dots:
+    /// what is there decides, else the last dot.
+    fn split(&self, now: &Cells) -> (Option<String>, Option<String>) {
+        let Some(selector) = &self.selector else { return (None, None) };
+        let any = |name: &str| (name != "*").then(|| name.to_owned());
+        let tools = now.tools(&self.name);
+        if tools.contains(selector) {
+            return (any(selector), None);
+        }
+        let dots = || selector.rmatch_indices('.').map(|(at, _)| selector.split_at(at));
+        let known = dots().find(|(tool, _)| *tool == "*" || tools.contains(*tool));
+        match known.or_else(|| dots().next()) {
+            Some((tool, bucket)) => (any(tool), Some(bucket.trim_start_matches('.').to_owned())),
+            None => (any(selector), None),
+        }
+    }
+
+    fn row(
+        &self,
+        tool: Option<String>,
+        bucket: Option<String>,
+        now: &Cells,
+        earlier: Option<&Earlier<'_>>,
+    ) -> GateRow {
+        let chosen = Chosen { tool: tool.as_deref(), bucket: bucket.as_deref() };
+        let tally = now.sum(&self.name, chosen);
+        let (mut verdict, mut reason) = self.decide(tally);
+        let baseline = earlier.and_then(|earlier| earlier.compare(&self.name, chosen, tally));
+        let is_worse = match self.op {
+            Op::AtMost | Op::Below => Compared::is_higher,
+            _ => Compared::is_lower,
+        };
+        if let Some(compared) = baseline.as_ref().filter(|compared| is_worse(compared)) {
+            verdict = Verdict::Fail;
+            reason = format!("{reason}; a regression, {compared}");
+        }
+        GateRow {
+            gate: self.to_string(),
+            measure: self.name.clone(),
+            tool,
+            bucket,
+            value: tally.rate(),
+            n: tally.of,
+            interval: tally.interval(),
+            op: self.op.word(),
+            threshold: self.threshold,
+            verdict,
+            reason,
+            baseline,
+        }
+    }
+
+    fn decide(&self, tally: Tally) -> (Verdict, String) {
+        let unknown = Verdict::Unknown(Cause::MissingEvidence);
+        let Some(value) = tally.rate() else {
+            return (unknown, "nothing to judge".to_owned());
+        };
+        let holds = self.op.holds(value, self.threshold);
+        // One fault is enough to know that not all are right.
+        let is_proof = !holds && self.op == Op::Equal && self.threshold >= 1.0;
+        if tally.of < self.min_support && !is_proof {
+            let reason = format!("{} of the {} calls it takes to tell", tally.of, self.min_support);
+            return (unknown, reason);
+        }
+        let word = if holds { "holds" } else { "does not hold" };
+        (Verdict::of(holds), format!("{} {} {word}", self.op.word(), self.threshold))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells() -> Cells {
+        let mut cells = Cells::default();
+        for (name, tool, bucket, of, points) in [
+            ("recovery", "Bash", Some("127"), 10, 8000),
+            ("recovery", "Bash", Some("timeout"), 10, 7900),
+            ("recovery", "shop.buy", Some("timeout"), 2, 2000),
+            ("arguments.valid", "Edit", None, 4, 4000),
+            ("arguments.valid", "Read", None, 1, 0),
+        ] {
+            let bucket = bucket.map(str::to_owned);
+            cells.add(Cell { name: name.into(), tool: tool.into(), bucket }, Tally { of, points });
+        }
+        cells
+    }
+
+    fn answers(text: &str) -> Vec<(String, &'static str)> {
+        let gate: Gate = text.parse().unwrap();
+        gate.rows(&cells(), None).iter().map(|row| (row.subject(), row.verdict.word())).collect()
+    }
+
+    #[test]
+    fn rows_and_verdicts() {
+        let owned = |rows: &[(&str, &'static str)]| -> Vec<(String, &'static str)> {
+            rows.iter().map(|(subject, word)| ((*subject).to_owned(), *word)).collect()
+        };
+        for (text, want) in [
+            ("recovery[Bash.127] >= 0.8", &[("recovery[Bash.127]", "pass")][..]),
+            ("recovery[Bash.127] > 0.8", &[("recovery[Bash.127]", "fail")]),
+            ("recovery[Bash.126] >= 0.8", &[("recovery[Bash.126]", "unknown")]),
+            ("recovery[Bash] >= 0.8", &[("recovery[Bash]", "fail")]),
+            ("recovery[*.timeout] >= 0.8", &[("recovery[*.timeout]", "pass")]),
+            ("recovery[shop.buy] == 1", &[("recovery[shop.buy]", "pass")]),
+            ("recovery[shop.buy.timeout] == 1", &[("recovery[shop.buy.timeout]", "pass")]),
+            ("recovery[shop.buy] == 1 min support 3", &[("recovery[shop.buy]", "unknown")]),
+            // One fault proves that not all are right.
+            ("arguments.valid[Read] == 1 min support 3", &[("arguments.valid[Read]", "fail")]),
+            ("recovery >= 0.8", &[("recovery", "pass")]),
+            ("recovery >= 0.9", &[("recovery", "fail")]),
+            ("edit.minimal >= 0.85 per tool", &[("edit.minimal", "unknown")]),
+            ("edit.minimal[Edit] >= 0.85", &[("edit.minimal[Edit]", "unknown")]),
+            (
+                "arguments.valid == 1 per tool",
+                &[("arguments.valid[Edit]", "pass"), ("arguments.valid[Read]", "fail")],
+            ),
+            (
+                "recovery[Bash] >= 0.8 per bucket",
+                &[("recovery[Bash.127]", "pass"), ("recovery[Bash.timeout]", "fail")],
+            ),
+            ("recovery <= 0.9", &[("recovery", "pass")]),
+            ("recovery < 0.8", &[("recovery", "fail")]),
+        ] {
+            assert_eq!(answers(text), owned(want), "{text}");
+        }
+    }
+
+    #[test]
+    fn defaults_are_gates_as_anybody_would_write_them() {
+        for gate in defaults() {
+            let again: Gate = gate.to_string().parse().unwrap();
+            assert_eq!(again, Gate { only_where_measured: false, ..gate });
+        }
+        let rows: Vec<GateRow> = defaults().iter().flat_map(|g| g.rows(&cells(), None)).collect();
+        assert!(rows.iter().all(|row| row.measure != "selection.f1"), "there are no gold labels");
+        assert_eq!(verdict(&rows), Verdict::Fail);
+        assert_eq!(verdict(&[]), Verdict::Pass);
+    }
+}

@@ -1,0 +1,45 @@
+//! The numbers a gate can ask for, and the names they have there.
+//!
+//! A rule that measures something new adds its name here, in one line; a test
+//! holds the list against what the rules measure in their examples.
+
+use crate::scorecard::Measure;
+
+/// The full name, and what the number says.
+pub const NAMES: &[(&str, &str)] = &[
+    ("selection", "share of judged calls without a finding about the choice of tool"),
+    ("selection.f1", "F1 of the choice of tool against gold labels"),
+    ("arguments", "share of judged calls without a finding about their arguments"),
+    ("arguments.valid", "share of calls whose arguments fit the schema of the tool"),
+    ("edit.target", "share of edits whose text to replace is in the file as often as it must be"),
+    ("edit.minimal", "how little more than the change edits replace, from 0 to 1"),
+    ("irreversibility", "share of judged calls without a finding about what cannot be undone"),
+    ("irreversibility.aware", "how well destructive calls were announced, from 0 to 1"),
+    ("recovery", "share of failed calls the agent recovered from; by class of error"),
+];
+
+/// The name a gate has for a measure: its own, behind that of its axis where it
+/// has no dot.
+pub(super) fn full(measure: &Measure) -> String {
+    let (axis, name) = (measure.axis.word(), measure.name);
+    if name == axis || name.contains('.') { name.to_owned() } else { format!("{axis}.{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Checker, RULES, notation};
+
+    #[test]
+    fn every_measure_of_a_rule_has_a_name() {
+        for rule in RULES {
+            for example in rule.examples() {
+                let run = notation::parse(&example.trace).unwrap();
+                for measure in Checker::default().check(&run).scorecard.measures.keys() {
+                    let name = full(measure);
+                    assert!(NAMES.iter().any(|(n, _)| *n == name), "{}: add {name}", rule.code);
+                }
+            }
+        }
+    }
+}

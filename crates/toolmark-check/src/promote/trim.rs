@@ -1,0 +1,95 @@
+//! The part of a trajectory that shows a finding: the calls that prove it, what
+//! was said with them, and the user's words they answer.
+
+use crate::finding::Finding;
+use std::collections::{BTreeMap, BTreeSet};
+use toolmark_trace::{Event, EventKind, Stated, Step, Trajectory};
+
+/// A trajectory with only what `finding` points at.
+pub(super) fn trimmed(run: &Trajectory, finding: &Finding) -> Trajectory {
+    let indices = finding.evidence.iter().filter_map(|e| Some(e.call.as_ref()?.index));
+    let kept: BTreeSet<usize> = indices.filter(|index| *index < run.calls.len()).collect();
+    let numbers: BTreeMap<usize, u32> = (0..).zip(&kept).map(|(n, at)| (*at, n)).collect();
+    let steps: BTreeSet<u32> = kept.iter().filter_map(|at| run.calls.get(*at)?.step).collect();
+    let new_step: BTreeMap<u32, u32> = (0..).zip(&steps).map(|(n, at)| (*at, n)).collect();
+    let (events, turns) = events(run, finding, &numbers, &new_step);
+    let calls = kept.iter().filter_map(|at| run.calls.get(*at)).cloned().map(|mut call| {
+        call.step = call.step.and_then(|step| new_step.get(&step).copied());
+        call.spawned = None;
+        call
+    });
+    let calls: Vec<_> = calls.collect();
+    let step = |(at, n): (&u32, &u32)| -> Option<Step> {
+        let step = run.steps.get(*at as usize)?.clone();
+        Some(Step { turn: turns.get(n).copied().unwrap_or(0), ..step })
+    };
+    let names: BTreeSet<_> = calls.iter().map(|call| call.name.original.get()).collect();
+    let tools = run.tools.as_ref().map(|tools| {
+        tools.iter().filter(|tool| names.contains(&tool.name.get())).cloned().collect()
+    });
+    drop(names);
+    Trajectory {
+        format: run.format,
+        file: run.file.clone(),
+        id: run.id.clone(),
+        name: run.name.clone(),
+        agent: run.agent.clone(),
+        parent: None,
+        cwd: run.cwd.clone(),
+        started: run.started,
+        ended: run.ended,
+        user_turns: events.iter().filter(|event| event.starts_turn()).count() as u32,
+        events,
+        calls,
+        steps: new_step.iter().filter_map(step).collect(),
+        orphans: 0,
+        failed_orphans: 0,
+        repeated_results: 0,
+        usage: None,
+        cost: None,
+        tools,
+        children: Vec::new(),
+        outcome: None,
+        stated: Stated::default(),
+        fidelity: run.fidelity,
+    }
+}
+
+/// The events that are kept, and the turn of each step that is.
+fn events(
+    run: &Trajectory,
+    finding: &Finding,
+    numbers: &BTreeMap<usize, u32>,
+    new_step: &BTreeMap<u32, u32>,
+) -> (Vec<Event>, BTreeMap<u32, u32>) {
+    let places: Vec<_> = finding.evidence.iter().filter_map(|e| e.place.as_ref()).collect();
+    let is_proof = |event: &Event| !places.is_empty() && places.contains(&&event.at.location());
+    let (mut kept, mut turns) = (Vec::new(), BTreeMap::new());
+    let (mut asked, mut turn): (Option<&Event>, u32) = (None, 0);
+    for event in &run.events {
+        let step = event.step.and_then(|step| new_step.get(&step)).copied();
+        let kind = match &event.kind {
+            EventKind::User if event.starts_turn() => {
+                asked = Some(event);
+                continue;
+            }
+            EventKind::Call(at) => numbers.get(&(*at as usize)).map(|n| EventKind::Call(*n)),
+            EventKind::Result(at) => numbers.get(&(*at as usize)).map(|n| EventKind::Result(*n)),
+            kind @ (EventKind::Message | EventKind::Reasoning) if step.is_some() => {
+                Some(kind.clone())
+            }
+            kind => is_proof(event).then(|| kind.clone()),
+        };
+        let Some(kind) = kind else { continue };
+        // The user's words come along with the first thing that answers them.
+        if let Some(words) = asked.take() {
+            kept.push(Event { step: None, ..words.clone() });
+            turn += 1;
+        }
+        if let Some(step) = step {
+            turns.entry(step).or_insert(turn);
+        }
+        kept.push(Event { kind, step, ..event.clone() });
+    }
+    (kept, turns)
+}

@@ -1,0 +1,82 @@
+//! The `check:` part of a `toolmark.yaml`: the file that is named, or the one of
+//! the current directory.
+
+use crate::Stop;
+use crate::exit::Failure;
+use crate::grading::spec::print;
+use crate::human;
+use crate::printer::{Line, Printer, Verbosity, style};
+use std::io;
+use std::path::Path;
+use toolmark_check::config::{Config, read_config};
+use toolmark_grade::config::Problem;
+use toolmark_spec::{Source, parse};
+
+/// The file that is read where none is named.
+const USUAL: &str = "toolmark.yaml";
+
+/// Reads what was configured; nothing where there is no such file.
+pub(crate) fn open(named: Option<&Path>, printer: &mut Printer) -> Result<Config, Stop> {
+    let path = named.unwrap_or(Path::new(USUAL));
+    if named.is_none() && !path.is_file() {
+        return Ok(Config::default());
+    }
+    let source = match Source::open(path) {
+        Ok(source) => source,
+        Err(problem) => {
+            let message = format!("failed to read {}: {}", path.display(), problem.message);
+            return Err(Failure::usage(message).into());
+        }
+    };
+    let parsed = parse(&source);
+    let mut problems = parsed.problems;
+    let broken = problems.iter().filter(|problem| problem.is_error()).count();
+    let part = parsed.node.as_ref().and_then(|root| root.get("check"));
+    let Some(part) = part.filter(|part| !part.is_null()) else {
+        return without(named, broken, &source, &problems, printer);
+    };
+    let config = read_config(part, &mut problems);
+    print(printer, &source, &problems)?;
+    match problems.iter().filter(|problem| problem.is_error()).count() as u64 {
+        0 => Ok(config),
+        errors => {
+            let errors = human::things(errors, "error");
+            let message = format!("{} has {errors}, nothing was checked", path.display());
+            Err(Failure::usage(message).into())
+        }
+    }
+}
+
+/// Shows what is wrong with the part in a spec; how many errors there are.
+pub(crate) fn lint(source: &Source, printer: &mut Printer) -> io::Result<usize> {
+    let parsed = parse(source);
+    let part = parsed.node.as_ref().and_then(|root| root.get("check"));
+    // That it is no map, and what is no YAML, was said before.
+    let Some(part) = part.filter(|part| part.as_map().is_some()) else { return Ok(0) };
+    let mut problems = Vec::new();
+    let _ = read_config(part, &mut problems);
+    print(printer, source, &problems)?;
+    Ok(problems.iter().filter(|problem| problem.is_error()).count())
+}
+
+/// The file says nothing about checking: a mistake where it was named. A file
+/// that just lies there and is broken is mentioned.
+fn without(
+    named: Option<&Path>,
+    broken: usize,
+    source: &Source,
+    problems: &[Problem],
+    printer: &mut Printer,
+) -> Result<Config, Stop> {
+    if let Some(path) = named {
+        print(printer, source, problems)?;
+        let failure = Failure::usage(format!("{} has no check part", path.display()));
+        return Err(failure.hint("write gates, toolsets and rules under check:").into());
+    }
+    if broken > 0 && printer.verbosity > Verbosity::Quiet {
+        let words =
+            format!("{USUAL} was not used: it has {}", human::things(broken as u64, "error"));
+        printer.notice(&Line::of(style::DIM, &words))?;
+    }
+    Ok(Config::default())
+}
