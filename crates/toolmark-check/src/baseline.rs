@@ -143,11 +143,14 @@ impl Baseline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Checker, notation};
+    use crate::toolset::Toolsets;
+    use crate::{Checker, Confidence, notation, rule_by_code};
     use serde_json::json;
 
     fn found(trace: &str) -> Vec<Finding> {
-        Checker::default().check(&notation::parse(trace).unwrap()).findings
+        let rules = rule_by_code("S101").into_iter().collect();
+        let checker = Checker::new(rules, Confidence::Medium, Toolsets::default());
+        checker.check(&notation::parse(trace).unwrap()).findings
     }
 
     fn report(findings: &[Finding]) -> String {

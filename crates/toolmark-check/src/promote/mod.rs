@@ -136,7 +136,8 @@ fn condition(call: &SessionCall<'_>, axis: Axis) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Checker, notation};
+    use crate::toolset::Toolsets;
+    use crate::{Checker, Confidence, notation, rule_by_code};
 
     const TRACE: &str = "user: tidy up\n\
         Glob {\"pattern\":\"*\"} -> \"a.rs\"\n\
@@ -172,7 +173,9 @@ mod tests {
     #[test]
     fn one_of_a_kind_is_enough() {
         let run = notation::parse(TRACE).unwrap();
-        let mut findings = Checker::default().check(&run).findings;
+        let rules = ["S101", "A202"].into_iter().filter_map(rule_by_code).collect();
+        let checker = Checker::new(rules, Confidence::Medium, Toolsets::default());
+        let mut findings = checker.check(&run).findings;
         let count = |findings: &[Finding], alike, most| choose(findings, alike, most).len();
         assert_eq!(findings.len(), 3);
         assert_eq!(count(&findings, Alike::Code, None), 2);
