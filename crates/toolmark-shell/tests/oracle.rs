@@ -108,6 +108,7 @@ fn compare(parser: &mut Parser, texts: &[String]) -> usize {
     compared
 }
 
+#[allow(clippy::unwrap_used, reason = "a helper of tests")]
 fn parser() -> Parser {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).unwrap();
