@@ -151,6 +151,32 @@ const STARTS: [u64; 1024] = {
     starts
 };
 
+/// The pairs of bytes the second and third of a vendor's prefix may be, one bit
+/// each: with both pairs right, few words are left that are no tokens.
+const GOES_ON: [u64; 1024] = {
+    let mut pairs = [0; 1024];
+    let mut at = 0;
+    while at < SHAPES.len() {
+        let bytes = SHAPES[at].prefix.as_bytes();
+        let mut third = 0;
+        while third < 256 {
+            // A prefix of two bytes says nothing about the third.
+            if bytes.len() < 3 || bytes[2] as usize == third {
+                let pair = (bytes[1] as usize) << 8 | third;
+                pairs[pair >> 6] |= 1 << (pair & 63);
+            }
+            third += 1;
+        }
+        at += 1;
+    }
+    pairs
+};
+
+fn is_in(pairs: &[u64; 1024], first: u8, second: u8) -> bool {
+    let key = usize::from(first) << 8 | usize::from(second);
+    pairs[key >> 6] >> (key & 63) & 1 == 1
+}
+
 /// The secrets of a text, in order; no more than `most`.
 #[must_use]
 pub fn secrets(text: &str, most: usize) -> Vec<Secret> {
@@ -159,8 +185,7 @@ pub fn secrets(text: &str, most: usize) -> Vec<Secret> {
     let mut from = 0;
     for (at, pair) in bytes.windows(2).enumerate() {
         let &[first, second] = pair else { continue };
-        let key = usize::from(first) << 8 | usize::from(second);
-        if STARTS.get(key >> 6).is_none_or(|word| word >> (key & 63) & 1 == 0) || at < from {
+        if !is_in(&STARTS, first, second) || at < from {
             continue;
         }
         let secret = match pair {
@@ -198,6 +223,10 @@ fn run(bytes: &[u8], at: usize, of: Of, most: usize) -> usize {
 
 fn token(bytes: &[u8], at: usize) -> Option<Secret> {
     let rest = bytes.get(at..)?;
+    let [_, second, third, ..] = rest else { return None };
+    if !is_in(&GOES_ON, *second, *third) {
+        return None;
+    }
     let shape = SHAPES.iter().find(|shape| {
         rest.starts_with(shape.prefix.as_bytes()) && {
             let length = run(bytes, at + shape.prefix.len(), shape.of, shape.most);
