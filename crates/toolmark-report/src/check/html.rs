@@ -124,7 +124,11 @@ fn cell(tally: Tally) -> Markup {
     html! {
         td class="num" title=(gates::cell(tally)) {
             span class=(class) { (rate) }
-            @if tally.of > 0 { span class="dim" { " of " (tally.of) } }
+            @if let Some((low, high)) = tally.interval() {
+                span class="dim" {
+                    " " (gates::percent(low)) "–" (gates::percent(high)) " of " (tally.of)
+                }
+            }
         }
     }
 }

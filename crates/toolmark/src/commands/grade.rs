@@ -419,7 +419,8 @@ fn notes(plan: &Plan, unpaired: &[(String, Unpaired)], foreign: u64) -> Vec<Stri
         }
     }
     if foreign > 0 {
-        notes.push(format!("passed over {} that are no traces", human::things(foreign, "file")));
+        let what = if foreign == 1 { "that is no trace" } else { "that are no traces" };
+        notes.push(format!("passed over {} {what}", human::things(foreign, "file")));
     }
     notes
 }
