@@ -18,6 +18,7 @@ mod inputs;
 mod printer;
 mod progress;
 mod redact;
+mod report_file;
 mod sessions;
 mod table;
 mod timeline;

@@ -162,14 +162,12 @@ fn push(run: &mut Run<'_, '_>, args: &[Arg]) {
     // `--force` means force; only the words with more to them are a lease.
     let mut force = false;
     let mut lease = false;
-    let mut unsafe_lease = false;
     for given in &parsed.options {
         match given.name {
             "no-force" => force = false,
             "no-force-with-lease" => lease = false,
-            "force-with-lease" if given.long => lease = true,
+            name if given.long && name.starts_with("force-with-lease") => lease = true,
             "force-if-includes" => {}
-            name if given.long && name.starts_with("force-with-lease-") => unsafe_lease = true,
             name if given.long && name.len() > 3 && "force".starts_with(name) => force = true,
             "f" if !given.long => force = true,
             _ => {}
@@ -180,7 +178,7 @@ fn push(run: &mut Run<'_, '_>, args: &[Arg]) {
     let colon = refspecs.clone().any(|word| word.starts_with(':') && word.len() > 1);
     let deletes =
         parsed.has("d", "delete") || colon || parsed.exact("prune") || parsed.has("", "prune");
-    if force || plus || unsafe_lease {
+    if force || plus {
         run.effect(
             Kind::RewriteHistory,
             &target,

@@ -15,6 +15,7 @@ use crate::human;
 use crate::inputs::{Input, expand};
 use crate::printer::{Line, Printer, Verbosity, style};
 use crate::progress::Progress;
+use crate::report_file;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use rayon::prelude::*;
@@ -163,14 +164,7 @@ fn format_word() -> impl TypedValueParser<Value = &'static str> {
 }
 
 fn report_file(text: &str) -> Result<(&'static str, PathBuf), String> {
-    let (id, file) = text.split_once('=').ok_or("write FORMAT=FILE, such as sarif=check.sarif")?;
-    let ids: Vec<&str> = CHECK_FORMATS.iter().map(|format| format.id).collect();
-    let format = check_format_by_id(id)
-        .ok_or_else(|| format!("there is no report {id}; there are {}", ids.join(", ")))?;
-    if file.is_empty() {
-        return Err("the name of the file is missing".to_owned());
-    }
-    Ok((format.id, PathBuf::from(file)))
+    report_file::parse(text, CHECK_FORMATS.iter().map(|format| format.id), "sarif=check.sarif")
 }
 
 fn confidence() -> impl TypedValueParser<Value = Confidence> {

@@ -9,6 +9,7 @@ use crate::human;
 use crate::inputs::{Input, expand};
 use crate::printer::{Line, Printer, Verbosity, style};
 use crate::progress::Progress;
+use crate::report_file;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ use std::time::Instant;
 use toolmark_grade::{
     Environment, Grading, Plan, Profile, RunResult, Selection, Unpaired, Verdict,
 };
-use toolmark_report::{FORMATS, Options as ReportOptions, ReportError, ReportFormat};
+use toolmark_report::{FORMATS, Options as ReportOptions, ReportError, format_by_id};
 use toolmark_spec::LoadOptions;
 
 const EXAMPLES: &str = "\
@@ -103,24 +104,13 @@ pub(crate) struct Grade {
     reading: ReadingArgs,
 }
 
-fn report_by_id(id: &str) -> Option<&'static ReportFormat> {
-    FORMATS.iter().find(|report| report.id == id)
-}
-
 fn report_id() -> impl TypedValueParser<Value = &'static str> {
     PossibleValuesParser::new(FORMATS.iter().map(|report| report.id))
-        .map(|id| report_by_id(&id).map_or("", |report| report.id))
+        .map(|id| format_by_id(&id).map_or("", |report| report.id))
 }
 
 fn report_file(text: &str) -> Result<(&'static str, PathBuf), String> {
-    let (id, file) = text.split_once('=').ok_or("write FORMAT=FILE, such as junit=results.xml")?;
-    let ids: Vec<&str> = FORMATS.iter().map(|report| report.id).collect();
-    let report = report_by_id(id)
-        .ok_or_else(|| format!("there is no report {id}; there are {}", ids.join(", ")))?;
-    if file.is_empty() {
-        return Err("the name of the file is missing".to_owned());
-    }
-    Ok((report.id, PathBuf::from(file)))
+    report_file::parse(text, FORMATS.iter().map(|report| report.id), "junit=results.xml")
 }
 
 fn profile() -> impl TypedValueParser<Value = Profile> {
@@ -370,7 +360,7 @@ fn written(
     out: &mut dyn Write,
 ) -> Result<(), Stop> {
     let report =
-        report_by_id(id).ok_or_else(|| Failure::usage(format!("there is no report {id}")))?;
+        format_by_id(id).ok_or_else(|| Failure::usage(format!("there is no report {id}")))?;
     (report.write)(result, options, out).map_err(|error| match error {
         ReportError::Write(error) => error.into(),
         error => Failure::usage(format!("failed to write the {id} report: {error}")).into(),
