@@ -34,6 +34,7 @@ mod finding;
 pub mod fingerprint;
 pub mod gate;
 pub mod gold;
+pub mod judging;
 mod masked;
 pub mod notation;
 mod offered;

@@ -1,5 +1,5 @@
 //! Writes to files: what it means where, for redirections and for the tools
-//! that write files without a shell.
+//! that write or show files without a shell.
 
 use crate::context::{Context, Judgement};
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
@@ -181,6 +181,25 @@ pub fn judge_write(path: &str, context: &Context<'_>) -> Judgement {
             reversibility,
             certainty,
             why,
+        );
+    }
+    judge.finish()
+}
+
+/// Judges a tool that shows one file.
+pub fn judge_read(path: &str, context: &Context<'_>) -> Judgement {
+    let mut judge = Judge::new(context);
+    if secrecy(path) == Some(Secrecy::Secret) {
+        let place = judge.place(path);
+        judge.push(
+            &Call::default(),
+            "read",
+            Kind::ReadSecret,
+            &place.shown,
+            place.scope,
+            Reversibility::R3,
+            Certainty::Proven,
+            "reads a secret",
         );
     }
     judge.finish()

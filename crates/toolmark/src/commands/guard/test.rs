@@ -1,10 +1,10 @@
-//! `toolmark guard`: what a shell command would do, before it is run.
+//! `toolmark guard test`: what a command would do, without running it.
 
 use crate::Stop;
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fs::File;
@@ -13,10 +13,6 @@ use std::path::PathBuf;
 use toolmark_shell::{Context, Decision, Judgement, judge};
 
 const EXAMPLES: &str = "\
-Examples:
-  toolmark guard test 'rm -rf build'";
-
-const TEST_EXAMPLES: &str = "\
 Examples:
   toolmark guard test 'rm -rf build'                        one command
   toolmark guard test 'rm -rf build' --cwd ~                the same somewhere else
@@ -28,23 +24,10 @@ Exit codes:
   2  the command line makes no sense
   3  ask; with --batch: a row could not be read";
 
-/// Say what a shell command would do, before it is run
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Guard {
-    #[command(subcommand)]
-    command: Asked,
-}
-
-#[derive(Debug, Subcommand)]
-enum Asked {
-    Test(Test),
-}
-
 /// Judge commands without running them
 #[derive(Debug, Args)]
-#[command(after_help = TEST_EXAMPLES)]
-struct Test {
+#[command(after_help = EXAMPLES)]
+pub(super) struct Test {
     /// The command
     #[arg(value_name = "COMMAND", required_unless_present = "batch")]
     command: Option<String>,
@@ -74,16 +57,8 @@ struct Answer<'a> {
     judgement: &'a Judgement,
 }
 
-impl Guard {
-    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        match self.command {
-            Asked::Test(test) => test.run(printer),
-        }
-    }
-}
-
 impl Test {
-    fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         if let Some(path) = &self.batch {
             return self.batch(path, printer);
         }
