@@ -2,10 +2,13 @@
 //! in. `toolmark check` asks it about recorded calls and the guard about calls
 //! that are about to run, so that both say the same about the same call.
 
+mod addresses;
+
 use crate::path::resolve;
 use crate::toolset::{Tool, ToolRole};
 use serde_json::Value;
 use std::borrow::Cow;
+pub(crate) use addresses::is_suspicious_address;
 use toolmark_shell::{Context, Judgement, judge, judge_read, judge_write};
 
 /// The arguments of a call.
@@ -99,7 +102,21 @@ impl<'a> Judged<'a> {
         let home = base.home.or_else(|| self.cwd.and_then(home_of));
         let context = Context { cwd, roots, home, ..*base };
         match self.role() {
-            ToolRole::RunsShell => Some(judge(&self.command()?, &context)),
+            ToolRole::RunsShell => {
+                let command = self.command()?;
+                let mut judgement = judge(&command, &context);
+                if let Some(effect) = addresses::in_commands(&command, &judgement.commands) {
+                    judgement.add(effect);
+                }
+                Some(judgement)
+            }
+            ToolRole::FetchesWeb => {
+                let mut judgement = Judgement::default();
+                if let Some(effect) = addresses::in_arguments(self.args.json()?) {
+                    judgement.add(effect);
+                }
+                Some(judgement)
+            }
             ToolRole::Writes | ToolRole::Edits => Some(judge_write(&self.path()?, &context)),
             ToolRole::Reads => Some(judge_read(&self.path()?, &context)),
             ToolRole::Patches => {

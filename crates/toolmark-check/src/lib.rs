@@ -35,7 +35,7 @@ pub mod fingerprint;
 pub mod gate;
 pub mod gold;
 pub mod judging;
-mod masked;
+pub mod masked;
 pub mod notation;
 mod offered;
 pub mod patch;

@@ -1,6 +1,7 @@
 //! The guard: what a call would do, held against the policy.
 
-use crate::event::Event;
+use crate::after::look_back;
+use crate::event::{Event, Moment};
 use crate::policy::Policy;
 use crate::verdict::Verdict;
 use toolmark_check::judging::Judged;
@@ -28,13 +29,19 @@ impl Guard {
         &self.policy
     }
 
-    /// Decides about a call that is about to run.
+    /// Decides about a call that is about to run, and looks back at one that has.
     #[must_use]
     pub fn decide(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
         let tool = self.tool(event);
         let judged = Judged { tool, args: event.args.as_arguments(), cwd: event.cwd.as_deref() };
-        let judgement = judged.judge(&Context { facts, ..Context::default() });
-        self.policy.decide(event, judgement)
+        match event.moment {
+            Moment::Before | Moment::Permission => {
+                let judgement = judged.judge(&Context { facts, ..Context::default() });
+                self.policy.decide(event, judgement)
+            }
+            Moment::After => look_back(event, &judged),
+            Moment::Other => Verdict::allow(),
+        }
     }
 
     /// What is known about the tool of a call.

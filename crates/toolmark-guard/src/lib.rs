@@ -22,7 +22,9 @@
 
 #![forbid(unsafe_code)]
 
+mod after;
 mod event;
+pub mod facts;
 mod guard;
 pub mod hosts;
 pub mod policy;

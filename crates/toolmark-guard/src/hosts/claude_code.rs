@@ -4,7 +4,7 @@
 //! own permission prompts, unless the policy approves of it explicitly. Exit
 //! code 0 always: any other code but 2 would let the call pass.
 
-use super::{Answer, Host, Shape};
+use super::{Answer, Host, Shape, response};
 use crate::event::{Args, Event, Fault, Moment};
 use crate::verdict::Verdict;
 use serde::Deserialize;
@@ -72,7 +72,7 @@ impl Host for ClaudeCode {
             agent: payload.agent_type,
             call_id: payload.tool_use_id,
             args: payload.tool_input.map_or(Args::None, Args::Json),
-            result: payload.error.or_else(|| payload.tool_response.map(super::response_text)),
+            result: payload.error.or_else(|| payload.tool_response.map(response::text)),
             failed,
             name: payload.hook_event_name,
             ..Event::new(moment, self.id(), tool)

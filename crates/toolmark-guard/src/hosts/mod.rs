@@ -3,6 +3,7 @@
 
 mod claude_code;
 mod plain;
+mod response;
 
 use crate::event::{Event, Fault};
 use crate::verdict::Verdict;
@@ -76,27 +77,4 @@ pub struct Shape {
     pub transcript_path: Option<serde::de::IgnoredAny>,
     /// The tool.
     pub tool_name: Option<serde::de::IgnoredAny>,
-}
-
-/// So much of what came back is looked at.
-const SCANNED: usize = 1 << 20;
-
-/// The text of what a tool answered: a JSON string decoded, anything else as it
-/// is written, and no more than is looked at.
-pub(crate) fn response_text(response: &serde_json::value::RawValue) -> std::borrow::Cow<'_, str> {
-    let raw = response.get();
-    if raw.starts_with('"')
-        && let Ok(text) = serde_json::from_str::<String>(raw)
-    {
-        return head(&text).to_owned().into();
-    }
-    head(raw).into()
-}
-
-fn head(text: &str) -> &str {
-    let mut end = text.len().min(SCANNED);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }

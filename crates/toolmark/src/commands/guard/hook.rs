@@ -3,20 +3,27 @@
 //! Agents run it before every call, so it answers before the command line is
 //! even parsed where that is possible ([`at_once`]). Whatever goes wrong, the
 //! answer says so: a fault of ours neither blocks work nor lets a call pass
-//! unseen.
+//! unseen. The work is done beside the main thread, which answers in its place
+//! when it takes too long or falls over.
 
 use crate::exit::Exit;
 use clap::Args;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+use toolmark_guard::facts::Disk;
 use toolmark_guard::hosts::{self, Answer, Host};
-use toolmark_guard::{Event, Fault, Guard, Moment, Verdict};
-use toolmark_shell::Decision;
+use toolmark_guard::{Fault, Guard, Verdict};
+use toolmark_shell::{Decision, Facts};
+
+/// The work takes a millisecond; what takes so long is stuck.
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How the hook is asked.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, Clone, Args)]
 pub(super) struct Hook {
     /// The host that asks; without it, known by the payload
     #[arg(long, value_name = "HOST")]
@@ -45,47 +52,74 @@ impl Hook {
     }
 
     /// Reads, decides, answers; the exit code.
-    fn answer(&self) -> u8 {
-        let payload = read_payload();
-        let seen = payload.as_deref().unwrap_or_default();
-        let (host, unknown) = match self.host.as_deref() {
-            None => (hosts::detect(seen), None),
-            Some(id) => match hosts::by_id(id) {
-                Some(host) => (host, None),
-                None => (hosts::detect(seen), Some(format!("there is no host `{id}`"))),
-            },
-        };
-        let answer = match (&payload, unknown) {
-            (_, Some(words)) => fault(host, &Fault::new(words)),
-            (Err(error), None) => {
-                fault(host, &Fault::new(format!("failed to read the payload: {error}")))
-            }
-            (Ok(payload), None) => catch_unwind(AssertUnwindSafe(|| decided(host, payload)))
-                .unwrap_or_else(|_| fault(host, &Fault::new("the guard itself failed"))),
+    fn answer(self) -> u8 {
+        let (done, answers) = mpsc::channel();
+        let hook = self.clone();
+        let worker = thread::Builder::new().spawn(move || {
+            // Nobody is left to hear a failure to send.
+            let _ = done.send(hook.worked_out());
+        });
+        let answer = match worker {
+            Err(error) => self.fault(&Fault::new(format!("failed to start: {error}"))),
+            Ok(_) => answers.recv_timeout(TIMEOUT).unwrap_or_else(|error| {
+                self.fault(&Fault::new(match error {
+                    RecvTimeoutError::Timeout => "no decision in time",
+                    RecvTimeoutError::Disconnected => "the guard itself failed",
+                }))
+            }),
         };
         say(&answer)
     }
+
+    fn worked_out(&self) -> Answer {
+        let mut payload = Vec::new();
+        if let Err(error) = io::stdin().lock().read_to_end(&mut payload) {
+            return self.fault(&Fault::new(format!("failed to read the payload: {error}")));
+        }
+        let host = match self.named() {
+            Named::Known(host) => host,
+            Named::Not => hosts::detect(&payload),
+            Named::Unknown(fault) => return refused(hosts::detect(&payload), &fault),
+        };
+        decided(host, &payload)
+    }
+
+    fn named(&self) -> Named {
+        match self.host.as_deref().map(|id| (id, hosts::by_id(id))) {
+            None => Named::Not,
+            Some((_, Some(host))) => Named::Known(host),
+            Some((id, None)) => Named::Unknown(Fault::new(format!("there is no host `{id}`"))),
+        }
+    }
+
+    /// The answer where the payload is not known.
+    fn fault(&self, fault: &Fault) -> Answer {
+        match self.named() {
+            Named::Known(host) => refused(host, fault),
+            Named::Not | Named::Unknown(_) => refused(hosts::detect(b""), fault),
+        }
+    }
 }
 
-fn read_payload() -> io::Result<Vec<u8>> {
-    let mut payload = Vec::new();
-    io::stdin().lock().read_to_end(&mut payload)?;
-    Ok(payload)
+/// The host of the command line.
+enum Named {
+    Not,
+    Known(&'static dyn Host),
+    Unknown(Fault),
 }
 
 fn decided(host: &dyn Host, payload: &[u8]) -> Answer {
-    let event: Event<'_> = match host.read(payload) {
+    let event = match host.read(payload) {
         Ok(event) => event,
-        Err(error) => return fault(host, &error),
+        Err(fault) => return refused(host, &fault),
     };
-    let verdict = match event.moment {
-        Moment::Before | Moment::Permission => Guard::default().decide(&event, None),
-        Moment::After | Moment::Other => Verdict::allow(),
-    };
+    let disk = event.cwd.as_deref().and_then(Disk::at);
+    let facts = disk.as_ref().map(|disk| disk as &dyn Facts);
+    let verdict = Guard::default().decide(&event, facts);
     host.answer(Some(&event), &verdict)
 }
 
-fn fault(host: &dyn Host, fault: &Fault) -> Answer {
+fn refused(host: &dyn Host, fault: &Fault) -> Answer {
     host.answer(None, &Verdict::new(Decision::Ask, "error", fault.to_string()))
 }
 
