@@ -6,9 +6,9 @@ mod addresses;
 
 use crate::path::resolve;
 use crate::toolset::{Tool, ToolRole};
+pub(crate) use addresses::is_suspicious_address;
 use serde_json::Value;
 use std::borrow::Cow;
-pub(crate) use addresses::is_suspicious_address;
 use toolmark_shell::{Context, Judgement, judge, judge_read, judge_write};
 
 /// The arguments of a call.

@@ -27,6 +27,7 @@ mod call_key;
 mod checker;
 mod claims;
 pub mod config;
+mod decisions;
 mod diff;
 pub mod error_class;
 pub mod files;
@@ -54,6 +55,7 @@ pub mod shell;
 pub mod toolset;
 
 pub use checker::{Checked, Checker, SessionCard};
+pub use decisions::{Decisions, Stop};
 pub use finding::{Axis, Confidence, Finding, Severity};
 pub use report::{Draft, Report};
 pub use rule::{Example, Expectation, Rule};

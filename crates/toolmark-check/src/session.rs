@@ -459,8 +459,13 @@ impl<'a> Session<'a> {
         text: impl Into<String>,
         call: &SessionCall<'_>,
     ) -> Evidence {
-        let place = self.place(&call.call.at);
-        Evidence::call(role, text, CallRef::new(call.index, call.call, Some(place)))
+        Evidence::call(role, text, self.call_ref(call))
+    }
+
+    /// A pointer to a call.
+    #[must_use]
+    pub fn call_ref(&self, call: &SessionCall<'_>) -> CallRef {
+        CallRef::new(call.index, call.call, Some(self.place(&call.call.at)))
     }
 
     /// Evidence about a call, with the words of its result.

@@ -28,7 +28,8 @@ pub(crate) fn look_back(event: &Event<'_>, judged: &Judged<'_>) -> Verdict {
         let found = secrets(result, MOST);
         if !found.is_empty() {
             rules.push("secret-in-output");
-            let named = found.iter().map(|secret| format!("{} {}", secret.what, secret.masked(result)));
+            let named =
+                found.iter().map(|secret| format!("{} {}", secret.what, secret.masked(result)));
             let named = named.collect::<Vec<_>>().join(", ");
             words.push(format!(
                 "the output shows a secret ({named}): do not repeat it, store it or send it, \

@@ -35,13 +35,27 @@ impl Guard {
         let tool = self.tool(event);
         let judged = Judged { tool, args: event.args.as_arguments(), cwd: event.cwd.as_deref() };
         match event.moment {
-            Moment::Before | Moment::Permission => {
-                let judgement = judged.judge(&Context { facts, ..Context::default() });
-                self.policy.decide(event, judgement)
-            }
+            Moment::Before | Moment::Permission => self.verdict(event, &judged, facts),
             Moment::After => look_back(event, &judged),
             Moment::Other => Verdict::allow(),
         }
+    }
+
+    /// The verdict about a call whose tool is known.
+    pub(crate) fn verdict(
+        &self,
+        event: &Event<'_>,
+        judged: &Judged<'_>,
+        facts: Option<&dyn Facts>,
+    ) -> Verdict {
+        let judgement = judged.judge(&Context { facts, ..Context::default() });
+        self.policy.decide(event, judgement)
+    }
+
+    /// Toolsets of the user's own.
+    #[must_use]
+    pub fn toolsets(&self) -> &Toolsets {
+        &self.toolsets
     }
 
     /// What is known about the tool of a call.

@@ -28,6 +28,7 @@ pub mod facts;
 mod guard;
 pub mod hosts;
 pub mod policy;
+pub mod replay;
 mod verdict;
 
 pub use event::{Args, Event, Fault, Moment};

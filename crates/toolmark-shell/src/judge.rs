@@ -1,7 +1,7 @@
 //! The judge: walks a script in the order it would run, follows the working
 //! directory, variables and pipes, and collects effects.
 
-use crate::context::{Command, Context, Judgement, HARMLESS};
+use crate::context::{Command, Context, HARMLESS, Judgement};
 use crate::decision::{Decision, decide, of_effect};
 use crate::effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 use crate::expand::{Arg, Value, Variables, expand};

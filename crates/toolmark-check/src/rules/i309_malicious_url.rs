@@ -41,9 +41,9 @@
 //! ```
 
 use crate::finding::{Axis, Confidence, Severity};
+use crate::judging::is_suspicious_address;
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
-use crate::judging::is_suspicious_address;
 use crate::session::Session;
 use crate::toolset::ToolRole;
 
@@ -66,7 +66,8 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         }
         let Some(judgement) = call.judgement() else { continue };
         report.judged(call);
-        if let Some(effect) = judgement.effects.iter().find(|effect| is_suspicious_address(effect)) {
+        if let Some(effect) = judgement.effects.iter().find(|effect| is_suspicious_address(effect))
+        {
             report.find(Draft::new(call, format!("{}: {}", effect.target, effect.why)));
         }
     }

@@ -1,12 +1,14 @@
 //! `toolmark guard`: decides about calls before they run.
 
 mod hook;
+mod replay;
 mod test;
 
 use crate::Stop;
 use crate::exit::Exit;
-use crate::printer::Printer;
+use crate::printer::{Printer, style};
 use clap::{Args, Subcommand};
+use toolmark_shell::Decision;
 
 pub(crate) use hook::at_once;
 
@@ -14,7 +16,8 @@ const EXAMPLES: &str = "\
 Examples:
   toolmark guard < payload.json              answer the hook of an agent
   toolmark guard --host codex < payload.json the same, for a host that is named
-  toolmark guard test 'rm -rf build'         what would be said about a command";
+  toolmark guard test 'rm -rf build'         what would be said about a command
+  toolmark guard replay --since 30d          what would have been said last month";
 
 /// Decide about tool calls before they run
 ///
@@ -32,6 +35,7 @@ pub(crate) struct Guard {
 #[derive(Debug, Subcommand)]
 enum Asked {
     Test(test::Test),
+    Replay(replay::Replay),
 }
 
 impl Guard {
@@ -39,6 +43,15 @@ impl Guard {
         match self.command {
             None => Ok(self.hook.run()),
             Some(Asked::Test(test)) => test.run(printer),
+            Some(Asked::Replay(replay)) => replay.run(printer),
         }
+    }
+}
+
+fn tone(decision: Decision) -> anstyle::Style {
+    match decision {
+        Decision::Allow => style::GOOD,
+        Decision::Ask => style::WARN,
+        Decision::Deny => style::BAD,
     }
 }

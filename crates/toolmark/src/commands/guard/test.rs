@@ -1,41 +1,57 @@
-//! `toolmark guard test`: what a command would do, without running it.
+//! `toolmark guard test`: what would be said about a call, without running it.
 
+use super::tone;
 use crate::Stop;
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
-use std::path::PathBuf;
-use toolmark_shell::{Context, Decision, Judgement, judge};
+use std::path::{Path, PathBuf};
+use toolmark_guard::facts::Disk;
+use toolmark_guard::{Args as CallArgs, Event, Guard, Moment, Verdict};
+use toolmark_shell::{Decision, Facts};
+
+/// The host and the tool by which a bare command is meant.
+const SHELL: (&str, &str) = ("claude-code", "Bash");
 
 const EXAMPLES: &str = "\
 Examples:
   toolmark guard test 'rm -rf build'                        one command
   toolmark guard test 'rm -rf build' --cwd ~                the same somewhere else
-  toolmark guard test --batch commands.jsonl --format jsonl one row per command
+  toolmark guard test --tool Read --args '{\"file_path\":\".env\"}'
+  toolmark guard test --batch commands.jsonl --format jsonl one row per call
 
 Exit codes:
   0  allow; with --batch: every row was read
   1  deny
-  2  the command line makes no sense
+  2  the command line or the policy makes no sense
   3  ask; with --batch: a row could not be read";
 
-/// Judge commands without running them
+/// Say what would be decided about a call, without running it
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Test {
     /// The command
-    #[arg(value_name = "COMMAND", required_unless_present = "batch")]
+    #[arg(value_name = "COMMAND", required_unless_present_any = ["batch", "tool"])]
     command: Option<String>,
+    /// A call of this tool instead of a command
+    #[arg(long, value_name = "NAME", conflicts_with = "command")]
+    tool: Option<String>,
+    /// The arguments of the tool, as JSON
+    #[arg(long, value_name = "JSON", requires = "tool")]
+    args: Option<String>,
+    /// The host whose tools are meant
+    #[arg(long, value_name = "HOST")]
+    host: Option<String>,
     /// The directory it would run in; without it, the root of some git work tree
     #[arg(long, value_name = "DIR")]
     cwd: Option<String>,
-    /// Judge the `command` of every row of this file of JSON lines
-    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    /// Decide about the `command`, or the `tool` and `args`, of every row of this file of JSON lines
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "tool"])]
     batch: Option<PathBuf>,
     /// How to print the answer
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
@@ -49,55 +65,83 @@ enum Output {
     Jsonl,
 }
 
-/// The answer to one command as JSON.
+/// The answer to one call as JSON.
 #[derive(Serialize)]
 struct Answer<'a> {
-    command: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<&'a str>,
     #[serde(flatten)]
-    judgement: &'a Judgement,
+    verdict: &'a Verdict,
 }
 
 impl Test {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let guard = Guard::default();
         if let Some(path) = &self.batch {
-            return self.batch(path, printer);
+            return self.batch(path, &guard, printer);
         }
-        let command = self.command.as_deref().unwrap_or_default();
-        let judgement = judge(command, &self.context(None));
+        let event = self.event()?;
+        let verdict = decide(&guard, &event);
+        let (command, tool) = (self.command.as_deref(), self.tool.as_deref());
+        let answer = Answer { command, tool, verdict: &verdict };
         match self.format {
-            Output::Text => print(&judgement, command, printer)?,
-            Output::Json => printer.json(&Answer { command, judgement: &judgement })?,
-            Output::Jsonl => {
-                let answer = Answer { command, judgement: &judgement };
-                printer.raw(&(to_json(&answer, Layout::Compact)? + "\n"))?;
-            }
+            Output::Text => print(&verdict, command.unwrap_or_default(), printer)?,
+            Output::Json => printer.json(&answer)?,
+            Output::Jsonl => printer.raw(&(to_json(&answer, Layout::Compact)? + "\n"))?,
         }
-        Ok(match judgement.decision {
+        Ok(match verdict.decision {
             Decision::Allow => Exit::Ok,
             Decision::Ask => Exit::Unread,
             Decision::Deny => Exit::Failed,
         })
     }
 
-    fn context<'a>(&'a self, cwd: Option<&'a str>) -> Context<'a> {
-        Context { cwd: cwd.or(self.cwd.as_deref()), ..Context::default() }
+    /// The call of the command line.
+    fn event(&self) -> Result<Event<'_>, Failure> {
+        let Some(tool) = self.tool.as_deref() else {
+            return Ok(self.shell(self.command.as_deref().unwrap_or_default(), None));
+        };
+        let args = match self.args.as_deref().map(serde_json::from_str::<Value>) {
+            None => CallArgs::None,
+            Some(Ok(value)) => CallArgs::Json(value),
+            Some(Err(error)) => {
+                let failure = Failure::usage(format!("--args is no JSON: {error}"));
+                return Err(failure.hint(r#"write --args '{"file_path":".env"}'"#));
+            }
+        };
+        let host = self.host.as_deref().unwrap_or_default();
+        let cwd = self.cwd.as_deref().map(Into::into);
+        Ok(Event { args, cwd, ..Event::new(Moment::Before, host, tool) })
     }
 
-    /// Judges every row; a row that is none is named and counted.
-    fn batch(&self, path: &PathBuf, printer: &mut Printer) -> Result<Exit, Stop> {
+    fn shell<'a>(&'a self, command: &str, cwd: Option<&'a str>) -> Event<'a> {
+        let args = CallArgs::Json(json!({"command": command}));
+        let cwd = cwd.or(self.cwd.as_deref()).map(Into::into);
+        Event { args, cwd, ..Event::new(Moment::Before, SHELL.0, SHELL.1) }
+    }
+
+    /// Decides about every row; a row that is none is named and counted.
+    fn batch(&self, path: &Path, guard: &Guard, printer: &mut Printer) -> Result<Exit, Stop> {
         let name = path.display();
-        let file = File::open(path)
-            .map_err(|error| Failure::unread(format!("failed to open {name}: {error}")))?;
+        let lines: Box<dyn BufRead> = match path.to_str() {
+            Some("-") => Box::new(BufReader::new(io::stdin())),
+            _ => Box::new(BufReader::new(
+                File::open(path)
+                    .map_err(|error| Failure::unread(format!("failed to open {name}: {error}")))?,
+            )),
+        };
         let mut bad = 0_u64;
         let mut rows = Vec::new();
-        for (index, line) in BufReader::new(file).split(b'\n').enumerate() {
+        for (index, line) in lines.split(b'\n').enumerate() {
             let line =
                 line.map_err(|error| Failure::unread(format!("failed to read {name}: {error}")))?;
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
             match row(&line) {
-                Ok(row) => self.judged(row, &mut rows, printer)?,
+                Ok(row) => self.decided(row, guard, &mut rows, printer)?,
                 Err(why) => {
                     bad += 1;
                     let place = format!("{name}:{}: ", index + 1);
@@ -119,24 +163,34 @@ impl Test {
         Ok(if bad > 0 { Exit::Unread } else { Exit::Ok })
     }
 
-    fn judged(
+    fn decided(
         &self,
         mut row: Map<String, Value>,
+        guard: &Guard,
         rows: &mut Vec<Value>,
         printer: &mut Printer,
     ) -> Result<(), Stop> {
-        let command = row.get("command").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let cwd = row.get("cwd").and_then(Value::as_str).map(str::to_owned);
-        let judgement = judge(&command, &self.context(cwd.as_deref()));
+        let text = |key: &str| row.get(key).and_then(Value::as_str);
+        let verdict = match text("command") {
+            Some(command) => decide(guard, &self.shell(command, text("cwd"))),
+            None => {
+                let host = text("host").or(self.host.as_deref()).unwrap_or_default();
+                let args = row.get("args").cloned().map_or(CallArgs::None, CallArgs::Json);
+                let cwd = text("cwd").or(self.cwd.as_deref()).map(Into::into);
+                let tool = text("tool").unwrap_or_default();
+                decide(guard, &Event { args, cwd, ..Event::new(Moment::Before, host, tool) })
+            }
+        };
         if self.format == Output::Text {
-            let first = command.lines().next().unwrap_or_default();
+            let shown = text("command").or(text("tool")).unwrap_or_default();
+            let first = shown.lines().next().unwrap_or_default();
             let line =
-                Line::of(tone(judgement.decision), &format!("{:5}", judgement.decision.as_str()))
+                Line::of(tone(verdict.decision), &format!("{:5}", verdict.decision.as_str()))
                     .with(style::PLAIN, "  ")
                     .with(style::PLAIN, &printer.veil.shown(first));
             return Ok(printer.line(&line)?);
         }
-        let Value::Object(answer) = serde_json::to_value(&judgement).map_err(io::Error::other)?
+        let Value::Object(answer) = serde_json::to_value(&verdict).map_err(io::Error::other)?
         else {
             return Ok(());
         };
@@ -149,32 +203,32 @@ impl Test {
     }
 }
 
-/// The row of a line, if it has a command.
+fn decide(guard: &Guard, event: &Event<'_>) -> Verdict {
+    let disk = event.cwd.as_deref().and_then(Disk::at);
+    guard.decide(event, disk.as_ref().map(|disk| disk as &dyn Facts))
+}
+
+/// The row of a line, if it has a call.
 fn row(line: &[u8]) -> Result<Map<String, Value>, String> {
     let value: Value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
     let Value::Object(row) = value else { return Err("not a JSON object".to_owned()) };
-    match row.get("command") {
-        Some(Value::String(_)) => Ok(row),
-        Some(_) => Err("`command` is not a string".to_owned()),
-        None => Err("no `command`".to_owned()),
+    for key in ["command", "tool"] {
+        match row.get(key) {
+            Some(Value::String(_)) => return Ok(row),
+            Some(_) => return Err(format!("`{key}` is not a string")),
+            None => {}
+        }
     }
+    Err("no `command`, and no `tool` either".to_owned())
 }
 
-fn tone(decision: Decision) -> anstyle::Style {
-    match decision {
-        Decision::Allow => style::GOOD,
-        Decision::Ask => style::WARN,
-        Decision::Deny => style::BAD,
-    }
-}
-
-fn print(judgement: &Judgement, command: &str, printer: &mut Printer) -> io::Result<()> {
-    let decision = judgement.decision;
+fn print(verdict: &Verdict, command: &str, printer: &mut Printer) -> io::Result<()> {
+    let decision = verdict.decision;
     let line = Line::of(tone(decision).bold(), decision.as_str())
         .with(style::PLAIN, "  ")
-        .with(style::PLAIN, &printer.veil.shown(&judgement.reason));
+        .with(style::PLAIN, &printer.veil.shown(&verdict.reason));
     printer.line(&line)?;
-    for effect in &judgement.effects {
+    for effect in verdict.judgement.iter().flat_map(|found| &found.effects) {
         let words = format!(
             "  {} {} ({}, {}, {}): {}",
             effect.kind,
@@ -191,6 +245,13 @@ fn print(judgement: &Judgement, command: &str, printer: &mut Printer) -> io::Res
             let shown = format!("    in: {source}");
             printer.line(&Line::of(style::DIM, &printer.veil.shown(&shown)))?;
         }
+    }
+    if decision != Decision::Allow {
+        printer.line(&Line::of(style::DIM, &format!("  rule: {}", verdict.rule)))?;
+    }
+    if let Some(suggestion) = &verdict.suggestion {
+        let words = format!("  instead: {suggestion}");
+        printer.line(&Line::of(style::PLAIN, &printer.veil.shown(&words)))?;
     }
     Ok(())
 }
