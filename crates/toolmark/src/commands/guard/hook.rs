@@ -3,27 +3,27 @@
 //! Agents run it before every call, so it answers before the command line is
 //! even parsed where that is possible ([`at_once`]). Whatever goes wrong, the
 //! answer says so: a fault of ours neither blocks work nor lets a call pass
-//! unseen. The work is done beside the main thread, which answers in its place
-//! when it takes too long or falls over.
+//! unseen. There is no thread to watch over it, which would cost as much as the
+//! work: everything it does is bounded, and it waits for nothing but its input.
 
+use super::payload;
 use crate::exit::Exit;
 use clap::Args;
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 use std::time::Duration;
 use toolmark_guard::facts::Disk;
 use toolmark_guard::hosts::{self, Answer, Host};
 use toolmark_guard::{Fault, Guard, Verdict};
 use toolmark_shell::{Decision, Facts};
 
-/// The work takes a millisecond; what takes so long is stuck.
+/// A host that has not handed over its payload by then is stuck.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How the hook is asked.
-#[derive(Debug, Default, Clone, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct Hook {
     /// The host that asks; without it, known by the payload
     #[arg(long, value_name = "HOST")]
@@ -53,35 +53,20 @@ impl Hook {
 
     /// Reads, decides, answers; the exit code.
     fn answer(self) -> u8 {
-        let (done, answers) = mpsc::channel();
-        let hook = self.clone();
-        let worker = thread::Builder::new().spawn(move || {
-            // Nobody is left to hear a failure to send.
-            let _ = done.send(hook.worked_out());
-        });
-        let answer = match worker {
-            Err(error) => self.fault(&Fault::new(format!("failed to start: {error}"))),
-            Ok(_) => answers.recv_timeout(TIMEOUT).unwrap_or_else(|error| {
-                self.fault(&Fault::new(match error {
-                    RecvTimeoutError::Timeout => "no decision in time",
-                    RecvTimeoutError::Disconnected => "the guard itself failed",
-                }))
-            }),
+        let answer = match payload::read(TIMEOUT) {
+            Ok(payload) => catch_unwind(AssertUnwindSafe(|| self.worked_out(&payload)))
+                .unwrap_or_else(|_| self.fault(&Fault::new("the guard itself failed"))),
+            Err(error) => self.fault(&Fault::new(format!("failed to read the payload: {error}"))),
         };
         say(&answer)
     }
 
-    fn worked_out(&self) -> Answer {
-        let mut payload = Vec::new();
-        if let Err(error) = io::stdin().lock().read_to_end(&mut payload) {
-            return self.fault(&Fault::new(format!("failed to read the payload: {error}")));
+    fn worked_out(&self, payload: &[u8]) -> Answer {
+        match self.named() {
+            Named::Known(host) => decided(host, payload),
+            Named::Not => decided(hosts::detect(payload), payload),
+            Named::Unknown(fault) => refused(hosts::detect(payload), &fault),
         }
-        let host = match self.named() {
-            Named::Known(host) => host,
-            Named::Not => hosts::detect(&payload),
-            Named::Unknown(fault) => return refused(hosts::detect(&payload), &fault),
-        };
-        decided(host, &payload)
     }
 
     fn named(&self) -> Named {
