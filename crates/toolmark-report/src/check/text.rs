@@ -8,7 +8,7 @@ use crate::{Options, ReportError, Verbosity};
 use anstyle::Style;
 use std::io::Write;
 use toolmark_check::gate::GateRow;
-use toolmark_check::{Axis, Finding, Severity, Tally, ToolCard};
+use toolmark_check::{Axis, Decisions, Finding, Severity, Tally, ToolCard};
 use toolmark_grade::{Evidence, Role, Verdict};
 
 /// So many findings of one rule are shown.
@@ -39,6 +39,7 @@ pub(crate) fn write(
         }
         page.findings(run);
         page.gates(run);
+        page.decisions(&run.checked.decisions);
         for note in &run.notes {
             page.line(Line::of(style::DIM, "note: ").with(style::DIM, note));
         }
@@ -102,6 +103,20 @@ impl Page<'_> {
         }
         let words = "share of judged calls without a finding, with its 95 % interval; \u{2013} nothing to judge";
         self.wrapped(0, style::DIM, words);
+    }
+
+    /// What the guard would have done, where it would have done something.
+    fn decisions(&mut self, decisions: &Decisions) {
+        let Decisions { allow, ask, deny, .. } = decisions;
+        if ask + deny == 0 {
+            return;
+        }
+        let calls = allow + ask + deny;
+        let words = format!(
+            "guard: would have asked about {ask} and denied {deny} of {calls} calls; \
+             toolmark guard replay shows them"
+        );
+        self.wrapped(0, style::DIM, &words);
     }
 
     fn row(&self, name: &str, card: &ToolCard) -> Row {

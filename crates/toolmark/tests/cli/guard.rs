@@ -1,9 +1,11 @@
-//! `guard test`: the exit codes, the formats, and rows that are none.
+//! `guard`: the hook, `test` and `replay`.
 
 use crate::{stdout, told, toolmark};
 use insta::assert_snapshot;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
+use std::io::Write;
+use std::process::Stdio;
 
 #[test]
 fn the_exit_code_is_the_decision() {
@@ -36,4 +38,144 @@ fn rows_of_a_file() {
     fs::write(dir.path().join("rows.jsonl"), rows).unwrap();
     let args = ["guard", "test", "--batch", "rows.jsonl", "--format", "jsonl"];
     assert_snapshot!(told(toolmark(&args).current_dir(dir.path())));
+}
+
+#[test]
+fn calls_of_tools() {
+    let args = ["guard", "test", "--tool", "Write", "--args", r#"{"file_path":"/etc/hosts"}"#];
+    let text = told(&mut toolmark(&args));
+    assert!(text.starts_with("ask") && text.contains("takes effect for everybody"), "{text}");
+    let text = told(&mut toolmark(&["guard", "test", "--tool", "Read", "--args", "{"]));
+    assert!(text.contains("--args is no JSON") && text.ends_with("--- exit 2\n"), "{text}");
+}
+
+/// What the hook answers to a payload: the output, what stands on the standard
+/// error, and the exit code.
+fn answered(args: &[&str], payload: &[u8]) -> (String, String, i32) {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_toolmark"));
+    command.arg("guard").args(args).env("HOME", home.path()).env_remove("XDG_STATE_HOME");
+    command.env_remove("XDG_CONFIG_HOME");
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(payload).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code().unwrap())
+}
+
+fn claude(event: &str, tool: &str, input: Value, more: Value) -> Vec<u8> {
+    let mut payload = json!({
+        "session_id": "s", "transcript_path": "/t.jsonl", "cwd": "/no/such/app",
+        "hook_event_name": event, "tool_name": tool, "tool_input": input, "tool_use_id": "c",
+    });
+    payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    payload.to_string().into_bytes()
+}
+
+#[test]
+fn the_hook_answers_in_the_protocol_of_the_host() {
+    for (command, decision) in [
+        ("git push --force origin main", Some("deny")),
+        ("cat ~/.ssh/id_rsa", Some("ask")),
+        ("cargo test", None),
+    ] {
+        let payload = claude("PreToolUse", "Bash", json!({"command": command}), json!({}));
+        for args in [&[][..], &["--host", "claude-code"], &["--host=claude-code"]] {
+            let (out, _, code) = answered(args, &payload);
+            assert_eq!(code, 0, "{command}");
+            let answer: Value = serde_json::from_str(&out).unwrap_or_default();
+            let said = &answer["hookSpecificOutput"];
+            assert_eq!(said["permissionDecision"].as_str(), decision, "{command}: {out}");
+            if decision.is_some() {
+                assert_eq!(said["hookEventName"], "PreToolUse");
+                let reason = said["permissionDecisionReason"].as_str().unwrap();
+                assert!(reason.starts_with("toolmark guard"), "{reason}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_hook_looks_back() {
+    let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4).get(..36).unwrap());
+    let output = format!("test result: FAILED. 4 passed; 1 failed\n{token}");
+    let payload = claude(
+        "PostToolUse",
+        "Bash",
+        json!({"command": "cargo test | tail -3"}),
+        json!({"tool_response": {"stdout": output, "stderr": ""}}),
+    );
+    let (out, _, code) = answered(&[], &payload);
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    let context = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(context.contains("hides a failure") && context.contains("GitHub token"), "{context}");
+    assert!(!out.contains(&token) && code == 0, "{out}");
+}
+
+#[test]
+fn the_hook_never_passes_in_silence() {
+    for (args, payload, word) in [
+        (&["--host", "claude-code"][..], &b"{"[..], "not what the host sends"),
+        (&["--host", "claude-code"], b"", "not what the host sends"),
+        (&["--host", "claude-code"], b"\xff\xfe", "not what the host sends"),
+        (&["--host", "claude-code"], br#"{"hook_event_name":"PreToolUse"}"#, "names no tool"),
+        (&["--host", "nobody"], br#"{"hook_event_name":"PreToolUse"}"#, "there is no host"),
+    ] {
+        let (out, _, code) = answered(args, payload);
+        let answer: Value = serde_json::from_str(&out).unwrap();
+        let said = &answer["hookSpecificOutput"];
+        assert_eq!((said["permissionDecision"].as_str(), code), (Some("ask"), 0), "{out}");
+        assert!(said["permissionDecisionReason"].as_str().unwrap().contains(word), "{out}");
+    }
+    let (out, _, code) = answered(&[], b"");
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((answer["decision"].as_str(), code), (Some("ask"), 0), "{out}");
+}
+
+#[test]
+fn the_hook_waits_only_so_long() {
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_toolmark"))
+        .args(["guard", "--host", "claude-code"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Held open until the hook has ended.
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"{\"hook_event_name\":").unwrap();
+    let output = child.wait_with_output().unwrap();
+    drop(input);
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask", "{answer}");
+}
+
+#[test]
+fn plain_payloads() {
+    let payload = json!({"tool": "Bash", "args": {"command": "rm -rf /"}, "host": "claude-code"});
+    let (out, _, code) = answered(&[], payload.to_string().as_bytes());
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((answer["decision"].as_str(), code), (Some("deny"), 0));
+    assert_eq!(answer["effects"][0]["kind"], "delete");
+}
+
+#[test]
+fn a_replay() {
+    assert_snapshot!(told(&mut toolmark(&["guard", "replay", "samples"])));
+    let rows = stdout(&["guard", "replay", "samples", "--format", "jsonl"]);
+    let whole: Value =
+        serde_json::from_str(&stdout(&["guard", "replay", "samples", "--format", "json"])).unwrap();
+    assert_eq!(rows.lines().count(), whole["stops"].as_array().unwrap().len());
+    let checked: Value =
+        serde_json::from_str(&stdout(&["check", "samples", "--format", "json", "--exit-zero"]))
+            .unwrap();
+    for decision in ["allow", "ask", "deny"] {
+        assert_eq!(whole[decision], checked["decisions"][decision], "{decision}");
+    }
+    let text = told(&mut toolmark(&["guard", "replay", "samples", "--fail-on", "deny"]));
+    assert!(text.ends_with("--- exit 1\n"), "{text}");
 }
