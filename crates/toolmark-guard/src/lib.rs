@@ -27,6 +27,7 @@ mod event;
 pub mod facts;
 mod guard;
 pub mod hosts;
+pub mod install;
 pub mod policy;
 pub mod replay;
 mod verdict;
