@@ -6,6 +6,7 @@
 //! unseen. The work is done beside the main thread, which answers in its place
 //! when it takes too long or falls over.
 
+use super::log;
 use crate::exit::Exit;
 use clap::Args;
 use std::ffi::OsString;
@@ -13,7 +14,7 @@ use std::io::{self, Read, Write};
 use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use toolmark_guard::facts::Disk;
 use toolmark_guard::hosts::{self, Answer, Host};
 use toolmark_guard::{Fault, Guard, Verdict};
@@ -109,6 +110,7 @@ enum Named {
 }
 
 fn decided(host: &dyn Host, payload: &[u8]) -> Answer {
+    let started = Instant::now();
     let event = match host.read(payload) {
         Ok(event) => event,
         Err(fault) => return refused(host, &fault),
@@ -116,11 +118,12 @@ fn decided(host: &dyn Host, payload: &[u8]) -> Answer {
     let disk = event.cwd.as_deref().and_then(Disk::at);
     let facts = disk.as_ref().map(|disk| disk as &dyn Facts);
     let verdict = Guard::default().decide(&event, facts);
-    host.answer(Some(&event), &verdict)
+    log::answered(host, Some(&event), &verdict, started.elapsed())
 }
 
 fn refused(host: &dyn Host, fault: &Fault) -> Answer {
-    host.answer(None, &Verdict::new(Decision::Ask, "error", fault.to_string()))
+    let verdict = Verdict::new(Decision::Ask, "error", fault.to_string());
+    log::answered(host, None, &verdict, Duration::ZERO)
 }
 
 fn say(answer: &Answer) -> u8 {
