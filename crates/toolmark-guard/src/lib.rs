@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod after;
+pub mod audit;
 mod event;
 pub mod facts;
 mod guard;

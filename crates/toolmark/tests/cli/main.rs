@@ -38,6 +38,7 @@ fn toolmark(args: &[&str]) -> Command {
         command.env_remove(variable);
     }
     command.env("COLUMNS", "80").env("TZ", "UTC").env("HOME", "/nonexistent");
+    command.env("TOOLMARK_GUARD_LOG", "off");
     command
 }
 

@@ -6,14 +6,14 @@
 //! unseen. There is no thread to watch over it, which would cost as much as the
 //! work: everything it does is bounded, and it waits for nothing but its input.
 
-use super::payload;
+use super::{log, payload};
 use crate::exit::Exit;
 use clap::Args;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use toolmark_guard::facts::Disk;
 use toolmark_guard::hosts::{self, Answer, Host};
 use toolmark_guard::{Fault, Guard, Verdict};
@@ -94,6 +94,7 @@ enum Named {
 }
 
 fn decided(host: &dyn Host, payload: &[u8]) -> Answer {
+    let started = Instant::now();
     let event = match host.read(payload) {
         Ok(event) => event,
         Err(fault) => return refused(host, &fault),
@@ -101,11 +102,12 @@ fn decided(host: &dyn Host, payload: &[u8]) -> Answer {
     let disk = event.cwd.as_deref().and_then(Disk::at);
     let facts = disk.as_ref().map(|disk| disk as &dyn Facts);
     let verdict = Guard::default().decide(&event, facts);
-    host.answer(Some(&event), &verdict)
+    log::answered(host, Some(&event), &verdict, started.elapsed())
 }
 
 fn refused(host: &dyn Host, fault: &Fault) -> Answer {
-    host.answer(None, &Verdict::new(Decision::Ask, "error", fault.to_string()))
+    let verdict = Verdict::new(Decision::Ask, "error", fault.to_string());
+    log::answered(host, None, &verdict, Duration::ZERO)
 }
 
 fn say(answer: &Answer) -> u8 {

@@ -1,6 +1,7 @@
 //! `toolmark guard`: decides about calls before they run.
 
 mod hook;
+mod log;
 mod payload;
 mod replay;
 mod test;
