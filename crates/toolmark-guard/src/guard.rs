@@ -5,7 +5,7 @@ use crate::policy::Policy;
 use crate::verdict::Verdict;
 use toolmark_check::judging::Judged;
 use toolmark_check::toolset::{Tool, Toolsets};
-use toolmark_shell::{Context, Facts};
+use toolmark_shell::Facts;
 use toolmark_trace::ToolName;
 
 /// Decides about calls.
@@ -33,8 +33,7 @@ impl Guard {
     pub fn decide(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
         let tool = self.tool(event);
         let judged = Judged { tool, args: event.args.as_arguments(), cwd: event.cwd.as_deref() };
-        let judgement = judged.judge(&Context { facts, ..Context::default() });
-        self.policy.decide(event, judgement)
+        self.policy.verdict(event, &judged, facts)
     }
 
     /// What is known about the tool of a call.

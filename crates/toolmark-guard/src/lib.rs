@@ -25,6 +25,7 @@
 mod event;
 mod guard;
 pub mod hosts;
+pub mod permissions;
 pub mod policy;
 mod verdict;
 
