@@ -29,6 +29,7 @@ pub mod facts;
 mod guard;
 pub mod hosts;
 pub mod install;
+pub mod permissions;
 pub mod policy;
 pub mod replay;
 mod verdict;
