@@ -8,24 +8,29 @@ const LOG: &str = "crates/toolmark/tests/fixtures/guard.jsonl";
 
 #[test]
 fn a_log_is_shown_by_session() {
-    let runs: Vec<Value> =
-        serde_json::from_str(&stdout(&["show", LOG, "--format", "json"])).unwrap();
-    let words = |run: &Value, key: &str| -> Vec<String> {
-        let calls = run["calls"].as_array().unwrap().iter();
-        calls.map(|call| call[key].as_str().unwrap_or_default().to_owned()).collect()
+    let run = |number: &str| -> Value {
+        let args = ["show", LOG, "--run", number, "--format", "json"];
+        serde_json::from_str(&stdout(&args)).unwrap()
     };
-    assert_eq!(runs.len(), 2);
-    assert_eq!(runs[0]["format"], "toolmark-guard");
-    assert_eq!(words(&runs[0], "status"), ["succeeded", "denied", "unknown"]);
-    assert_eq!(words(&runs[1], "status"), ["unknown"]);
+    let ended = |run: &Value| -> Vec<String> {
+        let calls = run["calls"].as_array().unwrap().iter();
+        calls.map(|call| call["status"].as_str().unwrap().to_owned()).collect()
+    };
+    let (first, second) = (run("1"), run("2"));
+    assert_eq!(first["id"], "5f1c");
+    assert_eq!(ended(&first), ["succeeded", "denied", "unknown"]);
+    assert_eq!(ended(&second), ["unknown"]);
+    let full = stdout(&["show", LOG, "--run", "1", "--full"]);
+    assert!(full.contains("guard: allow, would deny (observe): only observed"), "{full}");
 }
 
 #[test]
 fn check_knows_the_tools_of_the_host() {
     let report = told(&mut toolmark(&["check", LOG, "--format", "json"]));
     let report = report.split("\n--- ").next().unwrap();
-    // What was only observed is found; what was denied never happened.
-    assert!(report.contains("rm -rf ~/archive"), "{report}");
+    assert!(report.contains("rm -rf ~/archive") && report.contains("I301"), "{report}");
+    let tools = stdout(&["stats", LOG, "--format", "csv"]);
+    assert!(tools.contains("Bash") && tools.contains("shell"), "{tools}");
 }
 
 #[test]
