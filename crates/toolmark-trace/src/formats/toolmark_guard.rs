@@ -152,7 +152,8 @@ fn decided(builder: &mut Builder, record: &Record<'_>, line: Value<'_>, stamp: O
         "allow" if line.get("observed").is_none() => {}
         "deny" => {
             let answer = Answer::new(record.payload_at(line, "reason"), record.at());
-            let answer = answer.status(Status::Denied, Level::Denial).time(stamp);
+            // Without a time: what never ran took none.
+            let answer = answer.status(Status::Denied, Level::Denial);
             if builder.run.calls.get(index as usize).is_some_and(|call| call.result.is_none()) {
                 builder.answer_call(index, answer);
             }
@@ -239,6 +240,7 @@ mod tests {
              call shell {\"command\":\"f\"} -> unknown(absent): out\n\
              call shell {\"command\":\"x\"} -> succeeded(protocol): out\n"
         );
+        assert_eq!(run.calls[1].duration, None);
         assert_eq!(run.agent.name.as_ref().unwrap(), "codex");
         assert_eq!(run.cwd.as_ref().unwrap(), "/w");
         assert_eq!(run.started.unwrap().to_string(), "2026-01-01T00:00:00.5Z");
