@@ -4,7 +4,7 @@
 //! own permission prompts, unless the policy approves of it explicitly. Exit
 //! code 0 always: any other code but 2 would let the call pass.
 
-use super::{Answer, Host, Shape};
+use super::{Answer, Host, Shape, response};
 use crate::event::{Args, Event, Fault, Moment};
 use crate::verdict::Verdict;
 use serde::Deserialize;
@@ -64,7 +64,7 @@ impl<'a> Payload<'a> {
             agent: self.agent_type,
             call_id: self.tool_use_id,
             args: self.tool_input.map_or(Args::None, Args::Json),
-            result: self.error.or_else(|| self.tool_response.map(super::response_text)),
+            result: self.error.or_else(|| self.tool_response.map(response::text)),
             failed,
             name: self.hook_event_name,
             ..Event::new(moment, host, tool)

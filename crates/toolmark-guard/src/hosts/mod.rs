@@ -7,6 +7,7 @@ mod copilot_cli;
 mod cursor;
 mod gemini_cli;
 mod plain;
+mod response;
 
 use crate::event::{Event, Fault};
 use crate::verdict::Verdict;
@@ -111,40 +112,6 @@ fn is_attended() -> bool {
     std::fs::File::open(terminal).is_ok()
 }
 
-/// So much of what came back is looked at.
-const SCANNED: usize = 1 << 20;
-
-/// The text of what a tool answered: a JSON string decoded, anything else as it
-/// is written, and no more than is looked at.
-pub(crate) fn response_text(response: &serde_json::value::RawValue) -> std::borrow::Cow<'_, str> {
-    let raw = response.get();
-    if raw.starts_with('"')
-        && let Ok(text) = serde_json::from_str::<String>(raw)
-    {
-        return head_of(text.into());
-    }
-    head(raw, SCANNED).into()
-}
-
-/// No more of the text than is looked at.
-fn head_of(text: std::borrow::Cow<'_, str>) -> std::borrow::Cow<'_, str> {
-    match text {
-        std::borrow::Cow::Borrowed(text) => head(text, SCANNED).into(),
-        std::borrow::Cow::Owned(mut text) => {
-            text.truncate(head(&text, SCANNED).len());
-            text.into()
-        }
-    }
-}
-
-fn head(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,13 +158,5 @@ mod tests {
         for broken in ["", "[]", "{", "null", "{\"hook_event_name\":1}"] {
             assert_eq!(detect(broken.as_bytes()).id(), "plain", "{broken}");
         }
-    }
-
-    #[test]
-    fn what_came_back_is_cut_between_characters() {
-        let long = "ä".repeat(SCANNED);
-        let raw = serde_json::value::to_raw_value(&long).unwrap();
-        assert_eq!(response_text(&raw).len(), SCANNED);
-        assert_eq!(head("aä", 2), "a");
     }
 }

@@ -1,6 +1,7 @@
 //! `toolmark guard`: decides about calls before they run.
 
 mod hook;
+mod install;
 mod test;
 
 use crate::Stop;
@@ -14,7 +15,8 @@ const EXAMPLES: &str = "\
 Examples:
   toolmark guard < payload.json              answer the hook of an agent
   toolmark guard --host codex < payload.json the same, for a host that is named
-  toolmark guard test 'rm -rf build'         what would be said about a command";
+  toolmark guard test 'rm -rf build'         what would be said about a command
+  toolmark guard install                     into the agents on this machine";
 
 /// Decide about tool calls before they run
 ///
@@ -31,14 +33,20 @@ pub(crate) struct Guard {
 
 #[derive(Debug, Subcommand)]
 enum Asked {
+    Install(install::Install),
+    Status(install::Status),
     Test(test::Test),
+    Uninstall(install::Uninstall),
 }
 
 impl Guard {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         match self.command {
             None => Ok(self.hook.run()),
+            Some(Asked::Install(install)) => install.run(printer),
+            Some(Asked::Status(status)) => status.run(printer),
             Some(Asked::Test(test)) => test.run(printer),
+            Some(Asked::Uninstall(uninstall)) => uninstall.run(printer),
         }
     }
 }
