@@ -146,6 +146,21 @@ fn another_binary_is_stale() {
 }
 
 #[test]
+fn hooks_that_are_switched_off_are_said() {
+    let dir = home();
+    let path = settings(&dir);
+    fs::write(&path, "{\"disableAllHooks\": true}").unwrap();
+    for command in ["install", "status"] {
+        let text = said(&dir, &[command]);
+        assert!(text.contains("  but `disableAllHooks = true` in "), "{text}");
+        assert!(
+            text.ends_with(if command == "install" { "exit 0\n" } else { "exit 1\n" }),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn who_is_not_known_is_not_guessed() {
     let dir = tempfile::tempdir().unwrap();
     let text = said(&dir, &["install", "emacs"]);

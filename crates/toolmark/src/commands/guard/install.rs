@@ -40,7 +40,7 @@ Examples:
 
 Exit codes:
   0  the guard is in all of them
-  1  it is missing somewhere, or another binary is named
+  1  it is missing somewhere, another binary is named, or hooks are switched off
   2  the command line makes no sense
   3  a settings file could not be read";
 
@@ -134,6 +134,8 @@ struct Done<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     backup: Option<&'a Path>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    obstacle: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
 }
 
@@ -154,6 +156,8 @@ struct Seen<'a> {
     path: &'a Path,
     #[serde(flatten)]
     state: &'a State,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    obstacle: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
 }
@@ -233,6 +237,7 @@ impl Change {
             written: changed && !self.dry_run,
             diff: if changed { plan.diff() } else { String::new() },
             backup: Some(&*plan.backup).filter(|backup| backup.is_file()),
+            obstacle: plan.obstacle.as_deref(),
             note: plan.note,
         };
         Ok(serde_json::to_value(done).map_err(std::io::Error::other)?)
@@ -266,6 +271,9 @@ impl Change {
                 printer.line(&Line::of(style::DIM, &words))?;
             }
         }
+        if let Some(obstacle) = &plan.obstacle {
+            printer.line(&Line::of(style::WARN, &format!("  but {obstacle}")))?;
+        }
         if let Some(note) = plan.note {
             printer.line(&Line::of(style::WARN, &format!("  note: {note}")))?;
         }
@@ -283,17 +291,19 @@ impl Status {
         let mut rows = Vec::new();
         let mut exit = Exit::Ok;
         for host in self.which.hosts(&place, printer)? {
-            let mut seen = Vec::new();
+            let mut all = Vec::new();
             for scope in &scopes {
-                let settings = settings(host, *scope, &place, &binary)?;
-                seen.push((*scope, settings.path(), settings.state(), settings.note()));
+                all.push((*scope, settings(host, *scope, &place, &binary)?));
             }
             // In one of the places is enough.
-            let installed = seen.iter().any(|(_, _, state, _)| *state == State::Installed);
-            for (scope, path, state, note) in &seen {
-                exit = worse(exit, state, installed);
-                let note = note.filter(|_| *state == State::Installed);
-                let seen = Seen { host, scope: *scope, path, state, note };
+            let installed = all.iter().any(|(_, found)| found.state() == State::Installed);
+            for (scope, found) in &all {
+                let (path, state) = (found.path(), found.state());
+                let is_there = state == State::Installed;
+                let obstacle = found.obstacle().filter(|_| is_there);
+                exit = worse(exit, &state, installed && obstacle.is_none());
+                let note = found.note().filter(|_| is_there);
+                let seen = Seen { host, scope: *scope, path: &path, state: &state, obstacle, note };
                 match self.which.format {
                     Output::Json => {
                         rows.push(serde_json::to_value(seen).map_err(std::io::Error::other)?);
@@ -310,11 +320,11 @@ impl Status {
 }
 
 /// The exit code after one more settings file.
-fn worse(exit: Exit, state: &State, installed: bool) -> Exit {
+fn worse(exit: Exit, state: &State, works: bool) -> Exit {
     match state {
         State::Broken { .. } => Exit::Unread,
         State::Stale { .. } if exit != Exit::Unread => Exit::Failed,
-        State::NotInstalled if !installed && exit != Exit::Unread => Exit::Failed,
+        State::NotInstalled | State::Installed if !works && exit != Exit::Unread => Exit::Failed,
         _ => exit,
     }
 }
@@ -347,6 +357,9 @@ fn print_seen(seen: &Seen<'_>, printer: &mut Printer) -> Result<(), Stop> {
             printer.line(&Line::of(style::BAD, &shown))?;
         }
         State::Installed | State::NotInstalled => {}
+    }
+    if let Some(obstacle) = &seen.obstacle {
+        printer.line(&Line::of(style::WARN, &format!("  but {obstacle}")))?;
     }
     if let Some(note) = seen.note {
         printer.line(&Line::of(style::DIM, &format!("  note: {note}")))?;
