@@ -6,7 +6,7 @@
 //! instead, which is read as well. A deny is said twice, as JSON and as exit
 //! code 2: there were versions in which the JSON alone was only a question.
 
-use super::{Answer, Host, Shape};
+use super::{Answer, Host, Shape, response};
 use crate::event::{Args, Event, Fault, Moment};
 use crate::verdict::Verdict;
 use serde::Deserialize;
@@ -45,7 +45,7 @@ struct ToolResult<'a> {
     #[serde(borrow, default, alias = "result_type")]
     result_type: Option<Cow<'a, str>>,
     #[serde(borrow, default, alias = "text_result_for_llm")]
-    text_result_for_llm: Option<Cow<'a, str>>,
+    text_result_for_llm: Option<&'a RawValue>,
 }
 
 impl Host for CopilotCli {
@@ -84,7 +84,7 @@ impl Host for CopilotCli {
             session: payload.session_id,
             cwd: payload.cwd,
             args: payload.tool_args.map_or(Args::None, arguments),
-            result: text.map(super::response::cut).or_else(|| payload.error.map(super::response::text)),
+            result: text.or(payload.error).map(response::text),
             failed,
             name,
             ..Event::new(moment, self.id(), tool)

@@ -6,7 +6,7 @@
 //! call that may run is always answered with a JSON object: nothing on the
 //! standard output counts as a hook that failed.
 
-use super::{Answer, Host, Shape};
+use super::{Answer, Host, Shape, response};
 use crate::event::{Args, Event, Fault, Moment};
 use crate::verdict::Verdict;
 use serde::Deserialize;
@@ -107,7 +107,7 @@ impl Host for Cursor {
             cwd: cwd.or_else(|| payload.workspace_roots.into_iter().next().map(Cow::Owned)),
             call_id: payload.tool_use_id,
             args,
-            result: payload.error_message.or_else(|| payload.tool_output.map(super::response::text)),
+            result: payload.error_message.or_else(|| payload.tool_output.map(response::text)),
             failed,
             name: payload.hook_event_name,
             ..Event::new(moment, self.id(), tool)
@@ -132,10 +132,19 @@ impl Host for Cursor {
             }
         }
         if let (Moment::Before | Moment::After, Some(context)) = (moment, &verdict.context) {
-            said.insert("additional_context".into(), json!(super::response::head(context, CONTEXT)));
+            said.insert("additional_context".into(), json!(head(context)));
         }
         Answer::json(&said.into())
     }
+}
+
+/// No more of the words than Cursor takes.
+fn head(text: &str) -> &str {
+    let mut end = text.len().min(CONTEXT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// The name of an MCP tool, with its server where the payload says it.

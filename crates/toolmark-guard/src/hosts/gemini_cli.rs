@@ -5,7 +5,7 @@
 //! stopped instead. Tools of MCP servers arrive as `mcp_server_tool`, which
 //! cannot be taken apart; the payload says beside it what they are.
 
-use super::{Answer, Host, Shape};
+use super::{Answer, Host, Shape, response};
 use crate::event::{Args, Event, Fault, Moment};
 use crate::verdict::Verdict;
 use serde::Deserialize;
@@ -88,7 +88,7 @@ impl Host for GeminiCli {
             cwd: payload.cwd,
             args: payload.tool_input.map_or(Args::None, Args::Json),
             failed: response.as_ref().map(|response| response.error.is_some()),
-            result: response.and_then(|r| r.content.or(r.error)).map(super::response::text),
+            result: response.and_then(|r| r.content.or(r.error)).map(response::text),
             name: payload.hook_event_name,
             ..Event::new(moment, self.id(), tool)
         })
@@ -152,7 +152,7 @@ mod tests {
         let event = seen("gemini-cli", mcp);
         assert_eq!((event.moment, event.failed), (Moment::After, Some(false)));
         assert_eq!(event.tool, "mcp__my_db__drop_all");
-        assert_eq!(event.result.as_deref(), Some(r#"[{"text":"gone"}]"#));
+        assert_eq!(event.result.as_deref(), Some("gone"));
 
         let failed = BEFORE.replace("BeforeTool", "AfterTool").replace(
             r#""tool_input""#,

@@ -45,19 +45,7 @@ fn gather(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// No more of the text than is looked at.
-pub(super) fn cut(text: Cow<'_, str>) -> Cow<'_, str> {
-    match text {
-        Cow::Borrowed(text) => head(text, SCANNED).into(),
-        Cow::Owned(mut text) => {
-            text.truncate(head(&text, SCANNED).len());
-            text.into()
-        }
-    }
-}
-
-/// The start of a text.
-pub(super) fn head(text: &str, most: usize) -> &str {
+fn head(text: &str, most: usize) -> &str {
     let mut end = text.len().min(most);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -83,13 +71,5 @@ mod tests {
             let raw: &RawValue = serde_json::from_str(answer).unwrap();
             assert_eq!(text(raw), want, "{answer}");
         }
-    }
-
-    #[test]
-    fn what_came_back_is_cut_between_characters() {
-        let long = "ä".repeat(SCANNED);
-        let raw = serde_json::value::to_raw_value(&long).unwrap();
-        assert_eq!(text(&raw).len(), SCANNED);
-        assert_eq!(head("aä", 2), "a");
     }
 }

@@ -1,6 +1,6 @@
 //! Claude Code: `settings.json`.
 
-use super::{Entry, Installer, Place, Scope, TIMEOUT};
+use super::{Entry, Installer, Place, Scope, Switch, TIMEOUT};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -46,5 +46,12 @@ impl Installer for ClaudeCode {
 
     fn note(&self, _: Scope) -> Option<&'static str> {
         None
+    }
+
+    fn switches(&self, place: &Place) -> Vec<Switch> {
+        let local = place.project.join(".claude/settings.local.json");
+        let files = [Scope::User, Scope::Project].map(|scope| self.file(place, scope));
+        let switch = |file| Switch { file, keys: &["disableAllHooks"], off: true };
+        files.into_iter().chain([local]).map(switch).collect()
     }
 }

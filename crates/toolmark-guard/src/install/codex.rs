@@ -1,6 +1,6 @@
 //! Codex: `hooks.json`, or `config.toml` where that already holds hooks.
 
-use super::{Entry, Installer, Place, Scope, TIMEOUT, toml};
+use super::{Entry, Installer, Place, Scope, Switch, TIMEOUT, toml};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -50,5 +50,12 @@ impl Installer for Codex {
                  is skipped without a word, by `codex exec` too"
             }
         })
+    }
+
+    fn switches(&self, place: &Place) -> Vec<Switch> {
+        let file = self.directory(place).join("config.toml");
+        // The second is what it was called before.
+        let names: [&[&str]; 2] = [&["features", "hooks"], &["features", "codex_hooks"]];
+        names.map(|keys| Switch { file: file.clone(), keys, off: false }).into()
     }
 }

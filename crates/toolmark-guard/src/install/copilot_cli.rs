@@ -1,6 +1,6 @@
 //! Copilot CLI: a file of its own among the files of hooks.
 
-use super::{Entry, Installer, Place, Scope, TIMEOUT};
+use super::{Entry, Installer, Place, Scope, Switch, TIMEOUT};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -50,5 +50,10 @@ impl Installer for CopilotCli {
                  untrusted folder's hooks are skipped without a word",
             ),
         }
+    }
+
+    fn switches(&self, place: &Place) -> Vec<Switch> {
+        let file = self.directory(place).join("settings.json");
+        vec![Switch { file, keys: &["disableAllHooks"], off: true }]
     }
 }

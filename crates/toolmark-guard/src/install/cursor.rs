@@ -1,6 +1,6 @@
 //! Cursor: `hooks.json`.
 
-use super::{Entry, Installer, Place, Scope, TIMEOUT};
+use super::{Entry, Installer, Place, Scope, Switch, TIMEOUT};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -54,5 +54,9 @@ impl Installer for Cursor {
 
     fn note(&self, _: Scope) -> Option<&'static str> {
         None
+    }
+
+    fn switches(&self, _: &Place) -> Vec<Switch> {
+        Vec::new()
     }
 }

@@ -1,6 +1,6 @@
 //! Gemini CLI: `settings.json`.
 
-use super::{Entry, Installer, Place, Scope, TIMEOUT};
+use super::{Entry, Installer, Place, Scope, Switch, TIMEOUT};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -41,5 +41,10 @@ impl Installer for GeminiCli {
 
     fn note(&self, _: Scope) -> Option<&'static str> {
         Some("Gemini CLI runs no hooks, those of the user neither, in a folder that is not trusted")
+    }
+
+    fn switches(&self, place: &Place) -> Vec<Switch> {
+        let files = [Scope::User, Scope::Project].map(|scope| self.file(place, scope));
+        files.map(|file| Switch { file, keys: &["hooksConfig", "enabled"], off: false }).into()
     }
 }

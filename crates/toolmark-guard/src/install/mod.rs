@@ -15,6 +15,7 @@ mod file;
 mod gemini_cli;
 mod hooks;
 mod jsonc;
+mod switch;
 mod toml;
 
 use hooks::{Found, Hooks};
@@ -23,6 +24,7 @@ use serde_json::Value;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use switch::Switch;
 
 /// How long a host waits for the guard, in seconds. It needs milliseconds; a
 /// machine that is swapping needs more.
@@ -86,6 +88,8 @@ trait Installer: Sync {
     }
     /// What the user has to know or do for the hooks to work.
     fn note(&self, scope: Scope) -> Option<&'static str>;
+    /// Where all hooks can be switched off.
+    fn switches(&self, place: &Place) -> Vec<Switch>;
 }
 
 static INSTALLERS: &[&dyn Installer] = &[
@@ -168,6 +172,8 @@ pub struct Plan {
     pub after: Option<String>,
     /// Where the text before is kept.
     pub backup: PathBuf,
+    /// What keeps the host from running any hook, if something does.
+    pub obstacle: Option<String>,
     /// What the user has to know or do.
     pub note: Option<&'static str>,
     copy: Keep,
@@ -313,7 +319,7 @@ impl<'a> Settings<'a> {
     /// The file cannot be read, or is not what the host reads.
     pub fn uninstall(&self) -> Result<Plan, Error> {
         let mut plan = self.plan(|text| text.map(|text| self.without(text)).transpose())?;
-        plan.note = None;
+        (plan.note, plan.obstacle) = (None, None);
         if let Some(text) = plan.before.as_deref().filter(|_| plan.changes())
             && let Some(before) = self.undone(text, &plan.backup)
         {
@@ -363,6 +369,12 @@ impl<'a> Settings<'a> {
         self.installer.note(self.scope)
     }
 
+    /// What keeps the host from running any hook, if something does.
+    #[must_use]
+    pub fn obstacle(&self) -> Option<String> {
+        self.installer.switches(self.place).iter().find_map(Switch::thrown)
+    }
+
     fn read(&self) -> Result<Option<String>, Error> {
         let path = self.path();
         file::read(&path).map_err(|error| Error::Io { what: "read", path, error })
@@ -387,6 +399,7 @@ impl<'a> Settings<'a> {
             path,
             before,
             after,
+            obstacle: self.obstacle(),
             note: self.note(),
             copy: Keep::Written,
         })

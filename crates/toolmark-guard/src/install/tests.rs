@@ -267,6 +267,45 @@ fn hooks_in_the_toml_of_codex() {
 }
 
 #[test]
+fn hooks_that_are_switched_off_are_noticed() {
+    for (host, file, off, on) in [
+        ("claude-code", "home/.claude/settings.json", "{\"disableAllHooks\": true}", "{}"),
+        (
+            "claude-code",
+            "project/.claude/settings.local.json",
+            "{\"disableAllHooks\": true // for now\n}",
+            "{\"disableAllHooks\": false}",
+        ),
+        (
+            "codex",
+            "home/.codex/config.toml",
+            "[features]\nhooks = false",
+            "[features]\nhooks = true",
+        ),
+        ("codex", "home/.codex/config.toml", "features.codex_hooks = false", "a = = 1"),
+        ("copilot-cli", "home/.copilot/settings.json", "{\"disableAllHooks\": true}", "{"),
+        (
+            "gemini-cli",
+            "project/.gemini/settings.json",
+            "{\"hooksConfig\": {\"enabled\": false}}",
+            "{\"hooksConfig\": {}}",
+        ),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let place = place(&dir);
+        let settings = settings(host, Scope::User, &place, BINARY);
+        assert_eq!(settings.obstacle(), None, "{host}");
+        let path = dir.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, off).unwrap();
+        let words = settings.obstacle().unwrap();
+        assert!(words.contains(path.to_str().unwrap()), "{words}");
+        fs::write(&path, on).unwrap();
+        assert_eq!(settings.obstacle(), None, "{host}: {on}");
+    }
+}
+
+#[test]
 fn variables_move_the_settings() {
     let dir = tempfile::tempdir().unwrap();
     let place = Place { variable: |name| Some(format!("/moved/{name}").into()), ..place(&dir) };
@@ -285,7 +324,7 @@ fn hosts_are_present_by_their_directory_or_program() {
     let dir = tempfile::tempdir().unwrap();
     let place = place(&dir);
     let bin = dir.path().join("bin");
-    assert!(present(&place, &[bin.clone()]).is_empty());
+    assert!(present(&place, std::slice::from_ref(&bin)).is_empty());
     fs::create_dir_all(place.home.join(".gemini")).unwrap();
     fs::create_dir_all(&bin).unwrap();
     fs::write(bin.join(format!("claude{}", std::env::consts::EXE_SUFFIX)), "").unwrap();

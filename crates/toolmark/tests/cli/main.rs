@@ -17,6 +17,7 @@ mod gold;
 mod grade;
 mod guard;
 mod guard_log;
+mod guard_install;
 mod robust;
 mod sessions;
 mod show;

@@ -4,6 +4,7 @@ mod hook;
 mod log;
 mod payload;
 mod replay;
+mod install;
 mod test;
 
 use crate::Stop;
@@ -19,7 +20,8 @@ Examples:
   toolmark guard < payload.json              answer the hook of an agent
   toolmark guard --host codex < payload.json the same, for a host that is named
   toolmark guard test 'rm -rf build'         what would be said about a command
-  toolmark guard replay --since 30d          what would have been said last month";
+  toolmark guard replay --since 30d          what would have been said last month
+  toolmark guard install                     into the agents on this machine";
 
 /// Decide about tool calls before they run
 ///
@@ -36,16 +38,22 @@ pub(crate) struct Guard {
 
 #[derive(Debug, Subcommand)]
 enum Asked {
+    Install(install::Install),
+    Status(install::Status),
     Test(test::Test),
     Replay(replay::Replay),
+    Uninstall(install::Uninstall),
 }
 
 impl Guard {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         match self.command {
             None => Ok(self.hook.run()),
+            Some(Asked::Install(install)) => install.run(printer),
+            Some(Asked::Status(status)) => status.run(printer),
             Some(Asked::Test(test)) => test.run(printer),
             Some(Asked::Replay(replay)) => replay.run(printer),
+            Some(Asked::Uninstall(uninstall)) => uninstall.run(printer),
         }
     }
 }
