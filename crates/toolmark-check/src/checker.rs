@@ -1,5 +1,6 @@
 //! Runs rules over trajectories and adds up what they find.
 
+use crate::decisions::Decisions;
 use crate::finding::{Confidence, Finding, Severity};
 use crate::gold::{Gold, Pair, Selection};
 use crate::report::{Gathered, Report};
@@ -46,6 +47,8 @@ pub struct Checked {
     pub selection: Option<Selection>,
     /// The cards of the sessions, where they are kept.
     pub sessions: Vec<SessionCard>,
+    /// What the guard would have said.
+    pub decisions: Decisions,
 }
 
 impl Checked {
@@ -56,6 +59,7 @@ impl Checked {
         self.left_out += other.left_out;
         self.pairs.extend(other.pairs);
         self.sessions.extend(other.sessions);
+        self.decisions.merge(other.decisions);
     }
 
     /// Puts the worst findings first.
@@ -91,7 +95,8 @@ impl Checker {
         self
     }
 
-    /// With the card of every session beside the sum of all.
+    /// With the card of every session beside the sum of all, and every call that
+    /// the guard would have stopped.
     #[must_use]
     pub fn keep_sessions(mut self) -> Self {
         self.keeps_sessions = true;
@@ -115,7 +120,7 @@ impl Checker {
     pub fn check(&self, run: &Trajectory) -> Checked {
         let mut all = Checked::default();
         for (n, one) in run.flatten().into_iter().enumerate() {
-            let mut checked = self.check_one(one);
+            let mut checked = self.check_alone(one);
             let card = &mut checked.scorecard;
             (card.sessions, card.sub_agents) = if n == 0 { (1, 0) } else { (0, 1) };
             all.merge(checked);
@@ -135,7 +140,9 @@ impl Checker {
         all
     }
 
-    fn check_one(&self, run: &Trajectory) -> Checked {
+    /// Checks one trajectory without its sub-agents.
+    #[must_use]
+    pub fn check_alone(&self, run: &Trajectory) -> Checked {
         let session = Session::new(run, &self.toolsets);
         let mut gathered = Gathered::new(&session);
         for rule in &self.rules {
@@ -144,6 +151,7 @@ impl Checker {
             (rule.check)(&session, &mut report);
         }
         let (scorecard, findings, left_out) = gathered.finish(&session);
-        Checked { findings, scorecard, left_out, ..Checked::default() }
+        let decisions = Decisions::of(&session, self.keeps_sessions);
+        Checked { findings, scorecard, left_out, decisions, ..Checked::default() }
     }
 }

@@ -6,15 +6,16 @@ use crate::error_class::{ErrorClass, Shown, is_not_found, of_command};
 use crate::run::{Purpose, purpose};
 use crate::session::{Ended, SessionCall};
 use crate::shell::only_looks;
+use std::borrow::Cow;
 use toolmark_shell::masks_failure;
 
 /// A failure that the exit code does not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Masked {
+pub struct Masked {
     /// What kind of failure.
-    pub(crate) class: ErrorClass,
+    pub class: ErrorClass,
     /// The line that shows it.
-    pub(crate) line: String,
+    pub line: String,
 }
 
 /// What Python prints before it gives up.
@@ -37,12 +38,21 @@ pub(crate) fn masked(call: &SessionCall<'_>) -> Option<Masked> {
     if call.ended == Ended::Failed {
         return None;
     }
-    let command = call.command()?;
-    if !proves_nothing(&command) || only_looks(&command) {
+    masked_in(&call.command()?, || call.result())
+}
+
+/// The failure that a command hides which says it succeeded, given what it
+/// printed.
+#[must_use]
+pub fn masked_in<'t>(
+    command: &str,
+    printed: impl FnOnce() -> Option<Cow<'t, str>>,
+) -> Option<Masked> {
+    if !proves_nothing(command) || only_looks(command) {
         return None;
     }
-    let purpose = purpose(&command);
-    let text = call.result()?;
+    let purpose = purpose(command);
+    let text = printed()?;
     let text = Shown::new(&text);
     let is_python = command.contains("python");
     let line = text
@@ -50,7 +60,7 @@ pub(crate) fn masked(call: &SessionCall<'_>) -> Option<Masked> {
         .find(|line| shows_failure(line, purpose) || (is_python && line.trim() == TRACEBACK))?;
     let class = match is_not_found(line) {
         true => ErrorClass::CommandNotFound,
-        false => of_command(&command, None, &text),
+        false => of_command(command, None, &text),
     };
     let line = line.trim().chars().take(200).collect();
     Some(Masked { class, line })

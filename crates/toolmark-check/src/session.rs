@@ -6,6 +6,7 @@
 
 use crate::call_key::{CallKey, call_key};
 use crate::files::Files;
+use crate::judging::{Arguments, Judged, command_of, directory_of};
 use crate::path::resolve;
 use crate::recovery::Failure;
 use crate::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
@@ -15,7 +16,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use toolmark_grade::{CallRef, Evidence, Role, excerpt};
-use toolmark_shell::{Context, Judgement, judge, judge_write};
+use toolmark_shell::{Context, Judgement};
 use toolmark_trace::{
     Actor, At, Call, Event, EventKind, Form, Location, Status, ToolDefinition, ToolName, Trajectory,
 };
@@ -85,31 +86,40 @@ impl<'a> SessionCall<'a> {
         Some(self.call.result.as_ref()?.payload.as_ref()?.plain())
     }
 
+    /// The call as the judge sees it.
+    #[must_use]
+    pub fn as_judged(&self) -> Judged<'_> {
+        Judged { tool: self.spec, args: self.arguments(), cwd: self.cwd.as_deref() }
+    }
+
+    fn arguments(&self) -> Arguments<'a> {
+        match self.call.args.as_ref() {
+            None => Arguments::None,
+            Some(payload) => match payload.parsed() {
+                Some(value) => Arguments::Json(value),
+                None if payload.form() == Form::Text => Arguments::Text(payload.raw()),
+                None => Arguments::None,
+            },
+        }
+    }
+
     /// The shell command it runs, as text.
     #[must_use]
     pub fn command(&self) -> Option<Cow<'a, str>> {
         if self.role != ToolRole::RunsShell {
             return None;
         }
-        match self.spec?.command.get(self.args()?)? {
-            Value::String(text) => Some(Cow::Borrowed(text)),
-            Value::Array(words) => Some(Cow::Owned(command_line(words))),
-            _ => None,
-        }
+        command_of(self.spec?, self.args()?)
     }
 
     /// The directory its command runs in.
     #[must_use]
     pub fn directory(&self) -> Option<Cow<'_, str>> {
-        let own = self.spec.and_then(|spec| spec.directory.text(self.args()?));
-        match own {
-            Some(own) => Some(Cow::Owned(resolve(self.cwd.as_deref(), own))),
-            None => self.cwd.as_deref().map(Cow::Borrowed),
-        }
+        directory_of(self.spec, self.args(), self.cwd.as_deref())
     }
 
     /// What its command or its write does: worked out when first asked for.
-    /// `None` for calls that neither run a command nor write a file.
+    /// `None` for calls that neither run a command nor touch a file.
     #[must_use]
     pub fn judgement(&self) -> Option<&Judgement> {
         self.judgement.get_or_init(|| self.judged(&[], &[])).as_ref()
@@ -118,33 +128,7 @@ impl<'a> SessionCall<'a> {
     /// The same, where earlier calls downloaded files or put secrets into them.
     #[must_use]
     pub fn judged(&self, downloads: &[String], copies: &[String]) -> Option<Judgement> {
-        let directory = self.directory();
-        let root: Option<&str> = self.cwd.as_deref().filter(|cwd| is_project(cwd));
-        let roots: &[&str] = root.as_slice();
-        let cwd = directory.as_deref();
-        // A directory that is itself the root needs no other.
-        let roots = if cwd == root { &[] } else { roots };
-        let context = Context { cwd, roots, downloads, copies, ..Context::default() };
-        match self.role {
-            ToolRole::RunsShell => Some(judge(&self.command()?, &context)),
-            ToolRole::Writes | ToolRole::Edits => {
-                Some(judge_write(self.path.as_deref()?, &context))
-            }
-            ToolRole::Patches => {
-                let patch = self.patch()?;
-                let files = crate::patch::parse(&patch);
-                let all = files.iter().map(|file| judge_write(file.path, &context));
-                all.reduce(|mut all, one| {
-                    if one.decision > all.decision {
-                        all.decision = one.decision;
-                        all.reason = one.reason;
-                    }
-                    all.effects.extend(one.effects);
-                    all
-                })
-            }
-            _ => None,
-        }
+        self.as_judged().judge(&Context { downloads, copies, ..Context::default() })
     }
 
     /// The content it writes.
@@ -181,10 +165,10 @@ impl<'a> SessionCall<'a> {
         if self.role != ToolRole::Patches {
             return None;
         }
-        let payload = self.call.args.as_ref()?;
-        match payload.parsed() {
-            Some(args) => self.spec?.patch.text(args).map(Cow::Borrowed),
-            None => (payload.form() == Form::Text).then(|| payload.raw()),
+        match self.arguments() {
+            Arguments::Json(args) => self.spec?.patch.text(args).map(Cow::Borrowed),
+            Arguments::Text(text) => Some(text),
+            Arguments::None => None,
         }
     }
 
@@ -217,18 +201,6 @@ impl<'a> SessionCall<'a> {
     }
 }
 
-/// May a directory be the root of a project? A home directory, one for
-/// temporary files and the top of the file system are not.
-fn is_project(directory: &str) -> bool {
-    let mut parts = directory.split('/').filter(|part| !part.is_empty());
-    !matches!(
-        (parts.next(), parts.next(), parts.next()),
-        (None, ..)
-            | (Some("tmp" | "home" | "Users" | "root"), None, _)
-            | (Some("home" | "Users"), Some(_), None)
-    )
-}
-
 /// A text and what replaces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replacement<'a> {
@@ -256,24 +228,6 @@ impl LineRange {
     #[must_use]
     pub fn is_whole(self) -> bool {
         self.from.is_none_or(|from| from <= 1) && self.count.is_none_or(|count| count < 0)
-    }
-}
-
-/// The words of a command as a person would type them.
-fn command_line(words: &[Value]) -> String {
-    let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-    match words.as_slice() {
-        // The shell around a command says nothing.
-        [_, "-c" | "-lc" | "-ic", script] => (*script).to_owned(),
-        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
-    }
-}
-
-fn quoted(word: &str) -> Cow<'_, str> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => Cow::Borrowed(word),
-        false => Cow::Owned(format!("'{}'", word.replace('\'', r"'\''"))),
     }
 }
 
@@ -505,8 +459,13 @@ impl<'a> Session<'a> {
         text: impl Into<String>,
         call: &SessionCall<'_>,
     ) -> Evidence {
-        let place = self.place(&call.call.at);
-        Evidence::call(role, text, CallRef::new(call.index, call.call, Some(place)))
+        Evidence::call(role, text, self.call_ref(call))
+    }
+
+    /// A pointer to a call.
+    #[must_use]
+    pub fn call_ref(&self, call: &SessionCall<'_>) -> CallRef {
+        CallRef::new(call.index, call.call, Some(self.place(&call.call.at)))
     }
 
     /// Evidence about a call, with the words of its result.

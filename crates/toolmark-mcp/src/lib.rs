@@ -17,6 +17,7 @@
 mod arguments;
 mod carrier;
 mod definition;
+mod guarded;
 mod headers;
 mod http;
 mod lines;
@@ -32,6 +33,7 @@ mod strings;
 pub mod suspicion;
 mod warden;
 
+pub use guarded::Guarded;
 pub use http::Remote;
 pub use message::LONGEST_LINE;
 pub use pins::{Pins, PinsError};

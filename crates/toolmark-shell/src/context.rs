@@ -1,7 +1,7 @@
 //! What a judgement starts from and what comes out of it: the place a command
 //! runs in, the facts a caller may know, and the answer.
 
-use crate::decision::Decision;
+use crate::decision::{Decision, of_effect};
 use crate::effects::{Coverage, Effect};
 use crate::expand::Arg;
 use serde::Serialize;
@@ -67,6 +67,36 @@ pub struct Judgement {
     #[serde(skip)]
     pub copies: Vec<String>,
 }
+
+impl Default for Judgement {
+    fn default() -> Self {
+        Self {
+            decision: Decision::Allow,
+            effects: Vec::new(),
+            coverage: Coverage::Complete,
+            reason: HARMLESS.to_owned(),
+            commands: Vec::new(),
+            downloads: Vec::new(),
+            copies: Vec::new(),
+        }
+    }
+}
+
+impl Judgement {
+    /// Adds an effect that was found elsewhere; it can only make the decision
+    /// stricter.
+    pub fn add(&mut self, effect: Effect) {
+        let decision = of_effect(&effect);
+        if decision > self.decision {
+            self.decision = decision;
+            self.reason = effect.reason();
+        }
+        self.effects.push(effect);
+    }
+}
+
+/// The reason where nothing was found.
+pub(crate) const HARMLESS: &str = "no destructive effect found";
 
 /// A command that would run.
 #[derive(Debug, Clone)]

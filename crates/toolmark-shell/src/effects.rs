@@ -144,3 +144,11 @@ pub struct Effect {
     /// Why this is so, in a few words.
     pub why: &'static str,
 }
+
+impl Effect {
+    /// The effect in one line.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        format!("{}: {}: {}", self.program, self.why, self.target)
+    }
+}

@@ -1,7 +1,7 @@
 //! The judge: walks a script in the order it would run, follows the working
 //! directory, variables and pipes, and collects effects.
 
-use crate::context::{Command, Context, Judgement};
+use crate::context::{Command, Context, HARMLESS, Judgement};
 use crate::decision::{Decision, decide, of_effect};
 use crate::effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 use crate::expand::{Arg, Value, Variables, expand};
@@ -103,10 +103,8 @@ impl<'c> Judge<'c> {
                 decision = Decision::Ask;
                 "nests deeper or is longer than is followed".to_owned()
             }
-            Some(effect) if decision != Decision::Allow => {
-                format!("{}: {}: {}", effect.program, effect.why, effect.target)
-            }
-            _ => "no destructive effect found".to_owned(),
+            Some(effect) if decision != Decision::Allow => effect.reason(),
+            _ => HARMLESS.to_owned(),
         };
         Judgement {
             decision,

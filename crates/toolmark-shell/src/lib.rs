@@ -40,4 +40,4 @@ pub use judge::judge;
 pub use parse::parse;
 pub use secrets::is_secret;
 pub use walk::{Position, Visit, commands, key, masks_failure};
-pub use write::judge_write;
+pub use write::{judge_read, judge_write};

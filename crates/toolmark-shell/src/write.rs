@@ -1,5 +1,5 @@
 //! Writes to files: what it means where, for redirections and for the tools
-//! that write files without a shell.
+//! that write or show files without a shell.
 
 use crate::context::{Context, Judgement};
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
@@ -162,7 +162,11 @@ pub fn judge_write(path: &str, context: &Context<'_>) -> Judgement {
     let facts = context.facts;
     let exists = facts.and_then(|facts| facts.exists(&place.path));
     let tracked = facts.and_then(|facts| facts.tracked(&place.path));
-    if let Some((kind, mut reversibility, mut why)) = judged(&place, false) {
+    // Where the work tree lies is not known, hence not what lies outside it.
+    let is_absolute = path.starts_with('/') || crate::windows::has_drive(path);
+    let is_somewhere = context.cwd.is_none() && place.scope == Scope::Outside && is_absolute;
+    let found = judged(&place, false).filter(|_| !is_somewhere);
+    if let Some((kind, mut reversibility, mut why)) = found {
         if in_tree(place.scope)
             && reversibility < Reversibility::R3
             && exists == Some(true)
@@ -181,6 +185,25 @@ pub fn judge_write(path: &str, context: &Context<'_>) -> Judgement {
             reversibility,
             certainty,
             why,
+        );
+    }
+    judge.finish()
+}
+
+/// Judges a tool that shows one file.
+pub fn judge_read(path: &str, context: &Context<'_>) -> Judgement {
+    let mut judge = Judge::new(context);
+    if secrecy(path) == Some(Secrecy::Secret) {
+        let place = judge.place(path);
+        judge.push(
+            &Call::default(),
+            "read",
+            Kind::ReadSecret,
+            &place.shown,
+            place.scope,
+            Reversibility::R3,
+            Certainty::Proven,
+            "reads a secret",
         );
     }
     judge.finish()
@@ -207,6 +230,7 @@ mod tests {
             ("/etc/passwd", Decision::Deny),
             (".git/HEAD", Decision::Deny),
             ("/dev/sda", Decision::Deny),
+            ("/workspace/app/x.py", Decision::Allow),
         ] {
             assert_eq!(judge_write(path, &Context::default()).decision, expected, "{path}");
         }

@@ -16,7 +16,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use toolmark_check::config::chooses;
-use toolmark_check::{Checked, Checker, Finding, RULES, Rule};
+use toolmark_check::{Checked, Checker, RULES, Rule};
 use toolmark_grade::config::did_you_mean;
 use toolmark_trace::{Diagnostic, Options, ReadError, Trajectory};
 
@@ -180,14 +180,18 @@ pub(crate) fn check(
     file
 }
 
-/// Masks every text of findings that comes from a trace.
-pub(crate) fn redact(findings: &mut [Finding], veil: Veil) {
+/// Masks every text that comes from a trace.
+pub(crate) fn redact(checked: &mut Checked, veil: Veil) {
     let hide = |text: &mut String| {
         if let Cow::Owned(shown) = veil.shown(text) {
             *text = shown;
         }
     };
-    for finding in findings {
+    for stop in &mut checked.decisions.stops {
+        hide(&mut stop.reason);
+        stop.call.args.iter_mut().for_each(hide);
+    }
+    for finding in &mut checked.findings {
         hide(&mut finding.message);
         hide(&mut finding.remedy);
         for evidence in &mut finding.evidence {

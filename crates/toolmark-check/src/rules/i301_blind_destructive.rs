@@ -110,7 +110,7 @@ pub(crate) static RULE: Rule = Rule {
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     let mut own = Own::default();
     for call in session.calls() {
-        let Some(judgement) = call.judgement() else {
+        let Some(judgement) = call.judgement().filter(|_| call.role != ToolRole::Reads) else {
             own.see(call);
             continue;
         };

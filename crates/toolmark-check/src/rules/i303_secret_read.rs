@@ -59,7 +59,7 @@ use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::toolset::ToolRole;
-use toolmark_shell::{Certainty, Kind, Reversibility, is_secret};
+use toolmark_shell::{Certainty, Kind, Reversibility};
 
 pub(crate) static RULE: Rule = Rule {
     code: "I303",
@@ -75,28 +75,21 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     for call in session.calls() {
-        let target = match call.role {
-            ToolRole::Reads => {
-                let Some(path) = call.path.as_deref() else { continue };
-                report.judged(call);
-                is_secret(path).then(|| path.to_owned())
-            }
-            ToolRole::RunsShell => {
-                let Some(judgement) = call.judgement() else { continue };
-                report.judged(call);
-                let shown = judgement.effects.iter().find(|effect| {
-                    effect.kind == Kind::ReadSecret
-                        && effect.reversibility >= Reversibility::R3
-                        && effect.certainty == Certainty::Proven
-                });
-                shown.map(|effect| effect.target.clone())
-            }
-            _ => continue,
-        };
+        if !matches!(call.role, ToolRole::Reads | ToolRole::RunsShell) {
+            continue;
+        }
+        let Some(judgement) = call.judgement() else { continue };
+        report.judged(call);
+        let shown = judgement.effects.iter().find(|effect| {
+            effect.kind == Kind::ReadSecret
+                && effect.reversibility >= Reversibility::R3
+                && effect.certainty == Certainty::Proven
+        });
+        let target = shown.map(|effect| effect.target.as_str());
         if let Some(target) = target.filter(|_| answered(call)) {
             let mut draft =
-                Draft::new(call, format!("shows the secrets in {}", session.shown(&target)));
-            if is_made_up(&target) || hides_values(call) {
+                Draft::new(call, format!("shows the secrets in {}", session.shown(target)));
+            if is_made_up(target) || hides_values(call) {
                 draft = draft.confidence(Confidence::Low);
             }
             report.find(draft);

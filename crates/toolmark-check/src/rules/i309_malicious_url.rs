@@ -41,12 +41,11 @@
 //! ```
 
 use crate::finding::{Axis, Confidence, Severity};
+use crate::judging::is_suspicious_address;
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
-use crate::scan::urls::{Address, addresses, is_drop, is_public_number, suspicious};
-use crate::session::{Session, SessionCall};
+use crate::session::Session;
 use crate::toolset::ToolRole;
-use serde_json::Value;
 
 pub(crate) static RULE: Rule = Rule {
     code: "I309",
@@ -60,71 +59,16 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// So many addresses of one text are looked at.
-const MOST: usize = 16;
-
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     for call in session.calls() {
-        let found = match call.role {
-            ToolRole::RunsShell => in_command(call),
-            ToolRole::FetchesWeb => {
-                let values = call.args().and_then(Value::as_object);
-                let texts = values.into_iter().flat_map(|values| values.values());
-                texts.filter_map(Value::as_str).find_map(|text| {
-                    addresses(text, MOST)
-                        .find_map(|a| Some((a.host.to_owned(), suspicious(a.host)?)))
-                })
-            }
-            _ => continue,
-        };
+        if !matches!(call.role, ToolRole::RunsShell | ToolRole::FetchesWeb) {
+            continue;
+        }
+        let Some(judgement) = call.judgement() else { continue };
         report.judged(call);
-        if let Some((host, why)) = found {
-            report.find(Draft::new(call, format!("{host}: {why}")));
+        if let Some(effect) = judgement.effects.iter().find(|effect| is_suspicious_address(effect))
+        {
+            report.find(Draft::new(call, format!("{}: {}", effect.target, effect.why)));
         }
     }
-}
-
-fn in_command(call: &SessionCall<'_>) -> Option<(String, &'static str)> {
-    let command = call.command()?;
-    if !command.contains("://") {
-        return None;
-    }
-    let fetching = call.judgement()?.commands.iter().filter(|command| {
-        matches!(
-            command.program.as_str(),
-            "curl" | "wget" | "http" | "https" | "xh" | "aria2c" | "git" | "pip" | "npm"
-        )
-    });
-    fetching.into_iter().find_map(|command| {
-        let texts = || command.args.iter().map(|arg| arg.text.as_str());
-        let uploads = texts().any(|word| {
-            matches!(
-                word,
-                "-T" | "-F"
-                    | "-d"
-                    | "--upload-file"
-                    | "--form"
-                    | "--data"
-                    | "--data-binary"
-                    | "--post-file"
-            ) || ["-F", "-T", "--data-binary=", "--upload-file=", "--post-file="]
-                .iter()
-                .any(|start| word.starts_with(start) && word.len() > start.len())
-        });
-        texts().flat_map(|text| addresses(text, MOST)).find_map(|address| {
-            let why = suspicious(address.host).or_else(|| {
-                let drop =
-                    (uploads && is_drop(address.host)).then_some("takes uploads from anybody");
-                drop.or_else(|| fetches_program(&address).then_some("a program from a bare number"))
-            })?;
-            Some((address.host.to_owned(), why))
-        })
-    })
-}
-
-/// Is something that runs fetched from a number?
-fn fetches_program(address: &Address<'_>) -> bool {
-    let path = address.text.split(['?', '#']).next().unwrap_or("");
-    let runs = [".sh", ".exe", ".elf", ".bin", ".py", ".ps1", ".pl", ".so", ".dll", ".bat"];
-    is_public_number(address.host) && runs.iter().any(|end| path.ends_with(end))
 }

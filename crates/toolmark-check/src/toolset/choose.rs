@@ -32,6 +32,23 @@ impl Toolsets {
             }
         }
     }
+
+    /// The toolset of a host by its id; of a host that is not known, the first
+    /// that has this tool.
+    #[must_use]
+    pub fn of_host(&self, id: &str, tool: &ToolName) -> Chosen<'_> {
+        let is_for = |set: &&Toolset| is_general(set) || set.agents.iter().any(|agent| agent == id);
+        let user = self.user.iter().filter(is_for).collect();
+        match builtin(id) {
+            Some(host) => Chosen { user, host, is_guessed: false },
+            None => {
+                let name = tool.canonical().tool;
+                let mut known = ids().iter().filter_map(|id| builtin(id));
+                let host = known.find(|set| set.tool(&name).is_some()).unwrap_or_else(generic);
+                Chosen { user, host, is_guessed: true }
+            }
+        }
+    }
 }
 
 /// Is it for every trace?

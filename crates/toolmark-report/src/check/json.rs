@@ -8,7 +8,7 @@ use std::io::Write;
 use toolmark_check::baseline::{Changes, TrajectoryCells};
 use toolmark_check::gate::{Cells, GateRow};
 use toolmark_check::gold::Selection;
-use toolmark_check::{Finding, Scorecard};
+use toolmark_check::{Decisions, Finding, Scorecard};
 use toolmark_grade::Verdict;
 
 #[derive(Serialize)]
@@ -26,6 +26,8 @@ struct Report<'r> {
     changes: Option<Changes>,
     /// What makes the report a baseline.
     trajectories: Vec<TrajectoryCells>,
+    /// What the guard would have said about the calls.
+    decisions: &'r Decisions,
     notes: &'r [String],
 }
 
@@ -44,6 +46,7 @@ pub(crate) fn write(run: &CheckRun, _: &Options, out: &mut dyn Write) -> Result<
         gates: &run.gates,
         changes: run.changes,
         trajectories: each.collect(),
+        decisions: &run.checked.decisions,
         notes: &run.notes,
     };
     let text = harmless_json(serde_json::to_string_pretty(&report)?);

@@ -212,7 +212,7 @@ impl Check {
         run.fail_on = self.fail_on.map(FailOn::least).or(config.fail_on).unwrap_or(usual);
         run.changes = baseline.as_ref().map(|before| before.mark(&mut run.checked.findings));
         run.gates = rows(&gates, &run, baseline.as_ref());
-        checking::redact(&mut run.checked.findings, printer.veil);
+        checking::redact(&mut run.checked, printer.veil);
         if let Some(directory) = &self.promote {
             self.promote(directory, &run, &inputs, &checker, &sessions, printer)?;
         }

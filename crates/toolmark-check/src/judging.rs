@@ -1,0 +1,227 @@
+//! What one call would do, from its tool, its arguments and the place it runs
+//! in. `toolmark check` asks it about recorded calls and the guard about calls
+//! that are about to run, so that both say the same about the same call.
+
+mod addresses;
+
+use crate::path::resolve;
+use crate::toolset::{Tool, ToolRole};
+pub(crate) use addresses::is_suspicious_address;
+use serde_json::Value;
+use std::borrow::Cow;
+use toolmark_shell::{Context, Judgement, judge, judge_read, judge_write};
+
+/// The arguments of a call.
+#[derive(Debug, Clone, Default)]
+pub enum Arguments<'a> {
+    /// None, or none that can be read.
+    #[default]
+    None,
+    /// A JSON value.
+    Json(&'a Value),
+    /// Text that is no JSON: a patch.
+    Text(Cow<'a, str>),
+}
+
+impl<'a> Arguments<'a> {
+    /// The value, where it is JSON.
+    #[must_use]
+    pub fn json(&self) -> Option<&'a Value> {
+        match self {
+            Self::Json(value) => Some(*value),
+            Self::None | Self::Text(_) => None,
+        }
+    }
+}
+
+/// One call: what its tool is, what it is given, and where the session runs.
+#[derive(Debug, Clone)]
+pub struct Judged<'a> {
+    /// What is known about the tool.
+    pub tool: Option<&'a Tool>,
+    /// The arguments.
+    pub args: Arguments<'a>,
+    /// The working directory of the session.
+    pub cwd: Option<&'a str>,
+}
+
+impl<'a> Judged<'a> {
+    /// What the call is for.
+    #[must_use]
+    pub fn role(&self) -> ToolRole {
+        self.tool.map_or(ToolRole::Other, |tool| tool.role_of(self.args.json()))
+    }
+
+    /// The file or directory it names, resolved.
+    #[must_use]
+    pub fn path(&self) -> Option<String> {
+        let path = self.tool?.path.text(self.args.json()?)?;
+        Some(resolve(self.cwd, path))
+    }
+
+    /// The shell command it runs, as text.
+    #[must_use]
+    pub fn command(&self) -> Option<Cow<'a, str>> {
+        if self.role() != ToolRole::RunsShell {
+            return None;
+        }
+        command_of(self.tool?, self.args.json()?)
+    }
+
+    /// The directory its command runs in.
+    #[must_use]
+    pub fn directory(&self) -> Option<Cow<'a, str>> {
+        directory_of(self.tool, self.args.json(), self.cwd)
+    }
+
+    /// The patch it applies.
+    #[must_use]
+    pub fn patch(&self) -> Option<&str> {
+        match &self.args {
+            _ if self.role() != ToolRole::Patches => None,
+            Arguments::Json(args) => self.tool?.patch.text(args),
+            Arguments::Text(text) => Some(text),
+            Arguments::None => None,
+        }
+    }
+
+    /// What it would do; `None` for calls that neither run a command nor touch a
+    /// file. `base` says what else is known; its directories are filled in here
+    /// where it leaves them open.
+    #[must_use]
+    pub fn judge(&self, base: &Context<'_>) -> Option<Judgement> {
+        let directory = self.directory();
+        let root: Option<&str> = self.cwd.filter(|cwd| is_project(cwd));
+        let cwd = directory.as_deref();
+        let roots = match base.roots {
+            // A directory that is itself the root needs no other.
+            [] if cwd == root => &[],
+            [] => root.as_slice(),
+            declared => declared,
+        };
+        let home = base.home.or_else(|| self.cwd.and_then(home_of));
+        let context = Context { cwd, roots, home, ..*base };
+        match self.role() {
+            ToolRole::RunsShell => {
+                let command = self.command()?;
+                let mut judgement = judge(&command, &context);
+                if let Some(effect) = addresses::in_commands(&command, &judgement.commands) {
+                    judgement.add(effect);
+                }
+                Some(judgement)
+            }
+            ToolRole::FetchesWeb => {
+                let mut judgement = Judgement::default();
+                if let Some(effect) = addresses::in_arguments(self.args.json()?) {
+                    judgement.add(effect);
+                }
+                Some(judgement)
+            }
+            ToolRole::Writes | ToolRole::Edits => Some(judge_write(&self.path()?, &context)),
+            ToolRole::Reads => Some(judge_read(&self.path()?, &context)),
+            ToolRole::Patches => {
+                let files = crate::patch::parse(self.patch()?);
+                let all = files.iter().map(|file| judge_write(file.path, &context));
+                all.reduce(|mut all, one| {
+                    if one.decision > all.decision {
+                        all.decision = one.decision;
+                        all.reason = one.reason;
+                    }
+                    all.effects.extend(one.effects);
+                    all
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+pub(crate) fn command_of<'a>(tool: &Tool, args: &'a Value) -> Option<Cow<'a, str>> {
+    match tool.command.get(args)? {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Array(words) => Some(Cow::Owned(command_line(words))),
+        _ => None,
+    }
+}
+
+pub(crate) fn directory_of<'a>(
+    tool: Option<&Tool>,
+    args: Option<&Value>,
+    cwd: Option<&'a str>,
+) -> Option<Cow<'a, str>> {
+    match tool.and_then(|tool| tool.directory.text(args?)) {
+        Some(own) => Some(Cow::Owned(resolve(cwd, own))),
+        None => cwd.map(Cow::Borrowed),
+    }
+}
+
+/// The home directory a working directory lies in, by where homes usually are.
+fn home_of(cwd: &str) -> Option<&str> {
+    let length = match cwd.split('/').collect::<Vec<_>>()[..] {
+        ["", "root", _, ..] => "/root".len(),
+        ["", top @ ("home" | "Users"), user, _, ..] => 2 + top.len() + user.len(),
+        _ => return None,
+    };
+    cwd.get(..length)
+}
+
+/// May a directory be the root of a project? A home directory, one for
+/// temporary files and the top of the file system are not.
+fn is_project(directory: &str) -> bool {
+    let mut parts = directory.split('/').filter(|part| !part.is_empty());
+    !matches!(
+        (parts.next(), parts.next(), parts.next()),
+        (None, ..)
+            | (Some("tmp" | "home" | "Users" | "root"), None, _)
+            | (Some("home" | "Users"), Some(_), None)
+    )
+}
+
+/// The words of a command as a person would type them.
+fn command_line(words: &[Value]) -> String {
+    let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+    match words.as_slice() {
+        // The shell around a command says nothing.
+        [_, "-c" | "-lc" | "-ic", script] => (*script).to_owned(),
+        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+    }
+}
+
+fn quoted(word: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => Cow::Borrowed(word),
+        false => Cow::Owned(format!("'{}'", word.replace('\'', r"'\''"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn homes() {
+        for (cwd, home) in [
+            ("/home/me/app", Some("/home/me")),
+            ("/Users/me/a/b", Some("/Users/me")),
+            ("/root/app", Some("/root")),
+            ("/root", None),
+            ("/home/me", None),
+            ("/workspace/app", None),
+            ("", None),
+        ] {
+            assert_eq!(home_of(cwd), home, "{cwd}");
+        }
+    }
+
+    #[test]
+    fn commands_that_are_lists_of_words() {
+        for (words, want) in [
+            (serde_json::json!(["bash", "-lc", "rm -rf x"]), "rm -rf x"),
+            (serde_json::json!(["rm", "-rf", "a b"]), "rm -rf 'a b'"),
+            (serde_json::json!(["echo", "it's"]), r"echo 'it'\''s'"),
+        ] {
+            assert_eq!(command_line(words.as_array().unwrap()), want);
+        }
+    }
+}

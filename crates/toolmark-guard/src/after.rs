@@ -1,0 +1,47 @@
+//! What a call that has run left behind: a failure its exit code hides, a secret
+//! in what it printed. Nothing can be stopped any more; the agent is told.
+
+use crate::event::Event;
+use crate::verdict::Verdict;
+use std::borrow::Cow;
+use toolmark_check::judging::Judged;
+use toolmark_check::masked::masked_in;
+use toolmark_check::scan::secrets::secrets;
+use toolmark_shell::Decision;
+
+/// So many secrets are named.
+const MOST: usize = 4;
+
+/// Looks at a call that has run; a verdict with words for the agent where there
+/// is something to say.
+pub(crate) fn look_back(event: &Event<'_>, judged: &Judged<'_>) -> Verdict {
+    let mut words = Vec::new();
+    let mut rules = Vec::new();
+    if let Some(result) = event.result.as_deref() {
+        if event.failed != Some(true)
+            && let Some(command) = judged.command()
+            && let Some(masked) = masked_in(&command, || Some(Cow::Borrowed(result)))
+        {
+            rules.push("masked-failure");
+            words.push(format!("the exit code hides a failure: {}", masked.line));
+        }
+        let found = secrets(result, MOST);
+        if !found.is_empty() {
+            rules.push("secret-in-output");
+            let named =
+                found.iter().map(|secret| format!("{} {}", secret.what, secret.masked(result)));
+            let named = named.collect::<Vec<_>>().join(", ");
+            words.push(format!(
+                "the output shows a secret ({named}): do not repeat it, store it or send it, \
+                 and tell the user that it should be replaced"
+            ));
+        }
+    }
+    if words.is_empty() {
+        return Verdict::allow();
+    }
+    let reason = words.join("; ");
+    let mut verdict = Verdict::new(Decision::Allow, rules.join(","), reason.clone());
+    verdict.context = Some(format!("toolmark guard: {reason}"));
+    verdict
+}

@@ -1,0 +1,67 @@
+//! The guard: what a call would do, held against the policy.
+
+use crate::after::look_back;
+use crate::event::{Event, Moment};
+use crate::policy::Policy;
+use crate::verdict::Verdict;
+use toolmark_check::judging::Judged;
+use toolmark_check::toolset::{Tool, Toolsets};
+use toolmark_shell::{Context, Facts};
+use toolmark_trace::ToolName;
+
+/// Decides about calls.
+#[derive(Debug, Default)]
+pub struct Guard {
+    policy: Policy,
+    toolsets: Toolsets,
+}
+
+impl Guard {
+    /// With a policy, and with toolsets of the user's own.
+    #[must_use]
+    pub fn new(policy: Policy, toolsets: Toolsets) -> Self {
+        Self { policy, toolsets }
+    }
+
+    /// The policy.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Decides about a call that is about to run, and looks back at one that has.
+    #[must_use]
+    pub fn decide(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
+        let tool = self.tool(event);
+        let judged = Judged { tool, args: event.args.as_arguments(), cwd: event.cwd.as_deref() };
+        match event.moment {
+            Moment::Before | Moment::Permission => self.verdict(event, &judged, facts),
+            Moment::After => look_back(event, &judged),
+            Moment::Other => Verdict::allow(),
+        }
+    }
+
+    /// The verdict about a call whose tool is known.
+    pub(crate) fn verdict(
+        &self,
+        event: &Event<'_>,
+        judged: &Judged<'_>,
+        facts: Option<&dyn Facts>,
+    ) -> Verdict {
+        let judgement = judged.judge(&Context { facts, ..Context::default() });
+        self.policy.decide(event, judgement)
+    }
+
+    /// Toolsets of the user's own.
+    #[must_use]
+    pub fn toolsets(&self) -> &Toolsets {
+        &self.toolsets
+    }
+
+    /// What is known about the tool of a call.
+    fn tool(&self, event: &Event<'_>) -> Option<&Tool> {
+        let name = ToolName::new(event.tool.as_ref());
+        let toolset = self.toolsets.of_host(&event.host, &name);
+        toolset.describe(&name).map(|found| found.tool)
+    }
+}

@@ -1,0 +1,236 @@
+//! What the guard would have said about the calls of a recorded session.
+//!
+//! A stop that `toolmark check` has no finding about is a candidate for a false
+//! alarm: the call was named before it was made, undone what the session itself
+//! had made, or was what the user asked for.
+
+use crate::event::{Args, Event, Moment};
+use crate::guard::Guard;
+use crate::verdict::Verdict;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use toolmark_check::judging::Arguments;
+use toolmark_check::session::SessionCall;
+use toolmark_check::{Axis, Checker, Decisions, Finding, Session};
+use toolmark_grade::{CallRef, excerpt};
+use toolmark_shell::Decision;
+use toolmark_trace::Trajectory;
+
+/// A call that would have been stopped or asked about.
+#[derive(Debug, Clone, Serialize)]
+pub struct Stopped {
+    /// The session's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The host whose tools it was made with.
+    pub host: &'static str,
+    /// What would have been said.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// The call, and how it ended when nobody stopped it.
+    pub call: CallRef,
+    /// What the agent said right before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub said: Option<String>,
+    /// The findings `toolmark check` has about the call.
+    pub findings: BTreeSet<&'static str>,
+    /// Is it a candidate for a false alarm?
+    pub false_alarm: bool,
+    /// In how many stops of the replay the same rule gives the same reason.
+    pub alike: u64,
+}
+
+/// What came of replaying sessions.
+#[derive(Debug, Default, Serialize)]
+pub struct Replay {
+    /// How many calls were decided about, by decision.
+    pub allow: u64,
+    /// Asked about.
+    pub ask: u64,
+    /// Denied.
+    pub deny: u64,
+    /// The calls that were not let through, candidates for false alarms first.
+    pub stops: Vec<Stopped>,
+}
+
+impl Replay {
+    /// Adds what came of something else.
+    pub fn merge(&mut self, other: Self) {
+        self.allow += other.allow;
+        self.ask += other.ask;
+        self.deny += other.deny;
+        self.stops.extend(other.stops);
+    }
+
+    /// How many calls there were.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.allow + self.ask + self.deny
+    }
+
+    /// Counts stops that are alike and brings them into order: candidates for
+    /// false alarms first, the most frequent first, denials before questions.
+    pub fn finish(&mut self) {
+        let mut alike: BTreeMap<String, u64> = BTreeMap::new();
+        for stop in &self.stops {
+            *alike.entry(stop.group()).or_default() += 1;
+        }
+        for stop in &mut self.stops {
+            stop.alike = alike.get(&stop.group()).copied().unwrap_or(1);
+        }
+        // The sort keeps the order of the sessions and of their calls.
+        self.stops.sort_by_cached_key(|stop| {
+            let rank = (!stop.false_alarm, std::cmp::Reverse(stop.alike));
+            (rank, stop.group(), std::cmp::Reverse(stop.verdict.decision))
+        });
+    }
+}
+
+impl Stopped {
+    /// What makes two stops alike: the rule, and what would happen.
+    fn group(&self) -> String {
+        let worst = self.verdict.judgement.as_ref().and_then(|judgement| {
+            let effects = judgement.effects.iter();
+            effects.max_by_key(|effect| toolmark_shell::decision::of_effect(effect))
+        });
+        match worst {
+            Some(effect) => format!("{} {} {}", self.verdict.rule, effect.program, effect.why),
+            None => format!("{} {}", self.verdict.rule, self.call.tool),
+        }
+    }
+}
+
+impl Guard {
+    /// Decides about every call of a recorded run and its sub-agents. `checker`
+    /// tells which stops are likely false alarms.
+    #[must_use]
+    pub fn replay(&self, run: &Trajectory, checker: &Checker) -> Replay {
+        let mut replay = Replay::default();
+        for (n, one) in run.flatten().into_iter().enumerate() {
+            replay.merge(self.replayed(one, checker, n > 0));
+        }
+        replay
+    }
+
+    /// Decides about every call of a recorded run without its sub-agents.
+    #[must_use]
+    pub fn replay_alone(&self, run: &Trajectory, checker: &Checker) -> Replay {
+        self.replayed(run, checker, false)
+    }
+
+    fn replayed(&self, run: &Trajectory, checker: &Checker, is_sub_agent: bool) -> Replay {
+        let session = Session::new(run, self.toolsets());
+        let mut decisions = Decisions::default();
+        let mut stops = Vec::new();
+        for call in session.calls() {
+            let event = event(&session, call, is_sub_agent);
+            let verdict = self.verdict(&event, &call.as_judged(), None);
+            let decision = verdict.observed.unwrap_or(verdict.decision);
+            decisions.count(decision);
+            if decision != Decision::Allow {
+                stops.push((call, verdict));
+            }
+        }
+        let findings = match stops.is_empty() {
+            true => Vec::new(),
+            false => checker.check_alone(run).findings,
+        };
+        let stops = stops.into_iter();
+        Replay {
+            allow: decisions.allow,
+            ask: decisions.ask,
+            deny: decisions.deny,
+            stops: stops
+                .map(|(call, verdict)| stopped(&session, call, verdict, &findings))
+                .collect(),
+        }
+    }
+}
+
+/// The event a host would have sent.
+fn event<'a>(session: &Session<'a>, call: &SessionCall<'a>, is_sub_agent: bool) -> Event<'a> {
+    let run = session.trajectory();
+    let text = |text: &'a toolmark_trace::Text| text.get();
+    Event {
+        session: run.id.as_ref().map(text),
+        cwd: run.cwd.as_ref().map(text),
+        agent: run.agent.name.as_ref().filter(|_| is_sub_agent).map(text),
+        call_id: call.call.id.as_ref().map(text),
+        args: match call.as_judged().args {
+            Arguments::None => Args::None,
+            Arguments::Json(value) => Args::Json(value.clone()),
+            Arguments::Text(text) => Args::Text(text.into_owned()),
+        },
+        ..Event::new(Moment::Before, session.host().id.as_str(), call.call.name.full())
+    }
+}
+
+fn stopped(
+    session: &Session<'_>,
+    call: &SessionCall<'_>,
+    verdict: Verdict,
+    findings: &[Finding],
+) -> Stopped {
+    let about = findings.iter().filter(|finding| {
+        let first = finding.evidence.first().and_then(|evidence| evidence.call.as_ref());
+        finding.axis == Axis::Irreversibility && first.is_some_and(|it| it.index == call.index)
+    });
+    let findings: BTreeSet<_> = about.map(|finding| finding.code).collect();
+    let said = session.said_in_turn(call).next().and_then(|event| event.text.as_ref());
+    Stopped {
+        session: session.trajectory().id.as_ref().map(|id| id.get().into_owned()),
+        host: session.host().id.as_str(),
+        false_alarm: findings.is_empty(),
+        verdict,
+        call: session.call_ref(call),
+        said: said.map(|text| excerpt(&text.plain())),
+        findings,
+        alike: 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolmark_check::notation;
+
+    fn replay(trace: &str) -> Replay {
+        let run = notation::parse(trace).unwrap();
+        let mut replay = Guard::default().replay(&run, &Checker::default());
+        replay.finish();
+        replay
+    }
+
+    #[test]
+    fn stops_with_their_context() {
+        let replay = replay(
+            r#"Bash {"command":"ls"} -> "a"
+               Bash {"command":"git push --force"} -> "ok"
+               assistant: I will now throw away the work tree with git reset --hard.
+               Bash {"command":"git reset --hard"} -> "HEAD is now""#,
+        );
+        assert_eq!((replay.allow, replay.ask, replay.deny), (1, 0, 2));
+        let [named, blind] = &replay.stops[..] else { panic!("{replay:?}") };
+        assert!(named.false_alarm && named.said.as_ref().unwrap().contains("throw away"));
+        assert!(!blind.false_alarm && blind.findings.contains("I301"), "{blind:?}");
+    }
+
+    #[test]
+    fn agrees_with_check() {
+        let trace = r#"
+            Bash {"command":"rm -rf ~"} -> "ok"
+            Read {"file_path":"/w/.env"} -> "KEY=1"
+            Write {"file_path":"/etc/passwd","content":"x"} -> "ok"
+            WebFetch {"url":"https://xn--ggle-0nda.com/x"} -> "ok"
+            Bash {"command":"ls"} -> "a""#;
+        let run = notation::parse(trace).unwrap();
+        let checked = Checker::default().keep_sessions().check(&run).decisions;
+        let replayed = replay(trace);
+        let counts = |allow, ask, deny| (allow, ask, deny);
+        assert_eq!(
+            counts(replayed.allow, replayed.ask, replayed.deny),
+            counts(checked.allow, checked.ask, checked.deny)
+        );
+        assert_eq!(counts(1, 2, 2), counts(checked.allow, checked.ask, checked.deny));
+    }
+}

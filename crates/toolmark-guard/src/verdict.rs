@@ -1,0 +1,80 @@
+//! What the guard says about a call.
+
+use serde::Serialize;
+use toolmark_shell::{Decision, Judgement};
+
+/// A decision and everything that explains it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Verdict {
+    /// What to do with the call.
+    pub decision: Decision,
+    /// What decided: `effect`, `tools.deny`, the name of a rule, `error`.
+    pub rule: String,
+    /// Why, in one line.
+    pub reason: String,
+    /// What would make it allowed, or do the same with less harm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+    /// Words for the agent that are no decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// What would have been decided where the policy only observes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Decision>,
+    /// Should the host be told to go ahead without asking its user? Otherwise an
+    /// `allow` means that the guard does not object.
+    #[serde(skip)]
+    pub approves: bool,
+    /// What the call would do.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub judgement: Option<Effects>,
+}
+
+/// The part of a judgement that explains a verdict.
+#[derive(Debug, Clone, Serialize)]
+pub struct Effects {
+    /// What the call would do.
+    pub effects: Vec<toolmark_shell::Effect>,
+    /// How much of the command was understood.
+    pub coverage: toolmark_shell::Coverage,
+}
+
+impl From<Judgement> for Effects {
+    fn from(judgement: Judgement) -> Self {
+        Self { effects: judgement.effects, coverage: judgement.coverage }
+    }
+}
+
+impl Verdict {
+    /// A decision by a rule, for a reason.
+    #[must_use]
+    pub fn new(decision: Decision, rule: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self {
+            decision,
+            rule: rule.into(),
+            reason: reason.into(),
+            suggestion: None,
+            context: None,
+            observed: None,
+            approves: false,
+            judgement: None,
+        }
+    }
+
+    /// Nothing speaks against it.
+    #[must_use]
+    pub fn allow() -> Self {
+        Self::new(Decision::Allow, "default", "nothing speaks against it")
+    }
+
+    /// The reason and what to do instead, as one text for people and agents.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let mut words = format!("toolmark guard ({}): {}", self.rule, self.reason);
+        if let Some(suggestion) = &self.suggestion {
+            words.push_str(". ");
+            words.push_str(suggestion);
+        }
+        words
+    }
+}

@@ -1,0 +1,116 @@
+//! The guard, its replay and `toolmark check` say the same about every call of
+//! the shared traces: the guard is handed each call as a payload, as a host
+//! would hand it over.
+//!
+//! The traces are not part of the project. Where `../shared` is absent, the
+//! test says so and ends.
+
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use toolmark_check::judging::Arguments;
+use toolmark_check::session::SessionCall;
+use toolmark_check::toolset::Toolsets;
+use toolmark_check::{Checker, Session};
+use toolmark_guard::facts::Disk;
+use toolmark_guard::{Guard, Verdict, hosts};
+use toolmark_shell::{Decision, Facts};
+use toolmark_trace::{Options, Trajectory, read_path};
+
+fn shared() -> Option<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
+    dir.join("truth.json").is_file().then_some(dir)
+}
+
+fn runs(dir: &Path) -> Vec<Trajectory> {
+    let mut open = vec![dir.to_owned()];
+    let mut runs = Vec::new();
+    while let Some(path) = open.pop() {
+        if let Ok(entries) = std::fs::read_dir(&path) {
+            open.extend(entries.filter_map(Result::ok).map(|entry| entry.path()));
+        } else if let Ok(found) = read_path(&path, &Options::default()) {
+            runs.extend(found);
+        }
+    }
+    runs
+}
+
+fn args(call: &SessionCall<'_>) -> Value {
+    match call.as_judged().args {
+        Arguments::None => Value::Null,
+        Arguments::Json(value) => value.clone(),
+        Arguments::Text(text) => Value::String(text.into_owned()),
+    }
+}
+
+/// The call as a payload of plain JSON.
+fn plain(session: &Session<'_>, call: &SessionCall<'_>) -> Value {
+    let mut payload = json!({
+        "tool": call.call.name.full(),
+        "host": session.host().id,
+        "cwd": session.trajectory().cwd.as_ref().map(|cwd| cwd.get()),
+    });
+    if call.call.args.is_some() {
+        payload["args"] = args(call);
+    }
+    payload
+}
+
+/// The call as a payload of Claude Code.
+fn claude(session: &Session<'_>, call: &SessionCall<'_>) -> Value {
+    json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t",
+        "cwd": session.trajectory().cwd.as_ref().map(|cwd| cwd.get()),
+        "tool_name": call.call.name.full(), "tool_input": args(call), "tool_use_id": "c",
+    })
+}
+
+fn decided(host: &str, payload: &Value, guard: &Guard) -> Verdict {
+    let text = payload.to_string();
+    let event = hosts::by_id(host).unwrap().read(text.as_bytes()).unwrap();
+    let disk = event.cwd.as_deref().and_then(Disk::at);
+    guard.decide(&event, disk.as_ref().map(|disk| disk as &dyn Facts))
+}
+
+#[test]
+fn one_verdict_on_every_call() {
+    let Some(shared) = shared() else {
+        eprintln!("skipped: ../shared/traces is not there");
+        return;
+    };
+    let (guard, checker) = (Guard::default(), Checker::default().keep_sessions());
+    let toolsets = Toolsets::default();
+    let (mut calls, mut stops) = (0, 0);
+    for run in runs(&shared).iter().flat_map(Trajectory::flatten) {
+        let session = Session::new(run, &toolsets);
+        let replay = guard.replay_alone(run, &checker);
+        let checked = checker.check_alone(run).decisions;
+        assert_eq!(
+            (replay.allow, replay.ask, replay.deny),
+            (checked.allow, checked.ask, checked.deny)
+        );
+        let stopped = |index: usize| {
+            let stop = checked.stops.iter().find(|stop| stop.call.index == index);
+            let again = replay.stops.iter().find(|stop| stop.call.index == index);
+            assert_eq!(
+                stop.map(|stop| (stop.decision, &stop.reason)),
+                again.map(|stop| (stop.verdict.decision, &stop.verdict.reason))
+            );
+            stop.map_or((Decision::Allow, None), |stop| (stop.decision, Some(&stop.reason)))
+        };
+        for call in session.calls() {
+            let (decision, reason) = stopped(call.index);
+            let mut verdicts = vec![decided("plain", &plain(&session, call), &guard)];
+            if session.host().id == "claude-code" {
+                verdicts.push(decided("claude-code", &claude(&session, call), &guard));
+            }
+            for verdict in verdicts {
+                assert_eq!(verdict.decision, decision, "{call:?}: {}", verdict.reason);
+                assert_eq!(Some(&verdict.reason).filter(|_| reason.is_some()), reason);
+            }
+            calls += 1;
+            stops += u64::from(decision != Decision::Allow);
+        }
+    }
+    eprintln!("{calls} calls, {stops} of them stopped, one verdict on each");
+    assert!(calls > 1_000 && stops > 10, "{calls} calls, {stops} stops");
+}

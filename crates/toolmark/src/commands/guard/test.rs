@@ -1,0 +1,257 @@
+//! `toolmark guard test`: what would be said about a call, without running it.
+
+use super::tone;
+use crate::Stop;
+use crate::exit::{Exit, Failure};
+use crate::human;
+use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use toolmark_guard::facts::Disk;
+use toolmark_guard::{Args as CallArgs, Event, Guard, Moment, Verdict};
+use toolmark_shell::{Decision, Facts};
+
+/// The host and the tool by which a bare command is meant.
+const SHELL: (&str, &str) = ("claude-code", "Bash");
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark guard test 'rm -rf build'                        one command
+  toolmark guard test 'rm -rf build' --cwd ~                the same somewhere else
+  toolmark guard test --tool Read --args '{\"file_path\":\".env\"}'
+  toolmark guard test --batch commands.jsonl --format jsonl one row per call
+
+Exit codes:
+  0  allow; with --batch: every row was read
+  1  deny
+  2  the command line or the policy makes no sense
+  3  ask; with --batch: a row could not be read";
+
+/// Say what would be decided about a call, without running it
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Test {
+    /// The command
+    #[arg(value_name = "COMMAND", required_unless_present_any = ["batch", "tool"])]
+    command: Option<String>,
+    /// A call of this tool instead of a command
+    #[arg(long, value_name = "NAME", conflicts_with = "command")]
+    tool: Option<String>,
+    /// The arguments of the tool, as JSON
+    #[arg(long, value_name = "JSON", requires = "tool")]
+    args: Option<String>,
+    /// The host whose tools are meant
+    #[arg(long, value_name = "HOST")]
+    host: Option<String>,
+    /// The directory it would run in; without it, the root of some git work tree
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<String>,
+    /// Decide about the `command`, or the `tool` and `args`, of every row of this file of JSON lines
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "tool"])]
+    batch: Option<PathBuf>,
+    /// How to print the answer
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    format: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Output {
+    Text,
+    Json,
+    Jsonl,
+}
+
+/// The answer to one call as JSON.
+#[derive(Serialize)]
+struct Answer<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<&'a str>,
+    #[serde(flatten)]
+    verdict: &'a Verdict,
+}
+
+impl Test {
+    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let guard = Guard::default();
+        if let Some(path) = &self.batch {
+            return self.batch(path, &guard, printer);
+        }
+        let event = self.event()?;
+        let verdict = decide(&guard, &event);
+        let (command, tool) = (self.command.as_deref(), self.tool.as_deref());
+        let answer = Answer { command, tool, verdict: &verdict };
+        match self.format {
+            Output::Text => print(&verdict, command.unwrap_or_default(), printer)?,
+            Output::Json => printer.json(&answer)?,
+            Output::Jsonl => printer.raw(&(to_json(&answer, Layout::Compact)? + "\n"))?,
+        }
+        Ok(match verdict.decision {
+            Decision::Allow => Exit::Ok,
+            Decision::Ask => Exit::Unread,
+            Decision::Deny => Exit::Failed,
+        })
+    }
+
+    /// The call of the command line.
+    fn event(&self) -> Result<Event<'_>, Failure> {
+        let Some(tool) = self.tool.as_deref() else {
+            return Ok(self.shell(self.command.as_deref().unwrap_or_default(), None));
+        };
+        let args = match self.args.as_deref().map(serde_json::from_str::<Value>) {
+            None => CallArgs::None,
+            Some(Ok(value)) => CallArgs::Json(value),
+            Some(Err(error)) => {
+                let failure = Failure::usage(format!("--args is no JSON: {error}"));
+                return Err(failure.hint(r#"write --args '{"file_path":".env"}'"#));
+            }
+        };
+        let host = self.host.as_deref().unwrap_or_default();
+        let cwd = self.cwd.as_deref().map(Into::into);
+        Ok(Event { args, cwd, ..Event::new(Moment::Before, host, tool) })
+    }
+
+    fn shell<'a>(&'a self, command: &str, cwd: Option<&'a str>) -> Event<'a> {
+        let args = CallArgs::Json(json!({"command": command}));
+        let cwd = cwd.or(self.cwd.as_deref()).map(Into::into);
+        Event { args, cwd, ..Event::new(Moment::Before, SHELL.0, SHELL.1) }
+    }
+
+    /// Decides about every row; a row that is none is named and counted.
+    fn batch(&self, path: &Path, guard: &Guard, printer: &mut Printer) -> Result<Exit, Stop> {
+        let name = path.display();
+        let lines: Box<dyn BufRead> = match path.to_str() {
+            Some("-") => Box::new(BufReader::new(io::stdin())),
+            _ => Box::new(BufReader::new(
+                File::open(path)
+                    .map_err(|error| Failure::unread(format!("failed to open {name}: {error}")))?,
+            )),
+        };
+        let mut bad = 0_u64;
+        let mut rows = Vec::new();
+        for (index, line) in lines.split(b'\n').enumerate() {
+            let line =
+                line.map_err(|error| Failure::unread(format!("failed to read {name}: {error}")))?;
+            if line.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            match row(&line) {
+                Ok(row) => self.decided(row, guard, &mut rows, printer)?,
+                Err(why) => {
+                    bad += 1;
+                    let place = format!("{name}:{}: ", index + 1);
+                    let line = Line::of(style::BAD.bold(), "error")
+                        .with(style::PLAIN, ": ")
+                        .with(style::STRONG, &place)
+                        .with(style::PLAIN, &why);
+                    printer.notice(&line)?;
+                }
+            }
+        }
+        if self.format == Output::Json {
+            printer.json(&rows)?;
+        }
+        if bad > 0 && printer.verbosity > Verbosity::Quiet {
+            let words = format!("{} could not be read", human::things(bad, "row"));
+            printer.notice(&Line::of(style::BAD, &words))?;
+        }
+        Ok(if bad > 0 { Exit::Unread } else { Exit::Ok })
+    }
+
+    fn decided(
+        &self,
+        mut row: Map<String, Value>,
+        guard: &Guard,
+        rows: &mut Vec<Value>,
+        printer: &mut Printer,
+    ) -> Result<(), Stop> {
+        let text = |key: &str| row.get(key).and_then(Value::as_str);
+        let verdict = match text("command") {
+            Some(command) => decide(guard, &self.shell(command, text("cwd"))),
+            None => {
+                let host = text("host").or(self.host.as_deref()).unwrap_or_default();
+                let args = row.get("args").cloned().map_or(CallArgs::None, CallArgs::Json);
+                let cwd = text("cwd").or(self.cwd.as_deref()).map(Into::into);
+                let tool = text("tool").unwrap_or_default();
+                decide(guard, &Event { args, cwd, ..Event::new(Moment::Before, host, tool) })
+            }
+        };
+        if self.format == Output::Text {
+            let shown = text("command").or(text("tool")).unwrap_or_default();
+            let first = shown.lines().next().unwrap_or_default();
+            let line =
+                Line::of(tone(verdict.decision), &format!("{:5}", verdict.decision.as_str()))
+                    .with(style::PLAIN, "  ")
+                    .with(style::PLAIN, &printer.veil.shown(first));
+            return Ok(printer.line(&line)?);
+        }
+        let Value::Object(answer) = serde_json::to_value(&verdict).map_err(io::Error::other)?
+        else {
+            return Ok(());
+        };
+        row.extend(answer);
+        match self.format {
+            Output::Json => rows.push(Value::Object(row)),
+            _ => printer.raw(&(to_json(&row, Layout::Compact)? + "\n"))?,
+        }
+        Ok(())
+    }
+}
+
+fn decide(guard: &Guard, event: &Event<'_>) -> Verdict {
+    let disk = event.cwd.as_deref().and_then(Disk::at);
+    guard.decide(event, disk.as_ref().map(|disk| disk as &dyn Facts))
+}
+
+/// The row of a line, if it has a call.
+fn row(line: &[u8]) -> Result<Map<String, Value>, String> {
+    let value: Value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    let Value::Object(row) = value else { return Err("not a JSON object".to_owned()) };
+    for key in ["command", "tool"] {
+        match row.get(key) {
+            Some(Value::String(_)) => return Ok(row),
+            Some(_) => return Err(format!("`{key}` is not a string")),
+            None => {}
+        }
+    }
+    Err("no `command`, and no `tool` either".to_owned())
+}
+
+fn print(verdict: &Verdict, command: &str, printer: &mut Printer) -> io::Result<()> {
+    let decision = verdict.decision;
+    let line = Line::of(tone(decision).bold(), decision.as_str())
+        .with(style::PLAIN, "  ")
+        .with(style::PLAIN, &printer.veil.shown(&verdict.reason));
+    printer.line(&line)?;
+    for effect in verdict.judgement.iter().flat_map(|found| &found.effects) {
+        let words = format!(
+            "  {} {} ({}, {}, {}): {}",
+            effect.kind,
+            effect.target,
+            effect.scope,
+            effect.reversibility,
+            effect.certainty,
+            effect.why
+        );
+        printer.line(&Line::of(style::PLAIN, &printer.veil.shown(&words)))?;
+        if let Some(source) = command.get(effect.span.0..effect.span.1)
+            && printer.verbosity == Verbosity::Verbose
+        {
+            let shown = format!("    in: {source}");
+            printer.line(&Line::of(style::DIM, &printer.veil.shown(&shown)))?;
+        }
+    }
+    if decision != Decision::Allow {
+        printer.line(&Line::of(style::DIM, &format!("  rule: {}", verdict.rule)))?;
+    }
+    if let Some(suggestion) = &verdict.suggestion {
+        let words = format!("  instead: {suggestion}");
+        printer.line(&Line::of(style::PLAIN, &printer.veil.shown(&words)))?;
+    }
+    Ok(())
+}
