@@ -130,6 +130,8 @@ fn goes_in_circles(root: &Value) -> bool {
     const MOST: usize = 50_000;
     // Part (by its pointer) → parts asked about the same place.
     let mut leads: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    // Parts with a name of their own, and those that refer to one.
+    let (mut named, mut by_name) = (Vec::new(), Vec::new());
     let mut rest = vec![(String::new(), root)];
     while let Some((place, value)) = rest.pop() {
         if leads.len() > MOST {
@@ -148,14 +150,30 @@ fn goes_in_circles(root: &Value) -> bool {
                 for (key, child) in map {
                     let same = matches!(
                         key.as_str(),
-                        "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas"
+                        "allOf"
+                            | "anyOf"
+                            | "oneOf"
+                            | "not"
+                            | "if"
+                            | "then"
+                            | "else"
+                            | "dependentSchemas"
                     );
                     into(key, child, same, &mut rest);
                 }
                 for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
                     if let Some(Value::String(to)) = map.get(key) {
-                        here.push(to.strip_prefix('#').unwrap_or_default().to_owned());
+                        match to.strip_prefix('#').map(unescaped) {
+                            Some(to) if to.is_empty() || to.starts_with('/') => here.push(to),
+                            _ => by_name.push(place.clone()),
+                        }
                     }
+                }
+                if ["$id", "$anchor", "$dynamicAnchor", "id"]
+                    .iter()
+                    .any(|key| map.contains_key(*key))
+                {
+                    named.push(place.clone());
                 }
             }
             // An array under `allOf` and the like: its members are asked, too.
@@ -168,7 +186,37 @@ fn goes_in_circles(root: &Value) -> bool {
         }
         leads.insert(place, here);
     }
+    // Which name is meant is not worked out: it may be any.
+    if named.len().saturating_mul(by_name.len()) > MOST {
+        return true;
+    }
+    for place in by_name {
+        if let Some(here) = leads.get_mut(&place) {
+            here.extend(named.iter().cloned());
+        }
+    }
     is_circular(&leads)
+}
+
+/// A fragment of an address without its `%XX`.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let code = after.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        let code = code.and_then(|two| u8::from_str_radix(two, 16).ok());
+        match (first, code) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            _ => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Is there a way round in a graph?
@@ -209,17 +257,26 @@ mod tests {
     fn arguments_are_valid_wrong_or_there_is_no_telling() {
         let nested = json!({"type": "object", "properties": {"a": {"type": "object",
             "properties": {"b": {"type": "array", "items": {"type": "integer"}}}}}});
-        let flat = json!({"type": "object", "properties": {"p": {"type": "string"}}, "required": ["p"]});
+        let flat =
+            json!({"type": "object", "properties": {"p": {"type": "string"}}, "required": ["p"]});
         let tree = json!({"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#"}}}});
         for (schema, args, want) in [
             (Some(&flat), json!({"p": "x"}), "valid"),
             (Some(&flat), json!({}), "/p is missing"),
             (Some(&flat), json!({"p": 1}), "/p is a number, not string"),
             (Some(&nested), json!({"a": {"b": [1]}}), "valid"),
-            (Some(&nested), json!({"a": {"b": [1, "x"]}}), "/a/b/1 \"x\" is not of type \"integer\""),
+            (
+                Some(&nested),
+                json!({"a": {"b": [1, "x"]}}),
+                "/a/b/1 \"x\" is not of type \"integer\"",
+            ),
             (Some(&tree), json!({"kids": [{"kids": []}]}), "valid"),
             (Some(&tree), json!({"kids": [{"kids": 3}]}), "/kids/0/kids 3 is not of type"),
-            (Some(&json!({"properties": {"m": {"pattern": "^(?!\\.)[a-z]+$"}}})), json!({"m": ".a"}), "/m "),
+            (
+                Some(&json!({"properties": {"m": {"pattern": "^(?!\\.)[a-z]+$"}}})),
+                json!({"m": ".a"}),
+                "/m ",
+            ),
             (None, json!({}), "without a schema"),
             (Some(&json!({"type": 7})), json!({}), "cannot be used"),
             (Some(&json!({"$ref": "https://example.com/x.json"})), json!({}), "cannot be used"),
@@ -238,10 +295,16 @@ mod tests {
         for circular in [
             json!({"$ref": "#"}),
             json!({"allOf": [{"$ref": "#"}]}),
+            json!({"$ref": "#/%24defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}),
+            json!({"$anchor": "me", "anyOf": [{"$ref": "#me"}]}),
+            json!({"$id": "https://a.b/c", "not": {"$ref": "https://a.b/c"}}),
             json!({"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"not": {"$ref": "#/$defs/a"}}}}),
         ] {
             let check = Schema::new(Some(&circular)).check(&json!({}));
-            assert!(matches!(&check, Check::Unknown(why) if why.contains("without end")), "{check:?}");
+            assert!(
+                matches!(&check, Check::Unknown(why) if why.contains("without end")),
+                "{check:?}"
+            );
         }
     }
 

@@ -13,7 +13,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 pub(crate) enum Event {
     Line(Line),
     /// A request will get no answer; its id is JSON.
-    Unanswered { id: String, why: String },
+    Unanswered {
+        id: String,
+        why: String,
+    },
     /// Nothing more will come.
     End(String),
     /// Something a person should know.
@@ -50,7 +53,9 @@ pub(crate) struct Outlet {
 
 impl Outlet {
     /// Writes to a stream from now on; the stream is closed with the last handle.
-    pub(crate) fn new(to: impl AsyncWrite + Unpin + 'static) -> (Self, tokio::task::JoinHandle<()>) {
+    pub(crate) fn new(
+        to: impl AsyncWrite + Unpin + 'static,
+    ) -> (Self, tokio::task::JoinHandle<()>) {
         let (lines, queue) = unbounded_channel();
         let waiting = Arc::new(AtomicUsize::new(0));
         let written = tokio::task::spawn_local(write(to, queue, Arc::clone(&waiting)));

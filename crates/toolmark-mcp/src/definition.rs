@@ -146,11 +146,26 @@ mod tests {
             r#"{"name":"a","description":"d","inputSchema":{"type":"object","properties":{}}}"#,
         );
         for (json, same) in [
-            (r#"{"inputSchema":{"properties":{},"type":"object"},"name":"a","description":"d"}"#, true),
-            (r#"{"name":"a","description":"d","inputSchema":{"type":"object","properties":{}},"_meta":{"x":1}}"#, true),
-            (r#"{"name":"a","description":"d ","inputSchema":{"type":"object","properties":{}}}"#, false),
-            (r#"{"name":"a","description":"d","inputSchema":{"type":"object","properties":{"x":{}}}}"#, false),
-            (r#"{"name":"a","description":"d","inputSchema":{"type":"object","properties":{}},"annotations":{"readOnlyHint":true}}"#, false),
+            (
+                r#"{"inputSchema":{"properties":{},"type":"object"},"name":"a","description":"d"}"#,
+                true,
+            ),
+            (
+                r#"{"name":"a","description":"d","inputSchema":{"type":"object","properties":{}},"_meta":{"x":1}}"#,
+                true,
+            ),
+            (
+                r#"{"name":"a","description":"d ","inputSchema":{"type":"object","properties":{}}}"#,
+                false,
+            ),
+            (
+                r#"{"name":"a","description":"d","inputSchema":{"type":"object","properties":{"x":{}}}}"#,
+                false,
+            ),
+            (
+                r#"{"name":"a","description":"d","inputSchema":{"type":"object","properties":{}},"annotations":{"readOnlyHint":true}}"#,
+                false,
+            ),
         ] {
             assert_eq!(read(json).hash == first.hash, same, "{json}");
         }
@@ -177,7 +192,8 @@ mod tests {
     #[test]
     fn a_difference_shows_the_lines() {
         let old = serde_json::json!({"description": "one\ntwo\nthree", "inputSchema": {"a": 1}});
-        let new = serde_json::json!({"description": "one\nTWO\u{1b}\nthree", "inputSchema": {"a": 1}});
+        let new =
+            serde_json::json!({"description": "one\nTWO\u{1b}\nthree", "inputSchema": {"a": 1}});
         assert_eq!(difference(&old, &new), "description:\n- two\n+ TWO\\u{1b}");
         assert_eq!(difference(&old, &old), "");
         let much = serde_json::json!({"description": "x\n".repeat(100)});

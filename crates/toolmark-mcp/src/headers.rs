@@ -38,9 +38,8 @@ impl Outline {
             _ => return Self::default(),
         };
         let all = params.and_then(|params| members(params.get()).ok()).unwrap_or_default();
-        let text = |key: &str| -> Option<String> {
-            serde_json::from_str(member(&all, key)?.get()).ok()
-        };
+        let text =
+            |key: &str| -> Option<String> { serde_json::from_str(member(&all, key)?.get()).ok() };
         let name = match method.as_str() {
             "tools/call" | "prompts/get" => text("name"),
             "resources/read" | "resources/subscribe" | "resources/unsubscribe" => text("uri"),
@@ -48,7 +47,8 @@ impl Outline {
             _ => None,
         };
         let meta = member(&all, "_meta").and_then(|raw| members(raw.get()).ok());
-        let version = meta.and_then(|meta| serde_json::from_str(member(&meta, VERSION)?.get()).ok());
+        let version =
+            meta.and_then(|meta| serde_json::from_str(member(&meta, VERSION)?.get()).ok());
         let args = member(&all, "arguments").and_then(|raw| serde_json::from_str(raw.get()).ok());
         let cancels = (method == "notifications/cancelled")
             .then(|| member(&all, "requestId").and_then(Id::read))
@@ -109,7 +109,8 @@ fn marked(schema: &Value, args: &Value) -> Vec<(String, String)> {
                 Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
                 _ => None,
             };
-            if let (Some(Value::String(header)), Some(text)) = (property.get("x-mcp-header"), text) {
+            if let (Some(Value::String(header)), Some(text)) = (property.get("x-mcp-header"), text)
+            {
                 found.push((header.clone(), text));
             }
             rest.push((property, value));
@@ -142,14 +143,30 @@ mod tests {
             "in": {"properties": {"n": {"x-mcp-header": "N"}}}, "p": {}}});
         let meta = json!({VERSION: SINCE});
         for (line, want) in [
-            (json!({"id": 1, "method": "tools/call", "params": {"name": "t"}}), vec!["mcp-protocol-version: 2025-06-18"]),
+            (
+                json!({"id": 1, "method": "tools/call", "params": {"name": "t"}}),
+                vec!["mcp-protocol-version: 2025-06-18"],
+            ),
             (json!({"method": "n"}), vec!["mcp-protocol-version: 2025-06-18"]),
-            (json!({"id": 1, "method": "tools/call", "params": {"name": "t é", "_meta": meta,
+            (
+                json!({"id": 1, "method": "tools/call", "params": {"name": "t é", "_meta": meta,
                 "arguments": {"r": "eu", "in": {"n": 5}, "p": "x"}}}),
-             vec!["mcp-protocol-version: 2026-07-28", "mcp-method: tools/call", "mcp-name: =?base64?dCDDqQ==?=",
-                  "mcp-param-region: eu", "mcp-param-n: 5"]),
-            (json!({"id": 1, "method": "resources/read", "params": {"uri": "a:b", "_meta": meta}}),
-             vec!["mcp-protocol-version: 2026-07-28", "mcp-method: resources/read", "mcp-name: a:b"]),
+                vec![
+                    "mcp-protocol-version: 2026-07-28",
+                    "mcp-method: tools/call",
+                    "mcp-name: =?base64?dCDDqQ==?=",
+                    "mcp-param-region: eu",
+                    "mcp-param-n: 5",
+                ],
+            ),
+            (
+                json!({"id": 1, "method": "resources/read", "params": {"uri": "a:b", "_meta": meta}}),
+                vec![
+                    "mcp-protocol-version: 2026-07-28",
+                    "mcp-method: resources/read",
+                    "mcp-name: a:b",
+                ],
+            ),
         ] {
             let outline = Outline::of(&line.to_string());
             let headers = outline.headers(Some("2025-06-18"), Some(&schema));

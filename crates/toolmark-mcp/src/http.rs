@@ -450,7 +450,11 @@ fn same_origin() -> Policy {
         );
         let first = attempt.previous().first();
         let same = first.is_some_and(|first| first.origin() == attempt.url().origin());
-        if keeps && same && attempt.previous().len() < 5 { attempt.follow() } else { attempt.stop() }
+        if keeps && same && attempt.previous().len() < 5 {
+            attempt.follow()
+        } else {
+            attempt.stop()
+        }
     })
 }
 

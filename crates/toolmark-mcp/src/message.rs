@@ -125,10 +125,22 @@ impl<'de> serde::Deserialize<'de> for Text<'de> {
 /// What a message is.
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
-    Request { id: &'a RawValue, key: Id, method: String, params: Option<&'a RawValue> },
-    Notification { method: String, params: Option<&'a RawValue> },
+    Request {
+        id: &'a RawValue,
+        key: Id,
+        method: String,
+        params: Option<&'a RawValue>,
+    },
+    Notification {
+        method: String,
+        params: Option<&'a RawValue>,
+    },
     /// An answer; `body` is the text of its `result` or its `error`.
-    Answer { key: Option<Id>, body: &'a RawValue, is_error: bool },
+    Answer {
+        key: Option<Id>,
+        body: &'a RawValue,
+        is_error: bool,
+    },
 }
 
 impl<'a> Message<'a> {

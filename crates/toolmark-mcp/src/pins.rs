@@ -348,7 +348,13 @@ mod tests {
     fn a_file_that_is_something_else_is_not_taken_for_empty() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pins.json");
-        for text in ["", "{}", "[1]", r#"{"version":2,"servers":{}}"#, r#"{"version":1,"servers":{},"x":1}"#] {
+        for text in [
+            "",
+            "{}",
+            "[1]",
+            r#"{"version":2,"servers":{}}"#,
+            r#"{"version":1,"servers":{},"x":1}"#,
+        ] {
             fs::write(&path, text).unwrap();
             assert!(matches!(Pins::open(&path), Err(PinsError::Shape { .. })), "{text}");
         }

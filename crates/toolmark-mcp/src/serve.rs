@@ -86,9 +86,7 @@ pub fn serve_http(
 
 /// Runs to the end on a runtime of one thread, and leaves behind a read of
 /// standard input nobody waits for.
-fn on_runtime<T>(
-    work: impl Future<Output = Result<T, ServeError>>,
-) -> Result<T, ServeError> {
+fn on_runtime<T>(work: impl Future<Output = Result<T, ServeError>>) -> Result<T, ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = tokio::task::LocalSet::new().block_on(&runtime, work);
     runtime.shutdown_background();
@@ -157,6 +155,9 @@ async fn serve<C: Carrier>(
         }
         if leaving.is_some() && !proxy.is_looking_up() {
             server.finish();
+            if !proxy.is_waited_for() {
+                break Ending::ClientLeft;
+            }
         }
     };
     if let Ending::ServerLeft(why) = &ending {
@@ -255,4 +256,3 @@ impl Signals {
         }
     }
 }
-

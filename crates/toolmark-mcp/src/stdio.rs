@@ -10,7 +10,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc::Sender;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 
 /// How long the server may take to end, each time it is asked more firmly.
 const GRACE: Duration = Duration::from_secs(2);
@@ -21,6 +21,8 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 pub(crate) struct Program {
     child: Child,
     stdin: Option<Outlet>,
+    /// How it ended, and when its last words have been waited for.
+    exit: Option<(String, Instant)>,
 }
 
 impl Program {
@@ -55,7 +57,7 @@ impl Program {
             let _ = events.send(Event::End("it closed its output".to_owned())).await;
         });
         let (stdin, _) = Outlet::new(stdin);
-        Ok(Self { child, stdin: Some(stdin) })
+        Ok(Self { child, stdin: Some(stdin), exit: None })
     }
 
     async fn gone(&mut self, within: Duration) -> bool {
@@ -84,10 +86,18 @@ impl Carrier for Program {
     }
 
     async fn ended(&mut self) -> String {
-        let status = self.child.wait().await;
         // Its output may still hold answers; the end of that comes as an event.
-        tokio::time::sleep(LAST_WORDS).await;
-        status.map_or_else(|error| error.to_string(), in_words)
+        // Whoever waits may give up in between, so what is known is kept.
+        let (how, until) = match &self.exit {
+            Some(exit) => exit,
+            None => {
+                let status = self.child.wait().await;
+                let how = status.map_or_else(|error| error.to_string(), in_words);
+                self.exit.insert((how, Instant::now() + LAST_WORDS))
+            }
+        };
+        sleep_until(*until).await;
+        how.clone()
     }
 
     fn finish(&mut self) {

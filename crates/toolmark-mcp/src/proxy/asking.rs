@@ -90,7 +90,12 @@ impl Proxy {
     ) -> Option<Cow<'m, str>> {
         if asked.is_later_round && self.asking.is_allowed(&asked) {
             let reason = "allowed in an earlier round";
-            return self.forward(json, call, &asked, &Ruling::new(Decision::Allow, "asked", reason));
+            return self.forward(
+                json,
+                call,
+                &asked,
+                &Ruling::new(Decision::Allow, "asked", reason),
+            );
         }
         let full = self.asking.held.len() + self.asking.handed_out.len() >= MOST;
         if full || !(self.asking.can_be_asked || asked.can_be_asked) {
@@ -102,8 +107,7 @@ impl Proxy {
             "requestedSchema": {"type": "object", "properties": {}},
         });
         let id = self.own_id();
-        let question =
-            Question { call: call.clone(), line: json.to_owned(), asked, ruling, until };
+        let question = Question { call: call.clone(), line: json.to_owned(), asked, ruling, until };
         if question.asked.can_be_asked {
             let Id::Text(state) = &id else { return None };
             let ask = json!({
@@ -135,7 +139,8 @@ impl Proxy {
     ) -> Option<Cow<'m, str>> {
         match self.settings.on_ask {
             OnAsk::Allow => {
-                let reason = format!("nobody can be asked, and --on-ask is allow: {}", ruling.reason);
+                let reason =
+                    format!("nobody can be asked, and --on-ask is allow: {}", ruling.reason);
                 let ruling = Ruling::new(Decision::Allow, &ruling.rule, reason);
                 self.forward(json, call, asked, &ruling)
             }

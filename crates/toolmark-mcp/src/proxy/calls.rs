@@ -48,7 +48,8 @@ impl Asked {
             }
         };
         let meta = member(&all, "_meta").map(|raw| raw.get());
-        let mut meta: Value = meta.and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default();
+        let mut meta: Value =
+            meta.and_then(|raw| serde_json::from_str(raw).ok()).unwrap_or_default();
         if let Value::Object(meta) = &mut meta {
             meta.shift_remove("progressToken");
         }
@@ -82,7 +83,11 @@ impl Proxy {
         let asked = match Asked::read(params) {
             Ok(asked) => asked,
             Err(why) => {
-                self.fail_call(id.get(), &format!("toolmark: the call cannot be read: {why}"), false);
+                self.fail_call(
+                    id.get(),
+                    &format!("toolmark: the call cannot be read: {why}"),
+                    false,
+                );
                 return None;
             }
         };
@@ -167,8 +172,10 @@ impl Proxy {
         };
         let change = difference(&pinned, &known.definition.value);
         let reason = format!("the server changed what it says about this tool:\n{change}");
-        let accept =
-            format!("a person can accept it with `toolmark guard mcp --accept {}`", self.settings.server);
+        let accept = format!(
+            "a person can accept it with `toolmark guard mcp --accept {}`",
+            self.settings.server
+        );
         Some(Ruling::new(self.warden.changed(), "changed", reason).suggesting(accept))
     }
 
@@ -182,7 +189,8 @@ impl Proxy {
         match known.schema.check(&asked.args) {
             Check::Valid => None,
             Check::Invalid(wrong) => {
-                let reason = format!("the arguments do not fit the tool's schema: {}", wrong.join("; "));
+                let reason =
+                    format!("the arguments do not fit the tool's schema: {}", wrong.join("; "));
                 let ruling = Ruling::new(Decision::Deny, "arguments", reason);
                 Some(ruling.suggesting("correct the arguments and call again"))
             }
@@ -209,7 +217,9 @@ impl Proxy {
         }
         let mut buckets = [self.overall.as_mut(), self.buckets.get_mut(name)];
         let limits = buckets.iter_mut().flatten();
-        let wait = limits.filter_map(|bucket| Some((bucket.wait(now)?, bucket.rate()))).max_by_key(|(wait, _)| *wait);
+        let wait = limits
+            .filter_map(|bucket| Some((bucket.wait(now)?, bucket.rate())))
+            .max_by_key(|(wait, _)| *wait);
         match wait {
             None => {
                 buckets.into_iter().flatten().for_each(Bucket::take);
@@ -236,13 +246,27 @@ impl Proxy {
             self.fail(&key.json(), rmcp::model::ErrorCode::INVALID_REQUEST, why);
             return None;
         }
-        self.log(Occasion::Call, Some(&asked.tool), Some(key.json()), Some(&asked.args), ruling, Vec::new());
+        self.log(
+            Occasion::Call,
+            Some(&asked.tool),
+            Some(key.json()),
+            Some(&asked.args),
+            ruling,
+            Vec::new(),
+        );
         Some(Cow::Borrowed(json))
     }
 
     /// Answers a call in the server's place; `id` is JSON.
     pub(super) fn refuse(&mut self, id: &str, asked: &Asked, ruling: &Ruling) {
-        self.log(Occasion::Call, Some(&asked.tool), Some(id.to_owned()), Some(&asked.args), ruling, Vec::new());
+        self.log(
+            Occasion::Call,
+            Some(&asked.tool),
+            Some(id.to_owned()),
+            Some(&asked.args),
+            ruling,
+            Vec::new(),
+        );
         let name = self.name(&asked.tool);
         let words = refusal(&name, ruling);
         let line = words.lines().next().unwrap_or_default();
@@ -258,7 +282,9 @@ impl Proxy {
                 let ruling = Ruling::new(Decision::Deny, "unlisted", reason);
                 self.refuse(id, &asked, &ruling.suggesting("call a tool the server lists"));
             }
-            Err(why) => self.fail_call(id, &format!("toolmark: the call cannot be read: {why}"), false),
+            Err(why) => {
+                self.fail_call(id, &format!("toolmark: the call cannot be read: {why}"), false)
+            }
         }
     }
 

@@ -142,7 +142,8 @@ impl Proxy {
         for line in waiting {
             if let Ok(Message::Request { id, key, params, .. }) = Message::read(&line) {
                 self.open.remove(&key);
-                let listed = self.tool_of(params).is_some_and(|tool| self.tools.contains_key(&tool));
+                let listed =
+                    self.tool_of(params).is_some_and(|tool| self.tools.contains_key(&tool));
                 if !listed {
                     self.unlisted(id.get(), params, "the server does not list it");
                 } else if let Some(forward) = self.client_message(&line, now) {

@@ -276,6 +276,12 @@ impl Proxy {
         std::mem::take(&mut self.steps)
     }
 
+    /// Does the client wait for anything?
+    #[must_use]
+    pub fn is_waited_for(&self) -> bool {
+        self.open.values().any(|open| !open.cancelled)
+    }
+
     /// Does a call wait for a list of tools?
     #[must_use]
     pub fn is_looking_up(&self) -> bool {

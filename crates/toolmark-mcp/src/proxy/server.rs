@@ -51,7 +51,9 @@ impl Proxy {
             Message::Answer { key, body, is_error } => (key, body, is_error),
         };
         let Some(open) = key.and_then(|key| self.open.remove(&key)) else {
-            self.note(format!("line {number} of the server was dropped: it answers no open request"));
+            self.note(format!(
+                "line {number} of the server was dropped: it answers no open request"
+            ));
             return None;
         };
         let Open { kind, .. } = open;
@@ -99,12 +101,17 @@ impl Proxy {
             Cow::Borrowed(_) => None,
         };
         if !found.is_empty() {
-            let whose = tool.map_or_else(|| "a task".to_owned(), |tool| shown(&self.name(tool), 120));
+            let whose =
+                tool.map_or_else(|| "a task".to_owned(), |tool| shown(&self.name(tool), 120));
             self.note(format!("in a result of {whose}: {}", in_words(&found)));
-            let ruling = Ruling::new(Decision::Allow, "result", match new {
-                Some(_) => "passed on changed",
-                None => "passed on as it was",
-            });
+            let ruling = Ruling::new(
+                Decision::Allow,
+                "result",
+                match new {
+                    Some(_) => "passed on changed",
+                    None => "passed on as it was",
+                },
+            );
             self.log(Occasion::Result, tool, None, None, &ruling, found);
         }
         new
@@ -225,7 +232,10 @@ impl Proxy {
             if !unchanged {
                 let accept = match allowed {
                     true => "accepted by the policy".to_owned(),
-                    false => format!("accept it with: toolmark guard mcp --accept {}", self.settings.server),
+                    false => format!(
+                        "accept it with: toolmark guard mcp --accept {}",
+                        self.settings.server
+                    ),
                 };
                 self.note(format!("{name} {reason}\n{accept}"));
             }
@@ -240,4 +250,3 @@ impl Proxy {
         allowed
     }
 }
-

@@ -150,21 +150,26 @@ fn what_is_none_of_ours_passes_byte_for_byte() {
 #[test]
 fn denied_tools_are_left_out_of_every_page_and_cannot_be_called() {
     let journal = Shared::default();
-    let mut proxy =
-        Proxy::new(settings(), Pins::in_memory(), warden(), Box::new(journal.clone()));
+    let mut proxy = Proxy::new(settings(), Pins::in_memory(), warden(), Box::new(journal.clone()));
     for (id, names, kept) in [(1, ["a", "no1"], vec!["a"]), (2, ["no2", "no3"], vec![])] {
         say(&mut proxy, &request(id, "tools/list", &json!({"cursor": id})));
         let page = json!({"tools": names.map(tool), "nextCursor": "n", "_meta": {"k": id}});
         let (client, _) = reply(&mut proxy, &result(id, &page));
         let want: Vec<Value> = kept.into_iter().map(tool).collect();
-        assert_eq!(client[0]["result"], json!({"tools": want, "nextCursor": "n", "_meta": {"k": id}}));
+        assert_eq!(
+            client[0]["result"],
+            json!({"tools": want, "nextCursor": "n", "_meta": {"k": id}})
+        );
     }
     let (client, server) = say(&mut proxy, &call(3, "no1", &json!({})));
     assert_eq!(server, Vec::<Value>::new());
     assert!(failure(&client).contains("the tool is not allowed"));
     let records = journal.0.borrow();
-    let denied: Vec<_> =
-        records.iter().filter(|record| record.decision == "deny").map(|r| r.tool.clone().unwrap()).collect();
+    let denied: Vec<_> = records
+        .iter()
+        .filter(|record| record.decision == "deny")
+        .map(|r| r.tool.clone().unwrap())
+        .collect();
     assert_eq!(denied, ["mcp__s__no1", "mcp__s__no2", "mcp__s__no3", "mcp__s__no1"]);
 }
 
@@ -183,7 +188,10 @@ fn hostile_lists_are_no_way_round() {
         (r#"{"tools":[{"name":"a"}],"Tools":[{"name":"no"}]}"#, r#"{"tools":[]}"#),
         (r#"{"tools":{"name":"no"}}"#, r#"{"tools":[]}"#),
         (r#"{"tools":[{"name":"a","name":"no"},7]}"#, r#"{"tools":[]}"#),
-        (r#"{"tools":[{"name":"a"},{"name":"a","description":"other"}]}"#, r#"{"tools":[{"name":"a"}]}"#),
+        (
+            r#"{"tools":[{"name":"a"},{"name":"a","description":"other"}]}"#,
+            r#"{"tools":[{"name":"a"}]}"#,
+        ),
     ] {
         let mut proxy = plain();
         say(&mut proxy, &request(1, "tools/list", &json!({})));
@@ -217,8 +225,14 @@ fn calls_are_decided_by_policy_schema_and_form() {
         }
     }
     for (line, want) in [
-        (r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"a","arguments":{"path":"x","path":"y"}}}"#, "twice"),
-        (r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"a","Name":"no"}}"#, "twice"),
+        (
+            r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"a","arguments":{"path":"x","path":"y"}}}"#,
+            "twice",
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"a","Name":"no"}}"#,
+            "twice",
+        ),
         (r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"a"}}"#, ""),
         (r#"{"jsonrpc":"2.0","id":8,"method":"ping","METHOD":"tools/call"}"#, "twice"),
         ("nonsense", "expected"),
@@ -239,7 +253,8 @@ fn a_batch_is_decided_call_by_call() {
     assert_eq!(server, [json!([batch[1], batch[2]])]);
     let secret = format!("gh{}_{}", "p", "R7mK2vQ9xT4bN8cW5zL1jH6fD3sG0pYaUeXo");
     let text = json!({"content": [{"type": "text", "text": secret}]});
-    let (client, _) = reply(&mut proxy, &json!([result(2, &text), {"jsonrpc": "2.0", "method": "m"}]));
+    let (client, _) =
+        reply(&mut proxy, &json!([result(2, &text), {"jsonrpc": "2.0", "method": "m"}]));
     assert!(client[0][0].to_string().contains("masked by toolmark"));
     assert_eq!(client[0][1]["method"], "m");
 }
@@ -298,7 +313,10 @@ fn a_person_is_asked_where_the_client_can_ask() {
         assert!(client[0]["params"]["message"].as_str().unwrap().contains("better ask"));
         let id = client[0]["id"].clone();
         // A server that guesses the id gets nowhere.
-        assert_eq!(reply(&mut proxy, &request(id.clone(), "elicitation/create", &json!({}))).0, Vec::<Value>::new());
+        assert_eq!(
+            reply(&mut proxy, &request(id.clone(), "elicitation/create", &json!({}))).0,
+            Vec::<Value>::new()
+        );
         let (client, server) = say(&mut proxy, &result(id, &answer));
         if goes_on {
             assert_eq!((client, server), (vec![], vec![line]));
@@ -319,7 +337,8 @@ fn a_question_ends_with_the_call_or_with_time() {
         proxy
     };
     let mut proxy = ask();
-    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
     let (client, server) = say(&mut proxy, &cancel);
     assert_eq!((client[0]["method"].as_str(), server.len()), (Some("notifications/cancelled"), 0));
     assert_eq!(proxy.deadline(), None);
@@ -336,9 +355,15 @@ fn a_person_is_asked_by_a_round_of_input_in_the_newer_protocol() {
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}});
     let first = |id: i32, path: &str| {
-        request(id, "tools/call", &json!({"name": "ask", "arguments": {"path": path}, "_meta": meta}))
+        request(
+            id,
+            "tools/call",
+            &json!({"name": "ask", "arguments": {"path": path}, "_meta": meta}),
+        )
     };
-    for (path, action, goes_on) in [("x", "accept", true), ("x", "decline", false), ("other", "accept", false)] {
+    for (path, action, goes_on) in
+        [("x", "accept", true), ("x", "decline", false), ("other", "accept", false)]
+    {
         let mut proxy = with(plain(), &["ask"]);
         let (client, server) = say(&mut proxy, &first(1, "x"));
         assert_eq!(server, Vec::<Value>::new());
@@ -352,7 +377,10 @@ fn a_person_is_asked_by_a_round_of_input_in_the_newer_protocol() {
             // The server sees the call as it was made first.
             assert_eq!((client, server), (vec![], vec![first(2, "x")]));
             // A round of the server's own is not asked about again.
-            reply(&mut proxy, &result(2, &json!({"resultType": "input_required", "requestState": "z"})));
+            reply(
+                &mut proxy,
+                &result(2, &json!({"resultType": "input_required", "requestState": "z"})),
+            );
             let mut third = first(3, "x");
             third["params"]["requestState"] = json!("z");
             third["params"]["inputResponses"] = json!({});
@@ -459,7 +487,11 @@ fn suspicious_words_are_told_once() {
 #[test]
 fn a_tool_that_was_not_listed_is_looked_up_first() {
     let mut proxy = plain();
-    let lines = [call(1, "a", &json!({"path": "x"})), call(2, "ghost", &json!({})), call(3, "a", &json!({"path": 1}))];
+    let lines = [
+        call(1, "a", &json!({"path": "x"})),
+        call(2, "ghost", &json!({})),
+        call(3, "a", &json!({"path": 1})),
+    ];
     let (client, server) = say(&mut proxy, &lines[0]);
     assert_eq!(client, Vec::<Value>::new());
     assert_eq!(server[0]["method"], "tools/list");
@@ -467,7 +499,8 @@ fn a_tool_that_was_not_listed_is_looked_up_first() {
     for line in &lines[1..] {
         assert_eq!(say(&mut proxy, line), (vec![], vec![]));
     }
-    let (client, server) = reply(&mut proxy, &result(id, &json!({"tools": [tool("b")], "nextCursor": "2"})));
+    let (client, server) =
+        reply(&mut proxy, &result(id, &json!({"tools": [tool("b")], "nextCursor": "2"})));
     assert_eq!((client.len(), server[0]["params"]["cursor"].as_str()), (0, Some("2")));
     let id = server[0]["id"].clone();
     let (client, server) = reply(&mut proxy, &result(id, &json!({"tools": [tool("a")]})));
@@ -491,16 +524,29 @@ fn what_is_lost_leaves_no_request_open() {
         proxy
     };
     let ids = |steps| -> Vec<Value> {
-        heard(steps).0.iter().map(|line| {
-            assert_eq!(line["error"]["code"], -32603);
-            line["id"].clone()
-        }).collect()
+        heard(steps)
+            .0
+            .iter()
+            .map(|line| {
+                assert_eq!(line["error"]["code"], -32603);
+                line["id"].clone()
+            })
+            .collect()
     };
     let long = br#"{"jsonrpc":"2.0","id":"two","result":{"x":"#;
     assert_eq!(ids(opened().lost_from_server(long, 5, "too long")), [json!("two")]);
-    assert_eq!(ids(opened().lost_from_server(br#"{"result":{"x":"#, 5, "too long")), [json!(1), json!("two")]);
-    assert_eq!(ids(opened().lost_from_server(b"Server started", 5, "not JSON")), Vec::<Value>::new());
-    assert_eq!(ids(opened().from_server(r#"{"jsonrpc":"2.0","id":1,"result":{"#, 5, START)), [json!(1)]);
+    assert_eq!(
+        ids(opened().lost_from_server(br#"{"result":{"x":"#, 5, "too long")),
+        [json!(1), json!("two")]
+    );
+    assert_eq!(
+        ids(opened().lost_from_server(b"Server started", 5, "not JSON")),
+        Vec::<Value>::new()
+    );
+    assert_eq!(
+        ids(opened().from_server(r#"{"jsonrpc":"2.0","id":1,"result":{"#, 5, START)),
+        [json!(1)]
+    );
     assert_eq!(ids(opened().from_server("Server started", 5, START)), Vec::<Value>::new());
     assert_eq!(ids(opened().server_gone("it died")), [json!(1), json!("two")]);
     assert_eq!(ids(opened().unanswered("\"two\"", "HTTP 500")), [json!("two")]);

@@ -15,8 +15,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use toolmark_guard::Guard;
 use toolmark_mcp::{
-    Ending, Guarded, Journal, Limits, NoJournal, OnAsk, Pins, PinsError, Proxy, Rate, Record, Remote,
-    ServeError, Settings, serve_http, serve_stdio,
+    Ending, Guarded, Journal, Limits, NoJournal, OnAsk, Pins, PinsError, Proxy, Rate, Record,
+    Remote, ServeError, Settings, serve_http, serve_stdio,
 };
 use toolmark_shell::Decision;
 
@@ -108,7 +108,9 @@ impl Mcp {
             let tools = Pins::accept(&pins, name).map_err(|error| failed(&error))?;
             for tool in tools {
                 let tool = toolmark_mcp::suspicion::shown(&tool, 200);
-                printer.line(&Line::of(style::GOOD, "accepted").with(style::PLAIN, &format!("  {tool}")))?;
+                printer.line(
+                    &Line::of(style::GOOD, "accepted").with(style::PLAIN, &format!("  {tool}")),
+                )?;
             }
             return Ok(Exit::Ok);
         }
@@ -142,7 +144,8 @@ impl Mcp {
             },
             rate: self.rate,
         };
-        let cwd = std::env::current_dir().ok().and_then(|cwd| cwd.into_os_string().into_string().ok());
+        let cwd =
+            std::env::current_dir().ok().and_then(|cwd| cwd.into_os_string().into_string().ok());
         let mut warden = Guarded::new(Guard::default(), cwd);
         warden.rate = self.tool_rate;
         warden.changed = match self.changed {
@@ -195,12 +198,15 @@ impl Mcp {
 /// A name for a server: that of its program, or of what a launcher launches.
 fn named_by(command: &[OsString]) -> String {
     const LAUNCHERS: [&str; 14] = [
-        "npx", "bunx", "pnpx", "uvx", "uv", "pipx", "node", "bun", "deno", "python", "python3", "docker", "sh", "bash",
+        "npx", "bunx", "pnpx", "uvx", "uv", "pipx", "node", "bun", "deno", "python", "python3",
+        "docker", "sh", "bash",
     ];
     let mut words = command.iter().map(|word| {
         let word = word.to_string_lossy().into_owned();
         let path = Path::new(&word);
-        let is_script = path.extension().is_some_and(|end| ["js", "mjs", "py", "ts", "exe"].iter().any(|known| *known == end));
+        let is_script = path
+            .extension()
+            .is_some_and(|end| ["js", "mjs", "py", "ts", "exe"].iter().any(|known| *known == end));
         let name = if is_script { path.file_stem() } else { path.file_name() };
         name.map(OsStr::to_string_lossy).map_or_else(|| word.clone(), |name| name.into_owned())
     });
@@ -208,7 +214,9 @@ fn named_by(command: &[OsString]) -> String {
     if !LAUNCHERS.contains(&program.as_str()) {
         return tidy(&program);
     }
-    let is_name = |word: &String| !word.starts_with('-') && !["run", "exec", "x", "tool"].contains(&word.as_str());
+    let is_name = |word: &String| {
+        !word.starts_with('-') && !["run", "exec", "x", "tool"].contains(&word.as_str())
+    };
     let launched = words.find(is_name).unwrap_or(program);
     // Without its version: `name@1.2`.
     tidy(launched.split('@').find(|part| !part.is_empty()).unwrap_or(&launched))
@@ -242,7 +250,8 @@ impl LogFile {
             }
             OpenOptions::new().create(true).append(true).open(path)
         };
-        let file = open().map_err(|error| Failure::unread(format!("{}: {error}", path.display())))?;
+        let file =
+            open().map_err(|error| Failure::unread(format!("{}: {error}", path.display())))?;
         Ok(Self(file))
     }
 }
