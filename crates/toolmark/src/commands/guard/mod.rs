@@ -1,10 +1,11 @@
 //! `toolmark guard`: decides about calls before they run.
 
 mod hook;
+mod install;
 mod log;
+mod mcp;
 mod payload;
 mod replay;
-mod install;
 mod test;
 
 use crate::Stop;
@@ -43,6 +44,7 @@ enum Asked {
     Test(test::Test),
     Replay(replay::Replay),
     Uninstall(install::Uninstall),
+    Mcp(mcp::Mcp),
 }
 
 impl Guard {
@@ -54,6 +56,7 @@ impl Guard {
             Some(Asked::Test(test)) => test.run(printer),
             Some(Asked::Replay(replay)) => replay.run(printer),
             Some(Asked::Uninstall(uninstall)) => uninstall.run(printer),
+            Some(Asked::Mcp(mcp)) => mcp.run(printer),
         }
     }
 }
