@@ -4,6 +4,8 @@
 //! Each finding has a name and the place that shows it. None of them proves ill
 //! intent, so they are told and logged, and what follows is the policy's matter.
 
+use aho_corasick::AhoCorasick;
+use std::sync::LazyLock;
 use toolmark_check::scan::secrets::secrets;
 
 /// Something suspicious in a text.
@@ -110,6 +112,13 @@ const OTHER_TOOLS: &[&str] = &[
     "mcp__",
 ];
 
+/// What every order to the model has one of, looked for all at once: results are
+/// long, and nearly all of them hold none.
+static TOLD_BY: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let objects = ORDERS.iter().flat_map(|(_, objects)| objects.iter());
+    AhoCorasick::new(PHRASES.iter().chain(objects)).ok()
+});
+
 /// What is suspicious in words that describe a tool or a server.
 #[must_use]
 pub fn in_description(text: &str) -> Vec<Suspicion> {
@@ -136,6 +145,9 @@ pub fn in_text(text: &str) -> Vec<Suspicion> {
         found.extend(unseen(text));
     }
     let lower = lowered(text);
+    if TOLD_BY.as_ref().is_some_and(|words| !words.is_match(&lower)) {
+        return found;
+    }
     let order = PHRASES.iter().find(|phrase| lower.contains(**phrase)).copied();
     if let Some(phrase) = order.or_else(|| ORDERS.iter().find_map(|order| ordered(&lower, order))) {
         found.push(Suspicion { name: "instructs-the-model", excerpt: around(&lower, phrase) });
@@ -197,15 +209,17 @@ fn spelled(c: char) -> Option<char> {
 /// In lower case, with every gap one blank, so that a phrase broken over lines
 /// is still one.
 fn lowered(text: &str) -> String {
-    let mut out = String::with_capacity(text.len().min(FARTHEST));
-    for c in head(text).chars() {
-        if c.is_whitespace() {
-            if !out.ends_with(' ') {
-                out.push(' ');
-            }
-        } else {
-            out.push(if c == '’' { '\'' } else { c.to_ascii_lowercase() });
+    let text = head(text);
+    let mut out = String::with_capacity(text.len());
+    let mut gap = false;
+    for c in text.chars() {
+        let is_gap = if c.is_ascii() { c.is_ascii_whitespace() } else { c.is_whitespace() };
+        match (is_gap, gap) {
+            (true, true) => {}
+            (true, false) => out.push(' '),
+            (false, _) => out.push(if c == '’' { '\'' } else { c.to_ascii_lowercase() }),
         }
+        gap = is_gap;
     }
     out
 }

@@ -41,7 +41,9 @@ impl Host for Codex {
         let moment = event.map_or(Moment::Before, |event| event.moment);
         let stops = match (moment, verdict.decision) {
             (Moment::Before | Moment::Permission, Decision::Deny) => Some(verdict.words()),
-            (Moment::Before, Decision::Ask) => Some(super::cannot_ask(verdict, self.title())),
+            (Moment::Before, Decision::Ask) => {
+                Some(super::cannot_ask(verdict, "Codex cannot ask about a call"))
+            }
             _ => None,
         };
         if let Some(mut words) = stops {

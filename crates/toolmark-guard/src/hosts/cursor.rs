@@ -122,7 +122,10 @@ impl Host for Cursor {
             let spoken = match verdict.decision {
                 Decision::Allow => None,
                 Decision::Ask if asks => Some(("ask", verdict.words())),
-                Decision::Ask => Some(("deny", super::cannot_ask(verdict, "this hook of Cursor"))),
+                Decision::Ask => Some((
+                    "deny",
+                    super::cannot_ask(verdict, "Cursor cannot ask about such a call"),
+                )),
                 Decision::Deny => Some(("deny", verdict.words())),
             };
             if let Some((permission, words)) = spoken {

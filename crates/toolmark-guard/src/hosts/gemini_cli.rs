@@ -114,7 +114,7 @@ fn answer(event: Option<&Event<'_>>, verdict: &Verdict, attended: bool) -> Answe
                 said.insert("systemMessage".into(), json!(verdict.words()));
             }
             Decision::Ask => {
-                let words = super::cannot_ask(verdict, GeminiCli.title());
+                let words = super::cannot_ask(verdict, "nobody is there to be asked");
                 said.insert("decision".into(), json!("deny"));
                 said.insert("reason".into(), json!(words));
             }
@@ -181,7 +181,7 @@ mod tests {
         );
         let unattended = said(Decision::Ask, false).unwrap();
         assert_eq!(unattended["decision"], "deny");
-        assert!(unattended["reason"].as_str().unwrap().contains("cannot ask"), "{unattended}");
+        assert!(unattended["reason"].as_str().unwrap().contains("nobody is there"), "{unattended}");
 
         let mut found = verdict(Decision::Allow);
         found.context = Some("look again".into());

@@ -97,11 +97,10 @@ pub struct Shape {
     pub session_id_camel: Option<serde::de::IgnoredAny>,
 }
 
-/// The words where a question has to be a no.
-fn cannot_ask(verdict: &Verdict, who: &str) -> String {
+/// The words where a question has to be a no, and why it has to.
+fn cannot_ask(verdict: &Verdict, why: &str) -> String {
     format!(
-        "{}. {who} cannot ask about a single call, so it was stopped: \
-         a person has to run it, or to allow it in the policy",
+        "{}. {why}, so it was stopped: a person has to run it, or to allow it in the policy",
         verdict.words()
     )
 }

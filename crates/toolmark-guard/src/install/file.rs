@@ -31,8 +31,9 @@ pub(super) fn backup_of(path: &Path) -> PathBuf {
 }
 
 /// Replaces the text of a file in one step. A symbolic link keeps pointing to
-/// the file it points to, and the file keeps its permissions.
-pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
+/// the file it points to; the file gets the permissions of another, usually its
+/// own.
+pub(super) fn write(path: &Path, text: &str, like: &Path) -> io::Result<()> {
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
         Err(error) if error.kind() == io::ErrorKind::NotFound => aim(path),
@@ -41,7 +42,7 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(parent) = target.parent() {
         fs::create_dir_all(parent)?;
     }
-    let permissions = fs::metadata(&target).ok().map(|metadata| metadata.permissions());
+    let permissions = fs::metadata(like).ok().map(|metadata| metadata.permissions());
     let (mut file, temporary) = beside(&target)?;
     let written = fill(&mut file, text, permissions);
     drop(file);

@@ -53,7 +53,7 @@ impl Hooks<'_> {
             let hooks = json!({entry.event: [entry.item]});
             return Ok(add_member(&text, &style, &root, "hooks", &hooks));
         };
-        let Some(groups) = hooks.get(entry.event) else {
+        let Some(groups) = groups(&text, hooks, entry.event)? else {
             return Ok(add_member(&text, &style, hooks, entry.event, &json!([entry.item])));
         };
         let Some(ours) = self.commands(groups).into_iter().next() else {
@@ -120,7 +120,8 @@ impl Hooks<'_> {
         let mut all = true;
         let mut any = Vec::new();
         for entry in self.entries {
-            let groups = root.get("hooks").and_then(|hooks| hooks.get(entry.event));
+            let hooks = root.get("hooks");
+            let groups = hooks.map(|hooks| groups(text, hooks, entry.event)).transpose()?.flatten();
             let ours = groups.map(|groups| self.commands(groups)).unwrap_or_default();
             let ours: Vec<_> = ours.iter().filter_map(|node| node.text()).collect();
             all &= ours.contains(&entry.command.as_str());
@@ -167,27 +168,29 @@ pub(super) fn is_ours(command: &str, host: &str) -> bool {
     (name == "toolmark" || name == "toolmark.exe") && (quoted || !program.contains(' '))
 }
 
-/// The tree of a text whose hooks have the right shape.
+/// The tree of a text whose hooks are an object.
 fn parsed(text: &str) -> Result<Node, Fault> {
-    let fault = |at: usize, why: &str| {
-        let (line, column) = jsonc::position(text, at);
-        Fault { line, column, why: why.to_owned() }
-    };
-    let root = jsonc::parse(text).map_err(|broken| fault(broken.at, broken.why))?;
+    let root = jsonc::parse(text).map_err(|broken| Fault::at(text, broken.at, broken.why))?;
     if !matches!(root.kind, Kind::Object(_)) {
-        return Err(fault(root.span.start, "the settings are not an object"));
+        return Err(fault(text, &root, "the settings are not an object"));
     }
     let Some(hooks) = root.get("hooks") else { return Ok(root) };
     if !matches!(hooks.kind, Kind::Object(_)) {
-        return Err(fault(hooks.span.start, "`hooks` is not an object"));
-    }
-    for member in hooks.members() {
-        // Gemini CLI once kept switches beside the events.
-        let is_event = matches!(member.value.kind, Kind::Object(_) | Kind::Text(_));
-        if is_event {
-            let why = format!("`hooks.{}` is not an array", member.key);
-            return Err(fault(member.value.span.start, &why));
-        }
+        return Err(fault(text, hooks, "`hooks` is not an object"));
     }
     Ok(root)
+}
+
+/// The array of an event, if the event is there.
+fn groups<'n>(text: &str, hooks: &'n Node, event: &str) -> Result<Option<&'n Node>, Fault> {
+    match hooks.get(event) {
+        Some(groups) if !matches!(groups.kind, Kind::Array(_)) => {
+            Err(fault(text, groups, &format!("`hooks.{event}` is not an array")))
+        }
+        groups => Ok(groups),
+    }
+}
+
+fn fault(text: &str, node: &Node, why: &str) -> Fault {
+    Fault::at(text, node.span.start, why)
 }

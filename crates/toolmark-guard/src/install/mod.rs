@@ -124,6 +124,13 @@ pub(crate) struct Fault {
     why: String,
 }
 
+impl Fault {
+    fn at(text: &str, at: usize, why: &str) -> Self {
+        let (line, column) = jsonc::position(text, at);
+        Self { line, column, why: why.to_owned() }
+    }
+}
+
 /// Why settings could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -228,14 +235,13 @@ impl Plan {
             return Err(Error::Changed(self.path.clone()));
         }
         if let Some(before) = self.before.as_ref().filter(|_| self.copy == Keep::Written) {
-            file::write(&self.backup, before).map_err(io("write", &self.backup))?;
             // Settings may hold secrets: the copy is no more readable.
-            if let Ok(metadata) = fs::metadata(&self.path) {
-                let _ = fs::set_permissions(&self.backup, metadata.permissions());
-            }
+            file::write(&self.backup, before, &self.path).map_err(io("write", &self.backup))?;
         }
         match &self.after {
-            Some(after) => file::write(&self.path, after).map_err(io("write", &self.path))?,
+            Some(after) => {
+                file::write(&self.path, after, &self.path).map_err(io("write", &self.path))?
+            }
             None => fs::remove_file(&self.path).map_err(io("remove", &self.path))?,
         }
         if self.copy == Keep::Removed && self.backup.is_file() {
@@ -449,3 +455,5 @@ fn quoted(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_made_up;

@@ -162,19 +162,27 @@ fn broken_files_are_named_and_left_alone() {
         ("{\n  \"a\": 1\n  \"b\": 2\n}", 3, 3, "expected `,` or `}`"),
         ("[]", 1, 1, "the settings are not an object"),
         ("{\"hooks\": []}", 1, 11, "`hooks` is not an object"),
-        ("{\"hooks\": {\"PreToolUse\": {}}}", 1, 26, "`hooks.PreToolUse` is not an array"),
+        ("{\"hooks\": {\"EVENT\": {}}}", 1, 13, "`hooks.EVENT` is not an array"),
+        ("{\"hooks\": {\"EVENT\": null}}", 1, 13, "`hooks.EVENT` is not an array"),
     ] {
         for host in ids() {
             let dir = tempfile::tempdir().unwrap();
             let place = place(&dir);
             let settings = settings(host, Scope::User, &place, BINARY);
             let path = settings.path();
+            let event = settings.installer.entries("", Scope::User)[0].event;
+            let (text, why) = (text.replace("EVENT", event), why.replace("EVENT", event));
+            let column = if why.contains(event) { column + event.len() + 3 } else { column };
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(&path, text).unwrap();
+            fs::write(&path, &text).unwrap();
             let words = format!("{}:{line}:{column}: {why}", path.display());
             assert_eq!(settings.install().unwrap_err().to_string(), words);
-            assert_eq!(settings.uninstall().unwrap_err().to_string(), words);
-            assert_eq!(settings.state(), State::Broken { error: words });
+            assert_eq!(settings.state(), State::Broken { error: words.clone() });
+            match settings.uninstall() {
+                Err(error) => assert_eq!(error.to_string(), words),
+                // An event of another shape holds nothing of the guard.
+                Ok(plan) => assert!(!plan.changes() && why.contains(event)),
+            }
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
     }

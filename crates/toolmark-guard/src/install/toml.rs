@@ -4,7 +4,6 @@
 use super::Fault;
 use super::file;
 use super::hooks::{Found, Hooks, is_ours};
-use super::jsonc::position;
 use serde_json::Value as Json;
 use std::path::Path;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
@@ -50,7 +49,7 @@ pub(super) fn installed(hooks: &Hooks<'_>, text: Option<&str>) -> Result<String,
     for entry in hooks.entries {
         let table = document.entry("hooks").or_insert_with(implicit);
         let Some(table) = table.as_table_like_mut() else {
-            return Err(fault(text, 0, "`hooks` is not a table"));
+            return Err(Fault::at(text, 0, "`hooks` is not a table"));
         };
         let event = table.entry(entry.event).or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
         let mut present = false;
@@ -75,7 +74,7 @@ pub(super) fn installed(hooks: &Hooks<'_>, text: Option<&str>) -> Result<String,
             Item::Value(Value::Array(array)) => array.push(inline_of(&entry.item)),
             _ => {
                 let why = format!("`hooks.{}` is not an array", entry.event);
-                return Err(fault(text, 0, &why));
+                return Err(Fault::at(text, 0, &why));
             }
         }
     }
@@ -119,13 +118,8 @@ pub(super) fn uninstalled(hooks: &Hooks<'_>, text: &str) -> Result<String, Fault
 fn parsed(text: &str) -> Result<DocumentMut, Fault> {
     text.parse().map_err(|error: toml_edit::TomlError| {
         let at = error.span().map_or(0, |span| span.start);
-        fault(text, at, error.message())
+        Fault::at(text, at, error.message())
     })
-}
-
-fn fault(text: &str, at: usize, why: &str) -> Fault {
-    let (line, column) = position(text, at);
-    Fault { line, column, why: why.to_owned() }
 }
 
 /// A table that is not written itself, only what is in it.

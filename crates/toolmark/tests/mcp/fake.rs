@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// A client that says what a test wants.
-struct Session {
+pub(crate) struct Session {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -37,7 +37,7 @@ impl Session {
         Some(Self::of(&mut command))
     }
 
-    fn of(command: &mut Command) -> Self {
+    pub(crate) fn of(command: &mut Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take();
@@ -57,17 +57,17 @@ impl Session {
         Self { child, stdin, lines, stderr }
     }
 
-    fn send(&mut self, line: &str) {
+    pub(crate) fn send(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
         stdin.flush().unwrap();
     }
 
-    fn heard(&self) -> Value {
+    pub(crate) fn heard(&self) -> Value {
         serde_json::from_str(&self.lines.recv_timeout(LIMIT).unwrap()).unwrap()
     }
 
-    fn ask(&mut self, id: u32, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, id: u32, method: &str, params: &Value) -> Value {
         self.send(
             &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string(),
         );
@@ -76,7 +76,7 @@ impl Session {
         answer
     }
 
-    fn hello(&mut self) {
+    pub(crate) fn hello(&mut self) {
         let params = json!({"protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": {"name": "test", "version": "0"}});
         self.ask(0, "initialize", &params);
@@ -88,12 +88,12 @@ impl Session {
     }
 
     /// Ends the session as a client does: exit code and standard error.
-    fn end(mut self) -> (Option<i32>, String) {
+    pub(crate) fn end(mut self) -> (Option<i32>, String) {
         self.stdin = None;
         self.wait()
     }
 
-    fn wait(mut self) -> (Option<i32>, String) {
+    pub(crate) fn wait(mut self) -> (Option<i32>, String) {
         let start = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {

@@ -8,6 +8,7 @@
 )]
 
 mod fake;
+mod http;
 mod real;
 
 use std::path::{Path, PathBuf};
