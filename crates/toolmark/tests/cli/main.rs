@@ -16,6 +16,7 @@ mod formats;
 mod gold;
 mod grade;
 mod guard;
+mod guard_policy;
 mod robust;
 mod sessions;
 mod show;

@@ -6,13 +6,14 @@
 //! unseen.
 
 use crate::exit::Exit;
+use crate::guarding;
 use clap::Args;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use toolmark_guard::hosts::{self, Answer, Host};
-use toolmark_guard::{Event, Fault, Guard, Moment, Verdict};
+use toolmark_guard::{Event, Fault, Moment, Verdict};
 use toolmark_shell::Decision;
 
 /// How the hook is asked.
@@ -79,7 +80,7 @@ fn decided(host: &dyn Host, payload: &[u8]) -> Answer {
         Err(error) => return fault(host, &error),
     };
     let verdict = match event.moment {
-        Moment::Before | Moment::Permission => Guard::default().decide(&event, None),
+        Moment::Before | Moment::Permission => guarding::verdict(&event, None),
         Moment::After | Moment::Other => Verdict::allow(),
     };
     host.answer(Some(&event), &verdict)

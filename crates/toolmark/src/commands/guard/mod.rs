@@ -1,6 +1,8 @@
 //! `toolmark guard`: decides about calls before they run.
 
 mod hook;
+mod permissions;
+mod policy;
 mod test;
 
 use crate::Stop;
@@ -32,6 +34,8 @@ pub(crate) struct Guard {
 #[derive(Debug, Subcommand)]
 enum Asked {
     Test(test::Test),
+    Permissions(permissions::Permissions),
+    Policy(policy::Policy),
 }
 
 impl Guard {
@@ -39,6 +43,8 @@ impl Guard {
         match self.command {
             None => Ok(self.hook.run()),
             Some(Asked::Test(test)) => test.run(printer),
+            Some(Asked::Permissions(permissions)) => permissions.run(printer),
+            Some(Asked::Policy(policy)) => policy.run(printer),
         }
     }
 }
