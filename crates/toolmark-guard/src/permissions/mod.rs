@@ -28,6 +28,8 @@ pub struct Settings {
     pub root: Option<String>,
     /// The home directory.
     pub home: Option<String>,
+    /// Is what it allows left out, because the file came with a project?
+    pub tightens_only: bool,
 }
 
 /// The rules of some settings files.
@@ -73,6 +75,9 @@ impl Permissions {
             Some(_) => return Err("`permissions` is no JSON object".to_owned()),
         };
         for (list, decision) in LISTS {
+            if settings.tightens_only && decision == Decision::Allow {
+                continue;
+            }
             let items = match permissions.get(list) {
                 None | Some(Value::Null) => continue,
                 Some(Value::Array(items)) => items,
@@ -114,6 +119,12 @@ impl Permissions {
     #[must_use]
     pub fn len(&self) -> usize {
         self.rules.len()
+    }
+
+    /// How many rules were written down, be they malformed.
+    #[must_use]
+    pub fn written(&self) -> usize {
+        self.rules.len() + self.findings.len()
     }
 
     /// Is there none?
@@ -185,7 +196,7 @@ impl Rule {
                     && lines.iter().all(|line| words_fit(words, line))
             }
             Decision::Ask | Decision::Deny => {
-                words_fit(words, &text) || lines.iter().any(|line| words_fit(words, line))
+                words_fit(words, &text) || call.spellings().any(|line| words_fit(words, &line))
             }
         }
     }
@@ -247,6 +258,7 @@ mod tests {
             file: "settings.json".into(),
             root: Some("/work/app".into()),
             home: Some("/home/me".into()),
+            tightens_only: false,
         };
         permissions.add(&settings.to_string(), &place).unwrap();
         permissions
@@ -346,5 +358,9 @@ mod tests {
         let mut permissions = Permissions::default();
         assert_eq!(permissions.add("{\"model\": \"x\"}", &Settings::default()), Ok(()));
         assert!(permissions.is_empty());
+        let untrusted = Settings { tightens_only: true, ..Settings::default() };
+        let both = r#"{"permissions": {"allow": ["Bash"], "ask": ["Read"]}}"#;
+        assert_eq!(permissions.add(both, &untrusted), Ok(()));
+        assert_eq!((permissions.len(), permissions.allows()), (1, false));
     }
 }

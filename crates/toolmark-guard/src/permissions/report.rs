@@ -110,7 +110,9 @@ impl Permissions {
         let same = by.decision == rule.decision;
         let words = match same {
             true => format!("{} in {} says the same or more", by.text, by.file),
-            false => format!("{} in {}.{} comes first", by.text, by.file, by.decision.as_str()),
+            false => {
+                format!("the {} rule {} in {} comes first", by.decision.as_str(), by.text, by.file)
+            }
         };
         let level = if same { Level::Note } else { Level::Never };
         Some(Finding::about(rule, level, words))

@@ -6,6 +6,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use toolmark_check::judging::Judged;
+use toolmark_check::patch::{self, Change};
 use toolmark_check::path::resolve;
 use toolmark_check::toolset::{Tool, ToolRole};
 use toolmark_shell::ir::{Redirection, RedirectionKind};
@@ -97,6 +98,14 @@ impl<'a> Call<'a> {
         })
     }
 
+    /// All of the lines, and those of git without the options before its
+    /// sub-command, which say nothing about what it does.
+    pub fn spellings(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let commands = self.judgement.iter().flat_map(|judgement| &judgement.commands);
+        let plain = commands.filter(|command| command.program == "git").filter_map(plain_git);
+        self.lines().iter().map(|line| Cow::Borrowed(line.as_str())).chain(plain.map(Cow::Owned))
+    }
+
     /// Does the command line send output into a file?
     #[must_use]
     pub fn redirects(&self) -> bool {
@@ -170,6 +179,18 @@ impl<'a> Call<'a> {
         {
             all.push(Touched { path, below: false });
         }
+        if let Some(patch) = self.judged().patch() {
+            let cwd = self.event.cwd.as_deref();
+            for file in patch::parse(patch) {
+                let to = match file.change {
+                    Change::Update { to, .. } => to,
+                    Change::Add(_) | Change::Delete => None,
+                };
+                let paths = std::iter::once(file.path).chain(to);
+                let touched = paths.map(|path| Touched { path: resolve(cwd, path), below: false });
+                all.extend(touched);
+            }
+        }
         let Some(judgement) = self.judgement else { return all };
         let from = self.directories();
         for effect in &judgement.effects {
@@ -202,7 +223,7 @@ impl<'a> Call<'a> {
     #[must_use]
     pub fn read(&self) -> Vec<String> {
         let mut all = Vec::new();
-        if self.role() == ToolRole::Reads {
+        if matches!(self.role(), ToolRole::Reads | ToolRole::SearchesContent) {
             all.extend(self.judged().path());
         }
         let Some(judgement) = self.judgement else { return all };
@@ -233,6 +254,21 @@ impl<'a> Call<'a> {
         }
         all
     }
+}
+
+/// A command of git without the options before its sub-command; `None` where it
+/// has none.
+fn plain_git(command: &toolmark_shell::Command) -> Option<String> {
+    let mut words = command.args.iter().map(|arg| arg.text.as_str()).peekable();
+    let mut dropped = false;
+    while let Some(option) = words.next_if(|word| word.starts_with('-')) {
+        dropped = true;
+        let takes = ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"];
+        if takes.contains(&option) {
+            words.next();
+        }
+    }
+    dropped.then(|| std::iter::once("git").chain(words).collect::<Vec<_>>().join(" "))
 }
 
 /// A path that changes.

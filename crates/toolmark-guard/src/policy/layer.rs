@@ -112,7 +112,7 @@ impl Layer {
         if node.is_null() {
             return Self { origin, ..Self::default() };
         }
-        let Some(written) = read::<Written>(node, problems) else {
+        let Some(written) = read_what_can_be(node, problems) else {
             return Self { origin, keys, ..Self::default() };
         };
         let base = origin.base.clone();
@@ -180,22 +180,16 @@ impl Layer {
             problems.extend(rule.examples.check(rule, &self.origin.base));
             problems.extend(self.shadowed(rule));
         }
+        problems.extend(self.table.check());
         problems
     }
 
     /// A rule about tools that may not be called anyway.
     fn shadowed(&self, rule: &Rule) -> Option<Problem> {
         use toolmark_grade::call_match::NamePattern::{Exact, Glob};
-        let (Some(Exact(word) | Glob(word)), true) = (rule.named(), rule.decision < Decision::Deny)
-        else {
-            return None;
-        };
-        let by = self.tools.denies_all_of(word)?;
-        let message = format!(
-            "the rule {} never applies: `tools.deny` has {}",
-            quoted(&rule.name),
-            quoted(by)
-        );
+        let Some(Exact(word) | Glob(word)) = rule.named() else { return None };
+        let why = self.tools.shut_out(word)?;
+        let message = format!("the rule {} never applies: {why}", quoted(&rule.name));
         Some(Problem::warning("never-applies", message).at(rule.span))
     }
 
@@ -208,6 +202,23 @@ impl Layer {
             }
         }
     }
+}
+
+/// Reads the part; where keys of it cannot be read, without them, so that what
+/// the others say is looked at too, and counts.
+fn read_what_can_be(node: &Node, problems: &mut Vec<Problem>) -> Option<Written> {
+    let known = problems.len();
+    if let Some(written) = read::<Written>(node, problems) {
+        return Some(written);
+    }
+    let wrong = problems.get(known..).unwrap_or_default();
+    let places: Vec<Span> = wrong.iter().filter_map(|problem| problem.span).collect();
+    let holds = |whole: Span| {
+        places.iter().any(|place| whole.start <= place.start && place.end <= whole.end)
+    };
+    let bad = node.entries().filter(|entry| holds(entry.key_span.to(entry.value.span)));
+    let bad: Vec<&str> = bad.map(|entry| entry.key.as_str()).collect();
+    read(&node.without(&bad), &mut Vec::new())
 }
 
 /// The longest the guard may be told to think.

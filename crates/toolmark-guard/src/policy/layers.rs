@@ -65,7 +65,7 @@ impl Policy {
         }
         for entry in project.table.laxer(&self.user.table) {
             let words =
-                format!("{} about effects that are decided stricter", entry.decision.as_str());
+                format!("`{}` for effects that are decided more strictly", entry.decision.as_str());
             loosens(entry.span, words);
         }
         if project.permissions.allows() {

@@ -63,6 +63,18 @@ impl Policy {
         Self { user: user.unwrap_or_default(), project, raised }
     }
 
+    /// What the user's file says.
+    #[must_use]
+    pub fn user(&self) -> &Layer {
+        &self.user
+    }
+
+    /// What the project's file says.
+    #[must_use]
+    pub fn project(&self) -> Option<&Layer> {
+        self.project.as_ref()
+    }
+
     fn layers(&self) -> impl Iterator<Item = &Layer> {
         std::iter::once(&self.user).chain(&self.project)
     }
@@ -108,12 +120,13 @@ impl Policy {
         }
     }
 
-    /// Where decisions are written down: the user's word alone, its path
-    /// absolute.
+    /// Where decisions are written down: the user's word alone, its path seen
+    /// from the directory of the user's file.
     #[must_use]
     pub fn log(&self) -> Log {
         let path = self.user.log.path.as_ref();
-        let path = path.map(|path| self.user.origin.base.resolve(path, None));
+        let directory = self.user.origin.file.rsplit_once('/').map(|(directory, _)| directory);
+        let path = path.map(|path| self.user.origin.base.resolve(path, directory));
         Log { path, ..self.user.log.clone() }
     }
 

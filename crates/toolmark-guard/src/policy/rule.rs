@@ -12,6 +12,7 @@ use super::places::{Base, Paths};
 use super::words::{OneOrMany, Read};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::OnceLock;
 use toolmark_grade::Building;
@@ -241,8 +242,8 @@ impl Rule {
                 Truth::all(lines.iter().map(|line| holds(line)))
             }
             Decision::Ask | Decision::Deny => {
-                let all = std::iter::once(text.as_ref()).chain(lines.iter().map(String::as_str));
-                any(all.map(holds))
+                let whole = std::iter::once(Cow::Borrowed(text.as_ref()));
+                any(whole.chain(call.spellings()).map(|line| holds(&line)))
             }
         }
     }

@@ -2,14 +2,20 @@
 //! does and by which program. Every command that is advised stands in
 //! backticks, so that a test can judge it.
 
-use toolmark_shell::{Effect, Kind, Scope};
+use toolmark_shell::{Effect, Kind, Reversibility, Scope};
 
 /// Advice about an effect that is asked about or denied.
 pub(super) fn suggestion(effect: &Effect) -> Option<&'static str> {
     let git = effect.program == "git";
     Some(match effect.kind {
         Kind::RewriteHistory | Kind::RemoteState if git && effect.scope == Scope::Remote => {
-            "a lease keeps what others pushed: `git push --force-with-lease` is asked about instead"
+            match effect.reversibility {
+                Reversibility::R5 => {
+                    "a lease keeps what others pushed: `git push --force-with-lease` is asked \
+                     about instead"
+                }
+                _ => "look first at what others pushed: `git fetch`",
+            }
         }
         Kind::RewriteHistory => {
             "name the commit first, so that it can be found again: `git branch backup`"
@@ -71,6 +77,7 @@ mod tests {
     fn no_advice_is_denied() {
         let destructive = [
             "git push --force",
+            "git push --force-with-lease",
             "git push origin :main",
             "git reset --hard",
             "git clean -fdx",

@@ -59,16 +59,24 @@ impl Table {
                 decision: decision.0,
                 span,
             };
-            let mut all = effects();
-            if !all.any(|effect| entry.fits(&effect)) {
+            if entry.is_empty() {
                 problems.push(Problem::error("empty-list", "the entry fits no effect").at(span));
-            } else if !effects().any(|effect| entry.fits(&effect) && table.of(&effect).is_none()) {
-                let message = "the entries before it decide about every effect it fits";
-                problems.push(Problem::warning("never-applies", message).at(span));
             }
             table.0.push(entry);
         }
         table
+    }
+
+    /// The entries that leave nothing to decide to one behind them.
+    pub(super) fn check(&self) -> impl Iterator<Item = Problem> {
+        let decides = |at: usize| {
+            effects().any(|effect| self.of(&effect).is_some_and(|(first, _)| first == at))
+        };
+        let entries = self.0.iter().enumerate().filter(|(_, entry)| !entry.is_empty());
+        entries.filter(move |(at, _)| !decides(*at)).map(|(_, entry)| {
+            let message = "the entries before it decide about every effect it fits";
+            Problem::warning("never-applies", message).at(entry.span)
+        })
     }
 
     /// The entry that decides about an effect, with its place in the list.
@@ -90,6 +98,14 @@ impl Table {
 }
 
 impl Entry {
+    /// Is one of its lists empty, so that it fits nothing?
+    fn is_empty(&self) -> bool {
+        self.kind.as_ref().is_some_and(Vec::is_empty)
+            || self.scope.as_ref().is_some_and(Vec::is_empty)
+            || self.reversibility.as_ref().is_some_and(Vec::is_empty)
+            || self.certainty.as_ref().is_some_and(Vec::is_empty)
+    }
+
     fn fits(&self, effect: &Effect) -> bool {
         takes(&self.kind, &effect.kind)
             && takes(&self.scope, &effect.scope)
@@ -131,6 +147,7 @@ mod tests {
         let node = toolmark_grade::config::Node::from_json(&json).unwrap();
         let written = toolmark_grade::config::read(&node, &mut problems).unwrap_or_default();
         let table = Table::read(written, &mut problems);
+        problems.extend(table.check());
         (table, problems.iter().map(|p| format!("{}: {}", p.code, p.message)).collect())
     }
 

@@ -147,6 +147,12 @@ fn lists_of_agents_and_hosts() {
 #[test]
 fn protected_paths() {
     let write = |path: &str| call("Write", json!({"file_path": path, "content": ""}));
+    let patch = |body: &str| {
+        let text = format!("*** Begin Patch\n{body}\n*** End Patch");
+        let mut event = call("apply_patch", json!({ "input": text }));
+        event.host = "codex".into();
+        event
+    };
     let guard = json!({"protected": ["migrations/**", "*.lock", "~/notes"]});
     check(
         guard,
@@ -165,6 +171,9 @@ fn protected_paths() {
             (bash("rm -r migrations"), Deny, "protected"),
             (bash("echo x >> ~/notes/a"), Deny, "protected"),
             (bash("cat migrations/1.sql"), Allow, "default"),
+            (patch("*** Update File: src/a\n*** Move to: migrations/a"), Deny, "protected"),
+            (patch("*** Delete File: migrations/a"), Deny, "protected"),
+            (patch("*** Delete File: src/a"), Allow, "default"),
             (bash("ls migrations"), Allow, "default"),
             (bash("git diff Cargo.lock"), Allow, "default"),
             (bash("rm -rf node_modules"), Allow, "default"),
@@ -176,6 +185,7 @@ fn protected_paths() {
         &[
             (call("Read", json!({"file_path": "secrets/a"})), Deny, "protected_reads"),
             (call("Read", json!({"file_path": "src/a"})), Allow, "default"),
+            (call("Grep", json!({"pattern": "x", "path": "secrets"})), Deny, "protected_reads"),
             (bash("cat secrets/a"), Deny, "protected_reads"),
             (bash("cd secrets; head a"), Deny, "protected_reads"),
             (bash("wc -l < secrets/a"), Deny, "protected_reads"),

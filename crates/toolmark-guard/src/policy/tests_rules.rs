@@ -26,6 +26,8 @@ fn commands() {
         ("timeout 5 git push", Deny),
         ("bash -c 'git push'", Deny),
         ("/usr/bin/git push", Deny),
+        ("git -C /elsewhere --no-pager push origin", Deny),
+        ("git -c a.b=push status", Allow),
         ("echo $(git push)", Deny),
         ("git pushx", Allow),
         ("echo git push", Allow),
@@ -156,6 +158,11 @@ fn mistakes_are_named() {
             json!({"tools": {"deny": ["B*"]},
             "rules": [{"name": "r", "tool": "Bash", "decision": "ask",
                 "examples": {"match": ["ls"]}}]}),
+            "never-applies",
+        ),
+        (
+            json!({"tools": {"allow": ["Read", "mcp__*"]}, "rules": [{"name": "r", "tool": "Bash",
+                "decision": "ask", "examples": {"match": ["ls"]}}]}),
             "never-applies",
         ),
     ] {

@@ -9,7 +9,7 @@ use toolmark_grade::config::{Problem, Spanned, quoted};
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Written {
-    allow: Option<Vec<Spanned<String>>>,
+    allow: Option<Spanned<Vec<Spanned<String>>>>,
     deny: Vec<Spanned<String>>,
 }
 
@@ -44,9 +44,9 @@ pub(super) enum Listed<'t> {
 
 impl Tools {
     pub(super) fn read(written: Written, problems: &mut Vec<Problem>) -> Self {
-        if let Some([]) = written.allow.as_deref() {
+        if let Some(list) = written.allow.as_ref().filter(|list| list.value.is_empty()) {
             let message = "the list of allowed tools is empty, so that no tool may be called";
-            problems.push(Problem::warning("empty-list", message));
+            problems.push(Problem::warning("empty-list", message).at(list.span));
         }
         let deny = named(written.deny, problems);
         let allow: Option<Vec<String>> = written.allow.map(|list| {
@@ -57,8 +57,8 @@ impl Tools {
                     Problem::warning("never-applies", message).at(word.span)
                 })
             };
-            problems.extend(list.iter().filter_map(shadowed));
-            named(list, problems)
+            problems.extend(list.value.iter().filter_map(shadowed));
+            named(list.value, problems)
         });
         Self { allow, deny }
     }
@@ -76,10 +76,20 @@ impl Tools {
         }
     }
 
-    /// The pattern that denies every tool this pattern may mean.
-    pub(super) fn denies_all_of(&self, pattern: &str) -> Option<&str> {
-        let by = self.deny.iter().find(|deny| is_glob_match(deny, pattern));
-        by.map(String::as_str)
+    /// Why no tool that this name or glob means can be called.
+    pub(super) fn shut_out(&self, word: &str) -> Option<String> {
+        if let Some(by) = self.deny.iter().find(|deny| is_glob_match(deny, word)) {
+            return Some(format!("`tools.deny` has {}", quoted(by)));
+        }
+        let missing = |list: &Vec<String>| {
+            !list.iter().any(|allow| is_glob_match(allow, word) || is_glob_match(word, allow))
+        };
+        // Of two globs it cannot be told whether some name fits both.
+        let plain = |list: &Vec<String>| !list.iter().any(|allow| allow.contains(['*', '?', '/']));
+        let is_plain = !word.contains(['*', '?', '/']);
+        let list = self.allow.as_ref().filter(|list| is_plain || plain(list));
+        let missing = list.is_some_and(missing);
+        missing.then(|| "`tools.allow` does not have it".to_owned())
     }
 }
 

@@ -18,6 +18,7 @@ mod grade;
 mod guard;
 mod guard_log;
 mod guard_install;
+mod guard_policy;
 mod robust;
 mod sessions;
 mod show;

@@ -8,6 +8,7 @@
 
 use super::{log, payload};
 use crate::exit::Exit;
+use crate::guarding;
 use clap::Args;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -16,8 +17,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use toolmark_guard::facts::Disk;
 use toolmark_guard::hosts::{self, Answer, Host};
-use toolmark_guard::{Fault, Guard, Verdict};
-use toolmark_shell::{Decision, Facts};
+use toolmark_guard::{Fault, Verdict};
+use toolmark_shell::Facts;
 
 /// A host that has not handed over its payload by then is stuck.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -99,15 +100,19 @@ fn decided(host: &dyn Host, payload: &[u8]) -> Answer {
         Ok(event) => event,
         Err(fault) => return refused(host, &fault),
     };
+    let opened = guarding::open(event.cwd.as_deref());
     let disk = event.cwd.as_deref().and_then(Disk::at);
-    let facts = disk.as_ref().map(|disk| disk as &dyn Facts);
-    let verdict = Guard::default().decide(&event, facts);
-    log::answered(host, Some(&event), &verdict, started.elapsed())
+    let verdict = opened.verdict(&event, disk.as_ref().map(|disk| disk as &dyn Facts));
+    let log = opened.guard.policy().log();
+    log::answered(host, Some(&event), &verdict, &log, started.elapsed())
 }
 
+/// The answer where no decision could be worked out.
 fn refused(host: &dyn Host, fault: &Fault) -> Answer {
-    let verdict = Verdict::new(Decision::Ask, "error", fault.to_string());
-    log::answered(host, None, &verdict, Duration::ZERO)
+    let opened = guarding::open(None);
+    let policy = opened.guard.policy();
+    let verdict = Verdict::new(policy.on_error(), "error", fault.to_string());
+    log::answered(host, None, &verdict, &policy.log(), Duration::ZERO)
 }
 
 fn say(answer: &Answer) -> u8 {

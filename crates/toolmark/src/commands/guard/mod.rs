@@ -5,6 +5,8 @@ mod install;
 mod log;
 mod mcp;
 mod payload;
+mod permissions;
+mod policy;
 mod replay;
 mod test;
 
@@ -45,6 +47,8 @@ enum Asked {
     Replay(replay::Replay),
     Uninstall(install::Uninstall),
     Mcp(mcp::Mcp),
+    Permissions(permissions::Permissions),
+    Policy(policy::Policy),
 }
 
 impl Guard {
@@ -57,6 +61,8 @@ impl Guard {
             Some(Asked::Replay(replay)) => replay.run(printer),
             Some(Asked::Uninstall(uninstall)) => uninstall.run(printer),
             Some(Asked::Mcp(mcp)) => mcp.run(printer),
+            Some(Asked::Permissions(permissions)) => permissions.run(printer),
+            Some(Asked::Policy(policy)) => policy.run(printer),
         }
     }
 }
