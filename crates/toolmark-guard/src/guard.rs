@@ -6,7 +6,7 @@ use crate::policy::Policy;
 use crate::verdict::Verdict;
 use toolmark_check::judging::Judged;
 use toolmark_check::toolset::{Tool, Toolsets};
-use toolmark_shell::{Context, Facts};
+use toolmark_shell::Facts;
 use toolmark_trace::ToolName;
 
 /// Decides about calls.
@@ -48,8 +48,7 @@ impl Guard {
         judged: &Judged<'_>,
         facts: Option<&dyn Facts>,
     ) -> Verdict {
-        let judgement = judged.judge(&Context { facts, ..Context::default() });
-        self.policy.decide(event, judgement)
+        self.policy.verdict(event, judged, facts)
     }
 
     /// Toolsets of the user's own.

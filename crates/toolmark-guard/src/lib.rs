@@ -23,10 +23,13 @@
 #![forbid(unsafe_code)]
 
 mod after;
+pub mod audit;
 mod event;
 pub mod facts;
 mod guard;
 pub mod hosts;
+pub mod install;
+pub mod permissions;
 pub mod policy;
 pub mod replay;
 mod verdict;

@@ -14,6 +14,8 @@ pub struct Context<'a> {
     pub cwd: Option<&'a str>,
     /// The directories that may be written to; empty means the working directory.
     pub roots: &'a [&'a str],
+    /// Further directories that may be written to, whatever the roots are.
+    pub writable: &'a [&'a str],
     /// The home directory.
     pub home: Option<&'a str>,
     /// Further directories for temporary files.

@@ -17,6 +17,9 @@ pub enum Decision {
 }
 
 impl Decision {
+    /// All of them, the strictest last.
+    pub const ALL: &'static [Self] = &[Self::Allow, Self::Ask, Self::Deny];
+
     /// The name as output writes it.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -12,6 +12,9 @@ macro_rules! words {
         }
 
         impl $name {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
             /// The name as output writes it.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }

@@ -239,7 +239,7 @@ impl Context<'_> {
         if let Some(rest) = inside(TREE) {
             return Some(rest);
         }
-        for root in self.roots {
+        for root in self.roots.iter().chain(self.writable) {
             let root = self.with_home(root);
             if let Some(rest) = inside(&root) {
                 return Some(rest);
@@ -363,6 +363,7 @@ mod tests {
         let home = Context { cwd: Some("~"), ..Context::default() };
         let inside =
             Context { cwd: Some("/home/me/app"), home: Some("/home/me"), ..Context::default() };
+        let writable = Context { writable: &["/home/me/notes"], ..inside };
         for (context, path, scope) in [
             (&context, "src/main.rs", Scope::TreeUntracked),
             (&context, "node_modules", Scope::TreeArtefact),
@@ -378,6 +379,9 @@ mod tests {
             (&inside, "src", Scope::TreeUntracked),
             (&inside, "~/app/src", Scope::TreeUntracked),
             (&inside, "..", Scope::Home),
+            (&inside, "~/notes/x", Scope::Home),
+            (&writable, "~/notes/x", Scope::TreeUntracked),
+            (&writable, "src", Scope::TreeUntracked),
         ] {
             let start = context.start();
             assert_eq!(context.place(Some(&start), path).scope, scope, "{path}");

@@ -2,10 +2,10 @@
 
 use crate::exit::Failure;
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::redact::moved;
 use crate::text::{neutral, width};
 use anstyle::Style;
 use std::io;
+use toolmark_check::scan::redact::moved;
 use toolmark_trace::{Diagnostic, Severity};
 
 /// So many are shown of one file unless everything is asked for.

@@ -12,6 +12,7 @@ mod diagnostics;
 mod exit;
 mod gold;
 mod grading;
+mod guarding;
 mod headline;
 mod human;
 mod inputs;

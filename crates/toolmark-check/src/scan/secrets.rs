@@ -3,9 +3,10 @@
 //! placeholder. One pass, nothing prepared at start-up; works on decoded text
 //! and on the text inside JSON strings alike.
 
+use super::shapes::{Of, SECOND, SHAPES, key_label, login, shapes_at};
 use aho_corasick::packed::{Builder, Searcher};
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,131 +28,43 @@ impl Secret {
     }
 }
 
-/// The characters of a token after its prefix.
-#[derive(Debug, Clone, Copy)]
-enum Of {
-    /// Letters and digits.
-    Alnum,
-    /// Letters, digits, `_` and `-`.
-    Token,
-    /// Digits and lower-case letters up to `f`.
-    Hex,
-    /// Upper-case letters and digits.
-    Upper,
-    /// Letters, digits, `_`, `-`, `.`, `+`, `/`, `=` and `%`.
-    Base64,
+/// What a secret may begin with, looked for all at once. To build it costs as
+/// much as to go over a few thousand bytes one by one: it waits for a text that
+/// is longer.
+static STARTS: OnceLock<Option<Searcher>> = OnceLock::new();
+const LONG: usize = 16 << 10;
+
+fn searcher(length: usize) -> Option<&'static Searcher> {
+    let build = || {
+        let mut starts = Builder::new();
+        starts.extend(SHAPES.iter().filter(|shape| shape.most > 0).map(|shape| shape.prefix));
+        starts.extend(["eyJ", "-----BEGIN", "://"]);
+        starts.build()
+    };
+    let built = if length < LONG { STARTS.get() } else { Some(STARTS.get_or_init(build)) };
+    built.and_then(Option::as_ref)
 }
 
-impl Of {
-    fn holds(self, b: u8) -> bool {
-        match self {
-            Self::Alnum => b.is_ascii_alphanumeric(),
-            Self::Token => b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'),
-            Self::Hex => matches!(b, b'0'..=b'9' | b'a'..=b'f'),
-            Self::Upper => b.is_ascii_uppercase() || b.is_ascii_digit(),
-            Self::Base64 => {
-                b.is_ascii_alphanumeric()
-                    || matches!(b, b'_' | b'-' | b'.' | b'+' | b'/' | b'=' | b'%')
-            }
-        }
-    }
-}
-
-/// One vendor's tokens: what they begin with, what follows, and how much of it.
-struct Shape {
-    what: &'static str,
-    prefix: &'static str,
-    of: Of,
-    least: usize,
-    most: usize,
-}
-
-const fn shape(
-    what: &'static str,
-    prefix: &'static str,
-    of: Of,
-    least: usize,
-    most: usize,
-) -> Shape {
-    Shape { what, prefix, of, least, most }
-}
-
-/// The table. A longer prefix stands before a shorter one it begins with.
-const SHAPES: &[Shape] = &[
-    shape("AWS access key id", "AKIA", Of::Upper, 16, 16),
-    shape("AWS temporary key id", "ASIA", Of::Upper, 16, 16),
-    shape("Google API key", "AIza", Of::Token, 35, 35),
-    shape("Google OAuth secret", "GOCSPX-", Of::Token, 28, 28),
-    shape("Google OAuth token", "ya29.", Of::Token, 40, 600),
-    shape("GitHub token", "ghp_", Of::Alnum, 36, 36),
-    shape("GitHub OAuth token", "gho_", Of::Alnum, 36, 36),
-    shape("GitHub user token", "ghu_", Of::Alnum, 36, 36),
-    shape("GitHub server token", "ghs_", Of::Alnum, 36, 36),
-    shape("GitHub refresh token", "ghr_", Of::Alnum, 36, 76),
-    shape("GitHub fine-grained token", "github_pat_", Of::Token, 60, 100),
-    shape("GitLab token", "glpat-", Of::Token, 20, 60),
-    shape("GitLab pipeline token", "glptt-", Of::Hex, 40, 40),
-    shape("GitLab runner token", "glrt-", Of::Token, 20, 40),
-    shape("Anthropic key", "sk-ant-", Of::Token, 60, 140),
-    shape("OpenAI project key", "sk-proj-", Of::Token, 40, 200),
-    shape("OpenAI service key", "sk-svcacct-", Of::Token, 40, 200),
-    shape("OpenRouter key", "sk-or-v1-", Of::Hex, 64, 64),
-    shape("OpenAI key", "sk-", Of::Alnum, 48, 48),
-    shape("Hugging Face token", "hf_", Of::Alnum, 34, 40),
-    shape("Replicate token", "r8_", Of::Alnum, 37, 40),
-    shape("Groq key", "gsk_", Of::Alnum, 50, 60),
-    shape("xAI key", "xai-", Of::Alnum, 70, 90),
-    shape("Perplexity key", "pplx-", Of::Alnum, 40, 60),
-    shape("Stripe secret key", "sk_live_", Of::Alnum, 24, 200),
-    shape("Stripe restricted key", "rk_live_", Of::Alnum, 24, 200),
-    shape("Stripe webhook secret", "whsec_", Of::Base64, 32, 64),
-    shape("Slack bot token", "xoxb-", Of::Token, 40, 80),
-    shape("Slack user token", "xoxp-", Of::Token, 40, 90),
-    shape("Slack app token", "xapp-", Of::Token, 60, 120),
-    shape("Slack webhook", "hooks.slack.com/services/T", Of::Base64, 40, 60),
-    shape("Discord webhook", "discord.com/api/webhooks/", Of::Base64, 80, 100),
-    shape("npm token", "npm_", Of::Alnum, 36, 36),
-    shape("PyPI token", "pypi-AgE", Of::Token, 100, 300),
-    shape("RubyGems key", "rubygems_", Of::Hex, 48, 48),
-    shape("crates.io token", "cio", Of::Alnum, 32, 32),
-    shape("Docker token", "dckr_pat_", Of::Token, 27, 40),
-    shape("DigitalOcean token", "dop_v1_", Of::Hex, 64, 64),
-    shape("DigitalOcean OAuth token", "doo_v1_", Of::Hex, 64, 64),
-    shape("Heroku key", "HRKU-", Of::Token, 36, 70),
-    shape("SendGrid key", "SG.", Of::Base64, 60, 70),
-    shape("Mailgun key", "key-", Of::Hex, 32, 32),
-    shape("Shopify token", "shpat_", Of::Hex, 32, 32),
-    shape("Linear key", "lin_api_", Of::Alnum, 40, 40),
-    shape("Notion token", "ntn_", Of::Alnum, 40, 60),
-    shape("Databricks token", "dapi", Of::Hex, 32, 32),
-    shape("Vault token", "hvs.", Of::Token, 60, 130),
-    shape("Grafana token", "glsa_", Of::Token, 40, 50),
-    shape("New Relic key", "NRAK-", Of::Upper, 27, 27),
-    shape("Doppler token", "dp.pt.", Of::Alnum, 43, 43),
-    shape("Age secret key", "AGE-SECRET-KEY-1", Of::Upper, 58, 58),
-    shape("Tailscale key", "tskey-", Of::Token, 30, 80),
-];
-
-/// What a secret may begin with, looked for all at once. Built when the first
-/// text is scanned.
-static STARTS: LazyLock<Option<Searcher>> = LazyLock::new(|| {
-    let mut starts = Builder::new();
-    starts.extend(SHAPES.iter().map(|shape| shape.prefix));
-    starts.extend(["eyJ", "-----BEGIN", "://"]);
-    starts.build()
-});
+/// The first two bytes of all that a secret may begin with.
+const PAIRS: [u128; 256] = {
+    let mut pairs = SECOND;
+    pairs[b'-' as usize] |= 1 << b'-';
+    pairs[b':' as usize] |= 1 << b'/';
+    pairs
+};
 
 /// The secrets of a text, in order; no more than `most`.
 #[must_use]
 pub fn secrets(text: &str, most: usize) -> Vec<Secret> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
+    let searcher = searcher(bytes.len());
     let mut from = 0;
     while found.len() < most
-        && let Some(at) = next_start(bytes, from)
+        && let Some(at) = next_start(searcher, bytes, from)
     {
         let secret = match bytes.get(at) {
-            Some(b'-') => private_key(text, at),
+            Some(b'-') => private_key(bytes, at),
             Some(b':') => url_password(bytes, at),
             _ if !begins_word(bytes, at) => None,
             Some(b'e') => web_token(bytes, at),
@@ -163,14 +76,21 @@ pub fn secrets(text: &str, most: usize) -> Vec<Secret> {
     found
 }
 
-/// The next place where a secret may begin. Where the processor has nothing to
-/// look for many texts at once with, that is every place.
-fn next_start(bytes: &[u8], from: usize) -> Option<usize> {
-    let rest = bytes.get(from..).filter(|rest| !rest.is_empty())?;
-    match &*STARTS {
-        Some(searcher) => searcher.find(rest).map(|found| from + found.start()),
-        None => Some(from),
-    }
+/// The next place where a secret may begin. Where the text is short or the
+/// processor has nothing to look for many texts at once with, two bytes decide.
+fn next_start(searcher: Option<&Searcher>, bytes: &[u8], from: usize) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    let at = match searcher {
+        Some(searcher) => searcher.find(rest)?.start(),
+        None => {
+            let begins = |pair: &[u8]| match *pair {
+                [first, second] => PAIRS[usize::from(first)] >> (second & 127) & 1 == 1,
+                _ => false,
+            };
+            rest.windows(2).position(begins)?
+        }
+    };
+    Some(from + at)
 }
 
 /// Does a word begin here? In JSON text an escape may stand before it.
@@ -189,12 +109,9 @@ fn run(bytes: &[u8], at: usize, of: Of, most: usize) -> usize {
 }
 
 fn token(bytes: &[u8], at: usize) -> Option<Secret> {
-    let rest = bytes.get(at..)?;
-    let shape = SHAPES.iter().find(|shape| {
-        rest.starts_with(shape.prefix.as_bytes()) && {
-            let length = run(bytes, at + shape.prefix.len(), shape.of, shape.most);
-            (shape.least..=shape.most).contains(&length)
-        }
+    let shape = shapes_at(bytes, at).find(|shape| {
+        let length = run(bytes, at + shape.prefix.len(), shape.of, shape.most);
+        shape.most > 0 && (shape.least..=shape.most).contains(&length)
     })?;
     let start = at + shape.prefix.len();
     let end = start + run(bytes, start, shape.of, shape.most);
@@ -230,15 +147,9 @@ fn web_token(bytes: &[u8], at: usize) -> Option<Secret> {
 }
 
 /// A private key with some of its body.
-fn private_key(text: &str, at: usize) -> Option<Secret> {
-    let label = text.get(at..)?.strip_prefix("-----BEGIN ")?;
-    let end = label.bytes().take(40).position(|b| b == b'-')?;
-    if !label.get(..end)?.ends_with("PRIVATE KEY") || !label.get(end..)?.starts_with("-----") {
-        return None;
-    }
-    let shown = "-----BEGIN ".len() + end + 5;
-    let start = at + shown;
-    let body = text.get(start..)?.as_bytes();
+fn private_key(bytes: &[u8], at: usize) -> Option<Secret> {
+    let start = key_label(bytes, at)?;
+    let body = bytes.get(start..)?;
     // The line break, as itself or as an escape of JSON.
     let skipped = body.iter().take(4).position(|b| !matches!(b, b'\n' | b'\r' | b'\\' | b'n'))?;
     let length = run(body, skipped, Of::Base64, 64);
@@ -247,33 +158,26 @@ fn private_key(text: &str, at: usize) -> Option<Secret> {
     (length >= 40 && is_random(first)).then_some(Secret {
         what: "private key",
         range: at..end,
-        shown,
+        shown: start - at,
     })
 }
 
 /// The password in `scheme://user:password@host`.
 fn url_password(bytes: &[u8], at: usize) -> Option<Secret> {
     const MOST: usize = 200;
-    let rest = bytes.get(at..)?.strip_prefix(b"://")?;
-    let is_end = |b: &u8| {
-        b.is_ascii_whitespace() || matches!(b, b'/' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\')
-    };
-    let end = rest.iter().take(MOST).position(is_end).unwrap_or(rest.len().min(MOST));
-    let authority = rest.get(..end)?;
-    let host = authority.iter().rposition(|b| *b == b'@')?;
-    let colon = authority.get(..host)?.iter().position(|b| *b == b':')?;
-    let password = authority.get(colon + 1..host)?;
-    let host_name = authority.get(host + 1..)?;
+    let login = login(bytes, at, MOST, Some(b'\\'))?;
+    let password = bytes.get(login.password.clone())?;
+    let host = bytes.get(login.host)?;
     let local = [&b"localhost"[..], b"127.", b"0.0.0.0", b"example", b"host", b"db", b"postgres"]
         .iter()
-        .any(|name| host_name.starts_with(name));
+        .any(|name| host.starts_with(name));
     let plain = password.iter().all(|b| b.is_ascii_graphic() && !b"${}<>*()[]%".contains(b));
-    let user_is_password = authority.get(..colon) == Some(password);
-    (password.len() >= 10 && plain && !local && !user_is_password && is_random(password)).then(
+    let user = bytes.get(login.whole.start..login.password.start - 1);
+    (password.len() >= 10 && plain && !local && user != Some(password) && is_random(password)).then(
         || Secret {
             what: "password in an address",
-            range: at + 3..at + 3 + host,
-            shown: colon + 1,
+            shown: login.password.start - login.whole.start,
+            range: login.whole,
         },
     )
 }
@@ -329,6 +233,7 @@ fn entropy(text: &[u8]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scan::shapes::Shape;
 
     /// Characters as if drawn by lot, so that no scanner of repositories takes
     /// the secrets of the tests for real ones.
@@ -347,7 +252,7 @@ mod tests {
 
     #[test]
     fn every_shape_is_found() {
-        for shape in SHAPES {
+        for shape in SHAPES.iter().filter(|shape| shape.most > 0) {
             let text = format!("x=\"{}{}\";", shape.prefix, drawn(shape.of, shape.least));
             let found = secrets(&text, 9);
             assert_eq!(found.len(), 1, "{text}");
@@ -363,6 +268,21 @@ mod tests {
         let part = drawn(Of::Alnum, 43);
         let jwt = format!("eyJ{part}.eyJ{part}.{part}");
         assert_eq!(secrets(&jwt, 9)[0].what, "web token");
+    }
+
+    #[test]
+    fn long_texts_and_short_ones_are_searched_alike() {
+        let token = |shape: &Shape| format!(" {}{}", shape.prefix, drawn(shape.of, shape.least));
+        let shapes = || SHAPES.iter().filter(|shape| shape.most > 0);
+        for shape in shapes() {
+            let short = token(shape);
+            let long = format!("{short}{}", " word: -- ://".repeat(LONG / 8));
+            assert_eq!(secrets(&short, 9), secrets(&long, 9), "{short}");
+        }
+        let all: String = shapes().map(token).collect();
+        assert_eq!(secrets(&all, usize::MAX).len(), shapes().count());
+        let first = |searcher| next_start(searcher, all.as_bytes(), 0);
+        assert_eq!(first(searcher(LONG)), first(None));
     }
 
     #[test]

@@ -31,6 +31,7 @@ toolsets! {
     CODEX = "codex",
     COPILOT_CLI = "copilot-cli",
     GEMINI_CLI = "gemini-cli",
+    CURSOR = "cursor",
     GENERIC = "generic",
 }
 

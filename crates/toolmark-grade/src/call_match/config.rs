@@ -438,7 +438,7 @@ text_or_map!(
 
 /// The name that a text stands for.
 #[must_use]
-pub(crate) fn name_of(text: &str) -> Name {
+pub fn name_of(text: &str) -> Name {
     Name(match regex_between_slashes(text) {
         Some(regex) => NameFields { regex: regex.to_owned().into(), word: None },
         None => NameFields { regex: Spanned::default(), word: Some(text.to_owned()) },

@@ -22,7 +22,7 @@ pub use args::{ArgsMatch, Difference, shown};
 pub use condition::{Condition, Conditions};
 pub use expected::Expected;
 pub use fits::{Fits, fits};
-pub use name::{Fitting, NamePattern, Names, Prefixes};
+pub use name::{Fitting, NamePattern, Names, Prefixes, is_glob_match};
 pub use path::KeyPath;
 pub use table::{Agents, CallTable, Made, Parallel, has_batches};
 pub use truth::{Lack, Truth};
@@ -193,12 +193,19 @@ impl CallPattern {
             return Truth::of(is_met);
         }
         let Some(found) = arguments(made) else { return Truth::Unknown(Lack::Arguments) };
+        self.accepts(&found)
+    }
+
+    /// Are these arguments what is asked? For a call that is not in a table,
+    /// because it has not been made yet.
+    #[must_use]
+    pub fn accepts(&self, args: &Value) -> Truth {
         if let Some(expected) = &self.args.expected
-            && !self.comparison().holds(expected.value(), &found)
+            && !self.comparison().holds(expected.value(), args)
         {
             return Truth::No;
         }
-        Truth::all(self.conditions.iter().map(|(path, c)| c.holds(path.get(&found))))
+        Truth::all(self.conditions.iter().map(|(path, c)| c.holds(path.get(args))))
     }
 
     fn comparison(&self) -> Comparison<'_> {

@@ -219,8 +219,10 @@ impl Apart {
     }
 }
 
-/// Is the whole text what the glob says?
-fn is_glob_match(glob: &str, text: &str) -> bool {
+/// Is the whole text what the glob says, in which `*` stands for any characters
+/// and `?` for one?
+#[must_use]
+pub fn is_glob_match(glob: &str, text: &str) -> bool {
     let (glob, bytes) = (glob.as_bytes(), text.as_bytes());
     // The byte behind the character that starts here.
     let behind = |at: usize| (at + 1..).find(|at| text.is_char_boundary(*at)).unwrap_or(at + 1);

@@ -16,7 +16,7 @@ const LONGEST: usize = 1024;
 
 /// A pattern for relative paths.
 #[derive(Debug, Clone)]
-pub(crate) struct Glob {
+pub struct Glob {
     alternatives: Vec<Vec<Segment>>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) type Progress = Vec<(usize, usize)>;
 
 impl Glob {
     /// Reads a pattern; what is wrong with it otherwise, in words.
-    pub(crate) fn new(pattern: &str) -> Result<Self, String> {
+    pub fn new(pattern: &str) -> Result<Self, String> {
         if pattern.chars().nth(LONGEST).is_some() {
             return Err(format!("the pattern is longer than {LONGEST} characters"));
         }
@@ -89,6 +89,19 @@ impl Glob {
         progress.iter().any(|&(alternative, used)| {
             self.alternatives.get(alternative).is_some_and(|segments| segments.len() == used)
         })
+    }
+
+    /// Does it match this relative path, or a directory it lies in?
+    #[must_use]
+    pub fn covers(&self, path: &str) -> bool {
+        let mut progress = self.start();
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            progress = self.enter(&progress, name);
+            if progress.is_empty() || self.is_match(&progress) {
+                break;
+            }
+        }
+        self.is_match(&progress)
     }
 
     /// With the segments that may stand for nothing passed over.
@@ -354,6 +367,22 @@ mod tests {
             ("*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaac", false),
         ] {
             assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn what_lies_below_is_covered() {
+        for (pattern, path, expected) in [
+            ("a", "a/b/c", true),
+            ("a/*", "a/b/c", true),
+            ("a/*", "a", false),
+            ("**/.env", "a/b/.env", true),
+            ("**/.env", "a/b/.env/c", true),
+            ("**/.env", "a/env", false),
+            ("a/**", "a", true),
+            ("a/b", "a", false),
+        ] {
+            assert_eq!(Glob::new(pattern).unwrap().covers(path), expected, "{pattern} {path}");
         }
     }
 

@@ -14,6 +14,8 @@ pub mod units;
 mod vally;
 mod workspace;
 
+pub use glob::Glob;
+
 use crate::grader::GraderInfo;
 
 /// Every grader, in the order the reference lists them.

@@ -17,9 +17,9 @@ use toolmark_shell::Decision;
 #[derive(Debug)]
 pub(super) struct ClaudeCode;
 
-/// What arrives on the standard input.
+/// What arrives on the standard input. Codex sends the same.
 #[derive(Deserialize)]
-struct Payload<'a> {
+pub(super) struct Payload<'a> {
     #[serde(borrow)]
     hook_event_name: Cow<'a, str>,
     #[serde(borrow, default)]
@@ -40,6 +40,38 @@ struct Payload<'a> {
     error: Option<Cow<'a, str>>,
 }
 
+impl<'a> Payload<'a> {
+    pub(super) fn parse(payload: &'a [u8]) -> Result<Self, Fault> {
+        Ok(serde_json::from_slice(payload)?)
+    }
+
+    /// What it tells, as an event of this host.
+    pub(super) fn event(self, host: &'static str) -> Result<Event<'a>, Fault> {
+        let moment = match &*self.hook_event_name {
+            "PreToolUse" => Moment::Before,
+            "PostToolUse" | "PostToolUseFailure" => Moment::After,
+            "PermissionRequest" => Moment::Permission,
+            _ => Moment::Other,
+        };
+        let Some(tool) = self.tool_name.or((moment == Moment::Other).then(|| "".into())) else {
+            return Err(Fault::new("the payload names no tool"));
+        };
+        let failed =
+            (moment == Moment::After).then_some(self.hook_event_name == "PostToolUseFailure");
+        Ok(Event {
+            session: self.session_id,
+            cwd: self.cwd,
+            agent: self.agent_type,
+            call_id: self.tool_use_id,
+            args: self.tool_input.map_or(Args::None, Args::Json),
+            result: self.error.or_else(|| self.tool_response.map(response::text)),
+            failed,
+            name: self.hook_event_name,
+            ..Event::new(moment, host, tool)
+        })
+    }
+}
+
 impl Host for ClaudeCode {
     fn id(&self) -> &'static str {
         "claude-code"
@@ -54,29 +86,7 @@ impl Host for ClaudeCode {
     }
 
     fn read<'a>(&self, payload: &'a [u8]) -> Result<Event<'a>, Fault> {
-        let payload: Payload<'a> = serde_json::from_slice(payload)?;
-        let moment = match &*payload.hook_event_name {
-            "PreToolUse" => Moment::Before,
-            "PostToolUse" | "PostToolUseFailure" => Moment::After,
-            "PermissionRequest" => Moment::Permission,
-            _ => Moment::Other,
-        };
-        let Some(tool) = payload.tool_name.or((moment == Moment::Other).then(|| "".into())) else {
-            return Err(Fault::new("the payload names no tool"));
-        };
-        let failed =
-            (moment == Moment::After).then_some(payload.hook_event_name == "PostToolUseFailure");
-        Ok(Event {
-            session: payload.session_id,
-            cwd: payload.cwd,
-            agent: payload.agent_type,
-            call_id: payload.tool_use_id,
-            args: payload.tool_input.map_or(Args::None, Args::Json),
-            result: payload.error.or_else(|| payload.tool_response.map(response::text)),
-            failed,
-            name: payload.hook_event_name,
-            ..Event::new(moment, self.id(), tool)
-        })
+        Payload::parse(payload)?.event(self.id())
     }
 
     fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
@@ -117,5 +127,58 @@ impl Host for ClaudeCode {
         }
         specific.insert("hookEventName".into(), json!(name));
         Answer::json(&json!({"hookSpecificOutput": specific}))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{answered, seen, verdict};
+    use super::*;
+
+    const BEFORE: &str = r#"{"session_id":"s","transcript_path":"/t","cwd":"/w","prompt_id":"p",
+        "permission_mode":"default","effort":{"level":"medium"},"hook_event_name":"PreToolUse",
+        "tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"c1"}"#;
+
+    #[test]
+    fn payloads() {
+        let event = seen("claude-code", BEFORE);
+        assert_eq!((event.moment, &*event.tool), (Moment::Before, "Bash"));
+        assert_eq!(event.args, Args::Json(json!({"command": "ls"})));
+
+        let failed = r#"{"session_id":"s","transcript_path":"/t","cwd":"/w",
+            "hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_input":{},
+            "tool_use_id":"c","error":"Exit code 1","is_interrupt":false,"duration_ms":12}"#;
+        let event = seen("claude-code", failed);
+        assert_eq!((event.moment, event.failed), (Moment::After, Some(true)));
+        assert_eq!(event.result.as_deref(), Some("Exit code 1"));
+
+        let mcp = r#"{"session_id":"s","transcript_path":"/t","cwd":"/w",
+            "hook_event_name":"PostToolUse","tool_name":"mcp__db__drop","tool_input":{},
+            "tool_use_id":"c","tool_response":[{"type":"text","text":"gone"}],
+            "mcp_server":{"name":"db","source":"dynamic"}}"#;
+        let event = seen("claude-code", mcp);
+        assert_eq!((&*event.tool, event.failed), ("mcp__db__drop", Some(false)));
+    }
+
+    #[test]
+    fn answers() {
+        let event = seen("claude-code", BEFORE);
+        for (decision, said) in
+            [(Decision::Allow, None), (Decision::Ask, Some("ask")), (Decision::Deny, Some("deny"))]
+        {
+            let answer = ClaudeCode.answer(Some(&event), &verdict(decision));
+            assert_eq!((answer.exit, answer.stderr.as_str()), (0, ""));
+            let answer = answered(&answer);
+            let specific = answer.as_ref().map(|answer| &answer["hookSpecificOutput"]);
+            assert_eq!(specific.and_then(|s| s["permissionDecision"].as_str()), said);
+            assert_eq!(
+                specific.is_some_and(|s| s["hookEventName"] == "PreToolUse"),
+                said.is_some()
+            );
+        }
+        let mut approved = verdict(Decision::Allow);
+        approved.approves = true;
+        let answer = answered(&ClaudeCode.answer(Some(&event), &approved)).unwrap();
+        assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "allow");
     }
 }

@@ -54,6 +54,7 @@ mod swe_agent;
 mod tau2_bench;
 mod tau_bench;
 mod toolmark;
+mod toolmark_guard;
 mod trail;
 mod vally;
 mod vscode_chat;
@@ -71,6 +72,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &cursor_stream::CursorStream,
     &droid::Droid,
     &toolmark::Toolmark,
+    &toolmark_guard::ToolmarkGuard,
     &claude_code::ClaudeCode,
     &codex_rollout::CodexRollout,
     &claude_stream::ClaudeStream,

@@ -6,6 +6,7 @@ use crate::cli::Reading;
 use crate::diagnostics::Findings;
 use crate::exit::{Exit, Failure};
 use crate::grading::spec;
+use crate::guarding;
 use crate::human;
 use crate::inputs::expand;
 use crate::printer::{Line, Printer, Verbosity, style};
@@ -59,6 +60,9 @@ impl Lint {
             warnings += opened.warnings;
             if let Some(loaded) = &opened.loaded {
                 errors += config::lint(&loaded.source, printer)?;
+                let (wrong, doubtful) = guarding::lint(path, &loaded.source, printer)?;
+                errors += wrong;
+                warnings += doubtful;
             }
             let Some(plan) = opened.loaded.and_then(|loaded| loaded.plan) else { continue };
             if !runs.is_empty() {

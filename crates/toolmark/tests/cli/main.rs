@@ -16,6 +16,9 @@ mod formats;
 mod gold;
 mod grade;
 mod guard;
+mod guard_log;
+mod guard_install;
+mod guard_policy;
 mod robust;
 mod sessions;
 mod show;
@@ -38,6 +41,7 @@ fn toolmark(args: &[&str]) -> Command {
         command.env_remove(variable);
     }
     command.env("COLUMNS", "80").env("TZ", "UTC").env("HOME", "/nonexistent");
+    command.env("TOOLMARK_GUARD_LOG", "off");
     command
 }
 

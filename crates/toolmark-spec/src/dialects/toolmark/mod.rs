@@ -14,7 +14,8 @@
 //!       sequence: [search, {tool: book, args: {city: Paris}}]
 //! ```
 //!
-//! `check:` belongs to `toolmark check`, which reads it; here it is passed over.
+//! `check:` belongs to `toolmark check` and `guard:` to `toolmark guard`, which
+//! read them; here they are passed over.
 //! Without `cases` every trajectory is a case of its own. `cases` may be the
 //! path of a file with one case per line.
 
@@ -22,6 +23,7 @@ mod case;
 mod entry;
 mod schema;
 mod schema_check;
+mod schema_guard;
 
 use crate::dialect::{Dialect, DialectInfo};
 use crate::loading::Loading;
@@ -56,6 +58,7 @@ const KEYS: &[&str] = &[
     "dataset",
     "cases",
     "check",
+    "guard",
 ];
 
 impl Dialect for Toolmark {
@@ -68,8 +71,8 @@ impl Dialect for Toolmark {
         match (has("cases"), has("graders") || has("expect")) {
             (true, _) => 90,
             (false, true) => 60,
-            // A file that only says how to check.
-            _ if has("check") => 50,
+            // A file that only says how to check or what is allowed.
+            _ if has("check") || has("guard") => 50,
             _ => 0,
         }
     }
@@ -86,16 +89,20 @@ impl Dialect for Toolmark {
             threshold: entry::share(&top, "threshold", loading),
             graders: read_graders(&top, None, loading),
         };
-        if let Some(check) = top.get("check")
-            && check.as_map().is_none()
-        {
-            let message = format!("check is a map, found {}", check.word());
-            loading.error("wrong-type", check.span, message);
+        let parts = ["check", "guard"].map(|key| (key, top.get(key)));
+        for (key, part) in parts {
+            // An empty guard part is for the guard to complain about.
+            let empty = |part: &&Node| key == "guard" && part.is_null();
+            if let Some(part) = part.filter(|part| part.as_map().is_none() && !empty(part)) {
+                let message = format!("{key} is a map, found {}", part.word());
+                loading.error("wrong-type", part.span, message);
+            }
         }
         let gate = gate(&top, loading);
         let rows = dataset(&top, loading);
         let cases = cases(&top, &defaults, &rows, loading);
-        let only_checks = top.get("check").is_some() && defaults.graders.is_empty();
+        let has_part = parts.iter().any(|(_, part)| part.is_some());
+        let only_checks = has_part && defaults.graders.is_empty();
         let every = if top.get("cases").is_none() && rows.is_empty() && !only_checks {
             every(root, &defaults, loading)
         } else {

@@ -1,6 +1,6 @@
 //! The JSON Schema of the native spec.
 
-use super::schema_check;
+use super::{schema_check, schema_guard};
 use crate::schema::{Placement, generator, grader_entry};
 use serde_json::{Map, Value, json};
 use toolmark_grade::Profile;
@@ -47,7 +47,9 @@ pub(super) fn schema() -> Value {
             "row": {"type": "object"}
         }
     });
+    let guard = schema_guard::schema(&mut generator);
     let mut definitions = generator.take_definitions(true);
+    definitions.insert("Guard".to_owned(), guard);
     definitions.insert("Grader".to_owned(), entry);
     let graders = json!({
         "type": "array",
@@ -78,6 +80,7 @@ pub(super) fn schema() -> Value {
             "expect": {"$ref": "#/$defs/Expectation"},
             "dataset": {"type": "string"},
             "check": {"$ref": "#/$defs/Check"},
+            "guard": {"$ref": "#/$defs/Guard"},
             "cases": {
                 "anyOf": [
                     {"type": "string", "description": "A file with one case per line."},

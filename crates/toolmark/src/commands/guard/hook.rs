@@ -6,18 +6,19 @@
 //! unseen. There is no thread to watch over it, which would cost as much as the
 //! work: everything it does is bounded, and it waits for nothing but its input.
 
-use super::payload;
+use super::{log, payload};
 use crate::exit::Exit;
+use crate::guarding;
 use clap::Args;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use toolmark_guard::facts::Disk;
 use toolmark_guard::hosts::{self, Answer, Host};
-use toolmark_guard::{Fault, Guard, Verdict};
-use toolmark_shell::{Decision, Facts};
+use toolmark_guard::{Fault, Verdict};
+use toolmark_shell::Facts;
 
 /// A host that has not handed over its payload by then is stuck.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -94,18 +95,24 @@ enum Named {
 }
 
 fn decided(host: &dyn Host, payload: &[u8]) -> Answer {
+    let started = Instant::now();
     let event = match host.read(payload) {
         Ok(event) => event,
         Err(fault) => return refused(host, &fault),
     };
+    let opened = guarding::open(event.cwd.as_deref());
     let disk = event.cwd.as_deref().and_then(Disk::at);
-    let facts = disk.as_ref().map(|disk| disk as &dyn Facts);
-    let verdict = Guard::default().decide(&event, facts);
-    host.answer(Some(&event), &verdict)
+    let verdict = opened.verdict(&event, disk.as_ref().map(|disk| disk as &dyn Facts));
+    let log = opened.guard.policy().log();
+    log::answered(host, Some(&event), &verdict, &log, started.elapsed())
 }
 
+/// The answer where no decision could be worked out.
 fn refused(host: &dyn Host, fault: &Fault) -> Answer {
-    host.answer(None, &Verdict::new(Decision::Ask, "error", fault.to_string()))
+    let opened = guarding::open(None);
+    let policy = opened.guard.policy();
+    let verdict = Verdict::new(policy.on_error(), "error", fault.to_string());
+    log::answered(host, None, &verdict, &policy.log(), Duration::ZERO)
 }
 
 fn say(answer: &Answer) -> u8 {

@@ -1,7 +1,12 @@
 //! `toolmark guard`: decides about calls before they run.
 
 mod hook;
+mod install;
+mod log;
+mod mcp;
 mod payload;
+mod permissions;
+mod policy;
 mod replay;
 mod test;
 
@@ -18,7 +23,8 @@ Examples:
   toolmark guard < payload.json              answer the hook of an agent
   toolmark guard --host codex < payload.json the same, for a host that is named
   toolmark guard test 'rm -rf build'         what would be said about a command
-  toolmark guard replay --since 30d          what would have been said last month";
+  toolmark guard replay --since 30d          what would have been said last month
+  toolmark guard install                     into the agents on this machine";
 
 /// Decide about tool calls before they run
 ///
@@ -35,16 +41,28 @@ pub(crate) struct Guard {
 
 #[derive(Debug, Subcommand)]
 enum Asked {
+    Install(install::Install),
+    Status(install::Status),
     Test(test::Test),
     Replay(replay::Replay),
+    Uninstall(install::Uninstall),
+    Mcp(mcp::Mcp),
+    Permissions(permissions::Permissions),
+    Policy(policy::Policy),
 }
 
 impl Guard {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         match self.command {
             None => Ok(self.hook.run()),
+            Some(Asked::Install(install)) => install.run(printer),
+            Some(Asked::Status(status)) => status.run(printer),
             Some(Asked::Test(test)) => test.run(printer),
             Some(Asked::Replay(replay)) => replay.run(printer),
+            Some(Asked::Uninstall(uninstall)) => uninstall.run(printer),
+            Some(Asked::Mcp(mcp)) => mcp.run(printer),
+            Some(Asked::Permissions(permissions)) => permissions.run(printer),
+            Some(Asked::Policy(policy)) => policy.run(printer),
         }
     }
 }

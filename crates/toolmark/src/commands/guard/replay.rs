@@ -7,6 +7,7 @@ use crate::checking::{self, Sessions};
 use crate::cli::Reading;
 use crate::diagnostics::Findings;
 use crate::exit::{Exit, Failure};
+use crate::guarding;
 use crate::human;
 use crate::inputs::{Input, expand};
 use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
@@ -87,7 +88,7 @@ impl Replay {
             false => (sessions.recent(expand(&self.paths)), Vec::new()),
             true => sessions.found()?,
         };
-        let guard = Guard::default();
+        let guard = guarding::here().usable(printer)?;
         let checker = Checker::default();
         let options = self.reading.options();
         let verbosity = printer.verbosity;

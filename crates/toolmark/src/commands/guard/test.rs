@@ -3,6 +3,7 @@
 use super::tone;
 use crate::Stop;
 use crate::exit::{Exit, Failure};
+use crate::guarding;
 use crate::human;
 use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
 use clap::{Args, ValueEnum};
@@ -78,7 +79,7 @@ struct Answer<'a> {
 
 impl Test {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let guard = Guard::default();
+        let guard = self.guard(printer)?;
         if let Some(path) = &self.batch {
             return self.batch(path, &guard, printer);
         }
@@ -96,6 +97,14 @@ impl Test {
             Decision::Ask => Exit::Unread,
             Decision::Deny => Exit::Failed,
         })
+    }
+
+    /// The guard of the directory it would run in, or of this one.
+    fn guard(&self, printer: &mut Printer) -> Result<Guard, Stop> {
+        match self.cwd.as_deref() {
+            Some(cwd) => guarding::open(Some(cwd)).usable(printer),
+            None => guarding::here().usable(printer),
+        }
     }
 
     /// The call of the command line.

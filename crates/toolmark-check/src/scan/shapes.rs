@@ -1,0 +1,202 @@
+//! What secrets look like: the table of the vendors' tokens, and where the parts
+//! of a web token, a private key and an address with a password lie. The finder
+//! ([`super::secrets`]) and the mask ([`super::redact`]) ask different questions
+//! of the same shapes.
+
+use std::ops::Range;
+
+/// The characters of a token after its prefix.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Of {
+    /// Letters and digits.
+    Alnum,
+    /// Letters, digits, `_` and `-`.
+    Token,
+    /// Digits and lower-case letters up to `f`.
+    Hex,
+    /// Upper-case letters and digits.
+    Upper,
+    /// Letters, digits, `_`, `-`, `.`, `+`, `/`, `=` and `%`.
+    Base64,
+}
+
+impl Of {
+    pub(super) fn holds(self, b: u8) -> bool {
+        match self {
+            Self::Alnum => b.is_ascii_alphanumeric(),
+            Self::Token => b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'),
+            Self::Hex => matches!(b, b'0'..=b'9' | b'a'..=b'f'),
+            Self::Upper => b.is_ascii_uppercase() || b.is_ascii_digit(),
+            Self::Base64 => {
+                b.is_ascii_alphanumeric()
+                    || matches!(b, b'_' | b'-' | b'.' | b'+' | b'/' | b'=' | b'%')
+            }
+        }
+    }
+}
+
+/// One vendor's tokens: what they begin with, what follows, and how much of it.
+#[derive(Debug)]
+pub(super) struct Shape {
+    /// What it is: `GitHub token`.
+    pub(super) what: &'static str,
+    pub(super) prefix: &'static str,
+    /// What a real one is made of after its prefix.
+    pub(super) of: Of,
+    /// How long that is; `most` is 0 where such a token is no finding.
+    pub(super) least: usize,
+    pub(super) most: usize,
+    /// From how many characters of any token on it is masked, where that is less
+    /// than a real one has: what people see may hide too much rather than too
+    /// little.
+    pub(super) masked_from: Option<usize>,
+}
+
+const fn shape(
+    what: &'static str,
+    prefix: &'static str,
+    of: Of,
+    least: usize,
+    most: usize,
+) -> Shape {
+    Shape { what, prefix, of, least, most, masked_from: None }
+}
+
+/// A token that is masked and no finding: a key for tests, an old kind.
+const fn hidden(what: &'static str, prefix: &'static str, masked_from: usize) -> Shape {
+    shape(what, prefix, Of::Token, 0, 0).masked_from(masked_from)
+}
+
+impl Shape {
+    const fn masked_from(mut self, least: usize) -> Self {
+        self.masked_from = Some(least);
+        self
+    }
+}
+
+/// The table. A longer prefix stands before a shorter one it begins with.
+pub(super) const SHAPES: &[Shape] = &[
+    shape("AWS access key id", "AKIA", Of::Upper, 16, 16).masked_from(16),
+    shape("AWS temporary key id", "ASIA", Of::Upper, 16, 16).masked_from(16),
+    shape("Google API key", "AIza", Of::Token, 35, 35).masked_from(30),
+    shape("Google OAuth secret", "GOCSPX-", Of::Token, 28, 28),
+    shape("Google OAuth token", "ya29.", Of::Token, 40, 600),
+    shape("GitHub token", "ghp_", Of::Alnum, 36, 36).masked_from(30),
+    shape("GitHub OAuth token", "gho_", Of::Alnum, 36, 36).masked_from(30),
+    shape("GitHub user token", "ghu_", Of::Alnum, 36, 36).masked_from(30),
+    shape("GitHub server token", "ghs_", Of::Alnum, 36, 36).masked_from(30),
+    shape("GitHub refresh token", "ghr_", Of::Alnum, 36, 76).masked_from(30),
+    shape("GitHub fine-grained token", "github_pat_", Of::Token, 60, 100).masked_from(22),
+    shape("GitLab token", "glpat-", Of::Token, 20, 60).masked_from(20),
+    shape("GitLab pipeline token", "glptt-", Of::Hex, 40, 40),
+    shape("GitLab runner token", "glrt-", Of::Token, 20, 40),
+    shape("Anthropic key", "sk-ant-", Of::Token, 60, 140),
+    shape("OpenAI project key", "sk-proj-", Of::Token, 40, 200),
+    shape("OpenAI service key", "sk-svcacct-", Of::Token, 40, 200),
+    shape("OpenRouter key", "sk-or-v1-", Of::Hex, 64, 64),
+    shape("OpenAI key", "sk-", Of::Alnum, 48, 48).masked_from(20),
+    shape("Hugging Face token", "hf_", Of::Alnum, 34, 40).masked_from(30),
+    shape("Replicate token", "r8_", Of::Alnum, 37, 40),
+    shape("Groq key", "gsk_", Of::Alnum, 50, 60),
+    shape("xAI key", "xai-", Of::Alnum, 70, 90),
+    shape("Perplexity key", "pplx-", Of::Alnum, 40, 60),
+    shape("Stripe secret key", "sk_live_", Of::Alnum, 24, 200).masked_from(16),
+    shape("Stripe restricted key", "rk_live_", Of::Alnum, 24, 200).masked_from(16),
+    hidden("Stripe test key", "sk_test_", 16),
+    shape("Stripe webhook secret", "whsec_", Of::Base64, 32, 64),
+    shape("Slack bot token", "xoxb-", Of::Token, 40, 80).masked_from(16),
+    shape("Slack user token", "xoxp-", Of::Token, 40, 90).masked_from(16),
+    shape("Slack app token", "xapp-", Of::Token, 60, 120).masked_from(16),
+    hidden("Slack workspace token", "xoxa-", 16),
+    hidden("Slack refresh token", "xoxr-", 16),
+    hidden("Slack legacy token", "xoxs-", 16),
+    shape("Slack webhook", "hooks.slack.com/services/T", Of::Base64, 40, 60),
+    shape("Discord webhook", "discord.com/api/webhooks/", Of::Base64, 80, 100),
+    shape("npm token", "npm_", Of::Alnum, 36, 36).masked_from(30),
+    shape("PyPI token", "pypi-AgE", Of::Token, 100, 300),
+    hidden("PyPI token", "pypi-", 32),
+    shape("RubyGems key", "rubygems_", Of::Hex, 48, 48),
+    shape("crates.io token", "cio", Of::Alnum, 32, 32),
+    shape("Docker token", "dckr_pat_", Of::Token, 27, 40),
+    shape("DigitalOcean token", "dop_v1_", Of::Hex, 64, 64).masked_from(32),
+    shape("DigitalOcean OAuth token", "doo_v1_", Of::Hex, 64, 64),
+    shape("Heroku key", "HRKU-", Of::Token, 36, 70),
+    shape("SendGrid key", "SG.", Of::Base64, 60, 70),
+    shape("Mailgun key", "key-", Of::Hex, 32, 32),
+    shape("Shopify token", "shpat_", Of::Hex, 32, 32),
+    shape("Linear key", "lin_api_", Of::Alnum, 40, 40),
+    shape("Notion token", "ntn_", Of::Alnum, 40, 60),
+    shape("Databricks token", "dapi", Of::Hex, 32, 32),
+    shape("Vault token", "hvs.", Of::Token, 60, 130),
+    shape("Grafana token", "glsa_", Of::Token, 40, 50),
+    shape("New Relic key", "NRAK-", Of::Upper, 27, 27),
+    shape("Doppler token", "dp.pt.", Of::Alnum, 43, 43),
+    shape("Age secret key", "AGE-SECRET-KEY-1", Of::Upper, 58, 58),
+    shape("Tailscale key", "tskey-", Of::Token, 30, 80),
+];
+
+/// By the first byte of a token, a bit for each second byte some token has.
+pub(super) const SECOND: [u128; 256] = {
+    let mut second = [0; 256];
+    let mut at = 0;
+    while at < SHAPES.len() {
+        let prefix = SHAPES[at].prefix.as_bytes();
+        second[prefix[0] as usize] |= 1 << (prefix[1] & 127);
+        at += 1;
+    }
+    second[b'e' as usize] |= 1 << b'y';
+    second
+};
+
+/// The shapes whose prefix stands at `at`.
+pub(super) fn shapes_at(bytes: &[u8], at: usize) -> impl Iterator<Item = &'static Shape> {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let (first, second) = (rest.first(), rest.get(1));
+    SHAPES.iter().filter(move |shape| {
+        let prefix = shape.prefix.as_bytes();
+        // Most words differ in their first two letters.
+        first == prefix.first() && second == prefix.get(1) && rest.starts_with(prefix)
+    })
+}
+
+/// Where the label of a private key ends, if one begins at `at`:
+/// `-----BEGIN … PRIVATE KEY-----`.
+pub(super) fn key_label(bytes: &[u8], at: usize) -> Option<usize> {
+    const BEGIN: &[u8] = b"-----BEGIN ";
+    const LONGEST: usize = 40;
+    let label = bytes.get(at..)?.strip_prefix(BEGIN)?;
+    let label = label.get(..LONGEST + 5).unwrap_or(label);
+    let end = memchr::memmem::find(label, b"-----")?;
+    label.get(..end)?.ends_with(b"PRIVATE KEY").then_some(at + BEGIN.len() + end + 5)
+}
+
+/// The user and the password of `scheme://user:password@host`, of which `at` is
+/// the colon.
+pub(super) struct Login {
+    /// `user:password`
+    pub(super) whole: Range<usize>,
+    pub(super) password: Range<usize>,
+    /// What follows up to the first slash.
+    pub(super) host: Range<usize>,
+}
+
+/// The login of an address, looked for in so many bytes; `stop` ends an address
+/// besides what always does.
+pub(super) fn login(bytes: &[u8], at: usize, most: usize, stop: Option<u8>) -> Option<Login> {
+    let start = at + 3;
+    let rest = bytes.get(at..)?.strip_prefix(b"://")?;
+    let is_end = |b: &u8| {
+        b.is_ascii_whitespace()
+            || matches!(b, b'/' | b'"' | b'\'' | b'`' | b'<' | b'>')
+            || Some(*b) == stop
+    };
+    let end = rest.iter().take(most).position(is_end).unwrap_or(rest.len().min(most));
+    let authority = rest.get(..end)?;
+    let host = memchr::memrchr(b'@', authority)?;
+    let colon = memchr::memchr(b':', authority.get(..host)?)?;
+    Some(Login {
+        whole: start..start + host,
+        password: start + colon + 1..start + host,
+        host: start + host + 1..start + end,
+    })
+}

@@ -1,0 +1,99 @@
+//! The audit log: one line of JSON for every decision.
+//!
+//! Many hooks write at once and any of them may be killed: a record is one
+//! `write` to a file opened for appending, so that lines are whole whoever else
+//! writes. Secrets are masked and long texts cut before anything is written.
+//! Nothing that happens here changes a decision: a failure is handed back, for
+//! the caller to mention.
+
+mod file;
+mod json;
+mod record;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use record::Record;
+
+/// The variable that says where the log is; `off` for none.
+pub const VARIABLE: &str = "TOOLMARK_GUARD_LOG";
+
+/// How large the log may grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// From so many bytes on, the log is put aside and begun anew.
+    pub size: u64,
+    /// So many logs that were put aside are kept: `guard.jsonl.1`, the newest, …
+    pub kept: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { size: 10 << 20, kept: 3 }
+    }
+}
+
+/// Appends a record to the log, which is made where there is none.
+///
+/// # Errors
+///
+/// The record could not be written, or only a part of it; the next one begins
+/// on a line of its own. A log that is a symbolic link is refused.
+pub fn append(path: &Path, limits: Limits, record: &Record<'_>) -> io::Result<()> {
+    append_line(path, limits, &record.line())
+}
+
+/// The same with the line of a [`Record`].
+///
+/// # Errors
+///
+/// As [`append`].
+pub fn append_line(path: &Path, limits: Limits, line: &[u8]) -> io::Result<()> {
+    file::append(path, limits, line)
+}
+
+/// Where the log is, by the variables of the environment: `None` where none is
+/// wanted.
+///
+/// # Errors
+///
+/// No variable says where the home directory is.
+pub fn place(variable: impl Fn(&str) -> Option<OsString>) -> io::Result<Option<PathBuf>> {
+    let set = |name| variable(name).filter(|value| !value.is_empty());
+    if let Some(path) = set(VARIABLE) {
+        return Ok((path != "off").then(|| path.into()));
+    }
+    let state = set("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || set("HOME").map(|home| Path::new(&home).join(".local/state"));
+    match state.or_else(home) {
+        Some(state) => Ok(Some(state.join("toolmark").join("guard.jsonl"))),
+        None => Err(io::Error::other("neither XDG_STATE_HOME nor HOME is set")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_the_log_is() {
+        let log = |path: &str| Some(PathBuf::from(path));
+        for (variables, want) in [
+            (&[("TOOLMARK_GUARD_LOG", "off"), ("HOME", "/h")][..], None),
+            (&[("TOOLMARK_GUARD_LOG", "/l/x"), ("HOME", "/h")], log("/l/x")),
+            (&[("XDG_STATE_HOME", "/s"), ("HOME", "/h")], log("/s/toolmark/guard.jsonl")),
+            (
+                &[("TOOLMARK_GUARD_LOG", ""), ("XDG_STATE_HOME", "rel"), ("HOME", "/h")],
+                log("/h/.local/state/toolmark/guard.jsonl"),
+            ),
+        ] {
+            let variable = |name: &str| {
+                let set = variables.iter().find(|(key, _)| *key == name);
+                set.map(|(_, value)| OsString::from(value))
+            };
+            assert_eq!(place(variable).unwrap(), want, "{variables:?}");
+        }
+        assert!(place(|_| None).is_err());
+    }
+}

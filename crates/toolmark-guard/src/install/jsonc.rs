@@ -1,0 +1,338 @@
+//! JSON as people write it in settings files, comments and trailing commas
+//! included, read into places in the text. What is edited is the text, so that
+//! everything else in it stays as it is.
+
+use std::fmt;
+use std::ops::Range;
+
+/// No settings file nests deeper.
+const DEPTH: usize = 64;
+
+/// A value and where it stands.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) span: Range<usize>,
+    pub(super) kind: Kind,
+}
+
+#[derive(Debug)]
+pub(super) enum Kind {
+    Object(Vec<Member>),
+    Array(Vec<Node>),
+    /// A string, decoded.
+    Text(String),
+    /// A number, a boolean, null.
+    Scalar,
+}
+
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) key: String,
+    /// Where the key begins.
+    pub(super) start: usize,
+    pub(super) value: Node,
+}
+
+impl Node {
+    /// The value of a key. Of two with the same name the last counts.
+    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+        self.members().iter().rev().find(|member| member.key == key).map(|member| &member.value)
+    }
+
+    pub(super) fn members(&self) -> &[Member] {
+        match &self.kind {
+            Kind::Object(members) => members,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn items(&self) -> &[Node] {
+        match &self.kind {
+            Kind::Array(items) => items,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn text(&self) -> Option<&str> {
+        match &self.kind {
+            Kind::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Where the parts of an object or array begin and end.
+    pub(super) fn parts(&self) -> Vec<Range<usize>> {
+        match &self.kind {
+            Kind::Object(members) => members.iter().map(|m| m.start..m.value.span.end).collect(),
+            Kind::Array(items) => items.iter().map(|item| item.span.clone()).collect(),
+            Kind::Text(_) | Kind::Scalar => Vec::new(),
+        }
+    }
+}
+
+/// Where and why a text is no JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Broken {
+    pub(super) at: usize,
+    pub(super) why: &'static str,
+}
+
+/// Line and column of a place, counted from one, columns in characters.
+pub(super) fn position(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (line, before[start..].chars().count() + 1)
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.why)
+    }
+}
+
+/// Reads a text.
+pub(super) fn parse(text: &str) -> Result<Node, Broken> {
+    let mut reader = Reader { text, at: 0 };
+    if text.starts_with('\u{feff}') {
+        reader.at = '\u{feff}'.len_utf8();
+    }
+    reader.trivia()?;
+    let node = reader.value(0)?;
+    reader.trivia()?;
+    if reader.at < text.len() {
+        return Err(reader.broken("something follows the value"));
+    }
+    Ok(node)
+}
+
+/// The end of the white space and comments that begin here.
+pub(super) fn skip_trivia(text: &str, at: usize) -> usize {
+    let mut reader = Reader { text, at };
+    // Called on text that was read before.
+    let _ = reader.trivia();
+    reader.at
+}
+
+/// The end of white space and comments from here up to the end of the line; no
+/// further than a comment that ends on it.
+pub(super) fn skip_line(text: &str, at: usize) -> usize {
+    let mut end = at;
+    let mut reader = Reader { text, at };
+    while let Some(byte) = reader.peek() {
+        match byte {
+            b' ' | b'\t' => reader.at += 1,
+            b'/' => {
+                let start = reader.at;
+                if reader.comment().is_err() || text[start..reader.at].contains('\n') {
+                    break;
+                }
+                end = reader.at;
+            }
+            _ => break,
+        }
+    }
+    end
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn broken(&self, why: &'static str) -> Broken {
+        Broken { at: self.at, why }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn trivia(&mut self) -> Result<(), Broken> {
+        while let Some(byte) = self.peek() {
+            match byte {
+                b' ' | b'\t' | b'\r' | b'\n' => self.at += 1,
+                b'/' => self.comment()?,
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// A comment; the newline that ends one is not part of it.
+    fn comment(&mut self) -> Result<(), Broken> {
+        let rest = &self.text[self.at..];
+        if rest.starts_with("//") {
+            let line = rest.find('\n').unwrap_or(rest.len());
+            self.at += if rest[..line].ends_with('\r') { line - 1 } else { line };
+            return Ok(());
+        }
+        if !rest.starts_with("/*") {
+            return Err(self.broken("unexpected character"));
+        }
+        match rest[2..].find("*/") {
+            Some(end) => {
+                self.at += end + 4;
+                Ok(())
+            }
+            None => Err(self.broken("a comment that does not end")),
+        }
+    }
+
+    /// A value; `depth` bounds the recursion.
+    fn value(&mut self, depth: usize) -> Result<Node, Broken> {
+        if depth > DEPTH {
+            return Err(self.broken("nested too deeply"));
+        }
+        let start = self.at;
+        let kind = match self.peek() {
+            None => return Err(self.broken("the file ends too early")),
+            Some(b'{') => self.object(depth)?,
+            Some(b'[') => self.array(depth)?,
+            Some(b'"') => Kind::Text(self.string()?),
+            Some(_) => self.scalar()?,
+        };
+        Ok(Node { span: start..self.at, kind })
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Kind, Broken> {
+        let mut members = Vec::new();
+        self.at += 1;
+        loop {
+            self.trivia()?;
+            match self.peek() {
+                Some(b'}') => break,
+                Some(b'"') => {}
+                None => return Err(self.broken("the file ends too early")),
+                Some(_) => return Err(self.broken("expected a key or `}`")),
+            }
+            let start = self.at;
+            let key = self.string()?;
+            self.trivia()?;
+            if self.peek() != Some(b':') {
+                return Err(self.broken("expected `:`"));
+            }
+            self.at += 1;
+            self.trivia()?;
+            let value = self.value(depth + 1)?;
+            members.push(Member { key, start, value });
+            self.separator(b'}', "expected `,` or `}`")?;
+        }
+        self.at += 1;
+        Ok(Kind::Object(members))
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Kind, Broken> {
+        let mut items = Vec::new();
+        self.at += 1;
+        loop {
+            self.trivia()?;
+            if self.peek() == Some(b']') {
+                break;
+            }
+            items.push(self.value(depth + 1)?);
+            self.separator(b']', "expected `,` or `]`")?;
+        }
+        self.at += 1;
+        Ok(Kind::Array(items))
+    }
+
+    /// The comma after a part, or nothing before the end.
+    fn separator(&mut self, close: u8, why: &'static str) -> Result<(), Broken> {
+        self.trivia()?;
+        match self.peek() {
+            Some(b',') => {
+                self.at += 1;
+                Ok(())
+            }
+            Some(byte) if byte == close => Ok(()),
+            None => Err(self.broken("the file ends too early")),
+            Some(_) => Err(self.broken(why)),
+        }
+    }
+
+    fn string(&mut self) -> Result<String, Broken> {
+        let bytes = self.text.as_bytes();
+        let start = self.at;
+        let mut end = start + 1;
+        loop {
+            match bytes.get(end) {
+                None | Some(b'\n') => return Err(self.broken("a string that does not end")),
+                Some(b'"') => break,
+                Some(b'\\') => end += 2,
+                Some(_) => end += 1,
+            }
+        }
+        let raw = self.text.get(start..=end).ok_or_else(|| self.broken("a broken string"))?;
+        let text = serde_json::from_str(raw).map_err(|_| self.broken("a broken string"))?;
+        self.at = end + 1;
+        Ok(text)
+    }
+
+    fn scalar(&mut self) -> Result<Kind, Broken> {
+        let rest = &self.text[self.at..];
+        let part_of = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.');
+        let end = rest.find(|c: char| !part_of(c)).unwrap_or(rest.len());
+        let word = &rest[..end];
+        let known = serde_json::from_str::<serde_json::Value>(word);
+        if !known.is_ok_and(|value| !value.is_object()) {
+            return Err(self.broken("unexpected character"));
+        }
+        self.at += end;
+        Ok(Kind::Scalar)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_trailing_commas() {
+        let text =
+            "\u{feff}// head\n{ /* a */ \"x\": [1, \"é\\n\", true,], // tail\n  \"x\": null,\n}\n";
+        let node = parse(text).unwrap();
+        let keys: Vec<_> = node.members().iter().map(|m| m.key.as_str()).collect();
+        assert_eq!(keys, ["x", "x"]);
+        assert!(matches!(node.get("x").unwrap().kind, Kind::Scalar), "the last counts");
+        let items = node.members()[0].value.items();
+        assert_eq!(items[1].text(), Some("é\n"));
+        assert_eq!(&text[items[1].span.clone()], "\"é\\n\"");
+    }
+
+    #[test]
+    fn broken_texts_are_named_with_their_place() {
+        for (text, line, column, why) in [
+            ("", 1, 1, "the file ends too early"),
+            ("{\n  \"a\": 1\n  \"b\": 2\n}", 3, 3, "expected `,` or `}`"),
+            ("{\"a\" 1}", 1, 6, "expected `:`"),
+            ("{'a': 1}", 1, 2, "expected a key or `}`"),
+            ("{\"a\": undefined}", 1, 7, "unexpected character"),
+            ("{\"é\": \"\n\"}", 1, 7, "a string that does not end"),
+            ("{\"a\": \"\\q\"}", 1, 7, "a broken string"),
+            ("{\"a\": \"\\", 1, 7, "a string that does not end"),
+            ("[1, 2", 1, 6, "the file ends too early"),
+            ("[1 2]", 1, 4, "expected `,` or `]`"),
+            ("[,]", 1, 2, "unexpected character"),
+            ("{} {}", 1, 4, "something follows the value"),
+            ("{} /* x", 1, 4, "a comment that does not end"),
+            ("{\"a\": 01}", 1, 7, "unexpected character"),
+        ] {
+            let broken = parse(text).unwrap_err();
+            assert_eq!(broken.why, why, "{text}");
+            assert_eq!(position(text, broken.at), (line, column), "{text}");
+        }
+        let deep = "[".repeat(100_000);
+        assert_eq!(parse(&deep).unwrap_err().why, "nested too deeply");
+    }
+
+    #[test]
+    fn no_cut_of_a_text_panics() {
+        let text = "{\"a\": [1, {\"b\": \"\\u00e9 \\\"\"}], // é\n /* x */ \"c\": -1.5e3,}\n";
+        for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+            let _ = parse(&text[..end]);
+            let _ = parse(&text[end..]);
+        }
+    }
+}

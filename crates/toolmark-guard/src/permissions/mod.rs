@@ -1,0 +1,366 @@
+//! Permission rules of Claude Code, as its settings files write them:
+//! `Bash(git push:*)`, `Read(./.env)`, `mcp__server__tool`.
+//!
+//! They are read into [`Permissions`], which a policy can take over
+//! (`import: [claude-code]`), looked through for rules that can never match
+//! ([`Permissions::findings`]), and written as a `guard:` part
+//! ([`Permissions::translated`]). Deny comes before ask before allow, as there.
+
+mod report;
+mod syntax;
+mod translate;
+
+pub use report::{Finding, Level};
+
+use crate::policy::{Base, Call, Paths, words_fit};
+use serde_json::Value;
+use syntax::{Mistake, Spec, parse};
+use toolmark_check::toolset::ToolRole;
+use toolmark_grade::call_match::is_glob_match;
+use toolmark_shell::{Coverage, Decision};
+
+/// Where a settings file lies and what its paths start from.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The file, as it is shown.
+    pub file: String,
+    /// The directory that `/path` starts from: the project, or `~/.claude`.
+    pub root: Option<String>,
+    /// The home directory.
+    pub home: Option<String>,
+    /// Is what it allows left out, because the file came with a project?
+    pub tightens_only: bool,
+}
+
+/// The rules of some settings files.
+#[derive(Debug, Default)]
+pub struct Permissions {
+    rules: Vec<Rule>,
+    findings: Vec<Finding>,
+}
+
+/// One rule.
+#[derive(Debug)]
+struct Rule {
+    /// As it is written.
+    text: String,
+    file: String,
+    decision: Decision,
+    tool: String,
+    spec: Spec,
+    base: Base,
+}
+
+/// The lists of a settings file, in the order they count.
+const LISTS: [(&str, Decision); 3] =
+    [("deny", Decision::Deny), ("ask", Decision::Ask), ("allow", Decision::Allow)];
+
+/// More rules than this nobody has written.
+const MOST: usize = 10_000;
+
+impl Permissions {
+    /// Adds the rules of a settings file.
+    ///
+    /// # Errors
+    ///
+    /// Text that is no settings file.
+    pub fn add(&mut self, text: &str, settings: &Settings) -> Result<(), String> {
+        let root: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let Some(root) = root.as_object() else {
+            return Err("the settings are no JSON object".to_owned());
+        };
+        let permissions = match root.get("permissions") {
+            None | Some(Value::Null) => return Ok(()),
+            Some(Value::Object(permissions)) => permissions,
+            Some(_) => return Err("`permissions` is no JSON object".to_owned()),
+        };
+        for (list, decision) in LISTS {
+            if settings.tightens_only && decision == Decision::Allow {
+                continue;
+            }
+            let items = match permissions.get(list) {
+                None | Some(Value::Null) => continue,
+                Some(Value::Array(items)) => items,
+                Some(_) => return Err(format!("`permissions.{list}` is no list")),
+            };
+            for item in items.iter().take(MOST.saturating_sub(self.rules.len())) {
+                match item.as_str() {
+                    Some(text) => self.add_rule(text, decision, settings),
+                    None => self.findings.push(Finding::never(
+                        settings,
+                        decision,
+                        &item.to_string(),
+                        "a rule is text",
+                    )),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add_rule(&mut self, text: &str, decision: Decision, settings: &Settings) {
+        match parse(text, settings) {
+            Ok((tool, spec)) => self.rules.push(Rule {
+                text: text.to_owned(),
+                file: settings.file.clone(),
+                decision,
+                tool,
+                spec,
+                base: Base { directory: None, home: settings.home.clone() },
+            }),
+            Err(Mistake { words, help }) => {
+                let finding = Finding::never(settings, decision, text, &words);
+                self.findings.push(Finding { help, ..finding });
+            }
+        }
+    }
+
+    /// How many rules there are that could match.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// How many rules were written down, be they malformed.
+    #[must_use]
+    pub fn written(&self) -> usize {
+        self.rules.len() + self.findings.len()
+    }
+
+    /// Is there none?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Is anything allowed?
+    #[must_use]
+    pub fn allows(&self) -> bool {
+        self.rules.iter().any(|rule| rule.decision == Decision::Allow)
+    }
+
+    /// What they say about a call, and the rule that says it.
+    #[must_use]
+    pub fn of(&self, call: &Call<'_>) -> Option<(Decision, &str)> {
+        for (_, decision) in LISTS {
+            let mut rules = self.rules.iter().filter(|rule| rule.decision == decision);
+            if let Some(rule) = rules.find(|rule| rule.fits(call)) {
+                return Some((decision, &rule.text));
+            }
+        }
+        None
+    }
+}
+
+impl Rule {
+    /// Rules are about what a tool is for, so that they count for the tools of
+    /// other hosts too.
+    fn is_about(&self, call: &Call<'_>) -> bool {
+        let role = call.role();
+        match self.tool.as_str() {
+            "Bash" => role == ToolRole::RunsShell,
+            "Read" => role == ToolRole::Reads,
+            "Edit" => matches!(role, ToolRole::Edits | ToolRole::Writes | ToolRole::Patches),
+            "WebFetch" if matches!(self.spec, Spec::Domain(_)) => role == ToolRole::FetchesWeb,
+            tool => call.names().iter().any(|name| is_glob_match(tool, name)),
+        }
+    }
+
+    fn fits(&self, call: &Call<'_>) -> bool {
+        let session = call.event.cwd.as_deref();
+        match &self.spec {
+            Spec::Whole => self.is_about(call),
+            Spec::Command(words) => self.is_about(call) && self.fits_command(words, call),
+            Spec::Path { paths, .. } => match self.decision {
+                Decision::Allow => self.is_about(call) && self.all_paths(paths, call, session),
+                // A shell reads and writes files too.
+                Decision::Ask | Decision::Deny => self.any_path(paths, call, session),
+            },
+            Spec::Domain(domain) => {
+                let args = call.args();
+                let url = args.get("url").and_then(Value::as_str).and_then(host_of);
+                self.is_about(call) && url.is_some_and(|host| is_in(&host, domain))
+            }
+        }
+    }
+
+    fn fits_command(&self, words: &str, call: &Call<'_>) -> bool {
+        let Some(text) = call.command() else { return false };
+        let lines = call.lines();
+        match self.decision {
+            Decision::Allow => {
+                let complete = call.judgement.is_some_and(|j| j.coverage == Coverage::Complete);
+                complete
+                    && !lines.is_empty()
+                    && !call.redirects()
+                    && lines.iter().all(|line| words_fit(words, line))
+            }
+            Decision::Ask | Decision::Deny => {
+                words_fit(words, &text) || call.spellings().any(|line| words_fit(words, &line))
+            }
+        }
+    }
+
+    fn any_path(&self, paths: &Paths, call: &Call<'_>, session: Option<&str>) -> bool {
+        match self.tool.as_str() {
+            "Read" => call.read().iter().any(|p| paths.hold(p, &self.base, session).is_some()),
+            _ => call.written().iter().any(|p| paths.stop(p, &self.base, session).is_some()),
+        }
+    }
+
+    fn all_paths(&self, paths: &Paths, call: &Call<'_>, session: Option<&str>) -> bool {
+        match self.tool.as_str() {
+            "Read" => {
+                let read = call.read();
+                !read.is_empty()
+                    && read.iter().all(|p| paths.hold(p, &self.base, session).is_some())
+            }
+            _ => {
+                let written = call.written();
+                !written.is_empty()
+                    && written.iter().all(|p| paths.stop(p, &self.base, session).is_some())
+            }
+        }
+    }
+}
+
+/// The host of an address.
+fn host_of(url: &str) -> Option<String> {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let host = match host.strip_prefix('[') {
+        Some(v6) => v6.split(']').next()?,
+        None => host.split(':').next()?,
+    };
+    let host = host.trim_end_matches('.').to_ascii_lowercase();
+    (!host.is_empty()).then_some(host)
+}
+
+/// Is a host the domain, or what a wildcard of it stands for?
+fn is_in(host: &str, domain: &str) -> bool {
+    is_glob_match(domain, host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Args, Event, Moment};
+    use serde_json::json;
+    use toolmark_check::judging::Judged;
+    use toolmark_check::toolset::Toolsets;
+    use toolmark_shell::Context;
+    use toolmark_trace::ToolName;
+
+    pub(super) fn read(settings: Value) -> Permissions {
+        let mut permissions = Permissions::default();
+        let place = Settings {
+            file: "settings.json".into(),
+            root: Some("/work/app".into()),
+            home: Some("/home/me".into()),
+            tightens_only: false,
+        };
+        permissions.add(&settings.to_string(), &place).unwrap();
+        permissions
+    }
+
+    fn said(permissions: &Permissions, host: &str, tool: &str, args: Value) -> Option<Decision> {
+        let mut event = Event::new(Moment::Before, host, tool);
+        event.args = Args::Json(args);
+        event.cwd = Some("/work/app/sub".into());
+        let toolsets = Toolsets::default();
+        let name = ToolName::new(tool);
+        let tool = toolsets.of_host(host, &name).describe(&name).map(|found| found.tool);
+        let judged = Judged { tool, args: event.args.as_arguments(), cwd: event.cwd.as_deref() };
+        let judgement = judged.judge(&Context::default());
+        let call = Call::new(&event, tool, judgement.as_ref());
+        permissions.of(&call).map(|(decision, _)| decision)
+    }
+
+    #[test]
+    fn commands() {
+        let permissions = read(json!({"permissions": {
+            "allow": ["Bash(npm run *)", "Bash(git status)", "Bash(git push:*)"],
+            "ask": ["Bash(git push:*)"],
+            "deny": ["Bash(curl:*)", "Bash(git push --force:*)"]
+        }}));
+        for (command, want) in [
+            ("npm run build", Some(Decision::Allow)),
+            ("npm run", Some(Decision::Allow)),
+            ("npm runx", None),
+            ("npm run build && npm run test", Some(Decision::Allow)),
+            ("npm run build && rm -rf /", None),
+            ("npm run build > /etc/passwd", None),
+            ("git status", Some(Decision::Allow)),
+            ("git status -s", None),
+            ("git push origin", Some(Decision::Ask)),
+            ("git push --force x", Some(Decision::Deny)),
+            ("curl x", Some(Decision::Deny)),
+            ("/usr/bin/curl x", Some(Decision::Deny)),
+            ("bash -c 'curl x'", Some(Decision::Deny)),
+            ("ls | curl x", Some(Decision::Deny)),
+            ("curlx", None),
+        ] {
+            let args = json!({ "command": command });
+            assert_eq!(said(&permissions, "claude-code", "Bash", args.clone()), want, "{command}");
+            assert_eq!(said(&permissions, "gemini-cli", "run_shell_command", args), want);
+        }
+    }
+
+    #[test]
+    fn files_addresses_and_servers() {
+        let permissions = read(json!({"permissions": {
+            "allow": ["Edit(/src/**)", "WebFetch(domain:*.example.org)", "mcp__fs__read"],
+            "deny": ["Read(./.env)", "Read(secrets/**)", "Edit(//etc/**)", "Edit(~/.zshrc)",
+                "WebFetch(domain:evil.com)", "mcp__db", "Read(*.pem)"]
+        }}));
+        let read = |path: &str| ("Read", json!({ "file_path": path }));
+        let edit =
+            |path: &str| ("Edit", json!({"file_path": path, "old_string": "a", "new_string": "b"}));
+        let fetch = |url: &str| ("WebFetch", json!({"url": url, "prompt": "x"}));
+        let bash = |command: &str| ("Bash", json!({ "command": command }));
+        let deny = Some(Decision::Deny);
+        let allow = Some(Decision::Allow);
+        for ((tool, args), want) in [
+            (read("/work/app/sub/.env"), deny),
+            (read("/work/app/.env"), None),
+            (read("secrets/a/b"), deny),
+            (read("x/y/key.pem"), deny),
+            (bash("cat secrets/a"), deny),
+            (bash("cat .env"), deny),
+            (edit("/etc/hosts"), deny),
+            (edit("/work/app/src/a.rs"), allow),
+            (edit("/work/app/lib/a.rs"), None),
+            (bash("echo x >> ~/.zshrc"), deny),
+            (fetch("https://evil.com/x"), deny),
+            (fetch("https://evil.com:8443"), deny),
+            (fetch("https://user@evil.com/"), deny),
+            (fetch("https://notevil.com/"), None),
+            (fetch("https://docs.example.org/a"), allow),
+            (("mcp__db__query", json!({})), deny),
+            (("mcp__dbx__query", json!({})), None),
+            (("mcp__fs__read", json!({})), allow),
+        ] {
+            assert_eq!(
+                said(&permissions, "claude-code", tool, args.clone()),
+                want,
+                "{tool} {args}"
+            );
+        }
+    }
+
+    #[test]
+    fn files_that_are_no_settings() {
+        for text in ["", "[]", "{\"permissions\": []}", "{\"permissions\": {\"deny\": \"Bash\"}}"] {
+            let mut permissions = Permissions::default();
+            assert!(permissions.add(text, &Settings::default()).is_err(), "{text}");
+        }
+        let mut permissions = Permissions::default();
+        assert_eq!(permissions.add("{\"model\": \"x\"}", &Settings::default()), Ok(()));
+        assert!(permissions.is_empty());
+        let untrusted = Settings { tightens_only: true, ..Settings::default() };
+        let both = r#"{"permissions": {"allow": ["Bash"], "ask": ["Read"]}}"#;
+        assert_eq!(permissions.add(both, &untrusted), Ok(()));
+        assert_eq!((permissions.len(), permissions.allows()), (1, false));
+    }
+}

@@ -1,0 +1,246 @@
+//! What is doubtful about permission rules: those that can never match, those
+//! another takes precedence over, and those that match more or less than they
+//! seem to.
+
+use super::syntax::Spec;
+use super::{Permissions, Rule, Settings};
+use crate::policy::words_fit;
+use serde::Serialize;
+use toolmark_grade::call_match::is_glob_match;
+use toolmark_shell::Decision;
+
+/// How doubtful a rule is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// It can never match.
+    Never,
+    /// It matches more than it seems to.
+    Warning,
+    /// It matches less than it seems to.
+    Note,
+}
+
+impl Level {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Never => "never",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// Something doubtful about a rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// How doubtful.
+    pub level: Level,
+    /// The file.
+    pub file: String,
+    /// The list: `deny`, `ask` or `allow`.
+    pub list: &'static str,
+    /// The rule as it is written.
+    pub rule: String,
+    /// What is doubtful.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+}
+
+impl Finding {
+    pub(super) fn never(
+        settings: &Settings,
+        decision: Decision,
+        rule: &str,
+        message: &str,
+    ) -> Self {
+        Self {
+            level: Level::Never,
+            file: settings.file.clone(),
+            list: decision.as_str(),
+            rule: rule.to_owned(),
+            message: message.to_owned(),
+            help: None,
+        }
+    }
+
+    fn about(rule: &Rule, level: Level, message: String) -> Self {
+        Self {
+            level,
+            file: rule.file.clone(),
+            list: rule.decision.as_str(),
+            rule: rule.text.clone(),
+            message,
+            help: None,
+        }
+    }
+
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl Permissions {
+    /// Everything that is doubtful about the rules, the worst first.
+    #[must_use]
+    pub fn findings(&self) -> Vec<Finding> {
+        let mut all = self.findings.clone();
+        for (at, rule) in self.rules.iter().enumerate() {
+            all.extend(self.shadowed(at, rule));
+            all.extend(too_wide(rule));
+            all.extend(too_narrow(rule));
+        }
+        all.sort_by_key(|finding| finding.level);
+        all
+    }
+
+    /// A rule that a stricter one, or the same one again, leaves nothing to.
+    fn shadowed(&self, at: usize, rule: &Rule) -> Option<Finding> {
+        let covering = self.rules.iter().enumerate().find(|(other, by)| {
+            let before =
+                by.decision > rule.decision || (by.decision == rule.decision && *other < at);
+            before && *other != at && covers(by, rule)
+        });
+        let (_, by) = covering?;
+        let same = by.decision == rule.decision;
+        let words = match same {
+            true => format!("{} in {} says the same or more", by.text, by.file),
+            false => {
+                format!("the {} rule {} in {} comes first", by.decision.as_str(), by.text, by.file)
+            }
+        };
+        let level = if same { Level::Note } else { Level::Never };
+        Some(Finding::about(rule, level, words))
+    }
+}
+
+/// Does one rule match all that another matches?
+fn covers(one: &Rule, other: &Rule) -> bool {
+    let tools = is_glob_match(&one.tool, &other.tool);
+    tools
+        && match (&one.spec, &other.spec) {
+            (Spec::Whole, _) => true,
+            (_, Spec::Whole) => false,
+            (Spec::Command(one), Spec::Command(other)) => words_fit(one, other),
+            (Spec::Path { pattern: one, .. }, Spec::Path { pattern: other, .. }) => {
+                one == other
+                    || one.strip_suffix("/**").is_some_and(|directory| {
+                        other.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+                    })
+            }
+            (Spec::Domain(one), Spec::Domain(other)) => is_glob_match(one, other),
+            _ => false,
+        }
+}
+
+/// A star that lets in whole other commands.
+fn too_wide(rule: &Rule) -> Option<Finding> {
+    let Spec::Command(words) = &rule.spec else { return None };
+    if rule.decision != Decision::Allow {
+        return None;
+    }
+    let mut parts = words.split_whitespace();
+    let program = parts.next()?;
+    if program.contains('*') {
+        let message = "the star stands for any program".to_owned();
+        return Some(Finding::about(rule, Level::Warning, message));
+    }
+    if parts.next() == Some("*") && parts.next().is_some() {
+        let message = format!("the star stands for every sub-command of {program}");
+        let help = format!("name the sub-command: Bash({program} SUBCOMMAND …)");
+        return Some(Finding::about(rule, Level::Warning, message).help(help));
+    }
+    None
+}
+
+/// Spellings that the host does not match.
+fn too_narrow(rule: &Rule) -> Option<Finding> {
+    let Spec::Command(words) = &rule.spec else { return None };
+    let program = words.split_whitespace().next()?;
+    if program.contains('/') {
+        let message = "only this spelling of the path matches".to_owned();
+        let name = program.rsplit('/').next().unwrap_or(program);
+        return Some(Finding::about(rule, Level::Note, message).help(format!("name {name} alone")));
+    }
+    if matches!(program, "bash" | "sh" | "zsh") && words.contains("-c") {
+        let message = "what is inside the quotes is not looked at by Claude Code".to_owned();
+        return Some(Finding::about(rule, Level::Note, message));
+    }
+    if rule.decision == Decision::Allow {
+        return None;
+    }
+    let message = format!(
+        "Claude Code does not match /usr/bin/{program}, nor {program} inside bash -c; the guard does"
+    );
+    Some(Finding::about(rule, Level::Note, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::read;
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn doubtful_rules() {
+        for (permissions, rule, level, words) in [
+            (json!({"allow": ["Write(x)"]}), "Write(x)", Level::Never, "never looked at"),
+            (
+                json!({"allow": ["Bash(git * main)"]}),
+                "Bash(git * main)",
+                Level::Warning,
+                "every sub-command",
+            ),
+            (json!({"allow": ["Bash(* --help)"]}), "Bash(* --help)", Level::Warning, "any program"),
+            (
+                json!({"deny": ["Bash"], "allow": ["Bash(ls)"]}),
+                "Bash(ls)",
+                Level::Never,
+                "comes first",
+            ),
+            (
+                json!({"deny": ["Bash(git push:*)"], "allow": ["Bash(git push origin:*)"]}),
+                "Bash(git push origin:*)",
+                Level::Never,
+                "comes first",
+            ),
+            (
+                json!({"ask": ["mcp__db"], "allow": ["mcp__db__query"]}),
+                "mcp__db__query",
+                Level::Never,
+                "comes first",
+            ),
+            (
+                json!({"deny": ["Read(secrets/**)"], "allow": ["Read(secrets/a)"]}),
+                "Read(secrets/a)",
+                Level::Never,
+                "comes first",
+            ),
+            (
+                json!({"allow": ["Bash(ls:*)", "Bash(ls -a)"]}),
+                "Bash(ls -a)",
+                Level::Note,
+                "same or more",
+            ),
+            (json!({"deny": ["Bash(rm:*)"]}), "Bash(rm:*)", Level::Note, "bash -c"),
+            (
+                json!({"allow": ["Bash(/bin/ls:*)"]}),
+                "Bash(/bin/ls:*)",
+                Level::Note,
+                "only this spelling",
+            ),
+        ] {
+            let findings = read(json!({ "permissions": permissions })).findings();
+            let fits =
+                |f: &&Finding| f.rule == rule && f.level == level && f.message.contains(words);
+            assert_eq!(findings.iter().filter(fits).count(), 1, "{permissions}: {findings:?}");
+        }
+        let calm = json!({"permissions": {"allow": ["Bash(npm run test:*)", "Read(src/**)"], "deny": ["Read(./.env)"]}});
+        assert_eq!(read(calm).findings(), []);
+    }
+}

@@ -1,0 +1,330 @@
+//! A call as a policy looks at it: its names, its command lines taken apart,
+//! and the paths it touches.
+
+use crate::event::Event;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use toolmark_check::judging::Judged;
+use toolmark_check::patch::{self, Change};
+use toolmark_check::path::resolve;
+use toolmark_check::toolset::{Tool, ToolRole};
+use toolmark_shell::ir::{Redirection, RedirectionKind};
+use toolmark_shell::{Effect, Judgement, Kind, Scope};
+use toolmark_trace::{Canonical, ToolName};
+
+/// A call, what is known about its tool, and what it would do.
+pub struct Call<'a> {
+    /// What the host says.
+    pub event: &'a Event<'a>,
+    /// What is known about the tool.
+    pub tool: Option<&'a Tool>,
+    /// What it would do, where that can be said.
+    pub judgement: Option<&'a Judgement>,
+    roots: Vec<String>,
+    lines: OnceCell<Vec<String>>,
+}
+
+impl<'a> Call<'a> {
+    /// A call before it is made.
+    #[must_use]
+    pub fn new(
+        event: &'a Event<'a>,
+        tool: Option<&'a Tool>,
+        judgement: Option<&'a Judgement>,
+    ) -> Self {
+        Self { event, tool, judgement, roots: Vec::new(), lines: OnceCell::new() }
+    }
+
+    /// With further directories that count as parts of the work tree: effects
+    /// in them name their targets from there.
+    #[must_use]
+    pub fn with_roots(mut self, roots: Vec<String>) -> Self {
+        self.roots = roots;
+        self
+    }
+
+    fn judged(&self) -> Judged<'a> {
+        let cwd = self.event.cwd.as_deref();
+        Judged { tool: self.tool, args: self.event.args.as_arguments(), cwd }
+    }
+
+    /// What the tool is for.
+    #[must_use]
+    pub fn role(&self) -> ToolRole {
+        self.judged().role()
+    }
+
+    /// The names a list may know the tool by: the host's own, and
+    /// `server/tool` for tools of servers.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let mut names = vec![self.event.tool.to_string()];
+        let Canonical { server, tool } = ToolName::new(self.event.tool.as_ref()).canonical();
+        if let Some(server) = server {
+            names.push(format!("{server}/{tool}"));
+            names.push(format!("mcp__{server}__{tool}"));
+        }
+        names.dedup();
+        names
+    }
+
+    /// The command line it runs.
+    #[must_use]
+    pub fn command(&self) -> Option<Cow<'a, str>> {
+        self.judged().command()
+    }
+
+    /// The arguments as a map.
+    #[must_use]
+    pub fn args(&self) -> Cow<'a, Value> {
+        match self.event.args.json() {
+            Some(value) => Cow::Borrowed(value),
+            None => Cow::Owned(Value::Object(serde_json::Map::new())),
+        }
+    }
+
+    /// The commands its command line comes to, each on a line of its own: the
+    /// inner ones of wrappers and compounds, quotes removed.
+    #[must_use]
+    pub fn lines(&self) -> &[String] {
+        self.lines.get_or_init(|| {
+            let commands = self.judgement.map(|judgement| judgement.commands.as_slice());
+            let line = |command: &toolmark_shell::Command| {
+                let words = command.args.iter().map(|arg| arg.text.as_str());
+                std::iter::once(command.program.as_str()).chain(words).collect::<Vec<_>>().join(" ")
+            };
+            commands.unwrap_or_default().iter().map(line).collect()
+        })
+    }
+
+    /// All of the lines, and those of git without the options before its
+    /// sub-command, which say nothing about what it does.
+    pub fn spellings(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let commands = self.judgement.iter().flat_map(|judgement| &judgement.commands);
+        let plain = commands.filter(|command| command.program == "git").filter_map(plain_git);
+        self.lines().iter().map(|line| Cow::Borrowed(line.as_str())).chain(plain.map(Cow::Owned))
+    }
+
+    /// Does the command line send output into a file?
+    #[must_use]
+    pub fn redirects(&self) -> bool {
+        let writes = |redirection: &Redirection| {
+            matches!(redirection.kind, RedirectionKind::Write | RedirectionKind::Append)
+                && redirection.target.literal().as_deref() != Some("/dev/null")
+        };
+        self.command().is_some_and(|command| {
+            let script = toolmark_shell::parse(&command);
+            let simple = toolmark_shell::commands(&script);
+            simple.iter().any(|visit| visit.command.redirections.iter().any(writes))
+        })
+    }
+
+    /// The directories a relative path may start from: where the command runs,
+    /// the session's own, and wherever the command goes.
+    fn directories(&self) -> Vec<String> {
+        let mut all: Vec<String> = self.roots.clone();
+        let mut add = |directory: String| {
+            if !all.contains(&directory) && all.len() < 32 {
+                all.push(directory);
+            }
+        };
+        if let Some(own) = self.judged().directory() {
+            add(resolve(None, &own));
+        }
+        if let Some(session) = self.event.cwd.as_deref() {
+            add(resolve(None, session));
+        }
+        for command in self.judgement.iter().flat_map(|judgement| &judgement.commands) {
+            if matches!(command.program.as_str(), "cd" | "pushd")
+                && let Some(target) = command.args.first().filter(|arg| !arg.dynamic)
+            {
+                for from in all.clone() {
+                    let at = resolve(Some(&from), &target.text);
+                    if !all.contains(&at) && all.len() < 32 {
+                        all.push(at);
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// The absolute paths that an effect may mean: one inside the work tree is
+    /// written from the root of the tree.
+    fn of_effect(&self, effect: &Effect, from: &[String]) -> Vec<String> {
+        let is_path = !matches!(effect.scope, Scope::Remote);
+        let target = effect.target.as_str();
+        match target.starts_with(['/', '~']) {
+            _ if !is_path => Vec::new(),
+            true => vec![resolve(None, target)],
+            false => from.iter().map(|from| resolve(Some(from), target)).collect(),
+        }
+    }
+
+    /// The paths an effect may mean, seen from the roots of the work tree.
+    #[must_use]
+    pub fn targets(&self, effect: &Effect) -> Vec<String> {
+        let session = self.event.cwd.as_deref().map(|cwd| resolve(None, cwd));
+        let roots: Vec<String> = session.into_iter().chain(self.roots.iter().cloned()).collect();
+        self.of_effect(effect, &roots)
+    }
+
+    /// The paths the call changes, each with whether everything below goes too.
+    #[must_use]
+    pub fn written(&self) -> Vec<Touched> {
+        let mut all = Vec::new();
+        if matches!(self.role(), ToolRole::Writes | ToolRole::Edits)
+            && let Some(path) = self.judged().path()
+        {
+            all.push(Touched { path, below: false });
+        }
+        if let Some(patch) = self.judged().patch() {
+            let cwd = self.event.cwd.as_deref();
+            for file in patch::parse(patch) {
+                let to = match file.change {
+                    Change::Update { to, .. } => to,
+                    Change::Add(_) | Change::Delete => None,
+                };
+                let paths = std::iter::once(file.path).chain(to);
+                let touched = paths.map(|path| Touched { path: resolve(cwd, path), below: false });
+                all.extend(touched);
+            }
+        }
+        let Some(judgement) = self.judgement else { return all };
+        let from = self.directories();
+        for effect in &judgement.effects {
+            if !changes(effect.kind) {
+                continue;
+            }
+            let below = matches!(effect.kind, Kind::Delete | Kind::DiscardVcs | Kind::Privilege);
+            for path in self.of_effect(effect, &from) {
+                // A pattern at the end names all that is in the directory.
+                let stem = path.rsplit_once('/').filter(|(_, end)| end.contains(['*', '?', '[']));
+                let path = stem.map_or(path.as_str(), |(stem, _)| stem).to_owned();
+                all.push(Touched { path, below });
+            }
+        }
+        for command in &judgement.commands {
+            if !moves(command) {
+                continue;
+            }
+            for arg in command.args.iter().filter(|arg| !arg.dynamic && !arg.text.starts_with('-'))
+            {
+                let paths = from.iter().map(|from| resolve(Some(from), &arg.text));
+                all.extend(paths.map(|path| Touched { path, below: true }));
+            }
+        }
+        all
+    }
+
+    /// The paths whose content the call may show. A pattern of a command stays
+    /// one.
+    #[must_use]
+    pub fn read(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        if matches!(self.role(), ToolRole::Reads | ToolRole::SearchesContent) {
+            all.extend(self.judged().path());
+        }
+        let Some(judgement) = self.judgement else { return all };
+        let from = self.directories();
+        let secrets = judgement.effects.iter().filter(|effect| effect.kind == Kind::ReadSecret);
+        all.extend(secrets.flat_map(|effect| self.of_effect(effect, &from)));
+        let mut words: Vec<Cow<'_, str>> = Vec::new();
+        for command in judgement.commands.iter().filter(|command| shows(&command.program)) {
+            for arg in command.args.iter().filter(|arg| !arg.dynamic) {
+                words.push(Cow::Borrowed(arg.text.as_str()));
+            }
+        }
+        if let Some(command) = self.command() {
+            let script = toolmark_shell::parse(&command);
+            for visit in toolmark_shell::commands(&script) {
+                let read = |r: &&Redirection| r.kind == RedirectionKind::Read;
+                let files = visit.command.redirections.iter().filter(read);
+                words.extend(files.filter_map(|r| r.target.literal()).map(Cow::Owned));
+            }
+        }
+        for word in words {
+            // `--file=PATH`, `if=PATH`, `@PATH`.
+            let value = word.split_once('=').map(|(_, value)| value);
+            let parts = [Some(word.as_ref()), value, word.strip_prefix('@')];
+            for part in parts.into_iter().flatten().filter(|part| !part.is_empty()) {
+                all.extend(from.iter().map(|from| resolve(Some(from), part)));
+            }
+        }
+        all
+    }
+}
+
+/// A command of git without the options before its sub-command; `None` where it
+/// has none.
+fn plain_git(command: &toolmark_shell::Command) -> Option<String> {
+    let mut words = command.args.iter().map(|arg| arg.text.as_str()).peekable();
+    let mut dropped = false;
+    while let Some(option) = words.next_if(|word| word.starts_with('-')) {
+        dropped = true;
+        let takes = ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"];
+        if takes.contains(&option) {
+            words.next();
+        }
+    }
+    dropped.then(|| std::iter::once("git").chain(words).collect::<Vec<_>>().join(" "))
+}
+
+/// A path that changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Touched {
+    /// The path, absolute where that is known.
+    pub path: String,
+    /// Is what lies below it touched too?
+    pub below: bool,
+}
+
+/// Does an effect of this kind change files?
+fn changes(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Delete
+            | Kind::Overwrite
+            | Kind::DiscardVcs
+            | Kind::RewriteHistory
+            | Kind::Privilege
+            | Kind::Persist
+    )
+}
+
+/// Does the command change the files it names, though nothing is lost by it?
+fn moves(command: &toolmark_shell::Command) -> bool {
+    let first = command.args.iter().find(|arg| !arg.text.starts_with('-'));
+    match command.program.as_str() {
+        "mv" | "touch" | "chmod" | "chown" | "chgrp" | "ln" | "truncate" | "rename" | "setfacl"
+        | "chattr" => true,
+        "git" => first.is_some_and(|word| matches!(word.text.as_str(), "mv" | "rm")),
+        _ => false,
+    }
+}
+
+/// Could the program show the content of the files it is given?
+fn shows(program: &str) -> bool {
+    !matches!(
+        program,
+        "ls" | "stat"
+            | "test"
+            | "["
+            | "cd"
+            | "pushd"
+            | "mkdir"
+            | "rm"
+            | "rmdir"
+            | "touch"
+            | "chmod"
+            | "chown"
+            | "echo"
+            | "printf"
+            | "find"
+            | "basename"
+            | "dirname"
+            | "realpath"
+            | "which"
+    )
+}

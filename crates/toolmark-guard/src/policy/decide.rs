@@ -1,0 +1,351 @@
+//! The decision about one call: the lists of tools, protected paths, the rules
+//! of the user's own, and the effects of the call. The strictest counts; a rule
+//! that allows may lift a question about effects, never a denial.
+
+use super::call::Call;
+use super::layer::{Layer, Whose};
+use super::rule::Suggest;
+use super::suggest::suggestion;
+use super::tools::{Listed, Tools};
+use super::words::Preset;
+use super::{Policy, Surroundings, strict};
+use crate::event::Event;
+use crate::verdict::Verdict;
+use toolmark_check::judging::Judged;
+use toolmark_check::toolset::Tool;
+use toolmark_grade::call_match::{Truth, is_glob_match};
+use toolmark_shell::decision::of_effect;
+use toolmark_shell::{
+    Certainty, Context, Coverage, Decision, Effect, Facts, Judgement, Kind, Reversibility,
+};
+
+/// One thing that speaks for a decision.
+struct Ruling {
+    decision: Decision,
+    rule: String,
+    reason: String,
+    suggestion: Option<String>,
+}
+
+impl Ruling {
+    fn new(decision: Decision, rule: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { decision, rule: rule.into(), reason: reason.into(), suggestion: None }
+    }
+
+    fn suggest(mut self, suggestion: Option<String>) -> Self {
+        self.suggestion = suggestion;
+        self
+    }
+}
+
+impl From<Ruling> for Verdict {
+    fn from(ruling: Ruling) -> Self {
+        let mut verdict = Self::new(ruling.decision, ruling.rule, ruling.reason);
+        verdict.suggestion = ruling.suggestion;
+        verdict
+    }
+}
+
+impl Policy {
+    /// The verdict about a call that is about to run.
+    #[must_use]
+    pub fn verdict(
+        &self,
+        event: &Event<'_>,
+        judged: &Judged<'_>,
+        facts: Option<&dyn Facts>,
+    ) -> Verdict {
+        let Surroundings { writable, temp, wrappers } = self.surroundings(event.cwd.as_deref());
+        let context = Context {
+            writable: &texts(&writable),
+            temp: &texts(&temp),
+            wrappers: &texts(&wrappers),
+            facts,
+            ..Context::default()
+        };
+        self.decide(event, judged.tool, judged.judge(&context), writable.clone())
+    }
+
+    /// The decision about a call, given what is known about its tool and what
+    /// it would do.
+    fn decide(
+        &self,
+        event: &Event<'_>,
+        tool: Option<&Tool>,
+        judgement: Option<Judgement>,
+        roots: Vec<String>,
+    ) -> Verdict {
+        let call = Call::new(event, tool, judgement.as_ref()).with_roots(roots);
+        let mut verdict: Verdict = self.ruled(&call).into();
+        if self.preset() == Preset::Observe {
+            verdict.observed = Some(verdict.decision);
+            verdict.decision = Decision::Allow;
+        }
+        verdict.approves = verdict.decision == Decision::Allow
+            && self.approve()
+            && judgement.as_ref().is_some_and(is_harmless);
+        verdict.judgement = judgement.map(Into::into);
+        verdict
+    }
+
+    fn ruled(&self, call: &Call<'_>) -> Ruling {
+        let mut strictest: Option<Ruling> = None;
+        let mut consider = |ruling: Ruling| {
+            if strictest.as_ref().is_none_or(|known| ruling.decision > known.decision) {
+                strictest = Some(ruling);
+            }
+        };
+        for layer in self.layers() {
+            layer.by_lists(call, &mut consider);
+            layer.by_paths(call, &mut consider);
+            self.by_rules(layer, call, &mut consider);
+        }
+        let by_effects = self.by_effects(call);
+        match strictest {
+            Some(known) if known.decision >= by_effects.decision => known,
+            _ => by_effects,
+        }
+    }
+
+    /// Rules that ask or deny, and permissions taken over.
+    fn by_rules(&self, layer: &Layer, call: &Call<'_>, consider: &mut impl FnMut(Ruling)) {
+        let base = &layer.origin.base;
+        for rule in layer.rules.iter().filter(|rule| rule.decision != Decision::Allow) {
+            let id = format!("rules.{}", rule.name);
+            let applies = rule.applies(call, base);
+            match applies {
+                Ok(Truth::No) => {}
+                Ok(Truth::Unknown(lack)) => {
+                    let reason = format!("cannot be told whether the rule fits: {}", lack.words());
+                    consider(Ruling::new(Decision::Ask, id, reason));
+                }
+                Ok(Truth::Yes) if !rule.examples.check(rule, base).is_empty() => {
+                    let reason = format!("the rule {} does not hold to its examples", rule.name);
+                    consider(Ruling::new(self.on_error(), id, reason));
+                }
+                Ok(Truth::Yes) => {
+                    let usual = || format!("the policy has a rule {} about it", rule.name);
+                    let reason = rule.reason.clone().unwrap_or_else(usual);
+                    let suggest = rule.suggest.as_ref().map(Suggest::words);
+                    consider(Ruling::new(rule.decision, id, reason).suggest(suggest));
+                }
+                Err(words) => consider(Ruling::new(self.on_error(), id, words)),
+            }
+        }
+        if let Some((decision, rule)) = layer.permissions.of(call)
+            && decision != Decision::Allow
+        {
+            let reason = format!("the permission rule {rule} says so");
+            consider(Ruling::new(decision, "permissions", reason));
+        }
+    }
+
+    /// What the effects of a call come to.
+    fn by_effects(&self, call: &Call<'_>) -> Ruling {
+        let mut ruling = match call.judgement {
+            None => {
+                let Verdict { decision, rule, reason, .. } = Verdict::allow();
+                Ruling::new(decision, rule, reason)
+            }
+            Some(judgement) => self.worst(call, judgement),
+        };
+        if ruling.decision == Decision::Ask
+            && let Some((rule, reason)) = self.lifts(call)
+        {
+            return Ruling::new(Decision::Allow, rule, reason);
+        }
+        if self.preset() != Preset::Strict {
+            return ruling;
+        }
+        if ruling.decision == Decision::Allow
+            && let Some(doubt) = strict::doubt(call).filter(|_| !self.is_listed(call))
+        {
+            return match self.lifts(call) {
+                Some((rule, reason)) => Ruling::new(Decision::Allow, rule, reason),
+                None => Ruling::new(Decision::Ask, "strict", doubt),
+            };
+        }
+        if ruling.decision == Decision::Ask
+            && let Some(judgement) = call.judgement
+        {
+            let raised = judgement.effects.iter().find(|effect| {
+                strict::raised(effect, self.of_effect(call, effect).0) == Decision::Deny
+            });
+            if let Some(effect) = raised {
+                ruling = Ruling::new(Decision::Deny, "strict", words(effect))
+                    .suggest(suggestion(effect).map(str::to_owned));
+            }
+        }
+        ruling
+    }
+
+    /// The strictest decision over all effects, and the effect that led to it.
+    fn worst(&self, call: &Call<'_>, judgement: &Judgement) -> Ruling {
+        let mut worst: Option<(Decision, Option<String>, &Effect)> = None;
+        for effect in &judgement.effects {
+            let (decision, entry) = self.of_effect(call, effect);
+            if worst.as_ref().is_none_or(|(known, ..)| decision > *known) {
+                worst = Some((decision, entry, effect));
+            }
+        }
+        let decision = worst.as_ref().map_or(Decision::Allow, |(decision, ..)| *decision);
+        // Something besides the effects speaks against it: it is too long or
+        // too deep to be followed.
+        let effects = judgement.effects.iter().map(of_effect).max().unwrap_or(Decision::Allow);
+        if judgement.decision > effects && judgement.decision > decision {
+            return Ruling::new(judgement.decision, "effect", judgement.reason.clone());
+        }
+        let Some((_, entry, effect)) = worst.filter(|_| decision != Decision::Allow) else {
+            let nothing = "nothing speaks against it".to_owned();
+            let calm = judgement.decision == Decision::Allow;
+            let reason = if calm { judgement.reason.clone() } else { nothing };
+            return Ruling::new(Decision::Allow, "default", reason);
+        };
+        let rule = entry.unwrap_or_else(|| "effect".to_owned());
+        Ruling::new(decision, rule, words(effect)).suggest(suggestion(effect).map(str::to_owned))
+    }
+
+    /// The decision about one effect, and the entry that made it.
+    fn of_effect(&self, call: &Call<'_>, effect: &Effect) -> (Decision, Option<String>) {
+        let entry = |(at, decision): (usize, Decision)| (decision, Some(format!("effects[{at}]")));
+        let user = match self.user.table.of(effect) {
+            Some(found) => entry(found),
+            None if self.user.may_delete(call, effect) => {
+                (Decision::Allow, Some("delete_roots".to_owned()))
+            }
+            None => (of_effect(effect), None),
+        };
+        let project = self.project.as_ref().and_then(|project| project.table.of(effect)).map(entry);
+        match project {
+            Some(project) if project.0 > user.0 => project,
+            _ => user,
+        }
+    }
+
+    /// The user's rule that allows a call which is asked about otherwise.
+    fn lifts(&self, call: &Call<'_>) -> Option<(String, String)> {
+        let base = &self.user.origin.base;
+        let allows = self.user.rules.iter().filter(|rule| rule.decision == Decision::Allow);
+        for rule in allows {
+            if rule.applies(call, base) == Ok(Truth::Yes)
+                && rule.examples.check(rule, base).is_empty()
+            {
+                let usual = || format!("the policy has a rule {} that allows it", rule.name);
+                let reason = rule.reason.clone().unwrap_or_else(usual);
+                return Some((format!("rules.{}", rule.name), reason));
+            }
+        }
+        match self.user.permissions.of(call) {
+            Some((Decision::Allow, rule)) => {
+                Some(("permissions".to_owned(), format!("the permission rule {rule} allows it")))
+            }
+            _ => None,
+        }
+    }
+
+    /// Does a list of the user's name the tool as one that may be called?
+    fn is_listed(&self, call: &Call<'_>) -> bool {
+        call.tool.is_none()
+            && self.user.lists(call).any(|(_, tools)| tools.of(call) == Listed::Allowed)
+    }
+}
+
+impl Layer {
+    /// The lists of tools that count for a call: for all, and for its agent or
+    /// host.
+    fn lists<'l>(&'l self, call: &Call<'_>) -> impl Iterator<Item = (String, &'l Tools)> {
+        let names = [call.event.agent.as_deref(), Some(call.event.host.as_ref())];
+        let names = names.map(|name| name.map(str::to_owned));
+        let own = self.agents.iter().filter(move |(pattern, _)| {
+            names.iter().flatten().any(|name| is_glob_match(pattern, name))
+        });
+        let own = own.map(|(name, tools)| (format!("agents.{name}.tools"), tools));
+        std::iter::once(("tools".to_owned(), &self.tools)).chain(own)
+    }
+
+    fn by_lists(&self, call: &Call<'_>, consider: &mut impl FnMut(Ruling)) {
+        let tool = &call.event.tool;
+        for (list, tools) in self.lists(call) {
+            match tools.of(call) {
+                Listed::No | Listed::Allowed => {}
+                Listed::Denied(pattern) => {
+                    let reason = format!("{tool} may not be called ({pattern})");
+                    consider(Ruling::new(Decision::Deny, format!("{list}.deny"), reason));
+                }
+                Listed::Missing => {
+                    let reason = format!("{tool} is not among the tools that may be called");
+                    let allowed = tools.allow.iter().flatten().take(12).cloned();
+                    let allowed = allowed.collect::<Vec<_>>().join(", ");
+                    let suggestion = match allowed.is_empty() {
+                        true => None,
+                        false => Some(format!("these may be called: {allowed}")),
+                    };
+                    let ruling = Ruling::new(Decision::Deny, format!("{list}.allow"), reason);
+                    consider(ruling.suggest(suggestion));
+                }
+            }
+        }
+    }
+
+    fn by_paths(&self, call: &Call<'_>, consider: &mut impl FnMut(Ruling)) {
+        let (base, session) = (&self.origin.base, call.event.cwd.as_deref());
+        let in_the_way = |key: &str, verb: &str, path: &str, pattern: &str| {
+            let reason = format!("{path} may not be {verb}: {pattern} is protected");
+            let suggestion = match self.origin.whose {
+                Whose::User => format!("leave it as it is; the user's policy names it in `{key}`"),
+                Whose::Project => {
+                    format!("leave it as it is; the project's policy names it in `{key}`")
+                }
+            };
+            Ruling::new(Decision::Deny, key, reason).suggest(Some(suggestion))
+        };
+        let guards_itself = !self.origin.file.is_empty();
+        if !self.protected.is_empty() || guards_itself {
+            for touched in call.written() {
+                if let Some(pattern) = self.protected.stop(&touched, base, session) {
+                    consider(in_the_way("protected", "changed", &touched.path, pattern));
+                }
+                let own = self.origin.file.as_str();
+                if guards_itself && base.is_at_or_above(&touched, own) {
+                    let reason = format!("{} is the policy itself", touched.path);
+                    let suggestion = "let a person change what the guard lets through".to_owned();
+                    let ruling = Ruling::new(Decision::Ask, "policy", reason);
+                    consider(ruling.suggest(Some(suggestion)));
+                }
+            }
+        }
+        if !self.protected_reads.is_empty() {
+            for path in call.read() {
+                if let Some(pattern) = self.protected_reads.hold(&path, base, session) {
+                    consider(in_the_way("protected_reads", "read", &path, pattern));
+                }
+            }
+        }
+    }
+
+    /// Is it a deletion where deleting is fine?
+    fn may_delete(&self, call: &Call<'_>, effect: &Effect) -> bool {
+        let proven = effect.certainty == Certainty::Proven;
+        if effect.kind != Kind::Delete || !proven || self.delete_roots.is_empty() {
+            return false;
+        }
+        let (base, session) = (&self.origin.base, call.event.cwd.as_deref());
+        let targets = call.targets(effect);
+        let holds = |path: &String| self.delete_roots.hold(path, base, session);
+        !targets.is_empty() && targets.iter().all(holds)
+    }
+}
+
+fn texts(all: &[String]) -> Vec<&str> {
+    all.iter().map(String::as_str).collect()
+}
+
+fn words(effect: &Effect) -> String {
+    format!("{}: {}: {}", effect.program, effect.why, effect.target)
+}
+
+/// Is everything about a call known, and can all of it be made again?
+fn is_harmless(judgement: &Judgement) -> bool {
+    judgement.coverage == Coverage::Complete
+        && judgement.effects.iter().all(|effect| effect.reversibility <= Reversibility::R2)
+}

@@ -1,0 +1,180 @@
+//! The examples a rule carries: calls it must fit and calls it must not. A rule
+//! that does not hold to them is not used.
+
+use super::call::Call;
+use super::places::Base;
+use super::rule::{Rule, name_fits};
+use crate::event::{Args, Event, Moment};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use toolmark_check::judging::Judged;
+use toolmark_check::toolset::{ToolRole, Toolsets, builtin, ids};
+use toolmark_grade::call_match::Truth;
+use toolmark_grade::config::{Node, Problem, Span, Spanned, quoted};
+use toolmark_shell::Context;
+use toolmark_trace::ToolName;
+
+/// The directory examples run in where the policy belongs to none.
+const SOMEWHERE: &str = "/workspace/project";
+
+/// The examples as they are written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Written {
+    r#match: Vec<Spanned<Node>>,
+    not_match: Vec<Spanned<Node>>,
+}
+
+/// The examples of a rule.
+#[derive(Debug, Default)]
+pub(super) struct Examples(Vec<Example>);
+
+#[derive(Debug)]
+struct Example {
+    call: Shown,
+    span: Span,
+    fits: bool,
+    cwd: String,
+}
+
+/// A call as an example shows it.
+#[derive(Debug)]
+enum Shown {
+    /// A command for the tool that runs commands.
+    Command(String),
+    /// A call of a tool.
+    Call { tool: String, args: Value },
+}
+
+impl Examples {
+    pub(super) fn read(
+        written: Spanned<Written>,
+        base: &Base,
+        problems: &mut Vec<Problem>,
+    ) -> Self {
+        if written.value.r#match.is_empty() {
+            let message = "the rule has no example that it fits";
+            let problem = Problem::error("no-example", message).at(written.span);
+            problems.push(problem.help("add one under `match`, best one you have seen"));
+        }
+        let cwd = base.directory.clone().unwrap_or_else(|| SOMEWHERE.to_owned());
+        let mut all = Vec::new();
+        let Written { r#match, not_match } = written.value;
+        let fitting = r#match.into_iter().map(|node| (node, true));
+        for (node, fits) in fitting.chain(not_match.into_iter().map(|node| (node, false))) {
+            match shown(&node.value) {
+                Some(call) => all.push(Example { call, span: node.span, fits, cwd: cwd.clone() }),
+                None => {
+                    let message = "an example is a command, or a map with a `tool` and its `args`";
+                    problems.push(Problem::error("wrong-type", message).at(node.span));
+                }
+            }
+        }
+        Self(all)
+    }
+
+    /// The examples that a rule does not hold to.
+    pub(super) fn check(&self, rule: &Rule, base: &Base) -> Vec<Problem> {
+        self.0.iter().filter_map(|example| example.check(rule, base)).collect()
+    }
+}
+
+impl Example {
+    fn check(&self, rule: &Rule, base: &Base) -> Option<Problem> {
+        let applies = match &self.call {
+            Shown::Command(command) => {
+                let Some(event) = shell_event(rule, command, &self.cwd) else {
+                    let message =
+                        format!("{} is a command, and the rule is about no shell", quoted(command));
+                    let problem = Problem::error("broken-example", message).at(self.span);
+                    return Some(problem.help("write the call: {tool: …, args: {…}}"));
+                };
+                with_call(&event, |call| rule.applies(call, base))
+            }
+            Shown::Call { tool, args } => {
+                let mut event = Event::new(Moment::Before, "plain", tool.as_str());
+                event.args = Args::Json(args.clone());
+                event.cwd = Some(self.cwd.as_str().into());
+                with_call(&event, |call| rule.applies(call, base))
+            }
+        };
+        let words = match (applies, self.fits) {
+            (Ok(Truth::Yes), true) | (Ok(Truth::No), false) => return None,
+            (Ok(Truth::Unknown(lack)), _) => {
+                format!("cannot be told whether the rule fits this example: {}", lack.words())
+            }
+            (Ok(_), true) => "the rule does not fit this example".to_owned(),
+            (Ok(_), false) => "the rule fits this example, and should not".to_owned(),
+            // What is wrong with the rule is said elsewhere.
+            (Err(_), _) => return None,
+        };
+        let problem = Problem::error("broken-example", words).at(self.span);
+        Some(problem.note(rule.span, format!("the rule {}", quoted(&rule.name))))
+    }
+}
+
+/// The call of a shell tool that the rule speaks of.
+fn shell_event<'a>(rule: &Rule, command: &str, cwd: &'a str) -> Option<Event<'a>> {
+    let hosts = ids().iter().filter_map(|id| builtin(id));
+    for host in hosts {
+        for (name, tool) in &host.tools {
+            if tool.role != ToolRole::RunsShell {
+                continue;
+            }
+            let event = command_event(&host.id, name, tool.command.names(), command, cwd);
+            let call = Call::new(&event, Some(tool), None);
+            if rule.named().is_none_or(|pattern| name_fits(pattern, &call) == Truth::Yes) {
+                return Some(event);
+            }
+        }
+    }
+    None
+}
+
+fn command_event<'a>(
+    host: &str,
+    tool: &str,
+    keys: &[String],
+    command: &str,
+    cwd: &'a str,
+) -> Event<'a> {
+    let mut event = Event::new(Moment::Before, host.to_owned(), tool.to_owned());
+    let key = keys.first().map_or("command", String::as_str);
+    event.args = Args::Json(json!({ key: command }));
+    event.cwd = Some(cwd.into());
+    event
+}
+
+/// A command as the usual shell tool would get it.
+pub(super) fn usual_command<'a>(command: &str, base: &'a Base) -> Event<'a> {
+    let cwd = base.directory.as_deref().unwrap_or(SOMEWHERE);
+    command_event("claude-code", "Bash", &["command".to_owned()], command, cwd)
+}
+
+/// Shows a call with what is known about its tool.
+pub(super) fn with_tool<T>(event: &Event<'_>, look: impl FnOnce(&Judged<'_>) -> T) -> T {
+    let toolsets = Toolsets::default();
+    let name = ToolName::new(event.tool.as_ref());
+    let tool = toolsets.of_host(&event.host, &name).describe(&name).map(|found| found.tool);
+    look(&Judged { tool, args: event.args.as_arguments(), cwd: event.cwd.as_deref() })
+}
+
+/// Shows a call with everything that is known about it.
+fn with_call<T>(event: &Event<'_>, look: impl FnOnce(&Call<'_>) -> T) -> T {
+    with_tool(event, |judged| {
+        let judgement = judged.judge(&Context::default());
+        look(&Call::new(event, judged.tool, judgement.as_ref()))
+    })
+}
+
+fn shown(node: &Node) -> Option<Shown> {
+    if let Some(command) = node.as_str() {
+        return Some(Shown::Command(command.to_owned()));
+    }
+    let known = |key: &str| matches!(key, "tool" | "args");
+    if !node.as_map()?.iter().all(|entry| known(&entry.key)) {
+        return None;
+    }
+    let args = node.get("args").map_or_else(|| json!({}), Node::to_json);
+    Some(Shown::Call { tool: node.get("tool")?.as_str()?.to_owned(), args })
+}

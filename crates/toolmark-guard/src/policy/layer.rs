@@ -1,0 +1,247 @@
+//! One policy file: what it says, read with all its mistakes at once.
+
+use super::limits::{Log, Mcp, WrittenLog, WrittenMcp};
+use super::places::{Base, Paths, Roots};
+use super::rule::{self, Rule};
+use super::table::{self, Table};
+use super::tools::{self, Tools};
+use super::words::{Preset, Read};
+use crate::permissions::Permissions;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use toolmark_grade::config::{Node, Problem, Span, Spanned, quoted, read};
+use toolmark_shell::Decision;
+
+/// Whose file it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Whose {
+    /// The user's: it may say anything.
+    #[default]
+    User,
+    /// A project's: it may only make things stricter.
+    Project,
+}
+
+/// Where a policy comes from.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    /// Whose it is.
+    pub whose: Whose,
+    /// The file, absolute.
+    pub file: String,
+    /// Where its paths start from.
+    pub base: Base,
+}
+
+/// Rules of other programs that a policy takes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Import {
+    /// The permission rules in the settings of Claude Code.
+    ClaudeCode,
+}
+
+/// The part as it is written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Written {
+    preset: Option<Preset>,
+    on_error: Option<Read<Decision>>,
+    approve: Option<bool>,
+    timeout_ms: Option<Spanned<u64>>,
+    tools: tools::Written,
+    agents: BTreeMap<String, Spanned<Agent>>,
+    rules: Vec<Spanned<rule::Written>>,
+    effects: Vec<Spanned<table::Written>>,
+    writable: Vec<Spanned<String>>,
+    protected: Vec<Spanned<String>>,
+    protected_reads: Vec<Spanned<String>>,
+    delete_roots: Vec<Spanned<String>>,
+    temp: Vec<Spanned<String>>,
+    wrappers: Vec<Spanned<String>>,
+    import: Vec<Import>,
+    mcp: WrittenMcp,
+    log: WrittenLog,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Agent {
+    tools: tools::Written,
+}
+
+/// What one file says.
+#[derive(Debug, Default)]
+pub struct Layer {
+    pub(super) origin: Origin,
+    pub(super) preset: Option<Preset>,
+    pub(super) on_error: Option<Decision>,
+    pub(super) approve: Option<bool>,
+    pub(super) timeout_ms: Option<u64>,
+    pub(super) tools: Tools,
+    pub(super) agents: BTreeMap<String, Tools>,
+    pub(super) rules: Vec<Rule>,
+    pub(super) table: Table,
+    pub(super) writable: Roots,
+    pub(super) protected: Paths,
+    pub(super) protected_reads: Paths,
+    pub(super) delete_roots: Roots,
+    pub(super) temp: Roots,
+    pub(super) wrappers: Vec<String>,
+    pub(super) imports: Vec<Import>,
+    pub(super) permissions: Permissions,
+    pub(super) mcp: Mcp,
+    pub(super) log: Log,
+    /// Where its keys stand.
+    pub(super) keys: BTreeMap<String, Span>,
+}
+
+impl Layer {
+    /// Reads the `guard:` part of a file; everything that is wrong with it is
+    /// reported with its place. The conditions of rules are looked at when they
+    /// are first needed, or by [`Layer::check`].
+    #[must_use]
+    pub fn read(node: &Node, origin: Origin, problems: &mut Vec<Problem>) -> Self {
+        if node.is_null() || node.as_map().is_some_and(<[_]>::is_empty) {
+            let problem = Problem::error("empty-guard", "the guard part says nothing");
+            let help = "give it a key, such as `preset: standard`, or leave it out";
+            problems.push(problem.at(node.span).help(help));
+        }
+        let keys: BTreeMap<String, Span> =
+            node.entries().map(|entry| (entry.key.to_string(), entry.key_span)).collect();
+        if node.is_null() {
+            return Self { origin, ..Self::default() };
+        }
+        let Some(written) = read_what_can_be(node, problems) else {
+            return Self { origin, keys, ..Self::default() };
+        };
+        let base = origin.base.clone();
+        let agents = written.agents.into_iter().map(|(name, agent)| {
+            if agent.value.tools.is_empty() {
+                let message = format!("nothing is said about the agent {}", quoted(&name));
+                problems.push(Problem::warning("empty-list", message).at(agent.span));
+            }
+            (name, Tools::read(agent.value.tools, problems))
+        });
+        let agents = agents.collect();
+        let rules = written.rules.into_iter();
+        let layer = Self {
+            preset: written.preset,
+            on_error: written.on_error.map(|word| word.0),
+            approve: written.approve,
+            timeout_ms: written.timeout_ms.as_ref().and_then(|time| timeout(time, problems)),
+            tools: Tools::read(written.tools, problems),
+            agents,
+            rules: rules.filter_map(|rule| Rule::read(rule, &base, problems)).collect(),
+            table: Table::read(written.effects, problems),
+            writable: Roots::read(written.writable, problems),
+            protected: Paths::read(written.protected, problems),
+            protected_reads: Paths::read(written.protected_reads, problems),
+            delete_roots: Roots::read(written.delete_roots, problems),
+            temp: Roots::read(written.temp, problems),
+            wrappers: wrappers(written.wrappers, problems),
+            imports: written.import,
+            permissions: Permissions::default(),
+            mcp: Mcp::read(written.mcp, problems),
+            log: Log::read(written.log, problems),
+            origin,
+            keys,
+        };
+        layer.unique_names(problems);
+        layer
+    }
+
+    /// Where it comes from.
+    #[must_use]
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Does it take over the rules of another program?
+    #[must_use]
+    pub fn imports(&self, import: Import) -> bool {
+        self.imports.contains(&import)
+    }
+
+    /// With the permission rules of another program.
+    #[must_use]
+    pub fn with_permissions(mut self, permissions: Permissions) -> Self {
+        self.permissions = permissions;
+        self
+    }
+
+    /// What is wrong with its rules: their conditions, their examples, and
+    /// those that can never apply.
+    #[must_use]
+    pub fn check(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for rule in &self.rules {
+            problems.extend(rule.problems());
+            problems.extend(rule.examples.check(rule, &self.origin.base));
+            problems.extend(self.shadowed(rule));
+        }
+        problems.extend(self.table.check());
+        problems
+    }
+
+    /// A rule about tools that may not be called anyway.
+    fn shadowed(&self, rule: &Rule) -> Option<Problem> {
+        use toolmark_grade::call_match::NamePattern::{Exact, Glob};
+        let Some(Exact(word) | Glob(word)) = rule.named() else { return None };
+        let why = self.tools.shut_out(word)?;
+        let message = format!("the rule {} never applies: {why}", quoted(&rule.name));
+        Some(Problem::warning("never-applies", message).at(rule.span))
+    }
+
+    fn unique_names(&self, problems: &mut Vec<Problem>) {
+        let mut seen = BTreeSet::new();
+        for rule in &self.rules {
+            if !seen.insert(&rule.name) {
+                let message = format!("two rules are called {}", quoted(&rule.name));
+                problems.push(Problem::error("duplicate-rule", message).at(rule.span));
+            }
+        }
+    }
+}
+
+/// Reads the part; where keys of it cannot be read, without them, so that what
+/// the others say is looked at too, and counts.
+fn read_what_can_be(node: &Node, problems: &mut Vec<Problem>) -> Option<Written> {
+    let known = problems.len();
+    if let Some(written) = read::<Written>(node, problems) {
+        return Some(written);
+    }
+    let wrong = problems.get(known..).unwrap_or_default();
+    let places: Vec<Span> = wrong.iter().filter_map(|problem| problem.span).collect();
+    let holds = |whole: Span| {
+        places.iter().any(|place| whole.start <= place.start && place.end <= whole.end)
+    };
+    let bad = node.entries().filter(|entry| holds(entry.key_span.to(entry.value.span)));
+    let bad: Vec<&str> = bad.map(|entry| entry.key.as_str()).collect();
+    read(&node.without(&bad), &mut Vec::new())
+}
+
+/// The longest the guard may be told to think.
+const LONGEST_MS: u64 = 60_000;
+
+fn timeout(time: &Spanned<u64>, problems: &mut Vec<Problem>) -> Option<u64> {
+    if !(1..=LONGEST_MS).contains(&time.value) {
+        let message = format!("the time must be between 1 and {LONGEST_MS} milliseconds");
+        problems.push(Problem::error("invalid-value", message).at(time.span));
+        return None;
+    }
+    Some(time.value)
+}
+
+fn wrappers(written: Vec<Spanned<String>>, problems: &mut Vec<Problem>) -> Vec<String> {
+    let mut names = Vec::new();
+    for word in written {
+        if word.value.is_empty() || word.value.contains(|c: char| c.is_whitespace() || c == '/') {
+            let message = format!("{} is no name of a program", quoted(&word.value));
+            problems.push(Problem::error("invalid-wrapper", message).at(word.span));
+        } else {
+            names.push(word.value);
+        }
+    }
+    names
+}

@@ -1,0 +1,121 @@
+//! Two files on top of each other: what a project's file would loosen is
+//! without effect, and said.
+
+use super::examples::{usual_command, with_tool};
+use super::layer::Layer;
+use super::rule::Suggest;
+use super::{Policy, Preset};
+use toolmark_grade::config::{Problem, Span, quoted};
+use toolmark_shell::Decision;
+
+/// What is wrong with the rules of the files.
+#[derive(Debug, Clone, Default)]
+pub struct Checked {
+    /// In the user's.
+    pub user: Vec<Problem>,
+    /// In the project's.
+    pub project: Vec<Problem>,
+}
+
+impl Policy {
+    /// What the project's file says without effect, because it would make
+    /// things laxer than the user's, or than the preset `standard` where the
+    /// user has none.
+    #[must_use]
+    pub fn loosened(&self) -> Vec<Problem> {
+        let Some(project) = &self.project else { return Vec::new() };
+        let mut found = Vec::new();
+        let mut loosens = |span: Span, what: String| {
+            let problem = Problem::warning("loosens", format!("{what} has no effect here"));
+            let help = "a project may only make things stricter; say it in the user's file";
+            found.push(problem.at(span).help(help));
+        };
+        let key = |name: &str| project.keys.get(name).copied().unwrap_or_default();
+        let preset = self.user.preset.unwrap_or_default();
+        if let Some(own) = project.preset.filter(|own| *own < preset) {
+            let words = format!("preset {} below {}", own.as_str(), preset.as_str());
+            loosens(key("preset"), words);
+        }
+        let on_error = self.user.on_error.unwrap_or(Decision::Ask);
+        if let Some(own) = project.on_error.filter(|own| *own < on_error) {
+            let words = format!("on_error {} below {}", own.as_str(), on_error.as_str());
+            loosens(key("on_error"), words);
+        }
+        if project.approve == Some(true) && self.user.approve != Some(true) {
+            loosens(key("approve"), "approve".to_owned());
+        }
+        if project
+            .timeout_ms
+            .is_some_and(|own| own > self.user.timeout_ms.unwrap_or(super::TIMEOUT_MS))
+        {
+            loosens(key("timeout_ms"), "a longer timeout_ms".to_owned());
+        }
+        let lists = [
+            ("writable", !project.writable.is_empty()),
+            ("delete_roots", !project.delete_roots.is_empty()),
+            ("temp", !project.temp.is_empty()),
+            ("wrappers", !project.wrappers.is_empty()),
+            ("log", project.log != super::Log::default()),
+        ];
+        for (name, _) in lists.into_iter().filter(|(_, given)| *given) {
+            loosens(key(name), name.to_owned());
+        }
+        for rule in project.rules.iter().filter(|rule| rule.decision == Decision::Allow) {
+            loosens(rule.span, format!("the rule {}, which allows,", quoted(&rule.name)));
+        }
+        for entry in project.table.laxer(&self.user.table) {
+            let words =
+                format!("`{}` for effects that are decided more strictly", entry.decision.as_str());
+            loosens(entry.span, words);
+        }
+        if project.permissions.allows() {
+            loosens(key("import"), "what is allowed in imported settings".to_owned());
+        }
+        let mcp = self.mcp();
+        if project.mcp.changed.is_some_and(|own| own < mcp.changed.unwrap_or(Decision::Ask)) {
+            loosens(key("mcp"), "a laxer mcp.changed".to_owned());
+        }
+        let rate = |own: &super::Mcp| own.rate;
+        let tools = project.mcp.tools.iter();
+        let laxer = tools.filter(|(tool, rate)| mcp.tools.get(*tool) != Some(rate));
+        if project.mcp.rate.is_some() && rate(&project.mcp) != rate(&mcp) || laxer.count() > 0 {
+            loosens(key("mcp"), "a larger mcp rate".to_owned());
+        }
+        found
+    }
+
+    /// Everything that is wrong with the rules of the files and can only be told
+    /// by trying them: conditions, examples, and suggestions that would be
+    /// denied themselves.
+    #[must_use]
+    pub fn check_all(&self) -> Checked {
+        let mut all: Vec<Vec<Problem>> = self.layers().map(Layer::check).collect();
+        for (layer, problems) in self.layers().zip(&mut all) {
+            for rule in &layer.rules {
+                let Some(Suggest::Command(command)) = &rule.suggest else { continue };
+                let event = usual_command(command, &layer.origin.base);
+                let verdict = with_tool(&event, |judged| self.verdict(&event, judged, None));
+                let denied = verdict.observed.unwrap_or(verdict.decision) == Decision::Deny;
+                let own = verdict.rule == format!("rules.{}", rule.name);
+                if denied || (own && rule.decision != Decision::Allow) {
+                    let message = format!(
+                        "the rule {} suggests `{command}`, which {} itself",
+                        quoted(&rule.name),
+                        if denied { "is denied" } else { "it asks about" }
+                    );
+                    let problem = Problem::error("denied-suggestion", message).at(rule.span);
+                    problems.push(problem.help(format!("{}: {}", verdict.rule, verdict.reason)));
+                }
+            }
+        }
+        all.iter_mut().for_each(|problems| problems.sort_by_key(|problem| problem.span));
+        let project = if all.len() > 1 { all.pop() } else { None };
+        Checked { user: all.pop().unwrap_or_default(), project: project.unwrap_or_default() }
+    }
+
+    /// The presets by the word the environment has for them.
+    #[must_use]
+    pub fn preset_named(word: &str) -> Option<Preset> {
+        Preset::ALL.iter().copied().find(|preset| preset.as_str() == word.trim())
+    }
+}

@@ -1,0 +1,215 @@
+//! What a policy says about servers of tools and about the log of decisions.
+
+use super::words::Read;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::str::FromStr;
+use std::time::Duration;
+use toolmark_grade::config::{Problem, Spanned, quoted};
+use toolmark_shell::Decision;
+
+/// So many calls in so much time: `60/min`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rate {
+    /// How many.
+    pub calls: u32,
+    /// In how much time.
+    pub per: Duration,
+}
+
+impl FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let usage = "write a number of calls and a time: 10/s, 60/min, 1000/h";
+        let (calls, unit) = text.split_once('/').ok_or(usage)?;
+        let calls: u32 = calls.trim().parse().map_err(|_| usage)?;
+        let per = match unit.trim() {
+            "s" | "sec" | "second" => 1,
+            "m" | "min" | "minute" => 60,
+            "h" | "hour" => 3600,
+            "d" | "day" => 86_400,
+            _ => return Err(usage.to_owned()),
+        };
+        match calls {
+            0 => Err("no call at all: deny the tool instead".to_owned()),
+            calls => Ok(Self { calls, per: Duration::from_secs(per) }),
+        }
+    }
+}
+
+impl Rate {
+    /// Is it reached sooner than another?
+    fn is_stricter(self, other: Self) -> bool {
+        let in_a = |rate: Self, other: Self| u128::from(rate.calls) * other.per.as_millis();
+        in_a(self, other) < in_a(other, self)
+    }
+}
+
+/// What may be asked of servers of tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Mcp {
+    /// How often tools may be called, all together.
+    pub rate: Option<Rate>,
+    /// How often single tools may be called, by name or glob.
+    pub tools: BTreeMap<String, Rate>,
+    /// What to do when a tool is no longer what it was when it was first seen.
+    pub changed: Option<Decision>,
+}
+
+/// Where decisions are written down.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Log {
+    /// The file.
+    pub path: Option<String>,
+    /// So many bytes, and a new file is begun.
+    pub max_size: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct WrittenMcp {
+    rate: Option<Spanned<String>>,
+    tools: BTreeMap<String, Spanned<String>>,
+    changed: Option<Read<Decision>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct WrittenLog {
+    path: Option<Spanned<String>>,
+    max_size: Option<Spanned<String>>,
+}
+
+impl Mcp {
+    pub(super) fn read(written: WrittenMcp, problems: &mut Vec<Problem>) -> Self {
+        let mut rate = |text: Spanned<String>| match text.value.parse::<Rate>() {
+            Ok(rate) => Some(rate),
+            Err(help) => {
+                let message = format!("{} is no rate", quoted(&text.value));
+                let problem = Problem::error("invalid-rate", message).at(text.span);
+                problems.push(problem.help(help));
+                None
+            }
+        };
+        let tools = written.tools.into_iter();
+        Self {
+            rate: written.rate.and_then(&mut rate),
+            tools: tools.filter_map(|(tool, text)| Some((tool, rate(text)?))).collect(),
+            changed: written.changed.map(|changed| changed.0),
+        }
+    }
+
+    /// With what another file says besides, where that is stricter.
+    pub(super) fn tightened(mut self, other: &Self) -> Self {
+        let stricter = |mine: Option<Rate>, theirs: Option<Rate>| match (mine, theirs) {
+            (Some(mine), Some(theirs)) if !theirs.is_stricter(mine) => Some(mine),
+            (mine, None) => mine,
+            (_, theirs) => theirs,
+        };
+        self.rate = stricter(self.rate, other.rate);
+        for (tool, rate) in &other.tools {
+            let mine = self.tools.get(tool).copied();
+            if let Some(rate) = stricter(mine, Some(*rate)) {
+                self.tools.insert(tool.clone(), rate);
+            }
+        }
+        self.changed = self.changed.max(other.changed.filter(|changed| {
+            // Without a word of the user's, a change is asked about.
+            *changed > self.changed.unwrap_or(Decision::Ask)
+        }));
+        self
+    }
+}
+
+impl Log {
+    pub(super) fn read(written: WrittenLog, problems: &mut Vec<Problem>) -> Self {
+        let mut wrong = |text: &Spanned<String>, message: String, help: &str| {
+            problems.push(Problem::error("invalid-log", message).at(text.span).help(help));
+        };
+        let path = written.path.filter(|path| {
+            let good = !path.value.trim().is_empty();
+            if !good {
+                wrong(path, "the path is empty".to_owned(), "name a file, or leave it out");
+            }
+            good
+        });
+        let max_size = written.max_size.and_then(|text| {
+            let size = bytes(&text.value);
+            if size.is_none() {
+                let message = format!("{} is no size", quoted(&text.value));
+                wrong(&text, message, "write a number and a unit: 500kB, 10MB, 1GB");
+            }
+            size
+        });
+        Self { path: path.map(|path| path.value), max_size }
+    }
+}
+
+/// A size such as `10MB`.
+fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let number: u64 = text.get(..digits)?.parse().ok()?;
+    let unit = match text.get(digits..)?.trim().to_ascii_lowercase().as_str() {
+        "b" | "" => 1,
+        "k" | "kb" => 1000,
+        "kib" => 1 << 10,
+        "m" | "mb" => 1_000_000,
+        "mib" => 1 << 20,
+        "g" | "gb" => 1_000_000_000,
+        "gib" => 1 << 30,
+        _ => return None,
+    };
+    number.checked_mul(unit).filter(|size| *size > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates() {
+        for (text, calls, seconds) in [("60/min", 60, 60), ("10/s", 10, 1), ("5 / hour", 5, 3600)] {
+            let want = Rate { calls, per: Duration::from_secs(seconds) };
+            assert_eq!(text.parse(), Ok(want), "{text}");
+        }
+        for text in ["60", "0/min", "-1/s", "10/fortnight", "/s", ""] {
+            assert!(text.parse::<Rate>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        for (text, want) in [
+            ("10MB", Some(10_000_000)),
+            ("1 MiB", Some(1 << 20)),
+            ("500", Some(500)),
+            ("0", None),
+            ("99999999999GB", None),
+            ("ten", None),
+        ] {
+            assert_eq!(bytes(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn another_file_may_only_tighten() {
+        let rate = |text: &str| Some(text.parse::<Rate>().unwrap());
+        let user = Mcp { rate: rate("60/min"), ..Mcp::default() };
+        for (theirs, want) in [("10/min", "10/min"), ("2/s", "60/min"), ("1000/day", "1000/day")] {
+            let project = Mcp { rate: rate(theirs), ..Mcp::default() };
+            assert_eq!(user.clone().tightened(&project).rate, rate(want), "{theirs}");
+        }
+        for (mine, theirs, want) in [
+            (None, Some(Decision::Allow), None),
+            (None, Some(Decision::Deny), Some(Decision::Deny)),
+            (Some(Decision::Allow), Some(Decision::Allow), Some(Decision::Allow)),
+            (Some(Decision::Allow), Some(Decision::Ask), Some(Decision::Ask)),
+            (Some(Decision::Deny), Some(Decision::Ask), Some(Decision::Deny)),
+        ] {
+            let of = |changed| Mcp { changed, ..Mcp::default() };
+            assert_eq!(of(mine).tightened(&of(theirs)).changed, want, "{mine:?} {theirs:?}");
+        }
+    }
+}

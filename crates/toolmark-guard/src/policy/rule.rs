@@ -1,0 +1,384 @@
+//! Rules of the user's own: conditions on a call in the language of graders,
+//! and what to do when they hold.
+//!
+//! A rule is asked about every command of a command line, the inner ones of
+//! compounds and wrappers too. One that asks or denies applies when one of them
+//! fits; one that allows, when all of them fit and nothing is redirected into a
+//! file. Rules are compiled when the first call of their tool arrives.
+
+use super::call::Call;
+use super::examples::{self, Examples};
+use super::places::{Base, Paths};
+use super::words::{OneOrMany, Read};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::OnceLock;
+use toolmark_grade::Building;
+use toolmark_grade::Profile;
+use toolmark_grade::call_match::config::{CallFields, Name, name_of};
+use toolmark_grade::call_match::{
+    ArgsMatch, CallPattern, Conditions, NamePattern, Truth, is_glob_match,
+};
+use toolmark_grade::config::{Entry, Kind, Node, Problem, Span, Spanned, quoted, read};
+use toolmark_shell::{Coverage, Decision};
+
+/// A rule as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Written {
+    name: Spanned<String>,
+    #[serde(default)]
+    tool: Option<Spanned<Name>>,
+    #[serde(default)]
+    command: Option<Spanned<Node>>,
+    #[serde(default)]
+    path: Option<Spanned<OneOrMany<String>>>,
+    #[serde(default)]
+    args: Option<Spanned<Node>>,
+    #[serde(default)]
+    args_match: Option<Spanned<ArgsMatch>>,
+    #[serde(default)]
+    ignore: Option<Spanned<Vec<Spanned<String>>>>,
+    #[serde(default, rename = "where")]
+    conditions: Option<Spanned<Conditions>>,
+    decision: Read<Decision>,
+    #[serde(default)]
+    reason: Option<String>,
+    #[serde(default)]
+    suggest: Option<Spanned<Node>>,
+    examples: Spanned<examples::Written>,
+}
+
+/// What to do instead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Suggest {
+    /// In words.
+    Text(String),
+    /// A command.
+    Command(String),
+}
+
+/// A rule.
+#[derive(Debug)]
+pub(super) struct Rule {
+    /// What it is called.
+    pub(super) name: String,
+    /// Where it stands.
+    pub(super) span: Span,
+    /// What to do with the calls it fits.
+    pub(super) decision: Decision,
+    /// Why.
+    pub(super) reason: Option<String>,
+    /// What to do instead.
+    pub(super) suggest: Option<Suggest>,
+    /// The calls it must and must not fit.
+    pub(super) examples: Examples,
+    tool: Option<Spanned<Name>>,
+    named: OnceLock<Option<NamePattern>>,
+    paths: Option<Paths>,
+    command: Option<Spanned<Node>>,
+    fields: Option<CallFields>,
+    compiled: OnceLock<Result<Compiled, Vec<Problem>>>,
+}
+
+/// The conditions, ready to be asked.
+#[derive(Debug)]
+struct Compiled {
+    args: Option<CallPattern>,
+    command: Option<CommandTest>,
+}
+
+#[derive(Debug)]
+enum CommandTest {
+    /// The words of a command, `*` for any text.
+    Words(String),
+    /// Conditions on its text.
+    Condition(Box<CallPattern>),
+}
+
+impl Rule {
+    /// Reads a rule; what is wrong with its conditions is found when it is
+    /// compiled.
+    pub(super) fn read(
+        written: Spanned<Written>,
+        base: &Base,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Self> {
+        let span = written.span;
+        let written = written.value;
+        let name = written.name;
+        if name.value.is_empty() || name.value.contains(char::is_whitespace) {
+            let message = format!("{} is no name for a rule", quoted(&name.value));
+            problems.push(Problem::error("invalid-name", message).at(name.span));
+        }
+        let compares = written.args.is_some() || written.conditions.is_some();
+        if written.tool.is_none() && written.command.is_none() && written.path.is_none() {
+            let message = "the rule names no `tool`, no `command` and no `path`";
+            let problem = Problem::error("empty-condition", message).at(span);
+            problems.push(problem.help("for any tool write `tool: \"*\"`"));
+            return None;
+        }
+        let fields = compares.then(|| CallFields {
+            args: written.args,
+            args_match: written.args_match,
+            ignore: written.ignore,
+            conditions: written.conditions,
+            ..CallFields::named(any_tool())
+        });
+        Some(Self {
+            span: name.span,
+            name: name.value,
+            decision: written.decision.0,
+            reason: written.reason,
+            suggest: written.suggest.and_then(|node| suggest(&node, problems)),
+            examples: Examples::read(written.examples, base, problems),
+            tool: written.tool,
+            named: OnceLock::new(),
+            paths: written.path.map(|paths| {
+                let span = paths.span;
+                let each = paths.value.0.into_iter().map(|value| Spanned { value, span });
+                Paths::read(each.collect(), problems)
+            }),
+            command: written.command,
+            fields,
+            compiled: OnceLock::new(),
+        })
+    }
+
+    /// The name of the tool, ready to be asked; none where any tool is meant.
+    pub(super) fn named(&self) -> Option<&NamePattern> {
+        let named = self.named.get_or_init(|| {
+            let tool = self.tool.as_ref()?;
+            tool.compile(tool.span, &mut building(&mut Vec::new()))
+        });
+        named.as_ref()
+    }
+
+    /// Is the rule about the tool of this call?
+    fn is_about(&self, call: &Call<'_>) -> Truth {
+        match self.named() {
+            None => Truth::of(self.tool.is_none()),
+            Some(pattern) => name_fits(pattern, call),
+        }
+    }
+
+    /// What is wrong with its conditions.
+    pub(super) fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if let Some(tool) = &self.tool {
+            let _ = tool.compile(tool.span, &mut building(&mut problems));
+        }
+        match self.compiled() {
+            Ok(_) => {}
+            Err(found) => problems.extend_from_slice(found),
+        }
+        problems
+    }
+
+    fn compiled(&self) -> Result<&Compiled, &Vec<Problem>> {
+        self.compiled
+            .get_or_init(|| {
+                let mut problems = Vec::new();
+                let args = self.fields.as_ref().and_then(|fields| {
+                    fields.call(&fields.tool).compile(self.span, &mut building(&mut problems))
+                });
+                let command =
+                    self.command.as_ref().and_then(|node| command_test(node, &mut problems));
+                problems.retain(Problem::is_error);
+                match problems.is_empty() {
+                    true => Ok(Compiled { args, command }),
+                    false => Err(problems),
+                }
+            })
+            .as_ref()
+    }
+
+    /// Does the rule apply to a call? An error where it is broken.
+    pub(super) fn applies(&self, call: &Call<'_>, base: &Base) -> Result<Truth, String> {
+        let about = self.is_about(call);
+        if about == Truth::No {
+            return Ok(Truth::No);
+        }
+        let broken = |problems: &Vec<Problem>| {
+            let first = problems.first().map(|problem| problem.message.as_str());
+            format!("the rule {} is broken: {}", self.name, first.unwrap_or("not readable"))
+        };
+        let compiled = self.compiled().map_err(broken)?;
+        let touches = self.touches(call, base);
+        if touches == Truth::No {
+            return Ok(Truth::No);
+        }
+        Ok(about.and(touches).and(self.fits(compiled, call)))
+    }
+
+    fn fits(&self, compiled: &Compiled, call: &Call<'_>) -> Truth {
+        let Compiled { args, command } = compiled;
+        if args.is_none() && command.is_none() {
+            return Truth::Yes;
+        }
+        let whole = call.args();
+        let Some(text) = call.command() else {
+            return match (command, args) {
+                (Some(_), _) | (_, None) => Truth::No,
+                (None, Some(args)) => args.accepts(&whole),
+            };
+        };
+        let holds = |line: &str| {
+            let by_command = command.as_ref().map_or(Truth::Yes, |test| test.holds(line));
+            let by_args = args
+                .as_ref()
+                .map_or(Truth::Yes, |args| args.accepts(&with_command(call, &whole, line)));
+            by_command.and(by_args)
+        };
+        let lines = call.lines();
+        match self.decision {
+            Decision::Allow => {
+                let complete = call.judgement.is_some_and(|j| j.coverage == Coverage::Complete);
+                if !complete || lines.is_empty() || call.redirects() {
+                    return Truth::No;
+                }
+                Truth::all(lines.iter().map(|line| holds(line)))
+            }
+            Decision::Ask | Decision::Deny => {
+                let whole = std::iter::once(Cow::Borrowed(text.as_ref()));
+                any(whole.chain(call.spellings()).map(|line| holds(&line)))
+            }
+        }
+    }
+
+    fn touches(&self, call: &Call<'_>, base: &Base) -> Truth {
+        let Some(paths) = &self.paths else { return Truth::Yes };
+        let session = call.event.cwd.as_deref();
+        let written = call.written();
+        let read = call.read();
+        let by_write = written.iter().map(|touched| paths.stop(touched, base, session).is_some());
+        let by_read = read.iter().map(|path| paths.hold(path, base, session).is_some());
+        let mut all = by_write.chain(by_read);
+        Truth::of(match self.decision {
+            Decision::Allow => !(written.is_empty() && read.is_empty()) && all.all(|hit| hit),
+            Decision::Ask | Decision::Deny => all.any(|hit| hit),
+        })
+    }
+}
+
+impl CommandTest {
+    fn holds(&self, line: &str) -> Truth {
+        match self {
+            Self::Words(words) => Truth::of(words_fit(words, line)),
+            Self::Condition(pattern) => pattern.accepts(&json!({ "command": line })),
+        }
+    }
+}
+
+/// Do the words of a command fit a pattern? Blanks count once, and a star
+/// behind a blank at the end may stand for nothing.
+pub(crate) fn words_fit(pattern: &str, line: &str) -> bool {
+    let once = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = once(line);
+    let pattern = once(pattern);
+    is_glob_match(&pattern, &line) || pattern.strip_suffix(" *") == Some(line.as_str())
+}
+
+fn command_test(node: &Spanned<Node>, problems: &mut Vec<Problem>) -> Option<CommandTest> {
+    if let Some(words) = node.value.as_str() {
+        if words.trim().is_empty() {
+            let problem = Problem::error("empty-condition", "the command is empty");
+            problems.push(problem.at(node.span));
+            return None;
+        }
+        return Some(CommandTest::Words(words.to_owned()));
+    }
+    if node.value.as_map().is_none() {
+        let message =
+            format!("expected the words of a command or conditions, found {}", node.word());
+        problems.push(Problem::error("wrong-type", message).at(node.span));
+        return None;
+    }
+    let entry = Entry { key: "command".into(), key_span: node.span, value: node.value.clone() };
+    let map = Node::new(Kind::Map(vec![entry]), node.span);
+    let conditions = read::<Conditions>(&map, problems)?;
+    let fields = CallFields {
+        conditions: Some(Spanned { value: conditions, span: node.span }),
+        ..CallFields::named(any_tool())
+    };
+    let pattern = fields.call(&fields.tool).compile(node.span, &mut building(problems))?;
+    Some(CommandTest::Condition(Box::new(pattern)))
+}
+
+fn any_tool() -> Spanned<Name> {
+    Spanned::from(name_of("*"))
+}
+
+fn building<'a>(problems: &'a mut Vec<Problem>) -> Building<'a> {
+    static NOTHING: OnceLock<Node> = OnceLock::new();
+    Building {
+        config: NOTHING.get_or_init(|| Node::from(Kind::Null)),
+        profile: Profile::Toolmark,
+        contrast: None,
+        directory: Path::new("."),
+        problems,
+    }
+}
+
+/// The arguments with another command line in them.
+fn with_command(call: &Call<'_>, args: &Value, line: &str) -> Value {
+    let mut args = args.clone();
+    let mut names = call.tool.iter().flat_map(|tool| tool.command.names());
+    let key = names.find(|name| args.get(name.as_str()).is_some());
+    if let Some(slot) = key.and_then(|key| args.get_mut(key.as_str())) {
+        *slot = Value::String(line.to_owned());
+    }
+    args
+}
+
+/// One that holds is enough; then what is unknown counts.
+fn any(truths: impl Iterator<Item = Truth>) -> Truth {
+    let mut sum = Truth::No;
+    for truth in truths {
+        match truth {
+            Truth::Yes => return Truth::Yes,
+            Truth::Unknown(_) => sum = truth,
+            Truth::No => {}
+        }
+    }
+    sum
+}
+
+pub(super) fn name_fits(pattern: &NamePattern, call: &Call<'_>) -> Truth {
+    let names = call.names();
+    match pattern {
+        NamePattern::Exact(word) => Truth::of(names.iter().any(|name| name == word)),
+        NamePattern::Glob(glob) => Truth::of(names.iter().any(|name| is_glob_match(glob, name))),
+        NamePattern::Regex(pattern) => match pattern.is_match(&call.event.tool) {
+            Ok(found) => Truth::of(found),
+            Err(_) => Truth::Unknown(toolmark_grade::call_match::Lack::Pattern),
+        },
+    }
+}
+
+fn suggest(node: &Spanned<Node>, problems: &mut Vec<Problem>) -> Option<Suggest> {
+    let map = node.value.as_map();
+    match (node.value.as_str(), map) {
+        (Some(text), _) if !text.trim().is_empty() => Some(Suggest::Text(text.to_owned())),
+        (None, Some([entry])) if entry.key == "command" && entry.value.as_str().is_some() => {
+            entry.value.as_str().map(|command| Suggest::Command(command.to_owned()))
+        }
+        _ => {
+            let message = "a suggestion is text, or a map with a `command`";
+            problems.push(Problem::error("wrong-type", message).at(node.span));
+            None
+        }
+    }
+}
+
+impl Suggest {
+    /// In words.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Command(command) => format!("use `{command}` instead"),
+        }
+    }
+}

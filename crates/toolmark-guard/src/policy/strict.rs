@@ -1,0 +1,64 @@
+//! What the preset `strict` adds: it asks where something is not known or
+//! leaves the work tree, and denies what is otherwise asked about when it is
+//! proven and cannot simply be made again.
+
+use super::call::Call;
+use toolmark_check::scan::secrets::secrets;
+use toolmark_shell::{Certainty, Coverage, Decision, Effect, Reversibility, Scope};
+
+/// Why a call that would be allowed is asked about.
+pub(super) fn doubt(call: &Call<'_>) -> Option<String> {
+    if call.tool.is_none() {
+        return Some(format!("nothing is known about the tool {}", call.event.tool));
+    }
+    if let Some(judgement) = call.judgement {
+        if judgement.coverage == Coverage::Partial {
+            return Some("a part of the command could not be read".to_owned());
+        }
+        if let Some(effect) = judgement.effects.iter().find(|effect| leaves(effect)) {
+            return Some(format!("{}: {}: {}", effect.program, effect.why, effect.target));
+        }
+        let unresolved = judgement.effects.iter().find(|e| e.certainty == Certainty::Unresolved);
+        if let Some(effect) = unresolved {
+            return Some(format!("{}: {}: {}", effect.program, effect.why, effect.target));
+        }
+        for command in &judgement.commands {
+            let prints = matches!(command.program.as_str(), "echo" | "printf" | "test" | "[");
+            let word = command.args.iter().find(|arg| arg.dynamic && !prints);
+            if let Some(word) = word {
+                return Some(format!(
+                    "{}: known only when it runs: {}",
+                    command.program, word.text
+                ));
+            }
+        }
+    }
+    let text = match &call.event.args {
+        crate::event::Args::None => return None,
+        crate::event::Args::Json(value) => value.to_string(),
+        crate::event::Args::Text(text) => text.clone(),
+    };
+    let found = secrets(&text, 1).into_iter().next()?;
+    Some(format!("a secret stands in the arguments ({})", found.what))
+}
+
+/// Does an effect reach out of the work tree?
+fn leaves(effect: &Effect) -> bool {
+    effect.reversibility > Reversibility::R0
+        && matches!(
+            effect.scope,
+            Scope::Home | Scope::Outside | Scope::System | Scope::Device | Scope::Remote
+        )
+}
+
+/// The decision about an effect that is asked about otherwise.
+pub(super) fn raised(effect: &Effect, decision: Decision) -> Decision {
+    let scratch = matches!(effect.scope, Scope::Temp | Scope::TreeArtefact);
+    let proven = effect.certainty == Certainty::Proven;
+    match decision {
+        Decision::Ask if proven && !scratch && effect.reversibility >= Reversibility::R3 => {
+            Decision::Deny
+        }
+        decision => decision,
+    }
+}

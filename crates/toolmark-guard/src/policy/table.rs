@@ -1,0 +1,204 @@
+//! Decisions about effects: the entries of a policy before the table that
+//! `toolmark check` uses.
+
+use super::words::{OneOrMany, Read};
+use serde::Deserialize;
+use toolmark_grade::config::{Problem, Spanned};
+use toolmark_shell::decision::of_effect;
+use toolmark_shell::{Certainty, Decision, Effect, Kind, Reversibility, Scope};
+
+/// An entry as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Written {
+    #[serde(default)]
+    kind: Option<OneOrMany<Read<Kind>>>,
+    #[serde(default)]
+    scope: Option<OneOrMany<Read<Scope>>>,
+    #[serde(default)]
+    reversibility: Option<OneOrMany<Read<Reversibility>>>,
+    #[serde(default)]
+    certainty: Option<OneOrMany<Read<Certainty>>>,
+    decision: Read<Decision>,
+}
+
+/// What to do about some effects. A list that is not there takes all.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    kind: Option<Vec<Kind>>,
+    scope: Option<Vec<Scope>>,
+    reversibility: Option<Vec<Reversibility>>,
+    certainty: Option<Vec<Certainty>>,
+    pub(super) decision: Decision,
+    pub(super) span: toolmark_grade::config::Span,
+}
+
+/// Every entry of a policy, in order: the first that fits decides.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Table(pub(super) Vec<Entry>);
+
+fn listed<T>(words: Option<OneOrMany<Read<T>>>) -> Option<Vec<T>> {
+    words.map(|words| words.0.into_iter().map(|word| word.0).collect())
+}
+
+fn takes<T: PartialEq>(list: &Option<Vec<T>>, one: &T) -> bool {
+    list.as_ref().is_none_or(|list| list.contains(one))
+}
+
+impl Table {
+    pub(super) fn read(written: Vec<Spanned<Written>>, problems: &mut Vec<Problem>) -> Self {
+        let mut table = Self::default();
+        for entry in written {
+            let span = entry.span;
+            let Written { kind, scope, reversibility, certainty, decision } = entry.value;
+            let entry = Entry {
+                kind: listed(kind),
+                scope: listed(scope),
+                reversibility: listed(reversibility),
+                certainty: listed(certainty),
+                decision: decision.0,
+                span,
+            };
+            if entry.is_empty() {
+                problems.push(Problem::error("empty-list", "the entry fits no effect").at(span));
+            }
+            table.0.push(entry);
+        }
+        table
+    }
+
+    /// The entries that leave nothing to decide to one behind them.
+    pub(super) fn check(&self) -> impl Iterator<Item = Problem> {
+        let decides = |at: usize| {
+            effects().any(|effect| self.of(&effect).is_some_and(|(first, _)| first == at))
+        };
+        let entries = self.0.iter().enumerate().filter(|(_, entry)| !entry.is_empty());
+        entries.filter(move |(at, _)| !decides(*at)).map(|(_, entry)| {
+            let message = "the entries before it decide about every effect it fits";
+            Problem::warning("never-applies", message).at(entry.span)
+        })
+    }
+
+    /// The entry that decides about an effect, with its place in the list.
+    pub(super) fn of(&self, effect: &Effect) -> Option<(usize, Decision)> {
+        let at = self.0.iter().position(|entry| entry.fits(effect))?;
+        Some((at, self.0.get(at)?.decision))
+    }
+
+    /// The entries that are laxer than `than` about some effect they decide.
+    pub(super) fn laxer<'t>(&'t self, than: &'t Self) -> impl Iterator<Item = &'t Entry> {
+        let strict = |effect: &Effect| than.of(effect).map_or(of_effect(effect), |(_, d)| d);
+        self.0.iter().enumerate().filter_map(move |(at, entry)| {
+            let decides = |effect: &Effect| self.of(effect).is_some_and(|(first, _)| first == at);
+            effects()
+                .any(|effect| decides(&effect) && strict(&effect) > entry.decision)
+                .then_some(entry)
+        })
+    }
+}
+
+impl Entry {
+    /// Is one of its lists empty, so that it fits nothing?
+    fn is_empty(&self) -> bool {
+        self.kind.as_ref().is_some_and(Vec::is_empty)
+            || self.scope.as_ref().is_some_and(Vec::is_empty)
+            || self.reversibility.as_ref().is_some_and(Vec::is_empty)
+            || self.certainty.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    fn fits(&self, effect: &Effect) -> bool {
+        takes(&self.kind, &effect.kind)
+            && takes(&self.scope, &effect.scope)
+            && takes(&self.reversibility, &effect.reversibility)
+            && takes(&self.certainty, &effect.certainty)
+    }
+}
+
+/// One effect of every sort there is.
+fn effects() -> impl Iterator<Item = Effect> {
+    let each = |kind, scope, reversibility, certainty| Effect {
+        kind,
+        target: String::new(),
+        scope,
+        reversibility,
+        certainty,
+        span: (0, 0),
+        program: String::new(),
+        why: "",
+    };
+    Kind::ALL.iter().flat_map(move |kind| {
+        Scope::ALL.iter().flat_map(move |scope| {
+            Reversibility::ALL.iter().flat_map(move |reversibility| {
+                Certainty::ALL
+                    .iter()
+                    .map(move |certainty| each(*kind, *scope, *reversibility, *certainty))
+            })
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn table(json: serde_json::Value) -> (Table, Vec<String>) {
+        let mut problems = Vec::new();
+        let node = toolmark_grade::config::Node::from_json(&json).unwrap();
+        let written = toolmark_grade::config::read(&node, &mut problems).unwrap_or_default();
+        let table = Table::read(written, &mut problems);
+        problems.extend(table.check());
+        (table, problems.iter().map(|p| format!("{}: {}", p.code, p.message)).collect())
+    }
+
+    fn effect(kind: Kind, scope: Scope, reversibility: Reversibility) -> Effect {
+        let mut all = effects();
+        all.find(|e| e.kind == kind && e.scope == scope && e.reversibility == reversibility)
+            .unwrap()
+    }
+
+    #[test]
+    fn the_first_entry_that_fits_decides() {
+        let (table, problems) = table(json!([
+            {"kind": "delete", "scope": ["temp", "tree-artefact"], "decision": "allow"},
+            {"kind": ["delete", "overwrite"], "decision": "deny"},
+        ]));
+        assert_eq!(problems, [""; 0]);
+        let at = |kind, scope| table.of(&effect(kind, scope, Reversibility::R2));
+        assert_eq!(at(Kind::Delete, Scope::Temp), Some((0, Decision::Allow)));
+        assert_eq!(at(Kind::Delete, Scope::Home), Some((1, Decision::Deny)));
+        assert_eq!(at(Kind::Overwrite, Scope::Temp), Some((1, Decision::Deny)));
+        assert_eq!(at(Kind::SendOut, Scope::Temp), None);
+    }
+
+    #[test]
+    fn entries_that_loosen() {
+        let (user, _) = table(json!([{"kind": "spend", "decision": "deny"}]));
+        for (entry, loosens) in [
+            (json!({"kind": "delete", "decision": "allow"}), true),
+            (json!({"kind": "delete", "reversibility": "r2", "decision": "allow"}), false),
+            (json!({"kind": "delete", "reversibility": "r2", "decision": "ask"}), false),
+            (json!({"kind": "delete", "reversibility": "r5", "decision": "ask"}), true),
+            (json!({"kind": "spend", "decision": "ask"}), true),
+            (json!({"decision": "deny"}), false),
+        ] {
+            let (project, _) = table(json!([entry]));
+            assert_eq!(project.laxer(&user).count(), usize::from(loosens), "{entry}");
+        }
+    }
+
+    #[test]
+    fn mistakes() {
+        for (entries, want) in [
+            (json!([{"kind": "delet", "decision": "ask"}]), "there is no \"delet\""),
+            (json!([{"kind": "delete"}]), "missing key"),
+            (json!([{"kind": [], "decision": "ask"}]), "fits no effect"),
+            (json!([{"decision": "ask"}, {"decision": "deny"}]), "the entries before it"),
+            (json!([{"knd": "delete", "decision": "ask"}]), "unknown key"),
+            (json!([{"decision": "block"}]), "allow, ask, deny"),
+        ] {
+            let (_, problems) = table(entries.clone());
+            assert!(problems.iter().any(|p| p.contains(want)), "{entries} {problems:?}");
+        }
+    }
+}

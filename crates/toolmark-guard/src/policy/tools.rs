@@ -1,0 +1,188 @@
+//! Lists of tools: which may be called, and which may not.
+
+use super::call::Call;
+use serde::Deserialize;
+use toolmark_grade::call_match::is_glob_match;
+use toolmark_grade::config::{Problem, Spanned, quoted};
+
+/// The lists as they are written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Written {
+    allow: Option<Spanned<Vec<Spanned<String>>>>,
+    deny: Vec<Spanned<String>>,
+}
+
+impl Written {
+    /// Does it say nothing?
+    pub(super) fn is_empty(&self) -> bool {
+        self.allow.is_none() && self.deny.is_empty()
+    }
+}
+
+/// Names and globs of tools.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tools {
+    /// Nothing else may be called, where there is such a list.
+    pub(super) allow: Option<Vec<String>>,
+    /// These may not be called.
+    pub(super) deny: Vec<String>,
+}
+
+/// What the lists say about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Listed<'t> {
+    /// Nothing.
+    No,
+    /// It is on the list of those that may be called.
+    Allowed,
+    /// It is on the list of those that may not.
+    Denied(&'t str),
+    /// There is a list of those that may be called, and it is not on it.
+    Missing,
+}
+
+impl Tools {
+    pub(super) fn read(written: Written, problems: &mut Vec<Problem>) -> Self {
+        if let Some(list) = written.allow.as_ref().filter(|list| list.value.is_empty()) {
+            let message = "the list of allowed tools is empty, so that no tool may be called";
+            problems.push(Problem::warning("empty-list", message).at(list.span));
+        }
+        let deny = named(written.deny, problems);
+        let allow: Option<Vec<String>> = written.allow.map(|list| {
+            let shadowed = |word: &Spanned<String>| {
+                let by = deny.iter().find(|deny| is_glob_match(deny, &word.value));
+                by.map(|by| {
+                    let message = format!("{} is denied by {}", quoted(&word.value), quoted(by));
+                    Problem::warning("never-applies", message).at(word.span)
+                })
+            };
+            problems.extend(list.value.iter().filter_map(shadowed));
+            named(list.value, problems)
+        });
+        Self { allow, deny }
+    }
+
+    pub(super) fn of(&self, call: &Call<'_>) -> Listed<'_> {
+        let names = call.names();
+        let fits = |pattern: &&String| names.iter().any(|name| is_glob_match(pattern, name));
+        if let Some(pattern) = self.deny.iter().find(fits) {
+            return Listed::Denied(pattern);
+        }
+        match &self.allow {
+            None => Listed::No,
+            Some(list) if list.iter().any(|pattern| fits(&pattern)) => Listed::Allowed,
+            Some(_) => Listed::Missing,
+        }
+    }
+
+    /// Why no tool that this name or glob means can be called.
+    pub(super) fn shut_out(&self, word: &str) -> Option<String> {
+        if let Some(by) = self.deny.iter().find(|deny| is_glob_match(deny, word)) {
+            return Some(format!("`tools.deny` has {}", quoted(by)));
+        }
+        let missing = |list: &Vec<String>| {
+            !list.iter().any(|allow| is_glob_match(allow, word) || is_glob_match(word, allow))
+        };
+        // Of two globs it cannot be told whether some name fits both.
+        let plain = |list: &Vec<String>| !list.iter().any(|allow| allow.contains(['*', '?', '/']));
+        let is_plain = !word.contains(['*', '?', '/']);
+        let list = self.allow.as_ref().filter(|list| is_plain || plain(list));
+        let missing = list.is_some_and(missing);
+        missing.then(|| "`tools.allow` does not have it".to_owned())
+    }
+}
+
+fn named(list: Vec<Spanned<String>>, problems: &mut Vec<Problem>) -> Vec<String> {
+    let mut names = Vec::new();
+    for word in list {
+        match unusable(&word.value) {
+            None => names.push(word.value),
+            Some((why, help)) => {
+                let message = format!("no tool can be called {}: {why}", quoted(&word.value));
+                let problem = Problem::error("invalid-tool", message).at(word.span);
+                problems.push(match help {
+                    Some(help) => problem.help(help),
+                    None => problem,
+                });
+            }
+        }
+    }
+    names
+}
+
+/// Why a pattern can never mean a tool.
+fn unusable(pattern: &str) -> Option<(String, Option<String>)> {
+    if pattern.is_empty() {
+        return Some(("it is empty".to_owned(), None));
+    }
+    if let Some((tool, _)) = pattern.split_once('(') {
+        let help = format!(
+            "write {} here, and what its arguments must be under `rules`",
+            quoted(tool.trim())
+        );
+        return Some(("it has a parenthesis".to_owned(), Some(help)));
+    }
+    let bad = pattern.chars().find(|c| {
+        !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '*' | '?' | '@' | '+'))
+    })?;
+    let words = match bad {
+        c if c.is_whitespace() => "it has a space".to_owned(),
+        c => format!("it has a {c:?}"),
+    };
+    Some((words, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Event, Moment};
+
+    fn tools(json: serde_json::Value) -> (Tools, Vec<String>) {
+        let mut problems = Vec::new();
+        let node = toolmark_grade::config::Node::from_json(&json).unwrap();
+        let written = toolmark_grade::config::read(&node, &mut problems).unwrap();
+        let tools = Tools::read(written, &mut problems);
+        (tools, problems.iter().map(|p| format!("{}: {}", p.code, p.message)).collect())
+    }
+
+    #[test]
+    fn names_and_globs() {
+        let lists = serde_json::json!({
+            "allow": ["Bash", "Read", "github/get_*", "mcp__fs__*"], "deny": ["*__delete_*", "Web*"]
+        });
+        let (tools, problems) = tools(lists);
+        assert_eq!(problems, [""; 0]);
+        for (name, want) in [
+            ("Bash", Listed::Allowed),
+            ("bash", Listed::Missing),
+            ("BashOutput", Listed::Missing),
+            ("mcp__github__get_issue", Listed::Allowed),
+            ("github__get_issue", Listed::Allowed),
+            ("mcp__github__list", Listed::Missing),
+            ("mcp__fs__read", Listed::Allowed),
+            ("fs__read", Listed::Allowed),
+            ("mcp__fs__delete_file", Listed::Denied("*__delete_*")),
+            ("fs__delete_file", Listed::Denied("*__delete_*")),
+            ("WebFetch", Listed::Denied("Web*")),
+        ] {
+            let event = Event::new(Moment::Before, "plain", name);
+            assert_eq!(tools.of(&Call::new(&event, None, None)), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn mistakes() {
+        for (lists, want) in [
+            (serde_json::json!({"deny": ["Bash("]}), "invalid-tool"),
+            (serde_json::json!({"deny": ["Bash(rm:*)"]}), "invalid-tool"),
+            (serde_json::json!({"deny": [""]}), "invalid-tool"),
+            (serde_json::json!({"deny": ["a b"]}), "invalid-tool"),
+            (serde_json::json!({"allow": []}), "empty-list"),
+            (serde_json::json!({"allow": ["Bash"], "deny": ["B*"]}), "never-applies"),
+        ] {
+            let (_, problems) = tools(lists.clone());
+            assert!(problems.first().is_some_and(|p| p.starts_with(want)), "{lists} {problems:?}");
+        }
+    }
+}

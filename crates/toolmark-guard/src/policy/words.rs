@@ -1,0 +1,119 @@
+//! The words of a policy: presets, decisions, and lists that may be one word.
+
+use serde::Deserialize;
+use serde::de::value::{SeqAccessDeserializer, StrDeserializer};
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+use std::fmt;
+use std::marker::PhantomData;
+use toolmark_shell::{Certainty, Decision, Kind, Reversibility, Scope};
+
+/// How much a policy asks of a call. Later ones are stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Preset {
+    /// Allows everything and writes down what `standard` would have said.
+    Observe,
+    /// Decides as `toolmark check` does.
+    #[default]
+    Standard,
+    /// Asks where something is not known or leaves the work tree, and denies
+    /// what `standard` asks about when it is proven.
+    Strict,
+}
+
+impl Preset {
+    /// All of them, the strictest last.
+    pub const ALL: &'static [Self] = &[Self::Observe, Self::Standard, Self::Strict];
+
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Observe => "observe",
+            Self::Standard => "standard",
+            Self::Strict => "strict",
+        }
+    }
+}
+
+/// Something a policy file names with a word.
+pub(super) trait Word: Copy + 'static {
+    /// What the words stand for.
+    const ALL: &'static [Self];
+
+    /// The word.
+    fn word(self) -> &'static str;
+}
+
+macro_rules! word {
+    ($($name:ty),*) => {
+        $(impl Word for $name {
+            const ALL: &'static [Self] = Self::ALL;
+
+            fn word(self) -> &'static str {
+                self.as_str()
+            }
+        })*
+    };
+}
+
+word!(Preset, Decision, Kind, Scope, Reversibility, Certainty);
+
+/// A word that is read from a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Read<T>(pub(super) T);
+
+impl<'de, T: Word> Deserialize<'de> for Read<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Words<T>(PhantomData<T>);
+        impl<T: Word> Visitor<'_> for Words<T> {
+            type Value = Read<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("one of ")?;
+                for (n, one) in T::ALL.iter().enumerate() {
+                    write!(f, "{}{}", if n == 0 { "" } else { ", " }, one.word())?;
+                }
+                Ok(())
+            }
+            fn visit_str<E: Error>(self, word: &str) -> Result<Read<T>, E> {
+                let found = T::ALL.iter().copied().find(|one| one.word() == word);
+                found.map(Read).ok_or_else(|| {
+                    let words = T::ALL.iter().map(|one| one.word());
+                    match toolmark_grade::config::did_you_mean(word, words.clone()) {
+                        Some(near) => {
+                            E::custom(format!("there is no \"{word}\", did you mean \"{near}\"?"))
+                        }
+                        None => {
+                            let words = words.collect::<Vec<_>>().join(", ");
+                            E::custom(format!("there is no \"{word}\": one of {words}"))
+                        }
+                    }
+                })
+            }
+        }
+        deserializer.deserialize_str(Words(PhantomData))
+    }
+}
+
+/// One word, or a list of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OneOrMany<T>(pub(super) Vec<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
+            type Value = OneOrMany<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a word or a list of words")
+            }
+            fn visit_str<E: Error>(self, word: &str) -> Result<OneOrMany<T>, E> {
+                T::deserialize(StrDeserializer::new(word)).map(|one| OneOrMany(vec![one]))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<OneOrMany<T>, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(OneOrMany)
+            }
+        }
+        deserializer.deserialize_any(Either(PhantomData))
+    }
+}

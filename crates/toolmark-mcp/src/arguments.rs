@@ -1,0 +1,324 @@
+//! Arguments against the schema their tool was listed with.
+//!
+//! The schema comes from the server and may be hostile: a chain of references
+//! can double the work at every step or lead round in a circle. References that
+//! come back to where they began without taking a step into the arguments are
+//! refused, and everything that is more than a flat object is checked beside the
+//! proxy, which waits only so long.
+
+use jsonschema::PatternOptions;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::mpsc;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
+use toolmark_check::schema::Compiled;
+
+/// How long a check may take.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// What a check came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Check {
+    Valid,
+    /// The arguments are wrong: where and how.
+    Invalid(Vec<String>),
+    /// There is no telling, and why.
+    Unknown(String),
+}
+
+/// A tool's schema, made ready when it is first needed.
+pub(crate) struct Schema {
+    value: Option<Value>,
+    compiled: OnceLock<Result<Arc<Compiled>, String>>,
+    /// A check that took too long is not tried again.
+    hopeless: bool,
+}
+
+impl Schema {
+    pub(crate) fn new(value: Option<&Value>) -> Self {
+        Self { value: value.cloned(), compiled: OnceLock::new(), hopeless: false }
+    }
+
+    /// Checks arguments.
+    pub(crate) fn check(&mut self, args: &Value) -> Check {
+        let Some(value) = &self.value else {
+            return Check::Unknown("the tool was listed without a schema".to_owned());
+        };
+        if self.hopeless {
+            return Check::Unknown("checking against its schema takes too long".to_owned());
+        }
+        let compiled = self.compiled.get_or_init(|| {
+            if goes_in_circles(value) {
+                return Err("its schema refers to itself without end".to_owned());
+            }
+            let value = value.clone();
+            let built = beside(move || ready(&value).map(Arc::new));
+            built.flatten().ok_or_else(|| "its schema cannot be used".to_owned())
+        });
+        let compiled = match compiled {
+            Ok(compiled) => Arc::clone(compiled),
+            Err(why) => return Check::Unknown(why.clone()),
+        };
+        let found = match &*compiled {
+            Compiled::Flat(_) => Some(told(&compiled, args)),
+            Compiled::Full(_) => {
+                let args = args.clone();
+                beside(move || told(&compiled, &args))
+            }
+        };
+        match found {
+            None => {
+                self.hopeless = true;
+                Check::Unknown("checking against its schema takes too long".to_owned())
+            }
+            Some(found) if found.is_empty() => Check::Valid,
+            Some(found) => Check::Invalid(found),
+        }
+    }
+}
+
+/// A schema made ready. Patterns with look-around, which generators of schemas
+/// like to write, need an engine that may be slow; the check is bounded in time.
+fn ready(schema: &Value) -> Option<Compiled> {
+    Compiled::new(schema).or_else(|| {
+        let patterns = PatternOptions::fancy_regex().backtrack_limit(100_000);
+        let options = jsonschema::options().offline().with_pattern_options(patterns);
+        options.build(schema).ok().map(|validator| Compiled::Full(Box::new(validator)))
+    })
+}
+
+/// Does work in a thread of its own; `None` if it takes too long or fails.
+fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    /// Room for as deep a recursion as parsed JSON allows.
+    const STACK: usize = 64 << 20;
+    let (sender, receiver) = mpsc::channel();
+    let spawned = thread::Builder::new().stack_size(STACK).spawn(move || {
+        let _ = sender.send(work());
+    });
+    spawned.ok().and_then(|_| receiver.recv_timeout(PATIENCE).ok())
+}
+
+/// What is wrong, each as a place and a problem.
+fn told(compiled: &Compiled, args: &Value) -> Vec<String> {
+    /// More does not help to mend them.
+    const MOST: usize = 8;
+    match compiled {
+        Compiled::Flat(_) => compiled
+            .check(args)
+            .into_iter()
+            .map(|wrong| format!("/{} {}", wrong.argument, wrong.message))
+            .collect(),
+        Compiled::Full(validator) if validator.is_valid(args) => Vec::new(),
+        Compiled::Full(validator) => validator
+            .iter_errors(args)
+            .take(MOST)
+            .map(|error| {
+                let place = error.instance_path().to_string();
+                let place = if place.is_empty() { "/" } else { &place };
+                format!("{place} {}", crate::suspicion::shown(&error.to_string(), 300))
+            })
+            .collect(),
+    }
+}
+
+/// Can the same part of the arguments be asked about the same part of the schema
+/// again and again? Also said of schemas too large to tell.
+fn goes_in_circles(root: &Value) -> bool {
+    /// More parts are no schema of a tool.
+    const MOST: usize = 50_000;
+    // Part (by its pointer) → parts asked about the same place.
+    let mut leads: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    // Parts with a name of their own, and those that refer to one.
+    let (mut named, mut by_name) = (Vec::new(), Vec::new());
+    let mut rest = vec![(String::new(), root)];
+    while let Some((place, value)) = rest.pop() {
+        if leads.len() > MOST {
+            return true;
+        }
+        let mut here = Vec::new();
+        let mut into = |step: &str, child, same_place: bool, rest: &mut Vec<_>| {
+            let inner = format!("{place}/{}", step.replace('~', "~0").replace('/', "~1"));
+            if same_place {
+                here.push(inner.clone());
+            }
+            rest.push((inner, child));
+        };
+        match value {
+            Value::Object(map) => {
+                for (key, child) in map {
+                    let same = matches!(
+                        key.as_str(),
+                        "allOf"
+                            | "anyOf"
+                            | "oneOf"
+                            | "not"
+                            | "if"
+                            | "then"
+                            | "else"
+                            | "dependentSchemas"
+                    );
+                    into(key, child, same, &mut rest);
+                }
+                for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
+                    if let Some(Value::String(to)) = map.get(key) {
+                        match to.strip_prefix('#').map(unescaped) {
+                            Some(to) if to.is_empty() || to.starts_with('/') => here.push(to),
+                            _ => by_name.push(place.clone()),
+                        }
+                    }
+                }
+                if ["$id", "$anchor", "$dynamicAnchor", "id"]
+                    .iter()
+                    .any(|key| map.contains_key(*key))
+                {
+                    named.push(place.clone());
+                }
+            }
+            // An array under `allOf` and the like: its members are asked, too.
+            Value::Array(items) => {
+                for (index, child) in items.iter().enumerate() {
+                    into(&index.to_string(), child, true, &mut rest);
+                }
+            }
+            _ => {}
+        }
+        leads.insert(place, here);
+    }
+    // Which name is meant is not worked out: it may be any.
+    if named.len().saturating_mul(by_name.len()) > MOST {
+        return true;
+    }
+    for place in by_name {
+        if let Some(here) = leads.get_mut(&place) {
+            here.extend(named.iter().cloned());
+        }
+    }
+    is_circular(&leads)
+}
+
+/// A fragment of an address without its `%XX`.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let code = after.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        let code = code.and_then(|two| u8::from_str_radix(two, 16).ok());
+        match (first, code) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            _ => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Is there a way round in a graph?
+fn is_circular(leads: &BTreeMap<String, Vec<String>>) -> bool {
+    let mut done: BTreeSet<&str> = BTreeSet::new();
+    for start in leads.keys() {
+        // The way here, with what is still to be tried at each place.
+        let mut way: Vec<(&str, usize)> = vec![(start, 0)];
+        let mut on_way: BTreeSet<&str> = BTreeSet::from([start.as_str()]);
+        while let Some((place, next)) = way.last_mut() {
+            let place = *place;
+            let to = leads.get(place).and_then(|to| to.get(*next));
+            *next += 1;
+            match to {
+                Some(to) if on_way.contains(to.as_str()) => return true,
+                Some(to) if !done.contains(to.as_str()) => {
+                    way.push((to, 0));
+                    on_way.insert(to);
+                }
+                Some(_) => {}
+                None => {
+                    done.insert(place);
+                    on_way.remove(place);
+                    way.pop();
+                }
+            }
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn arguments_are_valid_wrong_or_there_is_no_telling() {
+        let nested = json!({"type": "object", "properties": {"a": {"type": "object",
+            "properties": {"b": {"type": "array", "items": {"type": "integer"}}}}}});
+        let flat =
+            json!({"type": "object", "properties": {"p": {"type": "string"}}, "required": ["p"]});
+        let tree = json!({"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#"}}}});
+        for (schema, args, want) in [
+            (Some(&flat), json!({"p": "x"}), "valid"),
+            (Some(&flat), json!({}), "/p is missing"),
+            (Some(&flat), json!({"p": 1}), "/p is a number, not string"),
+            (Some(&nested), json!({"a": {"b": [1]}}), "valid"),
+            (
+                Some(&nested),
+                json!({"a": {"b": [1, "x"]}}),
+                "/a/b/1 \"x\" is not of type \"integer\"",
+            ),
+            (Some(&tree), json!({"kids": [{"kids": []}]}), "valid"),
+            (Some(&tree), json!({"kids": [{"kids": 3}]}), "/kids/0/kids 3 is not of type"),
+            (
+                Some(&json!({"properties": {"m": {"pattern": "^(?!\\.)[a-z]+$"}}})),
+                json!({"m": ".a"}),
+                "/m ",
+            ),
+            (None, json!({}), "without a schema"),
+            (Some(&json!({"type": 7})), json!({}), "cannot be used"),
+            (Some(&json!({"$ref": "https://example.com/x.json"})), json!({}), "cannot be used"),
+        ] {
+            let got = match Schema::new(schema).check(&args) {
+                Check::Valid => "valid".to_owned(),
+                Check::Invalid(wrong) => wrong.join("; "),
+                Check::Unknown(why) => why,
+            };
+            assert!(got.contains(want), "{schema:?} {args}: {got}");
+        }
+    }
+
+    #[test]
+    fn a_schema_that_leads_in_circles_is_not_followed() {
+        for circular in [
+            json!({"$ref": "#"}),
+            json!({"allOf": [{"$ref": "#"}]}),
+            json!({"$ref": "#/%24defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}),
+            json!({"$anchor": "me", "anyOf": [{"$ref": "#me"}]}),
+            json!({"$id": "https://a.b/c", "not": {"$ref": "https://a.b/c"}}),
+            json!({"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"not": {"$ref": "#/$defs/a"}}}}),
+        ] {
+            let check = Schema::new(Some(&circular)).check(&json!({}));
+            assert!(
+                matches!(&check, Check::Unknown(why) if why.contains("without end")),
+                "{check:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_schema_that_doubles_the_work_is_given_up() {
+        let mut defs = serde_json::Map::new();
+        for n in 0..40 {
+            let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
+            defs.insert(format!("d{n}"), json!({"allOf": [next, next]}));
+        }
+        defs.insert("d40".to_owned(), json!({"type": "object"}));
+        let mut schema = Schema::new(Some(&json!({"$ref": "#/$defs/d0", "$defs": defs})));
+        for _ in 0..2 {
+            assert!(matches!(schema.check(&json!({})), Check::Unknown(_)));
+        }
+    }
+}

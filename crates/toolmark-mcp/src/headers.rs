@@ -1,0 +1,188 @@
+//! The headers a request over HTTP carries beside the message, by the version of
+//! the protocol it is of: newer ones repeat the method, the name and marked
+//! arguments, so that what stands between can route without reading the body.
+
+use crate::message::{Id, Message, member, members};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+/// The key of a request's metadata that says its version of the protocol.
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The version that brought them.
+const SINCE: &str = "2026-07-28";
+
+/// What the carrier has to know of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Outline {
+    /// The id of a request, as JSON.
+    pub(crate) id: Option<String>,
+    /// The method, unless it is an answer.
+    pub(crate) method: Option<String>,
+    /// The version the message itself says it is of.
+    pub(crate) version: Option<String>,
+    /// The tool, prompt, resource or task it is about.
+    pub(crate) name: Option<String>,
+    /// The request it is about, if it cancels one.
+    pub(crate) cancels: Option<Id>,
+    /// The arguments of a call.
+    args: Value,
+}
+
+impl Outline {
+    pub(crate) fn of(line: &str) -> Self {
+        let (id, method, params) = match Message::read(line) {
+            Ok(Message::Request { id, method, params, .. }) => (Some(id.get()), method, params),
+            Ok(Message::Notification { method, params }) => (None, method, params),
+            _ => return Self::default(),
+        };
+        let all = params.and_then(|params| members(params.get()).ok()).unwrap_or_default();
+        let text =
+            |key: &str| -> Option<String> { serde_json::from_str(member(&all, key)?.get()).ok() };
+        let name = match method.as_str() {
+            "tools/call" | "prompts/get" => text("name"),
+            "resources/read" | "resources/subscribe" | "resources/unsubscribe" => text("uri"),
+            "tasks/get" | "tasks/update" | "tasks/cancel" => text("taskId"),
+            _ => None,
+        };
+        let meta = member(&all, "_meta").and_then(|raw| members(raw.get()).ok());
+        let version =
+            meta.and_then(|meta| serde_json::from_str(member(&meta, VERSION)?.get()).ok());
+        let args = member(&all, "arguments").and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let cancels = (method == "notifications/cancelled")
+            .then(|| member(&all, "requestId").and_then(Id::read))
+            .flatten();
+        Self {
+            id: id.map(str::to_owned),
+            version,
+            name,
+            cancels,
+            args: args.filter(|_| method == "tools/call").unwrap_or_default(),
+            method: Some(method),
+        }
+    }
+
+    /// Is it of a version without sessions?
+    pub(crate) fn is_modern(&self) -> bool {
+        self.version.as_deref().is_some_and(|version| version >= SINCE)
+    }
+
+    /// The headers it carries, given the version of the session, if there is one,
+    /// and the schema of the tool it calls.
+    pub(crate) fn headers(
+        &self,
+        session_version: Option<&str>,
+        schema: Option<&Value>,
+    ) -> Vec<(String, String)> {
+        let mut headers = Vec::new();
+        let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
+        if let Some(version) = self.version.as_deref().or(session_version) {
+            add("mcp-protocol-version", version);
+        }
+        if !self.is_modern() {
+            return headers;
+        }
+        if let Some(method) = &self.method {
+            add("mcp-method", method);
+        }
+        if let Some(name) = &self.name {
+            add("mcp-name", &encoded(name));
+        }
+        for (header, value) in schema.map(|schema| marked(schema, &self.args)).unwrap_or_default() {
+            add(&format!("mcp-param-{}", header.to_ascii_lowercase()), &encoded(&value));
+        }
+        headers
+    }
+}
+
+/// The arguments a schema wants in headers, with the names it gives them.
+fn marked(schema: &Value, args: &Value) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut rest = vec![(schema, args)];
+    while let Some((schema, args)) = rest.pop() {
+        let Some(Value::Object(properties)) = schema.get("properties") else { continue };
+        for (name, property) in properties {
+            let Some(value) = args.get(name) else { continue };
+            let text = match value {
+                Value::String(text) => Some(text.clone()),
+                Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+                _ => None,
+            };
+            if let (Some(Value::String(header)), Some(text)) = (property.get("x-mcp-header"), text)
+            {
+                found.push((header.clone(), text));
+            }
+            rest.push((property, value));
+        }
+    }
+    found
+}
+
+/// A value as a header can hold it.
+fn encoded(value: &str) -> String {
+    let edge = |c: Option<char>| matches!(c, Some(' ' | '\t'));
+    let plain = value.chars().all(|c| matches!(c, ' '..='~'))
+        && !edge(value.chars().next())
+        && !edge(value.chars().next_back())
+        && !(value.starts_with("=?base64?") && value.ends_with("?="));
+    match plain {
+        true => value.to_owned(),
+        false => format!("=?base64?{}?=", STANDARD.encode(value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn headers_follow_the_version() {
+        let schema = json!({"properties": {"r": {"type": "string", "x-mcp-header": "Region"},
+            "in": {"properties": {"n": {"x-mcp-header": "N"}}}, "p": {}}});
+        let meta = json!({VERSION: SINCE});
+        for (line, want) in [
+            (
+                json!({"id": 1, "method": "tools/call", "params": {"name": "t"}}),
+                vec!["mcp-protocol-version: 2025-06-18"],
+            ),
+            (json!({"method": "n"}), vec!["mcp-protocol-version: 2025-06-18"]),
+            (
+                json!({"id": 1, "method": "tools/call", "params": {"name": "t é", "_meta": meta,
+                "arguments": {"r": "eu", "in": {"n": 5}, "p": "x"}}}),
+                vec![
+                    "mcp-protocol-version: 2026-07-28",
+                    "mcp-method: tools/call",
+                    "mcp-name: =?base64?dCDDqQ==?=",
+                    "mcp-param-region: eu",
+                    "mcp-param-n: 5",
+                ],
+            ),
+            (
+                json!({"id": 1, "method": "resources/read", "params": {"uri": "a:b", "_meta": meta}}),
+                vec![
+                    "mcp-protocol-version: 2026-07-28",
+                    "mcp-method: resources/read",
+                    "mcp-name: a:b",
+                ],
+            ),
+        ] {
+            let outline = Outline::of(&line.to_string());
+            let headers = outline.headers(Some("2025-06-18"), Some(&schema));
+            let got: Vec<String> = headers.iter().map(|(k, v)| format!("{k}: {v}")).collect();
+            assert_eq!(got, want, "{line}");
+        }
+    }
+
+    #[test]
+    fn an_outline_knows_requests_from_the_rest() {
+        let id = |line: &str| Outline::of(line).id;
+        assert_eq!(id(r#"{"id":"a","method":"m"}"#).as_deref(), Some("\"a\""));
+        assert_eq!(id(r#"{"method":"m"}"#), None);
+        assert_eq!(id(r#"{"id":1,"result":{}}"#), None);
+        assert_eq!(id("[]"), None);
+        let cancel = r#"{"method":"notifications/cancelled","params":{"requestId":3}}"#;
+        assert_eq!(Outline::of(cancel).cancels, Some(Id::Number("3".to_owned())));
+    }
+}

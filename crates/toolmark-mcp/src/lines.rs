@@ -1,0 +1,134 @@
+//! Lines of a stream, none longer than is bearable.
+//!
+//! What is too long is read to its end and thrown away but for its start, which
+//! may tell the request it was about.
+
+use crate::message::LONGEST_LINE;
+use std::io;
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Line {
+    Text(String),
+    /// What cannot be a message: how it starts, and why it is none.
+    Bad {
+        start: Vec<u8>,
+        why: String,
+    },
+}
+
+/// What is kept of a line that is thrown away.
+const KEPT: usize = 4 << 10;
+
+/// Reads lines.
+pub(crate) struct Lines<R> {
+    reader: BufReader<R>,
+    longest: usize,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    pub(crate) fn new(reader: R) -> Self {
+        Self { reader: BufReader::with_capacity(64 << 10, reader), longest: LONGEST_LINE }
+    }
+
+    /// The next line that is not empty; `None` at the end.
+    pub(crate) async fn next(&mut self) -> io::Result<Option<Line>> {
+        loop {
+            let mut line = Vec::new();
+            let mut length = 0_usize;
+            let ended = loop {
+                let chunk = self.reader.fill_buf().await?;
+                if chunk.is_empty() {
+                    break true;
+                }
+                let end = memchr::memchr(b'\n', chunk);
+                let part = chunk.get(..end.unwrap_or(chunk.len())).unwrap_or(chunk);
+                length = length.saturating_add(part.len());
+                if length <= self.longest {
+                    line.extend_from_slice(part);
+                } else {
+                    line.truncate(KEPT);
+                    line.shrink_to_fit();
+                }
+                let used = part.len() + usize::from(end.is_some());
+                self.reader.consume(used);
+                if end.is_some() {
+                    break false;
+                }
+            };
+            if length > self.longest {
+                let why = format!("{length} bytes in a line, at most {} may be", self.longest);
+                return Ok(Some(Line::Bad { start: line, why }));
+            }
+            if !line.trim_ascii().is_empty() {
+                return Ok(Some(text(line)));
+            }
+            if ended {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+fn text(mut line: Vec<u8>) -> Line {
+    let end = line.trim_ascii_end().len();
+    line.truncate(end);
+    // Inside a message a carriage return can only stand between its parts. Some
+    // readers end a line with it, and would see messages where there are none.
+    line.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b' ');
+    match String::from_utf8(line) {
+        Ok(text) => Line::Text(text),
+        Err(error) => {
+            let why = error.to_string();
+            let mut start = error.into_bytes();
+            start.truncate(KEPT);
+            Line::Bad { start, why }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(bytes: &[u8], longest: usize) -> Vec<Line> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut lines = Lines { reader: BufReader::with_capacity(7, bytes), longest };
+            let mut all = Vec::new();
+            while let Some(line) = lines.next().await.unwrap() {
+                all.push(line);
+            }
+            all
+        })
+    }
+
+    #[test]
+    fn lines_are_told_apart() {
+        let line = |text: &str| Line::Text(text.to_owned());
+        for (bytes, want) in [
+            (&b""[..], vec![]),
+            (b"\n \r\n\n", vec![]),
+            (b"one\r\n\ntwo \nthree", vec![line("one"), line("two"), line("three")]),
+            (b"{\"a\":\r[\r{}\r]}\n", vec![line("{\"a\": [ {} ]}")]),
+            (b"a line longer than the buffer\n", vec![line("a line longer than the buffer")]),
+        ] {
+            assert_eq!(all(bytes, 100), want);
+        }
+        let bad = all(b"ok\n\xff\nok", 100);
+        assert!(matches!(&bad[1], Line::Bad { start, .. } if start == b"\xff"));
+        assert_eq!(bad[2], line("ok"));
+    }
+
+    #[test]
+    fn a_line_without_end_takes_no_memory() {
+        let mut bytes = vec![b'x'; 100_000];
+        bytes.extend_from_slice(b"\nnext\n");
+        let lines = all(&bytes, 10_000);
+        assert!(
+            matches!(&lines[0], Line::Bad { start, why } if start.len() <= KEPT && why.contains("100000"))
+        );
+        assert_eq!(lines[1], Line::Text("next".to_owned()));
+    }
+}

@@ -1,0 +1,342 @@
+//! One JSON-RPC message, read only as far as the proxy must understand it.
+//!
+//! What is forwarded is the text that came, never a copy that was parsed and
+//! written again: fields nobody here knows, numbers of any size and the order
+//! of keys stay as they were. Reading is strict where two readers could differ:
+//! a key that is given twice, or once more in another case, would be one thing
+//! to the guard and another to the server, so such a message is refused.
+
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Deserializer, Map, Number, Value};
+use std::borrow::Cow;
+use std::fmt;
+
+/// The longest line that is read, in bytes.
+pub const LONGEST_LINE: usize = 64 << 20;
+
+/// The id of a request, the same for every way of writing it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Id {
+    Number(String),
+    Text(String),
+}
+
+impl Id {
+    /// The id a JSON text holds; `None` for null and whatever else is no id.
+    pub(crate) fn read(raw: &RawValue) -> Option<Self> {
+        match serde_json::from_str(raw.get()).ok()? {
+            Value::String(text) => Some(Self::Text(text)),
+            Value::Number(number) => Some(Self::Number(number.to_string())),
+            _ => None,
+        }
+    }
+
+    /// As JSON.
+    pub(crate) fn json(&self) -> String {
+        match self {
+            Self::Number(number) => number.clone(),
+            Self::Text(text) => Value::from(text.as_str()).to_string(),
+        }
+    }
+}
+
+/// A member of an object and its text.
+pub(crate) type Member<'a> = (Cow<'a, str>, &'a RawValue);
+
+/// The members of an object in order, values unread; refuses a key that occurs
+/// twice, be it in another case.
+pub(crate) fn members(json: &str) -> Result<Vec<Member<'_>>, serde_json::Error> {
+    struct Members;
+    impl<'de> Visitor<'de> for Members {
+        type Value = Vec<Member<'de>>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            /// More members are no message.
+            const MOST: usize = 256;
+            let mut all: Vec<Member<'de>> = Vec::new();
+            while let Some(key) = map.next_key::<Text<'de>>()? {
+                if all.iter().any(|(known, _)| known.eq_ignore_ascii_case(&key.0)) {
+                    return Err(serde::de::Error::custom(format!("the key {:?} twice", key.0)));
+                }
+                if all.len() == MOST {
+                    return Err(serde::de::Error::custom(format!("more than {MOST} keys")));
+                }
+                all.push((key.0, map.next_value()?));
+            }
+            Ok(all)
+        }
+    }
+    let mut reader = Deserializer::from_str(json);
+    let all = reader.deserialize_map(Members)?;
+    reader.end()?;
+    Ok(all)
+}
+
+/// A member by its key.
+pub(crate) fn member<'a>(members: &[Member<'a>], key: &str) -> Option<&'a RawValue> {
+    members.iter().find(|(known, _)| known == key).map(|(_, value)| *value)
+}
+
+/// An object of these members.
+pub(crate) fn object(members: &[Member<'_>]) -> String {
+    let mut out = String::from("{");
+    for (key, value) in members {
+        if out.len() > 1 {
+            out.push(',');
+        }
+        out.push_str(&Value::from(key.as_ref()).to_string());
+        out.push(':');
+        out.push_str(value.get());
+    }
+    out.push('}');
+    out
+}
+
+/// The elements of an array, unread.
+pub(crate) fn elements(json: &str) -> Option<Vec<&RawValue>> {
+    serde_json::from_str(json).ok()
+}
+
+/// A string that is borrowed where it can be.
+struct Text<'a>(Cow<'a, str>);
+
+impl<'de> serde::Deserialize<'de> for Text<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Borrowing;
+        impl<'de> Visitor<'de> for Borrowing {
+            type Value = Text<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Borrowing)
+    }
+}
+
+/// What a message is.
+#[derive(Debug)]
+pub(crate) enum Message<'a> {
+    Request {
+        id: &'a RawValue,
+        key: Id,
+        method: String,
+        params: Option<&'a RawValue>,
+    },
+    Notification {
+        method: String,
+        params: Option<&'a RawValue>,
+    },
+    /// An answer; `body` is the text of its `result` or its `error`.
+    Answer {
+        key: Option<Id>,
+        body: &'a RawValue,
+        is_error: bool,
+    },
+}
+
+impl<'a> Message<'a> {
+    /// Reads a message; the error says what it lacks.
+    pub(crate) fn read(json: &'a str) -> Result<Self, String> {
+        let all = members(json).map_err(|error| error.to_string())?;
+        let get = |key| member(&all, key);
+        let id = get("id");
+        if let Some(method) = get("method") {
+            let method: String = serde_json::from_str(method.get())
+                .map_err(|_| "`method` is not a string".to_owned())?;
+            let params = get("params");
+            return match id {
+                None => Ok(Self::Notification { method, params }),
+                Some(id) => match Id::read(id) {
+                    Some(key) => Ok(Self::Request { id, key, method, params }),
+                    None => Err("`id` is neither a string nor a number".to_owned()),
+                },
+            };
+        }
+        let key = id.and_then(Id::read);
+        match (get("result"), get("error")) {
+            (Some(body), None) => Ok(Self::Answer { key, body, is_error: false }),
+            (None, Some(body)) => Ok(Self::Answer { key, body, is_error: true }),
+            (Some(_), Some(_)) => Err("both `result` and `error`".to_owned()),
+            (None, None) => Err("neither `method` nor `result` nor `error`".to_owned()),
+        }
+    }
+}
+
+/// A text with one part of it replaced; the part must be borrowed from it.
+pub(crate) fn spliced(text: &str, part: &str, by: &str) -> String {
+    let start = (part.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
+    match (text.get(..start), text.get(start.saturating_add(part.len())..)) {
+        (Some(before), Some(after)) => [before, by, after].concat(),
+        _ => text.to_owned(),
+    }
+}
+
+/// The id near the start of a line that could not be read as a whole: a request
+/// whose answer is lost must still be ended. Only the outermost object counts.
+pub(crate) fn id_near_start(bytes: &[u8]) -> Option<Id> {
+    /// How far in it is looked for.
+    const FAR: usize = 4 << 10;
+    let head = bytes.get(..bytes.len().min(FAR))?;
+    let head = match std::str::from_utf8(head) {
+        Ok(head) => head,
+        Err(error) => std::str::from_utf8(head.get(..error.valid_up_to())?).ok()?,
+    };
+    struct Finder<'f>(&'f mut Option<Id>);
+    impl<'de> Visitor<'de> for Finder<'_> {
+        type Value = ();
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            while let Some(key) = map.next_key::<Text<'de>>()? {
+                if key.0 == "id" {
+                    *self.0 = Id::read(map.next_value()?);
+                } else {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+            Ok(())
+        }
+    }
+    let mut found = None;
+    // The end of what was cut off is an error that does not matter.
+    let _ = Deserializer::from_str(head).deserialize_map(Finder(&mut found));
+    found
+}
+
+/// A JSON value in which no object has a key twice.
+pub(crate) fn strict_value(json: &str) -> Result<Value, serde_json::Error> {
+    struct Strict;
+    impl<'de> serde::de::DeserializeSeed<'de> for Strict {
+        type Value = Value;
+        fn deserialize<D: serde::Deserializer<'de>>(self, from: D) -> Result<Value, D::Error> {
+            from.deserialize_any(self)
+        }
+    }
+    impl<'de> Visitor<'de> for Strict {
+        type Value = Value;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a JSON value")
+        }
+        fn visit_unit<E>(self) -> Result<Value, E> {
+            Ok(Value::Null)
+        }
+        fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+            Ok(Value::Bool(value))
+        }
+        fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+            Ok(Value::from(value))
+        }
+        fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+            Ok(Value::from(value))
+        }
+        fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+            Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+        }
+        fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+            Ok(Value::from(value))
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+            let mut items = Vec::new();
+            while let Some(item) = seq.next_element_seed(Strict)? {
+                items.push(item);
+            }
+            Ok(Value::Array(items))
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+            let mut object = Map::new();
+            while let Some(key) = map.next_key::<String>()? {
+                if object.contains_key(&key) {
+                    return Err(serde::de::Error::custom(format!("the key {key:?} twice")));
+                }
+                let value = map.next_value_seed(Strict)?;
+                object.insert(key, value);
+            }
+            Ok(Value::Object(object))
+        }
+    }
+    let mut reader = Deserializer::from_str(json);
+    // serde_json bounds the nesting.
+    let value = reader.deserialize_any(Strict)?;
+    reader.end()?;
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_what_its_keys_say() {
+        for (json, want) in [
+            (r#"{"jsonrpc":"2.0","id":1,"method":"a/b"}"#, "request a/b Number(\"1\")"),
+            (r#"{"id":"1","method":"a"}"#, "request a Text(\"1\")"),
+            (r#"{"id":"\u0031","method":"a"}"#, "request a Text(\"1\")"),
+            (r#"{"method":"n","params":[1]}"#, "notification n"),
+            (r#"{"id":1,"result":{}}"#, "result {}"),
+            (r#"{"id":null,"error":{"code":1}}"#, "error {\"code\":1}"),
+            (r#"{"id":1}"#, "neither `method` nor `result` nor `error`"),
+            (r#"{"id":1,"result":1,"error":2}"#, "both `result` and `error`"),
+            (r#"{"id":{},"method":"a"}"#, "`id` is neither a string nor a number"),
+            (r#"{"id":null,"method":"a"}"#, "`id` is neither a string nor a number"),
+            (r#"{"id":1,"method":2}"#, "`method` is not a string"),
+            (r#"{"method":"a","method":"b"}"#, "twice"),
+            (r#"{"method":"a","Method":"b"}"#, "twice"),
+            (r#"[]"#, "expected an object"),
+            (r#"{"method":"a"} x"#, "trailing"),
+        ] {
+            let got = match Message::read(json) {
+                Ok(Message::Request { key, method, .. }) => format!("request {method} {key:?}"),
+                Ok(Message::Notification { method, .. }) => format!("notification {method}"),
+                Ok(Message::Answer { body, is_error: false, .. }) => format!("result {body}"),
+                Ok(Message::Answer { body, is_error: true, .. }) => format!("error {body}"),
+                Err(error) => error,
+            };
+            assert!(got.contains(want), "{json}: {got}");
+        }
+    }
+
+    #[test]
+    fn the_id_of_a_broken_line_is_found_where_it_stands_outermost() {
+        let number = |n: &str| Some(Id::Number(n.to_owned()));
+        for (line, want) in [
+            (&br#"{"jsonrpc":"2.0","id":7,"result":{"content":["#[..], number("7")),
+            (br#"{"id":7,"result":{"id":8"#, number("7")),
+            (br#"{"result":{"id":8},"id":9"#, number("9")),
+            (br#"{"result":{"id":8}"#, None),
+            (b"Listening on port 80", None),
+            (b"{\"id\":3,\"x\":\"\xff", number("3")),
+            (b"", None),
+        ] {
+            assert_eq!(id_near_start(line), want, "{}", String::from_utf8_lossy(line));
+        }
+    }
+
+    #[test]
+    fn a_key_given_twice_is_refused_at_any_depth() {
+        assert!(strict_value(r#"{"a":[{"b":1,"b":2}]}"#).is_err());
+        assert!(strict_value(r#"{"a":1} 2"#).is_err());
+        let fine = r#"{"a":[{"b":1.5,"c":null}],"d":"é","e":-3,"f":true}"#;
+        assert_eq!(strict_value(fine).unwrap().to_string(), fine);
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(strict_value(&deep).is_err());
+        assert!(members(&format!("{{\"a\":{deep}}}")).is_ok());
+    }
+
+    #[test]
+    fn splicing_leaves_the_rest_as_it_was() {
+        let text = String::from(r#"{"id": 1.0 ,"result":{"a":1}, "x":1e400}"#);
+        let Ok(Message::Answer { body, .. }) = Message::read(&text) else { panic!("no answer") };
+        assert_eq!(spliced(&text, body.get(), "2"), r#"{"id": 1.0 ,"result":2, "x":1e400}"#);
+        assert_eq!(spliced("abc", "elsewhere", "x"), "abc");
+    }
+}

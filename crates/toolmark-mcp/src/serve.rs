@@ -1,0 +1,258 @@
+//! Runs a proxy: carries lines between the client, the proxy and the server
+//! until one of them leaves.
+//!
+//! Each direction waits only for its own reader: a side that does not read
+//! stops the other from being read, never both from each other.
+
+use crate::carrier::{Carrier, Event, Outlet};
+use crate::http::{Http, Remote};
+use crate::lines::{Line, Lines};
+use crate::proxy::{Proxy, Step};
+use crate::stdio::Program;
+use std::ffi::OsString;
+use std::io;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::time::{Instant, sleep_until, timeout};
+
+/// How a session ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// The client left, as it should.
+    ClientLeft,
+    /// The server left before the client did: how.
+    ServerLeft(String),
+    /// A signal told the proxy to end.
+    Told,
+}
+
+/// Why a session did not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The server's program does not start.
+    #[error("failed to start {program}: {source}")]
+    Start {
+        /// The program.
+        program: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The address or a header makes no sense.
+    #[error("{0}")]
+    Remote(String),
+    /// The system denies what it takes.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Runs a proxy in front of a program on standard input and output.
+///
+/// # Errors
+///
+/// Where the program does not start.
+pub fn serve_stdio(
+    proxy: Proxy,
+    program: &OsString,
+    args: &[OsString],
+    tell: impl FnMut(&str),
+) -> Result<Ending, ServeError> {
+    on_runtime(async {
+        let (events, from_server) = channel(64);
+        let server = Program::start(program, args, events).map_err(|source| {
+            let program = program.to_string_lossy().into_owned();
+            ServeError::Start { program, source }
+        })?;
+        Ok(serve(proxy, server, from_server, tokio::io::stdin(), tokio::io::stdout(), tell).await)
+    })
+}
+
+/// Runs a proxy in front of a server on the network on standard input and output.
+///
+/// # Errors
+///
+/// Where the address or a header makes no sense.
+pub fn serve_http(
+    proxy: Proxy,
+    remote: Remote,
+    tell: impl FnMut(&str),
+) -> Result<Ending, ServeError> {
+    on_runtime(async {
+        let (events, from_server) = channel(64);
+        let server = Http::new(remote, events).map_err(ServeError::Remote)?;
+        Ok(serve(proxy, server, from_server, tokio::io::stdin(), tokio::io::stdout(), tell).await)
+    })
+}
+
+/// Runs to the end on a runtime of one thread, and leaves behind a read of
+/// standard input nobody waits for.
+fn on_runtime<T>(work: impl Future<Output = Result<T, ServeError>>) -> Result<T, ServeError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let ended = tokio::task::LocalSet::new().block_on(&runtime, work);
+    runtime.shutdown_background();
+    ended
+}
+
+/// What a side that is about to end may still say is passed on for so long.
+const GRACE: Duration = Duration::from_secs(5);
+
+async fn serve<C: Carrier>(
+    mut proxy: Proxy,
+    mut server: C,
+    mut from_server: Receiver<Event>,
+    input: impl AsyncRead + Unpin + 'static,
+    output: impl AsyncWrite + Unpin + 'static,
+    mut tell: impl FnMut(&str),
+) -> Ending {
+    let start = Instant::now();
+    let (lines, mut from_client) = channel(64);
+    tokio::task::spawn_local(read_client(input, lines));
+    let (client, written) = Outlet::new(output);
+    let mut number = 0;
+    let mut signals = Signals::new();
+    let mut leaving = None;
+    let ending = loop {
+        let deadline = proxy.deadline().map(|at| start + at);
+        let tick = async {
+            match deadline {
+                Some(at) => sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        let steps = tokio::select! {
+            biased;
+            event = from_server.recv(), if !client.is_full() => match event {
+                Some(event) => match taken(event, &mut proxy, &mut number, start.elapsed()) {
+                    Ok(steps) => steps,
+                    Err(why) => break ended(leaving.is_some(), &mut server, why).await,
+                },
+                None => break ended(leaving.is_some(), &mut server, "it is gone".to_owned()).await,
+            },
+            line = from_client.recv(), if leaving.is_none() && !server.is_full() => match line {
+                Some(Line::Text(line)) => proxy.from_client(&line, start.elapsed()),
+                Some(Line::Bad { start, why }) => proxy.lost_from_client(&start, &why),
+                // What it asked for may still be answered.
+                None => {
+                    leaving = Some(Instant::now() + GRACE);
+                    Vec::new()
+                }
+            },
+            why = server.ended() => break match leaving {
+                Some(_) => Ending::ClientLeft,
+                None => Ending::ServerLeft(why),
+            },
+            () = tick => proxy.tick(start.elapsed()),
+            () = client.closed() => break Ending::ClientLeft,
+            () = signals.any() => break Ending::Told,
+            () = until(leaving) => break Ending::ClientLeft,
+        };
+        for step in steps {
+            match step {
+                Step::Client(line) => client.send(line),
+                Step::Server(line) => server.send(line, &proxy),
+                Step::Note(words) => tell(&words),
+            }
+        }
+        if leaving.is_some() && !proxy.is_looking_up() {
+            server.finish();
+            if !proxy.is_waited_for() {
+                break Ending::ClientLeft;
+            }
+        }
+    };
+    if let Ending::ServerLeft(why) = &ending {
+        for step in proxy.server_gone(why) {
+            match step {
+                Step::Client(line) => client.send(line),
+                Step::Note(words) => tell(&words),
+                Step::Server(_) => {}
+            }
+        }
+    }
+    server.close().await;
+    drop(client);
+    let _ = timeout(GRACE, written).await;
+    ending
+}
+
+/// What an event comes to; the error says that the server is gone.
+fn taken(
+    event: Event,
+    proxy: &mut Proxy,
+    number: &mut u64,
+    now: Duration,
+) -> Result<Vec<Step>, String> {
+    Ok(match event {
+        Event::Line(line) => {
+            *number += 1;
+            match line {
+                Line::Text(line) => proxy.from_server(&line, *number, now),
+                Line::Bad { start, why } => proxy.lost_from_server(&start, *number, &why),
+            }
+        }
+        Event::Unanswered { id, why } => proxy.unanswered(&id, &why),
+        Event::Note(words) => vec![Step::Note(words)],
+        Event::End(why) => return Err(why),
+    })
+}
+
+/// The server says no more; how it ended is known in a moment, or not at all.
+async fn ended(leaving: bool, server: &mut impl Carrier, why: String) -> Ending {
+    if leaving {
+        return Ending::ClientLeft;
+    }
+    let how = timeout(Duration::from_secs(2), server.ended()).await;
+    Ending::ServerLeft(how.unwrap_or(why))
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn read_client(input: impl AsyncRead + Unpin, lines: Sender<Line>) {
+    let mut input = Lines::new(input);
+    while let Ok(Some(line)) = input.next().await {
+        if lines.send(line).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The signals that tell a program to end.
+struct Signals {
+    #[cfg(unix)]
+    all: Vec<tokio::signal::unix::Signal>,
+}
+
+impl Signals {
+    #[cfg(unix)]
+    fn new() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+        Self { all: kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect() }
+    }
+
+    #[cfg(not(unix))]
+    fn new() -> Self {
+        Self {}
+    }
+
+    #[cfg(unix)]
+    async fn any(&mut self) {
+        std::future::poll_fn(|context| {
+            let heard = self.all.iter_mut().any(|signal| signal.poll_recv(context).is_ready());
+            if heard { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        })
+        .await;
+    }
+
+    #[cfg(not(unix))]
+    async fn any(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}

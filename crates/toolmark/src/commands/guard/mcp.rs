@@ -1,0 +1,292 @@
+//! `toolmark guard mcp`: a proxy between an MCP client and an MCP server.
+//!
+//! Standard output belongs to the protocol; all that people should know goes to
+//! standard error.
+
+use crate::Stop;
+use crate::exit::{Exit, Failure};
+use crate::printer::{Line, Printer, style};
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+use serde_json::Value;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use toolmark_guard::Guard;
+use toolmark_mcp::{
+    Ending, Guarded, Journal, Limits, NoJournal, OnAsk, Pins, PinsError, Proxy, Rate, Record,
+    Remote, ServeError, Settings, serve_http, serve_stdio,
+};
+use toolmark_shell::Decision;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark guard mcp -- npx -y @modelcontextprotocol/server-filesystem .
+  toolmark guard mcp --name mail --rate 30/min -- uvx mail-server
+  toolmark guard mcp --url https://example.com/mcp --header 'Authorization: Bearer …'
+  toolmark guard mcp --accept mail           take what its tools say now as right
+
+Exit codes:
+  0  the client ended the session
+  2  the command line makes no sense
+  3  the server did not start, or ended before the client did";
+
+/// Guard the tools of an MCP server
+///
+/// Started by an MCP client in place of the server, which it starts itself or
+/// reaches over HTTP. Tools the policy denies are not offered, calls are decided
+/// as the hook decides them and checked against the tool's own schema, results
+/// are searched for secrets, and a tool whose description changes is held until
+/// somebody accepts it. Everything else passes as it is.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Mcp {
+    /// The program of the server, and its arguments
+    #[arg(
+        value_name = "SERVER",
+        trailing_var_arg = true,
+        required_unless_present_any = ["url", "accept"],
+        conflicts_with_all = ["url", "accept"]
+    )]
+    server: Vec<OsString>,
+    /// The address of a server that speaks streamable HTTP
+    #[arg(long, value_name = "URL", conflicts_with = "accept")]
+    url: Option<String>,
+    /// A header to send with every request, as `Name: value`
+    #[arg(long = "header", value_name = "HEADER", requires = "url")]
+    headers: Vec<String>,
+    /// What policies call the server; without it, a name made of its program or address
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Take the changed tools of a server (`NAME`) or one of them (`NAME/TOOL`) as right
+    #[arg(long, value_name = "NAME")]
+    accept: Option<String>,
+    /// Append a record of every decision to this file
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Where the descriptions of tools are pinned; without it, beside the log
+    #[arg(long, value_name = "FILE")]
+    pins: Option<PathBuf>,
+    /// What to do with a call of a tool whose description changed
+    #[arg(long, value_enum, value_name = "DECISION", default_value = "deny")]
+    changed: Changed,
+    /// What to do where the policy says to ask and the client cannot be asked
+    #[arg(long, value_enum, value_name = "DECISION", default_value = "deny")]
+    on_ask: Alone,
+    /// How often tools may be called, all together: `60/min`
+    #[arg(long, value_name = "RATE")]
+    rate: Option<Rate>,
+    /// How often each tool may be called
+    #[arg(long, value_name = "RATE")]
+    tool_rate: Option<Rate>,
+    /// Let secrets in results through
+    #[arg(long)]
+    pass_secrets: bool,
+    /// How many bytes of text a result may have
+    #[arg(long, value_name = "BYTES", default_value_t = Limits::default().text)]
+    most_text: usize,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Changed {
+    Allow,
+    Ask,
+    Deny,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Alone {
+    Allow,
+    Deny,
+}
+
+impl Mcp {
+    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let pins = self.pins_file()?;
+        if let Some(name) = &self.accept {
+            let tools = Pins::accept(&pins, name).map_err(|error| failed(&error))?;
+            for tool in tools {
+                let tool = toolmark_mcp::suspicion::shown(&tool, 200);
+                printer.line(
+                    &Line::of(style::GOOD, "accepted").with(style::PLAIN, &format!("  {tool}")),
+                )?;
+            }
+            return Ok(Exit::Ok);
+        }
+        let proxy = self.proxy(&pins)?;
+        let tell = |words: &str| {
+            // There is nobody else to tell that nobody can be told.
+            let _ = printer.notice(&Line::of(style::PLAIN, &format!("toolmark: {words}")));
+        };
+        let ended = match (self.url, self.server.split_first()) {
+            (Some(url), _) => serve_http(proxy, Remote { url, headers: self.headers }, tell),
+            (None, Some((program, args))) => serve_stdio(proxy, program, args, tell),
+            (None, None) => return Err(Failure::usage("no server is named").into()),
+        };
+        match ended {
+            Ok(Ending::ClientLeft | Ending::Told) => Ok(Exit::Ok),
+            Ok(Ending::ServerLeft(how)) => {
+                Err(Failure::unread(format!("the server left: {how}")).into())
+            }
+            Err(error @ ServeError::Remote(_)) => Err(Failure::usage(error.to_string()).into()),
+            Err(error) => Err(Failure::unread(error.to_string()).into()),
+        }
+    }
+
+    fn proxy(&self, pins: &Path) -> Result<Proxy, Stop> {
+        let settings = Settings {
+            server: self.server_name(),
+            limits: Limits { text: self.most_text, pass_secrets: self.pass_secrets },
+            on_ask: match self.on_ask {
+                Alone::Allow => OnAsk::Allow,
+                Alone::Deny => OnAsk::Deny,
+            },
+            rate: self.rate,
+        };
+        let cwd =
+            std::env::current_dir().ok().and_then(|cwd| cwd.into_os_string().into_string().ok());
+        let mut warden = Guarded::new(Guard::default(), cwd);
+        warden.rate = self.tool_rate;
+        warden.changed = match self.changed {
+            Changed::Allow => Decision::Allow,
+            Changed::Ask => Decision::Ask,
+            Changed::Deny => Decision::Deny,
+        };
+        let journal: Box<dyn Journal> = match &self.log {
+            Some(path) => Box::new(LogFile::open(path)?),
+            None => Box::new(NoJournal),
+        };
+        let pins = Pins::open(pins).map_err(|error| failed(&error))?;
+        Ok(Proxy::new(settings, pins, Box::new(warden), journal))
+    }
+
+    /// Where the pins are: named, beside the log, or with what programs remember
+    /// of this user.
+    fn pins_file(&self) -> Result<PathBuf, Stop> {
+        const FILE: &str = "mcp-pins.json";
+        if let Some(path) = &self.pins {
+            return Ok(path.clone());
+        }
+        if let Some(log) = &self.log {
+            return Ok(log.with_file_name(FILE));
+        }
+        let from = |variable: &str| {
+            std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+        };
+        let state = from("XDG_STATE_HOME").or_else(|| Some(from("HOME")?.join(".local/state")));
+        match state {
+            Some(state) => Ok(state.join("toolmark").join(FILE)),
+            None => Err(Failure::usage("there is no home directory to keep pins in")
+                .hint("name a file with --pins FILE")
+                .into()),
+        }
+    }
+
+    fn server_name(&self) -> String {
+        if let Some(name) = &self.name {
+            return name.clone();
+        }
+        if let Some(url) = &self.url {
+            let host = url.split("://").nth(1).unwrap_or(url).split(['/', '?', '#']).next();
+            return tidy(host.unwrap_or_default());
+        }
+        named_by(&self.server)
+    }
+}
+
+/// A name for a server: that of its program, or of what a launcher launches.
+fn named_by(command: &[OsString]) -> String {
+    const LAUNCHERS: [&str; 14] = [
+        "npx", "bunx", "pnpx", "uvx", "uv", "pipx", "node", "bun", "deno", "python", "python3",
+        "docker", "sh", "bash",
+    ];
+    let mut words = command.iter().map(|word| {
+        let word = word.to_string_lossy().into_owned();
+        let path = Path::new(&word);
+        let is_script = path
+            .extension()
+            .is_some_and(|end| ["js", "mjs", "py", "ts", "exe"].iter().any(|known| *known == end));
+        let name = if is_script { path.file_stem() } else { path.file_name() };
+        name.map(OsStr::to_string_lossy).map_or_else(|| word.clone(), |name| name.into_owned())
+    });
+    let program = words.next().unwrap_or_default();
+    if !LAUNCHERS.contains(&program.as_str()) {
+        return tidy(&program);
+    }
+    let is_name = |word: &String| {
+        !word.starts_with('-') && !["run", "exec", "x", "tool"].contains(&word.as_str())
+    };
+    let launched = words.find(is_name).unwrap_or(program);
+    // Without its version: `name@1.2`.
+    tidy(launched.split('@').find(|part| !part.is_empty()).unwrap_or(&launched))
+}
+
+/// With nothing in it that a name of a tool may not have.
+fn tidy(name: &str) -> String {
+    let kept = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    let name: String = name.chars().map(kept).collect();
+    match name.trim_matches('_') {
+        "" => "server".to_owned(),
+        name => name.replace("__", "_"),
+    }
+}
+
+fn failed(error: &PinsError) -> Stop {
+    match error {
+        PinsError::Nothing(_) => Failure::usage(error.to_string()).into(),
+        _ => Failure::unread(error.to_string()).into(),
+    }
+}
+
+/// A file to which a line is added for every decision.
+struct LogFile(File);
+
+impl LogFile {
+    fn open(path: &Path) -> Result<Self, Stop> {
+        let open = || {
+            if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                fs::create_dir_all(folder)?;
+            }
+            OpenOptions::new().create(true).append(true).open(path)
+        };
+        let file =
+            open().map_err(|error| Failure::unread(format!("{}: {error}", path.display())))?;
+        Ok(Self(file))
+    }
+}
+
+impl Journal for LogFile {
+    fn write(&mut self, record: &Record) -> io::Result<()> {
+        let mut line = serde_json::to_value(record).map_err(io::Error::other)?;
+        if let Value::Object(line) = &mut line {
+            line.shift_insert(0, "time".to_owned(), Timestamp::now().to_string().into());
+        }
+        // One write, so that the lines of several proxies stay whole.
+        self.0.write_all(format!("{line}\n").as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_named_by_what_runs() {
+        for (command, want) in [
+            ("/usr/bin/my-server --x", "my-server"),
+            ("npx -y @modelcontextprotocol/server-filesystem /tmp", "server-filesystem"),
+            ("npx -y server-git@1.2.3", "server-git"),
+            ("uvx mcp_server_time", "mcp_server_time"),
+            ("uv run server.py", "server"),
+            ("python3 -u ./tools/mail.py", "mail"),
+            ("node dist/index.js", "index"),
+            ("python3", "python3"),
+            ("a__b", "a_b"),
+            ("é", "server"),
+        ] {
+            let words: Vec<OsString> = command.split(' ').map(Into::into).collect();
+            assert_eq!(named_by(&words), want, "{command}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! `toolmark guard permissions`: Claude Code's permission rules as a policy,
+//! and the rules among them that can never match.
+
+use crate::Stop;
+use crate::exit::{Exit, Failure};
+use crate::guarding;
+use crate::human;
+use crate::printer::{Line, Printer, Verbosity, style};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use serde_json::Value;
+use std::io;
+use std::path::PathBuf;
+use toolmark_guard::permissions::{Finding, Level, Permissions as Rules};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark guard permissions                              the settings that count here
+  toolmark guard permissions .claude/settings.json        one file
+  toolmark guard permissions --format json                for programs
+
+The rules are printed as a `guard:` part for a toolmark.yaml; what is doubtful
+about them goes to the standard error. A policy takes them over as they are with
+`import: [claude-code]`.
+
+Exit codes:
+  0  every rule can match
+  1  a rule can never match
+  2  the command line makes no sense
+  3  a file could not be read";
+
+/// Turn Claude Code's permission rules into a policy, and name those that never match
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Permissions {
+    /// Settings files; without any, the user's and those of this directory
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// How to print the answer
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    format: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Output {
+    Text,
+    Json,
+}
+
+/// The answer as JSON.
+#[derive(Serialize)]
+struct Answer<'a> {
+    files: Vec<String>,
+    rules: usize,
+    guard: Value,
+    findings: &'a [Finding],
+}
+
+impl Permissions {
+    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let mut rules = Rules::default();
+        let files = self.read(&mut rules)?;
+        let findings = rules.findings();
+        let guard = rules.translated();
+        match self.format {
+            Output::Json => {
+                let files = files.iter().map(|file| file.display().to_string()).collect();
+                printer.json(&Answer {
+                    files,
+                    rules: rules.written(),
+                    guard,
+                    findings: &findings,
+                })?;
+            }
+            Output::Text => {
+                for finding in &findings {
+                    told(finding, printer)?;
+                }
+                if printer.verbosity > Verbosity::Quiet {
+                    let never = findings.iter().filter(|f| f.level == Level::Never).count();
+                    let words = format!(
+                        "{} in {}, {never} of them can never match",
+                        human::things(rules.written() as u64, "rule"),
+                        human::things(files.len() as u64, "file"),
+                    );
+                    printer.notice(&Line::of(style::DIM, &words))?;
+                }
+                printer.raw(&printer.veil.shown(&yaml(&guard)).into_owned())?;
+            }
+        }
+        let never = findings.iter().any(|finding| finding.level == Level::Never);
+        Ok(if never { Exit::Failed } else { Exit::Ok })
+    }
+
+    /// Reads the files; those that were named must be there.
+    fn read(&self, rules: &mut Rules) -> Result<Vec<PathBuf>, Failure> {
+        let usual = || guarding::settings_files(std::env::current_dir().ok().as_deref());
+        let files = if self.files.is_empty() { usual() } else { self.files.clone() };
+        let mut found = Vec::new();
+        for path in files {
+            let failed =
+                |why: String| Failure::unread(format!("failed to read {}: {why}", path.display()));
+            match guarding::read_settings(&path).map_err(failed)? {
+                Some(text) => {
+                    rules.add(&text, &guarding::settings_at(&path)).map_err(failed)?;
+                    found.push(path);
+                }
+                None if self.files.is_empty() => {}
+                None => return Err(failed("there is no such file".to_owned())),
+            }
+        }
+        match found.is_empty() {
+            false => Ok(found),
+            true => Err(Failure::unread("there are no settings of Claude Code here")
+                .hint("name a file: toolmark guard permissions .claude/settings.json")),
+        }
+    }
+}
+
+fn told(finding: &Finding, printer: &mut Printer) -> io::Result<()> {
+    let (word, tone) = match finding.level {
+        Level::Never => ("never", style::BAD.bold()),
+        Level::Warning => ("warning", style::WARN.bold()),
+        Level::Note => ("note", style::DIM),
+    };
+    if finding.level != Level::Never && printer.verbosity == Verbosity::Quiet {
+        return Ok(());
+    }
+    let place = format!("{} {}: {}", finding.file, finding.list, finding.rule);
+    let mut line = Line::of(tone, word)
+        .with(style::PLAIN, ": ")
+        .with(style::STRONG, &printer.veil.shown(&place))
+        .with(style::PLAIN, ": ")
+        .with(style::PLAIN, &printer.veil.shown(&finding.message));
+    if let Some(help) = &finding.help {
+        line.push(style::DIM, &format!(" ({})", printer.veil.shown(help)));
+    }
+    printer.notice(&line)
+}
+
+/// The part as YAML: one line for each rule's key, texts as JSON writes them.
+fn yaml(guard: &Value) -> String {
+    let mut out = String::from("guard:\n");
+    let Some(keys) = guard.as_object().filter(|keys| !keys.is_empty()) else {
+        return "# no rule could be taken over\n".to_owned();
+    };
+    for (key, value) in keys {
+        match (key.as_str(), value) {
+            ("rules", Value::Array(rules)) => {
+                out.push_str("  rules:\n");
+                for rule in rules.iter().filter_map(Value::as_object) {
+                    for (n, (key, value)) in rule.iter().enumerate() {
+                        let mark = if n == 0 { "- " } else { "  " };
+                        out.push_str(&format!("    {mark}{key}: {value}\n"));
+                    }
+                }
+            }
+            (_, Value::Array(items)) => {
+                out.push_str(&format!("  {key}:\n"));
+                items.iter().for_each(|item| out.push_str(&format!("    - {item}\n")));
+            }
+            (_, value) => out.push_str(&format!("  {key}: {value}\n")),
+        }
+    }
+    out
+}

@@ -1,0 +1,65 @@
+//! `toolmark guard policy`: which policy files count in a directory, what they
+//! come to, and what is wrong with them.
+
+use crate::Stop;
+use crate::exit::Exit;
+use crate::guarding::{self, Opened};
+use crate::human;
+use crate::printer::{Line, Printer, Verbosity, style};
+use clap::Args;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark guard policy                  the policy of this directory
+  toolmark guard policy --cwd ~/app      the policy of another
+
+Exit codes:
+  0  the policy can be used
+  2  it has errors: the guard answers with `on_error` until they are gone";
+
+/// Show which policy files count here, and what is wrong with them
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Policy {
+    /// The directory of the session
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    cwd: PathBuf,
+}
+
+impl Policy {
+    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let cwd = std::path::absolute(&self.cwd)?;
+        let opened = guarding::open(cwd.to_str()).checked();
+        opened.show(printer)?;
+        if printer.verbosity > Verbosity::Quiet {
+            summary(&opened, printer)?;
+        }
+        Ok(if opened.broken().is_some() { Exit::Usage } else { Exit::Ok })
+    }
+}
+
+fn summary(opened: &Opened, printer: &mut Printer) -> Result<(), Stop> {
+    let policy = opened.guard.policy();
+    let mut row = |key: &str, value: &str| {
+        let line = Line::of(style::DIM, &format!("{key:9}"));
+        printer.line(&line.with(style::PLAIN, value))
+    };
+    let (user, project) = (policy.user().origin(), policy.project().map(|layer| layer.origin()));
+    let named = |file: &str| if file.is_empty() { "none".to_owned() } else { file.to_owned() };
+    row("user", &named(&user.file))?;
+    row("project", &project.map_or_else(|| "none".to_owned(), |origin| named(&origin.file)))?;
+    row("preset", policy.preset().as_str())?;
+    row("on_error", policy.on_error().as_str())?;
+    row("approve", if policy.approve() { "true" } else { "false" })?;
+    let all = opened.files.iter().flat_map(|file| &file.problems);
+    let errors = all.clone().filter(|problem| problem.is_error()).count() + opened.faults.len();
+    let warnings = all.filter(|problem| !problem.is_error()).count();
+    let counts = format!(
+        "{}, {}",
+        human::things(errors as u64, "error"),
+        human::things(warnings as u64, "warning")
+    );
+    row("found", &counts)?;
+    Ok(())
+}

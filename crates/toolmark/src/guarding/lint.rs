@@ -1,0 +1,68 @@
+//! The `guard:` part of a spec that `toolmark lint` looks at.
+
+use super::{File, home, is_user_file};
+use crate::grading::spec::print;
+use crate::printer::Printer;
+use std::io;
+use std::path::Path;
+use toolmark_grade::config::Problem;
+use toolmark_guard::policy::{Base, Layer, Origin, Policy, Whose};
+use toolmark_spec::{Source, parse};
+
+/// Shows what is wrong with the part; how many errors and warnings there are.
+/// A file that is not the user's is taken for a project's, and held against the
+/// user's.
+pub(crate) fn lint(
+    path: &Path,
+    source: &Source,
+    printer: &mut Printer,
+) -> io::Result<(usize, usize)> {
+    let parsed = parse(source);
+    let part = parsed.node.as_ref().and_then(|root| root.get("guard"));
+    // That it is no map, and what is no YAML, was said before.
+    let Some(part) = part.filter(|part| part.as_map().is_some() || part.is_null()) else {
+        return Ok((0, 0));
+    };
+    let mut problems = Vec::new();
+    let policy = match is_user_file(path) {
+        true => {
+            let base = Base { directory: None, home: home() };
+            let origin = Origin { whose: Whose::User, file: source.name.to_string(), base };
+            Policy::new(Some(Layer::read(part, origin, &mut problems)), None, None)
+        }
+        false => {
+            let base = Base { directory: directory(path), home: home() };
+            let origin = Origin { whose: Whose::Project, file: source.name.to_string(), base };
+            let layer = Layer::read(part, origin, &mut problems);
+            Policy::new(user(), Some(layer), None)
+        }
+    };
+    let checked = policy.check_all();
+    problems.extend(if is_user_file(path) { checked.user } else { checked.project });
+    problems.extend(policy.loosened());
+    problems.sort_by_key(|problem| problem.span);
+    print(printer, source, &problems)?;
+    let errors = problems.iter().filter(|problem| problem.is_error()).count();
+    Ok((errors, problems.len() - errors))
+}
+
+/// The user's own policy; its mistakes are not this file's.
+fn user() -> Option<Layer> {
+    let (path, named) = super::user_file(home().as_deref())?;
+    let File { source, node, .. } = File::read(&path, named).ok()??;
+    let base = Base { directory: None, home: home() };
+    let origin = Origin { whose: Whose::User, file: source.name.to_string(), base };
+    let mut problems: Vec<Problem> = Vec::new();
+    Some(Layer::read(node?.get("guard")?, origin, &mut problems))
+}
+
+/// The directory a project's file speaks about.
+fn directory(path: &Path) -> Option<String> {
+    let path = std::path::absolute(path).ok()?;
+    let directory = path.parent()?;
+    let directory = match directory.ends_with(".toolmark") {
+        true => directory.parent()?,
+        false => directory,
+    };
+    Some(directory.to_string_lossy().into_owned())
+}

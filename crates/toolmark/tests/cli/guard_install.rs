@@ -1,0 +1,171 @@
+//! `guard install`, `uninstall` and `status` in a home of their own.
+
+use crate::{told, toolmark};
+use assert_cmd::Command;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The binary in a home and a project below a directory, and nothing on the path.
+fn guard(dir: &TempDir, args: &[&str]) -> Command {
+    let project = dir.path().join("project/sub");
+    fs::create_dir_all(&project).unwrap();
+    fs::create_dir_all(dir.path().join("project/.git")).unwrap();
+    let mut command = toolmark(&[&["guard"], args].concat());
+    command.current_dir(project).env("HOME", dir.path().join("home")).env("PATH", "");
+    for variable in ["COPILOT_HOME", "GEMINI_CLI_HOME"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+fn said(dir: &TempDir, args: &[&str]) -> String {
+    told(&mut guard(dir, args))
+}
+
+fn rows(dir: &TempDir, args: &[&str]) -> Vec<Value> {
+    let args = [args, &["--format", "json"]].concat();
+    serde_json::from_slice(&guard(dir, &args).output().unwrap().stdout).unwrap()
+}
+
+fn home() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("home/.claude")).unwrap();
+    dir
+}
+
+const SETTINGS: &str = "{\n  // my model\n  \"model\": \"opus\"\n}\n";
+
+fn settings(dir: &TempDir) -> PathBuf {
+    let path = dir.path().join("home/.claude/settings.json");
+    fs::write(&path, SETTINGS).unwrap();
+    path
+}
+
+#[test]
+fn in_and_out_again() {
+    let dir = home();
+    let path = settings(&dir);
+    let text = said(&dir, &["install"]);
+    assert!(text.starts_with("Claude Code: installed ("), "{text}");
+    for line in ["  -  \"model\": \"opus\"\n", "  +  \"model\": \"opus\",\n", "--- exit 0\n"] {
+        assert!(text.contains(line), "{line:?} is not in {text}");
+    }
+    assert!(text.contains("settings.json.toolmark-backup"), "{text}");
+    let written = fs::read_to_string(&path).unwrap();
+    assert!(written.starts_with("{\n  // my model\n  \"model\": \"opus\",\n  \"hooks\": {\n"));
+
+    let text = said(&dir, &["install"]);
+    assert!(text.starts_with("Claude Code: already installed ("), "{text}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), written);
+    let text = said(&dir, &["status", "--scope", "user"]);
+    assert!(text.starts_with("Claude Code, user: installed (") && text.ends_with("exit 0\n"));
+
+    let text = said(&dir, &["uninstall"]);
+    assert!(text.starts_with("Claude Code: taken out ("), "{text}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), SETTINGS);
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no backup is left");
+    let text = said(&dir, &["status"]);
+    assert!(text.contains("user: not installed") && text.ends_with("--- exit 1\n"), "{text}");
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let dir = home();
+    let path = settings(&dir);
+    for scope in ["user", "project"] {
+        let text = said(&dir, &["install", "--all", "--dry-run", "--scope", scope]);
+        assert_eq!(text.matches("would be installed").count(), 5, "{text}");
+        assert!(text.ends_with("--- exit 0\n"));
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), SETTINGS);
+    assert_eq!(fs::read_dir(dir.path().join("home")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(dir.path().join("project")).unwrap().count(), 2);
+}
+
+#[test]
+fn the_installed_command_answers_the_host() {
+    for host in ["claude-code", "codex", "copilot-cli", "gemini-cli", "cursor"] {
+        let dir = home();
+        let rows = rows(&dir, &["install", host, "--scope", "project"]);
+        let path = Path::new(rows[0]["path"].as_str().unwrap());
+        assert!(path.starts_with(dir.path().canonicalize().unwrap().join("project")), "{path:?}");
+        assert_eq!((&rows[0]["changed"], &rows[0]["written"]), (&true.into(), &true.into()));
+        let text = fs::read_to_string(path).unwrap();
+        let end = text.find(&format!(" guard --host {host}\"")).unwrap();
+        let start = text[..end].rfind('"').unwrap() + 1;
+        let command = format!("{} guard --host {host}", &text[start..end]);
+        // Whatever the agent, a payload that is none does not pass.
+        let output = std::process::Command::new("sh")
+            .args(["-c", &format!("echo broken | {command}")])
+            .output()
+            .unwrap();
+        let answer = String::from_utf8(output.stdout).unwrap();
+        let stops = output.status.code() == Some(2)
+            || answer.contains("\"ask\"")
+            || answer.contains("\"deny\"");
+        assert!(stops, "{host}: {answer}");
+    }
+}
+
+#[test]
+fn a_broken_file_is_named_and_the_others_go_on() {
+    let dir = home();
+    let path = settings(&dir);
+    fs::write(&path, "{\n  \"model\": \"opus\",\n  oops\n}\n").unwrap();
+    let text = said(&dir, &["install", "claude-code", "gemini-cli"]);
+    assert!(
+        text.contains("settings.json:3:3: expected a key or `}`; nothing was written"),
+        "{text}"
+    );
+    assert!(text.contains("Gemini CLI: installed") && text.ends_with("--- exit 3\n"), "{text}");
+    let rows = rows(&dir, &["status", "claude-code", "gemini-cli", "--scope", "user"]);
+    assert_eq!(rows[0]["state"], "broken");
+    assert_eq!(rows[1]["state"], "installed");
+    assert!(said(&dir, &["status", "claude-code"]).ends_with("--- exit 3\n"));
+}
+
+#[test]
+fn another_binary_is_stale() {
+    let dir = home();
+    settings(&dir);
+    said(&dir, &["install"]);
+    let path = dir.path().join("home/.claude/settings.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let binary = assert_cmd::cargo::cargo_bin("toolmark");
+    let text = text.replace(binary.to_str().unwrap(), "/old/toolmark");
+    fs::write(&path, text).unwrap();
+    let text = said(&dir, &["status", "--scope", "user"]);
+    assert!(text.contains("user: stale") && text.contains("runs /old/toolmark guard"), "{text}");
+    assert!(text.ends_with("--- exit 1\n"));
+    said(&dir, &["install"]);
+    assert!(said(&dir, &["status"]).ends_with("--- exit 0\n"));
+    said(&dir, &["uninstall"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), SETTINGS);
+}
+
+#[test]
+fn hooks_that_are_switched_off_are_said() {
+    let dir = home();
+    let path = settings(&dir);
+    fs::write(&path, "{\"disableAllHooks\": true}").unwrap();
+    for command in ["install", "status"] {
+        let text = said(&dir, &[command]);
+        assert!(text.contains("  but `disableAllHooks = true` in "), "{text}");
+        assert!(
+            text.ends_with(if command == "install" { "exit 0\n" } else { "exit 1\n" }),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn who_is_not_known_is_not_guessed() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = said(&dir, &["install", "emacs"]);
+    assert!(text.contains("there is no host `emacs`") && text.ends_with("--- exit 2\n"), "{text}");
+    let text = said(&dir, &["install"]);
+    assert!(text.contains("no agent was found on this machine"), "{text}");
+    assert!(!dir.path().join("home").exists());
+}

@@ -1,0 +1,49 @@
+//! The guard's own log, read like any other trace.
+
+use crate::{root, stdout, told, toolmark};
+use serde_json::Value;
+use std::fs;
+
+const LOG: &str = "crates/toolmark/tests/fixtures/guard.jsonl";
+
+#[test]
+fn a_log_is_shown_by_session() {
+    let run = |number: &str| -> Value {
+        let args = ["show", LOG, "--run", number, "--format", "json"];
+        serde_json::from_str(&stdout(&args)).unwrap()
+    };
+    let ended = |run: &Value| -> Vec<String> {
+        let calls = run["calls"].as_array().unwrap().iter();
+        calls.map(|call| call["status"].as_str().unwrap().to_owned()).collect()
+    };
+    let (first, second) = (run("1"), run("2"));
+    assert_eq!(first["id"], "5f1c");
+    assert_eq!(ended(&first), ["succeeded", "denied", "unknown"]);
+    assert_eq!(ended(&second), ["unknown"]);
+    let full = stdout(&["show", LOG, "--run", "1", "--full"]);
+    assert!(full.contains("guard: allow, would deny (observe): only observed"), "{full}");
+}
+
+#[test]
+fn check_knows_the_tools_of_the_host() {
+    let report = told(&mut toolmark(&["check", LOG, "--format", "json"]));
+    let report = report.split("\n--- ").next().unwrap();
+    assert!(report.contains("rm -rf ~/archive") && report.contains("I301"), "{report}");
+    let tools = stdout(&["stats", LOG, "--format", "csv"]);
+    assert!(tools.contains("Bash") && tools.contains("shell"), "{tools}");
+}
+
+#[test]
+fn logs_that_were_put_aside_are_read_too() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["guard.jsonl", "guard.jsonl.1", "guard.jsonl.2"] {
+        fs::copy(root().join(LOG), dir.path().join(name)).unwrap();
+    }
+    let folder = dir.path().to_str().unwrap();
+    let rows = stdout(&["stats", folder, "--format", "csv"]);
+    assert_eq!(rows.matches("toolmark-guard").count(), 3, "{rows}");
+    let one = dir.path().join("guard.jsonl.1");
+    assert!(
+        stdout(&["stats", one.to_str().unwrap(), "--format", "csv"]).contains("toolmark-guard")
+    );
+}

@@ -1,0 +1,277 @@
+//! Policy files: how they are found, what is said about them, and that the JSON
+//! Schema and the reader agree.
+
+use super::{told, toolmark};
+use assert_cmd::Command;
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A home and a project with these files in them.
+fn place(files: &[(&str, &str)]) -> TempDir {
+    let directory = TempDir::new().unwrap();
+    for (name, text) in files {
+        let path = directory.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    fs::create_dir_all(directory.path().join("app/.git")).unwrap();
+    fs::create_dir_all(directory.path().join("app/src")).unwrap();
+    directory
+}
+
+fn at(directory: &TempDir, args: &[&str]) -> Command {
+    let mut command = toolmark(args);
+    command.current_dir(directory.path().join("app")).env("HOME", directory.path());
+    for variable in ["XDG_CONFIG_HOME", "TOOLMARK_GUARD", "TOOLMARK_GUARD_POLICY"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// What was told, with the place taken out.
+fn shown(directory: &TempDir, args: &[&str]) -> String {
+    let real = directory.path().canonicalize().unwrap();
+    let text = told(&mut at(directory, args));
+    let text = text.replace(real.to_str().unwrap(), "HOME");
+    text.replace(directory.path().to_str().unwrap(), "HOME")
+}
+
+/// The decision of the hook about a command, in a directory of the project.
+fn decision(directory: &TempDir, sub: &str, command: &str, env: &[(&str, &str)]) -> String {
+    let cwd = directory.path().join(sub);
+    let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": cwd,
+        "session_id": "s", "tool_input": {"command": command}});
+    let mut hook = at(directory, &["guard", "--host", "claude-code"]);
+    hook.envs(env.iter().copied());
+    let output = hook.write_stdin(payload.to_string()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    if output.stdout.is_empty() {
+        return "-".to_owned();
+    }
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    answer["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("-").to_owned()
+}
+
+const USER: &str = ".config/toolmark/toolmark.yaml";
+
+#[test]
+fn files_are_found_and_layered() {
+    let rule = "guard:\n  rules:\n    - name: no-make\n      command: make *\n      decision: ask\n      examples: {match: [make]}\n";
+    let directory = place(&[
+        (USER, rule),
+        ("app/.toolmark/toolmark.yaml", "guard: {protected: [src/gen/**], preset: observe}\n"),
+        // A spec of its own does not hide the policy above it.
+        ("app/src/toolmark.yaml", "graders: [error-count]\n"),
+    ]);
+    for (sub, command, want) in [
+        ("app", "make all", "ask"),
+        ("app", "touch src/gen/x", "deny"),
+        ("app/src", "touch gen/x", "deny"),
+        ("app", "git push --force", "deny"),
+        ("app", "ls", "-"),
+    ] {
+        assert_eq!(decision(&directory, sub, command, &[]), want, "{sub} {command}");
+    }
+    let key = "cat ~/.ssh/id_rsa";
+    for (preset, want) in [("standard", "ask"), ("strict", "deny"), ("observe", "ask")] {
+        let env = [("TOOLMARK_GUARD", preset)];
+        assert_eq!(decision(&directory, "app", key, &env), want, "{preset}");
+    }
+    let other = directory.path().join("other.yaml");
+    fs::write(&other, "guard: {tools: {deny: [Bash]}}\n").unwrap();
+    let named = [("TOOLMARK_GUARD_POLICY", other.to_str().unwrap())];
+    assert_eq!(decision(&directory, "app", "ls", &named), "deny");
+}
+
+#[test]
+fn a_policy_that_cannot_be_read_is_never_silent() {
+    for (broken, on_error) in [
+        ("guard: {prest: strict}\n", "ask"),
+        ("guard: [1\n", "ask"),
+        ("guard: {on_error: deny, tools: {deny: ['Bash(']}}\n", "deny"),
+        ("guard:\n", "ask"),
+    ] {
+        let directory = place(&[(USER, broken)]);
+        assert_eq!(decision(&directory, "app", "ls", &[]), on_error, "{broken}");
+        assert_eq!(decision(&directory, "app", "git push --force", &[]), "deny", "{broken}");
+    }
+    let directory = place(&[]);
+    let missing = [("TOOLMARK_GUARD_POLICY", "/nonexistent/policy.yaml")];
+    assert_eq!(decision(&directory, "app", "ls", &missing), "ask");
+    assert_eq!(decision(&directory, "app", "ls", &[("TOOLMARK_GUARD", "strickt")]), "ask");
+}
+
+#[test]
+fn mistakes_of_a_policy_are_shown_all_at_once() {
+    let policy = r#"guard:
+  preset: strickt
+  tols: {deny: [Bash]}
+  tools: {deny: ["Bash(rm:*)"]}
+  effects:
+    - {kind: delet, decision: ask}
+  writable: [src/*]
+"#;
+    let directory = place(&[("app/toolmark.yaml", policy)]);
+    assert_snapshot!(shown(&directory, &["lint", "toolmark.yaml"]));
+}
+
+#[test]
+fn examples_suggestions_and_loosening_are_shown() {
+    let policy = r#"guard:
+  approve: true
+  writable: [/srv]
+  tools: {deny: [WebFetch]}
+  rules:
+    - name: no-push
+      command: git push *
+      decision: deny
+      suggest: {command: git push --dry-run}
+      examples:
+        match: [git push, git pull]
+        not_match: [git push --tags]
+    - name: fetch
+      tool: WebFetch
+      decision: ask
+      examples: {match: [{tool: WebFetch}]}
+  effects:
+    - {kind: delete, decision: allow}
+"#;
+    let directory = place(&[("app/toolmark.yaml", policy)]);
+    assert_snapshot!(shown(&directory, &["lint", "toolmark.yaml"]));
+    assert_snapshot!(shown(&directory, &["guard", "policy", "--cwd", "src"]));
+}
+
+#[test]
+fn permissions_become_a_policy() {
+    let settings = r#"{"permissions": {
+  "allow": ["Bash(npm run *)", "Bash(git * main)", "Write(src/**)", "bash", "Bash(curl -I:*)"],
+  "ask": ["Bash(git push:*)"],
+  "deny": ["Bash(curl:*)", "Read(./.env)", "Edit(/migrations/**)", "mcp__db"]
+}}"#;
+    let directory = place(&[("app/.claude/settings.json", settings)]);
+    let text = shown(&directory, &["guard", "permissions"]);
+    assert_snapshot!(text);
+    let yaml = text.split("--- stderr").next().unwrap();
+    fs::write(directory.path().join("app/toolmark.yaml"), yaml.replace("HOME", "/home/me"))
+        .unwrap();
+    let linted = shown(&directory, &["lint", "toolmark.yaml"]);
+    assert!(linted.contains("0 errors"), "{linted}");
+    let json = at(&directory, &["guard", "permissions", "--format", "json"]).output().unwrap();
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json["findings"][0]["level"], "never");
+    assert_eq!(json["guard"]["tools"]["deny"], json!(["mcp__db__*"]));
+}
+
+#[test]
+fn permissions_count_live() {
+    let settings = r#"{"permissions": {"deny": ["Bash(curl:*)"], "allow": ["Bash(cat .env)"]}}"#;
+    let import = "guard: {import: [claude-code]}\n";
+    let users = place(&[(USER, import), (".claude/settings.json", settings)]);
+    assert_eq!(decision(&users, "app", "ls && /usr/bin/curl x", &[]), "deny");
+    assert_eq!(decision(&users, "app", "cat .env", &[]), "-");
+    // What came with a project only makes things stricter.
+    let projects = place(&[(USER, import), ("app/.claude/settings.json", settings)]);
+    assert_eq!(decision(&projects, "app", "curl x", &[]), "deny");
+    assert_eq!(decision(&projects, "app", "cat .env", &[]), "ask");
+    let broken = place(&[(USER, import), (".claude/settings.json", "{")]);
+    assert_eq!(decision(&broken, "app", "ls", &[]), "ask");
+}
+
+/// What the schema takes and what the reader takes.
+fn agree(guard: &Value, directory: &Path, schema: &jsonschema::Validator) -> (bool, bool) {
+    let file = json!({ "guard": guard });
+    let path = directory.join("toolmark.yaml");
+    fs::write(&path, file.to_string()).unwrap();
+    let mut lint = toolmark(&["lint", path.to_str().unwrap()]);
+    let reads = lint.output().unwrap().status.code() == Some(0);
+    (schema.is_valid(&file), reads)
+}
+
+#[test]
+fn the_schema_and_the_reader_agree() {
+    let output = toolmark(&["schema", "toolmark"]).output().unwrap();
+    let schema: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let schema = jsonschema::draft202012::new(&schema).unwrap();
+    let directory = TempDir::new().unwrap();
+    let rule = |more: Value| {
+        let mut rule = json!({"name": "r", "decision": "ask", "command": "ls *",
+            "examples": {"match": ["ls"]}});
+        rule.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({ "rules": [rule] })
+    };
+    let good = [
+        json!({"preset": "observe"}),
+        json!({"preset": "strict", "on_error": "deny", "approve": false, "timeout_ms": 50}),
+        json!({"tools": {"allow": ["Bash"], "deny": ["mcp__*"]}}),
+        json!({"agents": {"reviewer": {"tools": {"deny": ["Bash"]}}}}),
+        json!({"writable": ["a"], "protected": ["b/**"], "protected_reads": [".env"],
+            "delete_roots": ["c"], "temp": ["/t"], "wrappers": ["rtk"]}),
+        json!({"effects": [{"kind": "delete", "scope": ["temp", "home"], "reversibility": "r2",
+            "certainty": ["proven", "likely", "unresolved"], "decision": "ask"}]}),
+        json!({"import": ["claude-code"]}),
+        json!({"mcp": {"rate": "60/min", "tools": {"x": "1/s"}, "changed": "deny"}}),
+        json!({"log": {"path": "x.jsonl", "max_size": "10MB"}}),
+        rule(json!({})),
+        rule(json!({"tool": "Bash", "reason": "x", "suggest": "y"})),
+        rule(json!({"tool": {"regex": "^Ba"}, "suggest": {"command": "git status"}})),
+        rule(json!({"command": {"regex": "^ls"}, "where": {"command": {"contains": "ls"}}})),
+        rule(json!({"args": {"command": "ls"}, "args_match": "exact", "ignore": ["x"]})),
+        rule(json!({"examples": {"match": [{"tool": "Bash", "args": {"command": "ls"}}, "ls"],
+            "not_match": ["cat"]}})),
+        json!({"rules": [{"name": "p", "path": ["a/**", "b"], "decision": "deny",
+            "examples": {"match": ["touch a/x"]}}]}),
+    ];
+    let bad = [
+        json!({}),
+        Value::Null,
+        json!([]),
+        json!({"presets": "strict"}),
+        json!({"preset": "lax"}),
+        json!({"on_error": "block"}),
+        json!({"approve": "yes"}),
+        json!({"timeout_ms": 0}),
+        json!({"tools": ["Bash"]}),
+        json!({"tools": {"ask": ["Bash"]}}),
+        json!({"agents": {"x": {"tool": {}}}}),
+        json!({"writable": "a"}),
+        json!({"effects": [{"kind": "delete"}]}),
+        json!({"effects": [{"kind": [], "decision": "ask"}]}),
+        json!({"effects": [{"sort": "delete", "decision": "ask"}]}),
+        json!({"import": ["cursor"]}),
+        json!({"mcp": {"rate": "0/min"}}),
+        json!({"mcp": {"rates": "1/min"}}),
+        json!({"log": {"size": "1MB"}}),
+        rule(json!({"decision": "block"})),
+        rule(json!({"examples": {"match": []}})),
+        rule(json!({"examples": {"matches": ["ls"]}})),
+        rule(json!({"suggest": {"cmd": "x"}})),
+        rule(json!({"if": "x"})),
+        rule(json!({"name": "a b"})),
+        rule(json!({"args_match": "some"})),
+        json!({"rules": [{"name": "r", "decision": "ask", "examples": {"match": ["ls"]}}]}),
+        json!({"rules": [{"name": "r", "command": "ls", "examples": {"match": ["ls"]}}]}),
+        json!({"rules": [{"name": "r", "command": "ls", "decision": "ask"}]}),
+    ];
+    for (guards, want) in [(&good[..], true), (&bad[..], false)] {
+        for guard in guards {
+            let found = agree(guard, directory.path(), &schema);
+            assert_eq!(found, (want, want), "schema and reader: {guard}");
+        }
+    }
+}
+
+#[test]
+fn the_policies_on_the_page_are_right() {
+    let page = fs::read_to_string(super::root().join("docs/guard-policy.md")).unwrap();
+    let blocks: Vec<&str> =
+        page.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(blocks.len() > 2);
+    for block in blocks {
+        let directory = place(&[(USER, block)]);
+        let text = shown(&directory, &["guard", "policy"]);
+        assert!(text.contains("0 errors, 0 warnings"), "{block}{text}");
+    }
+}

@@ -1,0 +1,328 @@
+//! The real agents with the guard in them: each is run against a stand-in for
+//! its model's HTTP API that asks for a command that destroys, one that is
+//! harmless and a tool of an MCP server that the policy denies.
+//!
+//! The agents are taken from npm, at the versions below, into a folder of the
+//! target directory. Without npm, Python or the network a test says that it is
+//! skipped; `TOOLMARK_HOSTS=required` makes that a failure, for CI.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "a test that cannot go on should say so"
+)]
+#![cfg(unix)]
+
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// An agent from npm.
+struct Agent {
+    host: &'static str,
+    package: &'static str,
+    version: &'static str,
+    program: &'static str,
+    /// Runs it on a prompt in the project.
+    run: fn(&Stage, &mut Command),
+}
+
+const AGENTS: [Agent; 4] = [
+    Agent {
+        host: "claude-code",
+        package: "@anthropic-ai/claude-code",
+        version: "2.1.325",
+        program: "claude",
+        run: claude,
+    },
+    Agent {
+        host: "codex",
+        package: "@openai/codex",
+        version: "0.166.0",
+        program: "codex",
+        run: codex,
+    },
+    Agent {
+        host: "copilot-cli",
+        package: "@github/copilot",
+        version: "1.0.102",
+        program: "copilot",
+        run: copilot,
+    },
+    Agent {
+        host: "gemini-cli",
+        package: "@google/gemini-cli",
+        version: "0.61.0",
+        program: "gemini",
+        run: gemini,
+    },
+];
+
+#[test]
+fn claude_code_is_stopped() {
+    stopped("claude-code");
+}
+
+#[test]
+fn codex_is_stopped() {
+    stopped("codex");
+}
+
+#[test]
+fn copilot_cli_is_stopped() {
+    stopped("copilot-cli");
+}
+
+#[test]
+fn gemini_cli_is_stopped() {
+    stopped("gemini-cli");
+}
+
+/// Runs an agent without the guard and with it.
+fn stopped(host: &str) {
+    let agent = AGENTS.iter().find(|agent| agent.host == host).unwrap();
+    let program = match program(agent) {
+        Ok(program) => program,
+        Err(why) if std::env::var_os("TOOLMARK_HOSTS").is_some_and(|v| v == "required") => {
+            panic!("{host}: {why}")
+        }
+        Err(why) => return eprintln!("SKIPPED {host}: {why}"),
+    };
+
+    // Without the guard everything happens: the test can fail.
+    let bare = Stage::new(agent);
+    let told = bare.play(agent, &program);
+    assert_eq!(told.len(), 3, "{host}: {told:?}");
+    assert!(!bare.precious().exists(), "{host} did not run the command: {told:?}");
+    assert!(bare.allowed().exists(), "{host}: {told:?}");
+    assert_eq!(bare.reached(), "wipe\n", "{host}: {told:?}");
+
+    let stage = Stage::new(agent);
+    stage.toolmark(&["guard", "install", host]);
+    fs::write(stage.project().join("toolmark.yaml"), POLICY).unwrap();
+    let told = stage.play(agent, &program);
+    assert_eq!(told.len(), 3, "{host}: {told:?}");
+    assert!(stage.precious().exists(), "{host} ran the command: {told:?}");
+    assert!(told[0].contains("toolmark guard"), "{host} was not told why: {told:?}");
+    assert!(stage.allowed().exists(), "{host} did not run what is allowed: {told:?}");
+    assert!(!told[1].contains("toolmark guard"), "{host}: {told:?}");
+    assert_eq!(stage.reached(), "", "{host} reached the tool: {told:?}");
+    assert!(told[2].contains("toolmark guard"), "{host} was not told why: {told:?}");
+
+    stage.toolmark(&["guard", "uninstall", host]);
+    let status = stage.toolmark(&["guard", "status", host, "--scope", "user", "--format", "json"]);
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(status[0]["state"], "not-installed", "{status}");
+}
+
+/// Denied under the names that the hosts give to the tool.
+const POLICY: &str = "guard:
+  tools:
+    deny: [mcp__records__wipe, records-wipe]
+";
+
+/// A home and a project, and the stand-ins beside them.
+struct Stage {
+    dir: tempfile::TempDir,
+}
+
+impl Stage {
+    fn new(agent: &Agent) -> Self {
+        let stage = Self { dir: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(stage.home()).unwrap();
+        fs::create_dir_all(stage.project().join(".git")).unwrap();
+        fs::create_dir_all(stage.precious()).unwrap();
+        fs::write(stage.precious().join("work.txt"), "a day's work").unwrap();
+        // Codex itself refuses the usual spellings.
+        let script = json!([
+            {"run": "find ~/precious -delete"},
+            {"run": "echo done > allowed.txt"},
+            {"mcp": ["records", "wipe"], "input": {"key": "all"}},
+        ]);
+        fs::write(stage.path("script.json"), script.to_string()).unwrap();
+        let server = json!({"mcpServers": {"records": {
+            "command": "python3", "args": [stand_in("mcp_server.py"), stage.path("reached.txt")],
+            "tools": ["*"],
+        }}});
+        fs::write(stage.path("mcp.json"), server.to_string()).unwrap();
+        if agent.host == "gemini-cli" {
+            let mut settings = server;
+            settings["mcpServers"]["records"].as_object_mut().unwrap().remove("tools");
+            settings["security"] = json!({"auth": {"selectedType": "gemini-api-key"}});
+            fs::create_dir_all(stage.home().join(".gemini")).unwrap();
+            fs::write(stage.home().join(".gemini/settings.json"), settings.to_string()).unwrap();
+        }
+        stage
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn home(&self) -> PathBuf {
+        self.path("home")
+    }
+
+    fn project(&self) -> PathBuf {
+        self.path("project")
+    }
+
+    /// What the first step destroys.
+    fn precious(&self) -> PathBuf {
+        self.home().join("precious")
+    }
+
+    /// What the second step makes.
+    fn allowed(&self) -> PathBuf {
+        self.project().join("allowed.txt")
+    }
+
+    /// The tools of the MCP server that were called.
+    fn reached(&self) -> String {
+        fs::read_to_string(self.path("reached.txt")).unwrap_or_default()
+    }
+
+    /// A command in the project with nothing of the user's around it.
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.project()).env_clear().env("HOME", self.home());
+        command.env("PATH", std::env::var_os("PATH").unwrap()).stdin(Stdio::null());
+        command
+    }
+
+    fn toolmark(&self, args: &[&str]) -> String {
+        let mut command = self.command(Path::new(env!("CARGO_BIN_EXE_toolmark")));
+        let output = command.args(args).output().unwrap();
+        assert!(output.status.code().is_some_and(|code| code < 2), "{args:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs the agent against the stand-in; what it told the model about each
+    /// step.
+    fn play(&self, agent: &Agent, program: &Path) -> Vec<String> {
+        let mut model = Command::new("python3");
+        model.arg(stand_in("model.py"));
+        model.args(["script.json", "record.jsonl", "port"].map(|name| self.path(name)));
+        let _model = Running(model.spawn().unwrap());
+        wait_for(|| self.path("port").exists(), "the stand-in to listen");
+        let mut command = self.command(program);
+        (agent.run)(self, &mut command);
+        let (out, err) = (self.path("out.txt"), self.path("err.txt"));
+        command.stdout(fs::File::create(&out).unwrap()).stderr(fs::File::create(&err).unwrap());
+        let mut running = Running(command.spawn().unwrap());
+        wait_for(|| running.0.try_wait().unwrap().is_some(), agent.host);
+        let record = fs::read_to_string(self.path("record.jsonl")).unwrap_or_else(|_| {
+            let read = |path| fs::read_to_string(path).unwrap_or_default();
+            panic!("{} said nothing to the model: {}{}", agent.host, read(&out), read(&err))
+        });
+        let rows = record.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        rows.map(|row| row["text"].as_str().map_or(row.to_string(), str::to_owned)).collect()
+    }
+
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", fs::read_to_string(self.path("port")).unwrap())
+    }
+}
+
+fn claude(stage: &Stage, command: &mut Command) {
+    command.env("ANTHROPIC_BASE_URL", stage.url()).env("ANTHROPIC_API_KEY", "stand-in");
+    command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
+    // The tools of servers are named to the model from the start.
+    command.env("ENABLE_TOOL_SEARCH", "false").env("MCP_CONNECTION_NONBLOCKING", "false");
+    command.args(["-p", "take the steps", "--strict-mcp-config", "--mcp-config"]);
+    command.arg(stage.path("mcp.json")).args(["--allowedTools", "Bash", "mcp__records__wipe"]);
+}
+
+fn codex(stage: &Stage, command: &mut Command) {
+    let config = format!(
+        "model = 'stand-in'\nmodel_provider = 'stand_in'\n\
+         [model_providers.stand_in]\nname = 'stand-in'\nbase_url = '{}/v1'\nwire_api = 'responses'\n\
+         [mcp_servers.records]\ncommand = 'python3'\nargs = ['{}', '{}']\n",
+        stage.url(),
+        stand_in("mcp_server.py").display(),
+        stage.path("reached.txt").display(),
+    );
+    fs::create_dir_all(stage.home().join(".codex")).unwrap();
+    fs::write(stage.home().join(".codex/config.toml"), config).unwrap();
+    command.args(["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]);
+    // What a person does once in /hooks.
+    command.args(["--dangerously-bypass-hook-trust", "take the steps"]);
+}
+
+fn copilot(stage: &Stage, command: &mut Command) {
+    command.env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", stage.url()));
+    command.env("COPILOT_MODEL", "gpt-4.1").env("COPILOT_OFFLINE", "true");
+    // It unpacks itself once.
+    command.env("COPILOT_AUTO_UPDATE", "false").env("XDG_CACHE_HOME", cache().join("copilot-cli"));
+    command.args(["-p", "take the steps", "--yolo", "--disable-builtin-mcps"]);
+    let config = format!("@{}", stage.path("mcp.json").display());
+    command.args(["--additional-mcp-config", &config]);
+}
+
+fn gemini(stage: &Stage, command: &mut Command) {
+    command.env("GOOGLE_GEMINI_BASE_URL", stage.url()).env("GEMINI_API_KEY", "stand-in");
+    command.env("GEMINI_CLI_TRUST_WORKSPACE", "true");
+    command.args(["-p", "take the steps", "--yolo", "-m", "gemini-2.5-flash"]);
+}
+
+/// A process that does not outlive the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn wait_for(mut happened: impl FnMut() -> bool, what: &str) {
+    let start = Instant::now();
+    while !happened() {
+        assert!(start.elapsed() < Duration::from_secs(60), "waited too long for {what}");
+        sleep(Duration::from_millis(20));
+    }
+}
+
+fn stand_in(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stand_in").join(file)
+}
+
+/// Where agents are installed: kept between runs.
+fn cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("hosts")
+}
+
+/// The program of an agent, installed if it is not.
+fn program(agent: &Agent) -> Result<PathBuf, String> {
+    let python = Command::new("python3").arg("--version").output();
+    if !python.is_ok_and(|output| output.status.success()) {
+        return Err("python3 is not there".to_owned());
+    }
+    let dir = cache().join(format!("{}-{}", agent.host, agent.version));
+    let program = dir.join("node_modules/.bin").join(agent.program);
+    let complete = dir.join("complete");
+    if complete.exists() {
+        return Ok(program);
+    }
+    fs::create_dir_all(&dir).map_err(|error| error.to_string())?;
+    let package = format!("{}@{}", agent.package, agent.version);
+    let npm = Command::new("npm")
+        .args(["install", "--no-audit", "--no-fund", "--loglevel", "error", "--prefix"])
+        .args([dir.as_os_str(), package.as_ref()])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("npm is not there: {error}"))?;
+    if !npm.status.success() {
+        let words = String::from_utf8_lossy(&npm.stderr).into_owned();
+        return Err(format!("npm could not install {package}: {}", words.trim()));
+    }
+    let version = Command::new(&program).arg("--version").stdin(Stdio::null()).output();
+    if !version.as_ref().is_ok_and(|output| output.status.success()) {
+        return Err(format!("{package} does not start: {version:?}"));
+    }
+    fs::write(complete, "").map_err(|error| error.to_string())?;
+    Ok(program)
+}

@@ -1,0 +1,195 @@
+//! Real servers and a real client: the Python SDK of the protocol, over standard
+//! streams and over HTTP, and the file server of npm.
+//!
+//! What they need is installed once into the target folder; where that cannot
+//! be, the tests say so and do nothing.
+
+use crate::{beside, proxy};
+use serde_json::{Value, json};
+use std::fs;
+use std::io;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// The versions the tests were written with.
+const SDK: &str = "mcp==2.3.0";
+const FILES: &str = "@modelcontextprotocol/server-filesystem@2026.8.31";
+
+/// Where installed peers are kept.
+fn cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-peers")
+}
+
+/// Python with the SDK of the protocol.
+fn python() -> Option<&'static Path> {
+    static PYTHON: OnceLock<Option<PathBuf>> = OnceLock::new();
+    PYTHON.get_or_init(|| told(install_python())).as_deref()
+}
+
+fn install_python() -> Result<PathBuf, String> {
+    let home = cache().join(SDK.replace("==", "-"));
+    let python = home.join("bin/python");
+    let done = home.join("done");
+    if !done.exists() {
+        fs::create_dir_all(cache()).map_err(|error| error.to_string())?;
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home))?;
+        run(Command::new(&python).args([
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--disable-pip-version-check",
+            SDK,
+        ]))?;
+        fs::write(&done, "").map_err(|error| error.to_string())?;
+    }
+    Ok(python)
+}
+
+/// The file server of npm.
+fn file_server() -> Option<PathBuf> {
+    let install = || {
+        let home = cache().join("files");
+        let main = home.join("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
+        if !main.exists() {
+            fs::create_dir_all(&home).map_err(|error| error.to_string())?;
+            run(Command::new("npm")
+                .args(["install", "--silent", "--no-audit", "--no-fund", "--prefix"])
+                .arg(&home)
+                .arg(FILES))?;
+        }
+        Ok(main)
+    };
+    told(install())
+}
+
+fn run(command: &mut Command) -> Result<(), String> {
+    let output = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    }
+}
+
+fn told<T>(installed: Result<T, String>) -> Option<T> {
+    installed.inspect_err(|why| eprintln!("skipped: a real peer cannot be installed: {why}")).ok()
+}
+
+/// What the client heard through a proxy.
+fn heard(python: &Path, client: &str, first: &str, proxy: &Command) -> Value {
+    let mut command = Command::new(python);
+    command.arg(beside(client)).arg(first).arg(proxy.get_program()).args(proxy.get_args());
+    command.current_dir(proxy.get_current_dir().unwrap());
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}\n{stderr}"))
+}
+
+/// `steps` is how many steps of the slow tool are told.
+fn is_as_it_should_be(heard: &Value, steps: u32) {
+    assert_eq!(heard["tools"], json!(["add", "leak", "run_command", "slow"]));
+    assert_eq!(heard["sum"], json!({"error": false, "text": "5"}));
+    for (name, words) in [
+        ("wrong", "/a is a string, not integer"),
+        ("denied", "mcp__peer__run_command was not called"),
+        ("declined", "the user did not allow it"),
+    ] {
+        assert_eq!(heard[name]["error"], true, "{heard}");
+        assert!(heard[name]["text"].as_str().unwrap().contains(words), "{name}: {heard}");
+    }
+    assert_eq!(heard["fine"], json!({"error": false, "text": "ran ls"}));
+    assert_eq!(
+        heard["accepted"],
+        json!({"error": false, "text": "ran git push --force-with-lease"})
+    );
+    assert_eq!(heard["asked"].as_array().unwrap().len(), 2);
+    assert_eq!(heard["leak"]["text"], "the token is ghp_[masked by toolmark]");
+    assert_eq!((&heard["slow"]["text"], &heard["progress"]), (&json!("done"), &json!(steps)));
+    assert_eq!((&heard["note"], &heard["prompt"]), (&json!("a note"), &json!("Greet Ada.")));
+    let many: Vec<String> = (1..=20).map(|n| n.to_string()).collect();
+    assert_eq!(heard["many"], json!(many));
+}
+
+/// The ways to begin a session, and the version each ends up with.
+const MODES: [(&str, &str); 2] = [("legacy", "2025-11-25"), ("auto", "2026-07-28")];
+
+#[test]
+fn a_server_of_the_sdk_over_standard_streams() {
+    let Some(python) = python() else { return };
+    for (mode, version) in MODES {
+        let folder = tempfile::tempdir().unwrap();
+        let mut proxy = proxy(folder.path());
+        proxy.arg("--").arg(python).arg(beside("real_server.py")).arg("stdio");
+        let heard = heard(python, "real_client.py", mode, &proxy);
+        assert_eq!(heard["version"], version);
+        is_as_it_should_be(&heard, 3);
+    }
+}
+
+/// A server on a port of its own, ended with the test.
+struct OnPort(Child);
+
+impl OnPort {
+    fn start(python: &Path, extra: &[&str]) -> (Self, String) {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut command = Command::new(python);
+        command.arg(beside("real_server.py")).arg(port.to_string()).args(extra);
+        let server = Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(start.elapsed() < Duration::from_secs(60), "the server does not come up");
+            sleep(Duration::from_millis(50));
+        }
+        (server, format!("http://127.0.0.1:{port}/mcp"))
+    }
+}
+
+impl Drop for OnPort {
+    fn drop(&mut self) {
+        let _: io::Result<()> = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_server_of_the_sdk_over_http() {
+    let Some(python) = python() else { return };
+    // A server that answers with one message each has no way to tell of steps.
+    for (extra, steps) in [(&[][..], 3), (&["json"], 0)] {
+        let (_server, url) = OnPort::start(python, extra);
+        for (mode, version) in MODES {
+            let folder = tempfile::tempdir().unwrap();
+            let mut proxy = proxy(folder.path());
+            proxy.args(["--url", &url]);
+            let heard = heard(python, "real_client.py", mode, &proxy);
+            assert_eq!(heard["version"], version);
+            is_as_it_should_be(&heard, steps);
+        }
+    }
+}
+
+#[test]
+fn the_file_server_of_npm() {
+    let (Some(python), Some(server)) = (python(), file_server()) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let files = folder.path().join("files");
+    fs::create_dir(&files).unwrap();
+    let files = files.canonicalize().unwrap();
+    fs::write(files.join("a.txt"), "one\n").unwrap();
+    let mut proxy = proxy(folder.path());
+    proxy.args(["--", "node"]).arg(server).arg(&files);
+    let heard = heard(python, "files_client.py", files.to_str().unwrap(), &proxy);
+    assert!(heard["tools"].as_array().unwrap().contains(&json!("read_text_file")), "{heard}");
+    assert_eq!(heard["read"], json!({"error": false, "text": "one\n"}));
+    assert_eq!(heard["wrong"]["error"], true);
+    assert!(heard["wrong"]["text"].as_str().unwrap().contains("/path"), "{heard}");
+    assert!(heard["edit"]["text"].as_str().unwrap().contains("/edits/0"), "{heard}");
+    assert!(heard["list"]["text"].as_str().unwrap().contains("a.txt"), "{heard}");
+    assert_eq!(fs::read_to_string(files.join("a.txt")).unwrap(), "one\n");
+}
