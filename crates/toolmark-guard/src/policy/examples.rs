@@ -160,7 +160,7 @@ pub(super) fn with_tool<T>(event: &Event<'_>, look: impl FnOnce(&Judged<'_>) -> 
 }
 
 /// Shows a call with everything that is known about it.
-fn with_call<T>(event: &Event<'_>, look: impl FnOnce(&Call<'_>) -> T) -> T {
+pub(super) fn with_call<T>(event: &Event<'_>, look: impl FnOnce(&Call<'_>) -> T) -> T {
     with_tool(event, |judged| {
         let judgement = judged.judge(&Context::default());
         look(&Call::new(event, judged.tool, judgement.as_ref()))

@@ -1,10 +1,11 @@
 //! Two files on top of each other: what a project's file would loosen is
 //! without effect, and said.
 
-use super::examples::{usual_command, with_tool};
+use super::examples::{usual_command, with_call, with_tool};
 use super::layer::Layer;
 use super::rule::Suggest;
 use super::{Policy, Preset};
+use toolmark_grade::call_match::Truth;
 use toolmark_grade::config::{Problem, Span, quoted};
 use toolmark_shell::Decision;
 
@@ -96,12 +97,14 @@ impl Policy {
                 let event = usual_command(command, &layer.origin.base);
                 let verdict = with_tool(&event, |judged| self.verdict(&event, judged, None));
                 let denied = verdict.observed.unwrap_or(verdict.decision) == Decision::Deny;
-                let own = verdict.rule == format!("rules.{}", rule.name);
-                if denied || (own && rule.decision != Decision::Allow) {
+                let own = rule.decision != Decision::Allow
+                    && with_call(&event, |call| rule.applies(call, &layer.origin.base))
+                        == Ok(Truth::Yes);
+                if denied || own {
                     let message = format!(
-                        "the rule {} suggests `{command}`, which {} itself",
+                        "the rule {} suggests `{command}`, which {}",
                         quoted(&rule.name),
-                        if denied { "is denied" } else { "it asks about" }
+                        if own { "it is about itself" } else { "is denied" }
                     );
                     let problem = Problem::error("denied-suggestion", message).at(rule.span);
                     problems.push(problem.help(format!("{}: {}", verdict.rule, verdict.reason)));

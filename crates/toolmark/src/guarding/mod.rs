@@ -120,6 +120,7 @@ impl Opened {
                 true => file.problems.extend(checked.project.iter().chain(&loosened).cloned()),
                 false => file.problems.extend(checked.user.iter().cloned()),
             }
+            file.problems.sort_by_key(|problem| problem.span);
         }
         self
     }

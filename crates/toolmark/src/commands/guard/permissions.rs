@@ -85,7 +85,8 @@ impl Permissions {
                     );
                     printer.notice(&Line::of(style::DIM, &words))?;
                 }
-                printer.raw(&printer.veil.shown(&yaml(&guard)).into_owned())?;
+                let text = printer.veil.shown(&yaml(&guard)).into_owned();
+                printer.raw(&text)?;
             }
         }
         let never = findings.iter().any(|finding| finding.level == Level::Never);
