@@ -122,13 +122,13 @@ fn marked(schema: &Value, args: &Value) -> Vec<(String, String)> {
 /// A value as a header can hold it.
 fn encoded(value: &str) -> String {
     let edge = |c: Option<char>| matches!(c, Some(' ' | '\t'));
-    let plain = value.chars().all(|c| matches!(c, ' '..='~'))
-        && !edge(value.chars().next())
-        && !edge(value.chars().next_back())
-        && !(value.starts_with("=?base64?") && value.ends_with("?="));
-    match plain {
-        true => value.to_owned(),
-        false => format!("=?base64?{}?=", STANDARD.encode(value)),
+    let unfit = !value.chars().all(|c| matches!(c, ' '..='~'))
+        || edge(value.chars().next())
+        || edge(value.chars().next_back())
+        || (value.starts_with("=?base64?") && value.ends_with("?="));
+    match unfit {
+        true => format!("=?base64?{}?=", STANDARD.encode(value)),
+        false => value.to_owned(),
     }
 }
 

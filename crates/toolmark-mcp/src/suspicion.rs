@@ -171,9 +171,13 @@ fn ordered(lower: &str, (verbs, objects): &(&[&str], &[&'static str])) -> Option
     })
 }
 
+/// A kind of unseen characters: its name, what belongs to it, and how many of
+/// them no honest text has.
+type Unseen = (&'static str, fn(char) -> bool, usize);
+
 /// Characters that are not seen, by kind; each kind once.
 fn unseen(text: &str) -> Vec<Suspicion> {
-    let kinds: [(&str, fn(char) -> bool, usize); 4] = [
+    let kinds: [Unseen; 4] = [
         // Tag characters spell hidden ASCII; a flag of a region has a few.
         ("hidden-text", |c| matches!(c, '\u{e0000}'..='\u{e007f}'), 8),
         ("hidden-text", |c| matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}'), 16),
