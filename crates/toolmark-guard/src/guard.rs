@@ -4,6 +4,7 @@ use crate::after::look_back;
 use crate::event::{Event, Moment};
 use crate::policy::Policy;
 use crate::verdict::Verdict;
+use std::borrow::Cow;
 use toolmark_check::judging::Judged;
 use toolmark_check::toolset::{Tool, Toolsets};
 use toolmark_shell::Facts;
@@ -33,7 +34,11 @@ impl Guard {
     #[must_use]
     pub fn decide(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
         let tool = self.tool(event);
-        let judged = Judged { tool, args: event.args.as_arguments(), cwd: event.cwd.as_deref() };
+        let judged = Judged {
+            tool: tool.as_deref(),
+            args: event.args.as_arguments(),
+            cwd: event.cwd.as_deref(),
+        };
         match event.moment {
             Moment::Before | Moment::Permission => self.verdict(event, &judged, facts),
             Moment::After => look_back(event, &judged),
@@ -58,9 +63,7 @@ impl Guard {
     }
 
     /// What is known about the tool of a call.
-    fn tool(&self, event: &Event<'_>) -> Option<&Tool> {
-        let name = ToolName::new(event.tool.as_ref());
-        let toolset = self.toolsets.of_host(&event.host, &name);
-        toolset.describe(&name).map(|found| found.tool)
+    fn tool(&self, event: &Event<'_>) -> Option<Cow<'_, Tool>> {
+        self.toolsets.tool_of(&event.host, &ToolName::new(event.tool.as_ref()))
     }
 }

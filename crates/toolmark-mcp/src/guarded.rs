@@ -1,9 +1,10 @@
 //! The guard as the warden of a proxy: the same decisions as the hook's.
 
-use crate::rate::Rate;
 use crate::warden::{Call, Ruling, Warden};
 use serde_json::Value;
+use toolmark_grade::call_match::is_glob_match;
 use toolmark_guard::facts::Disk;
+use toolmark_guard::policy::Rate;
 use toolmark_guard::{Args, Event, Guard, Moment, Verdict};
 use toolmark_shell::{Decision, Facts};
 
@@ -49,8 +50,11 @@ impl Warden for Guarded {
         self.changed
     }
 
-    fn rate(&self, _name: &str) -> Option<Rate> {
-        self.rate
+    fn rate(&self, name: &str) -> Option<Rate> {
+        let listed = self.guard.policy().mcp().tools;
+        let by_glob = || listed.iter().find(|(glob, _)| is_glob_match(glob, name));
+        let of_tool = listed.get(name).or_else(|| by_glob().map(|(_, rate)| rate));
+        of_tool.copied().or(self.rate)
     }
 }
 

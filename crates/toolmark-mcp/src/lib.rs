@@ -38,7 +38,6 @@ pub use http::Remote;
 pub use message::LONGEST_LINE;
 pub use pins::{Pins, PinsError};
 pub use proxy::{OnAsk, Proxy, Settings, Step};
-pub use rate::{NotARate, Rate};
 pub use result::Limits;
 pub use serve::{Ending, ServeError, serve_http, serve_stdio};
 pub use warden::{Call, Finding, Journal, NoJournal, Occasion, Record, Ruling, Warden};

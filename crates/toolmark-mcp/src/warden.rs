@@ -3,9 +3,8 @@
 //! The proxy knows the protocol and nothing of policies; whoever runs it brings
 //! a [`Warden`] that decides and a [`Journal`] that remembers.
 
-use crate::rate::Rate;
-use serde::Serialize;
 use serde_json::Value;
+use toolmark_guard::policy::Rate;
 use toolmark_shell::Decision;
 
 /// A call that is about to be made.
@@ -69,8 +68,7 @@ pub trait Warden {
 }
 
 /// What a record is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occasion {
     /// A tool was offered.
     List,
@@ -82,21 +80,31 @@ pub enum Occasion {
     Server,
 }
 
+impl Occasion {
+    /// Its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::List => "list",
+            Self::Call => "call",
+            Self::Result => "result",
+            Self::Server => "server",
+        }
+    }
+}
+
 /// One decision, for the log.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// What it is about.
     pub occasion: Occasion,
     /// The name of the server.
     pub server: String,
     /// The tool as policies name it, if it is about one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// The id of the request, as JSON.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
     /// The arguments of a call.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
     /// What was decided.
     pub decision: &'static str,
@@ -105,12 +113,11 @@ pub struct Record {
     /// Why.
     pub reason: String,
     /// Names of what was found, with what shows it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
 /// Something found in words of the server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Its name.
     pub name: String,

@@ -289,3 +289,41 @@ fn a_log_that_somebody_holds() {
     assert_eq!(decision(&asked(&log, &payload("2", "git push --force"))), "deny");
     assert_eq!(records(&log).len(), 2);
 }
+
+/// What is decided about a harmless and a harmful command where the policy is
+/// this file.
+fn decided_with(policy: &Path, log: &Path) -> [(String, String); 2] {
+    ["ls", "git push --force"].map(|command| {
+        let child = hook(log).env("TOOLMARK_GUARD_POLICY", policy).spawn().unwrap();
+        let (answer, _) = answer(&told(child, &payload("c", command)));
+        let text = |key: &str| answer[key].as_str().unwrap().to_owned();
+        (text("decision"), text("reason"))
+    })
+}
+
+#[test]
+fn a_policy_that_cannot_be_read() {
+    let home = tempfile::tempdir().unwrap();
+    let at = |name: &str| home.path().join(name);
+    let log = at("guard.jsonl");
+    fs::write(at("broken.yaml"), "guard:\n  preset: [strict\n").unwrap();
+    fs::write(at("mistaken.yaml"), "guard:\n  preset: lenient\n").unwrap();
+    fs::write(at("empty.yaml"), "").unwrap();
+    fs::create_dir(at("folder.yaml")).unwrap();
+    for (name, words) in [
+        ("nowhere.yaml", "nowhere.yaml"),
+        ("folder.yaml", "no file"),
+        ("broken.yaml", "broken.yaml:"),
+        ("mistaken.yaml", "mistaken.yaml:2"),
+        ("empty.yaml", "no guard part"),
+    ] {
+        let [harmless, harmful] = decided_with(&at(name), &log);
+        assert_eq!(harmless.0, "ask", "{name}: {}", harmless.1);
+        assert!(harmless.1.contains(words), "{name}: {}", harmless.1);
+        assert_eq!(harmful.0, "deny", "{name}: {}", harmful.1);
+        assert_eq!(last(&log)["decision"], "deny", "{name}");
+    }
+    // What to do then is the user's to say, as far as it can be read.
+    fs::write(at("strict.yaml"), "guard:\n  on_error: deny\n  presett: strict\n").unwrap();
+    assert_eq!(decided_with(&at("strict.yaml"), &log)[0].0, "deny");
+}

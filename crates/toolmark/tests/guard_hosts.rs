@@ -2,9 +2,10 @@
 //! its model's HTTP API that asks for a command that destroys, one that is
 //! harmless and a tool of an MCP server that the policy denies.
 //!
-//! The agents are taken from npm, at the versions below, into a folder of the
-//! target directory. Without npm, Python or the network a test says that it is
-//! skipped; `TOOLMARK_HOSTS=required` makes that a failure, for CI.
+//! The agents are those of npm, at the versions below. They are large, so they
+//! are only installed, into a folder of the target directory, where
+//! `TOOLMARK_PEERS=install` says so. A test that finds no agent says that it is
+//! skipped; `TOOLMARK_PEERS=required` makes that a failure.
 
 #![allow(
     clippy::unwrap_used,
@@ -81,12 +82,18 @@ fn gemini_cli_is_stopped() {
     stopped("gemini-cli");
 }
 
+/// What to do about agents that are not there: `install` them, or they are
+/// `required`.
+fn peers() -> Option<std::ffi::OsString> {
+    std::env::var_os("TOOLMARK_PEERS").filter(|word| !word.is_empty())
+}
+
 /// Runs an agent without the guard and with it.
 fn stopped(host: &str) {
     let agent = AGENTS.iter().find(|agent| agent.host == host).unwrap();
     let program = match program(agent) {
         Ok(program) => program,
-        Err(why) if std::env::var_os("TOOLMARK_HOSTS").is_some_and(|v| v == "required") => {
+        Err(why) if peers().is_some_and(|v| v == "required") => {
             panic!("{host}: {why}")
         }
         Err(why) => return eprintln!("SKIPPED {host}: {why}"),
@@ -306,6 +313,9 @@ fn program(agent: &Agent) -> Result<PathBuf, String> {
     let complete = dir.join("complete");
     if complete.exists() {
         return Ok(program);
+    }
+    if peers().is_none() {
+        return Err("it is not installed; TOOLMARK_PEERS=install installs it".to_owned());
     }
     fs::create_dir_all(&dir).map_err(|error| error.to_string())?;
     let package = format!("{}@{}", agent.package, agent.version);

@@ -1,6 +1,6 @@
 //! The toolsets that are part of the program.
 
-use super::{Toolset, yaml};
+use super::{Tool, Toolset, yaml};
 use std::sync::LazyLock;
 
 macro_rules! toolsets {
@@ -13,6 +13,14 @@ macro_rules! toolsets {
         #[must_use]
         pub fn ids() -> &'static [&'static str] {
             &[$($id,)*]
+        }
+
+        /// The text of the toolset with this id.
+        fn text(id: &str) -> Option<&'static str> {
+            match id {
+                $($id => Some(include_str!(concat!("../../toolsets/", $id, ".yaml"))),)*
+                _ => None,
+            }
         }
 
         /// The toolset with this id.
@@ -39,6 +47,41 @@ toolsets! {
 #[must_use]
 pub fn generic() -> &'static Toolset {
     &GENERIC
+}
+
+/// One tool of the toolset with this id, by its name or an alias. The others are
+/// not parsed: a hook has no time for them.
+#[must_use]
+pub fn builtin_tool(id: &str, name: &str) -> Option<Tool> {
+    let (_, tools) = text(id)?.split_once("\ntools:\n")?;
+    let block = blocks(tools).find(|block| is_about(block, name))?;
+    let mut set = parse(&format!("tools:\n{block}")).ok()?;
+    set.tools.pop_first().map(|(_, tool)| tool)
+}
+
+/// The parts of a list of tools: each begins with a name that is two deep.
+fn blocks(tools: &str) -> impl Iterator<Item = &str> {
+    let is_head = |line: &str| line.starts_with("  ") && !line[2..].starts_with([' ', '#']);
+    let mut rest = tools;
+    std::iter::from_fn(move || {
+        let mut end = 0;
+        for (at, line) in rest.split_inclusive('\n').enumerate() {
+            if at > 0 && is_head(line) {
+                break;
+            }
+            end += line.len();
+        }
+        let (block, after) = rest.split_at(end);
+        rest = after;
+        (!block.is_empty()).then_some(block)
+    })
+}
+
+fn is_about(block: &str, name: &str) -> bool {
+    let key = block.trim_start().split(':').next().unwrap_or_default();
+    let aliases = block.split_once("aliases: [").and_then(|(_, rest)| rest.split(']').next());
+    let mut aliases = aliases.unwrap_or_default().split(',').map(str::trim);
+    key == name || aliases.any(|alias| alias == name)
 }
 
 fn parse(text: &str) -> Result<Toolset, String> {
@@ -80,6 +123,23 @@ mod tests {
             files.insert(id);
         }
         assert_eq!(files, ids().iter().map(|id| (*id).to_owned()).collect());
+    }
+
+    #[test]
+    fn a_tool_alone_is_the_tool_of_its_set() {
+        for id in ids() {
+            let set = builtin(id).unwrap();
+            for (name, tool) in &set.tools {
+                for name in tool.aliases.iter().chain([name]) {
+                    let alone = builtin_tool(id, name).unwrap_or_else(|| panic!("{id} {name}"));
+                    assert_eq!(format!("{alone:?}"), format!("{tool:?}"), "{id} {name}");
+                }
+            }
+            for name in ["", "id", "schema", "role", "nobody", "aliases"] {
+                let whole = set.tool(name).map(|tool| format!("{tool:?}"));
+                assert_eq!(builtin_tool(id, name).map(|tool| format!("{tool:?}")), whole, "{name}");
+            }
+        }
     }
 
     #[test]

@@ -1,8 +1,12 @@
 //! Which toolset a trajectory was made with.
 
-use super::{Tool, Toolset, builtin, generic, ids};
+use super::{Tool, Toolset, builtin, builtin_tool, generic, ids};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use toolmark_trace::{ToolName, Trajectory};
+
+/// The toolset of tools that go by the same name everywhere.
+const GENERIC: &str = "generic";
 
 /// The toolsets there are: the user's and those of known hosts.
 #[derive(Debug, Default)]
@@ -33,21 +37,25 @@ impl Toolsets {
         }
     }
 
-    /// The toolset of a host by its id; of a host that is not known, the first
-    /// that has this tool.
+    /// What is known about one tool of a host, by the host's id. A host that is
+    /// not known is taken for the first that has the tool.
     #[must_use]
-    pub fn of_host(&self, id: &str, tool: &ToolName) -> Chosen<'_> {
+    pub fn tool_of(&self, id: &str, name: &ToolName) -> Option<Cow<'_, Tool>> {
+        let original = name.original.get();
+        let canonical = name.canonical();
+        let names = [&*original, &canonical.tool];
         let is_for = |set: &&Toolset| is_general(set) || set.agents.iter().any(|agent| agent == id);
-        let user = self.user.iter().filter(is_for).collect();
-        match builtin(id) {
-            Some(host) => Chosen { user, host, is_guessed: false },
-            None => {
-                let name = tool.canonical().tool;
-                let mut known = ids().iter().filter_map(|id| builtin(id));
-                let host = known.find(|set| set.tool(&name).is_some()).unwrap_or_else(generic);
-                Chosen { user, host, is_guessed: true }
-            }
+        let mut users = self.user.iter().filter(is_for);
+        if let Some(tool) = users.find_map(|set| names.iter().find_map(|name| set.tool(name))) {
+            return Some(Cow::Borrowed(tool));
         }
+        let of_set = |set: &str| names.iter().find_map(|name| builtin_tool(set, name));
+        let tool = match ids().contains(&id) {
+            _ if canonical.server.is_some() => of_set(GENERIC),
+            true => of_set(id),
+            false => ids().iter().find_map(|id| of_set(id)),
+        };
+        tool.map(Cow::Owned)
     }
 }
 

@@ -12,7 +12,7 @@ mod choose;
 mod keys;
 mod yaml;
 
-pub use builtin::{builtin, generic, ids};
+pub use builtin::{builtin, builtin_tool, generic, ids};
 pub use choose::{Chosen, Toolsets};
 pub use keys::Keys;
 

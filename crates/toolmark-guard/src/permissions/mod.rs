@@ -270,10 +270,14 @@ mod tests {
         event.cwd = Some("/work/app/sub".into());
         let toolsets = Toolsets::default();
         let name = ToolName::new(tool);
-        let tool = toolsets.of_host(host, &name).describe(&name).map(|found| found.tool);
-        let judged = Judged { tool, args: event.args.as_arguments(), cwd: event.cwd.as_deref() };
+        let tool = toolsets.tool_of(host, &name);
+        let judged = Judged {
+            tool: tool.as_deref(),
+            args: event.args.as_arguments(),
+            cwd: event.cwd.as_deref(),
+        };
         let judgement = judged.judge(&Context::default());
-        let call = Call::new(&event, tool, judgement.as_ref());
+        let call = Call::new(&event, tool.as_deref(), judgement.as_ref());
         permissions.of(&call).map(|(decision, _)| decision)
     }
 

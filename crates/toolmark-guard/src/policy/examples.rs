@@ -155,8 +155,12 @@ pub(super) fn usual_command<'a>(command: &str, base: &'a Base) -> Event<'a> {
 pub(super) fn with_tool<T>(event: &Event<'_>, look: impl FnOnce(&Judged<'_>) -> T) -> T {
     let toolsets = Toolsets::default();
     let name = ToolName::new(event.tool.as_ref());
-    let tool = toolsets.of_host(&event.host, &name).describe(&name).map(|found| found.tool);
-    look(&Judged { tool, args: event.args.as_arguments(), cwd: event.cwd.as_deref() })
+    let tool = toolsets.tool_of(&event.host, &name);
+    look(&Judged {
+        tool: tool.as_deref(),
+        args: event.args.as_arguments(),
+        cwd: event.cwd.as_deref(),
+    })
 }
 
 /// Shows a call with everything that is known about it.

@@ -227,7 +227,7 @@ impl Proxy {
             }
             Some((wait, rate)) => {
                 let seconds = wait.as_secs_f64().ceil().max(1.0);
-                let reason = format!("more than {rate} calls");
+                let reason = format!("more than {} calls", crate::rate::shown(rate));
                 let ruling = Ruling::new(Decision::Deny, "rate", reason);
                 Some(ruling.suggesting(format!("wait {seconds} s and call again")))
             }

@@ -15,7 +15,7 @@ use crate::arguments::Schema;
 use crate::definition::Definition;
 use crate::message::{Id, elements, id_near_start};
 use crate::pins::Pins;
-use crate::rate::{Bucket, Rate};
+use crate::rate::Bucket;
 use crate::result::Limits;
 use crate::suspicion::{Suspicion, shown};
 use crate::warden::{Finding, Journal, Record, Warden};
@@ -26,6 +26,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
+use toolmark_guard::policy::Rate;
 
 /// What to do where the policy says to ask and nobody can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

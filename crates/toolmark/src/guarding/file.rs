@@ -29,7 +29,7 @@ impl File {
         };
         // Opening a pipe would wait for whoever writes into it.
         if !about.is_file() {
-            return if named { Err(failed("it is no file")) } else { Ok(None) };
+            return Err(failed("it is no file"));
         }
         let file = std::fs::File::open(path).map_err(|error| failed(&error.to_string()))?;
         let mut bytes = Vec::new();

@@ -124,7 +124,7 @@ fn a_session_from_start_to_end() {
     assert!(stderr.contains("the server is here"), "{stderr}");
     let log = fs::read_to_string(folder.path().join("log.jsonl")).unwrap();
     let records: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let calls: Vec<_> = records.iter().filter(|record| record["occasion"] == "call").collect();
+    let calls: Vec<_> = records.iter().filter(|record| record["event"] == "call").collect();
     assert_eq!(calls.len(), 2);
     assert_eq!(calls[0]["decision"], "allow");
     assert_eq!((&calls[1]["decision"], &calls[1]["rule"]), (&json!("deny"), &json!("arguments")));

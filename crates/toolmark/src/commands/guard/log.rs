@@ -34,9 +34,7 @@ fn keep(record: &Record<'_>, log: &Log) -> io::Result<()> {
         return Ok(());
     }
     let Some(path) = place(log)? else { return Ok(()) };
-    let limits = Limits::default();
-    let limits = Limits { size: log.max_size.unwrap_or(limits.size), ..limits };
-    audit::append(&path, limits, record)
+    audit::append(&path, limits(log), record)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }
 
@@ -48,4 +46,10 @@ pub(super) fn place(log: &Log) -> io::Result<Option<PathBuf>> {
         Some(path) => Ok(Some(path.into())),
         None => audit::place(|name| env::var_os(name)),
     }
+}
+
+/// How large the log may grow.
+pub(super) fn limits(log: &Log) -> Limits {
+    let usual = Limits::default();
+    Limits { size: log.max_size.unwrap_or(usual.size), ..usual }
 }

@@ -3,19 +3,20 @@
 //! Standard output belongs to the protocol; all that people should know goes to
 //! standard error.
 
+use super::log;
 use crate::Stop;
 use crate::exit::{Exit, Failure};
+use crate::guarding;
 use crate::printer::{Line, Printer, style};
 use clap::{Args, ValueEnum};
-use jiff::Timestamp;
-use serde_json::Value;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use toolmark_guard::Guard;
+use std::time::Duration;
+use toolmark_guard::policy::{Log, Rate};
+use toolmark_guard::{Args as CallArgs, Event, Moment, Verdict, audit};
 use toolmark_mcp::{
-    Ending, Guarded, Journal, Limits, NoJournal, OnAsk, Pins, PinsError, Proxy, Rate, Record,
+    Ending, Guarded, Journal, Limits, NoJournal, Occasion, OnAsk, Pins, PinsError, Proxy, Record,
     Remote, ServeError, Settings, serve_http, serve_stdio,
 };
 use toolmark_shell::Decision;
@@ -62,15 +63,16 @@ pub(super) struct Mcp {
     /// Take the changed tools of a server (`NAME`) or one of them (`NAME/TOOL`) as right
     #[arg(long, value_name = "NAME")]
     accept: Option<String>,
-    /// Append a record of every decision to this file
+    /// Append a record of every decision to this file, or `off` [default: the log of the guard]
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     /// Where the descriptions of tools are pinned; without it, beside the log
     #[arg(long, value_name = "FILE")]
     pins: Option<PathBuf>,
-    /// What to do with a call of a tool whose description changed
-    #[arg(long, value_enum, value_name = "DECISION", default_value = "deny")]
-    changed: Changed,
+    /// What to do with a call of a tool whose description changed [default: what the policy says,
+    /// or deny]
+    #[arg(long, value_enum, value_name = "DECISION")]
+    changed: Option<Changed>,
     /// What to do where the policy says to ask and the client cannot be asked
     #[arg(long, value_enum, value_name = "DECISION", default_value = "deny")]
     on_ask: Alone,
@@ -114,7 +116,7 @@ impl Mcp {
             }
             return Ok(Exit::Ok);
         }
-        let proxy = self.proxy(&pins)?;
+        let proxy = self.proxy(&pins, printer)?;
         let tell = |words: &str| {
             // There is nobody else to tell that nobody can be told.
             let _ = printer.notice(&Line::of(style::PLAIN, &format!("toolmark: {words}")));
@@ -134,7 +136,9 @@ impl Mcp {
         }
     }
 
-    fn proxy(&self, pins: &Path) -> Result<Proxy, Stop> {
+    fn proxy(&self, pins: &Path, printer: &mut Printer) -> Result<Proxy, Stop> {
+        let guard = guarding::here().usable(printer)?;
+        let policy = guard.policy().mcp();
         let settings = Settings {
             server: self.server_name(),
             limits: Limits { text: self.most_text, pass_secrets: self.pass_secrets },
@@ -142,23 +146,43 @@ impl Mcp {
                 Alone::Allow => OnAsk::Allow,
                 Alone::Deny => OnAsk::Deny,
             },
-            rate: self.rate,
+            rate: self.rate.or(policy.rate),
         };
         let cwd =
             std::env::current_dir().ok().and_then(|cwd| cwd.into_os_string().into_string().ok());
-        let mut warden = Guarded::new(Guard::default(), cwd);
+        let journal = self.journal(&guard.policy().log(), &settings.server, cwd.as_deref())?;
+        let mut warden = Guarded::new(guard, cwd);
         warden.rate = self.tool_rate;
         warden.changed = match self.changed {
-            Changed::Allow => Decision::Allow,
-            Changed::Ask => Decision::Ask,
-            Changed::Deny => Decision::Deny,
-        };
-        let journal: Box<dyn Journal> = match &self.log {
-            Some(path) => Box::new(LogFile::open(path)?),
-            None => Box::new(NoJournal),
+            Some(Changed::Allow) => Decision::Allow,
+            Some(Changed::Ask) => Decision::Ask,
+            Some(Changed::Deny) => Decision::Deny,
+            None => policy.changed.unwrap_or(Decision::Deny),
         };
         let pins = Pins::open(pins).map_err(|error| failed(&error))?;
         Ok(Proxy::new(settings, pins, Box::new(warden), journal))
+    }
+
+    /// Where decisions are written down.
+    fn journal(
+        &self,
+        log: &Log,
+        server: &str,
+        cwd: Option<&str>,
+    ) -> Result<Box<dyn Journal>, Failure> {
+        let path = match &self.log {
+            Some(path) => Some(path.clone()).filter(|path| path.as_os_str() != "off"),
+            None => log::place(log).map_err(|error| Failure::unread(error.to_string()))?,
+        };
+        Ok(match path {
+            None => Box::new(NoJournal),
+            Some(path) => Box::new(AuditLog {
+                path,
+                limits: log::limits(log),
+                session: format!("{server}-{}", std::process::id()),
+                cwd: cwd.map(str::to_owned),
+            }),
+        })
     }
 
     /// Where the pins are: named, beside the log, or with what programs remember
@@ -239,33 +263,42 @@ fn failed(error: &PinsError) -> Stop {
     }
 }
 
-/// A file to which a line is added for every decision.
-struct LogFile(File);
-
-impl LogFile {
-    fn open(path: &Path) -> Result<Self, Stop> {
-        let open = || {
-            if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-                fs::create_dir_all(folder)?;
-            }
-            OpenOptions::new().create(true).append(true).open(path)
-        };
-        let file =
-            open().map_err(|error| Failure::unread(format!("{}: {error}", path.display())))?;
-        Ok(Self(file))
-    }
+/// The log of the guard, in which the proxy is one more host.
+struct AuditLog {
+    path: PathBuf,
+    limits: audit::Limits,
+    session: String,
+    cwd: Option<String>,
 }
 
-impl Journal for LogFile {
+impl Journal for AuditLog {
     fn write(&mut self, record: &Record) -> io::Result<()> {
-        let mut line = serde_json::to_value(record).map_err(io::Error::other)?;
-        if let Value::Object(line) = &mut line {
-            line.shift_insert(0, "time".to_owned(), Timestamp::now().to_string().into());
+        let moment = match record.occasion {
+            Occasion::Call => Moment::Before,
+            Occasion::Result => Moment::After,
+            Occasion::List | Occasion::Server => Moment::Other,
+        };
+        let mut event = Event::new(moment, HOST, record.tool.as_deref().unwrap_or_default());
+        event.name = record.occasion.as_str().into();
+        event.session = Some(self.session.as_str().into());
+        event.cwd = self.cwd.as_deref().map(Into::into);
+        event.call_id = record.request.as_deref().map(Into::into);
+        event.args = record.args.clone().map_or(CallArgs::None, CallArgs::Json);
+        let decision = Decision::ALL.iter().copied().find(|one| one.as_str() == record.decision);
+        let mut reason = record.reason.clone();
+        for finding in &record.findings {
+            reason.push_str(&format!("; {}: {}", finding.name, finding.excerpt));
         }
-        // One write, so that the lines of several proxies stay whole.
-        self.0.write_all(format!("{line}\n").as_bytes())
+        // A decision of a name nobody knows is no reason to let it look allowed.
+        let decision = decision.unwrap_or(Decision::Deny);
+        let verdict = Verdict::new(decision, record.rule.as_str(), reason);
+        let record = audit::Record::of(HOST, Some(&event), &verdict, Duration::ZERO);
+        audit::append(&self.path, self.limits, &record)
     }
 }
+
+/// What the proxy is called in the log.
+const HOST: &str = "mcp";
 
 #[cfg(test)]
 mod tests {
