@@ -51,8 +51,8 @@ pub(super) fn suggestion(effect: &Effect) -> Option<&'static str> {
             "download it into a file, read it, and run the file when it is what it should be"
         }
         Kind::ReadSecret => {
-            "hand the secret over in a variable of the environment instead of showing it; names \
-             alone are no secret: `grep -o '^[A-Z_]*' .env.example`"
+            "hand it over in a variable of the environment instead of showing it; \
+             `grep -o '^[A-Z_]*' .env.example` shows names alone"
         }
         Kind::SendOut => "leave the data on this machine, or let a person send it",
         Kind::Persist => "settings outlive the session: let a person change them",

@@ -242,7 +242,8 @@ fn print_stop(stop: &Stopped, printer: &mut Printer) -> io::Result<()> {
         call.status,
         call.args.as_deref().unwrap_or(""),
     );
-    printer.line(&Line::of(style::DIM, &words))?;
+    let width = printer.width();
+    printer.line(&Line::of(style::DIM, &words).fit(width))?;
     let codes: Vec<&str> = stop.findings.iter().copied().collect();
     let rule = match codes.is_empty() {
         true => format!("       rule {}", verdict.rule),
@@ -250,7 +251,7 @@ fn print_stop(stop: &Stopped, printer: &mut Printer) -> io::Result<()> {
     };
     printer.line(&Line::of(style::DIM, &rule))?;
     if let Some(said) = &stop.said {
-        printer.line(&Line::of(style::DIM, &format!("       said: {said}")))?;
+        printer.line(&Line::of(style::DIM, &format!("       said: {said}")).fit(width))?;
     }
     if let Some(suggestion) = verdict.suggestion.as_ref().filter(|_| decision != Decision::Allow) {
         printer.line(&Line::of(style::PLAIN, &format!("       instead: {suggestion}")))?;
