@@ -5,6 +5,8 @@
 //! The traces are not part of the project. Where `../shared` is absent, the
 //! test says so and ends.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
+
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use toolmark_check::judging::Arguments;
