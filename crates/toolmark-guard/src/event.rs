@@ -50,6 +50,9 @@ impl Args {
     }
 }
 
+/// Names of arguments that stand as `null` because they are too large.
+pub type LeftOut = Vec<String>;
+
 /// One thing a host tells or asks.
 #[derive(Debug, Clone)]
 pub struct Event<'a> {
@@ -71,6 +74,8 @@ pub struct Event<'a> {
     pub tool: Cow<'a, str>,
     /// The arguments.
     pub args: Args,
+    /// The names of arguments that are too large to be looked at.
+    pub left_out: LeftOut,
     /// The text of what came back, after the call.
     pub result: Option<Cow<'a, str>>,
     /// Did the call fail? `None` where the host does not say.
@@ -95,6 +100,7 @@ impl<'a> Event<'a> {
             call_id: None,
             tool: tool.into(),
             args: Args::None,
+            left_out: LeftOut::new(),
             result: None,
             failed: None,
         }

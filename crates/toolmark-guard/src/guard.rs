@@ -7,7 +7,7 @@ use crate::verdict::Verdict;
 use std::borrow::Cow;
 use toolmark_check::judging::Judged;
 use toolmark_check::toolset::{Tool, Toolsets};
-use toolmark_shell::Facts;
+use toolmark_shell::{Decision, Facts};
 use toolmark_trace::ToolName;
 
 /// Decides about calls.
@@ -53,7 +53,25 @@ impl Guard {
         judged: &Judged<'_>,
         facts: Option<&dyn Facts>,
     ) -> Verdict {
-        self.policy.verdict(event, judged, facts)
+        let verdict = self.policy.verdict(event, judged, facts);
+        match self.unseen(event, judged) {
+            Some(name) if verdict.decision == Decision::Allow => {
+                let words = format!("the argument {name} is too large to be looked at");
+                Verdict::new(Decision::Ask, "size", words)
+            }
+            _ => verdict,
+        }
+    }
+
+    /// An argument that was left out and that the decision hangs on.
+    fn unseen<'e>(&self, event: &'e Event<'_>, judged: &Judged<'_>) -> Option<&'e str> {
+        let runs = |name: &String| {
+            judged.tool.is_some_and(|tool| {
+                tool.command.names().contains(name) || tool.patch.names().contains(name)
+            })
+        };
+        let by_policy = self.policy.looks_at_arguments();
+        event.left_out.iter().find(|name| by_policy || runs(name)).map(String::as_str)
     }
 
     /// Toolsets of the user's own.
@@ -65,5 +83,30 @@ impl Guard {
     /// What is known about the tool of a call.
     fn tool(&self, event: &Event<'_>) -> Option<Cow<'_, Tool>> {
         self.toolsets.tool_of(&event.host, &ToolName::new(event.tool.as_ref()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hosts;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_too_large_to_be_looked_at() {
+        let large = "x".repeat(2 << 20);
+        for (tool, input, decision) in [
+            ("Bash", json!({"command": format!("echo {large}")}), Decision::Ask),
+            ("Write", json!({"file_path": "/w/a", "content": large}), Decision::Allow),
+            ("Write", json!({"file_path": "/etc/passwd", "content": large}), Decision::Deny),
+            ("mcp__x__put", json!({"rows": large}), Decision::Allow),
+        ] {
+            let payload = json!({"hook_event_name": "PreToolUse", "tool_name": tool,
+                "tool_input": input, "cwd": "/w"});
+            let payload = payload.to_string();
+            let host = hosts::by_id("claude-code").unwrap();
+            let event = host.read(payload.as_bytes()).unwrap();
+            assert_eq!(Guard::default().decide(&event, None).decision, decision, "{tool}");
+        }
     }
 }

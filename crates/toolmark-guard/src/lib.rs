@@ -34,6 +34,6 @@ pub mod policy;
 pub mod replay;
 mod verdict;
 
-pub use event::{Args, Event, Fault, Moment};
+pub use event::{Args, Event, Fault, LeftOut, Moment};
 pub use guard::Guard;
 pub use verdict::Verdict;

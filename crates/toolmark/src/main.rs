@@ -32,9 +32,6 @@ use std::io;
 use std::process::ExitCode;
 use toolmark_report::terminal::text;
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     // A hook runs before every call of an agent: nothing comes before it.
     let args: Vec<_> = std::env::args_os().take(5).collect();

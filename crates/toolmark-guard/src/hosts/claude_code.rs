@@ -4,12 +4,12 @@
 //! own permission prompts, unless the policy approves of it explicitly. Exit
 //! code 0 always: any other code but 2 would let the call pass.
 
-use super::{Answer, Host, Shape, response};
-use crate::event::{Args, Event, Fault, Moment};
+use super::{Answer, Host, Shape, arguments, response};
+use crate::event::{Event, Fault, Moment};
 use crate::verdict::Verdict;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 use std::borrow::Cow;
 use toolmark_shell::Decision;
 
@@ -32,8 +32,8 @@ pub(super) struct Payload<'a> {
     tool_name: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     tool_use_id: Option<Cow<'a, str>>,
-    #[serde(default)]
-    tool_input: Option<Value>,
+    #[serde(borrow, default)]
+    tool_input: Option<&'a RawValue>,
     #[serde(borrow, default)]
     tool_response: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -58,12 +58,17 @@ impl<'a> Payload<'a> {
         };
         let failed =
             (moment == Moment::After).then_some(self.hook_event_name == "PostToolUseFailure");
+        let (args, left_out) = match self.tool_input {
+            Some(input) => arguments::read(input)?,
+            None => Default::default(),
+        };
         Ok(Event {
             session: self.session_id,
             cwd: self.cwd,
             agent: self.agent_type,
             call_id: self.tool_use_id,
-            args: self.tool_input.map_or(Args::None, Args::Json),
+            args,
+            left_out,
             result: self.error.or_else(|| self.tool_response.map(response::text)),
             failed,
             name: self.hook_event_name,
@@ -134,6 +139,7 @@ impl Host for ClaudeCode {
 mod tests {
     use super::super::tests::{answered, seen, verdict};
     use super::*;
+    use crate::event::Args;
 
     const BEFORE: &str = r#"{"session_id":"s","transcript_path":"/t","cwd":"/w","prompt_id":"p",
         "permission_mode":"default","effort":{"level":"medium"},"hook_event_name":"PreToolUse",

@@ -1,6 +1,7 @@
 //! The protocols of the hosts. A host is one file here and one line in
 //! [`HOSTS`].
 
+mod arguments;
 mod claude_code;
 mod codex;
 mod copilot_cli;

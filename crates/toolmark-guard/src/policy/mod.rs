@@ -79,6 +79,14 @@ impl Policy {
         std::iter::once(&self.user).chain(&self.project)
     }
 
+    /// May a decision hang on any argument of a call?
+    #[must_use]
+    pub(crate) fn looks_at_arguments(&self) -> bool {
+        let by_files =
+            self.layers().any(|layer| !layer.rules.is_empty() || !layer.imports.is_empty());
+        by_files || self.preset() == Preset::Strict
+    }
+
     /// How much is asked of a call.
     #[must_use]
     pub fn preset(&self) -> Preset {

@@ -7,23 +7,32 @@ use std::time::Duration;
 /// A larger payload is refused.
 const LARGEST: usize = 256 << 20;
 
+/// So much is made room for at first.
+const ROOM: usize = 16 << 10;
+
 /// All of the standard input.
 pub(super) fn read(timeout: Duration) -> io::Result<Vec<u8>> {
-    let mut payload = Vec::new();
+    let mut payload = vec![0; ROOM];
+    let mut length = 0;
     let mut input = io::stdin().lock();
-    let mut piece = [0; 16 << 10];
     let waits = Wait::until(timeout);
     loop {
         waits.wait()?;
-        // The lock's buffer is passed by for pieces this large, so that nothing
-        // is left in it while we wait.
-        match input.read(&mut piece) {
-            Ok(0) => return Ok(payload),
-            Ok(n) => payload.extend_from_slice(&piece[..n]),
+        // Room that is larger than the lock's buffer is filled past it, so that
+        // nothing is left in the buffer while we wait.
+        if payload.len() - length < ROOM {
+            payload.resize(payload.len() * 2, 0);
+        }
+        match input.read(&mut payload[length..]) {
+            Ok(0) => {
+                payload.truncate(length);
+                return Ok(payload);
+            }
+            Ok(n) => length += n,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-        if payload.len() > LARGEST {
+        if length > LARGEST {
             return Err(io::Error::other("it is larger than 256 MiB"));
         }
     }
