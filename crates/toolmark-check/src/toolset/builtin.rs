@@ -81,7 +81,7 @@ fn is_about(block: &str, name: &str) -> bool {
     let key = block.trim_start().split(':').next().unwrap_or_default();
     let aliases = block.split_once("aliases: [").and_then(|(_, rest)| rest.split(']').next());
     let mut aliases = aliases.unwrap_or_default().split(',').map(str::trim);
-    key == name || aliases.any(|alias| alias == name)
+    !name.is_empty() && (key == name || aliases.any(|alias| alias == name))
 }
 
 fn parse(text: &str) -> Result<Toolset, String> {
