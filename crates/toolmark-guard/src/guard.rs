@@ -54,12 +54,16 @@ impl Guard {
         facts: Option<&dyn Facts>,
     ) -> Verdict {
         let verdict = self.policy.verdict(event, judged, facts);
-        match self.unseen(event, judged) {
-            Some(name) if verdict.decision == Decision::Allow => {
-                let words = format!("the argument {name} is too large to be looked at");
-                Verdict::new(Decision::Ask, "size", words)
-            }
-            _ => verdict,
+        let said = verdict.observed.unwrap_or(verdict.decision);
+        let Some(name) = self.unseen(event, judged).filter(|_| said == Decision::Allow) else {
+            return verdict;
+        };
+        let words = format!("the argument {name} is too large to be looked at");
+        let asks = Verdict::new(Decision::Ask, "size", words);
+        // A policy that only observes stops nothing.
+        match verdict.observed {
+            Some(_) => Verdict { decision: Decision::Allow, observed: Some(Decision::Ask), ..asks },
+            None => asks,
         }
     }
 
@@ -90,7 +94,9 @@ impl Guard {
 mod tests {
     use super::*;
     use crate::hosts;
+    use crate::policy::{Layer, Origin};
     use serde_json::json;
+    use toolmark_grade::config::Node;
 
     #[test]
     fn what_is_too_large_to_be_looked_at() {
@@ -107,6 +113,11 @@ mod tests {
             let host = hosts::by_id("claude-code").unwrap();
             let event = host.read(payload.as_bytes()).unwrap();
             assert_eq!(Guard::default().decide(&event, None).decision, decision, "{tool}");
+            let part = Node::from_json(&json!({"preset": "observe"})).unwrap();
+            let layer = Layer::read(&part, Origin::default(), &mut Vec::new());
+            let observing = Policy::new(Some(layer), None, None);
+            let verdict = Guard::new(observing, Toolsets::default()).decide(&event, None);
+            assert_eq!((verdict.decision, verdict.observed), (Decision::Allow, Some(decision)));
         }
     }
 }
