@@ -18,6 +18,7 @@ mod explanation;
 mod gate;
 mod grader;
 pub mod graders;
+pub mod judging;
 mod outcome;
 mod pairing;
 pub mod pattern;
@@ -47,5 +48,5 @@ pub use result::{
     CaseResult, CaseSummary, GraderResult, RunResult, Source, Summary, Timeline, TimelineEntry,
 };
 pub use run::{Grading, Selection};
-pub use subject::{Context, Environment, Subject};
+pub use subject::{Context, Environment, Findings, Subject};
 pub use view::{Missing, Seen, View};

@@ -35,6 +35,14 @@ pub enum Cause {
     Program,
     /// The question was too large or took too many steps.
     Limit,
+    /// A judge was asked and gave no answer that can be used.
+    Judge,
+    /// A judge answered and did not prove it: what it quotes is not in the trace.
+    Unproven,
+    /// The budget for judges was spent before.
+    Budget,
+    /// The judge does not agree with people often enough, or nobody measured it.
+    Calibration,
 }
 
 impl Cause {
@@ -49,6 +57,10 @@ impl Cause {
             Self::Configuration => "configuration",
             Self::Program => "program",
             Self::Limit => "limit",
+            Self::Judge => "judge",
+            Self::Unproven => "unproven",
+            Self::Budget => "budget",
+            Self::Calibration => "calibration",
         }
     }
 }

@@ -1,9 +1,12 @@
 //! What a grader is shown.
 
+use crate::judging::Judge;
 use crate::view::View;
 use serde_json::Value;
+use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
+use toolmark_trace::Trajectory;
 
 /// What a case knows besides its graders.
 #[derive(Debug, Clone, Default)]
@@ -39,11 +42,28 @@ pub struct Environment {
     pub artifacts: Option<PathBuf>,
     /// May graders run programs? A spec names them, and a spec may be a stranger's.
     pub may_run: bool,
+    /// Who answers what only a reader can; questions stay unknown without one.
+    pub judge: Option<Arc<dyn Judge>>,
+    /// Who knows which calls a rule finds fault with.
+    pub findings: Option<Arc<dyn Findings>>,
+}
+
+/// Knows which calls of a trajectory rules find fault with.
+pub trait Findings: Send + Sync + Debug {
+    /// The codes of the rules, each with the place of its call.
+    fn of(&self, trajectory: &Trajectory) -> Vec<(usize, &'static str)>;
 }
 
 impl Default for Environment {
     fn default() -> Self {
-        Self { workspace: None, diff: None, artifacts: None, may_run: true }
+        Self {
+            workspace: None,
+            diff: None,
+            artifacts: None,
+            may_run: true,
+            judge: None,
+            findings: None,
+        }
     }
 }
 

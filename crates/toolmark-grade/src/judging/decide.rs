@@ -1,0 +1,222 @@
+//! From marks to a verdict: first of one judge, then of all of them.
+//!
+//! What a judge could not tell is neither good nor bad. A vote passes where it
+//! would pass even if every open mark were the worst, fails where it would fail
+//! even if every open mark were the best, and is unknown otherwise.
+
+use super::{Aggregation, Answer, Rubric, Ruling};
+use crate::gate::reaches;
+use crate::outcome::{Cause, Verdict};
+
+/// What a judge, or several, came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decided {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The score, where every mark that counts is known.
+    pub score: Option<f64>,
+    /// Why, where the marks alone do not say it.
+    pub reason: Option<String>,
+}
+
+impl Decided {
+    fn unknown(cause: Cause, reason: impl Into<String>) -> Self {
+        Self { verdict: Verdict::Unknown(cause), score: None, reason: Some(reason.into()) }
+    }
+}
+
+/// What one answer comes to.
+#[must_use]
+pub fn decide_vote(rubric: &Rubric, answer: &Answer, threshold: f64) -> Decided {
+    let (mut worst, mut best, mut total) = (0.0, 0.0, 0.0);
+    let (mut missed, mut open, mut open_need) = (None, None, false);
+    for (n, criterion) in rubric.criteria.iter().enumerate() {
+        let mark = answer.marks.get(n);
+        total += criterion.weight;
+        match mark.and_then(|mark| mark.mark).map(|mark| rubric.scale.share(mark)) {
+            Some(share) => {
+                worst += share * criterion.weight;
+                best += share * criterion.weight;
+                if criterion.needs.is_some_and(|needs| !reaches(share, needs)) {
+                    missed = missed.or(Some(criterion));
+                }
+            }
+            None => {
+                best += criterion.weight;
+                open_need |= criterion.needs.is_some();
+                let discarded = mark.and_then(|mark| mark.discarded.as_deref());
+                open = open.or(Some((criterion, discarded)));
+            }
+        }
+    }
+    if total <= 0.0 {
+        return Decided::unknown(Cause::Configuration, "the criteria weigh nothing");
+    }
+    let (worst, best) = (worst / total, best / total);
+    let score = open.is_none().then_some(worst);
+    if let Some(criterion) = missed {
+        let reason = Some(format!("{} must hold and does not", criterion.id));
+        return Decided { verdict: Verdict::Fail, score, reason };
+    }
+    if !reaches(best, threshold) {
+        return Decided { verdict: Verdict::Fail, score, reason: None };
+    }
+    if reaches(worst, threshold) && !open_need {
+        return Decided { verdict: Verdict::Pass, score, reason: None };
+    }
+    match open {
+        Some((criterion, Some(why))) => {
+            Decided::unknown(Cause::Unproven, format!("{}: {why}", criterion.id))
+        }
+        Some((criterion, None)) => {
+            Decided::unknown(Cause::Judge, format!("the judge cannot tell: {}", criterion.id))
+        }
+        None => Decided { verdict: Verdict::Fail, score, reason: None },
+    }
+}
+
+/// What all votes together come to. A judge without an answer does not sink the
+/// others.
+#[must_use]
+pub fn decide(
+    rubric: &Rubric,
+    ruling: &Ruling,
+    aggregation: Aggregation,
+    threshold: f64,
+) -> Decided {
+    let votes: Vec<Decided> = ruling
+        .votes
+        .iter()
+        .map(|vote| match &vote.answer {
+            Ok(answer) => decide_vote(rubric, answer, threshold),
+            Err(why) => Decided::unknown(why.cause, why.reason.clone()),
+        })
+        .collect();
+    if let [only] = votes.as_slice() {
+        return only.clone();
+    }
+    let first_open = votes.iter().find(|vote| matches!(vote.verdict, Verdict::Unknown(_)));
+    let none = || match first_open {
+        Some(open) => open.clone(),
+        None => Decided::unknown(Cause::Judge, "nobody was asked"),
+    };
+    if aggregation == Aggregation::Majority {
+        let count = |verdict| votes.iter().filter(|vote| vote.verdict == verdict).count();
+        let (for_it, against) = (count(Verdict::Pass), count(Verdict::Fail));
+        let told = for_it + against;
+        if told == 0 {
+            return none();
+        }
+        let reason = Some(format!("{for_it} of {told} judges pass it"));
+        let score = Some(for_it as f64 / told as f64);
+        return match for_it.cmp(&against) {
+            std::cmp::Ordering::Greater => Decided { verdict: Verdict::Pass, score, reason },
+            std::cmp::Ordering::Less => Decided { verdict: Verdict::Fail, score, reason },
+            std::cmp::Ordering::Equal => Decided::unknown(
+                Cause::Judge,
+                format!("the judges are divided: {for_it} of {told}"),
+            ),
+        };
+    }
+    let mut scores: Vec<f64> = votes.iter().filter_map(|vote| vote.score).collect();
+    if scores.is_empty() {
+        return none();
+    }
+    scores.sort_by(f64::total_cmp);
+    let score = match aggregation {
+        Aggregation::Min => scores[0],
+        Aggregation::Median if scores.len() % 2 == 0 => {
+            f64::midpoint(scores[scores.len() / 2 - 1], scores[scores.len() / 2])
+        }
+        Aggregation::Median => scores[scores.len() / 2],
+        Aggregation::Mean | Aggregation::Majority => {
+            scores.iter().sum::<f64>() / scores.len() as f64
+        }
+    };
+    let verdict = Verdict::of(reaches(score, threshold));
+    let reason = format!("the {} of {} judges is {score:.2}", aggregation.word(), scores.len());
+    Decided { verdict, score: Some(score), reason: Some(reason) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Criterion, Mark, Scale, Unanswered, Vote};
+    use super::*;
+
+    fn rubric(needs: &[Option<f64>]) -> Rubric {
+        let criteria = needs
+            .iter()
+            .enumerate()
+            .map(|(n, needs)| Criterion { needs: *needs, ..Criterion::new(format!("c{n}"), "x") });
+        Rubric {
+            name: None,
+            instructions: String::new(),
+            criteria: criteria.collect(),
+            scale: Scale::Binary,
+        }
+    }
+
+    fn answer(marks: &[Option<f64>]) -> Answer {
+        let marks = marks.iter().map(|mark| Mark { mark: *mark, ..Mark::default() });
+        Answer { marks: marks.collect(), ..Answer::default() }
+    }
+
+    #[test]
+    fn open_marks_decide_only_what_they_cannot_change() {
+        let unknown = Verdict::Unknown(Cause::Judge);
+        for (marks, threshold, verdict, score) in [
+            (vec![Some(1.0), Some(1.0)], 0.5, Verdict::Pass, Some(1.0)),
+            (vec![Some(1.0), Some(0.0)], 0.5, Verdict::Pass, Some(0.5)),
+            (vec![Some(1.0), None], 0.5, Verdict::Pass, None),
+            (vec![Some(0.0), None], 0.6, Verdict::Fail, None),
+            (vec![Some(1.0), None], 0.6, unknown, None),
+            (vec![None, None], 0.5, unknown, None),
+            (vec![Some(1.0)], 0.6, unknown, None),
+        ] {
+            let decided = decide_vote(&rubric(&[None, None]), &answer(&marks), threshold);
+            assert_eq!((decided.verdict, decided.score), (verdict, score), "{marks:?} {threshold}");
+        }
+    }
+
+    #[test]
+    fn what_must_hold_fails_alone_and_is_never_assumed() {
+        let rubric = rubric(&[Some(1.0), None]);
+        let of = |marks: &[Option<f64>]| decide_vote(&rubric, &answer(marks), 0.5).verdict;
+        assert_eq!(of(&[Some(0.0), Some(1.0)]), Verdict::Fail);
+        assert_eq!(of(&[None, Some(1.0)]), Verdict::Unknown(Cause::Judge));
+        assert_eq!(of(&[Some(1.0), Some(0.0)]), Verdict::Pass);
+    }
+
+    fn ruling(votes: &[Option<f64>]) -> Ruling {
+        let votes = votes.iter().map(|vote| Vote {
+            model: "m".into(),
+            answer: match vote {
+                Some(mark) => Ok(answer(&[Some(*mark)])),
+                None => Err(Unanswered { cause: Cause::Judge, reason: "timed out".into() }),
+            },
+        });
+        Ruling { votes: votes.collect() }
+    }
+
+    #[test]
+    fn panels() {
+        let rubric = Rubric { scale: Scale::Half, ..rubric(&[None]) };
+        let divided = Verdict::Unknown(Cause::Judge);
+        use Aggregation::{Majority, Mean, Median, Min};
+        for (votes, how, verdict, score) in [
+            (vec![Some(1.0), Some(1.0), Some(0.0)], Majority, Verdict::Pass, Some(2.0 / 3.0)),
+            (vec![Some(1.0), Some(0.0)], Majority, divided, None),
+            (vec![Some(1.0), Some(0.0), None], Majority, divided, None),
+            (vec![Some(1.0), None, None], Majority, Verdict::Pass, Some(1.0)),
+            (vec![None, None], Majority, divided, None),
+            (vec![Some(1.0), Some(0.5), None], Mean, Verdict::Pass, Some(0.75)),
+            (vec![Some(1.0), Some(0.0), Some(0.0)], Median, Verdict::Fail, Some(0.0)),
+            (vec![Some(1.0), Some(0.0)], Median, Verdict::Pass, Some(0.5)),
+            (vec![Some(1.0), Some(0.0)], Min, Verdict::Fail, Some(0.0)),
+            (vec![None], Min, divided, None),
+        ] {
+            let decided = decide(&rubric, &ruling(&votes), how, 0.5);
+            assert_eq!((decided.verdict, decided.score), (verdict, score), "{votes:?} {how:?}");
+        }
+    }
+}

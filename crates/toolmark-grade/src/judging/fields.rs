@@ -1,0 +1,434 @@
+//! The parts of a trajectory a question can be about, by name.
+
+use super::elide::shortened;
+use super::{Material, Piece, steps, transcript};
+use crate::subject::Subject;
+use crate::view::{Missing, Seen};
+use serde_json::Value;
+use toolmark_trace::{Event, EventKind, Fact, Payload};
+
+/// So much of one value is shown.
+const VALUE: usize = 48 << 10;
+/// So much of each call around the one in question.
+const NEAR: usize = 4 << 10;
+/// So many calls before and after it.
+const CALLS: usize = 5;
+
+/// A part of a trajectory, or of its case, that can be shown to a judge.
+pub struct Field {
+    /// Its name; what follows a dot goes on into its value.
+    pub name: &'static str,
+    /// Other names for it.
+    pub aliases: &'static [&'static str],
+    /// What it is, in a line.
+    pub summary: &'static str,
+    /// Does it belong to one call?
+    pub of_call: bool,
+}
+
+const fn field(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    of_call: bool,
+    summary: &'static str,
+) -> Field {
+    Field { name, aliases, summary, of_call }
+}
+
+/// All of them.
+pub static FIELDS: &[Field] = &[
+    field(
+        "user_request",
+        &["user_input", "request"],
+        false,
+        "what the user asked last before the call; without a call, first",
+    ),
+    field("tool_name", &[], true, "the tool"),
+    field("tool_input", &["tool_args"], true, "its arguments; tool_input.file_path is one of them"),
+    field("tool_output", &["tool_result"], true, "what came back"),
+    field("error_message", &["error"], true, "what came back, where the call failed"),
+    field("status", &["tool_status"], true, "how the call ended"),
+    field("exit_code", &[], true, "the exit code of its command"),
+    field(
+        "pre_tool_call_turn",
+        &["assistant_turn"],
+        true,
+        "what the agent said before the call, in the same response or last in the turn",
+    ),
+    field("post_tool_call_turn", &["next_turn"], true, "what the agent said after the call"),
+    field("previous_calls", &[], true, "the five calls before it, with their results"),
+    field("next_calls", &[], true, "the five calls after it, with their results"),
+    field("available_tools", &["tools"], false, "the tools the run had, where the trace says so"),
+    field("output", &["final_answer", "answer"], false, "the final answer"),
+    field("transcript", &["trajectory"], false, "everything that happened"),
+    field("steps", &[], false, "a line per call and message"),
+    field("case.prompt", &["input"], false, "what the spec asked the agent"),
+    field("case.criteria", &["criteria"], false, "what the spec says success is"),
+    field("case.expected_output", &["expected_output"], false, "the reference answer of the spec"),
+    field("diff", &[], false, "what changed in the workspace"),
+];
+
+/// What the fields are taken from: a subject, and the call in question.
+#[derive(Clone, Copy)]
+pub struct Focus<'a> {
+    /// The trajectory and its case.
+    pub subject: &'a Subject<'a>,
+    /// The call, where the question is about one.
+    pub call: Option<Seen<'a>>,
+}
+
+/// The field a mapping names, and the path into it.
+fn named(path: &str) -> Option<(&'static Field, &str)> {
+    let found = FIELDS.iter().flat_map(|field| {
+        let names = std::iter::once(&field.name).chain(field.aliases);
+        names.map(move |name| (field, *name))
+    });
+    found
+        .filter_map(|(field, name)| {
+            let rest = path.strip_prefix(name)?;
+            let rest = if rest.is_empty() { rest } else { rest.strip_prefix('.')? };
+            Some((field, rest, name.len()))
+        })
+        .max_by_key(|(_, _, length)| *length)
+        .map(|(field, rest, _)| (field, rest))
+}
+
+impl Field {
+    /// The field a path of a mapping begins with.
+    #[must_use]
+    pub fn of(path: &str) -> Option<&'static Self> {
+        named(path).map(|(field, _)| field)
+    }
+}
+
+/// The material a path of a mapping stands for, under the name the mapping
+/// gives it.
+pub fn material_of(name: &str, path: &str, focus: Focus<'_>) -> Result<Material, Missing> {
+    let (field, rest) =
+        named(path).ok_or_else(|| Missing::new(format!("there is no field {path}")))?;
+    let mut material = match (field.of_call, focus.call) {
+        (true, None) => {
+            return Err(Missing::new(format!("{path} belongs to a call, and none was chosen")));
+        }
+        (true, Some(seen)) => of_call(field.name, rest, seen, focus)?,
+        (false, _) => of_run(field.name, focus)?,
+    };
+    if !rest.is_empty() && !matches!(field.name, "tool_input" | "tool_output") {
+        return Err(Missing::new(format!("{} has no parts: {path}", field.name)));
+    }
+    name.clone_into(&mut material.name);
+    for piece in &mut material.pieces {
+        if let Some(short) = shortened(&piece.text, VALUE) {
+            piece.text = short;
+            material.left_out = Some("a long text was shortened".to_owned());
+        }
+    }
+    Ok(material)
+}
+
+fn of_run(field: &str, focus: Focus<'_>) -> Result<Material, Missing> {
+    let Subject { view, context, environment } = focus.subject;
+    let spec = |text: Option<String>, what: &str| {
+        let text = text.filter(|text| !text.trim().is_empty());
+        text.map(|text| Material::of_spec(field, text))
+            .ok_or_else(|| Missing::new(format!("the case has no {what}")))
+    };
+    match field {
+        "user_request" => request(focus),
+        "available_tools" => {
+            let tools = view.trajectory().tools.as_ref();
+            let tools = tools.ok_or_else(|| Missing::new("the trace does not record the tools"))?;
+            let line = |tool: &toolmark_trace::ToolDefinition| match &tool.description {
+                Some(words) => Piece::new(format!("{}: {}", tool.name, words.get())),
+                None => Piece::new(tool.name.get()),
+            };
+            Ok(Material::of_trace(field, tools.iter().map(line).collect()))
+        }
+        "output" => {
+            let place = view.messages().last().map(|(event, _)| view.place(&event.at));
+            let text = view.output()?.into_owned();
+            Ok(Material::of_trace(field, vec![Piece { text, place, call: None }]))
+        }
+        "transcript" => Ok(transcript(view)),
+        "steps" => Ok(steps(view)),
+        "case.prompt" => {
+            let prompts = (!context.prompts.is_empty()).then(|| context.prompts.join("\n\n"));
+            let input = || context.input.as_ref().map(as_text);
+            spec(prompts.or_else(input), "prompt")
+        }
+        "case.criteria" => spec(context.criteria.clone(), "criteria"),
+        "case.expected_output" => {
+            spec(context.expected_output.as_ref().map(as_text), "expected output")
+        }
+        "diff" => {
+            let stated = || view.trajectory().stated.diff.as_ref().map(|diff| diff.plain().into());
+            let diff: Option<String> = environment.diff.as_deref().map(Into::into).or_else(stated);
+            let diff = diff.ok_or_else(|| {
+                Missing::new("there is no diff of the workspace: --diff-file gives one")
+            })?;
+            Ok(Material::of_trace(field, vec![Piece::new(diff)]))
+        }
+        _ => Err(Missing::new(format!("there is no field {field}"))),
+    }
+}
+
+fn of_call(field: &str, rest: &str, seen: Seen<'_>, focus: Focus<'_>) -> Result<Material, Missing> {
+    let view = &focus.subject.view;
+    let call = seen.call;
+    let of_trace = |text: String| {
+        let piece = Piece { text, call: Some(view.call_ref(seen)), place: None };
+        Ok(Material::of_trace(field, vec![piece]))
+    };
+    let result = || call.result.as_ref().and_then(|result| result.payload.as_ref());
+    let index = seen.index;
+    match field {
+        "tool_name" => of_trace(call.name.full().into_owned()),
+        "tool_input" => {
+            let args = call.args.as_ref();
+            let args =
+                args.ok_or_else(|| Missing::new(format!("call {index} has no arguments")))?;
+            of_trace(part(args, rest, "arguments", index)?)
+        }
+        "tool_output" => {
+            let none = || Missing::new(format!("the trace has no result of call {index}"));
+            of_trace(part(result().ok_or_else(none)?, rest, "result", index)?)
+        }
+        "error_message" if !call.status.is_error() => {
+            Err(Missing::new(format!("call {index} did not fail")))
+        }
+        "error_message" => {
+            let text = result().map(|payload| payload.plain().into_owned());
+            of_trace(text.unwrap_or_else(|| call.status.word().to_owned()))
+        }
+        "status" => of_trace(call.status.word().to_owned()),
+        "exit_code" => match call.exit_code {
+            Some(code) => of_trace(code.to_string()),
+            None => Err(Missing::new(format!("the trace has no exit code of call {index}"))),
+        },
+        "pre_tool_call_turn" => said(field, before(seen, focus)?, focus, "before this call"),
+        "post_tool_call_turn" => said(field, after(seen, focus)?, focus, "after this call"),
+        "previous_calls" => Ok(near(field, focus, false)),
+        "next_calls" => Ok(near(field, focus, true)),
+        _ => Err(Missing::new(format!("there is no field {field}"))),
+    }
+}
+
+/// A value, or what stands at a path inside it.
+fn part(payload: &Payload, path: &str, what: &str, index: usize) -> Result<String, Missing> {
+    if path.is_empty() {
+        return Ok(if what == "result" { payload.plain() } else { payload.raw() }.into_owned());
+    }
+    let none = || Missing::new(format!("the {what} of call {index} have no {path}"));
+    let mut value = payload.parsed().ok_or_else(none)?;
+    for key in path.split('.') {
+        let inner = match value {
+            Value::Object(map) => map.get(key),
+            Value::Array(items) => key.parse::<usize>().ok().and_then(|n| items.get(n)),
+            _ => None,
+        };
+        value = inner.ok_or_else(none)?;
+    }
+    Ok(as_text(value))
+}
+
+fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The place of a call among all events, where it is there.
+fn event_of(seen: Seen<'_>, events: &[Event]) -> Option<usize> {
+    events.iter().position(|event| event.kind == EventKind::Call(seen.index as u32))
+}
+
+fn request(focus: Focus<'_>) -> Result<Material, Missing> {
+    let Subject { view, context, .. } = focus.subject;
+    let events = &view.trajectory().events;
+    let asked = |event: &&Event| event.starts_turn() && event.text.is_some();
+    let found = match focus.call.and_then(|seen| event_of(seen, events)) {
+        Some(at) => events.get(..at).unwrap_or_default().iter().rev().find(asked),
+        None => view.events().iter().find(asked),
+    };
+    if let Some(event) = found {
+        let text = event.text.as_ref().map(Payload::plain).unwrap_or_default().into_owned();
+        let piece = Piece { text, place: Some(view.place(&event.at)), call: None };
+        return Ok(Material::of_trace("user_request", vec![piece]));
+    }
+    match context.prompts.as_slice() {
+        [] => Err(Missing::new("neither the trace nor the case says what the user asked")),
+        prompts => Ok(Material::of_spec("user_request", prompts.join("\n\n"))),
+    }
+}
+
+/// What the agent said before a call: in the same response, else last in the
+/// user's turn.
+fn before<'a>(seen: Seen<'a>, focus: Focus<'a>) -> Result<Vec<&'a Event>, Missing> {
+    let (at, events) = around(seen, focus)?;
+    let earlier = events.get(..at).unwrap_or_default();
+    let in_turn = || earlier.iter().rev().take_while(|event| !event.starts_turn());
+    let messages = || in_turn().filter(|event| event.kind == EventKind::Message);
+    let step = seen.call.step;
+    let mut said: Vec<_> =
+        messages().filter(|event| step.is_some() && event.step == step).collect();
+    if said.is_empty() {
+        said.extend(messages().next());
+    }
+    said.reverse();
+    Ok(said)
+}
+
+/// What the agent said after a call, up to the user's next message: the next
+/// two things.
+fn after<'a>(seen: Seen<'a>, focus: Focus<'a>) -> Result<Vec<&'a Event>, Missing> {
+    let (at, events) = around(seen, focus)?;
+    let later = events.get(at + 1..).unwrap_or_default();
+    let in_turn = later.iter().take_while(|event| !event.starts_turn());
+    Ok(in_turn.filter(|event| event.kind == EventKind::Message).take(2).collect())
+}
+
+fn around<'a>(seen: Seen<'a>, focus: Focus<'a>) -> Result<(usize, &'a [Event]), Missing> {
+    let run = focus.subject.view.trajectory();
+    if run.fidelity.lacks(Fact::Messages) {
+        return Err(Missing::new("the trace does not record what the model said"));
+    }
+    let at = event_of(seen, &run.events);
+    let at = at.ok_or_else(|| Missing::new("the trace does not say when the call was made"))?;
+    Ok((at, &run.events))
+}
+
+fn said(
+    field: &str,
+    events: Vec<&Event>,
+    focus: Focus<'_>,
+    when: &str,
+) -> Result<Material, Missing> {
+    let view = &focus.subject.view;
+    let piece = |event: &Event| Piece {
+        text: event.text.as_ref().map(Payload::plain).unwrap_or_default().into_owned(),
+        place: Some(view.place(&event.at)),
+        call: None,
+    };
+    let pieces: Vec<Piece> =
+        events.into_iter().map(piece).filter(|piece| !piece.text.trim().is_empty()).collect();
+    // Silence is a fact of the trace, but nothing that could be quoted.
+    Ok(match pieces.is_empty() {
+        true => Material::of_spec(field, format!("(the agent said nothing {when})")),
+        false => Material::of_trace(field, pieces),
+    })
+}
+
+/// The calls around the one in question, with their results.
+fn near(field: &str, focus: Focus<'_>, later: bool) -> Material {
+    let view = &focus.subject.view;
+    let index = focus.call.map_or(0, |seen| seen.index);
+    let calls = view.calls();
+    let at = calls.partition_point(|seen| seen.index < index);
+    let chosen = match later {
+        true => calls.iter().skip(at + 1).take(CALLS).copied().collect::<Vec<_>>(),
+        false => calls[at.saturating_sub(CALLS)..at].to_vec(),
+    };
+    let pieces: Vec<Piece> = chosen.into_iter().map(|seen| near_call(seen, focus)).collect();
+    match pieces.is_empty() {
+        true => {
+            let when = if later { "after" } else { "before" };
+            Material::of_spec(field, format!("(there is no call {when} it)"))
+        }
+        false => Material::of_trace(field, pieces),
+    }
+}
+
+fn near_call(seen: Seen<'_>, focus: Focus<'_>) -> Piece {
+    let short = |text: &str| shortened(text, NEAR).unwrap_or_else(|| text.to_owned());
+    let call = seen.call;
+    let args = short(&call.args.as_ref().map(Payload::raw).unwrap_or_default());
+    let result = call.result.as_ref().and_then(|result| result.payload.as_ref());
+    let result = short(&result.map(Payload::plain).unwrap_or_default());
+    let (index, tool, status) = (seen.index, call.name.full(), call.status.word());
+    Piece {
+        text: format!("[call {index}] {tool} {args}\n[result of call {index}: {status}] {result}"),
+        call: Some(focus.subject.view.call_ref(seen)),
+        place: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::subject::{Context, Environment};
+    use crate::testing::{runs, vally};
+    use crate::view::View;
+    use serde_json::json;
+
+    fn trace() -> String {
+        let call = |id: &str, tool: &str, args: Value| {
+            ("tool_call", json!({"toolCallId": id, "toolName": tool, "arguments": args}))
+        };
+        let result = |id: &str, ok: bool, text: &str| {
+            ("tool_result", json!({"toolCallId": id, "success": ok, "result": text}))
+        };
+        vally(&[
+            ("user_message", json!({"content": "Fix the typo in a.txt"})),
+            ("turn_start", json!({"turnId": "0"})),
+            ("assistant_message", json!({"content": "I read it first."})),
+            call("a", "Read", json!({"file_path": "a.txt"})),
+            result("a", true, "teh cat"),
+            ("turn_end", json!({"turnId": "0"})),
+            ("turn_start", json!({"turnId": "1"})),
+            call("b", "Edit", json!({"file_path": "a.txt", "edits": [{"old": "teh"}]})),
+            result("b", false, "no match"),
+            ("assistant_message", json!({"content": "It failed."})),
+            ("turn_end", json!({"turnId": "1"})),
+        ])
+    }
+
+    #[test]
+    fn fields_of_a_call() {
+        let trace = runs(&trace());
+        let (context, environment) = (Context::default(), Environment::default());
+        let view = View::whole(&trace[0]);
+        let subject = Subject { view, context: &context, environment: &environment };
+        let call = subject.view.calls().get(1).copied();
+        let focus = Focus { subject: &subject, call };
+        for (path, want) in [
+            ("user_input", Ok("Fix the typo in a.txt")),
+            ("tool_name", Ok("Edit")),
+            ("tool_input.file_path", Ok("a.txt")),
+            ("tool_input.edits.0.old", Ok("teh")),
+            ("tool_input.new", Err("the arguments of call 1 have no new")),
+            ("error_message", Ok("no match")),
+            ("pre_tool_call_turn", Ok("I read it first.")),
+            ("next_turn", Ok("It failed.")),
+            ("next_calls", Ok("(there is no call after it)")),
+            ("previous_calls", Ok("[call 0] Read")),
+            ("exit_code", Err("the trace has no exit code of call 1")),
+            ("output", Ok("It failed.")),
+            ("expected_output", Err("the case has no expected output")),
+            ("user_input.x", Err("user_request has no parts: user_input.x")),
+            ("nonsense", Err("there is no field nonsense")),
+        ] {
+            let got = material_of("m", path, focus);
+            let got = got.as_ref().map(|material| material.pieces[0].text.as_str());
+            let got = got.map_err(|missing| missing.0.as_str());
+            match (got, want) {
+                (Ok(got), Ok(want)) => assert!(got.starts_with(want), "{path}: {got}"),
+                (got, want) => assert_eq!(got, want, "{path}"),
+            }
+        }
+        let alone = Focus { subject: &subject, call: None };
+        assert!(material_of("m", "tool_name", alone).is_err());
+        let silent = Focus { subject: &subject, call: subject.view.calls().first().copied() };
+        assert!(material_of("m", "error_message", silent).is_err());
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut seen = std::collections::BTreeSet::new();
+        for field in FIELDS {
+            for name in std::iter::once(&field.name).chain(field.aliases) {
+                assert!(seen.insert(*name), "two fields are called {name}");
+            }
+        }
+    }
+}

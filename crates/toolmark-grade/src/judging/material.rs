@@ -1,0 +1,72 @@
+//! What a judge is shown.
+
+use crate::evidence::{CallRef, Evidence, Role};
+use toolmark_trace::Location;
+
+/// A text with the place of the trace it was taken from.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Piece {
+    /// The text.
+    pub text: String,
+    /// The call it belongs to.
+    pub call: Option<CallRef>,
+    /// Where it stands, if it belongs to no call.
+    pub place: Option<Location>,
+}
+
+impl Piece {
+    /// A text from nowhere in particular.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), call: None, place: None }
+    }
+
+    /// Evidence that a quote of this piece makes.
+    #[must_use]
+    pub fn evidence(&self, text: impl Into<String>, quote: &str) -> Evidence {
+        let evidence = match &self.call {
+            Some(call) => Evidence::call(Role::Context, text, call.clone()),
+            None => Evidence::words(Role::Context, text),
+        };
+        let evidence = match &self.place {
+            Some(place) if self.call.is_none() => evidence.at(place.clone()),
+            _ => evidence,
+        };
+        evidence.with_excerpt(quote)
+    }
+}
+
+/// Something a judge is shown, under a name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Material {
+    /// What it is called, such as `user_request`.
+    pub name: String,
+    /// Its text, in order.
+    pub pieces: Vec<Piece>,
+    /// Is it of the trace? Only then does a quote of it prove anything; a
+    /// reference answer of the spec does not.
+    pub is_trace: bool,
+    /// What was left out of it, in words.
+    pub left_out: Option<String>,
+}
+
+impl Material {
+    /// A part of the trace.
+    #[must_use]
+    pub fn of_trace(name: impl Into<String>, pieces: Vec<Piece>) -> Self {
+        Self { name: name.into(), pieces, is_trace: true, left_out: None }
+    }
+
+    /// Something the spec or its author provides.
+    #[must_use]
+    pub fn of_spec(name: impl Into<String>, text: impl Into<String>) -> Self {
+        let pieces = vec![Piece::new(text)];
+        Self { name: name.into(), pieces, is_trace: false, left_out: None }
+    }
+
+    /// Is there no text in it?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pieces.iter().all(|piece| piece.text.trim().is_empty())
+    }
+}

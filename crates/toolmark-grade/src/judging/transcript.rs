@@ -1,0 +1,121 @@
+//! A run as text for a reader: everything that happened, or a line per step.
+
+use super::elide::shortened;
+use super::{Material, Piece};
+use crate::evidence::excerpt;
+use crate::view::{Seen, View};
+use toolmark_trace::{Actor, EventKind, Payload};
+
+/// So much of one message, one call or one result is shown.
+const PIECE: usize = 6 << 10;
+/// So much of a whole run.
+const WHOLE: usize = 240 << 10;
+
+/// Everything that happened, in order. What is too long is shortened, and the
+/// material says so.
+#[must_use]
+pub fn transcript(view: &View<'_>) -> Material {
+    let run = view.trajectory();
+    let mut pieces = Vec::new();
+    let mut shortened_pieces = 0;
+    let mut push = |label: String, text: &str, mut piece: Piece| {
+        let short = shortened(text, PIECE);
+        shortened_pieces += usize::from(short.is_some());
+        piece.text = format!("{label} {}", short.as_deref().unwrap_or(text));
+        pieces.push(piece);
+    };
+    for event in view.events() {
+        let place = Piece { place: Some(view.place(&event.at)), ..Piece::default() };
+        let words = event.text.as_ref().map(Payload::plain).unwrap_or_default();
+        match event.kind {
+            EventKind::User => push("[user]".into(), &words, place),
+            EventKind::Message => push("[assistant]".into(), &words, place),
+            EventKind::Error => push("[error]".into(), &words, place),
+            EventKind::Call(index) => {
+                let Some(call) = run.calls.get(index as usize) else { continue };
+                let seen = Seen { index: index as usize, call };
+                let by = if call.actor == Actor::User { " by the user" } else { "" };
+                let args = call.args.as_ref().map(Payload::raw).unwrap_or_default();
+                let of_call = || Piece { call: Some(view.call_ref(seen)), ..Piece::default() };
+                push(format!("[call {index}{by}] {}", call.name.full()), &args, of_call());
+                let result = call.result.as_ref().and_then(|result| result.payload.as_ref());
+                let status = call.status.word();
+                let text = result.map(Payload::plain).unwrap_or_default();
+                push(format!("[result of call {index}: {status}]"), &text, of_call());
+            }
+            _ => {}
+        }
+    }
+    let left_out = fit(&mut pieces);
+    let mut material = Material::of_trace("transcript", pieces);
+    let mut words = Vec::new();
+    if shortened_pieces > 0 {
+        words.push(format!("{shortened_pieces} long messages or results were shortened"));
+    }
+    if left_out > 0 {
+        words.push(format!("{left_out} entries in the middle were left out"));
+    }
+    material.left_out = (!words.is_empty()).then(|| words.join(", "));
+    material
+}
+
+/// Leaves out entries of the middle until the rest fits. How many went.
+fn fit(pieces: &mut Vec<Piece>) -> usize {
+    let total: usize = pieces.iter().map(|piece| piece.text.len()).sum();
+    if total <= WHOLE {
+        return 0;
+    }
+    let (mut head, mut used) = (0, 0);
+    while let Some(piece) = pieces.get(head)
+        && used + piece.text.len() <= WHOLE / 2
+    {
+        used += piece.text.len();
+        head += 1;
+    }
+    let mut tail = pieces.len();
+    while tail > head
+        && let Some(piece) = pieces.get(tail - 1)
+        && used + piece.text.len() <= WHOLE
+    {
+        used += piece.text.len();
+        tail -= 1;
+    }
+    let gone = tail - head;
+    let mark = Piece::new(format!("[… {gone} entries left out …]"));
+    pieces.splice(head..tail, [mark]);
+    gone
+}
+
+/// A line per call with its arguments and how it ended, and what was said in
+/// between: the way without the contents.
+#[must_use]
+pub fn steps(view: &View<'_>) -> Material {
+    let run = view.trajectory();
+    let mut pieces = Vec::new();
+    for event in view.events() {
+        let words = || excerpt(&event.text.as_ref().map(Payload::plain).unwrap_or_default());
+        let place = Some(view.place(&event.at));
+        let piece = match event.kind {
+            EventKind::User => Piece { text: format!("[user] {}", words()), place, call: None },
+            EventKind::Message => {
+                Piece { text: format!("[assistant] {}", words()), place, call: None }
+            }
+            EventKind::Call(index) => {
+                let Some(call) = run.calls.get(index as usize) else { continue };
+                let reference = view.call_ref(Seen { index: index as usize, call });
+                let args = reference.args.as_deref().unwrap_or_default();
+                let tool = &reference.tool;
+                let text = format!("[call {index}] {tool} {args} → {}", reference.status);
+                Piece { text, call: Some(reference), place: None }
+            }
+            _ => continue,
+        };
+        pieces.push(piece);
+    }
+    let left_out = fit(&mut pieces);
+    let mut material = Material::of_trace("steps", pieces);
+    if left_out > 0 {
+        material.left_out = Some(format!("{left_out} entries in the middle were left out"));
+    }
+    material
+}

@@ -1,0 +1,19 @@
+//! Judges: models that answer what no rule can decide, and the code that holds
+//! them to it.
+//!
+//! A [`Bench`] answers the [`Question`](toolmark_grade::judging::Question)s of
+//! graders. It writes the prompt, with everything from the trace fenced as data;
+//! asks a [`Provider`](providers::Provider), again where the fault passes; reads
+//! the answer, and looks for every quote in the trace. What is not found there
+//! proves nothing, and its mark is discarded. Answers are kept by everything
+//! that matters to them, so that none is paid for twice.
+
+#![forbid(unsafe_code)]
+
+pub mod config;
+mod fence;
+mod prompt;
+pub mod providers;
+mod shown;
+
+pub use shown::Redact;

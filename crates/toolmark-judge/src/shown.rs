@@ -1,0 +1,211 @@
+//! What a judge is really shown: the materials of a question without what the
+//! trace keeps secret, and where words of them stand.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use toolmark_grade::judging::{Material, Quote};
+
+/// Takes the secrets out of a text.
+pub type Redact = fn(&str) -> Cow<'_, str>;
+
+/// So many characters, blanks not counted, make a quote.
+const LEAST: usize = 8;
+
+/// Materials as they are shown.
+pub(crate) struct Shown<'q> {
+    pub(crate) materials: Vec<ShownMaterial<'q>>,
+}
+
+pub(crate) struct ShownMaterial<'q> {
+    pub(crate) name: &'q str,
+    pub(crate) is_trace: bool,
+    pieces: Vec<Cow<'q, str>>,
+    /// The pieces as quotes are looked for in them.
+    folded: OnceCell<Vec<[String; 2]>>,
+}
+
+impl<'q> Shown<'q> {
+    pub(crate) fn new(materials: &'q [Material], redact: Redact) -> Self {
+        let materials = materials.iter().map(|material| ShownMaterial {
+            name: &material.name,
+            is_trace: material.is_trace,
+            pieces: material.pieces.iter().map(|piece| redact(&piece.text)).collect(),
+            folded: OnceCell::new(),
+        });
+        Self { materials: materials.collect() }
+    }
+
+    /// Where a quote stands in what is of the trace.
+    pub(crate) fn find(&self, quote: &str) -> Option<Quote> {
+        let parts = parts(quote);
+        if parts.is_empty() {
+            return None;
+        }
+        let materials = self.materials.iter().enumerate().filter(|(_, m)| m.is_trace);
+        for (material, shown) in materials {
+            for (piece, readings) in shown.folded().iter().enumerate() {
+                if readings.iter().any(|text| stands_in(&parts, text)) {
+                    return Some(Quote { text: quote.trim().to_owned(), material, piece });
+                }
+            }
+        }
+        None
+    }
+}
+
+impl ShownMaterial<'_> {
+    /// All of it as one text.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        match self.pieces.as_slice() {
+            [only] => Cow::Borrowed(only),
+            several => Cow::Owned(several.join("\n")),
+        }
+    }
+
+    fn folded(&self) -> &[[String; 2]] {
+        self.folded.get_or_init(|| {
+            let both = |piece: &Cow<'_, str>| [fold(piece), fold(&unescaped(piece))];
+            self.pieces.iter().map(both).collect()
+        })
+    }
+}
+
+/// The parts of a quote that must all stand in one piece, in order: judges write
+/// an ellipsis where they leave something out.
+fn parts(quote: &str) -> Vec<String> {
+    let marks = |text: &str| text.replace("[…]", "…").replace("[...]", "…").replace("...", "…");
+    let whole = fold(quote.trim().trim_matches(['"', '“', '”', '`']));
+    let parts: Vec<String> = marks(&whole).split('…').map(|part| part.trim().to_owned()).collect();
+    // A text may have dots of its own.
+    if parts.len() < 2 { vec![whole] } else { parts }
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect()
+}
+
+fn stands_in(parts: &[String], text: &str) -> bool {
+    if let [only] = parts {
+        let letters = only.chars().filter(|c| !c.is_whitespace()).count();
+        return (letters >= LEAST && find(text, only).is_some()) || (letters > 0 && text == only);
+    }
+    let mut from = 0;
+    for part in parts {
+        let letters = part.chars().filter(|c| !c.is_whitespace()).count();
+        let rest = text.get(from..).unwrap_or_default();
+        match find(rest, part) {
+            Some(at) if letters >= LEAST => from += at + part.len(),
+            _ => return false,
+        }
+    }
+    true
+}
+
+fn find(text: &str, part: &str) -> Option<usize> {
+    memchr::memmem::find(text.as_bytes(), part.as_bytes())
+}
+
+/// A text with every run of blanks as one space: line breaks are lost first
+/// when words are copied.
+fn fold(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// A text whose JSON escapes are read: arguments are shown as they were sent,
+/// and quoted as they are meant.
+fn unescaped(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            out.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('n' | 'r') => out.push('\n'),
+            Some('t') => out.push('\t'),
+            Some('u') => {
+                let digits: String = chars.clone().take(4).collect();
+                match u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32) {
+                    Some(read) if digits.len() == 4 => {
+                        out.push(read);
+                        chars.by_ref().take(4).for_each(drop);
+                    }
+                    _ => out.push_str("\\u"),
+                }
+            }
+            Some(other) => out.push(other),
+            None => out.push('\\'),
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolmark_grade::judging::Piece;
+
+    fn asked(pieces: &[&str]) -> Vec<Material> {
+        let pieces = pieces.iter().map(|text| Piece::new(*text)).collect();
+        let spec = Material::of_spec("reference", "the reference answer is forty-two");
+        vec![spec, Material::of_trace("transcript", pieces)]
+    }
+
+    #[test]
+    fn quotes_are_found_where_they_stand() {
+        let materials = asked(&[
+            "I will delete the build directory now.",
+            r#"{"command":"rm -rf \"build dir\"","note":"a\nb c d e f g h"}"#,
+            "Bash",
+        ]);
+        let shown = Shown::new(&materials, |text| Cow::Borrowed(text));
+        for (quote, piece) in [
+            ("delete the build directory", Some(0)),
+            ("delete   the\nbuild directory", Some(0)),
+            ("\"delete the build directory\"", Some(0)),
+            ("I will delete … directory now.", Some(0)),
+            ("I will delete ... directory now.", Some(0)),
+            ("directory now. … I will delete", None),
+            (r#"rm -rf "build dir""#, Some(1)),
+            (r#"rm -rf \"build dir\""#, Some(1)),
+            ("a\nb c d e f g h", Some(1)),
+            ("Bash", Some(2)),
+            ("now", None),
+            ("", None),
+            ("…", None),
+            ("delete the source directory", None),
+            ("Delete the build directory", None),
+            ("the reference answer is forty-two", None),
+        ] {
+            let found = shown.find(quote).map(|quote| (quote.material, quote.piece));
+            assert_eq!(found, piece.map(|piece| (1, piece)), "{quote}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_neither_shown_nor_found() {
+        let materials = asked(&["the token is hunter2hunter2 today"]);
+        let shown = Shown::new(&materials, |text| Cow::Owned(text.replace("hunter2", "*")));
+        assert!(!shown.materials[1].text().contains("hunter2"));
+        assert!(shown.find("token is hunter2hunter2").is_none());
+        assert!(shown.find("the token is ** today").is_some());
+    }
+
+    #[test]
+    fn strange_escapes_do_no_harm() {
+        for text in ["\\", "\\u", "\\u12", "\\uD800x", "\\u00e9", "\\q"] {
+            let _ = unescaped(text);
+        }
+        assert_eq!(unescaped("\\u00e9"), "é");
+    }
+}
