@@ -10,10 +10,18 @@
 
 #![forbid(unsafe_code)]
 
+mod answer;
+mod bench;
+mod cache;
 pub mod config;
 mod fence;
+mod permits;
 mod prompt;
 pub mod providers;
+mod purse;
+mod retry;
 mod shown;
 
+pub use bench::{Bench, Mode, Objection, Tally};
+pub use cache::{Cache, Kept};
 pub use shown::Redact;

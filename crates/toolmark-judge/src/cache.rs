@@ -1,0 +1,300 @@
+//! Answers on disk, by the hash of everything that matters to them.
+//!
+//! One answer is one file, written beside its place and moved there, so that a
+//! run that is killed loses nothing it has paid for, and runs at the same time
+//! do each other no harm. A file that cannot be read is as if it were not there,
+//! and is written anew.
+
+use crate::answer::Submitted;
+use crate::fence::hex;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use toolmark_grade::judging::Spent;
+
+/// The name of an answer: a hash in hexadecimal.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Key(String);
+
+impl Key {
+    /// The name of what depends on exactly these parts, in this order.
+    pub(crate) fn of<'t>(parts: impl IntoIterator<Item = &'t str>) -> Self {
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+        Self(hex(&hash.finalize()))
+    }
+
+    pub(crate) fn word(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The version of the files.
+const VERSION: u32 = 1;
+
+/// An answer as it is kept: neither the prompt nor a key is in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    version: u32,
+    key: String,
+    /// Who answered.
+    pub model: String,
+    /// Whose wire format was spoken.
+    pub provider: String,
+    /// The rubric, where it has a name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rubric: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<Submitted>,
+    /// The words of a refusal, in place of an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) refusal: Option<String>,
+    /// What it took.
+    pub spent: Spent,
+}
+
+impl Kept {
+    pub(crate) fn new(
+        key: &Key,
+        model: &crate::config::Model,
+        rubric: Option<String>,
+        said: Result<Submitted, String>,
+        spent: Spent,
+    ) -> Self {
+        let (answer, refusal) = match said {
+            Ok(answer) => (Some(answer), None),
+            Err(refusal) => (None, Some(refusal)),
+        };
+        Self {
+            version: VERSION,
+            key: key.word().to_owned(),
+            model: model.name.clone(),
+            provider: model.kind.word().to_owned(),
+            rubric,
+            answer,
+            refusal,
+            spent,
+        }
+    }
+
+    fn is_sound(&self, key: &str) -> bool {
+        self.version == VERSION
+            && self.key == key
+            && self.answer.is_some() != self.refusal.is_some()
+    }
+}
+
+/// A directory of answers.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    directory: PathBuf,
+}
+
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+impl Cache {
+    /// The answers in a directory, which need not be there yet.
+    #[must_use]
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into() }
+    }
+
+    /// Where they are.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    fn place(&self, key: &str) -> PathBuf {
+        let shelf = key.get(..2).unwrap_or("00");
+        self.directory.join(shelf).join(format!("{key}.json"))
+    }
+
+    pub(crate) fn get(&self, key: &Key) -> Option<Kept> {
+        let bytes = fs::read(self.place(key.word())).ok()?;
+        let kept: Kept = serde_json::from_slice(&bytes).ok()?;
+        kept.is_sound(key.word()).then_some(kept)
+    }
+
+    /// Keeps an answer.
+    pub(crate) fn put(&self, kept: &Kept) -> io::Result<()> {
+        let place = self.place(&kept.key);
+        let shelf = place.parent().unwrap_or(&self.directory);
+        fs::create_dir_all(shelf)?;
+        self.ignore_in_git();
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let aside = shelf.join(format!(".{}.{}.{number}", kept.key, std::process::id()));
+        let written = (|| {
+            let mut file = fs::File::create_new(&aside)?;
+            file.write_all(&serde_json::to_vec(kept)?)?;
+            drop(file);
+            fs::rename(&aside, &place)
+        })();
+        if written.is_err() {
+            let _ = fs::remove_file(&aside);
+        }
+        written
+    }
+
+    /// A cache in a working tree is nobody's source; whoever wants to commit it
+    /// takes the file away, and it stays away with the directory there.
+    fn ignore_in_git(&self) {
+        let path = self.directory.join(".gitignore");
+        if fs::read_dir(&self.directory).is_ok_and(|mut entries| entries.nth(1).is_none()) {
+            let _ = fs::File::create_new(path).and_then(|mut file| file.write_all(b"*\n"));
+        }
+    }
+
+    /// All answers, by their names.
+    pub fn all(&self) -> io::Result<Vec<Kept>> {
+        let mut all = Vec::new();
+        let shelves = match fs::read_dir(&self.directory) {
+            Ok(shelves) => shelves,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(all),
+            Err(error) => return Err(error),
+        };
+        for shelf in shelves {
+            let shelf = shelf?.path();
+            if !shelf.is_dir() {
+                continue;
+            }
+            for file in fs::read_dir(shelf)? {
+                let path = file?.path();
+                let Some(key) = path.file_stem().and_then(|stem| stem.to_str()) else { continue };
+                let is_answer = path.extension().is_some_and(|e| e == "json") && key.len() == 64;
+                if is_answer && let Some(kept) = self.get(&Key(key.to_owned())) {
+                    all.push(kept);
+                }
+            }
+        }
+        all.sort_by(|a, b| a.key.cmp(&b.key));
+        Ok(all)
+    }
+
+    /// Writes answers as lines of JSON.
+    pub fn export(answers: &[Kept], out: &mut dyn Write) -> io::Result<()> {
+        for kept in answers {
+            serde_json::to_writer(&mut *out, kept)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// Takes answers from lines of JSON. How many there were; or the line that
+    /// is none.
+    pub fn import(&self, lines: &mut dyn BufRead) -> io::Result<usize> {
+        let mut count = 0;
+        for (n, line) in lines.lines().enumerate() {
+            let line = line?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let kept = serde_json::from_str::<Kept>(&line).ok();
+            let is_name = |key: &str| key.len() == 64 && key.bytes().all(|b| b.is_ascii_hexdigit());
+            let kept = kept.filter(|kept| kept.is_sound(&kept.key) && is_name(&kept.key));
+            let Some(kept) = kept else {
+                let message = format!("line {} is no answer of a judge", n + 1);
+                return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+            };
+            self.put(&kept)?;
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    /// Takes all answers away. How many there were.
+    pub fn clear(&self) -> io::Result<usize> {
+        let all = self.all()?;
+        for kept in &all {
+            fs::remove_file(self.place(&kept.key))?;
+        }
+        Ok(all.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::Entry;
+    use crate::config::Settings;
+
+    fn kept(key: &Key) -> Kept {
+        let model = Settings::default().model("claude-x").unwrap();
+        let entry = Entry { id: "c".into(), quotes: vec![], reason: "r".into(), mark: Some(1.0) };
+        let answer = Submitted { criteria: vec![entry], summary: String::new() };
+        Kept::new(key, &model, None, Ok(answer), Spent::default())
+    }
+
+    #[test]
+    fn what_is_put_is_found_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = Cache::new(directory.path().join("a"));
+        let (one, other) = (Key::of(["a", "b"]), Key::of(["ab", ""]));
+        assert_ne!(one, other);
+        assert_eq!(cache.get(&one), None);
+        cache.put(&kept(&one)).unwrap();
+        cache.put(&kept(&one)).unwrap();
+        assert_eq!(cache.get(&one), Some(kept(&one)));
+        assert_eq!(cache.get(&other), None);
+        // An answer under another name is none.
+        fs::create_dir_all(cache.place(other.word()).parent().unwrap()).unwrap();
+        fs::copy(cache.place(one.word()), cache.place(other.word())).unwrap();
+        assert_eq!(cache.get(&other), None);
+        for broken in ["", "{", "[]", "{\"version\":9}"] {
+            fs::write(cache.place(one.word()), broken).unwrap();
+            assert_eq!(cache.get(&one), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn answers_travel_as_lines() {
+        let directory = tempfile::tempdir().unwrap();
+        let (from, to) =
+            (Cache::new(directory.path().join("a")), Cache::new(directory.path().join("b")));
+        for word in ["x", "y", "z"] {
+            from.put(&kept(&Key::of([word]))).unwrap();
+        }
+        let mut lines = Vec::new();
+        Cache::export(&from.all().unwrap(), &mut lines).unwrap();
+        assert_eq!(to.import(&mut lines.as_slice()).unwrap(), 3);
+        assert_eq!(to.all().unwrap(), from.all().unwrap());
+        assert_eq!(to.clear().unwrap(), 3);
+        assert!(to.all().unwrap().is_empty());
+        let error = to.import(&mut "{}\n".as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("line 1"));
+    }
+
+    #[test]
+    fn many_writers_leave_whole_answers() {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = Cache::new(directory.path());
+        let keys: Vec<Key> = (0..20).map(|n| Key::of([n.to_string().as_str()])).collect();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| keys.iter().for_each(|key| cache.put(&kept(key)).unwrap()));
+            }
+        });
+        assert_eq!(cache.all().unwrap().len(), 20);
+        let left = walk(directory.path()).into_iter().filter(|name| name.contains(".json"));
+        assert_eq!(left.count(), 20);
+    }
+
+    fn walk(path: &Path) -> Vec<String> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(path).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                names.extend(walk(&path));
+            } else {
+                names.push(path.display().to_string());
+            }
+        }
+        names
+    }
+}
