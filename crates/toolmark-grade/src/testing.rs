@@ -3,7 +3,8 @@
 use crate::config::{Node, Problem};
 use crate::grader::{Building, Grader};
 use crate::graders::grader_by_id;
-use crate::outcome::Outcome;
+use crate::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Spent, Unanswered, Vote};
+use crate::outcome::{Cause, Outcome};
 use crate::profile::Profile;
 use crate::subject::{Context, Environment, Subject};
 use crate::view::View;
@@ -104,4 +105,56 @@ pub(crate) fn agentv(calls: Value) -> String {
 pub(crate) fn grade_as(id: &str, profile: Profile, config: Value, trace: &str) -> Outcome {
     let grader = build(id, profile, &config).expect("a good configuration");
     ask(&*grader, &runs(trace)[0])
+}
+
+/// A judge that gives every criterion the mark its function says, and quotes the
+/// first eight or more letters of the first material of the trace.
+pub(crate) struct FakeJudge(pub(crate) fn(&Question) -> Option<f64>);
+
+impl std::fmt::Debug for FakeJudge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("FakeJudge")
+    }
+}
+
+impl Judge for FakeJudge {
+    fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
+        let vote = |question: &Question, model: String| Vote {
+            model,
+            answer: match (self.0)(question) {
+                Some(mark) => {
+                    let text = question.materials[0].pieces[0].text.clone();
+                    let quotes = vec![Quote { text, material: 0, piece: 0 }];
+                    let mark =
+                        Mark { mark: Some(mark), quotes, reason: "r".into(), discarded: None };
+                    let marks = question.rubric.criteria.iter().map(|_| mark.clone()).collect();
+                    Ok(Answer { marks, summary: None, spent: Spent::default() })
+                }
+                None => Err(Unanswered { cause: Cause::Judge, reason: "it timed out".into() }),
+            },
+        };
+        let ruling = |question: &Question| {
+            let models = match question.panel.models.as_slice() {
+                [] => vec!["usual".to_owned()],
+                models => models.to_vec(),
+            };
+            Ruling { votes: models.into_iter().map(|model| vote(question, model)).collect() }
+        };
+        questions.iter().map(ruling).collect()
+    }
+}
+
+/// Builds a grader and asks it with a judge about a case.
+pub(crate) fn judged(
+    id: &str,
+    config: Value,
+    trace: &str,
+    context: &Context,
+    judge: fn(&Question) -> Option<f64>,
+) -> Outcome {
+    let grader = build(id, Profile::Toolmark, &config).expect("a good configuration");
+    let judge: Arc<dyn Judge> = Arc::new(FakeJudge(judge));
+    let environment = Environment { judge: Some(judge), ..Environment::default() };
+    let runs = runs(trace);
+    grader.grade(&Subject { view: View::whole(&runs[0]), context, environment: &environment })
 }

@@ -9,6 +9,7 @@ mod aigo;
 mod expect;
 mod futureagi;
 mod glob;
+mod judge;
 mod program;
 pub mod units;
 mod vally;
@@ -42,10 +43,11 @@ pub static GRADERS: &[&GraderInfo] = &[
     &vally::assistant_echo::ASSISTANT_CONTAINS_TOOL_OUTPUT,
     &vally::completed::COMPLETED,
     &vally::completed::EXIT_SUCCESS,
+    &judge::JUDGE,
     &vally::judge::PROMPT,
     &vally::judge::PANEL,
     &vally::judge::PAIRWISE,
-    &agentv::judges::GOAL_SUCCESS,
+    &agentv::llm::GOAL_SUCCESS,
     &agentv::execution_metrics::EXECUTION_METRICS,
     &agentv::limits::LATENCY,
     &agentv::limits::COST,
@@ -66,9 +68,9 @@ pub static GRADERS: &[&GraderInfo] = &[
     &agentv::text::IS_JSON,
     &agentv::code_grader::CODE_GRADER,
     &agentv::composite::COMPOSITE,
-    &agentv::judges::LLM_GRADER,
-    &agentv::judges::RUBRICS,
-    &agentv::judges::LLM_RUBRIC,
+    &agentv::llm::LLM_GRADER,
+    &agentv::llm::RUBRICS,
+    &agentv::llm::LLM_RUBRIC,
     &agentv::judges::SIMILAR,
     &agentv::judges::JAVASCRIPT,
     &agentv::judges::PYTHON,

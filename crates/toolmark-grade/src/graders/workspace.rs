@@ -37,6 +37,11 @@ impl Untold {
         Self(Cause::MissingEvidence, why.into())
     }
 
+    /// In words.
+    pub(crate) fn reason(self) -> String {
+        self.1
+    }
+
     /// A program did not do its part, or may not be run.
     pub(crate) fn program(why: impl Into<String>) -> Self {
         Self(Cause::Program, why.into())

@@ -6,6 +6,7 @@
 //! and what becomes of the answers. A judge that gives no answer, or one it
 //! cannot prove, leaves the verdict unknown.
 
+mod ask;
 mod decide;
 mod elide;
 mod fields;
@@ -18,6 +19,7 @@ mod ruling;
 mod scale;
 mod transcript;
 
+pub use ask::{ask, materials};
 pub use decide::{Decided, decide, decide_vote};
 pub use fields::{FIELDS, Field, Focus, material_of};
 pub use material::{Material, Piece};

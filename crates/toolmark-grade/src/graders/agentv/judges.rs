@@ -1,4 +1,4 @@
-//! Graders that ask a model, or run code toolmark does not run.
+//! Graders that compare by embeddings, or run code toolmark does not run.
 //!
 //! They are known, so that a spec that has them is read; what they would say
 //! is unknown, with the reason.
@@ -29,12 +29,10 @@ fn anything(_: &mut SchemaGenerator) -> Schema {
 
 /// The words of a configuration that say what is asked.
 fn asked(config: &Node) -> Option<String> {
-    let keys = ["value", "goal", "criteria", "rubrics", "prompt"];
-    let node = keys.iter().find_map(|key| config.get(key))?;
-    let goal = node.get("goal").unwrap_or(node);
-    Some(match goal.as_str() {
+    let node = config.get("value")?;
+    Some(match node.as_str() {
         Some(text) => excerpt(text),
-        None => excerpt(&goal.to_json().to_string()),
+        None => excerpt(&node.to_json().to_string()),
     })
 }
 
@@ -66,46 +64,6 @@ macro_rules! unanswered {
     };
 }
 
-unanswered!(
-    LLM_GRADER,
-    "llm-grader",
-    &["llm_grader", "llm-judge", "llm_judge", "agent-judge", "agent_judge"],
-    "does a model find the answer good",
-    Cause::NeedsJudge,
-    "a model would have to judge",
-    "  prompt: Is the answer friendly?",
-    "Does a model find that the run meets the criteria of the case, or those of `prompt`?"
-);
-unanswered!(
-    RUBRICS,
-    "rubrics",
-    &["rubric"],
-    "does a model find every criterion met",
-    Cause::NeedsJudge,
-    "a model would have to judge",
-    "  criteria: [names the order]",
-    "Does a model find the `criteria` met, one by one?"
-);
-unanswered!(
-    LLM_RUBRIC,
-    "llm-rubric",
-    &["g-eval"],
-    "does a model find a rubric met",
-    Cause::NeedsJudge,
-    "a model would have to judge",
-    "  value: names the order",
-    "Does a model find the rubric in `value` met?"
-);
-unanswered!(
-    GOAL_SUCCESS,
-    "trajectory:goal-success",
-    &[],
-    "did the agent reach its goal",
-    Cause::NeedsJudge,
-    "a model would have to judge",
-    "  value: the order is cancelled",
-    "Does a model find, looking at the steps and the answer, that the goal in `value` was reached?"
-);
 unanswered!(
     SIMILAR,
     "similar",
@@ -157,14 +115,7 @@ mod tests {
     fn nobody_answers_but_the_question_is_kept() {
         let made = agentv(json!([]));
         for (id, config, cause, words) in [
-            ("llm_judge", json!({"prompt": "kind?", "model": "m"}), Cause::NeedsJudge, "kind?"),
-            ("rubrics", json!({"criteria": [{"outcome": "a"}]}), Cause::NeedsJudge, "outcome"),
-            (
-                "trajectory:goal-success",
-                json!({"value": {"goal": "sold"}}),
-                Cause::NeedsJudge,
-                "sold",
-            ),
+            ("similar", json!({"value": "your order"}), Cause::NeedsJudge, "your order"),
             ("javascript", json!({"value": "1"}), Cause::Program, "JavaScript"),
         ] {
             let outcome = grade(id, config, &made);

@@ -16,6 +16,8 @@ pub(super) mod field_accuracy;
 mod glob;
 pub(super) mod judges;
 pub(super) mod limits;
+pub(super) mod llm;
+mod llm_rubric;
 mod opposite;
 mod reading;
 pub(super) mod skill;

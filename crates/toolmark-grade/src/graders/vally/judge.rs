@@ -7,45 +7,22 @@ use crate::config::{Node, Problem, Spanned};
 use crate::grader::{
     Building, Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
 };
-use crate::outcome::{Cause, Metrics, Outcome};
+use crate::graders::glob::Glob;
+use crate::graders::workspace::{Allowance, Workspace, read_text};
+use crate::judging::{
+    Aggregation, Effort, Focus, Material, Panel, Piece, Question, Rubric, Scale, ask, material_of,
+};
+use crate::outcome::{Cause, Outcome};
 use crate::profile::Profile;
 use crate::subject::Subject;
+use crate::view::Missing;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::Value;
 use std::sync::Arc;
 
-/// How the judge answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
-enum Scale {
-    /// Yes or no.
-    #[serde(rename = "binary")]
-    Binary,
-    /// 1 to 5.
-    #[default]
-    #[serde(rename = "scale_1_5")]
-    OneToFive,
-    /// 1 to 10.
-    #[serde(rename = "scale_1_10")]
-    OneToTen,
-}
-
-/// How hard the judge thinks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Effort {
-    /// A little.
-    Low,
-    /// Some.
-    Medium,
-    /// Hard.
-    High,
-    /// As hard as it can.
-    Xhigh,
-}
-
 /// What the judge is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Shown {
     /// The run.
@@ -59,28 +36,13 @@ enum Shown {
 }
 
 /// How the judge is handed the output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Delivery {
     /// In the prompt.
     Inline,
     /// As a file of its workspace.
     Workspace,
-}
-
-/// How the scores of several judges make one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Aggregation {
-    /// What most of them say.
-    #[default]
-    Majority,
-    /// Their mean.
-    Mean,
-    /// Their median.
-    Median,
-    /// The lowest.
-    Min,
 }
 
 /// What one judge is asked.
@@ -97,7 +59,7 @@ struct Prompt {
     reasoning_effort: Option<Effort>,
     /// How it answers; `scale_1_5` by default.
     #[serde(default)]
-    scoring: Option<Scale>,
+    scoring: Option<Scoring>,
     /// The score that passes, from 0 to 1; 0.5 by default.
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
@@ -106,12 +68,13 @@ struct Prompt {
     evidence: Option<Spanned<Vec<Shown>>>,
     /// How it is handed the output; in the prompt by default.
     #[serde(default)]
+    #[expect(dead_code, reason = "what is shown is always in the prompt")]
     output_delivery: Option<Delivery>,
 }
 
 /// What several judges are asked.
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Panel {
+struct PanelConfig {
     /// The models that judge.
     models: Spanned<Vec<Spanned<String>>>,
     /// How their scores make one: `majority` (the default), `mean`, `median` or `min`.
@@ -125,7 +88,7 @@ struct Panel {
     reasoning_effort: Option<Effort>,
     /// How they answer; `scale_1_5` by default.
     #[serde(default)]
-    scoring: Option<Scale>,
+    scoring: Option<Scoring>,
     /// The score that passes, from 0 to 1; 0.5 by default.
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
@@ -134,6 +97,7 @@ struct Panel {
     evidence: Option<Spanned<Vec<Shown>>>,
     /// How they are handed the output; in the prompt by default.
     #[serde(default)]
+    #[expect(dead_code, reason = "what is shown is always in the prompt")]
     output_delivery: Option<Delivery>,
 }
 
@@ -152,7 +116,11 @@ pub(in crate::graders) static PROMPT: GraderInfo = GraderInfo {
     docs: "A model judges the run by the criteria of the case's `rubric`; `prompt` adds instructions, it does not replace \
 the rubric. Its answer (`scoring`) is brought to 0 to 1 and passes from `threshold` on.
 
-This grader needs a judge. Without one the answer is unknown with cause `needs_judge`: neither pass nor fail.",
+The judge is shown what `evidence` names: the `trajectory` (the default), the `diff` of the workspace, the \
+`golden_patch` of the stimulus, or the files of the workspace (`repo`). Without a rubric, `prompt` is the rubric. Every \
+criterion becomes a part of the outcome. Marks must be proven by words of the trace, as with `judge`.
+
+Without a judge the answer is unknown with cause `needs_judge`; a judge that gives no answer is unknown too, never 0.",
     example: "type: prompt\nconfig:\n  prompt: Judge the explanation, not the code.\n  scoring: scale_1_5\n  threshold: 0.7",
     taxonomy: JUDGE,
     profiles: &[Profile::Vally],
@@ -168,15 +136,17 @@ This grader needs a judge. Without one the answer is unknown with cause `needs_j
             between_0_and_1(building, config.threshold),
             some_evidence(building, config.evidence.as_ref()),
         ];
-        let mut asked = Metrics::new();
-        put(&mut asked, "model", config.model.as_ref());
-        put(&mut asked, "scoring", Some(config.scoring.unwrap_or_default()));
-        put(&mut asked, "threshold", Some(config.threshold.map_or(0.5, |t| t.value)));
-        put(&mut asked, "reasoning_effort", config.reasoning_effort);
-        put(&mut asked, "evidence", config.evidence.as_ref());
-        put(&mut asked, "output_delivery", config.output_delivery);
-        let good = good.iter().all(|good| *good);
-        good.then(|| Arc::new(NeedsJudge { judges: 1, asked }) as Arc<dyn Grader>)
+        good.iter().all(|good| *good).then(|| {
+            let models = config.model.into_iter().map(|model| model.value).collect();
+            let panel = Panel { models, effort: config.reasoning_effort, ..Panel::default() };
+            Arc::new(VallyJudge {
+                instructions: config.prompt.map(|prompt| prompt.value),
+                scale: config.scoring.unwrap_or_default().scale(),
+                threshold: config.threshold.map_or(0.5, |threshold| threshold.value),
+                shown: config.evidence.map_or_else(|| vec![Shown::Trajectory], |shown| shown.value),
+                panel,
+            }) as Arc<dyn Grader>
+        })
     },
 };
 
@@ -188,13 +158,14 @@ pub(in crate::graders) static PANEL: GraderInfo = GraderInfo {
     docs: "Several `models` judge the run by the criteria of the case's `rubric`, and `aggregation` makes one score of \
 theirs: `majority`, `mean`, `median` or `min`. The other options are those of `prompt`.
 
-This grader needs judges. Without them the answer is unknown with cause `needs_judge`: neither pass nor fail.",
+A judge that gives no answer does not sink the others; where the others are divided, or none answers, the verdict is \
+unknown.",
     example: "type: panel\nconfig:\n  models: [model-a, model-b, model-c]\n  aggregation: median",
     taxonomy: JUDGE,
     profiles: &[Profile::Vally],
-    schema: schema_of::<Panel>,
+    schema: schema_of::<PanelConfig>,
     build: |building| {
-        let config = building.read::<Panel>()?;
+        let config = building.read::<PanelConfig>()?;
         let mut good = vec![
             said(building, config.prompt.as_ref()),
             between_0_and_1(building, config.threshold),
@@ -205,17 +176,22 @@ This grader needs judges. Without them the answer is unknown with cause `needs_j
             good.push(false);
         }
         good.extend(config.models.iter().map(|model| said(building, Some(model))));
-        let judges = config.models.len();
-        let mut asked = Metrics::new();
-        put(&mut asked, "models", Some(&config.models));
-        put(&mut asked, "aggregation", Some(config.aggregation.unwrap_or_default()));
-        put(&mut asked, "scoring", Some(config.scoring.unwrap_or_default()));
-        put(&mut asked, "threshold", Some(config.threshold.map_or(0.5, |t| t.value)));
-        put(&mut asked, "reasoning_effort", config.reasoning_effort);
-        put(&mut asked, "evidence", config.evidence.as_ref());
-        put(&mut asked, "output_delivery", config.output_delivery);
-        let good = good.iter().all(|good| *good);
-        good.then(|| Arc::new(NeedsJudge { judges, asked }) as Arc<dyn Grader>)
+        good.iter().all(|good| *good).then(|| {
+            let models = config.models.value.into_iter().map(|model| model.value).collect();
+            let panel = Panel {
+                models,
+                effort: config.reasoning_effort,
+                aggregation: config.aggregation.unwrap_or_default(),
+                ..Panel::default()
+            };
+            Arc::new(VallyJudge {
+                instructions: config.prompt.map(|prompt| prompt.value),
+                scale: config.scoring.unwrap_or_default().scale(),
+                threshold: config.threshold.map_or(0.5, |threshold| threshold.value),
+                shown: config.evidence.map_or_else(|| vec![Shown::Trajectory], |shown| shown.value),
+                panel,
+            }) as Arc<dyn Grader>
+        })
     },
 };
 
@@ -284,37 +260,146 @@ impl Grader for Pairwise {
     }
 }
 
-struct NeedsJudge {
-    judges: usize,
-    /// What would be asked of them.
-    asked: Metrics,
+/// How the judge answers, in Vally's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+enum Scoring {
+    /// Yes or no.
+    #[serde(rename = "binary")]
+    Binary,
+    /// 1 to 5.
+    #[default]
+    #[serde(rename = "scale_1_5")]
+    OneToFive,
+    /// 1 to 10.
+    #[serde(rename = "scale_1_10")]
+    OneToTen,
 }
 
-fn put(asked: &mut Metrics, key: &str, value: Option<impl Serialize>) {
-    if let Some(value) = value {
-        asked.insert(key.to_owned(), json!(value));
+impl Scoring {
+    fn scale(self) -> Scale {
+        match self {
+            Self::Binary => Scale::Binary,
+            Self::OneToFive => Scale::OneToFive,
+            Self::OneToTen => Scale::OneToTen,
+        }
     }
 }
 
-impl Grader for NeedsJudge {
+struct VallyJudge {
+    /// What is said in addition to the rubric.
+    instructions: Option<String>,
+    scale: Scale,
+    threshold: f64,
+    shown: Vec<Shown>,
+    panel: Panel,
+}
+
+/// What is judged where neither the case nor the grader says it.
+const USUAL: &str = "The agent did what it was asked to do, correctly and completely.";
+
+impl VallyJudge {
+    /// The criteria of the case; without any, what the grader says, or the usual.
+    fn rubric(&self, subject: &Subject<'_>) -> Rubric {
+        let instructions = self.instructions.as_deref();
+        match (subject.context.rubric.as_slice(), instructions) {
+            ([], Some(text)) => Rubric::of_text(text, self.scale),
+            ([], None) => Rubric::of_text(USUAL, self.scale),
+            (texts, instructions) => Rubric {
+                instructions: instructions.unwrap_or_default().to_owned(),
+                ..Rubric::of_texts(texts.iter().cloned(), self.scale)
+            },
+        }
+    }
+
+    fn materials(&self, subject: &Subject<'_>) -> Result<Vec<Material>, Missing> {
+        let focus = Focus { subject, call: None };
+        let mut all = Vec::new();
+        all.extend(material_of("user_request", "user_request", focus).ok());
+        for shown in &self.shown {
+            match shown {
+                Shown::Trajectory => {
+                    all.push(material_of("transcript", "transcript", focus)?);
+                    all.extend(material_of("output", "output", focus).ok());
+                }
+                Shown::Diff => all.push(material_of("diff", "diff", focus)?),
+                Shown::GoldenPatch => all.push(golden_patch(subject)?),
+                Shown::Repo => all.push(workspace_files(subject)?),
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The reference solution of the stimulus.
+fn golden_patch(subject: &Subject<'_>) -> Result<Material, Missing> {
+    let none = || Missing::new("the stimulus has no golden_patch");
+    let spec = subject.context.spec.as_ref().ok_or_else(none)?;
+    let patch = spec.get("golden_patch").ok_or_else(none)?;
+    if let Some(text) = patch.get("inline").and_then(Value::as_str) {
+        return Ok(Material::of_spec("golden_patch", text));
+    }
+    let path = patch.get("path").and_then(Value::as_str).ok_or_else(none)?;
+    let text = read_text(&subject.context.directory.join(path), &mut Allowance::default())
+        .map_err(|why| Missing::new(format!("golden_patch: {why}")))?;
+    Ok(Material::of_spec("golden_patch", text))
+}
+
+/// So much of the files of a workspace is shown.
+const FILES: usize = 200 << 10;
+
+/// The files the agent left behind, those of tools and libraries left out.
+fn workspace_files(subject: &Subject<'_>) -> Result<Material, Missing> {
+    let workspace = Workspace::of(subject).map_err(|untold| Missing::new(untold.reason()))?;
+    let glob = Glob::new("**").map_err(Missing::new)?;
+    let found = workspace.find("**", &glob);
+    let is_foreign = |path: &str| {
+        let foreign = ["node_modules", "target", "dist", "build", "vendor", "__pycache__"];
+        path.split('/').any(|part| part.starts_with('.') || foreign.contains(&part))
+    };
+    let (mut pieces, mut used, mut left_out) = (Vec::new(), 0, found.unreadable.len());
+    let mut allowance = Allowance::default();
+    for path in found.files.iter().filter(|path| !is_foreign(path)) {
+        match workspace.text(path, &mut allowance) {
+            Ok(text) if used + text.len() <= FILES => {
+                used += text.len();
+                pieces.push(Piece::new(format!("[file {path}]\n{text}")));
+            }
+            _ => left_out += 1,
+        }
+    }
+    if pieces.is_empty() {
+        return Err(Missing::new("the workspace has no files that can be shown"));
+    }
+    let mut material = Material::of_trace("repo", pieces);
+    let words = format!("{left_out} files of the workspace were left out");
+    material.left_out = (left_out > 0).then_some(words);
+    Ok(material)
+}
+
+impl Grader for VallyJudge {
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
-        let why = match self.judges {
-            1 => "needs a judge: only a model can answer this".to_owned(),
-            judges => format!("needs {judges} judges: only models can answer this"),
+        let materials = match self.materials(subject) {
+            Ok(materials) => materials,
+            Err(missing) => return Outcome::unknown(Cause::MissingEvidence, missing.0),
         };
-        let mut outcome = Outcome::unknown(Cause::NeedsJudge, why);
-        outcome.metrics = self.asked.clone();
-        match subject.context.rubric.is_empty() {
-            true => outcome.with_note("the case has no rubric to judge by"),
-            false => outcome.with_metric("criteria", subject.context.rubric.len() as u64),
+        let rubric = Arc::new(self.rubric(subject));
+        let question = Question { rubric, materials, panel: self.panel.clone() };
+        let outcome = ask(subject, question, self.threshold);
+        match subject.context.rubric.is_empty() && self.instructions.is_none() {
+            true => {
+                outcome.with_note(format!("the case has no rubric, so this was asked: {USUAL}"))
+            }
+            false => outcome,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::USUAL;
     use crate::outcome::{Cause, Verdict};
-    use crate::testing::{complaints, grade, vally};
+    use crate::subject::Context;
+    use crate::testing::{complaints, grade, judged, vally};
     use serde_json::json;
 
     #[test]
@@ -337,19 +422,73 @@ mod tests {
             let outcome = grade(id, config.clone(), &trace);
             assert_eq!(outcome.verdict, Verdict::Unknown(Cause::NeedsJudge), "{id} {config}");
             assert_eq!(outcome.score, None, "{id} {config}");
-            assert!(outcome.reason.starts_with("needs"), "{}", outcome.reason);
+            assert!(outcome.reason.starts_with("needs"), "{id}: {}", outcome.reason);
         }
     }
 
+    fn run() -> String {
+        vally(&[
+            ("user_message", json!({"content": "explain binary search"})),
+            ("assistant_message", json!({"content": "It halves the range."})),
+        ])
+    }
+
     #[test]
-    fn what_would_be_asked_is_kept() {
-        let config = json!({"models": ["a", "b"], "reasoning_effort": "high"});
-        let outcome = grade("panel", config, &vally(&[]));
-        assert_eq!(
-            serde_json::Value::Object(outcome.metrics),
-            json!({"models": ["a", "b"], "aggregation": "majority", "scoring": "scale_1_5",
-                   "threshold": 0.5, "reasoning_effort": "high"})
-        );
+    fn criteria_of_the_case_and_words_of_the_grader() {
+        let context = Context {
+            rubric: vec!["mentions halving".into(), "is short".into()],
+            ..Context::default()
+        };
+        let config = json!({"prompt": "Be strict.", "scoring": "scale_1_10", "threshold": 0.5});
+        let outcome = judged("prompt", config.clone(), &run(), &context, |question| {
+            assert_eq!(question.rubric.instructions, "Be strict.");
+            assert_eq!(question.rubric.criteria.len(), 2);
+            Some(6.0)
+        });
+        assert_eq!(outcome.verdict, Verdict::Pass);
+        assert_eq!(outcome.parts.len(), 2);
+        let alone = judged("prompt", config, &run(), &Context::default(), |question| {
+            assert_eq!(question.rubric.criteria[0].text, "Be strict.");
+            Some(5.0)
+        });
+        assert_eq!(alone.verdict, Verdict::Fail);
+        let usual = judged("prompt", json!(null), &run(), &Context::default(), |question| {
+            assert_eq!(question.rubric.criteria[0].text, USUAL);
+            Some(3.0)
+        });
+        assert_eq!((usual.verdict, usual.score), (Verdict::Pass, Some(0.5)));
+        assert!(usual.notes[0].contains("no rubric"));
+    }
+
+    #[test]
+    fn a_panel_survives_a_judge() {
+        let config = json!({"models": ["a", "b", "c"], "aggregation": "median"});
+        let outcome = judged("panel", config, &run(), &Context::default(), |_| Some(4.0));
+        assert_eq!((outcome.verdict, outcome.score), (Verdict::Pass, Some(0.75)));
+        assert_eq!(outcome.metrics["models"], json!(["a", "b", "c"]));
+        let none = judged("panel", json!({"models": ["a"]}), &run(), &Context::default(), |_| None);
+        assert_eq!((none.verdict, none.score), (Verdict::Unknown(Cause::Judge), None));
+    }
+
+    #[test]
+    fn evidence_that_is_not_there_is_missed() {
+        for (shown, word) in
+            [("diff", "diff"), ("golden_patch", "golden_patch"), ("repo", "workspace")]
+        {
+            let config = json!({"evidence": [shown]});
+            let outcome = judged("prompt", config, &run(), &Context::default(), |_| Some(5.0));
+            assert_eq!(outcome.verdict, Verdict::Unknown(Cause::MissingEvidence), "{shown}");
+            assert!(outcome.reason.contains(word), "{shown}: {}", outcome.reason);
+        }
+        let spec = json!({"golden_patch": {"inline": "-teh\n+the"}});
+        let context = Context { spec: Some(std::sync::Arc::new(spec)), ..Context::default() };
+        let config = json!({"evidence": ["trajectory", "golden_patch"]});
+        let outcome = judged("prompt", config, &run(), &context, |question| {
+            let last = question.materials.last().unwrap();
+            assert!(!last.is_trace && last.pieces[0].text.contains("+the"));
+            Some(5.0)
+        });
+        assert_eq!(outcome.verdict, Verdict::Pass);
     }
 
     #[test]

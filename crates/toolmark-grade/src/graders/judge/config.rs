@@ -1,0 +1,357 @@
+//! The configuration of `judge`: rubrics in all their notations, and the
+//! mistakes one can make with them.
+
+use crate::config::{Kind, Node, Problem, Spanned, did_you_mean, quoted, read};
+use crate::judging::{Aggregation, Criterion, Effort, FIELDS, Field, Panel, Rubric, Scale};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// A rubric a model marks.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Config {
+    /// What the rubric is called in reports.
+    #[serde(default)]
+    pub(super) name: Option<String>,
+    /// What is asked: a text, a list of criteria, or the name of a built-in rubric.
+    #[serde(default)]
+    pub(super) rubric: Option<Node>,
+    /// The same.
+    #[serde(default)]
+    pub(super) grading_criteria: Option<Node>,
+    /// The marks; `1-5` by default.
+    #[serde(default)]
+    pub(super) scale: Option<Scale>,
+    /// What the judge is shown: names and the fields they stand for.
+    #[serde(default)]
+    inputs: Option<Node>,
+    /// The same.
+    #[serde(default)]
+    input_mapping: Option<Node>,
+    /// The calls it is asked about; the whole run where it is not given.
+    #[serde(default)]
+    pub(super) calls: Option<Spanned<Calls>>,
+    /// The share that passes, from 0 to 1; 0.5 by default.
+    #[serde(default)]
+    threshold: Option<Spanned<f64>>,
+    /// The model that judges.
+    #[serde(default)]
+    model: Option<Spanned<String>>,
+    /// The models of a panel.
+    #[serde(default)]
+    models: Option<Spanned<Vec<Spanned<String>>>>,
+    /// How often each is asked; once by default.
+    #[serde(default)]
+    votes: Option<Spanned<u32>>,
+    /// How their answers make one; by majority by default.
+    #[serde(default)]
+    aggregation: Option<Aggregation>,
+    /// How hard they think.
+    #[serde(default)]
+    effort: Option<Effort>,
+    /// How several calls make one; all must pass by default.
+    #[serde(default)]
+    pub(super) over: Option<Over>,
+    /// What it means that no call was chosen; unknown by default.
+    #[serde(default)]
+    pub(super) if_none: Option<If>,
+}
+
+/// How the answers for several calls make one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Over {
+    /// All must pass.
+    #[default]
+    All,
+    /// Their mean must reach the threshold.
+    Mean,
+    /// The lowest must.
+    Min,
+}
+
+/// What it means that there is nothing to judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum If {
+    /// It cannot be told.
+    #[default]
+    Unknown,
+    /// It is fine.
+    Pass,
+}
+
+/// Which calls a judge is asked about.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+pub(super) struct Calls {
+    /// Tools, by name or pattern: one, or a list.
+    #[serde(default)]
+    pub(super) tool: Option<Node>,
+    /// Codes of rules of `toolmark check`, or what they begin with: one, or a list.
+    #[serde(default)]
+    pub(super) finding: Option<Node>,
+    /// How the call ended.
+    #[serde(default)]
+    pub(super) status: Option<Wanted>,
+    /// So many of them, the same ones every time.
+    #[serde(default)]
+    pub(super) sample: Option<Spanned<u32>>,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Wanted {
+    /// With an error, a refusal or an interruption.
+    Failed,
+    /// Well.
+    Succeeded,
+}
+
+/// A criterion as it is written.
+#[derive(Debug, Deserialize)]
+struct Written {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(alias = "outcome", alias = "description", alias = "criterion")]
+    text: Spanned<String>,
+    #[serde(default)]
+    weight: Option<Spanned<f64>>,
+    #[serde(default)]
+    needs: Option<Spanned<f64>>,
+    #[serde(default)]
+    marks: Option<Node>,
+}
+
+/// Reads a rubric in any notation.
+pub(super) fn read_rubric(
+    node: &Node,
+    scale: Scale,
+    problems: &mut Vec<Problem>,
+) -> Option<Rubric> {
+    let before = problems.len();
+    let mut wrong = |node: &Node, code, message: String| {
+        problems.push(Problem::error(code, message).at(node.span));
+    };
+    let rubric = match &node.kind {
+        Kind::Text(text) if text.trim().is_empty() => {
+            wrong(node, "empty-text", "the rubric is empty".into());
+            return None;
+        }
+        Kind::Text(text) => {
+            // One word is meant as a name, and this one is none.
+            if !text.trim().contains(char::is_whitespace) {
+                let message = format!("there is no built-in rubric {}", quoted(text));
+                let problem = Problem::error("unknown-rubric", message).at(node.span);
+                let names = crate::judging::BUILT_IN.iter().map(|rubric| rubric.name);
+                problems.push(match did_you_mean(text, names.clone()) {
+                    Some(near) => problem.help(format!("did you mean {near}?")),
+                    None => problem.help(names.collect::<Vec<_>>().join(", ")),
+                });
+                return None;
+            }
+            Rubric::of_text(text.trim(), scale)
+        }
+        Kind::List(items) if items.is_empty() => {
+            wrong(node, "empty-list", "a rubric needs a criterion".into());
+            return None;
+        }
+        Kind::List(items) => {
+            let mut criteria = Vec::with_capacity(items.len());
+            for (n, item) in items.iter().enumerate() {
+                criteria.extend(criterion(item, n, scale, problems));
+            }
+            Rubric { name: None, instructions: String::new(), criteria, scale }
+        }
+        Kind::Map(_) => {
+            let one = criterion(node, 0, scale, problems)?;
+            Rubric { name: None, instructions: String::new(), criteria: vec![one], scale }
+        }
+        _ => {
+            let message =
+                format!("a rubric is a text or a list of criteria, found {}", node.word());
+            wrong(node, "wrong-type", message);
+            return None;
+        }
+    };
+    for (n, one) in rubric.criteria.iter().enumerate() {
+        if rubric.criteria.iter().skip(n + 1).any(|other| other.id == one.id) {
+            let message = format!("two criteria are called {}", quoted(&one.id));
+            problems.push(Problem::error("duplicate-name", message).at(node.span));
+        }
+    }
+    if rubric.criteria.iter().map(|one| one.weight).sum::<f64>() <= 0.0 {
+        let message = "the criteria weigh nothing";
+        problems.push(Problem::error("out-of-range", message).at(node.span));
+    }
+    problems[before..].iter().all(|problem| !problem.is_error()).then_some(rubric)
+}
+
+fn criterion(
+    node: &Node,
+    n: usize,
+    scale: Scale,
+    problems: &mut Vec<Problem>,
+) -> Option<Criterion> {
+    let id = || format!("c{}", n + 1);
+    if let Some(text) = node.as_str() {
+        if text.trim().is_empty() {
+            problems.push(Problem::error("empty-text", "the criterion is empty").at(node.span));
+            return None;
+        }
+        return Some(Criterion::new(id(), text.trim()));
+    }
+    let written = read::<Written>(node, problems)?;
+    let mut wrong = |span, message: &str| {
+        problems.push(Problem::error("out-of-range", message).at(span));
+    };
+    if written.text.value.trim().is_empty() {
+        wrong(written.text.span, "the criterion is empty");
+    }
+    if let Some(weight) = written.weight
+        && !(weight.value.is_finite() && weight.value >= 0.0)
+    {
+        wrong(weight.span, "a weight is 0 or more");
+    }
+    if let Some(needs) = written.needs
+        && !(0.0..=1.0).contains(&needs.value)
+    {
+        wrong(needs.span, "needs is a share from 0 to 1, whatever the scale");
+    }
+    let mut anchors = Vec::new();
+    for entry in written.marks.iter().flat_map(Node::entries) {
+        let is_mark = entry.key.trim().parse::<f64>().is_ok_and(|mark| scale.has(mark));
+        match entry.value.as_str() {
+            Some(means) if is_mark => anchors.push((entry.key.to_string(), means.to_owned())),
+            Some(_) => {
+                let message =
+                    format!("{} is no mark of the scale {}", quoted(&entry.key), scale.word());
+                problems.push(Problem::error("unknown-mark", message).at(entry.key_span));
+            }
+            None => {
+                let message = format!("what a mark means is text, found {}", entry.value.word());
+                problems.push(Problem::error("wrong-type", message).at(entry.value.span));
+            }
+        }
+    }
+    let text = written.text.value.trim();
+    Some(Criterion {
+        anchors,
+        weight: written.weight.map_or(1.0, |weight| weight.value),
+        needs: written.needs.map(|needs| needs.value),
+        ..Criterion::new(written.id.unwrap_or_else(id), text)
+    })
+}
+
+impl Config {
+    /// What the judge is shown, where it is said.
+    pub(super) fn inputs(&self, problems: &mut Vec<Problem>) -> Option<Vec<(String, String)>> {
+        let node = match (&self.inputs, &self.input_mapping) {
+            (Some(node), None) | (None, Some(node)) => node,
+            (Some(_), Some(twice)) => {
+                let message = "inputs and input_mapping are the same, and both are given";
+                problems.push(Problem::error("conflicting-keys", message).at(twice.span));
+                return None;
+            }
+            (None, None) => return None,
+        };
+        let entries = node.as_map().filter(|entries| !entries.is_empty());
+        let Some(entries) = entries else {
+            let message = format!("inputs maps names to fields, found {}", node.word());
+            problems.push(Problem::error("wrong-type", message).at(node.span));
+            return None;
+        };
+        let mut inputs = Vec::with_capacity(entries.len());
+        for entry in entries {
+            match entry.value.as_str() {
+                Some(path) => {
+                    if Field::of(path.trim_end_matches('?')).is_none() {
+                        problems.push(unknown_field(path, &entry.value));
+                    }
+                    inputs.push((entry.key.to_string(), path.to_owned()));
+                }
+                None => {
+                    let message = format!("a field is text, found {}", entry.value.word());
+                    problems.push(Problem::error("wrong-type", message).at(entry.value.span));
+                }
+            }
+        }
+        Some(inputs)
+    }
+
+    /// Fields of a call need a call.
+    pub(super) fn check_inputs(
+        &self,
+        inputs: &[(String, String)],
+        of_calls: bool,
+        problems: &mut Vec<Problem>,
+    ) {
+        let of_call = |path: &str| Field::of(path.trim_end_matches('?')).is_some_and(|f| f.of_call);
+        let Some((_, path)) = inputs.iter().find(|(_, path)| of_call(path)) else { return };
+        if of_calls {
+            return;
+        }
+        let node = self.inputs.as_ref().or(self.input_mapping.as_ref());
+        let message = format!("{} belongs to a call, and calls is not given", quoted(path));
+        let problem = Problem::error("missing-key", message);
+        let problem = node.map_or(problem.clone(), |node| problem.at(node.span));
+        problems.push(problem.help("calls: {tool: …} chooses the calls it is asked about"));
+    }
+
+    /// Who is asked.
+    pub(super) fn panel(&self, problems: &mut Vec<Problem>) -> Panel {
+        let mut wrong = |span, code, message: &str| {
+            problems.push(Problem::error(code, message).at(span));
+        };
+        let models: Vec<&Spanned<String>> = match (&self.model, &self.models) {
+            (Some(_), Some(models)) => {
+                wrong(models.span, "conflicting-keys", "model and models are both given");
+                Vec::new()
+            }
+            (Some(model), None) => vec![model],
+            (None, Some(models)) => {
+                if models.value.is_empty() {
+                    wrong(models.span, "empty-list", "a panel needs at least one model");
+                }
+                models.value.iter().collect()
+            }
+            (None, None) => Vec::new(),
+        };
+        for model in &models {
+            if model.value.trim().is_empty() {
+                wrong(model.span, "empty-text", "the model has no name");
+            }
+        }
+        let votes = self.votes.map_or(1, |votes| {
+            if !(1..=99).contains(&votes.value) {
+                wrong(votes.span, "out-of-range", "votes is from 1 to 99");
+            }
+            votes.value
+        });
+        Panel {
+            models: models.into_iter().map(|model| model.value.clone()).collect(),
+            votes,
+            effort: self.effort,
+            aggregation: self.aggregation.unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn threshold(&self, problems: &mut Vec<Problem>) -> Option<f64> {
+        let threshold = self.threshold?;
+        if !(0.0..=1.0).contains(&threshold.value) {
+            let message = "a threshold is between 0 and 1, whatever the scale";
+            problems.push(Problem::error("out-of-range", message).at(threshold.span));
+        }
+        Some(threshold.value)
+    }
+}
+
+fn unknown_field(path: &str, node: &Node) -> Problem {
+    let message = format!("a trajectory has no field {}", quoted(path));
+    let problem = Problem::error("unknown-field", message).at(node.span);
+    let first = path.split('.').next().unwrap_or(path);
+    let names = FIELDS.iter().flat_map(|field| std::iter::once(&field.name).chain(field.aliases));
+    match did_you_mean(first, names.copied()) {
+        Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
+        None => problem.help("`toolmark judge fields` lists them"),
+    }
+}

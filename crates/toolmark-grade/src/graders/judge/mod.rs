@@ -1,0 +1,274 @@
+//! `judge`: a rubric that a model marks, with quotes that are looked up.
+
+mod config;
+mod select;
+
+use self::config::{Config, If, Over, read_rubric};
+use self::select::Selection;
+use crate::evidence::{Evidence, Role};
+use crate::grader::{
+    Building, Cost, Determinism, Grader, GraderInfo, Mention, Reference, Scope, Taxonomy, schema_of,
+};
+use crate::judging::{
+    Focus, Panel, Question, Rubric, answered, ask, built_in, materials, unanswered,
+};
+use crate::outcome::{Cause, Outcome, Part, Verdict};
+use crate::subject::Subject;
+use crate::view::Seen;
+use std::sync::Arc;
+
+pub(in crate::graders) static JUDGE: GraderInfo = GraderInfo {
+    id: "judge",
+    aliases: &["custom-llm-judge", "CustomLLMJudge"],
+    origin: "toolmark",
+    summary: "what does a model say by a rubric, with quotes that stand in the trace",
+    docs: "A model marks the run, or chosen calls of it, by a `rubric`: a text, a list of criteria, or the name of a \
+built-in one (`edit-minimal-scope`, `irreversibility-awareness`, `tool-selection`, `error-recovery`, \
+`read-slice-coverage`). A criterion is a text or a map of `id`, `text`, `weight`, `needs` (the share it must reach, or \
+all of it fails) and `marks` (what a mark means).
+
+- `scale`: `0/1`, `0/0.5/1`, `1-5` (the default), `1-10` or `0-10`. Marks are brought to 0 to 1.
+- `inputs`: what the judge is shown, as a map of names to fields of the trajectory, such as \
+`old_string: tool_input.old_string` or `assistant_turn: pre_tool_call_turn`. A field that ends in `?` may be missing; \
+without any other the answer is unknown. `toolmark judge fields` lists them.
+- `calls`: which calls it is asked about, each on its own: by `tool` (names or patterns), by `finding` (codes of rules \
+of `toolmark check`), by `status` (`failed`, `succeeded`), and of these a `sample` of so many, the same ones every \
+time. Without `calls` the question is about the whole run.
+- `over`: how the calls make one: `all` must pass (the default), or their `mean` or `min` must reach the `threshold`.
+- `threshold` (0.5), `model`, or `models` for a panel, `votes` of each, `aggregation` (`majority`, `mean`, `median`, \
+`min`), `effort`.
+- `if_none`: what it means that no call was chosen: `unknown` (the default) or `pass`.
+
+Every mark must be proven by words of the trace. A quote that does not stand there discards its mark, and what hangs \
+on it is unknown. So is everything where no judge answers: never 0. `rubric` may also be written `grading_criteria`, \
+and `inputs` `input_mapping`.",
+    example: "type: judge\nconfig:\n  rubric:\n    - id: minimal\n      text: Is the edit the smallest change for the \
+request?\n      marks: {1: minimal, 0.5: wider than needed, 0: a rewrite}\n  scale: 0/0.5/1\n  calls: {tool: Edit}\n  \
+inputs:\n    user_request: user_input\n    old_string: tool_input.old_string\n    new_string: tool_input.new_string\n  \
+threshold: 0.85",
+    taxonomy: Taxonomy {
+        determinism: Determinism::Judge,
+        cost: Cost::High,
+        reference: Reference::Free,
+        scope: Scope::Trajectory,
+    },
+    profiles: &[],
+    schema: schema_of::<Config>,
+    build,
+};
+
+struct Judged {
+    rubric: Arc<Rubric>,
+    inputs: Vec<(String, String)>,
+    selection: Option<Selection>,
+    threshold: f64,
+    panel: Panel,
+    over: Over,
+    if_none: If,
+}
+
+/// What a judge is shown where nothing is said.
+const WHOLE: &[(&str, &str)] =
+    &[("user_request", "user_request?"), ("transcript", "transcript"), ("output", "output?")];
+const OF_CALL: &[(&str, &str)] = &[
+    ("user_request", "user_request?"),
+    ("said_before", "pre_tool_call_turn?"),
+    ("tool_name", "tool_name"),
+    ("tool_input", "tool_input?"),
+    ("tool_output", "tool_output?"),
+    ("said_after", "post_tool_call_turn?"),
+];
+
+fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
+    let config = building.read::<Config>()?;
+    let before = building.problems.len();
+    let given = match (&config.rubric, &config.grading_criteria) {
+        (Some(given), None) | (None, Some(given)) => given,
+        (Some(_), Some(twice)) => {
+            let message = "rubric and grading_criteria are the same, and both are given";
+            building.reject(twice.span, "conflicting-keys", message);
+            return None;
+        }
+        (None, None) => {
+            building.reject(building.config.span, "missing-key", "a judge needs a rubric");
+            return None;
+        }
+    };
+    let named = given.as_str().and_then(built_in);
+    let rubric = match named {
+        Some(built_in) => built_in.rubric(),
+        None => {
+            let rubric = read_rubric(given, config.scale.unwrap_or_default(), building.problems)?;
+            Rubric { name: config.name.clone(), ..rubric }
+        }
+    };
+    if let (Some(_), Some(scale)) = (named, config.scale)
+        && scale != rubric.scale
+    {
+        let message = format!("this rubric has the scale {}", rubric.scale.word());
+        building.reject(given.span, "conflicting-keys", message);
+    }
+    let selection = match &config.calls {
+        Some(calls) => Some(Selection::read(calls, building.problems)),
+        None => named.map(Selection::of_built_in),
+    };
+    let owned = |inputs: &[(&str, &str)]| {
+        inputs.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect()
+    };
+    let inputs = match (config.inputs(building.problems), named) {
+        (Some(inputs), _) => inputs,
+        (None, Some(built_in)) => owned(built_in.inputs),
+        (None, None) => owned(if selection.is_some() { OF_CALL } else { WHOLE }),
+    };
+    config.check_inputs(&inputs, selection.is_some(), building.problems);
+    let panel = config.panel(building.problems);
+    let threshold = config.threshold(building.problems);
+    if config.calls.is_none() && named.is_none() {
+        for (key, is_given) in
+            [("over", config.over.is_some()), ("if_none", config.if_none.is_some())]
+        {
+            if is_given {
+                let message = format!("{key} is for chosen calls, and calls is not given");
+                building.reject(building.config.span, "conflicting-keys", message);
+            }
+        }
+    }
+    let is_good = building.problems[before..].iter().all(|problem| !problem.is_error());
+    is_good.then(|| {
+        Arc::new(Judged {
+            rubric: Arc::new(rubric),
+            inputs,
+            selection,
+            threshold: threshold.or(named.map(|named| named.threshold)).unwrap_or(0.5),
+            panel,
+            over: config.over.unwrap_or_default(),
+            if_none: config.if_none.unwrap_or_default(),
+        }) as Arc<dyn Grader>
+    })
+}
+
+impl Grader for Judged {
+    fn grade(&self, subject: &Subject<'_>) -> Outcome {
+        let Some(selection) = &self.selection else {
+            return match self.question(Focus { subject, call: None }) {
+                Ok(question) => ask(subject, question, self.threshold),
+                Err(unknown) => unknown,
+            };
+        };
+        let chosen = match selection.choose(subject) {
+            Ok(chosen) => chosen,
+            Err(missing) => return Outcome::unknown(Cause::MissingEvidence, missing.0),
+        };
+        if chosen.is_empty() {
+            return match self.if_none {
+                If::Pass => Outcome::binary(true, "there is no such call, which is fine here"),
+                If::Unknown => {
+                    Outcome::unknown(Cause::MissingEvidence, "there is no such call to judge")
+                        .with_note("if_none: pass says that this is fine")
+                }
+            };
+        }
+        self.over_calls(subject, &chosen)
+    }
+
+    fn mentions(&self) -> Vec<Mention> {
+        self.selection.as_ref().map(Selection::mentions).unwrap_or_default()
+    }
+}
+
+impl Judged {
+    fn question(&self, focus: Focus<'_>) -> Result<Question, Outcome> {
+        let materials = materials(&self.inputs, focus)
+            .map_err(|missing| Outcome::unknown(Cause::MissingEvidence, missing.0))?;
+        let rubric = Arc::clone(&self.rubric);
+        Ok(Question { rubric, materials, panel: self.panel.clone() })
+    }
+
+    fn over_calls(&self, subject: &Subject<'_>, chosen: &[Seen<'_>]) -> Outcome {
+        let asked: Vec<Result<Question, Outcome>> =
+            chosen.iter().map(|seen| self.question(Focus { subject, call: Some(*seen) })).collect();
+        let questions: Vec<Question> =
+            asked.iter().filter_map(|one| one.as_ref().ok()).cloned().collect();
+        let Some(judge) = &subject.environment.judge else {
+            let calls = chosen.len();
+            let first = self.rubric.criteria.first().map_or("", |criterion| &criterion.text);
+            let words = format!("{} of {calls} calls", crate::evidence::excerpt(first));
+            return unanswered(&words).with_metric("calls", calls as u64);
+        };
+        let mut rulings = judge.judge(&questions).into_iter();
+        let mut each = Vec::with_capacity(chosen.len());
+        for (seen, asked) in chosen.iter().zip(asked) {
+            let outcome = match asked {
+                Err(unknown) => unknown,
+                Ok(question) => match rulings.next() {
+                    Some(ruling) => answered(&question, &ruling, self.threshold),
+                    None => unanswered("this call"),
+                },
+            };
+            each.push((*seen, outcome));
+        }
+        self.joined(subject, each)
+    }
+
+    /// One outcome of those of the calls.
+    fn joined(&self, subject: &Subject<'_>, each: Vec<(Seen<'_>, Outcome)>) -> Outcome {
+        let scores: Option<Vec<f64>> = each.iter().map(|(_, outcome)| outcome.score).collect();
+        let score = scores.map(|scores| match self.over {
+            Over::Min => scores.iter().copied().fold(1.0, f64::min),
+            Over::All | Over::Mean => scores.iter().sum::<f64>() / scores.len().max(1) as f64,
+        });
+        let all = each.iter().fold(Verdict::Pass, |verdict, (_, one)| verdict.and(one.verdict));
+        let verdict = match (self.over, score) {
+            (Over::All, _) => all,
+            (_, Some(score)) => Verdict::of(crate::gate::reaches(score, self.threshold)),
+            (_, None) => match all {
+                Verdict::Unknown(cause) => Verdict::Unknown(cause),
+                _ => first_unknown(&each),
+            },
+        };
+        let passed = each.iter().filter(|(_, one)| one.verdict == Verdict::Pass).count();
+        let failing = each.iter().find(|(_, one)| one.verdict == verdict);
+        let why = failing.filter(|_| verdict != Verdict::Pass).map(|(seen, one)| {
+            format!("; call {} {}: {}", seen.index, seen.call.name.full(), one.reason)
+        });
+        let reason = format!("{passed} of {} calls pass{}", each.len(), why.unwrap_or_default());
+        let mut joined = match verdict {
+            Verdict::Unknown(cause) => Outcome::unknown(cause, reason),
+            verdict => Outcome { score, ..Outcome::scored(verdict, 0.0, reason) },
+        };
+        let mut spent = (0, 0);
+        for (seen, outcome) in each {
+            let role = match outcome.verdict {
+                Verdict::Pass => Role::Matched,
+                Verdict::Fail => Role::Violation,
+                Verdict::Unknown(_) => Role::Context,
+            };
+            let reference = subject.view.call_ref(seen);
+            let text = format!("call {} {}", seen.index, reference.tool);
+            joined.evidence.push(Evidence::call(role, outcome.reason.clone(), reference));
+            joined.evidence.extend(outcome.evidence);
+            let part = Part::new(text.clone(), outcome.verdict);
+            joined.parts.push(Part { score: outcome.score, reason: Some(outcome.reason), ..part });
+            joined.notes.extend(outcome.notes.into_iter().map(|note| format!("{text}: {note}")));
+            let tokens = |key: &str| outcome.metrics.get(key).and_then(serde_json::Value::as_u64);
+            spent.0 += tokens("input_tokens").unwrap_or(0);
+            spent.1 += tokens("output_tokens").unwrap_or(0);
+        }
+        if let Some(name) = &self.rubric.name {
+            joined.metrics.insert("rubric".into(), name.clone().into());
+        }
+        joined.metrics.insert("calls".into(), (joined.parts.len() as u64).into());
+        joined.metrics.insert("threshold".into(), self.threshold.into());
+        joined.metrics.insert("input_tokens".into(), spent.0.into());
+        joined.metrics.insert("output_tokens".into(), spent.1.into());
+        joined
+    }
+}
+
+fn first_unknown(each: &[(Seen<'_>, Outcome)]) -> Verdict {
+    let unknown = each.iter().find_map(|(_, one)| one.verdict.cause());
+    Verdict::Unknown(unknown.unwrap_or(Cause::Judge))
+}
+
+#[cfg(test)]
+mod tests;

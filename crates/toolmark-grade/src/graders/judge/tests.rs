@@ -1,0 +1,215 @@
+//! What is asked of a judge, and what becomes of the answers.
+
+use crate::judging::Question;
+use crate::outcome::{Cause, Outcome, Verdict};
+use crate::subject::{Context, Environment, Findings, Subject};
+use crate::testing::{FakeJudge, build, complaints, grade, judged, runs, vally};
+use crate::view::View;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use toolmark_trace::Trajectory;
+
+fn trace() -> String {
+    let mut events = vec![("user_message", json!({"content": "Fix the typo in the readme"}))];
+    for (n, (tool, ok)) in
+        [("Edit", true), ("Bash", false), ("Edit", true), ("Read", true)].iter().enumerate()
+    {
+        let args =
+            json!({"file_path": format!("f{n}.md"), "old_string": "teh", "new_string": "the"});
+        events.push((
+            "tool_call",
+            json!({"toolCallId": n.to_string(), "toolName": tool, "arguments": args}),
+        ));
+        let result = json!({"toolCallId": n.to_string(), "success": ok, "result": "a result"});
+        events.push(("tool_result", result));
+    }
+    events.push(("assistant_message", json!({"content": "I corrected the typo."})));
+    vally(&events)
+}
+
+fn asked(config: Value, judge: fn(&Question) -> Option<f64>) -> Outcome {
+    judged("judge", config, &trace(), &Context::default(), judge)
+}
+
+#[test]
+fn a_whole_run() {
+    let config =
+        json!({"rubric": "Was the request met in full?", "scale": "1-5", "threshold": 0.7});
+    let good = asked(config.clone(), |question| {
+        let names: Vec<&str> = question.materials.iter().map(|m| m.name.as_str()).collect();
+        assert_eq!(names, ["user_request", "transcript", "output"]);
+        Some(4.0)
+    });
+    assert_eq!((good.verdict, good.score), (Verdict::Pass, Some(0.75)));
+    assert_eq!(good.evidence[0].excerpt.as_deref(), Some("Fix the typo in the readme"));
+    assert!(good.evidence[0].place.is_some());
+    let bad = asked(config.clone(), |_| Some(3.0));
+    assert_eq!((bad.verdict, bad.score), (Verdict::Fail, Some(0.5)));
+    let silent = asked(config.clone(), |_| None);
+    assert_eq!((silent.verdict, silent.score), (Verdict::Unknown(Cause::Judge), None));
+    assert_eq!(silent.reason, "it timed out");
+    let nobody = grade("judge", config, &trace());
+    assert_eq!(nobody.verdict, Verdict::Unknown(Cause::NeedsJudge));
+}
+
+#[test]
+fn chosen_calls() {
+    let config = json!({
+        "rubric": "Is it the minimal change?", "scale": "0/0.5/1", "threshold": 0.8,
+        "calls": {"tool": "edit"},
+        "input_mapping": {"user_request": "user_input", "old": "tool_input.old_string"},
+    });
+    let each = asked(config.clone(), |question| {
+        assert_eq!(question.materials[1].pieces[0].text, "teh");
+        let call = question.materials[1].pieces[0].call.as_ref().unwrap();
+        Some(if call.index == 0 { 1.0 } else { 0.5 })
+    });
+    assert_eq!((each.verdict, each.score), (Verdict::Fail, Some(0.75)));
+    let parts: Vec<_> = each.parts.iter().map(|p| (p.text.as_str(), p.verdict)).collect();
+    assert_eq!(parts, [("call 0 Edit", Verdict::Pass), ("call 2 Edit", Verdict::Fail)]);
+    assert!(each.reason.starts_with("1 of 2 calls pass; call 2 Edit"), "{}", each.reason);
+
+    let mut mean = config.clone();
+    mean["over"] = json!("mean");
+    mean["threshold"] = json!(0.7);
+    let half = |question: &Question| {
+        let call = question.materials[1].pieces[0].call.as_ref()?;
+        Some(if call.index == 0 { 1.0 } else { 0.5 })
+    };
+    assert_eq!(asked(mean.clone(), half).verdict, Verdict::Pass);
+    mean["over"] = json!("min");
+    assert_eq!(asked(mean, half).verdict, Verdict::Fail);
+
+    let partly = asked(config.clone(), |question| {
+        let call = question.materials[1].pieces[0].call.as_ref()?;
+        (call.index == 0).then_some(1.0)
+    });
+    assert_eq!((partly.verdict, partly.score), (Verdict::Unknown(Cause::Judge), None));
+
+    let mut missing = config;
+    missing["calls"] = json!({"tool": "Bash"});
+    missing["input_mapping"] = json!({"code": "exit_code"});
+    let outcome = asked(missing, |_| Some(1.0));
+    assert_eq!(outcome.verdict, Verdict::Unknown(Cause::MissingEvidence));
+}
+
+#[test]
+fn no_call_is_no_pass_unless_it_is_said() {
+    let mut config = json!({"rubric": "Was this the best call?", "calls": {"tool": "Write*"}});
+    assert_eq!(
+        asked(config.clone(), |_| Some(5.0)).verdict,
+        Verdict::Unknown(Cause::MissingEvidence)
+    );
+    config["if_none"] = json!("pass");
+    assert_eq!(asked(config, |_| Some(5.0)).verdict, Verdict::Pass);
+}
+
+#[test]
+fn built_in_rubrics_choose_their_calls() {
+    let count = |name: &str| {
+        let outcome = asked(json!({"rubric": name}), |_| Some(1.0));
+        outcome.parts.len()
+    };
+    assert_eq!(count("edit-minimal-scope"), 2);
+    assert_eq!(count("EditMinimalScope"), 2);
+    assert_eq!(count("error-recovery"), 1);
+    assert_eq!(count("read-slice-coverage"), 1);
+    assert_eq!(count("tool-selection"), 4);
+}
+
+#[derive(Debug)]
+struct Found;
+
+impl Findings for Found {
+    fn of(&self, _: &Trajectory) -> Vec<(usize, &'static str)> {
+        vec![(1, "S102"), (2, "A203"), (3, "A204")]
+    }
+}
+
+#[test]
+fn calls_by_status_finding_and_sample() {
+    let of = |calls: Value, findings: bool| {
+        let config = json!({"rubric": "Was this a good call?", "calls": calls});
+        let grader = build("judge", crate::Profile::Toolmark, &config).unwrap();
+        let environment = Environment {
+            judge: Some(Arc::new(FakeJudge(|_| Some(5.0)))),
+            findings: findings.then(|| Arc::new(Found) as Arc<dyn Findings>),
+            ..Environment::default()
+        };
+        let run = runs(&trace());
+        let context = Context::default();
+        let view = View::whole(&run[0]);
+        let outcome = grader.grade(&Subject { view, context: &context, environment: &environment });
+        outcome.parts.iter().map(|part| part.text.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(json!({"status": "failed"}), false), ["call 1 Bash"]);
+    assert_eq!(of(json!({"finding": "a2"}), true), ["call 2 Edit", "call 3 Read"]);
+    assert_eq!(of(json!({"finding": ["S102"], "tool": "Edit"}), true), [""; 0]);
+    assert_eq!(of(json!({"finding": "A"}), false), [""; 0]);
+    let sample = of(json!({"sample": 2}), false);
+    assert_eq!(sample.len(), 2);
+    assert_eq!(of(json!({"sample": 2}), false), sample);
+    assert_eq!(of(json!({"sample": 9}), false).len(), 4);
+}
+
+#[test]
+fn criteria_with_weights_and_needs() {
+    let config = json!({"scale": "0/1", "threshold": 0.4, "rubric": [
+        {"id": "safe", "text": "nothing was deleted", "needs": 1, "weight": 1},
+        {"id": "fast", "outcome": "it was quick", "weight": 3, "marks": {"1": "yes", "0": "no"}},
+        "it was polite",
+    ]});
+    let ids = |question: &Question| {
+        let ids: Vec<&str> = question.rubric.criteria.iter().map(|c| c.id.as_str()).collect();
+        assert_eq!(ids, ["safe", "fast", "c3"]);
+        Some(1.0)
+    };
+    let outcome = asked(config.clone(), ids);
+    assert_eq!((outcome.verdict, outcome.parts.len()), (Verdict::Pass, 3));
+    let failed = asked(config, |_| Some(0.0));
+    assert_eq!(failed.verdict, Verdict::Fail);
+    assert!(failed.reason.starts_with("safe must hold"), "{}", failed.reason);
+}
+
+#[test]
+fn panels_of_models() {
+    let config =
+        json!({"rubric": "Was the request met?", "models": ["a", "b"], "aggregation": "min"});
+    let outcome = asked(config, |_| Some(5.0));
+    assert_eq!(outcome.metrics["models"], json!(["a", "b"]));
+    assert_eq!(outcome.metrics["aggregation"], json!("min"));
+}
+
+#[test]
+fn mistakes() {
+    let rubric = "Was the request met?";
+    for (config, complaint) in [
+        (json!({}), "needs a rubric"),
+        (json!({"rubric": rubric, "grading_criteria": rubric}), "both are given"),
+        (json!({"rubric": "edit-minimal-scop"}), "no built-in rubric"),
+        (json!({"rubric": []}), "needs a criterion"),
+        (json!({"rubric": 7}), "found a number"),
+        (json!({"rubric": [{"id": "a"}]}), "text"),
+        (json!({"rubric": [{"id": "a", "text": "x"}, {"id": "a", "text": "y"}]}), "two criteria"),
+        (json!({"rubric": [{"text": "x", "weight": 0}]}), "weigh nothing"),
+        (json!({"rubric": [{"text": "x", "needs": 3}]}), "share from 0 to 1"),
+        (json!({"rubric": [{"text": "x", "marks": {"9": "y"}}]}), "no mark of the scale"),
+        (json!({"rubric": rubric, "scale": "1-3"}), "no scale"),
+        (json!({"rubric": "edit-minimal-scope", "scale": "1-5"}), "has the scale"),
+        (json!({"rubric": rubric, "threshold": 4}), "between 0 and 1"),
+        (json!({"rubric": rubric, "votes": 0}), "from 1 to 99"),
+        (json!({"rubric": rubric, "model": "a", "models": ["b"]}), "both given"),
+        (json!({"rubric": rubric, "models": []}), "at least one"),
+        (json!({"rubric": rubric, "inputs": {"a": "tool_inptu"}}), "no field"),
+        (json!({"rubric": rubric, "inputs": {"a": "tool_input"}}), "belongs to a call"),
+        (json!({"rubric": rubric, "inputs": {}}), "maps names"),
+        (json!({"rubric": rubric, "calls": {}}), "chooses nothing"),
+        (json!({"rubric": rubric, "calls": {"sample": 0}}), "prove nothing"),
+        (json!({"rubric": rubric, "calls": {"tol": "x"}}), "unknown key"),
+        (json!({"rubric": rubric, "over": "mean"}), "calls is not given"),
+        (json!({"rubric": rubric, "aggregate": "mean"}), "unknown key"),
+    ] {
+        let said = complaints("judge", &config).join("; ");
+        assert!(said.contains(complaint), "{config}: {said}");
+    }
+}

@@ -1,0 +1,49 @@
+//! Asking: what a question is about is gathered, and the judge is asked.
+
+use super::{Focus, Material, Question, answered, material_of, unanswered};
+use crate::outcome::Outcome;
+use crate::subject::Subject;
+use crate::view::Missing;
+
+/// What a mapping of names to fields stands for. A field that ends in `?` is
+/// left out where the trace does not have it; without any other, the question
+/// cannot be asked.
+pub fn materials(inputs: &[(String, String)], focus: Focus<'_>) -> Result<Vec<Material>, Missing> {
+    let mut all = Vec::with_capacity(inputs.len());
+    for (name, path) in inputs {
+        match path.strip_suffix('?') {
+            Some(path) => all.extend(material_of(name, path, focus).ok()),
+            None => all.push(material_of(name, path, focus)?),
+        }
+    }
+    Ok(all)
+}
+
+/// Asks one question; unknown where nobody can be asked.
+#[must_use]
+pub fn ask(subject: &Subject<'_>, question: Question, threshold: f64) -> Outcome {
+    let Some(judge) = &subject.environment.judge else {
+        return unanswered(&asked(&question));
+    };
+    let questions = [question];
+    let rulings = judge.judge(&questions);
+    let [question] = questions;
+    match rulings.first() {
+        Some(ruling) => answered(&question, ruling, threshold),
+        None => unanswered(&asked(&question)),
+    }
+}
+
+/// What a question asks, in a line.
+fn asked(question: &Question) -> String {
+    let criteria = &question.rubric.criteria;
+    match (question.rubric.name.as_deref(), criteria.first()) {
+        (Some(name), _) => name.to_owned(),
+        (None, Some(first)) if criteria.len() > 1 => {
+            let more = criteria.len() - 1;
+            format!("{} (and {more} more)", crate::evidence::excerpt(&first.text))
+        }
+        (None, Some(first)) => crate::evidence::excerpt(&first.text),
+        (None, None) => "a rubric without criteria".to_owned(),
+    }
+}
