@@ -42,7 +42,7 @@ pub use grader::{
 };
 pub use outcome::{Cause, Contrast, Metrics, Outcome, Part, Verdict};
 pub use pairing::{Pairing, Unpaired};
-pub use plan::{Aggregate, Case, Gate, Match, Plan, Planned, SpecPlace};
+pub use plan::{Aggregate, Case, Gate, Match, Plan, Planned, SpecPlace, UsualJudge};
 pub use profile::Profile;
 pub use result::{
     CaseResult, CaseSummary, GraderResult, RunResult, Source, Summary, Timeline, TimelineEntry,

@@ -2,6 +2,7 @@
 
 use crate::gate::Scoring;
 use crate::grader::{Grader, GraderInfo};
+use crate::judging::Effort;
 use crate::profile::Profile;
 use crate::subject::Context;
 use serde::Serialize;
@@ -102,6 +103,17 @@ pub struct Plan {
     pub gate: Gate,
     /// Sums over cases the spec asks for: a name and how to make it.
     pub aggregates: Vec<Arc<dyn Aggregate>>,
+    /// Who judges where a grader names nobody.
+    pub judge: UsualJudge,
+}
+
+/// Who judges where a grader names nobody, as the spec says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct UsualJudge {
+    /// The model.
+    pub model: Option<String>,
+    /// How hard it thinks.
+    pub effort: Option<Effort>,
 }
 
 /// A number over all cases that a spec asks for.

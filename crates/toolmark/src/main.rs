@@ -16,6 +16,7 @@ mod guarding;
 mod headline;
 mod human;
 mod inputs;
+mod judging;
 mod printer;
 mod progress;
 mod redact;

@@ -18,7 +18,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use suite::Suite;
 use toolmark_grade::config::Node;
-use toolmark_grade::{Gate, Plan};
+use toolmark_grade::{Gate, Plan, UsualJudge};
 
 /// AgentV's eval files.
 pub(super) struct AgentV;
@@ -62,6 +62,7 @@ impl Dialect for AgentV {
             every: None,
             gate: Gate::default(),
             aggregates: Vec::new(),
+            judge: UsualJudge::default(),
         })
     }
 

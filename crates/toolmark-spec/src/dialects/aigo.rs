@@ -28,7 +28,7 @@ use std::sync::Arc;
 use task::Task;
 use toolmark_grade::config::Node;
 use toolmark_grade::{
-    Case, Context, Gate, Match, Plan, Planned, Profile, Rule, Scoring, SpecPlace,
+    Case, Context, Gate, Match, Plan, Planned, Profile, Rule, Scoring, SpecPlace, UsualJudge,
 };
 
 /// AI GO! task files.
@@ -74,6 +74,7 @@ impl Dialect for AiGo {
             every: None,
             gate: Gate::default(),
             aggregates: metrics::aggregates(&scorers),
+            judge: UsualJudge::default(),
         };
         let scoring = scoring(&scorers, loading);
         match dataset {

@@ -7,6 +7,7 @@ use crate::grading::read::{Graded, Reading, grade_all};
 use crate::grading::{dump, redact, spec};
 use crate::human;
 use crate::inputs::{Input, expand};
+use crate::judging::{ByRules, JudgeArgs, Opened};
 use crate::printer::{Line, Printer, Verbosity, style};
 use crate::progress::Progress;
 use crate::report_file;
@@ -19,8 +20,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
+use toolmark_grade::judging::Judge;
 use toolmark_grade::{
-    Environment, Grading, Plan, Profile, RunResult, Selection, Unpaired, Verdict,
+    Determinism, Environment, Findings, Grading, Plan, Profile, RunResult, Selection, Unpaired,
+    Verdict,
 };
 use toolmark_report::{FORMATS, Options as ReportOptions, ReportError, format_by_id};
 use toolmark_spec::LoadOptions;
@@ -32,6 +35,8 @@ Examples:
   toolmark grade page.yaml traces.jsonl --profile agentv@1
                                                      AgentV's numbers instead of the honest ones
   toolmark grade spec.yaml runs/ --report junit=out.xml --report html=out.html
+  toolmark grade spec.yaml runs/ --judge-model claude-sonnet-4-6
+                                                     with a judge for what no rule can decide
   toolmark grade spec.yaml runs/ --format jsonl | jq 'select(.verdict == \"fail\")'
 
 A trace belongs to the case with its id, its name, its file name or its prompt.";
@@ -100,6 +105,11 @@ pub(crate) struct Grade {
     /// Put the whole trace into every result
     #[arg(long, help_heading = "Traces")]
     include_trace: bool,
+    /// Ask no judge; graders that need one are unknown
+    #[arg(long, conflicts_with_all = ["judge_model", "refresh", "offline"], help_heading = "Judge")]
+    no_judge: bool,
+    #[command(flatten)]
+    judge: JudgeArgs,
     #[command(flatten)]
     reading: ReadingArgs,
 }
@@ -150,10 +160,14 @@ impl Grade {
         self.select(&mut plan)?;
         let forced = self.forced(&plan)?;
         let inputs = self.inputs(&plan)?;
-        let environment = self.environment()?;
+        let judge = self.judge(&plan, printer)?;
+        let environment = self.environment(judge.as_ref())?;
         let selection = Selection { timelines: self.wants("html"), traces: self.keeps_traces() };
         let grading = Grading::new(&plan, forced, environment, selection);
-        let graded = self.grade(&inputs, &grading, printer)?;
+        let graded = self.grade(&inputs, &grading, judge.as_ref(), printer)?;
+        if let Some(judge) = &judge {
+            self.judge.finish(judge, printer)?;
+        }
         let (mut result, unread) = self.gather(&plan, &grading, graded, printer)?;
         if result.outcomes.iter().all(|outcome| outcome.trajectory.is_none()) {
             return Err(nothing_graded(&result, unread).into());
@@ -221,7 +235,18 @@ impl Grade {
         Ok(expand(&named))
     }
 
-    fn environment(&self) -> Result<Environment, Failure> {
+    /// Who is asked, where something is to be asked.
+    fn judge(&self, plan: &Plan, printer: &mut Printer) -> Result<Option<Opened>, Stop> {
+        let cases = plan.cases.iter().chain(plan.every.as_deref());
+        let mut graders = cases.flat_map(|case| &case.graders);
+        let asks = graders.any(|one| one.info.taxonomy.determinism == Determinism::Judge);
+        if !asks || self.no_judge {
+            return Ok(None);
+        }
+        self.judge.open(Some(&self.spec), &plan.judge, !self.no_programs, printer)
+    }
+
+    fn environment(&self, judge: Option<&Opened>) -> Result<Environment, Failure> {
         let diff = match &self.diff_file {
             None => None,
             Some(path) => {
@@ -236,6 +261,8 @@ impl Grade {
             diff,
             artifacts: self.artifact_dir.clone(),
             may_run: !self.no_programs,
+            judge: judge.map(|opened| Arc::clone(&opened.bench) as Arc<dyn Judge>),
+            findings: judge.map(|_| Arc::new(ByRules::default()) as Arc<dyn Findings>),
         })
     }
 
@@ -243,6 +270,7 @@ impl Grade {
         &self,
         inputs: &[Input],
         grading: &Grading<'_>,
+        judge: Option<&Opened>,
         printer: &Printer,
     ) -> Result<Vec<Graded>, Failure> {
         let options = self.reading.options();
@@ -254,7 +282,12 @@ impl Grade {
         };
         let progress = Progress::new(inputs.len(), printer.verbosity);
         let work = || grade_all(inputs, &reading, self.fail_fast, || progress.bar.inc(1));
-        let graded = match self.jobs {
+        // Whoever waits for a judge needs no core.
+        let waiting = judge.and_then(|judge| {
+            let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+            NonZeroUsize::new(judge.concurrency.max(cores))
+        });
+        let graded = match self.jobs.or(waiting) {
             None => work(),
             Some(n) => rayon::ThreadPoolBuilder::new()
                 .num_threads(n.get())

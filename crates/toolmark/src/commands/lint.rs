@@ -8,6 +8,7 @@ use crate::exit::{Exit, Failure};
 use crate::grading::spec;
 use crate::guarding;
 use crate::human;
+use crate::judging;
 use crate::inputs::expand;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
@@ -60,6 +61,7 @@ impl Lint {
             warnings += opened.warnings;
             if let Some(loaded) = &opened.loaded {
                 errors += config::lint(&loaded.source, printer)?;
+                errors += judging::config::lint(path, &loaded.source, printer)?;
                 let (wrong, doubtful) = guarding::lint(path, &loaded.source, printer)?;
                 errors += wrong;
                 warnings += doubtful;

@@ -14,8 +14,8 @@
 //!       sequence: [search, {tool: book, args: {city: Paris}}]
 //! ```
 //!
-//! `check:` belongs to `toolmark check` and `guard:` to `toolmark guard`, which
-//! read them; here they are passed over.
+//! `check:` belongs to `toolmark check`, `guard:` to `toolmark guard` and `judge:`
+//! to whoever asks judges, which read them; here they are passed over.
 //! Without `cases` every trajectory is a case of its own. `cases` may be the
 //! path of a file with one case per line.
 
@@ -24,6 +24,7 @@ mod entry;
 mod schema;
 mod schema_check;
 mod schema_guard;
+mod schema_judge;
 
 use crate::dialect::{Dialect, DialectInfo};
 use crate::loading::Loading;
@@ -34,7 +35,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use toolmark_grade::config::{Node, Problem, Span, quoted};
-use toolmark_grade::{Case, Gate, Plan, Profile};
+use toolmark_grade::{Case, Gate, Plan, Profile, UsualJudge};
 
 /// The native dialect.
 pub(crate) struct Toolmark;
@@ -59,6 +60,7 @@ const KEYS: &[&str] = &[
     "cases",
     "check",
     "guard",
+    "judge",
 ];
 
 impl Dialect for Toolmark {
@@ -72,7 +74,7 @@ impl Dialect for Toolmark {
             (true, _) => 90,
             (false, true) => 60,
             // A file that only says how to check or what is allowed.
-            _ if has("check") || has("guard") => 50,
+            _ if has("check") || has("guard") || has("judge") => 50,
             _ => 0,
         }
     }
@@ -89,7 +91,7 @@ impl Dialect for Toolmark {
             threshold: entry::share(&top, "threshold", loading),
             graders: read_graders(&top, None, loading),
         };
-        let parts = ["check", "guard"].map(|key| (key, top.get(key)));
+        let parts = ["check", "guard", "judge"].map(|key| (key, top.get(key)));
         for (key, part) in parts {
             // An empty guard part is for the guard to complain about.
             let empty = |part: &&Node| key == "guard" && part.is_null();
@@ -116,6 +118,7 @@ impl Dialect for Toolmark {
             every,
             gate,
             aggregates: Vec::new(),
+            judge: UsualJudge::default(),
         })
     }
 

@@ -1,6 +1,6 @@
 //! The JSON Schema of the native spec.
 
-use super::{schema_check, schema_guard};
+use super::{schema_check, schema_guard, schema_judge};
 use crate::schema::{Placement, generator, grader_entry};
 use serde_json::{Map, Value, json};
 use toolmark_grade::Profile;
@@ -60,6 +60,8 @@ pub(super) fn schema() -> Value {
     definitions.insert("Case".to_owned(), case);
     definitions.insert("Check".to_owned(), schema_check::schema());
     definitions.insert("Rules".to_owned(), schema_check::rules());
+    definitions.insert("Judge".to_owned(), schema_judge::schema());
+    definitions.insert("JudgeModel".to_owned(), schema_judge::model());
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "toolmark.yaml",
@@ -81,6 +83,7 @@ pub(super) fn schema() -> Value {
             "dataset": {"type": "string"},
             "check": {"$ref": "#/$defs/Check"},
             "guard": {"$ref": "#/$defs/Guard"},
+            "judge": {"$ref": "#/$defs/Judge"},
             "cases": {
                 "anyOf": [
                     {"type": "string", "description": "A file with one case per line."},

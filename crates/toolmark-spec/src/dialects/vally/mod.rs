@@ -17,9 +17,10 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use stimulus::{Gathered, Shared};
-use toolmark_grade::config::{Node, Problem, Span, did_you_mean, quoted, read};
+use toolmark_grade::config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
 use toolmark_grade::graders::units::Duration;
-use toolmark_grade::{Gate, Plan};
+use toolmark_grade::judging::Effort;
+use toolmark_grade::{Gate, Plan, UsualJudge};
 
 /// Microsoft Vally.
 pub(super) struct Vally;
@@ -69,14 +70,14 @@ struct Defaults {
     #[serde(default, rename = "reasoning_effort")]
     _reasoning_effort: Option<Node>,
     /// The model of judges.
-    #[serde(default, rename = "judge_model")]
-    _judge_model: Option<Node>,
+    #[serde(default)]
+    judge_model: Option<Spanned<String>>,
     /// How hard the judges' model thinks.
-    #[serde(default, rename = "judge_reasoning_effort")]
-    _judge_reasoning_effort: Option<Node>,
+    #[serde(default)]
+    judge_reasoning_effort: Option<Effort>,
     /// Where the judges' model is.
-    #[serde(default, rename = "judge_provider")]
-    _judge_provider: Option<Node>,
+    #[serde(default)]
+    judge_provider: Option<Node>,
     /// What runs the agent.
     #[serde(default, rename = "executor")]
     _executor: Option<Node>,
@@ -115,7 +116,7 @@ impl Dialect for Vally {
         let root = substitution::substituted(root, loading);
         check_keys(&root, KEYS, "a Vally spec", loading);
         check_type(&root, loading);
-        let trials = defaults(&root, loading);
+        let (trials, judge) = defaults(&root, loading);
         let (threshold, weights) = scoring::scoring(root.get("scoring"), loading);
         let mut gathered = Gathered { weights: weights.unwrap_or_default(), ..Gathered::default() };
         let tags = root.get("tags").map(|tags| stimulus::tags_of(tags, loading));
@@ -146,6 +147,7 @@ impl Dialect for Vally {
             every: None,
             gate: Gate { threshold },
             aggregates: Vec::new(),
+            judge,
         })
     }
 
@@ -202,8 +204,10 @@ fn check_type(root: &Node, loading: &mut Loading<'_>) {
     }
 }
 
-/// How many times stimuli are run, from `defaults` or its old name.
-fn defaults(root: &Node, loading: &mut Loading<'_>) -> Option<u32> {
+/// How many times stimuli are run and who judges them, from `defaults` or its
+/// old name.
+fn defaults(root: &Node, loading: &mut Loading<'_>) -> (Option<u32>, UsualJudge) {
+    let none = (None, UsualJudge::default());
     let node = match (root.entry("defaults"), root.entry("config")) {
         (Some(defaults), Some(config)) => {
             let message = "config is the old name of defaults: both cannot be given";
@@ -218,15 +222,16 @@ fn defaults(root: &Node, loading: &mut Loading<'_>) -> Option<u32> {
             loading.problems.push(problem.help("call it defaults"));
             &config.value
         }
-        (None, None) => return None,
+        (None, None) => return none,
     };
     if node.is_null() {
-        return None;
+        return none;
     }
     check_keys(node, DEFAULTS_KEYS, "defaults", loading);
     let unknown: Vec<&str> =
         node.entries().map(|e| e.key.as_str()).filter(|key| !DEFAULTS_KEYS.contains(key)).collect();
-    let defaults = read::<Defaults>(&node.without(&unknown), &mut loading.problems)?;
+    let read = read::<Defaults>(&node.without(&unknown), &mut loading.problems);
+    let Some(defaults) = read else { return none };
     if let Some(timeout) = &defaults.timeout
         && !timeout.is_null()
         && timeout.as_str().and_then(Duration::parse).is_none()
@@ -234,7 +239,18 @@ fn defaults(root: &Node, loading: &mut Loading<'_>) -> Option<u32> {
         let message = "a timeout is a number and a unit (ms, s, m, h), such as \"2m\"";
         loading.warn("invalid-timeout", timeout.span, message);
     }
-    defaults.runs.filter(|runs| *runs > 0)
+    if let Some(provider) = &defaults.judge_provider
+        && !provider.is_null()
+    {
+        let problem = Problem::warning("not-used", "where the judge is says the judge part");
+        let help = "write it under judge: in a toolmark.yaml, and name that with --judge-config";
+        loading.problems.push(problem.at(provider.span).help(help));
+    }
+    let judge = UsualJudge {
+        model: defaults.judge_model.map(|model| model.value),
+        effort: defaults.judge_reasoning_effort,
+    };
+    (defaults.runs.filter(|runs| *runs > 0), judge)
 }
 
 /// Names of stimuli are unique, so that runs can be told apart.

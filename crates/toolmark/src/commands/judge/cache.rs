@@ -1,0 +1,132 @@
+//! `toolmark judge cache`: the answers that are kept, as something that can
+//! travel with the results.
+
+use crate::Stop;
+use crate::exit::{Exit, Failure};
+use crate::human;
+use crate::printer::{Line, Printer, Verbosity, style};
+use clap::{Args, Subcommand};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use toolmark_judge::Cache as Answers;
+use toolmark_judge::config::CACHE;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark judge cache                       what is kept, by model
+  toolmark judge cache export answers.jsonl  all of it, as lines of JSON
+  toolmark judge cache import answers.jsonl  back again, on another machine";
+
+/// Look at the answers that are kept, take them along, or throw them away
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Cache {
+    /// Where they are
+    #[arg(long = "judge-cache", value_name = "DIR", default_value = CACHE, global = true)]
+    directory: PathBuf,
+    #[command(subcommand)]
+    command: Option<Asked>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Asked {
+    /// Write all answers to a file, or to the standard output
+    Export {
+        /// The file, - for the standard output
+        #[arg(default_value = "-")]
+        file: PathBuf,
+    },
+    /// Take answers from a file
+    Import {
+        /// The file, - for the standard input
+        file: PathBuf,
+    },
+    /// Throw all answers away
+    Clear,
+}
+
+impl Cache {
+    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let answers = Answers::new(&self.directory);
+        let directory = self.directory.display();
+        let refused =
+            |error: io::Error| Stop::from(Failure::unread(format!("{directory}: {error}")));
+        match self.command {
+            None => list(&answers, printer)?,
+            Some(Asked::Export { file }) => {
+                let all = answers.all().map_err(refused)?;
+                if all.is_empty() {
+                    return Err(Failure::unread(format!("no answers are kept in {directory}")).into());
+                }
+                export(&all, &file, printer)?;
+                say(printer, &format!("{} written", human::things(all.len() as u64, "answer")))?;
+            }
+            Some(Asked::Import { file }) => {
+                let failed = |error: io::Error| {
+                    Failure::unread(format!("failed to import {}: {error}", file.display()))
+                };
+                let count = match file.as_os_str() == "-" {
+                    true => answers.import(&mut io::stdin().lock()),
+                    false => File::open(&file)
+                        .and_then(|file| answers.import(&mut BufReader::new(file))),
+                };
+                let count = count.map_err(failed)?;
+                let words = format!("{} kept in {directory}", human::things(count as u64, "answer"));
+                say(printer, &words)?;
+            }
+            Some(Asked::Clear) => {
+                let count = answers.clear().map_err(refused)?;
+                say(printer, &format!("{} thrown away", human::things(count as u64, "answer")))?;
+            }
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+fn list(answers: &Answers, printer: &mut Printer) -> Result<(), Stop> {
+    let refused = |error: io::Error| {
+        Failure::unread(format!("{}: {error}", answers.directory().display()))
+    };
+    let all = answers.all().map_err(refused)?;
+    let mut by_model = std::collections::BTreeMap::<(String, String), (u64, u64)>::new();
+    for kept in &all {
+        let rubric = kept.rubric.clone().unwrap_or_else(|| "-".to_owned());
+        let entry = by_model.entry((kept.model.clone(), rubric)).or_default();
+        entry.0 += 1;
+        entry.1 += kept.spent.input_tokens + kept.spent.output_tokens;
+    }
+    for ((model, rubric), (count, tokens)) in by_model {
+        let words = format!(
+            "{model}  {rubric}  {}, {}",
+            human::things(count, "answer"),
+            human::things(tokens, "token")
+        );
+        printer.line(&Line::of(style::PLAIN, &words))?;
+    }
+    let total = human::things(all.len() as u64, "answer");
+    say(printer, &format!("{total} in {}", answers.directory().display()))?;
+    Ok(())
+}
+
+fn export(all: &[toolmark_judge::Kept], file: &Path, printer: &mut Printer) -> Result<(), Stop> {
+    if file.as_os_str() == "-" {
+        let mut out = printer.sink()?;
+        Answers::export(all, &mut out)?;
+        out.flush()?;
+        return Ok(());
+    }
+    let failed =
+        |error: io::Error| Failure::usage(format!("failed to write {}: {error}", file.display()));
+    let mut out = File::create(file).map(BufWriter::new).map_err(failed)?;
+    Answers::export(all, &mut out).map_err(failed)?;
+    out.flush().map_err(failed)?;
+    Ok(())
+}
+
+fn say(printer: &mut Printer, words: &str) -> Result<(), Stop> {
+    if printer.verbosity > Verbosity::Quiet {
+        printer.notice(&Line::of(style::DIM, words))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! The `judge:` part of a file: of the one that is named, of the spec, or of the
+//! `toolmark.yaml` beside it.
+
+use crate::Stop;
+use crate::exit::Failure;
+use crate::grading::spec::print;
+use crate::human;
+use crate::printer::Printer;
+use std::io;
+use std::path::{Path, PathBuf};
+use toolmark_grade::config::{Node, Problem};
+use toolmark_judge::config::{Settings, read_settings};
+use toolmark_spec::{Source, parse};
+
+/// The file that is read where none is named.
+const USUAL: &str = "toolmark.yaml";
+
+/// Reads what was configured; the usual where nothing was.
+pub(crate) fn open(
+    named: Option<&Path>,
+    part_of: Option<&Path>,
+    printer: &mut Printer,
+) -> Result<Settings, Stop> {
+    if let Some(path) = named {
+        return match read(path, printer)? {
+            Some(settings) => Ok(settings),
+            None => {
+                let failure = Failure::usage(format!("{} has no judge part", path.display()));
+                Err(failure.hint("write provider and model under judge:").into())
+            }
+        };
+    }
+    let beside = part_of.and_then(Path::parent).map(|parent| parent.join(USUAL));
+    let usual = [part_of.map(Path::to_path_buf), beside, Some(PathBuf::from(USUAL))];
+    for path in usual.into_iter().flatten().filter(|path| path.is_file()) {
+        if let Some(settings) = read(&path, printer)? {
+            return Ok(settings);
+        }
+    }
+    Ok(Settings::default())
+}
+
+/// The judge part of a file, where it has one.
+fn read(path: &Path, printer: &mut Printer) -> Result<Option<Settings>, Stop> {
+    let source = Source::open(path).map_err(|problem| {
+        Failure::usage(format!("failed to read {}: {}", path.display(), problem.message))
+    })?;
+    let parsed = parse(&source);
+    let Some(part) = part(parsed.node.as_ref()) else { return Ok(None) };
+    let mut problems = Vec::new();
+    let settings = read_settings(part, directory(path), &mut problems);
+    print(printer, &source, &problems)?;
+    match problems.iter().filter(|problem| problem.is_error()).count() as u64 {
+        0 => Ok(Some(settings)),
+        errors => {
+            let errors = human::things(errors, "error");
+            let message = format!("the judge part of {} has {errors}", path.display());
+            Err(Failure::usage(message).into())
+        }
+    }
+}
+
+fn part(root: Option<&Node>) -> Option<&Node> {
+    root?.get("judge")
+}
+
+fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Shows what is wrong with the part in a spec; how many errors there are.
+pub(crate) fn lint(path: &Path, source: &Source, printer: &mut Printer) -> io::Result<usize> {
+    let parsed = parse(source);
+    // That it is no map, and what is no YAML, was said before.
+    let Some(part) = part(parsed.node.as_ref()).filter(|part| part.as_map().is_some()) else {
+        return Ok(0);
+    };
+    let mut problems: Vec<Problem> = Vec::new();
+    let _ = read_settings(part, directory(path), &mut problems);
+    print(printer, source, &problems)?;
+    Ok(problems.iter().filter(|problem| problem.is_error()).count())
+}

@@ -1,0 +1,32 @@
+//! Which calls rules find fault with, for graders that choose calls by it.
+
+use std::fmt;
+use toolmark_check::toolset::Toolsets;
+use toolmark_check::{Checker, Confidence, RULES};
+use toolmark_grade::Findings;
+use toolmark_trace::Trajectory;
+
+/// What the rules of `toolmark check` find, however unsure they are.
+pub(crate) struct ByRules(Checker);
+
+impl Default for ByRules {
+    fn default() -> Self {
+        Self(Checker::new(RULES.to_vec(), Confidence::Low, Toolsets::default()))
+    }
+}
+
+impl fmt::Debug for ByRules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ByRules")
+    }
+}
+
+impl Findings for ByRules {
+    fn of(&self, trajectory: &Trajectory) -> Vec<(usize, &'static str)> {
+        let found = self.0.check_alone(trajectory).findings;
+        let place = |finding: &toolmark_check::Finding| {
+            Some((finding.evidence.first()?.call.as_ref()?.index, finding.code))
+        };
+        found.iter().filter_map(place).collect()
+    }
+}
