@@ -12,8 +12,11 @@
 
 pub mod config;
 mod fence;
+mod http;
 mod prompt;
 pub mod providers;
+mod secret;
 mod shown;
+mod sse;
 
 pub use shown::Redact;

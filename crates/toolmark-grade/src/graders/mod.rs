@@ -9,7 +9,7 @@ mod aigo;
 mod expect;
 mod futureagi;
 mod glob;
-mod program;
+pub(crate) mod program;
 pub mod units;
 mod vally;
 mod workspace;
