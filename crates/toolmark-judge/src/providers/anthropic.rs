@@ -1,6 +1,6 @@
 //! Anthropic's Messages.
 
-use super::wire::{Assembly, Said, Wire, call, garbled, list, no_error, text, tokens};
+use super::wire::{Assembly, Said, Wire, call, garbled, no_error, text, tokens};
 use super::{Fault, Prompt, TOOL, TOOL_PURPOSE, Tokens};
 use crate::config::{Model, Structured};
 use serde_json::{Map, Value, json};
@@ -56,11 +56,15 @@ impl Wire for Messages {
         body
     }
 
+    fn spent(&self, answer: &Value) -> Tokens {
+        spent(answer.get("usage"))
+    }
+
     fn read(&self, answer: &Value) -> Result<Said, Fault> {
         no_error(answer)?;
         let content = answer.get("content").and_then(Value::as_array);
         let content = content.ok_or_else(|| garbled("the answer has no content"))?;
-        let mut said = Said { tokens: spent(answer.get("usage")), ..Said::default() };
+        let mut said = Said::default();
         for block in content {
             match text(block, "type") {
                 "text" => said.text.push_str(text(block, "text")),

@@ -62,15 +62,18 @@ impl Wire for Chat {
         body
     }
 
+    fn spent(&self, answer: &Value) -> Tokens {
+        spent(answer.get("usage"))
+    }
+
     fn read(&self, answer: &Value) -> Result<Said, Fault> {
         no_error(answer)?;
-        let tokens = spent(answer.get("usage"));
         let choice = list(answer, "choices").first();
         let message = choice.and_then(|choice| choice.get("message"));
         let (Some(choice), Some(message)) = (choice, message.filter(|m| m.is_object())) else {
-            return Err(Fault { tokens, ..garbled("the answer has no message") });
+            return Err(garbled("the answer has no message"));
         };
-        let mut said = Said { tokens, ..Said::default() };
+        let mut said = Said::default();
         let mut refused = text(message, "refusal").to_owned();
         said.text.push_str(text(message, "content"));
         for part in list(message, "content") {

@@ -1,7 +1,7 @@
 //! OpenAI's Responses.
 
 use super::wire::{Assembly, Said, Wire, call, garbled, list, no_error, text, tokens};
-use super::{Fault, Prompt, TOOL, TOOL_PURPOSE, Tokens};
+use super::{Fault, FaultKind, Prompt, TOOL, TOOL_PURPOSE, Tokens};
 use crate::config::{Model, Structured};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -56,12 +56,15 @@ impl Wire for Responses {
         body
     }
 
+    fn spent(&self, answer: &Value) -> Tokens {
+        spent(answer)
+    }
+
     fn read(&self, answer: &Value) -> Result<Said, Fault> {
-        let tokens = spent(answer);
-        no_error(answer).map_err(|fault| Fault { tokens, ..fault })?;
+        no_error(answer)?;
         let output = answer.get("output").and_then(Value::as_array);
         let output = output.ok_or_else(|| garbled("the answer has no output"))?;
-        let mut said = Said { tokens, ..Said::default() };
+        let mut said = Said::default();
         let mut refused = String::new();
         for item in output {
             match text(item, "type") {
@@ -86,10 +89,8 @@ impl Wire for Responses {
                     _ => said.is_cut = true,
                 }
             }
-            status => {
-                let fault = garbled(format!("the answer is not one, but {status}"));
-                return Err(Fault { tokens, ..fault });
-            }
+            "failed" => return Err(Fault::new(FaultKind::Server, "the answer failed")),
+            status => return Err(garbled(format!("the answer is not one, but {status}"))),
         }
         said.refusal = (!refused.is_empty()).then_some(refused);
         Ok(said)

@@ -29,6 +29,9 @@ pub(super) trait Wire: Send + Sync {
     /// The body of a request.
     fn request(&self, model: &Model, prompt: &Prompt<'_>) -> Value;
 
+    /// What a whole answer took.
+    fn spent(&self, answer: &Value) -> Tokens;
+
     /// Reads a whole answer.
     fn read(&self, answer: &Value) -> Result<Said, Fault>;
 
@@ -59,12 +62,11 @@ pub(super) struct Said {
     pub(super) text: String,
     pub(super) refusal: Option<String>,
     pub(super) is_cut: bool,
-    pub(super) tokens: Tokens,
 }
 
 impl Said {
-    fn reply(self, structured: Structured) -> Reply {
-        let Self { calls, mut text, refusal, is_cut, tokens } = self;
+    fn reply(self, structured: Structured, tokens: Tokens) -> Reply {
+        let Self { calls, mut text, refusal, is_cut } = self;
         let mut answers = Vec::new();
         if structured == Structured::Schema && !text.trim().is_empty() {
             answers.push(std::mem::take(&mut text));
@@ -113,7 +115,9 @@ impl<W: Wire> Remote<W> {
                 assembly.whole().ok_or_else(|| Fault { tokens, ..early() })?
             }
         };
-        Ok(self.wire.read(&answer)?.reply(self.model.structured))
+        let tokens = self.wire.spent(&answer);
+        let said = self.wire.read(&answer).map_err(|fault| Fault { tokens, ..fault })?;
+        Ok(said.reply(self.model.structured, tokens))
     }
 
     fn receive<R: Read>(
