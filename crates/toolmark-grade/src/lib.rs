@@ -24,6 +24,10 @@ mod pairing;
 pub mod pattern;
 mod plan;
 mod profile;
+pub mod program {
+    //! Running programs: with a limit for everything, and nothing left running.
+    pub use crate::graders::program::{Finished, OUTPUT_LIMIT, Program, run};
+}
 mod result;
 mod run;
 pub mod statistics;

@@ -15,12 +15,15 @@ mod bench;
 mod cache;
 pub mod config;
 mod fence;
+mod http;
 mod permits;
 mod prompt;
 pub mod providers;
 mod purse;
 mod retry;
+mod secret;
 mod shown;
+mod sse;
 
 pub use bench::{Bench, Mode, Objection, Tally};
 pub use cache::{Cache, Kept};

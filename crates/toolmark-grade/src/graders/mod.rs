@@ -11,6 +11,7 @@ mod futureagi;
 mod glob;
 mod judge;
 mod program;
+pub(crate) mod program;
 pub mod units;
 mod vally;
 mod workspace;

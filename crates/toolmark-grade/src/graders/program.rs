@@ -1,4 +1,4 @@
-//! Running a program for a grader.
+//! Running a program for a grader or a judge.
 //!
 //! A program gets a directory, an environment and perhaps an input, has so long
 //! and may say so much. Both of its pipes are read all the time, so that it
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How much of each pipe is kept where a grader has no reason for another limit.
-pub(crate) const OUTPUT_LIMIT: usize = 1 << 20;
+pub const OUTPUT_LIMIT: usize = 1 << 20;
 
 /// How long the pipes of a program that has ended may still be open. Only a
 /// process that left the group can hold them.
@@ -23,44 +23,44 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// What to run, and how.
 #[derive(Debug, Clone)]
-pub(crate) struct Program {
+pub struct Program {
     /// The program: a name to be found in `PATH`, or a path, which is relative
     /// to `cwd`.
-    pub(crate) program: String,
+    pub program: String,
     /// Its arguments. With `shell` they are added to the command line as they are.
-    pub(crate) args: Vec<String>,
+    pub args: Vec<String>,
     /// Is `program` a command line for the shell?
-    pub(crate) shell: bool,
+    pub shell: bool,
     /// Where it runs.
-    pub(crate) cwd: PathBuf,
+    pub cwd: PathBuf,
     /// Variables besides those it inherits.
-    pub(crate) env: Vec<(OsString, OsString)>,
+    pub env: Vec<(OsString, OsString)>,
     /// What it reads; nothing where there is none.
-    pub(crate) stdin: Option<Vec<u8>>,
+    pub stdin: Option<Vec<u8>>,
     /// How long it has.
-    pub(crate) timeout: Duration,
+    pub timeout: Duration,
     /// How many bytes of each pipe are kept.
-    pub(crate) output_limit: usize,
+    pub output_limit: usize,
 }
 
 /// How a program ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Finished {
+pub struct Finished {
     /// Its exit code; none where a signal ended it.
-    pub(crate) code: Option<i32>,
+    pub code: Option<i32>,
     /// What it wrote to its standard output; bytes that are no UTF-8 are replaced.
-    pub(crate) stdout: String,
+    pub stdout: String,
     /// What it wrote to its standard error.
-    pub(crate) stderr: String,
+    pub stderr: String,
     /// Was its time up? Then it was killed, and has no code.
-    pub(crate) timed_out: bool,
+    pub timed_out: bool,
     /// Is some of the output missing?
-    pub(crate) truncated: bool,
+    pub truncated: bool,
 }
 
 impl Program {
     /// A program in a directory, with nothing else said about it.
-    pub(crate) fn new(program: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
+    pub fn new(program: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
             args: Vec::new(),
@@ -136,7 +136,7 @@ fn own_group(_: &mut Command) {}
 
 /// Runs a program to its end, or until its time is up. What a program did is
 /// in the answer; an error means that there was none.
-pub(crate) fn run(mut program: Program) -> Result<Finished, String> {
+pub fn run(mut program: Program) -> Result<Finished, String> {
     // Looked at first, for words that name the directory and not the program.
     if !program.cwd.is_dir() {
         return Err(format!("there is no directory {}", program.cwd.display()));

@@ -3,8 +3,17 @@
 //! A provider makes one attempt. Whether to try again is not its business; it
 //! says what kind of fault it met and how long it was told to wait.
 
+mod anthropic;
+mod chat;
+mod command;
+pub(crate) mod error;
+mod responses;
+mod wire;
+
+use crate::config::{Kind, Model};
 use serde_json::Value;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What is asked, whatever the wire format.
@@ -109,4 +118,17 @@ impl std::error::Error for Fault {}
 pub trait Provider: Send + Sync + fmt::Debug {
     /// Makes one attempt.
     fn ask(&self, prompt: &Prompt<'_>) -> Result<Reply, Fault>;
+}
+
+/// The way to a model. Nothing is sent, and no key is looked for, before the
+/// first question.
+#[must_use]
+pub fn connect(model: &Model) -> Arc<dyn Provider> {
+    let of = model.clone();
+    match model.kind {
+        Kind::Anthropic => Arc::new(wire::Remote::new(of, anthropic::Messages)),
+        Kind::Openai => Arc::new(wire::Remote::new(of, responses::Responses)),
+        Kind::OpenaiChat => Arc::new(wire::Remote::new(of, chat::Chat)),
+        Kind::Command => Arc::new(command::Command::new(of)),
+    }
 }

@@ -1,0 +1,185 @@
+//! Anthropic's Messages.
+
+use super::wire::{Assembly, Said, Wire, call, garbled, no_error, text, tokens};
+use super::{Fault, Prompt, TOOL, TOOL_PURPOSE, Tokens};
+use crate::config::{Model, Structured};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// The wire format.
+pub(super) struct Messages;
+
+impl Wire for Messages {
+    fn path(&self) -> &'static str {
+        "/messages"
+    }
+
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[("anthropic-version", "2023-06-01")]
+    }
+
+    fn request(&self, model: &Model, prompt: &Prompt<'_>) -> Value {
+        let mut body = json!({
+            "model": model.model,
+            "max_tokens": model.max_tokens,
+            "system": prompt.system,
+            "messages": [{"role": "user", "content": prompt.user}],
+        });
+        let mut output = Map::new();
+        if let Some(effort) = model.effort {
+            output.insert("effort".into(), effort.word().into());
+        }
+        match model.structured {
+            Structured::Tool => {
+                body["tools"] = json!([{
+                    "name": TOOL,
+                    "description": TOOL_PURPOSE,
+                    "input_schema": prompt.schema,
+                }]);
+                body["tool_choice"] =
+                    json!({"type": "tool", "name": TOOL, "disable_parallel_tool_use": true});
+            }
+            Structured::Schema => {
+                let format = json!({"type": "json_schema", "schema": prompt.schema});
+                output.insert("format".into(), format);
+            }
+        }
+        if !output.is_empty() {
+            body["output_config"] = output.into();
+        }
+        if let Some(temperature) = model.temperature {
+            body["temperature"] = temperature.into();
+        }
+        if model.stream {
+            body["stream"] = true.into();
+        }
+        body
+    }
+
+    fn spent(&self, answer: &Value) -> Tokens {
+        spent(answer.get("usage"))
+    }
+
+    fn read(&self, answer: &Value) -> Result<Said, Fault> {
+        no_error(answer)?;
+        let content = answer.get("content").and_then(Value::as_array);
+        let content = content.ok_or_else(|| garbled("the answer has no content"))?;
+        let mut said = Said::default();
+        for block in content {
+            match text(block, "type") {
+                "text" => said.text.push_str(text(block, "text")),
+                "tool_use" => said.calls.push(call(block, "input")?),
+                // Thinking is not for us.
+                _ => {}
+            }
+        }
+        match text(answer, "stop_reason") {
+            "max_tokens" | "model_context_window_exceeded" => said.is_cut = true,
+            "refusal" => {
+                let why = answer.get("stop_details").map_or("", |why| text(why, "explanation"));
+                let why = if why.is_empty() { said.text.as_str() } else { why };
+                said.refusal = Some(if why.is_empty() { "no reason given" } else { why }.into());
+            }
+            _ => {}
+        }
+        Ok(said)
+    }
+
+    fn assembly(&self) -> Box<dyn Assembly> {
+        Box::new(Message::default())
+    }
+}
+
+fn spent(usage: Option<&Value>) -> Tokens {
+    let input = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
+    tokens(usage, &input, "output_tokens")
+}
+
+/// A message that comes bit by bit.
+#[derive(Default)]
+struct Message {
+    blocks: BTreeMap<u64, Block>,
+    /// Counts are cumulative: later ones replace earlier ones.
+    usage: Map<String, Value>,
+    /// What the end of the message says about it.
+    end: Map<String, Value>,
+    is_over: bool,
+}
+
+struct Block {
+    /// As it began.
+    start: Value,
+    /// What was added, of text or of JSON.
+    added: String,
+}
+
+impl Message {
+    fn counts(&mut self, usage: Option<&Value>) {
+        for (name, count) in usage.and_then(Value::as_object).into_iter().flatten() {
+            if count.is_u64() {
+                self.usage.insert(name.clone(), count.clone());
+            }
+        }
+    }
+}
+
+impl Assembly for Message {
+    fn take(&mut self, event: &Value) -> Result<bool, Fault> {
+        let index = event.get("index").and_then(Value::as_u64);
+        match text(event, "type") {
+            "message_start" => self.counts(event.get("message").and_then(|m| m.get("usage"))),
+            "content_block_start" => {
+                let (Some(index), Some(start)) = (index, event.get("content_block")) else {
+                    return Err(garbled("a content block begins without a number"));
+                };
+                self.blocks.insert(index, Block { start: start.clone(), added: String::new() });
+            }
+            "content_block_delta" => {
+                let block = index.and_then(|index| self.blocks.get_mut(&index));
+                let (Some(block), Some(delta)) = (block, event.get("delta")) else {
+                    return Err(garbled("a content block goes on that did not begin"));
+                };
+                match text(delta, "type") {
+                    "text_delta" => block.added.push_str(text(delta, "text")),
+                    "input_json_delta" => block.added.push_str(text(delta, "partial_json")),
+                    _ => {}
+                }
+            }
+            "message_delta" => {
+                self.counts(event.get("usage"));
+                let delta = event.get("delta").and_then(Value::as_object);
+                self.end.extend(delta.cloned().unwrap_or_default());
+            }
+            "message_stop" => self.is_over = true,
+            // `ping`, `content_block_stop`, and what is new.
+            _ => {}
+        }
+        Ok(self.is_over)
+    }
+
+    fn tokens(&self) -> Tokens {
+        spent(Some(&Value::Object(self.usage.clone())))
+    }
+
+    fn whole(self: Box<Self>) -> Option<Value> {
+        if !self.is_over {
+            return None;
+        }
+        let mut content = Vec::new();
+        for Block { mut start, added } in self.blocks.into_values() {
+            match text(&start, "type") {
+                "text" => {
+                    let whole = format!("{}{added}", text(&start, "text"));
+                    start["text"] = whole.into();
+                }
+                "tool_use" if !added.trim().is_empty() => start["input"] = added.into(),
+                _ => {}
+            }
+            content.push(start);
+        }
+        let mut whole = self.end;
+        whole.insert("content".into(), content.into());
+        whole.insert("usage".into(), self.usage.into());
+        Some(whole.into())
+    }
+}

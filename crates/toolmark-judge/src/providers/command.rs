@@ -1,0 +1,203 @@
+//! A program that judges: the prompt on its standard input, JSON on its
+//! standard output.
+
+use super::{Fault, FaultKind, Prompt, Provider, Reply, Tokens};
+use crate::config::{KeySource, Kind, Model};
+use crate::secret::{Secret, resolve, scrubbed};
+use serde_json::Value;
+use std::fmt;
+use toolmark_grade::config::quoted;
+use toolmark_grade::program::{Finished, Program, run};
+
+/// How much a program may say.
+const LIMIT: usize = 16 << 20;
+
+/// How many bytes are looked at in search of the answer: each place where one
+/// could begin may have to be read to the end.
+const WORK: usize = 64 << 20;
+
+/// The program of a model.
+pub(super) struct Command(Model);
+
+impl Command {
+    pub(super) fn new(model: Model) -> Self {
+        Self(model)
+    }
+
+    fn program(&self, prompt: &Prompt<'_>, key: Option<&Secret>) -> Result<Program, Fault> {
+        let Some((name, args)) = self.0.command.split_first() else {
+            return Err(Fault::new(FaultKind::Request, "the command is empty"));
+        };
+        let mut program = Program::new(name, &self.0.directory);
+        program.args = args.to_vec();
+        program.env = vec![("TOOLMARK_JUDGE_MODEL".into(), (&self.0.model).into())];
+        if let Some(key) = key {
+            program.env.push(("TOOLMARK_JUDGE_KEY".into(), key.reveal().into()));
+        }
+        program.stdin = Some(asked(prompt).into_bytes());
+        program.timeout = self.0.timeout;
+        program.output_limit = LIMIT;
+        Ok(program)
+    }
+
+    fn attempt(&self, prompt: &Prompt<'_>, key: Option<&Secret>) -> Result<Reply, Fault> {
+        let program = self.program(prompt, key)?;
+        let called = quoted(&program.program);
+        let fault = |kind, what: String| Fault::new(kind, format!("the command {called} {what}"));
+        // What cannot be started now cannot be started later.
+        let finished = run(program).map_err(|why| Fault::new(FaultKind::Request, why))?;
+        if finished.timed_out {
+            return Err(fault(FaultKind::Timeout, "took too long".to_owned()));
+        }
+        if finished.code != Some(0) {
+            return Err(fault(FaultKind::Server, ending(&finished)));
+        }
+        if finished.truncated {
+            return Err(fault(FaultKind::Garbled, format!("said more than {LIMIT} bytes")));
+        }
+        Ok(read(&finished.stdout))
+    }
+}
+
+impl Provider for Command {
+    fn ask(&self, prompt: &Prompt<'_>) -> Result<Reply, Fault> {
+        let key = resolve(&self.0.key, &self.0.directory)?;
+        // It inherits these too, and might say them.
+        let usual = [Kind::Anthropic, Kind::Openai].into_iter().filter_map(Kind::key_env);
+        let inherited = usual.map(|env| KeySource::Env(env.to_owned()));
+        let mut secrets: Vec<Secret> =
+            inherited.filter_map(|source| resolve(&source, &self.0.directory).ok()?).collect();
+        secrets.extend(key.clone());
+        scrubbed(self.attempt(prompt, key.as_ref()), &secrets)
+    }
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Command").field("model", &self.0.model).finish()
+    }
+}
+
+/// What the program reads.
+fn asked(prompt: &Prompt<'_>) -> String {
+    format!(
+        "{}\n\n{}\n\nAnswer with one JSON object that conforms to this JSON Schema, and nothing \
+         else:\n{}\n",
+        prompt.system, prompt.user, prompt.schema
+    )
+}
+
+/// How a program failed, with the last line of what it said about it.
+fn ending(finished: &Finished) -> String {
+    let how = match finished.code {
+        Some(code) => format!("ended with code {code}"),
+        None => "was ended by a signal".to_owned(),
+    };
+    let last = finished.stderr.lines().rev().find(|line| !line.trim().is_empty());
+    last.map_or(how.clone(), |line| format!("{how}: {line}"))
+}
+
+/// Finds the answer in what a program said.
+fn read(said: &str) -> Reply {
+    let Some((start, end, object)) = object(said) else {
+        return Reply { text: said.trim().to_owned(), ..Reply::default() };
+    };
+    let around = [said.get(..start), said.get(end..)].map(|part| part.unwrap_or_default().trim());
+    let text = around.join("\n").trim().to_owned();
+    let (answer, usage) = match object.get("answer") {
+        Some(answer @ Value::Object(_)) if is_envelope(&object) => {
+            (answer.to_string(), object.get("usage"))
+        }
+        _ => (said.get(start..end).unwrap_or_default().to_owned(), None),
+    };
+    let tokens: Tokens = super::wire::tokens(usage, &["input_tokens"], "output_tokens");
+    Reply { answers: vec![answer], text, tokens, ..Reply::default() }
+}
+
+/// Is this an answer with something about it, and not an answer?
+fn is_envelope(object: &Value) -> bool {
+    let keys = object.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
+    keys.into_iter().all(|key| matches!(key, "answer" | "usage"))
+}
+
+/// The outermost JSON object of a text, from where to where, and read. Where
+/// there are several, the longest: examples are shorter than answers.
+fn object(text: &str) -> Option<(usize, usize, Value)> {
+    let mut best: Option<(usize, usize, Value)> = None;
+    let (mut from, mut work) = (0, 0);
+    while work < WORK
+        && let Some(at) = text.get(from..).and_then(|rest| rest.find('{'))
+    {
+        let start = from + at;
+        let rest = text.get(start..).unwrap_or_default();
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        match values.next() {
+            Some(Ok(object)) => {
+                let length = values.byte_offset();
+                work += length;
+                from = start + length;
+                if best.as_ref().is_none_or(|(start, end, _)| end - start < length) {
+                    best = Some((start, from, object));
+                }
+            }
+            Some(Err(error)) => {
+                work += looked_at(rest, &error);
+                from = start + 1;
+            }
+            None => break,
+        }
+    }
+    best
+}
+
+/// How many bytes it took to find an error.
+fn looked_at(text: &str, error: &serde_json::Error) -> usize {
+    let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
+    lines.map(str::len).sum::<usize>() + error.column() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_answer_is_found_among_other_words() {
+        for (said, answer, text) in [
+            (r#"{"a": 1}"#, Some(r#"{"a": 1}"#), ""),
+            (
+                "Sure:\n```json\n{\"a\": {\"b\": 2}}\n```\nDone.",
+                Some(r#"{"a": {"b": 2}}"#),
+                "Sure:\n```json\n```\nDone.",
+            ),
+            ("an {example} of {\"a\": \"}{\"}", Some("{\"a\": \"}{\"}"), "an {example} of"),
+            ("{\"x\":1} {\"answer\": 12345}", Some("{\"answer\": 12345}"), "{\"x\":1}"),
+            ("no answer", None, "no answer"),
+            ("{\"a\": ", None, "{\"a\":"),
+            ("", None, ""),
+        ] {
+            let reply = read(said);
+            assert_eq!(reply.answers.first().map(String::as_str), answer, "{said}");
+            assert_eq!(reply.text, text, "{said}");
+        }
+    }
+
+    #[test]
+    fn an_envelope_is_opened() {
+        let usage = json!({"input_tokens": 7, "output_tokens": 2});
+        let reply = read(&json!({"answer": {"a": 1}, "usage": usage}).to_string());
+        assert_eq!(reply.answers, [r#"{"a":1}"#]);
+        assert_eq!(reply.tokens, Tokens { input: 7, output: 2 });
+        // An answer that only has a part of that name is the answer.
+        let own = json!({"answer": {"a": 1}, "summary": "s"}).to_string();
+        assert_eq!(read(&own).answers, [own]);
+    }
+
+    #[test]
+    fn endless_beginnings_end() {
+        let start = std::time::Instant::now();
+        assert_eq!(object(&"{\"a\":[".repeat(200_000)), None);
+        assert_eq!(object(&format!("{}{}", "{".repeat(500), "\"a".repeat(1 << 20))), None);
+        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    }
+}

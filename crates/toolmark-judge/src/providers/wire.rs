@@ -1,0 +1,203 @@
+//! What the wire formats over HTTP have in common.
+//!
+//! A [`Wire`] writes a request and reads a whole answer. Where the answer comes
+//! bit by bit, its [`Assembly`] puts it together into the whole that would have
+//! come at once, so that there is one reader for both.
+
+use super::{Fault, FaultKind, Prompt, Provider, Reply, TOOL, Tokens, error};
+use crate::config::{Model, Structured};
+use crate::http::{Answer, Connection};
+use crate::secret::{Secret, resolve, scrubbed};
+use crate::sse::Events;
+use serde_json::Value;
+use std::fmt;
+use std::io::Read;
+use std::sync::OnceLock;
+use toolmark_grade::config::quoted;
+use toolmark_trace::neutral;
+
+/// A wire format.
+pub(super) trait Wire: Send + Sync {
+    /// What follows the base address.
+    fn path(&self) -> &'static str;
+
+    /// Headers besides the key.
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// The body of a request.
+    fn request(&self, model: &Model, prompt: &Prompt<'_>) -> Value;
+
+    /// What a whole answer took.
+    fn spent(&self, answer: &Value) -> Tokens;
+
+    /// Reads a whole answer.
+    fn read(&self, answer: &Value) -> Result<Said, Fault>;
+
+    /// Begins to put an answer together.
+    fn assembly(&self) -> Box<dyn Assembly>;
+}
+
+/// An answer that is being put together.
+pub(super) trait Assembly {
+    /// Takes what an event says; `true` where it was the last.
+    fn take(&mut self, event: &Value) -> Result<bool, Fault>;
+
+    /// The stream says that nothing follows: OpenAI's `[DONE]`.
+    fn done(&mut self) {}
+
+    /// The tokens so far.
+    fn tokens(&self) -> Tokens;
+
+    /// The whole answer; `None` where its end is missing.
+    fn whole(self: Box<Self>) -> Option<Value>;
+}
+
+/// What a model said, whatever the wire format.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    /// Tool calls: names and arguments.
+    pub(super) calls: Vec<(String, String)>,
+    pub(super) text: String,
+    pub(super) refusal: Option<String>,
+    pub(super) is_cut: bool,
+}
+
+impl Said {
+    fn reply(self, structured: Structured, tokens: Tokens) -> Reply {
+        let Self { calls, mut text, refusal, is_cut } = self;
+        let mut answers = Vec::new();
+        if structured == Structured::Schema && !text.trim().is_empty() {
+            answers.push(std::mem::take(&mut text));
+        }
+        for (name, arguments) in calls {
+            if name == TOOL {
+                answers.push(arguments);
+                continue;
+            }
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&format!("(called {}, which is no tool here)", quoted(&neutral(&name))));
+        }
+        Reply { answers, text, refusal, is_cut, tokens }
+    }
+}
+
+/// A model that is asked over HTTP.
+pub(super) struct Remote<W> {
+    model: Model,
+    wire: W,
+    connection: Connection,
+    key: OnceLock<Result<Option<Secret>, Fault>>,
+}
+
+impl<W: Wire> Remote<W> {
+    pub(super) fn new(model: Model, wire: W) -> Self {
+        let connection = Connection::new(&model, wire.path());
+        Self { model, wire, connection, key: OnceLock::new() }
+    }
+
+    fn attempt(&self, prompt: &Prompt<'_>, key: Option<&Secret>) -> Result<Reply, Fault> {
+        let request = self.wire.request(&self.model, prompt);
+        let answer = match self.connection.post(self.wire.headers(), &request, key)? {
+            Answer::Whole(bytes) => serde_json::from_slice(&bytes)
+                .map_err(|error| garbled(format!("the answer is not JSON: {error}")))?,
+            Answer::Events(events) => {
+                let mut assembly = self.wire.assembly();
+                match self.receive(*events, assembly.as_mut()) {
+                    Ok(()) => {}
+                    Err(fault) => return Err(Fault { tokens: assembly.tokens(), ..fault }),
+                }
+                let tokens = assembly.tokens();
+                let early = || garbled("the stream ended before the answer did");
+                assembly.whole().ok_or_else(|| Fault { tokens, ..early() })?
+            }
+        };
+        let tokens = self.wire.spent(&answer);
+        let said = self.wire.read(&answer).map_err(|fault| Fault { tokens, ..fault })?;
+        Ok(said.reply(self.model.structured, tokens))
+    }
+
+    fn receive<R: Read>(
+        &self,
+        mut events: Events<R>,
+        assembly: &mut dyn Assembly,
+    ) -> Result<(), Fault> {
+        while let Some(event) = events.next().map_err(|error| self.connection.broken(error))? {
+            if event.data.trim() == "[DONE]" {
+                assembly.done();
+                break;
+            }
+            let json: Value = serde_json::from_str(&event.data)
+                .map_err(|error| garbled(format!("an event is not JSON: {error}")))?;
+            if event.name == "error" || json.get("error").is_some_and(|error| !error.is_null()) {
+                return Err(error::fault(json.get("error").unwrap_or(&json)));
+            }
+            if assembly.take(&json)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<W: Wire> Provider for Remote<W> {
+    fn ask(&self, prompt: &Prompt<'_>) -> Result<Reply, Fault> {
+        let key = self.key.get_or_init(|| resolve(&self.model.key, &self.model.directory));
+        match key {
+            Ok(key) => scrubbed(self.attempt(prompt, key.as_ref()), key.as_slice()),
+            Err(fault) => Err(fault.clone()),
+        }
+    }
+}
+
+impl<W> fmt::Debug for Remote<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_struct("Remote");
+        out.field("kind", &self.model.kind).field("model", &self.model.model).finish()
+    }
+}
+
+/// A fault of shape.
+pub(super) fn garbled(message: impl Into<String>) -> Fault {
+    Fault::new(FaultKind::Garbled, message)
+}
+
+/// The error an answer holds although its status was success.
+pub(super) fn no_error(answer: &Value) -> Result<(), Fault> {
+    match answer.get("error").filter(|error| !error.is_null()) {
+        Some(told) => Err(error::fault(told)),
+        None => Ok(()),
+    }
+}
+
+/// A text of an object; empty where there is none.
+pub(super) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// A list of an object; empty where there is none.
+pub(super) fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
+    value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The tokens of a `usage` object: the sum of each group of counts.
+pub(super) fn tokens(usage: Option<&Value>, input: &[&str], output: &str) -> Tokens {
+    let count = |name: &&str| usage.and_then(|usage| usage.get(*name)?.as_u64()).unwrap_or(0);
+    Tokens { input: input.iter().map(count).fold(0, u64::saturating_add), output: count(&output) }
+}
+
+/// The name of a called tool and its arguments, which some servers send as JSON
+/// and some as a text. Text is handed on as it is, JSON or not.
+pub(super) fn call(value: &Value, arguments: &str) -> Result<(String, String), Fault> {
+    let name = value.get("name").and_then(Value::as_str);
+    let name = name.ok_or_else(|| garbled("a tool call has no name"))?;
+    let arguments = match value.get(arguments) {
+        Some(Value::String(text)) => text.clone(),
+        Some(json) => json.to_string(),
+        None => return Err(garbled("a tool call has no arguments")),
+    };
+    Ok((name.to_owned(), arguments))
+}

@@ -1,0 +1,379 @@
+//! Every wire format against a server that does what it is told: at once and
+//! bit by bit, what is sent and what is made of what comes back.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
+
+mod stand_in;
+
+use serde_json::{Value, json};
+use stand_in::{Act, INPUT, OUTPUT, Request, Script, StandIn};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use toolmark_grade::judging::Effort;
+use toolmark_judge::config::{Auth, KeySource, Kind, Model, Structured};
+use toolmark_judge::providers::{Fault, FaultKind, Prompt, Reply, TOOL, Tokens, connect};
+
+const KINDS: [Kind; 3] = [Kind::Anthropic, Kind::Openai, Kind::OpenaiChat];
+
+fn model(kind: Kind, stream: bool, base_url: String) -> Model {
+    Model {
+        name: "judge".into(),
+        kind,
+        model: "model-1".into(),
+        base_url,
+        query: BTreeMap::new(),
+        key: KeySource::Command(vec!["printf".into(), "sk-wire-0123456789".into()]),
+        auth: if kind == Kind::Anthropic { Auth::XApiKey } else { Auth::Bearer },
+        command: Vec::new(),
+        directory: PathBuf::from("."),
+        effort: None,
+        temperature: None,
+        max_tokens: 77,
+        structured: Structured::Tool,
+        stream,
+        timeout: Duration::from_secs(20),
+        price: None,
+    }
+}
+
+fn schema() -> Value {
+    json!({
+        "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"],
+        "additionalProperties": false,
+    })
+}
+
+fn ask(model: &Model) -> Result<Reply, Fault> {
+    let schema = schema();
+    connect(model).ask(&Prompt { system: "be fair", user: "how many?", schema: &schema })
+}
+
+/// Asks once for every wire format, at once and bit by bit.
+fn each(script: impl Into<Script>, mut check: impl FnMut(&Model, Result<Reply, Fault>, Request)) {
+    let script = script.into();
+    for kind in KINDS {
+        for stream in [false, true] {
+            let server = StandIn::start(script.clone());
+            let model = model(kind, stream, server.base_url());
+            let got = ask(&model);
+            check(&model, got, server.requests().pop().unwrap());
+        }
+    }
+}
+
+/// All answers of the stand-in cost the same.
+fn spent() -> Tokens {
+    Tokens { input: INPUT.iter().sum(), output: OUTPUT }
+}
+
+fn said(answers: &[&str], text: &str) -> Reply {
+    let answers = answers.iter().map(|answer| (*answer).to_owned()).collect();
+    Reply { answers, text: text.into(), tokens: spent(), ..Reply::default() }
+}
+
+fn case(model: &Model) -> String {
+    format!("{} stream: {}", model.kind.word(), model.stream)
+}
+
+#[test]
+fn answers() {
+    let other = "(called \"ls\", which is no tool here)";
+    for (act, want) in [
+        (Act::Answer, said(&[r#"{"n":0}"#], "")),
+        (Act::Twice, said(&[r#"{"n":0}"#, r#"{"second":true}"#], "")),
+        (Act::Talk, said(&[], "I would rather talk: é€😀.")),
+        (Act::OtherTool, said(&[r#"{"n":0}"#], other)),
+    ] {
+        each(act.clone(), |model, got, _| {
+            assert_eq!(got.as_ref(), Ok(&want), "{act:?} {}", case(model));
+        });
+    }
+}
+
+#[test]
+fn arguments_that_are_no_json_are_handed_on() {
+    each(Act::NotJson, |model, got, _| {
+        // Anthropic gives arguments as JSON, unless they come bit by bit.
+        let is_parsed = model.kind == Kind::Anthropic && !model.stream;
+        let want = if is_parsed { "{}" } else { "{\"n\": oops" };
+        assert_eq!(got, Ok(said(&[want], "")), "{}", case(model));
+    });
+}
+
+#[test]
+fn what_is_cut_is_told() {
+    each(Act::Cut, |model, got, _| {
+        let is_parsed = model.kind == Kind::Anthropic && !model.stream;
+        let want = Reply { is_cut: true, ..said(&[if is_parsed { "{}" } else { "{\"n" }], "") };
+        assert_eq!(got, Ok(want), "{}", case(model));
+    });
+}
+
+#[test]
+fn refusals() {
+    for (act, words) in [
+        (Act::Refuse, ["I cannot help with that."; 3]),
+        (Act::Filtered, ["no reason given", "content filter", "content filter"]),
+    ] {
+        each(act.clone(), |model, got, _| {
+            let words = words[KINDS.iter().position(|kind| *kind == model.kind).unwrap()];
+            let want = Reply { refusal: Some(words.to_owned()), ..said(&[], "") };
+            assert_eq!(got, Ok(want), "{act:?} {}", case(model));
+        });
+    }
+}
+
+#[test]
+fn a_schema_instead_of_a_tool() {
+    for kind in KINDS {
+        for stream in [false, true] {
+            let server = StandIn::start(Act::Answer);
+            let mut model = model(kind, stream, server.base_url());
+            model.structured = Structured::Schema;
+            assert_eq!(ask(&model), Ok(said(&[r#"{"n":0}"#], "")), "{}", case(&model));
+            let request = server.requests().pop().unwrap();
+            assert_eq!((request.schema(), request.has_tools()), (&schema(), false));
+            let place = match kind {
+                Kind::Anthropic => "/output_config/format/type",
+                Kind::Openai => "/text/format/type",
+                _ => "/response_format/type",
+            };
+            assert_eq!(request.body.pointer(place), Some(&json!("json_schema")));
+        }
+    }
+}
+
+#[test]
+fn faults() {
+    use FaultKind as K;
+    let status = |status, body: &str| Act::Status(status, Vec::new(), body.to_owned());
+    let page = "<html><head><title>502 Bad Gateway</title></head><body>x</body></html>";
+    let garble = "not JSON: expected";
+    for (act, kinds, words) in [
+        (Act::Busy("retry-after", "7"), [K::Busy; 3], "answered 429: too many requests, slow down"),
+        (Act::Failed, [K::Server; 3], "127.0.0.1 answered 500: something broke"),
+        (Act::Overloaded, [K::Busy; 3], "answered 529: overloaded"),
+        (Act::Denied, [K::Key; 3], "answered 401: invalid key"),
+        (status(403, "plain words"), [K::Key; 3], "answered 403: plain words"),
+        (status(408, ""), [K::Timeout; 3], "answered 408"),
+        (status(409, ""), [K::Busy; 3], "answered 409"),
+        (status(502, page), [K::Server; 3], "answered 502: 502 Bad Gateway"),
+        (status(404, r#"{"error": "no model"}"#), [K::Request; 3], "answered 404: no model"),
+        (Act::Break, [K::Network; 3], "the connection failed"),
+        (Act::Garble, [K::Garbled; 3], garble),
+        (Act::OtherShape, [K::Garbled; 3], "the answer has no"),
+        (Act::EndEarly, [K::Garbled; 3], ""),
+        // Chat has no word for it but that the server failed.
+        (Act::ErrorInside, [K::Busy, K::Busy, K::Server], "the server reports"),
+    ] {
+        each(act.clone(), |model, got, _| {
+            let fault = got.unwrap_err();
+            let at = KINDS.iter().position(|kind| *kind == model.kind).unwrap();
+            let kind = match (&act, model.stream) {
+                // Without a stream the type of the error is all there is.
+                (Act::ErrorInside, false) if at == 1 => K::Server,
+                _ => kinds[at],
+            };
+            assert_eq!(fault.kind, kind, "{act:?} {}: {fault}", case(model));
+            assert!(fault.message.contains(words), "{act:?} {}: {fault}", case(model));
+            assert!(!fault.message.contains('\n') && fault.message.chars().count() <= 301);
+        });
+    }
+    each(Act::EndEarly, |model, got, _| {
+        let want = if model.stream { "the stream ended before" } else { "not JSON" };
+        assert!(got.unwrap_err().message.contains(want), "{}", case(model));
+    });
+}
+
+#[test]
+fn what_was_used_before_a_fault_is_counted() {
+    for act in [Act::Break, Act::EndEarly, Act::ErrorInside] {
+        let server = StandIn::start(act.clone());
+        let fault = ask(&model(Kind::Anthropic, true, server.base_url())).unwrap_err();
+        assert_eq!(fault.tokens, Tokens { input: INPUT.iter().sum(), output: 1 }, "{act:?}");
+    }
+}
+
+#[test]
+fn waiting_times_are_handed_on() {
+    for (name, value, want) in [
+        ("retry-after", "7", Some(7000)),
+        ("retry-after", "0.5", Some(500)),
+        ("retry-after-ms", "123", Some(123)),
+        ("x-other", "1", None),
+    ] {
+        each(Act::Busy(name, value), |model, got, _| {
+            let wait = got.unwrap_err().retry_after;
+            assert_eq!(wait, want.map(Duration::from_millis), "{name} {}", case(model));
+        });
+    }
+    let later = jiff::Timestamp::now() + Duration::from_secs(100);
+    let date = jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&later);
+    let act = Act::Status(503, vec![("retry-after", date.unwrap())], String::new());
+    each(act, |model, got, _| {
+        let wait = got.unwrap_err().retry_after.unwrap().as_secs();
+        assert!((90..=100).contains(&wait), "{}: {wait}", case(model));
+    });
+}
+
+#[test]
+fn time_is_for_the_whole_attempt() {
+    for act in [Act::Hang, Act::Stall] {
+        for kind in KINDS {
+            for stream in [false, true] {
+                let server = StandIn::start(act.clone());
+                let mut model = model(kind, stream, server.base_url());
+                model.timeout = Duration::from_millis(300);
+                let start = Instant::now();
+                let fault = ask(&model).unwrap_err();
+                assert_eq!(fault.kind, FaultKind::Timeout, "{act:?} {}: {fault}", case(&model));
+                let took = start.elapsed();
+                assert!(took >= model.timeout && took.as_secs() < 5, "{act:?} {took:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_is_there() {
+    let closed = {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        format!("http://{}/v1", listener.local_addr().unwrap())
+    };
+    for kind in KINDS {
+        let fault = ask(&model(kind, false, closed.clone())).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Network, "{fault}");
+        let fault = ask(&model(kind, false, "http://bad host/v1".into())).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Request, "{fault}");
+    }
+}
+
+#[test]
+fn redirects_are_not_followed() {
+    let other = StandIn::start(Act::Answer);
+    for status in [301, 302, 303, 307, 308] {
+        let to = format!("{}/messages?token=private", other.base_url());
+        each(Act::Status(status, vec![("location", to)], String::new()), |model, got, _| {
+            let fault = got.unwrap_err();
+            assert_eq!(fault.kind, FaultKind::Request, "{status} {}: {fault}", case(model));
+            assert!(fault.message.contains("not followed"), "{fault}");
+            assert!(!fault.message.contains("private"), "{fault}");
+        });
+    }
+    assert_eq!(other.requests().len(), 0);
+}
+
+#[test]
+fn what_is_sent() {
+    each(Act::Answer, |model, _, request| {
+        let what = case(model);
+        assert_eq!(request.method, "POST");
+        assert_eq!(request.header("content-type"), "application/json", "{what}");
+        assert!(request.header("user-agent").starts_with("toolmark/"), "{what}");
+        assert_eq!((request.schema(), request.user()), (&schema(), "how many?"), "{what}");
+        let mut want = match model.kind {
+            Kind::Anthropic => json!({
+                "model": "model-1", "max_tokens": 77, "system": "be fair",
+                "messages": [{"role": "user", "content": "how many?"}],
+                "tools": [{
+                    "name": TOOL, "input_schema": schema(),
+                    "description": "Submit the verdict. Call this exactly once.",
+                }],
+                "tool_choice": {"type": "tool", "name": TOOL, "disable_parallel_tool_use": true},
+            }),
+            Kind::Openai => json!({
+                "model": "model-1", "max_output_tokens": 77, "instructions": "be fair",
+                "input": "how many?", "store": false, "parallel_tool_calls": false,
+                "tools": [{
+                    "type": "function", "name": TOOL, "parameters": schema(), "strict": true,
+                    "description": "Submit the verdict. Call this exactly once.",
+                }],
+                "tool_choice": {"type": "function", "name": TOOL},
+            }),
+            _ => json!({
+                "model": "model-1", "max_tokens": 77,
+                "messages": [
+                    {"role": "system", "content": "be fair"},
+                    {"role": "user", "content": "how many?"},
+                ],
+                "tools": [{"type": "function", "function": {
+                    "name": TOOL, "parameters": schema(),
+                    "description": "Submit the verdict. Call this exactly once.",
+                }}],
+                "tool_choice": {"type": "function", "function": {"name": TOOL}},
+            }),
+        };
+        if model.stream {
+            want["stream"] = true.into();
+            if model.kind == Kind::OpenaiChat {
+                want["stream_options"] = json!({"include_usage": true});
+            }
+        }
+        assert_eq!(request.body, want, "{what}");
+        let (header, value) = match model.kind {
+            Kind::Anthropic => ("x-api-key", "sk-wire-0123456789"),
+            _ => ("authorization", "Bearer sk-wire-0123456789"),
+        };
+        assert_eq!(request.header(header), value, "{what}");
+        if model.kind == Kind::Anthropic {
+            assert_eq!(request.header("anthropic-version"), "2023-06-01");
+            assert_eq!(request.header("authorization"), "");
+        }
+    });
+}
+
+#[test]
+fn what_is_configured_is_sent() {
+    for kind in KINDS {
+        let server = StandIn::start(Act::Answer);
+        let mut model = model(kind, false, format!("{}/", server.base_url()));
+        model.effort = Some(Effort::Xhigh);
+        model.temperature = Some(0.25);
+        model.auth = Auth::ApiKey;
+        model.query = BTreeMap::from([
+            ("api-version".into(), "2026-01-01 preview".into()),
+            ("b&c".into(), "é/=".into()),
+        ]);
+        ask(&model).unwrap();
+        let request = server.requests().pop().unwrap();
+        let query = "?api-version=2026-01-01%20preview&b%26c=%C3%A9%2F%3D";
+        assert!(request.path.ends_with(query), "{}", request.path);
+        assert_eq!(request.body["temperature"], 0.25);
+        let effort = match kind {
+            Kind::Anthropic => "/output_config/effort",
+            Kind::Openai => "/reasoning/effort",
+            _ => "/reasoning_effort",
+        };
+        assert_eq!(request.body.pointer(effort), Some(&json!("xhigh")), "{}", kind.word());
+        assert_eq!(request.header("api-key"), "sk-wire-0123456789");
+        assert_eq!((request.header("x-api-key"), request.header("authorization")), ("", ""));
+    }
+}
+
+#[test]
+fn one_way_serves_many_questions_at_once() {
+    let server = StandIn::start(Script::Share(250, stand_in::FAULTS.to_vec()));
+    let mut counts = BTreeMap::<&str, usize>::new();
+    for kind in KINDS {
+        let provider = connect(&model(kind, kind == Kind::Openai, server.base_url()));
+        let schema = schema();
+        let prompt = Prompt { system: "s", user: "u", schema: &schema };
+        let many = std::thread::scope(|scope| {
+            let ask = || (0..25).map(|_| provider.ask(&prompt)).collect::<Vec<_>>();
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        for result in many {
+            let word = match result {
+                Ok(reply) if reply.answers.len() == 1 => "answer",
+                Ok(_) => "other",
+                Err(fault) if fault.kind.passes() => "fault",
+                Err(_) => "end",
+            };
+            *counts.entry(word).or_default() += 1;
+        }
+    }
+    assert_eq!(counts, BTreeMap::from([("answer", 225), ("fault", 75)]));
+    assert_eq!((server.requests().len(), server.given()), (300, (225, 225)));
+}
