@@ -177,3 +177,6 @@ fn refined(doubt: Doubt, outcome: Outcome) -> Refined {
         notes: outcome.notes,
     }
 }
+
+#[cfg(test)]
+mod tests;
