@@ -146,8 +146,11 @@ fn answer(one: &Refined, room: usize, out: &mut Vec<Line>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{judged, report_of};
+    use super::super::CHECK_FORMATS;
+    use super::super::tests::{judged, report, report_of};
     use super::*;
+    use crate::Options;
+    use crate::terminal::text::{is_obeyed, width};
 
     #[test]
     fn both_answers_and_the_disagreement() {
@@ -168,16 +171,33 @@ mod tests {
             let text = report_of(format, &run);
             assert!(text.contains("a judge disagrees"), "{format}:\n{text}");
         }
+        for format in CHECK_FORMATS {
+            let text = report_of(format.id, &run);
+            let obeyed = text.chars().find(|c| *c != '\n' && is_obeyed(*c));
+            assert_eq!(obeyed, None, "{} lets a control character through", format.id);
+            let is_markup = ["html", "markdown", "junit"].contains(&format.id);
+            assert!(!is_markup || !text.contains("<script>"), "{} obeys a judge", format.id);
+        }
         let sarif = report_of("sarif", &run);
         assert!(sarif.contains("\"agrees\": false"), "{sarif}");
     }
 
     #[test]
     fn what_was_not_asked_is_not_mentioned() {
-        for format in ["text", "markdown", "html", "json", "jsonl", "sarif"] {
-            let text = super::super::tests::report(format);
-            assert!(!text.to_lowercase().contains("judge\""), "{format}");
-            assert!(!text.contains("Judge"), "{format}");
+        for format in ["text", "markdown", "html", "json", "jsonl"] {
+            let text = report(format);
+            assert!(!text.contains("Judge") && !text.contains("\"judge"), "{format}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn no_line_is_too_wide() {
+        for room in [40, 80] {
+            let options = Options { width: room, ..Options::default() };
+            let text = super::super::check_format_by_id("text").unwrap();
+            let text = text.to_text(&judged(), &options).unwrap();
+            let widest = text.lines().map(width).max().unwrap();
+            assert!(widest <= room, "{widest} of {room}:\n{text}");
         }
     }
 
