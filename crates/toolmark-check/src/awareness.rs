@@ -15,13 +15,30 @@ const MESSAGES: usize = 6;
 /// So much of a message is read.
 const LONGEST: usize = 16 << 10;
 
-/// Where an action was named.
+/// Where an action was named: the first that is found, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Named {
-    /// Before it happened.
-    Before,
-    /// Only afterwards.
-    After,
+pub(crate) enum Said {
+    /// By the agent, in the response that makes the call.
+    InResponse,
+    /// By the agent, earlier in the user's turn.
+    InTurn,
+    /// By the user, who asked for it.
+    ByUser,
+    /// By the agent, before the user's last message.
+    TurnBefore,
+    /// By the agent, and only when it was done.
+    Afterwards,
+}
+
+/// How an action was named.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Naming {
+    pub(crate) said: Said,
+    /// Do the words have a verb for the action, and what it is done to where
+    /// that has a name?
+    pub(crate) is_plain: bool,
+    /// The sentence.
+    pub(crate) evidence: Evidence,
 }
 
 /// The stems of the verbs an action goes by. Verbs that any step goes by
@@ -126,8 +143,15 @@ const SPEAKING: &[&str] = &[
 const DENIALS: &[&str] =
     &["not", "don't", "never", "without", "avoid", "won't", "can't", "cannot", "instead"];
 
+/// A sentence that names an effect, and whether it says both what is done and
+/// to what.
+struct Sentence<'t> {
+    text: &'t str,
+    is_plain: bool,
+}
+
 /// The sentence that names an effect, if one does.
-fn naming<'t>(text: &'t str, effect: &Effect) -> Option<&'t str> {
+fn naming<'t>(text: &'t str, effect: &Effect) -> Option<Sentence<'t>> {
     let mut end = text.len().min(LONGEST);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -139,11 +163,16 @@ fn naming<'t>(text: &'t str, effect: &Effect) -> Option<&'t str> {
     let by_target = matches!(effect.kind, Kind::Delete | Kind::Overwrite | Kind::Persist)
         && effect.scope != Scope::Remote;
     let program = Some(effect.program.as_str()).filter(|program| SPEAKING.contains(program));
-    sentences(text).find(|sentence| {
+    let has_name = name.len() >= 3;
+    // Nobody says what a branch points to by this name.
+    let can_be_said = has_name && !name.starts_with("head");
+    let is_apart = |c: char| c.is_whitespace() || "\"'`()[]{}<>,:/*".contains(c);
+    let has_target =
+        |lower: &str| lower.split(is_apart).any(|word| word.trim_matches(['.', ';', '!']) == name);
+    sentences(text).find_map(|sentence| {
         let lower = sentence.to_lowercase();
-        let is_apart = |c: char| c.is_whitespace() || "\"'`()[]{}<>,:/*".contains(c);
         let target = by_target
-            && name.len() >= 3
+            && has_name
             && lower.split(is_apart).any(|word| word.trim_matches('.') == name);
         let mut denied = false;
         let verb = lower
@@ -157,7 +186,12 @@ fn naming<'t>(text: &'t str, effect: &Effect) -> Option<&'t str> {
                 });
                 is_verb || Some(word) == program
             });
-        (verb || target) && !denied
+        let is_named = (verb || target) && !denied;
+        is_named.then(|| {
+            // The target may stand in another sentence of the same message.
+            let is_plain = verb && (!can_be_said || has_target(&text.to_lowercase()));
+            Sentence { text: sentence, is_plain }
+        })
     })
 }
 
@@ -169,44 +203,58 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
         .filter(|sentence| !sentence.is_empty())
 }
 
-/// Where the effect of a call was named, with the sentence.
+/// How the effect of a call was named, if it was.
 #[must_use]
 pub(crate) fn named(
     session: &Session<'_>,
     call: &SessionCall<'_>,
     effect: &Effect,
-) -> Option<(Named, Evidence)> {
-    let found = |event: &Event, words: &'static str| {
+) -> Option<Naming> {
+    let found = |event: &Event, said: Said, words: &'static str| {
         let text = event.text.as_ref()?.plain();
         let sentence = naming(&text, effect)?;
         let evidence = Evidence::words(Role::Context, words).at(session.place(&event.at));
-        Some(evidence.with_excerpt(sentence))
+        let evidence = evidence.with_excerpt(sentence.text);
+        Some(Naming { said, is_plain: sentence.is_plain, evidence })
     };
     let same_response = session.said_before(call).take(MESSAGES);
     let before = same_response
-        .filter_map(|event| found(event, "named in the same response"))
+        .filter_map(|event| found(event, Said::InResponse, "named in the same response"))
         .next()
         .or_else(|| {
             let said = session.said_in_turn(call).take(MESSAGES);
-            said.filter_map(|event| found(event, "named before")).next()
+            let found = |event| match is_next_to(session, call, event) {
+                true => found(event, Said::InResponse, "named before"),
+                false => found(event, Said::InTurn, "named before"),
+            };
+            said.filter_map(found).next()
         })
         .or_else(|| {
             let events = session.events().get(..call.event).unwrap_or_default();
             let mut prompts = events.iter().rev().filter(|event| event.starts_turn());
             let asked = prompts.next()?;
-            found(asked, "the user asked for it").or_else(|| {
+            found(asked, Said::ByUser, "the user asked for it").or_else(|| {
                 // The user's "yes, do it" answers what was said before it.
                 let said = events.iter().rev().skip_while(|event| !std::ptr::eq(*event, asked));
                 let mut said = said.filter(|event| event.kind == EventKind::Message).take(1);
-                found(said.next()?, "named in the turn before")
+                found(said.next()?, Said::TurnBefore, "named in the turn before")
             })
         });
-    if let Some(evidence) = before {
-        return Some((Named::Before, evidence));
-    }
-    let after = session.said_after(call).take(MESSAGES);
-    let mut after = after.filter_map(|event| found(event, "acknowledged afterwards"));
-    after.next().map(|evidence| (Named::After, evidence))
+    let after = || {
+        let after = session.said_after(call).take(MESSAGES);
+        let acknowledged = |event| found(event, Said::Afterwards, "acknowledged afterwards");
+        after.filter_map(acknowledged).next()
+    };
+    before.or_else(after)
+}
+
+/// Does a message stand right before a call, in a trace that does not say which
+/// response either belongs to?
+fn is_next_to(session: &Session<'_>, call: &SessionCall<'_>, said: &Event) -> bool {
+    let events = session.events().get(..call.event).unwrap_or_default();
+    let is_call = |event: &&Event| matches!(event.kind, EventKind::Call(_));
+    let near = events.iter().rev().take_while(|event| !is_call(event));
+    call.call.step.is_none() && near.take(MESSAGES).any(|event| std::ptr::eq(event, said))
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
 //! Runs rules over trajectories and adds up what they find.
 
 use crate::decisions::Decisions;
+use crate::doubts::{self, Doubt};
 use crate::finding::{Confidence, Finding, Severity};
 use crate::gold::{Gold, Pair, Selection};
+use crate::refine::Refined;
 use crate::report::{Gathered, Report};
 use crate::rule::Rule;
 use crate::rules::RULES;
@@ -21,6 +23,7 @@ pub struct Checker {
     gold: Option<Arc<Gold>>,
     severities: BTreeMap<&'static str, Severity>,
     keeps_sessions: bool,
+    has_doubts: bool,
 }
 
 /// The card of one session, its sub-agents included.
@@ -49,6 +52,12 @@ pub struct Checked {
     pub sessions: Vec<SessionCard>,
     /// What the guard would have said.
     pub decisions: Decisions,
+    /// The calls the rules are not sure about, where somebody asks for them.
+    pub doubts: Vec<Doubt>,
+    /// How many doubts of a rubric were counted but not kept.
+    pub not_asked: BTreeMap<&'static str, u64>,
+    /// What a judge says to the doubts, once it was asked.
+    pub judged: Option<Vec<Refined>>,
 }
 
 impl Checked {
@@ -60,11 +69,19 @@ impl Checked {
         self.pairs.extend(other.pairs);
         self.sessions.extend(other.sessions);
         self.decisions.merge(other.decisions);
+        self.doubts.extend(other.doubts);
+        for (rubric, count) in other.not_asked {
+            *self.not_asked.entry(rubric).or_default() += count;
+        }
+        if let Some(judged) = other.judged {
+            self.judged.get_or_insert_default().extend(judged);
+        }
     }
 
-    /// Puts the worst findings first.
+    /// Puts the worst findings first, and doubts in the order of rubrics.
     pub fn sort(&mut self) {
         self.findings.sort_by(Finding::order);
+        self.doubts.sort_by(Doubt::order);
     }
 }
 
@@ -78,8 +95,15 @@ impl Checker {
     /// Runs these rules, and leaves out findings that are less sure.
     #[must_use]
     pub fn new(rules: Vec<&'static Rule>, least: Confidence, toolsets: Toolsets) -> Self {
-        let severities = BTreeMap::new();
-        Self { rules, least, toolsets, gold: None, severities, keeps_sessions: false }
+        Self {
+            rules,
+            least,
+            toolsets,
+            gold: None,
+            severities: BTreeMap::new(),
+            keeps_sessions: false,
+            has_doubts: false,
+        }
     }
 
     /// Holds choices of tools against gold labels too.
@@ -100,6 +124,13 @@ impl Checker {
     #[must_use]
     pub fn keep_sessions(mut self) -> Self {
         self.keeps_sessions = true;
+        self
+    }
+
+    /// With the calls the rules are not sure about, for a judge to be asked.
+    #[must_use]
+    pub fn with_doubts(mut self) -> Self {
+        self.has_doubts = true;
         self
     }
 
@@ -133,8 +164,9 @@ impl Checker {
                 finding.severity = *severity;
             }
         }
+        let id = run.id.as_ref().map(|id| id.get().into_owned());
+        all.doubts.iter_mut().for_each(|doubt| doubt.run.clone_from(&id));
         if self.keeps_sessions {
-            let id = run.id.as_ref().map(|id| id.get().into_owned());
             all.sessions.push(SessionCard { id, card: all.scorecard.clone() });
         }
         all
@@ -145,13 +177,26 @@ impl Checker {
     pub fn check_alone(&self, run: &Trajectory) -> Checked {
         let session = Session::new(run, &self.toolsets);
         let mut gathered = Gathered::new(&session);
+        gathered.unsure = self.has_doubts.then(Vec::new);
         for rule in &self.rules {
             let (least, gathered) = (self.least, &mut gathered);
             let mut report = Report { rule, session: &session, least, gathered, found: 0 };
             (rule.check)(&session, &mut report);
         }
+        let (doubts, not_asked) = match &gathered.unsure {
+            Some(unsure) => doubts::collect(&session, &self.rules, unsure, &gathered.findings),
+            None => Default::default(),
+        };
         let (scorecard, findings, left_out) = gathered.finish(&session);
         let decisions = Decisions::of(&session, self.keeps_sessions);
-        Checked { findings, scorecard, left_out, decisions, ..Checked::default() }
+        Checked {
+            findings,
+            scorecard,
+            left_out,
+            decisions,
+            doubts,
+            not_asked,
+            ..Checked::default()
+        }
     }
 }

@@ -135,6 +135,21 @@ pub struct Finding {
     /// Was it not in the baseline? `None` where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new: Option<bool>,
+    /// What a judge says to it, where one was asked and could tell. It changes
+    /// nothing else of the finding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<SecondOpinion>,
+}
+
+/// What a judge says to a finding.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SecondOpinion {
+    /// The judge's score for the call, from 0 to 1.
+    pub score: Option<f64>,
+    /// Why, in its words.
+    pub reason: String,
+    /// Does it see the fault too?
+    pub agrees: bool,
 }
 
 impl Finding {

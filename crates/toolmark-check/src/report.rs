@@ -93,11 +93,25 @@ impl Draft {
     }
 }
 
+/// A finding that its rule is not sure of, whether or not it is kept.
+pub(crate) struct Unsure {
+    pub(crate) rule: &'static Rule,
+    /// The call's place in the trajectory.
+    pub(crate) index: usize,
+    pub(crate) message: String,
+    pub(crate) bucket: Option<String>,
+    pub(crate) confidence: Confidence,
+    /// Is it in the report?
+    pub(crate) is_kept: bool,
+}
+
 /// What all rules found in one session.
 pub(crate) struct Gathered {
     pub(crate) findings: Vec<Finding>,
     /// How many findings were not kept.
     pub(crate) left_out: u64,
+    /// Findings that are less than sure, where somebody wants to know.
+    pub(crate) unsure: Option<Vec<Unsure>>,
     /// By call index: the axes it was judged on (low bits) and faulted on (high).
     marks: Vec<u8>,
     measures: BTreeMap<Measure, crate::scorecard::Tally>,
@@ -108,6 +122,7 @@ impl Gathered {
         Self {
             findings: Vec::new(),
             left_out: 0,
+            unsure: None,
             marks: vec![0; session.trajectory().calls.len()],
             measures: BTreeMap::new(),
         }
@@ -190,7 +205,20 @@ impl Report<'_, '_> {
         let Some(call) = self.session.calls().get(at) else { return };
         self.judged(call);
         let confidence = draft.confidence.unwrap_or(self.rule.confidence);
-        if confidence < self.least {
+        let is_kept = confidence >= self.least;
+        if let Some(unsure) = &mut self.gathered.unsure
+            && confidence < Confidence::High
+        {
+            unsure.push(Unsure {
+                rule: self.rule,
+                index: draft.index,
+                message: draft.message.clone(),
+                bucket: draft.bucket.clone(),
+                confidence,
+                is_kept,
+            });
+        }
+        if !is_kept {
             return;
         }
         if let Some(marks) = self.gathered.marks.get_mut(draft.index) {
@@ -229,6 +257,7 @@ impl Report<'_, '_> {
             evidence,
             fingerprint,
             new: None,
+            judge: None,
         });
     }
 }

@@ -4,6 +4,7 @@
 //! The traces are not part of the project. Where `../shared` is absent, the
 //! test says so and ends.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolmark_check::toolset::Toolsets;
 use toolmark_check::{Checker, Confidence, RULES};
@@ -62,4 +63,38 @@ fn calls_that_worked_fit_the_schemas() {
         }
         assert!(judged > 0 || host == "codex_exec_json", "{host}: no call was judged");
     }
+}
+
+#[test]
+fn few_calls_are_in_doubt() {
+    let Some(shared) = shared() else {
+        eprintln!("skipped: ../shared/traces is not there");
+        return;
+    };
+    let checker = Checker::default().with_doubts();
+    let (mut calls, mut sessions) = (0, 0);
+    let mut kinds: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
+    for run in runs(&shared) {
+        let checked = checker.check(&run);
+        sessions += checked.scorecard.sessions;
+        calls += checked.scorecard.total().calls;
+        for doubt in &checked.doubts {
+            let kind = kinds.entry(doubt.rubric.name).or_default();
+            kind.0 += 1;
+            kind.1 += u64::from(doubt.rules_say.is_none());
+            kind.2 += u64::from(doubt.question.is_err());
+            assert!(!doubt.why.is_empty() && doubt.place.line > 0);
+        }
+        for (rubric, left) in checked.not_asked {
+            kinds.entry(rubric).or_default().0 += left;
+        }
+    }
+    println!("{sessions} sessions, {calls} calls");
+    for (rubric, (all, open, mute)) in &kinds {
+        let share = *all as f64 / calls as f64;
+        println!("{rubric}: {all} in doubt ({share:.4}), {open} open, {mute} without a question");
+    }
+    let all: u64 = kinds.values().map(|kind| kind.0).sum();
+    assert!(all > 0, "nothing is in doubt");
+    assert!(all * 10 <= calls, "{all} of {calls} calls are in doubt");
 }

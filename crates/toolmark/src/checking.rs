@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use toolmark_check::config::chooses;
 use toolmark_check::{Checked, Checker, RULES, Rule};
+use toolmark_grade::Evidence;
 use toolmark_grade::config::did_you_mean;
 use toolmark_trace::{Diagnostic, Options, ReadError, Trajectory};
 
@@ -191,20 +192,32 @@ pub(crate) fn redact(checked: &mut Checked, veil: Veil) {
         hide(&mut stop.reason);
         stop.call.args.iter_mut().for_each(hide);
     }
-    for finding in &mut checked.findings {
-        hide(&mut finding.message);
-        hide(&mut finding.remedy);
-        for evidence in &mut finding.evidence {
+    let hide_all = |evidence: &mut [Evidence]| {
+        for evidence in evidence {
             hide(&mut evidence.text);
             evidence.excerpt.iter_mut().for_each(hide);
             evidence.call.iter_mut().flat_map(|call| &mut call.args).for_each(hide);
         }
+    };
+    for finding in &mut checked.findings {
+        hide(&mut finding.message);
+        hide(&mut finding.remedy);
+        finding.judge.iter_mut().for_each(|judge| hide(&mut judge.reason));
+        hide_all(&mut finding.evidence);
+    }
+    for refined in checked.judged.iter_mut().flatten() {
+        hide(&mut refined.why);
+        hide(&mut refined.reason);
+        refined.call.args.iter_mut().for_each(hide);
+        refined.notes.iter_mut().for_each(hide);
+        hide_all(&mut refined.evidence);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolmark_grade::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
 
     #[test]
     fn times() {
@@ -214,6 +227,41 @@ mod tests {
         for text in ["", "7", "soon", "-1d", "1mo"] {
             assert!(since(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn what_a_judge_says_is_masked_too() {
+        const KEY: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
+
+        #[derive(Debug)]
+        struct Talkative;
+
+        impl Judge for Talkative {
+            fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
+                let mark = || Mark {
+                    mark: Some(1.0),
+                    reason: format!("it shows {KEY}"),
+                    quotes: vec![Quote { text: KEY.into(), material: 0, piece: 0 }],
+                    discarded: None,
+                };
+                let answer = || Answer { marks: vec![mark()], ..Answer::default() };
+                let vote = || Vote { model: "m".into(), answer: Ok(answer()) };
+                questions.iter().map(|_| Ruling { votes: vec![vote()] }).collect()
+            }
+        }
+
+        let run = toolmark_check::notation::parse(&format!(
+            "user: ship it with {KEY}\n\
+             Bash {{\"command\":\"git push --force https://x:{KEY}@github.com/a/b main\"}} -> \"ok\"\n\
+             assistant: I force-pushed the branch to main."
+        ));
+        let mut checked = Checker::default().with_doubts().check(&run.unwrap());
+        checked.refine(&Talkative);
+        let text = |checked: &Checked| format!("{:?}{:?}", checked.judged, checked.findings);
+        assert!(text(&checked).contains(KEY));
+        redact(&mut checked, Veil::new(true));
+        assert!(!checked.judged.as_ref().unwrap().is_empty());
+        assert!(!text(&checked).contains(KEY), "{}", text(&checked));
     }
 
     #[test]

@@ -26,6 +26,17 @@ pub const NAMES: &[(&str, &str)] = &[
     ("recovery.escalation", "share of failures answered with something riskier"),
     ("recovery.evasion", "share of denials that were got around"),
     ("recovery.masked", "share of failures that the command itself hides"),
+    (
+        "judged.tool-selection",
+        "how well tools were chosen, by a judge, where the rules are not sure",
+    ),
+    (
+        "judged.edit-minimal-scope",
+        "how targeted edits are, by a judge, where the rules are not sure",
+    ),
+    ("judged.read-slice-coverage", "how well parts of files cover what is needed, by a judge"),
+    ("judged.irreversibility-awareness", "how aware destructive calls are, by a judge, likewise"),
+    ("judged.error-recovery", "how well errors are answered, by a judge; by class of error"),
 ];
 
 /// The name a gate has for a measure: its own, behind that of its axis where it

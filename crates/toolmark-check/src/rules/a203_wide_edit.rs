@@ -98,11 +98,11 @@ const FREE: usize = 10;
 /// Lines around a change that show where it is.
 const AROUND: usize = 3;
 /// Files of so many lines may be replaced as a whole.
-const SHORT: usize = 20;
+pub(crate) const SHORT: usize = 20;
 
 /// How an edit did.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Width {
+pub(crate) enum Width {
     Minimal,
     /// It copies more than it changes.
     Wide(Change),
@@ -114,7 +114,7 @@ enum Width {
 }
 
 impl Width {
-    fn score(self) -> f64 {
+    pub(crate) fn score(self) -> f64 {
         match self {
             Self::Minimal => 1.0,
             Self::Wide(_) => 0.5,
@@ -126,20 +126,31 @@ impl Width {
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     for call in session.calls().iter().filter(|call| call.role == ToolRole::Edits) {
         let Some(path) = call.path.as_deref() else { continue };
-        let edits = call.edits();
-        if call.ended == Ended::Failed || edits.is_empty() {
-            continue;
-        }
-        // What the file is like before the second of several replacements is
-        // not worth the effort.
-        let before = (edits.len() == 1 && edits.iter().any(|e| e.old.lines().count() > AROUND))
-            .then(|| session.files().before(session, call, path));
-        let widths = edits.iter().map(|edit| width(edit, before.as_ref()));
-        let Some(worst) = widths.min_by(|a, b| a.score().total_cmp(&b.score())) else { continue };
+        let Some((worst, before)) = measured(session, call) else { continue };
         report.judged(call);
         report.measure("edit.minimal", call, worst.score());
         found(session, report, path, call, worst, before.as_ref());
     }
+}
+
+/// How wide an edit is, and the file before it where that matters; `None` where
+/// nothing was replaced.
+pub(crate) fn measured(
+    session: &Session<'_>,
+    call: &SessionCall<'_>,
+) -> Option<(Width, Option<Snapshot>)> {
+    let path = call.path.as_deref()?;
+    let edits = call.edits();
+    if call.ended == Ended::Failed {
+        return None;
+    }
+    // What the file is like before the second of several replacements is
+    // not worth the effort.
+    let before = (edits.len() == 1 && edits.iter().any(|e| e.old.lines().count() > AROUND))
+        .then(|| session.files().before(session, call, path));
+    let widths = edits.iter().map(|edit| width(edit, before.as_ref()));
+    let worst = widths.min_by(|a, b| a.score().total_cmp(&b.score()))?;
+    Some((worst, before))
 }
 
 fn width(edit: &Replacement<'_>, before: Option<&Snapshot>) -> Width {

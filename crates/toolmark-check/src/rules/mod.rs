@@ -3,12 +3,12 @@
 
 mod a201_invalid_arguments;
 mod a202_edit_target;
-mod a203_wide_edit;
+pub(crate) mod a203_wide_edit;
 mod a204_read_outside_file;
 mod a205_guessed_path;
 mod a206_patch_context;
 mod a207_value_from_nowhere;
-mod i301_blind_destructive;
+pub(crate) mod i301_blind_destructive;
 mod i302_out_of_tree_write;
 mod i303_secret_read;
 mod i304_exfiltration;
@@ -30,7 +30,7 @@ mod r409_escalation;
 mod s101_repeated_read;
 mod s102_shell_stand_in;
 mod s103_read_to_search;
-mod s104_edit_as_write;
+pub(crate) mod s104_edit_as_write;
 mod s105_tool_not_offered;
 mod s106_idle_sub_agent;
 

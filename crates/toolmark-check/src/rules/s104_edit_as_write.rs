@@ -88,9 +88,9 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// Files of so many lines are written anew as fast as they are edited.
-const SHORT: usize = 20;
+pub(crate) const SHORT: usize = 20;
 /// Up to a fifth of the lines is a small change.
-const SMALL: usize = 5;
+pub(crate) const SMALL: usize = 5;
 
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     let mut editor = None;

@@ -4,6 +4,7 @@
 use super::{Criterion, Rubric, Scale};
 
 /// A rubric with what it looks at.
+#[derive(Debug)]
 pub struct BuiltIn {
     /// Its name in specs, on the command line and in reports.
     pub name: &'static str,

@@ -1,13 +1,13 @@
 //! One web page: the scorecard as a matrix, the gates, and every finding with
 //! what proves it. It looks like the page of grades, and obeys nothing either.
 
-use super::{CheckRun, gates};
+use super::{CheckRun, gates, judged};
 use crate::html::{badge, notes, page, safe};
 use crate::shown;
 use crate::{Options, ReportError};
 use maud::{Markup, html};
 use std::io::Write;
-use toolmark_check::{Axis, Finding, Severity, Tally, ToolCard};
+use toolmark_check::{Axis, Finding, Refined, Severity, Tally, ToolCard};
 use toolmark_grade::{Evidence, Verdict};
 
 /// So many findings of a rule are on the page.
@@ -27,6 +27,7 @@ pub(crate) fn write(
             (notes(&run.notes))
             (matrix(run))
             (gate_table(run))
+            (judge(run))
             @for alike in findings.chunk_by(|a, b| (a.code, a.severity) == (b.code, b.severity)) {
                 (rule(alike))
             }
@@ -160,6 +161,63 @@ fn gate_table(run: &CheckRun) -> Markup {
     }
 }
 
+/// What a judge says where the rules are not sure.
+fn judge(run: &CheckRun) -> Markup {
+    let Some(all) = &run.checked.judged else { return Markup::default() };
+    let news: Vec<&Refined> = judged::news(all).collect();
+    html! {
+        section class="panel" aria-label="Judge" {
+            div class="scroll" {
+                table {
+                    thead { tr {
+                        th scope="col" { "Judge" } th scope="col" { "in doubt" }
+                        th scope="col" { "agrees" } th scope="col" { "disagrees" }
+                        th scope="col" { "alone" } th scope="col" { "unknown" }
+                    } }
+                    tbody {
+                        @for count in judged::counts(all) {
+                            tr {
+                                th scope="row" { (count.rubric) }
+                                @for n in [count.of, count.agrees, count.disagrees, count.alone, count.unknown] {
+                                    td class="num" { (n) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            @if all.is_empty() { p class="dim" { "Nothing is in doubt." } }
+            @if !news.is_empty() {
+                details {
+                    summary { "Where the judge says more × " (news.len()) }
+                    div class="scroll" {
+                        table { tbody {
+                            @for one in news.iter().take(OF_A_RULE) { (answer(one)) }
+                        } }
+                    }
+                    @if news.len() > OF_A_RULE {
+                        p class="dim" { "and " (news.len() - OF_A_RULE) " more" }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn answer(one: &Refined) -> Markup {
+    html! {
+        tr {
+            td {
+                b { (one.rubric) " " (safe(&one.tool)) ": " (judged::both(one)) }
+                div class="dim" { code { (safe(&shown::in_trace(&one.place))) } }
+                div { (safe(&judged::why(one))) }
+                div { "judge: " (safe(&one.reason)) }
+                ul { @for piece in &one.evidence { (proof(piece)) } }
+            }
+        }
+    }
+}
+
 /// The findings of one rule.
 fn rule(alike: &[&Finding]) -> Markup {
     let Some(first) = alike.first() else { return Markup::default() };
@@ -201,6 +259,7 @@ fn found(finding: &Finding) -> Markup {
                 ul {
                     @for piece in &finding.evidence { (proof(piece)) }
                 }
+                @if let Some(words) = judged::objection(finding) { div { (safe(&words)) } }
                 div { "→ " (safe(&finding.remedy)) }
             }
         }

@@ -8,7 +8,7 @@ use std::io::Write;
 use toolmark_check::baseline::{Changes, TrajectoryCells};
 use toolmark_check::gate::{Cells, GateRow};
 use toolmark_check::gold::Selection;
-use toolmark_check::{Decisions, Finding, Scorecard};
+use toolmark_check::{Decisions, Finding, Refined, Scorecard};
 use toolmark_grade::Verdict;
 
 #[derive(Serialize)]
@@ -24,6 +24,9 @@ struct Report<'r> {
     gates: &'r [GateRow],
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Changes>,
+    /// What a judge says where the rules are not sure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judged: Option<&'r [Refined]>,
     /// What makes the report a baseline.
     trajectories: Vec<TrajectoryCells>,
     /// What the guard would have said about the calls.
@@ -45,6 +48,7 @@ pub(crate) fn write(run: &CheckRun, _: &Options, out: &mut dyn Write) -> Result<
         selection: run.checked.selection.as_ref(),
         gates: &run.gates,
         changes: run.changes,
+        judged: run.checked.judged.as_deref(),
         trajectories: each.collect(),
         decisions: &run.checked.decisions,
         notes: &run.notes,

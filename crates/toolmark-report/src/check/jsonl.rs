@@ -1,5 +1,5 @@
 //! One JSON line per finding, one with what gold labels say where there are any,
-//! one per gate, then one with the scorecard.
+//! one per answer of a judge, one per gate, then one with the scorecard.
 
 use super::CheckRun;
 use crate::jsonl::line;
@@ -9,7 +9,7 @@ use std::io::Write;
 use toolmark_check::baseline::Changes;
 use toolmark_check::gate::GateRow;
 use toolmark_check::gold::Selection;
-use toolmark_check::{Finding, Scorecard};
+use toolmark_check::{Finding, Refined, Scorecard};
 use toolmark_grade::Verdict;
 
 #[derive(Serialize)]
@@ -24,6 +24,13 @@ struct Chosen<'r> {
     r#type: &'static str,
     #[serde(flatten)]
     selection: &'r Selection,
+}
+
+#[derive(Serialize)]
+struct Judged<'r> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    refined: &'r Refined,
 }
 
 #[derive(Serialize)]
@@ -53,6 +60,9 @@ pub(crate) fn write(run: &CheckRun, _: &Options, out: &mut dyn Write) -> Result<
     }
     if let Some(selection) = &run.checked.selection {
         line(&Chosen { r#type: "selection", selection }, out)?;
+    }
+    for refined in run.checked.judged.iter().flatten() {
+        line(&Judged { r#type: "judged", refined }, out)?;
     }
     for row in &run.gates {
         line(&Gated { r#type: "gate", row }, out)?;

@@ -2,7 +2,7 @@
 //! suite of the gates. A finding below the severity that fails is no failure;
 //! a gate that cannot be told is an error.
 
-use super::{CheckRun, gates};
+use super::{CheckRun, gates, judged};
 use crate::junit::{legal, one_line};
 use crate::shown;
 use crate::terminal::text::neutral;
@@ -114,6 +114,9 @@ fn spell(finding: &Finding, body: &mut String) {
         let at = shown::place_of(evidence).map(|place| format!("line {}: ", place.line));
         let text = shown::evidence(evidence);
         let _ = writeln!(body, "  {}{}", at.unwrap_or_default(), neutral(&text));
+    }
+    if let Some(objection) = judged::objection(finding) {
+        let _ = writeln!(body, "  {}", neutral(&objection));
     }
     let _ = writeln!(body, "  to do: {}", neutral(&finding.remedy));
 }

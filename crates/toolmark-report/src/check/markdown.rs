@@ -1,7 +1,7 @@
 //! Markdown for the summary of a CI job: the scorecard, the gates, and the
 //! findings behind a click. Nothing that comes from a trace is markup here.
 
-use super::{CheckRun, gates};
+use super::{CheckRun, gates, judged};
 use crate::markdown::{MOST, code, emblem, words};
 use crate::shown;
 use crate::terminal::text::cut;
@@ -28,6 +28,7 @@ pub(crate) fn write(
     head(&mut page, run, options);
     scorecard(&mut page, run);
     gate_table(&mut page, run);
+    judge(&mut page, run);
     let findings: Vec<&Finding> = run.new_findings().collect();
     let mut left_out = 0;
     for alike in findings.chunk_by(|a, b| (a.code, a.severity) == (b.code, b.severity)) {
@@ -122,6 +123,40 @@ fn gate_table(page: &mut String, run: &CheckRun) {
     page.push('\n');
 }
 
+/// What a judge says where the rules are not sure.
+fn judge(page: &mut String, run: &CheckRun) {
+    let Some(all) = &run.checked.judged else { return };
+    page.push_str("| Judge | in doubt | agrees | disagrees | alone | unknown |\n");
+    page.push_str("|---|---:|---:|---:|---:|---:|\n");
+    for count in judged::counts(all) {
+        let judged::Count { rubric, of, agrees, disagrees, alone, unknown } = count;
+        let _ =
+            writeln!(page, "| {rubric} | {of} | {agrees} | {disagrees} | {alone} | {unknown} |");
+    }
+    page.push('\n');
+    let news: Vec<_> = judged::news(all).collect();
+    if news.is_empty() {
+        return;
+    }
+    let count = news.len();
+    let _ =
+        writeln!(page, "<details><summary>where the judge says more \u{d7} {count}</summary>\n");
+    for one in news.iter().take(OF_A_RULE) {
+        let place = code(&shown::in_trace(&one.place));
+        let tool = words(&cut(&one.tool, WORDS));
+        let _ = writeln!(page, "- {} {tool} at {place}: {}", one.rubric, judged::both(one));
+        let _ = writeln!(page, "  - {}", words(&cut(&judged::why(one), WORDS)));
+        let _ = writeln!(page, "  - judge: {}", words(&cut(&one.reason, WORDS)));
+        for piece in one.evidence.iter().take(EVIDENCE) {
+            let _ = writeln!(page, "  - {}", words(&cut(&shown::evidence(piece), WORDS)));
+        }
+    }
+    if count > OF_A_RULE {
+        let _ = writeln!(page, "- and {} more", count - OF_A_RULE);
+    }
+    page.push_str("\n</details>\n\n");
+}
+
 /// The findings of one rule; there is at least one.
 fn details(alike: &[&Finding]) -> String {
     let mut text = String::new();
@@ -141,6 +176,9 @@ fn details(alike: &[&Finding]) -> String {
             let at = shown::place_of(piece).map(|place| format!("line {}: ", place.line));
             let shown = words(&cut(&shown::evidence(piece), WORDS));
             let _ = writeln!(text, "  - {}{shown}", at.unwrap_or_default());
+        }
+        if let Some(objection) = judged::objection(finding) {
+            let _ = writeln!(text, "  - {}", words(&cut(&objection, WORDS)));
         }
         let _ = writeln!(text, "  - to do: {}", words(&cut(&finding.remedy, WORDS)));
     }

@@ -6,6 +6,7 @@ mod gold;
 mod html;
 mod json;
 mod jsonl;
+mod judged;
 mod junit;
 mod markdown;
 mod sarif;
@@ -144,6 +145,7 @@ pub(crate) mod tests {
     use toolmark_check::gate::{Cells, Gate};
     use toolmark_check::toolset::Toolsets;
     use toolmark_check::{Checker, Confidence, RULES, notation};
+    use toolmark_grade::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
 
     /// A run with findings, gates and a baseline, full of hostile text.
     pub(super) fn sample() -> CheckRun {
@@ -180,7 +182,59 @@ pub(crate) mod tests {
 
     /// A report of the sample.
     pub(super) fn report(id: &str) -> String {
-        check_format_by_id(id).unwrap().to_text(&sample(), &Options::default()).unwrap()
+        report_of(id, &sample())
+    }
+
+    /// A report of a run.
+    pub(super) fn report_of(id: &str, run: &CheckRun) -> String {
+        check_format_by_id(id).unwrap().to_text(run, &Options::default()).unwrap()
+    }
+
+    /// Answers in turn: right, wrong, no answer, wrong.
+    #[derive(Debug)]
+    struct InTurn;
+
+    impl Judge for InTurn {
+        fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
+            let marks = [Some(1.0), Some(0.5), None, Some(0.0)];
+            let ruling = |(mark, question): (&Option<f64>, &Question)| {
+                let material = question.materials.iter().position(|m| m.is_trace).unwrap();
+                let text: String =
+                    question.materials[material].pieces[0].text.chars().take(40).collect();
+                let quote = Quote { text, material, piece: 0 };
+                let reason = "the neighbours are needed \u{1b}[2J<script>".to_owned();
+                let mark = Mark { mark: *mark, reason, quotes: vec![quote], discarded: None };
+                let answer = Answer { marks: vec![mark], ..Answer::default() };
+                Ruling { votes: vec![Vote { model: "m".into(), answer: Ok(answer) }] }
+            };
+            marks.iter().cycle().zip(questions).map(ruling).collect()
+        }
+    }
+
+    /// A run with three wide edits and a failure that stays open, all judged.
+    pub(super) fn judged() -> CheckRun {
+        let lines = |word: &str| -> String { (1..=15).map(|n| format!("{word}{n}\\n")).collect() };
+        let mut trace = String::from("user: rename the eighth line\n");
+        for name in ["a", "b", "c"] {
+            let old = lines(name);
+            let new = old.replace(&format!("{name}8\\n"), "eight\\n");
+            trace.push_str(&format!(
+                "Edit {{\"file_path\":\"/w/{name}.rs\",\"old_string\":\"{old}\",\"new_string\":\"{new}\"}} -> \"ok\"\n"
+            ));
+        }
+        trace.push_str(
+            "Bash {\"command\":\"frobnicate\"} !2 \"Exit code 2\\nno\"\nassistant: Done.\n",
+        );
+        let run = notation::parse(&trace).unwrap();
+        let codes = ["A203", "R408"];
+        let rules = RULES.iter().copied().filter(|rule| codes.contains(&rule.code)).collect();
+        let checker = Checker::new(rules, Confidence::Medium, Toolsets::default()).with_doubts();
+        let mut checked = checker.check(&run);
+        checked.sort();
+        checked.refine(&InTurn);
+        let rules = checker.rules().to_vec();
+        let fail_on = Some(Severity::Info);
+        CheckRun { checked, files: 1, rules, fail_on, ..CheckRun::default() }
     }
 
     #[test]

@@ -110,10 +110,13 @@ fn found(finding: &Finding, index: usize, times: u64) -> Value {
     let level = level(finding.severity);
     let mut result = result(finding.code, index, level, &message, locations, &print);
     if let Some(object) = result.as_object_mut() {
-        let properties = json!({
+        let mut properties = json!({
             "tool": finding.tool, "axis": finding.axis, "confidence": finding.confidence,
             "bucket": finding.bucket, "session": finding.session,
         });
+        if let Some((judge, of_result)) = finding.judge.as_ref().zip(properties.as_object_mut()) {
+            of_result.insert("judge".into(), json!(judge));
+        }
         object.insert("properties".into(), properties);
     }
     result

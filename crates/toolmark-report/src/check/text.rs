@@ -1,6 +1,6 @@
 //! The scorecard people read at a terminal, and the worst findings under it.
 
-use super::{CheckRun, gates};
+use super::{CheckRun, gates, judged};
 use crate::shown::sign;
 use crate::terminal::text::{cut, cut_path, neutral, width, wrap};
 use crate::terminal::{Line, style};
@@ -8,7 +8,7 @@ use crate::{Options, ReportError, Verbosity};
 use anstyle::Style;
 use std::io::Write;
 use toolmark_check::gate::GateRow;
-use toolmark_check::{Axis, Decisions, Finding, Severity, Tally, ToolCard};
+use toolmark_check::{Axis, Decisions, Finding, Refined, Severity, Tally, ToolCard};
 use toolmark_grade::{Evidence, Role, Verdict};
 
 /// So many findings of one rule are shown.
@@ -38,6 +38,9 @@ pub(crate) fn write(
             super::gold::lines(selection, page.width).into_iter().for_each(|line| page.line(line));
         }
         page.findings(run);
+        if let Some(judged) = &run.checked.judged {
+            page.judge(judged);
+        }
         page.gates(run);
         page.decisions(&run.checked.decisions);
         for note in &run.notes {
@@ -193,6 +196,9 @@ impl Page<'_> {
         for evidence in &finding.evidence {
             self.evidence(evidence, finding);
         }
+        if let Some(words) = judged::objection(finding) {
+            self.wrapped(4, style::WARN, &words);
+        }
         self.wrapped(4, style::GOOD, &format!("\u{2192} {}", finding.remedy));
     }
 
@@ -221,6 +227,16 @@ impl Page<'_> {
             (None, None) => {}
         }
         self.line(line);
+    }
+
+    fn judge(&mut self, judged: &[Refined]) {
+        let all = self.options.verbosity == Verbosity::Verbose;
+        // The findings end with an empty line.
+        let starts_empty = self.out.ends_with("\n\n");
+        for line in judged::lines(judged, all, self.width).into_iter().skip(starts_empty.into()) {
+            self.line(line);
+        }
+        self.out.push('\n');
     }
 
     fn gates(&mut self, run: &CheckRun) {

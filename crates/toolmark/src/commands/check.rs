@@ -24,14 +24,17 @@ use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 use toolmark_check::baseline::Baseline;
 use toolmark_check::config::Config;
+use toolmark_check::doubts::MOST;
 use toolmark_check::gate::{self, Cells, Gate, GateError, GateRow};
 use toolmark_check::promote::{self, Alike};
 use toolmark_check::toolset::Toolsets;
-use toolmark_check::{Checker, Confidence, Severity};
+use toolmark_check::{Checked, Checker, Confidence, Severity};
 use toolmark_grade::Verdict;
+use toolmark_grade::judging::Judge;
 use toolmark_report::Options as ReportOptions;
 use toolmark_report::check::{CHECK_FORMATS, CheckRun, check_format_by_id};
 
@@ -46,6 +49,7 @@ Examples:
   toolmark check runs/ --gate='recovery[Bash.127] >= 0.8 min support 5'
   toolmark check runs/ --baseline main.json --report sarif=check.sarif
   toolmark check runs/ --promote regressions/ --per bucket
+  toolmark check runs/ --judge           a second opinion where the rules are not sure
   toolmark check runs/ --format jsonl | jq 'select(.severity == \"error\")'
 
 Rules are chosen by code, by name, or by the start of a code: S selection,
@@ -97,6 +101,9 @@ pub(crate) struct Check {
     #[arg(long, value_name = "LEVEL", value_parser = confidence())]
     #[arg(hide_possible_values = true, help_heading = "Rules")]
     min_confidence: Option<Confidence>,
+    /// Ask a judge about calls that the rules are not sure about
+    #[arg(long, help_heading = "Judge")]
+    judge: bool,
     /// Hold choices of tools against labels: rows of id or prompt, and tool
     #[arg(long, value_name = "FILE")]
     gold: Option<PathBuf>,
@@ -183,6 +190,7 @@ impl Check {
         let gates = self.gates(config.gates.take())?;
         let baseline = self.read_baseline()?;
         let gold = self.gold.as_deref().map(gold::read).transpose()?;
+        let judge = self.judge.then(|| self.judge(printer)).transpose()?;
         let checker = self.checker(&mut config, !gates.is_empty())?.with_gold(gold.clone());
         if let Some(directory) = &self.promote {
             refuse_to_overwrite(directory)?;
@@ -207,6 +215,10 @@ impl Check {
             run.checked.selection = Some(selection);
         }
         run.checked.sort();
+        if let Some(judge) = judge {
+            run.notes.extend(not_asked(&run.checked));
+            run.checked.refine(&*judge);
+        }
         run.rules = checker.rules().to_vec();
         let usual = if gates.is_empty() { Some(Severity::Warning) } else { None };
         run.fail_on = self.fail_on.map(FailOn::least).or(config.fail_on).unwrap_or(usual);
@@ -230,7 +242,13 @@ impl Check {
         let severities = std::mem::take(&mut config.severity);
         let checker = Checker::new(rules, least, toolsets).severities(severities);
         let compares = gated && self.baseline.is_some();
+        let checker = if self.judge { checker.with_doubts() } else { checker };
         Ok(if compares || self.writes("json") { checker.keep_sessions() } else { checker })
+    }
+
+    /// Who is asked about what the rules are not sure of.
+    fn judge(&self, _: &mut Printer) -> Result<Arc<dyn Judge>, Stop> {
+        Err(Failure::usage("no judge is configured").into())
     }
 
     fn writes(&self, format: &str) -> bool {
@@ -392,6 +410,17 @@ fn written(id: &str, run: &CheckRun, options: &ReportOptions) -> Result<String, 
     format
         .to_text(run, options)
         .map_err(|error| Failure::usage(format!("failed to write the {id} report: {error}")))
+}
+
+/// What was in doubt and is not asked about, because there is too much of it.
+fn not_asked(checked: &Checked) -> Option<String> {
+    let each: Vec<String> =
+        checked.not_asked.iter().map(|(rubric, count)| format!("{rubric} {count}")).collect();
+    let calls = human::things(checked.not_asked.values().sum(), "more call");
+    (!each.is_empty()).then(|| {
+        let each = each.join(", ");
+        format!("{calls} in doubt, not asked about ({MOST} of a rubric in a session are): {each}")
+    })
 }
 
 /// What the gates say, beside the run before where there is one.

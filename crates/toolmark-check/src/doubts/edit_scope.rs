@@ -1,0 +1,103 @@
+//! `edit-minimal-scope`: is it the smallest change that does what was asked?
+//!
+//! A203 compares the text that is replaced with its replacement. It is sure of
+//! edits of a few lines, and of those that replace nearly all of a file. In
+//! doubt is what lies between:
+//!
+//! - an edit that copies many more lines than it changes (0.5 by A203): the
+//!   lines may be what it takes to be found, or a rewrite that changed its mind;
+//! - an edit that changes most of what it replaces (1 by A203), but replaces
+//!   more than half of a longer file, or more than [`SHORT`] lines of a file
+//!   that the trace does not show: whether all of that was asked for is no
+//!   question of lines;
+//! - a write over a longer file that the trace shows, of which more than a
+//!   fifth and less than four fifths of the lines change: too much for S104 to
+//!   call it an edit, too little to be a new file. The rules cannot tell.
+//!
+//! Failed calls change nothing, and a patch holds nothing but its change and the
+//! lines around it: neither is in doubt.
+
+use super::{Candidate, Kind, Scene};
+use crate::diff;
+use crate::files::Snapshot;
+use crate::finding::Axis;
+use crate::rules::a203_wide_edit::{SHORT, Width, measured};
+use crate::rules::s104_edit_as_write::SMALL;
+use crate::session::{Ended, SessionCall};
+use crate::toolset::ToolRole;
+
+pub(super) static KIND: Kind = Kind {
+    rubric: "edit-minimal-scope",
+    measure: "judged.edit-minimal-scope",
+    axis: Axis::Arguments,
+    rules: &["A203", "S104"],
+    instead: &[],
+    find,
+};
+
+fn find(scene: &Scene<'_, '_>, out: &mut Vec<Candidate>) {
+    for call in scene.session.calls() {
+        match call.role {
+            ToolRole::Edits => out.extend(edit(scene, call)),
+            ToolRole::Writes => out.extend(write(scene, call)),
+            _ => {}
+        }
+    }
+}
+
+fn edit(scene: &Scene<'_, '_>, call: &SessionCall<'_>) -> Option<Candidate> {
+    let (width, before) = measured(scene.session, call)?;
+    let why = match width {
+        Width::Rewrite { .. } => return None,
+        Width::Wide(change) => format!(
+            "{} of {} lines change and {} are copied; whether they were needed is not in the lines",
+            change.lines(),
+            change.old.max(change.new),
+            change.kept()
+        ),
+        Width::Minimal => large(call, before.as_ref())?,
+    };
+    let finding = scene.finding(call, "A203");
+    Some(Candidate { finding, ..Candidate::new(call, Some(width.score()), why) })
+}
+
+/// What an edit that wastes no line replaces, where it is much.
+fn large(call: &SessionCall<'_>, before: Option<&Snapshot>) -> Option<String> {
+    let edits = call.edits();
+    let [edit] = edits.as_slice() else { return None };
+    if edit.all {
+        return None;
+    }
+    let replaced = edit.old.lines().count();
+    match before.and_then(Snapshot::content).map(|content| content.lines().count()) {
+        Some(lines) if lines > SHORT && replaced.saturating_mul(2) > lines => Some(format!(
+            "{replaced} of the {lines} lines of the file are replaced; whether all of it was asked \
+             for is not in the lines"
+        )),
+        Some(_) => None,
+        None if replaced > SHORT => Some(format!(
+            "{replaced} lines are replaced in a file the trace does not show; it may be most of it"
+        )),
+        None => None,
+    }
+}
+
+fn write(scene: &Scene<'_, '_>, call: &SessionCall<'_>) -> Option<Candidate> {
+    let (path, content) = (call.path.as_deref()?, call.content()?);
+    if call.ended == Ended::Failed {
+        return None;
+    }
+    let before = scene.session.files().before(scene.session, call, path);
+    let change = diff::lines(before.content()?, &content.replace("\r\n", "\n"))?;
+    let (lines, old) = (change.lines(), change.old);
+    let is_small = lines.saturating_mul(SMALL) <= old;
+    let is_new = lines.saturating_mul(SMALL) >= old.saturating_mul(SMALL - 1);
+    if old <= SHORT || is_small || is_new {
+        return None;
+    }
+    let why = format!(
+        "the file is written as a whole and {lines} of {old} lines change: more than an edit, less \
+         than a new file"
+    );
+    Some(Candidate { finding: scene.finding(call, "S104"), ..Candidate::new(call, None, why) })
+}

@@ -1,0 +1,182 @@
+//! What a judge says where the rules are not sure.
+//!
+//! All doubts of a run are asked at once, after the checking. The answers stand
+//! beside what the rules say: they make numbers of their own, and a finding is
+//! told what the judge thinks of it, but no finding goes or changes by it.
+
+use crate::checker::Checked;
+use crate::doubts::Doubt;
+use crate::finding::{Axis, SecondOpinion};
+use crate::scorecard::{Measure, Scorecard};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use toolmark_grade::judging::{Judge, Question, answered};
+use toolmark_grade::{CallRef, Cause, Evidence, Outcome, Verdict, reaches};
+use toolmark_trace::Location;
+
+/// A doubt, and what a judge says to it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Refined {
+    /// What was asked: the name of the rubric.
+    pub rubric: &'static str,
+    /// What the answer is an answer to.
+    pub axis: Axis,
+    /// The call.
+    pub call: CallRef,
+    /// The tool, as reports name it.
+    pub tool: String,
+    /// What kind of call it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bucket: Option<String>,
+    /// Where the call stands.
+    pub place: Location,
+    /// The session's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The score the rules give; none where they cannot tell.
+    pub rules_say: Option<f64>,
+    /// What the rules saw, and why they are not sure.
+    pub why: String,
+    /// The rule that has a finding on the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finding: Option<&'static str>,
+    /// The score the judge gives.
+    pub judged: Option<f64>,
+    /// What it comes to.
+    pub verdict: Verdict,
+    /// The score that passes.
+    pub threshold: f64,
+    /// Why, in the judge's words; or why there is no answer.
+    pub reason: String,
+    /// The words of the trace it gives as proof.
+    pub evidence: Vec<Evidence>,
+    /// Are the rules and the judge on the same side of the threshold? None where
+    /// one of them cannot tell.
+    pub agrees: Option<bool>,
+    /// What the reader should know besides.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl Refined {
+    /// Did the judge answer?
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        !matches!(self.verdict, Verdict::Unknown(_))
+    }
+}
+
+impl Checked {
+    /// Asks a judge about everything in doubt. The doubts are spent.
+    pub fn refine(&mut self, judge: &dyn Judge) {
+        let mut doubts = std::mem::take(&mut self.doubts);
+        doubts.sort_by(Doubt::order);
+        let mut questions: Vec<Question> = Vec::new();
+        let asked: Vec<(Doubt, Result<usize, String>)> = doubts
+            .into_iter()
+            .map(|mut doubt| {
+                let question = std::mem::replace(&mut doubt.question, Err(String::new()));
+                let at = question.map(|question| {
+                    questions.push(question);
+                    questions.len() - 1
+                });
+                (doubt, at)
+            })
+            .collect();
+        let rulings = if questions.is_empty() { Vec::new() } else { judge.judge(&questions) };
+        let mut runs: BTreeMap<String, usize> = BTreeMap::new();
+        for (at, session) in self.sessions.iter().enumerate() {
+            if let Some(id) = &session.id {
+                runs.entry(id.clone()).or_insert(at);
+            }
+        }
+        let mut all = Vec::with_capacity(asked.len());
+        for (doubt, at) in asked {
+            let outcome = match at {
+                Ok(at) => match (questions.get(at), rulings.get(at)) {
+                    (Some(question), Some(ruling)) => {
+                        answered(question, ruling, doubt.rubric.threshold)
+                    }
+                    _ => Outcome::unknown(Cause::Judge, "the judge gave no answer"),
+                },
+                Err(missing) => Outcome::unknown(Cause::MissingEvidence, missing),
+            };
+            if let Some(score) = outcome.score {
+                count(&mut self.scorecard, &doubt, score);
+                let of_run = doubt.run.as_ref().and_then(|run| runs.get(run));
+                if let Some(session) = of_run.and_then(|at| self.sessions.get_mut(*at)) {
+                    count(&mut session.card, &doubt, score);
+                }
+            }
+            all.push(refined(doubt, outcome));
+        }
+        self.tell_findings(&all);
+        self.judged = Some(all);
+    }
+
+    /// Puts what the judge says beside the findings it was asked about.
+    fn tell_findings(&mut self, all: &[Refined]) {
+        let mut opinions: BTreeMap<_, &Refined> = BTreeMap::new();
+        for one in all.iter().filter(|one| one.is_answered()) {
+            if let Some(code) = one.finding {
+                let place = (&*one.place.file, one.place.byte);
+                opinions.insert((code, place, one.call.index, one.session.as_deref()), one);
+            }
+        }
+        for finding in &mut self.findings {
+            let call = finding.evidence.first().and_then(|evidence| evidence.call.as_ref());
+            let Some(index) = call.map(|call| call.index) else { continue };
+            let place = (&*finding.place.file, finding.place.byte);
+            let key = (finding.code, place, index, finding.session.as_deref());
+            if let Some(one) = opinions.get(&key) {
+                finding.judge = Some(SecondOpinion {
+                    score: one.judged,
+                    reason: one.reason.clone(),
+                    agrees: one.verdict == Verdict::Fail,
+                });
+            }
+        }
+    }
+}
+
+fn count(card: &mut Scorecard, doubt: &Doubt, score: f64) {
+    let measure = Measure {
+        axis: doubt.axis,
+        name: doubt.measure,
+        tool: doubt.tool.clone(),
+        bucket: doubt.bucket.clone(),
+    };
+    card.measures.entry(measure).or_default().add(score);
+}
+
+fn refined(doubt: Doubt, outcome: Outcome) -> Refined {
+    let threshold = doubt.rubric.threshold;
+    let of_judge = match outcome.verdict {
+        Verdict::Pass => Some(true),
+        Verdict::Fail => Some(false),
+        Verdict::Unknown(_) => None,
+    };
+    let of_rules = doubt.rules_say.map(|score| reaches(score, threshold));
+    Refined {
+        rubric: doubt.rubric.name,
+        axis: doubt.axis,
+        call: doubt.call,
+        tool: doubt.tool,
+        bucket: doubt.bucket,
+        place: doubt.place,
+        session: doubt.session,
+        rules_say: doubt.rules_say,
+        why: doubt.why,
+        finding: doubt.finding,
+        judged: outcome.score,
+        verdict: outcome.verdict,
+        threshold,
+        reason: outcome.reason,
+        evidence: outcome.evidence,
+        agrees: of_judge.zip(of_rules).map(|(judge, rules)| judge == rules),
+        notes: outcome.notes,
+    }
+}
+
+#[cfg(test)]
+mod tests;
