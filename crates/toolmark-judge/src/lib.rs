@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod calibration;
 pub mod config;
 mod fence;
 mod prompt;
