@@ -3,7 +3,7 @@
 use super::labels::{Label, Place};
 use std::sync::Arc;
 use toolmark_grade::judging::{
-    Field, Focus, Material, Panel, Piece, Question, Rubric, material_of,
+    BuiltIn, Field, Focus, Material, Panel, Piece, Question, Rubric, material_of,
 };
 use toolmark_grade::{Context, Environment, Missing, Seen, Subject, View};
 use toolmark_trace::{Actor, Trajectory};
@@ -15,13 +15,25 @@ pub(super) const TRANSCRIPT: &str = "transcript";
 /// How an entry of a transcript begins that the agent said.
 pub(super) const SAID: &str = "[assistant]";
 
+/// What is shown of a call where the rubric does not say it.
+const OF_CALL: &[(&str, &str)] = &[
+    ("user_request", "user_request?"),
+    ("pre_tool_call_turn", "pre_tool_call_turn?"),
+    ("tool_name", "tool_name"),
+    ("tool_input", "tool_input?"),
+    ("tool_output", "tool_output?"),
+];
+/// What is shown of a whole run where the rubric does not say it.
+const OF_RUN: &[(&str, &str)] = &[("user_request", "user_request?"), (TRANSCRIPT, TRANSCRIPT)];
+
 /// What is asked about every sample.
 #[derive(Debug, Clone)]
 pub struct Asked {
     /// The rubric.
     pub rubric: Arc<Rubric>,
     /// What the judge is shown: a name and a field; one that ends in `?` may be
-    /// missing. Empty where the samples bring whatever they have.
+    /// missing. Where it is empty, samples bring whatever they have, and of a
+    /// trace the call or the whole run is shown.
     pub inputs: Vec<(String, String)>,
     /// The share that passes.
     pub threshold: f64,
@@ -39,6 +51,16 @@ pub struct Sample {
 }
 
 impl Asked {
+    /// What a built-in rubric asks.
+    #[must_use]
+    pub fn built_in(rubric: &BuiltIn) -> Self {
+        Self {
+            rubric: Arc::new(rubric.rubric()),
+            inputs: pairs(rubric.inputs),
+            threshold: rubric.threshold,
+        }
+    }
+
     /// The materials of one call, or of a whole run, out of the runs of a file.
     pub fn of_trace(
         &self,
@@ -51,7 +73,12 @@ impl Asked {
         let (context, environment) = (Context::default(), Environment::default());
         let subject =
             Subject { view: View::whole(run), context: &context, environment: &environment };
-        let found = materials(&self.inputs, Focus { subject: &subject, call });
+        let focus = Focus { subject: &subject, call };
+        let found = match (self.inputs.as_slice(), call) {
+            ([], Some(_)) => materials(&pairs(OF_CALL), focus),
+            ([], None) => materials(&pairs(OF_RUN), focus),
+            (inputs, _) => materials(inputs, focus),
+        };
         found.map_err(|Missing(why)| why)
     }
 
@@ -96,6 +123,10 @@ impl Asked {
         let field = Field::of(path).filter(|field| OWN_WORDS.contains(&field.name))?;
         (material.is_trace && !material.is_empty()).then_some(field.name)
     }
+}
+
+fn pairs(inputs: &[(&str, &str)]) -> Vec<(String, String)> {
+    inputs.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect()
 }
 
 /// A text of the row: of the recording, unless only a spec has such a field.
@@ -195,13 +226,7 @@ mod tests {
     }
 
     fn asked(name: &str) -> Asked {
-        let built_in = built_in(name).unwrap();
-        let inputs = built_in.inputs.iter().map(|(name, path)| ((*name).into(), (*path).into()));
-        Asked {
-            rubric: Arc::new(built_in.rubric()),
-            inputs: inputs.collect(),
-            threshold: built_in.threshold,
-        }
+        Asked::built_in(built_in(name).unwrap())
     }
 
     #[test]
@@ -268,6 +293,12 @@ mod tests {
         );
         assert!(asked.of_inputs(&texts(&["nonsense"])).unwrap_err().contains("nonsense"));
         let free = Asked { inputs: Vec::new(), ..asked };
+        let names = |call: Option<Place>| -> Vec<String> {
+            let shown = free.of_trace(&runs(CHAT), None, call.as_ref()).unwrap();
+            shown.into_iter().map(|material| material.name).collect()
+        };
+        assert_eq!(names(None), ["user_request", "transcript"]);
+        assert_eq!(names(Some(Place::Index(0))).len(), 5);
         let found = free.of_inputs(&texts(&["answer", "expected_output", "x"])).unwrap();
         let of_trace: Vec<bool> = found.iter().map(|material| material.is_trace).collect();
         assert_eq!(of_trace, [true, false, true]);
