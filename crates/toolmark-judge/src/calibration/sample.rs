@@ -89,8 +89,8 @@ impl Asked {
             return Ok(texts.iter().map(|(name, text)| given(name, name, text)).collect());
         }
         let is_it = |name: &str, (input, path): &(String, String)| {
-            let field = |path: &str| Field::of(path.trim_end_matches('?')).map(|field| field.name);
-            name == input || (field(name).is_some() && field(name) == field(path))
+            let field = whole_field(path.trim_end_matches('?'));
+            name == input || (field.is_some() && field == whole_field(name))
         };
         if let Some((name, _)) =
             texts.iter().find(|(name, _)| !self.inputs.iter().any(|input| is_it(name, input)))
@@ -123,6 +123,12 @@ impl Asked {
         let field = Field::of(path).filter(|field| OWN_WORDS.contains(&field.name))?;
         (material.is_trace && !material.is_empty()).then_some(field.name)
     }
+}
+
+/// The field this is a name of, if it is not only a part of it that is named.
+fn whole_field(path: &str) -> Option<&'static str> {
+    let is_whole = |field: &&Field| field.name == path || field.aliases.contains(&path);
+    Field::of(path).filter(is_whole).map(|field| field.name)
 }
 
 fn pairs(inputs: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -292,6 +298,10 @@ mod tests {
             asked.of_inputs(&texts(&all[..3])).unwrap_err().contains("needs the input tool_input")
         );
         assert!(asked.of_inputs(&texts(&["nonsense"])).unwrap_err().contains("nonsense"));
+        let part = |path: &str| (path.replace('.', " "), path.to_owned());
+        let inputs = vec![part("tool_input.old"), part("tool_input.new")];
+        let parts = Asked { inputs, ..asked.clone() };
+        assert!(parts.of_inputs(&texts(&["tool_input"])).is_err(), "a part is not the whole");
         let free = Asked { inputs: Vec::new(), ..asked };
         let names = |call: Option<Place>| -> Vec<String> {
             let shown = free.of_trace(&runs(CHAT), None, call.as_ref()).unwrap();

@@ -36,7 +36,7 @@ Exit codes:
   0  the judge was measured, and reaches the floor where one is asked for
   1  it does not reach the floor
   2  the command line or the rubric makes no sense, or no judge is configured
-  3  labels or traces could not be read";
+  3  labels or traces could not be read, or the judge answered nothing";
 
 /// So many rows that cannot be used are shown unless everything is asked for.
 const SHOWN: usize = 5;
@@ -261,9 +261,14 @@ impl Calibrate {
         skipped: &[LabelProblem],
         printer: &mut Printer,
     ) -> Result<Exit, Stop> {
-        // What was paid for is kept before anything else can go wrong.
-        if let Some(path) = &self.out {
-            write_file(path, found).map_err(|error| Failure::unread(error.to_string()))?;
+        // What was paid for is kept before anything else can go wrong. A judge
+        // that was not there leaves what is known of it alone.
+        let is_measured = |one: &Calibration| one.verdicts.answered() > 0;
+        let measured: Vec<Calibration> =
+            found.iter().filter(|one| is_measured(one)).cloned().collect();
+        let out = self.out.as_ref().filter(|_| !measured.is_empty());
+        if let Some(path) = out {
+            write_file(path, &measured).map_err(|error| Failure::unread(error.to_string()))?;
         }
         let floor = self.floor();
         let below: Vec<Option<String>> =
@@ -290,13 +295,13 @@ impl Calibrate {
                 }
             }
         }
-        if let Some(path) = self.out.as_ref().filter(|_| printer.verbosity > Verbosity::Quiet) {
+        if let Some(path) = out.filter(|_| printer.verbosity > Verbosity::Quiet) {
             let words = format!("kept in {}", path.display());
             printer.notice(&Line::of(style::DIM, &words))?;
         }
         Ok(match below.iter().any(Option::is_some) {
             true => Exit::Failed,
-            false if !skipped.is_empty() => Exit::Unread,
+            false if !skipped.is_empty() || measured.len() < found.len() => Exit::Unread,
             false => Exit::Ok,
         })
     }
@@ -308,7 +313,8 @@ mod tests {
     use crate::printer::Color;
     use crate::redact::Veil;
     use clap::Parser;
-    use toolmark_grade::judging::{Answer, Mark, Question, Ruling, Vote};
+    use toolmark_grade::Cause;
+    use toolmark_grade::judging::{Answer, Mark, Question, Ruling, Unanswered, Vote};
     use toolmark_judge::calibration::read_file;
 
     #[derive(Debug, Parser)]
@@ -325,11 +331,14 @@ mod tests {
         fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
             let answer = |question: &Question| {
                 let pieces = question.materials.iter().flat_map(|material| &material.pieces);
+                if pieces.clone().any(|piece| piece.text.contains("gone")) {
+                    return Err(Unanswered { cause: Cause::Judge, reason: "gone".to_owned() });
+                }
                 let mark = f64::from(u8::from(pieces.into_iter().any(|p| p.text.contains("fix"))));
                 let marks = vec![Mark { mark: Some(mark), ..Mark::default() }];
-                Answer { marks, ..Answer::default() }
+                Ok(Answer { marks, ..Answer::default() })
             };
-            let vote = |question| Vote { model: "m".to_owned(), answer: Ok(answer(question)) };
+            let vote = |question| Vote { model: "m".to_owned(), answer: answer(question) };
             let rule = |question: &Question| Ruling {
                 votes: (0..question.panel.votes).map(|_| vote(question)).collect(),
             };
@@ -355,7 +364,8 @@ mod tests {
         let groups = &labelled.groups;
         let found = command.measure(groups, &Fixed, ("m", "command"), &mut printer).unwrap();
         let exit = command.report(&found, &labelled.skipped, &mut printer).unwrap();
-        assert_eq!(read_file(&out).unwrap(), found);
+        let answered = found.iter().any(|one| one.verdicts.answered() > 0);
+        assert_eq!(read_file(&out).ok(), answered.then(|| found.clone()));
         (exit, found)
     }
 
@@ -378,6 +388,8 @@ mod tests {
             (&wrong, &["--floor", "accuracy=0.6"], Exit::Ok),
             (&wrong, &["--floor", "accuracy=0.7"], Exit::Failed),
             (&broken, &[], Exit::Unread),
+            (&row("a", "pass", "gone"), &[], Exit::Unread),
+            (&row("a", "pass", "gone"), &["--floor", "accuracy=0"], Exit::Failed),
             (&broken, &["--floor", "labels=3"], Exit::Failed),
         ] {
             let (ended, found) = run(labels, args);

@@ -265,7 +265,7 @@ mod tests {
         let full = asked(
             "r.yaml",
             "name: tidy\ninstructions: read all\nscale: 0/0.5/1\nthreshold: 0.75\ncriteria:\n\
-             - is it tidy?\n- {id: short, text: is it short?, weight: 2, needs: 0.5, anchors: {'1': yes it is, '0': no}}\n\
+             - is it tidy?\n- {id: short, text: is it short?, weight: 2, needs: 0.5, anchors: {'1': yes it is, '0': it is not}}\n\
              inputs: {request: user_request?, said: output}\n",
         )
         .unwrap();

@@ -165,8 +165,7 @@ impl<'a> Traces<'a> {
                 (Ok(label), Ok(materials)) => {
                     samples.push(Sample { id: row.id, label, materials });
                 }
-                (Err(why), _) => wrong(why),
-                (_, Err(why)) => wrong(why),
+                (Err(why), _) | (_, Err(why)) => wrong(why),
             }
         }
         samples
