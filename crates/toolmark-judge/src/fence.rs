@@ -49,6 +49,16 @@ impl Fence {
     }
 }
 
+/// What a text would contain that pretends to end its own fence, says something
+/// outside of it, and begins it again.
+pub(crate) fn forged(name: &str, words: &str) -> String {
+    let forged = Fence("5f0c1e9a7b3d42686d2e8f14".to_owned());
+    let mut both = String::new();
+    forged.put(&mut both, name, "");
+    let (begin, end) = both.split_at(both.find('\n').map_or(0, |at| at + 1));
+    format!("{}\n\n{words}\n\n{begin}", end.trim())
+}
+
 /// Bytes in hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len() * 2);

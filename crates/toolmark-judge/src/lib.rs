@@ -13,6 +13,7 @@
 mod answer;
 mod bench;
 mod cache;
+pub mod calibration;
 pub mod config;
 mod fence;
 mod http;

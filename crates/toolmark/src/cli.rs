@@ -1,8 +1,8 @@
 //! The command line: what can be asked for, and the words that explain it.
 
 use crate::commands::{
-    check, completions, convert, formats, grade, graders, guard, init, lint, rules, schema, show,
-    stats,
+    check, completions, convert, formats, grade, graders, guard, init, judge, lint, rules, schema,
+    show, stats,
 };
 use crate::exit;
 use crate::printer::{Color, Printer, Verbosity};
@@ -52,6 +52,7 @@ pub(crate) enum Command {
     Check(Box<check::Check>),
     Grade(Box<grade::Grade>),
     Lint(lint::Lint),
+    Judge(Box<judge::Judge>),
     Guard(guard::Guard),
     Init(init::Init),
     Graders(graders::Graders),

@@ -67,6 +67,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
         Command::Rules(rules) => rules.run(printer),
         Command::Grade(grade) => grade.run(printer),
         Command::Lint(lint) => lint.run(printer),
+        Command::Judge(judge) => judge.run(printer),
         Command::Guard(guard) => guard.run(printer),
         Command::Init(init) => init.run(printer),
         Command::Graders(graders) => graders.run(printer),

@@ -16,13 +16,19 @@ pub(crate) struct Progress {
 impl Progress {
     const PATIENCE: Duration = Duration::from_millis(500);
 
+    /// Of so many files.
     pub(crate) fn new(files: usize, verbosity: Verbosity) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(files as u64), ProgressDrawTarget::hidden());
+        Self::of(files as u64, "files", verbosity)
+    }
+
+    /// Of so many things.
+    pub(crate) fn of(many: u64, things: &str, verbosity: Verbosity) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(many), ProgressDrawTarget::hidden());
         if verbosity == Verbosity::Quiet || !io::stderr().is_terminal() {
             return Self { bar, waiting: None };
         }
-        let template = "{bar:30.cyan/dim} {pos}/{len} files  {elapsed}";
-        if let Ok(look) = ProgressStyle::with_template(template) {
+        let template = format!("{{bar:30.cyan/dim}} {{pos}}/{{len}} {things}  {{elapsed}}");
+        if let Ok(look) = ProgressStyle::with_template(&template) {
             bar.set_style(look.progress_chars("\u{2501}\u{2578}\u{2500}"));
         }
         let (waiting, patience) = channel();

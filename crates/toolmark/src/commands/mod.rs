@@ -8,6 +8,7 @@ pub(crate) mod grade;
 pub(crate) mod graders;
 pub(crate) mod guard;
 pub(crate) mod init;
+pub(crate) mod judge;
 pub(crate) mod lint;
 pub(crate) mod rules;
 pub(crate) mod schema;

@@ -1,0 +1,148 @@
+//! Calibrations in a file: one per model and rubric, in a fixed order.
+
+use super::report::Calibration;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The version of the file.
+pub const VERSION: u32 = 1;
+/// No file of calibrations is larger.
+const LARGEST: u64 = 256 << 20;
+
+/// What a file holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CalibrationFile {
+    /// The version of its shape.
+    pub version: u32,
+    /// One per model and rubric.
+    pub calibrations: Vec<Calibration>,
+}
+
+/// Why a file of calibrations cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The system refused.
+    #[error("failed to {what} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is no file of calibrations.
+    #[error("{} is no file of calibrations: {problem}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// Reads a file.
+pub fn read_file(path: &Path) -> Result<Vec<Calibration>, FileError> {
+    let refused = |source| FileError::Io { what: "read", path: path.to_owned(), source };
+    let wrong = |problem: String| FileError::Content { path: path.to_owned(), problem };
+    let mut bytes = Vec::new();
+    File::open(path)
+        .map_err(refused)?
+        .take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(refused)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(wrong(format!("it has more than {LARGEST} bytes")));
+    }
+    /// Only the version: what else there is may be of another one.
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: u32,
+    }
+    let of_json = |error: serde_json::Error| wrong(error.to_string());
+    let Versioned { version } = serde_json::from_slice(&bytes).map_err(of_json)?;
+    if version != VERSION {
+        return Err(wrong(format!("it is of version {version}, and only {VERSION} is known")));
+    }
+    let file: CalibrationFile = serde_json::from_slice(&bytes).map_err(of_json)?;
+    Ok(file.calibrations)
+}
+
+/// Puts calibrations into a file: each in the place of the one of the same model
+/// and rubric, all others stay. The file is replaced in one step.
+pub fn write_file(path: &Path, new: &[Calibration]) -> Result<(), FileError> {
+    let refused = |source| FileError::Io { what: "write", path: path.to_owned(), source };
+    let mut all = match read_file(path) {
+        Ok(all) => all,
+        Err(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    let key = |one: &Calibration| (one.model.clone(), one.rubric_digest.clone());
+    for one in new {
+        all.retain(|old| key(old) != key(one));
+        all.push(one.clone());
+    }
+    all.sort_by_key(|one| (one.model.clone(), one.rubric.clone(), one.rubric_digest.clone()));
+    let file = CalibrationFile { version: VERSION, calibrations: all };
+    let json = serde_json::to_string_pretty(&file).map_err(io::Error::other).map_err(refused)?;
+    replace(path, &(json + "\n")).map_err(refused)
+}
+
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    // A link keeps pointing to the file it points to.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if let Some(folder) = target.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder)?;
+    }
+    let mut name = target.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let draft = target.with_file_name(name);
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&draft)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    drop(file);
+    let written = written.and_then(|()| fs::rename(&draft, &target));
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::report::tests::calibration;
+    use super::*;
+
+    #[test]
+    fn one_per_model_and_rubric() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("deep/calibration.json");
+        write_file(&path, &[calibration("b", 5, 5), calibration("a", 4, 4)]).unwrap();
+        let first = fs::read(&path).unwrap();
+        write_file(&path, &[calibration("a", 4, 4)]).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), first, "the same again is the same file");
+        write_file(&path, &[calibration("a", 9, 1)]).unwrap();
+        let all = read_file(&path).unwrap();
+        assert_eq!(all, [calibration("a", 9, 1), calibration("b", 5, 5)]);
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no drafts are left");
+    }
+
+    #[test]
+    fn what_is_no_such_file_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.json");
+        for (text, want) in [
+            ("{", "EOF"),
+            ("[]", "is no file of calibrations"),
+            ("{\"version\":2,\"calibrations\":[]}", "version 2"),
+            ("{\"version\":1,\"calibrations\":[{}]}", "missing field"),
+        ] {
+            fs::write(&path, text).unwrap();
+            let error = write_file(&path, &[calibration("a", 1, 1)]).unwrap_err().to_string();
+            assert!(error.contains(want) && error.contains("x.json"), "{error}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        assert!(read_file(&dir.path().join("none")).is_err());
+    }
+}

@@ -1,0 +1,398 @@
+//! Labels: what people said about samples, a row each.
+//!
+//! A row has an `id`, a `label` (or `expected`, `human`, `gold`), and what it is
+//! about: a `trace` with the `call` in question, or the `inputs` themselves. It
+//! may name its `rubric`. A row that cannot be used is told with its line;
+//! none is dropped in silence.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+use toolmark_grade::judging::Scale;
+use toolmark_grade::reaches;
+
+/// Keys the label may stand under.
+const LABEL_KEYS: &[&str] = &["label", "expected", "human", "gold"];
+/// All other keys a row may have; the last two are for people.
+const OTHER_KEYS: &[&str] =
+    &["id", "trace", "run", "call", "inputs", "rubric", "note", "annotator"];
+/// So much of a value is shown in a message.
+const SHOWN: usize = 40;
+
+/// What a person said.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Label {
+    /// That it passes, or not.
+    Verdict(bool),
+    /// A mark on the rubric's scale.
+    Mark(f64),
+}
+
+impl Label {
+    /// Does it pass?
+    #[must_use]
+    pub fn passes(self, scale: Scale, threshold: f64) -> bool {
+        match self {
+            Self::Verdict(passes) => passes,
+            Self::Mark(mark) => reaches(scale.share(mark), threshold),
+        }
+    }
+}
+
+/// A label as it is written: what a number means depends on the scale.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Written {
+    /// `pass`, `fail`, true or false.
+    Verdict(bool),
+    /// A mark, or 1 for pass and 0 for fail.
+    Number(f64),
+}
+
+/// A run in a file, or a call in a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// By its place, from 0.
+    Index(usize),
+    /// By its id; a whole number where no id is the same.
+    Id(String),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Index(index) => write!(f, "{index}"),
+            Self::Id(id) => f.write_str(&brief(id)),
+        }
+    }
+}
+
+/// What a row is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum About {
+    /// A trace, as a path from the file of labels.
+    Trace {
+        /// The file.
+        path: String,
+        /// The run, where the file has several.
+        run: Option<Place>,
+        /// The call in question.
+        call: Option<Place>,
+    },
+    /// Texts by name, in the order of the row.
+    Inputs(Vec<(String, String)>),
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelRow {
+    /// Where it stands, from 1.
+    pub line: u64,
+    /// What it is called in every output.
+    pub id: String,
+    /// What a person said.
+    pub label: Written,
+    /// What it is about.
+    pub about: About,
+    /// The rubric, where the row names one.
+    pub rubric: Option<String>,
+}
+
+/// Why a row cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelProblem {
+    /// Where it stands, from 1.
+    pub line: u64,
+    /// In words, as a lower-case fragment.
+    pub message: String,
+}
+
+/// Reads rows, each with its line. Those that cannot be used are apart.
+#[must_use]
+pub fn read_rows<'v>(
+    rows: impl IntoIterator<Item = (u64, &'v Value)>,
+) -> (Vec<LabelRow>, Vec<LabelProblem>) {
+    let mut good: Vec<LabelRow> = Vec::new();
+    let mut problems = Vec::new();
+    let mut ids: BTreeMap<String, u64> = BTreeMap::new();
+    for (line, value) in rows {
+        let mut wrong = |message: String| problems.push(LabelProblem { line, message });
+        let row = match read_row(value, line) {
+            Ok(row) => row,
+            Err(messages) => {
+                messages.into_iter().for_each(wrong);
+                continue;
+            }
+        };
+        match ids.get(&row.id) {
+            Some(first) => {
+                wrong(format!("the id {} is taken by line {first}", brief(&row.id)));
+            }
+            None => {
+                ids.insert(row.id.clone(), line);
+                good.push(row);
+            }
+        }
+    }
+    (good, problems)
+}
+
+/// A row, or everything that is wrong with it.
+fn read_row(value: &Value, line: u64) -> Result<LabelRow, Vec<String>> {
+    let Some(map) = value.as_object() else { return Err(vec!["is no object".to_owned()]) };
+    let mut wrong = Vec::new();
+    for key in map.keys().filter(|key| !is_known(key)) {
+        let keys = ["id", "label", "trace", "call", "run", "inputs", "rubric", "note", "annotator"];
+        wrong.push(format!("the key {} is not known: there are {}", brief(key), keys.join(", ")));
+    }
+    // An empty cell of a table says nothing.
+    let get = |key: &str| map.get(key).filter(|value| !is_nothing(value));
+    let mut text = |key: &str| match get(key) {
+        None => None,
+        Some(Value::String(text)) => Some(text.trim().to_owned()),
+        Some(Value::Number(number)) if key == "id" => Some(number.to_string()),
+        Some(_) => {
+            wrong.push(format!("{key} is no text"));
+            None
+        }
+    };
+    let (id, trace, rubric) = (text("id"), text("trace"), text("rubric"));
+    if get("id").is_none() {
+        wrong.push("has no id".to_owned());
+    }
+    let mut place = |key: &str| match get(key) {
+        None => None,
+        Some(Value::String(id)) => Some(Place::Id(id.trim().to_owned())),
+        Some(value) => match value.as_u64().and_then(|index| usize::try_from(index).ok()) {
+            Some(index) => Some(Place::Index(index)),
+            None => {
+                wrong.push(format!("{key} is neither an id nor a place from 0"));
+                None
+            }
+        },
+    };
+    let (run, call) = (place("run"), place("call"));
+    let label = label(get, &mut wrong);
+    let inputs = get("inputs").and_then(|value| inputs(value, &mut wrong));
+    let about = match (trace, inputs) {
+        (Some(path), None) => Some(About::Trace { path, run, call }),
+        (None, Some(inputs)) => {
+            for (key, is_there) in [("run", run.is_some()), ("call", call.is_some())] {
+                if is_there {
+                    wrong.push(format!("{key} belongs to a trace, and there is none"));
+                }
+            }
+            Some(About::Inputs(inputs))
+        }
+        (Some(_), Some(_)) => {
+            wrong.push("has a trace and inputs: one of them".to_owned());
+            None
+        }
+        (None, None) => {
+            if get("trace").or(get("inputs")).is_none() {
+                wrong.push("has neither a trace nor inputs".to_owned());
+            }
+            None
+        }
+    };
+    match (id, label, about) {
+        (Some(id), Some(label), Some(about)) if wrong.is_empty() => {
+            Ok(LabelRow { line, id, label, about, rubric })
+        }
+        _ => Err(wrong),
+    }
+}
+
+fn is_known(key: &str) -> bool {
+    LABEL_KEYS.contains(&key) || OTHER_KEYS.contains(&key)
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        _ => false,
+    }
+}
+
+fn label<'v>(get: impl Fn(&str) -> Option<&'v Value>, wrong: &mut Vec<String>) -> Option<Written> {
+    let mut found = LABEL_KEYS.iter().filter_map(|key| Some((*key, get(key)?)));
+    let Some((key, value)) = found.next() else {
+        wrong.push("has no label".to_owned());
+        return None;
+    };
+    if let Some((other, _)) = found.next() {
+        wrong.push(format!("has a label twice: {key} and {other}"));
+        return None;
+    }
+    let read = match value {
+        Value::Bool(passes) => Some(Written::Verdict(*passes)),
+        Value::Number(number) => number.as_f64().map(Written::Number),
+        Value::String(text) => word(text.trim()),
+        _ => None,
+    };
+    if read.is_none() {
+        let shown = brief(&value.to_string());
+        wrong.push(format!("{key} is neither pass nor fail nor a mark: {shown}"));
+    }
+    read
+}
+
+fn word(text: &str) -> Option<Written> {
+    match text.to_ascii_lowercase().as_str() {
+        "pass" | "passed" | "true" | "yes" => Some(Written::Verdict(true)),
+        "fail" | "failed" | "false" | "no" => Some(Written::Verdict(false)),
+        _ => text.parse::<f64>().ok().filter(|mark| mark.is_finite()).map(Written::Number),
+    }
+}
+
+/// Texts by name. A table has no maps: there they are JSON in a cell.
+fn inputs(value: &Value, wrong: &mut Vec<String>) -> Option<Vec<(String, String)>> {
+    let of_cell = value.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let Some(map) = of_cell.as_ref().unwrap_or(value).as_object() else {
+        wrong.push("inputs is no map from names to texts".to_owned());
+        return None;
+    };
+    let texts: Vec<(String, String)> = map
+        .iter()
+        .filter(|(_, value)| !is_nothing(value))
+        .map(|(name, value)| match value {
+            Value::String(text) => (name.clone(), text.clone()),
+            other => (name.clone(), other.to_string()),
+        })
+        .collect();
+    if texts.is_empty() {
+        wrong.push("inputs has no text".to_owned());
+        return None;
+    }
+    Some(texts)
+}
+
+/// What the labels of one rubric mean on its scale, in their order.
+///
+/// Marks stand on the scale. 1 and 0 alone are pass and fail, also where the
+/// scale has more marks; where only 1 is there and would be a poor mark, nobody
+/// can tell.
+#[must_use]
+pub fn settle(labels: &[Written], scale: Scale) -> Vec<Result<Label, String>> {
+    let numbers = || {
+        labels.iter().filter_map(|label| match label {
+            Written::Number(number) => Some(*number),
+            Written::Verdict(_) => None,
+        })
+    };
+    let is_fine = matches!(scale, Scale::Binary | Scale::Half);
+    let are_verdicts = !is_fine && numbers().all(|number| number == 0.0 || number == 1.0);
+    let has_zero = numbers().any(|number| number == 0.0);
+    let one = |label: &Written| match *label {
+        Written::Verdict(passes) => Ok(Label::Verdict(passes)),
+        Written::Number(number) if are_verdicts && has_zero => Ok(Label::Verdict(number == 1.0)),
+        Written::Number(_) if are_verdicts => Err(format!(
+            "the label 1 can be a pass or a mark of {}: write pass or fail",
+            scale.word()
+        )),
+        Written::Number(number) if scale.has(number) => Ok(Label::Mark(number)),
+        Written::Number(number) => {
+            Err(format!("the label {number} is no mark of the scale {}", scale.word()))
+        }
+    };
+    labels.iter().map(one).collect()
+}
+
+/// The start of a text, for a message.
+fn brief(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(rows: &[Value]) -> (Vec<LabelRow>, Vec<String>) {
+        let (rows, problems) = read_rows((1..).zip(rows));
+        (rows, problems.into_iter().map(|p| format!("{}: {}", p.line, p.message)).collect())
+    }
+
+    #[test]
+    fn rows_in_all_their_shapes() {
+        let (rows, problems) = read(&[
+            json!({"id": "a", "label": "pass", "trace": "t.jsonl", "call": 3}),
+            json!({"id": 7, "expected": false, "trace": "t.jsonl", "call": "toolu_1", "run": 1}),
+            json!({"id": "c", "human": 0.5, "inputs": {"x": "y", "n": 3}, "rubric": "r"}),
+            // As a table has it.
+            json!({"id": "d", "gold": "1", "label": "", "trace": "", "call": "", "rubric": "",
+                   "inputs": "{\"x\":\"y\"}", "note": "hard"}),
+        ]);
+        assert_eq!(problems, [""; 0]);
+        let labels: Vec<Written> = rows.iter().map(|row| row.label).collect();
+        use Written::{Number, Verdict};
+        assert_eq!(labels, [Verdict(true), Verdict(false), Number(0.5), Number(1.0)]);
+        assert_eq!(rows[1].id, "7");
+        let About::Trace { path, run, call } = &rows[1].about else { panic!() };
+        let want = (Some(Place::Index(1)), Some(Place::Id("toolu_1".into())));
+        assert_eq!((path.as_str(), run.clone(), call.clone()), ("t.jsonl", want.0, want.1));
+        let texts = vec![("x".to_owned(), "y".to_owned()), ("n".to_owned(), "3".to_owned())];
+        let About::Inputs(inputs) = &rows[2].about else { panic!() };
+        assert!(texts.iter().all(|text| inputs.contains(text)), "{inputs:?}");
+        assert_eq!(rows[3].about, About::Inputs(vec![("x".into(), "y".into())]));
+        assert_eq!((rows[2].rubric.as_deref(), rows[3].rubric.as_deref()), (Some("r"), None));
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_line_and_nothing_else_is_lost() {
+        for (row, want) in [
+            (json!({"id": "x", "label": "pass"}), "neither a trace nor inputs"),
+            (json!({"id": "x", "trace": "t"}), "has no label"),
+            (json!({"id": "x", "label": null, "trace": "t"}), "has no label"),
+            (json!({"label": 1, "trace": "t"}), "has no id"),
+            (json!({"id": "x", "lable": 1, "label": 1, "trace": "t"}), "the key lable is not"),
+            (json!({"id": "x", "label": "maybe", "trace": "t"}), "neither pass nor fail"),
+            (json!({"id": "x", "label": "NaN", "trace": "t"}), "neither pass nor fail"),
+            (json!({"id": "x", "label": 1, "gold": 0, "trace": "t"}), "label and gold"),
+            (json!({"id": "x", "label": 1, "trace": 3}), "trace is no text"),
+            (json!({"id": "x", "label": 1, "trace": "t", "call": -1}), "call is neither"),
+            (json!({"id": "x", "label": 1, "trace": "t", "inputs": {"a": "b"}}), "one of them"),
+            (json!({"id": "x", "label": 1, "inputs": {"a": "b"}, "call": 1}), "belongs to a trace"),
+            (json!({"id": "x", "label": 1, "inputs": {}}), "inputs has no text"),
+            (json!({"id": "x", "label": 1, "inputs": "text"}), "inputs is no map"),
+            (json!({"id": "good", "label": 1, "trace": "t"}), "the id good is taken by line 1"),
+            (json!([1]), "is no object"),
+        ] {
+            let good = json!({"id": "good", "label": 1, "trace": "t"});
+            let (rows, problems) = read(&[good, row.clone()]);
+            assert_eq!(rows.len(), 1, "{row}");
+            let told = problems.first().is_some_and(|p| p.starts_with("2: ") && p.contains(want));
+            assert!(told && problems.len() == 1, "{row}: {problems:?}");
+        }
+        let (_, both) = read(&[json!({"trace": "t", "lable": 1})]);
+        assert_eq!(both.len(), 3, "{both:?}");
+    }
+
+    #[test]
+    fn numbers_mean_what_the_scale_lets_them_mean() {
+        use Label::{Mark, Verdict};
+        for (labels, scale, want) in [
+            (vec![0.0, 1.0], Scale::Binary, vec![Some(Mark(0.0)), Some(Mark(1.0))]),
+            (vec![0.5, 1.0], Scale::Half, vec![Some(Mark(0.5)), Some(Mark(1.0))]),
+            (vec![1.0, 5.0], Scale::OneToFive, vec![Some(Mark(1.0)), Some(Mark(5.0))]),
+            // Pass and fail: 0 is no mark, or nobody gives but the two worst.
+            (vec![1.0, 0.0], Scale::OneToFive, vec![Some(Verdict(true)), Some(Verdict(false))]),
+            (vec![1.0, 0.0], Scale::ZeroToTen, vec![Some(Verdict(true)), Some(Verdict(false))]),
+            (vec![1.0, 0.0, 7.0], Scale::ZeroToTen, [1.0, 0.0, 7.0].map(|m| Some(Mark(m))).into()),
+            (vec![1.0, 0.0, 3.0], Scale::OneToFive, vec![Some(Mark(1.0)), None, Some(Mark(3.0))]),
+            (vec![1.0, 1.0], Scale::OneToTen, vec![None, None]),
+            (vec![2.5], Scale::OneToFive, vec![None]),
+        ] {
+            let written: Vec<Written> = labels.iter().map(|n| Written::Number(*n)).collect();
+            let got: Vec<_> = settle(&written, scale).into_iter().map(Result::ok).collect();
+            assert_eq!(got, want, "{labels:?} {scale:?}");
+        }
+        let mixed = settle(&[Written::Verdict(true), Written::Number(4.0)], Scale::OneToFive);
+        assert_eq!(mixed, [Ok(Verdict(true)), Ok(Mark(4.0))]);
+        assert!(Mark(4.0).passes(Scale::OneToFive, 0.75));
+        assert!(!Mark(3.0).passes(Scale::OneToFive, 0.75));
+    }
+}

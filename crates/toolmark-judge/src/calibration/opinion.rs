@@ -1,0 +1,101 @@
+//! What one answer of a judge comes to, as calibration compares it.
+
+use toolmark_grade::Verdict;
+use toolmark_grade::judging::{Rubric, Ruling, Spent, Vote, decide_vote};
+
+/// What one answer comes to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Opinion {
+    /// Does it pass? `None` where that is unknown.
+    pub(super) passes: Option<bool>,
+    /// The score, where every mark is known.
+    pub(super) score: Option<f64>,
+    /// The place of the mark on the scale: of several criteria, the mark
+    /// nearest to the score.
+    pub(super) mark: Option<usize>,
+    /// Why it is unknown.
+    pub(super) reason: Option<String>,
+    /// Was there an answer at all?
+    pub(super) is_answer: bool,
+    /// What it took.
+    pub(super) spent: Option<Spent>,
+}
+
+impl Opinion {
+    fn of(rubric: &Rubric, vote: &Vote, threshold: f64) -> Self {
+        let answer = match &vote.answer {
+            Ok(answer) => answer,
+            Err(why) => return Self { reason: Some(why.reason.clone()), ..Self::default() },
+        };
+        let decided = decide_vote(rubric, answer, threshold);
+        let passes = match decided.verdict {
+            Verdict::Pass => Some(true),
+            Verdict::Fail => Some(false),
+            Verdict::Unknown(_) => None,
+        };
+        Self {
+            passes,
+            score: decided.score,
+            mark: decided.score.and_then(|score| nearest(rubric, score)),
+            reason: decided.reason.filter(|_| passes.is_none()),
+            is_answer: true,
+            spent: Some(answer.spent),
+        }
+    }
+
+    /// All answers to a question; those that never came are unknown.
+    pub(super) fn all(
+        rubric: &Rubric,
+        ruling: Option<&Ruling>,
+        votes: u32,
+        threshold: f64,
+    ) -> Vec<Self> {
+        let given = ruling.map(|ruling| ruling.votes.as_slice()).unwrap_or_default();
+        let never = || Self { reason: Some("nobody was asked".to_owned()), ..Self::default() };
+        (0..votes as usize)
+            .map(|n| given.get(n).map_or_else(never, |vote| Self::of(rubric, vote, threshold)))
+            .collect()
+    }
+}
+
+/// The place of the mark that is worth nearly so much.
+fn nearest(rubric: &Rubric, score: f64) -> Option<usize> {
+    let points = rubric.scale.points().iter().enumerate();
+    let away = |mark: f64| (rubric.scale.share(mark) - score).abs();
+    points.min_by(|(_, a), (_, b)| away(**a).total_cmp(&away(**b))).map(|(at, _)| at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolmark_grade::Cause;
+    use toolmark_grade::judging::{Answer, Mark, Scale, Unanswered};
+
+    #[test]
+    fn marks_and_what_is_missing() {
+        let rubric = Rubric::of_texts(["a".to_owned(), "b".to_owned()], Scale::OneToFive);
+        let answer = |marks: [Option<f64>; 2]| Answer {
+            marks: marks.map(|mark| Mark { mark, ..Mark::default() }).into(),
+            ..Answer::default()
+        };
+        let vote = |answer| Vote { model: "m".to_owned(), answer };
+        let failed = Unanswered { cause: Cause::Judge, reason: "timed out".to_owned() };
+        let ruling = Ruling {
+            votes: vec![
+                vote(Ok(answer([Some(5.0), Some(4.0)]))),
+                vote(Ok(answer([Some(3.0), None]))),
+                vote(Err(failed)),
+            ],
+        };
+        let found = Opinion::all(&rubric, Some(&ruling), 4, 0.6);
+        assert_eq!(
+            (found[0].passes, found[0].score, found[0].mark),
+            (Some(true), Some(0.875), Some(3))
+        );
+        assert_eq!((found[1].passes, found[1].mark, found[1].is_answer), (None, None, true));
+        assert_eq!((found[2].passes, found[2].is_answer), (None, false));
+        assert_eq!(found[2].reason.as_deref(), Some("timed out"));
+        assert_eq!(found[3].reason.as_deref(), Some("nobody was asked"));
+        assert_eq!(Opinion::all(&rubric, None, 1, 0.6).len(), 1);
+    }
+}

@@ -1,0 +1,256 @@
+//! The result of a calibration, as it is kept and printed.
+
+use super::agreement::Agreement;
+use super::consistency::Consistency;
+use super::probes::Probed;
+use crate::config::Floor;
+use crate::fence::hex;
+use crate::prompt;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use toolmark_grade::judging::{Rubric, Scale, Spent};
+use toolmark_grade::reaches;
+
+/// How far one judge can be trusted with one rubric.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// What specs and reports call the model.
+    pub model: String,
+    /// Whose wire format it speaks.
+    pub provider: String,
+    /// The name of the rubric, where it has one.
+    pub rubric: Option<String>,
+    /// What [`rubric_digest`] says of it.
+    pub rubric_digest: String,
+    /// The marks.
+    pub scale: Scale,
+    /// The share that passed.
+    pub threshold: f64,
+    /// The version of the prompts it was measured with.
+    pub prompt_version: u32,
+    /// Pass or fail, as people and as the judge say.
+    pub verdicts: Agreement,
+    /// The same for the marks themselves, where the scale has more than two and
+    /// labels are marks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marks: Option<Agreement>,
+    /// The samples whose verdict is not the label's.
+    pub disagreements: Vec<Disagreement>,
+    /// The samples the judge left unknown.
+    pub unknown: Vec<Unknown>,
+    /// How far it agrees with itself, where it was asked more than once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub consistency: Option<Consistency>,
+    /// What sways it.
+    pub probes: Vec<Probed>,
+    /// What all of it took.
+    pub cost: Cost,
+}
+
+/// A sample about which a person and the judge do not agree.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Disagreement {
+    /// The sample.
+    pub id: String,
+    /// Does it pass, as the person says?
+    pub label: String,
+    /// And as the judge says?
+    pub judge: String,
+    /// The judge's score, where it has one.
+    pub score: Option<f64>,
+}
+
+/// A sample the judge left unknown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unknown {
+    /// The sample.
+    pub id: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What judgements took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Cost {
+    /// How many were made.
+    pub judgements: u64,
+    /// What they took together. Without a price where one has none.
+    pub total: Spent,
+    /// What a thousand take; `None` where none was made.
+    pub per_thousand: Option<Spent>,
+}
+
+impl Cost {
+    pub(super) fn of(spent: impl Iterator<Item = Spent>) -> Self {
+        let mut judgements = 0;
+        let total = spent.inspect(|_| judgements += 1).reduce(Spent::plus);
+        let per_thousand = |n: u64| {
+            let rounded = (u128::from(n) * 1000 + judgements / 2) / judgements.max(1);
+            u64::try_from(rounded).unwrap_or(u64::MAX)
+        };
+        Self {
+            judgements: u64::try_from(judgements).unwrap_or(u64::MAX),
+            per_thousand: total.map(|total| Spent {
+                input_tokens: per_thousand(total.input_tokens),
+                output_tokens: per_thousand(total.output_tokens),
+                micro_usd: total.micro_usd.map(per_thousand),
+            }),
+            total: total.unwrap_or_default(),
+        }
+    }
+}
+
+impl Calibration {
+    /// Why it does not reach a floor; `None` where it does. Only labels the
+    /// judge answered measure it.
+    #[must_use]
+    pub fn below(&self, floor: &Floor) -> Option<String> {
+        let verdicts = &self.verdicts;
+        if self.prompt_version != prompt::VERSION {
+            return Some(format!(
+                "it was measured with version {} of the prompts, which are now version {}",
+                self.prompt_version,
+                prompt::VERSION
+            ));
+        }
+        if let Some(least) = floor.labels
+            && verdicts.answered() < least
+        {
+            return Some(format!(
+                "it was measured on {} labels, fewer than {least}",
+                verdicts.answered()
+            ));
+        }
+        if let Some(least) = floor.accuracy {
+            match verdicts.accuracy.rate {
+                None => return Some("it answered none of the labels".to_owned()),
+                Some(rate) if !reaches(rate, least) => {
+                    return Some(format!("its accuracy is {rate:.2}, below {least}"));
+                }
+                Some(_) => {}
+            }
+        }
+        if let Some(least) = floor.kappa {
+            let kappa = &verdicts.kappa;
+            match (kappa.value, &kappa.undefined) {
+                (Some(value), _) if reaches(value, least) => {}
+                (Some(value), _) => return Some(format!("its κ is {value:.2}, below {least}")),
+                (None, why) => {
+                    let why = why.as_deref().unwrap_or("it has no value");
+                    return Some(format!("its κ is undefined: {why}"));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The calibration of a model for a rubric.
+#[must_use]
+pub fn find<'c>(
+    all: &'c [Calibration],
+    model: &str,
+    rubric_digest: &str,
+) -> Option<&'c Calibration> {
+    all.iter().find(|one| one.model == model && one.rubric_digest == rubric_digest)
+}
+
+/// What tells a rubric from every other, its scale included: SHA-256 of its
+/// JSON, in hexadecimal digits.
+#[must_use]
+pub fn rubric_digest(rubric: &Rubric) -> String {
+    // A rubric is texts and numbers: it always has a JSON.
+    let json = serde_json::to_vec(rubric).unwrap_or_default();
+    hex(&Sha256::digest(json))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A calibration on so many labels, of which so many are right.
+    pub(in super::super) fn calibration(model: &str, right: usize, wrong: usize) -> Calibration {
+        let class = |n: usize| n % 2;
+        let pairs: Vec<_> = (0..right)
+            .map(|n| (class(n), Some(class(n))))
+            .chain((0..wrong).map(|n| (class(n), Some(1 - class(n)))))
+            .collect();
+        let rubric = Rubric::of_text("is it right?", Scale::Binary);
+        Calibration {
+            model: model.to_owned(),
+            provider: "command".to_owned(),
+            rubric: None,
+            rubric_digest: rubric_digest(&rubric),
+            scale: rubric.scale,
+            threshold: 0.5,
+            prompt_version: prompt::VERSION,
+            verdicts: Agreement::new(vec!["fail".into(), "pass".into()], &pairs),
+            marks: None,
+            disagreements: Vec::new(),
+            unknown: vec![Unknown { id: "x".into(), reason: "timed out".into() }],
+            consistency: None,
+            probes: Vec::new(),
+            cost: Cost::default(),
+        }
+    }
+
+    #[test]
+    fn floors() {
+        let floor = |accuracy, kappa, labels| Floor { accuracy, kappa, labels };
+        let good = calibration("m", 9, 1);
+        for (floor, want) in [
+            (floor(None, None, None), None),
+            (floor(Some(0.9), Some(0.7), Some(10)), None),
+            (floor(Some(0.95), None, None), Some("its accuracy is 0.90, below 0.95")),
+            (floor(None, Some(0.9), None), Some("its κ is 0.80, below 0.9")),
+            (floor(None, None, Some(11)), Some("measured on 10 labels, fewer than 11")),
+        ] {
+            let why = good.below(&floor);
+            assert_eq!(why.is_some(), want.is_some(), "{floor:?}: {why:?}");
+            assert!(why.unwrap_or_default().contains(want.unwrap_or_default()), "{floor:?}");
+        }
+        let one_class = calibration("m", 1, 0);
+        assert!(one_class.below(&floor(None, Some(0.1), None)).unwrap().contains("undefined"));
+        let nothing = calibration("m", 0, 0);
+        assert!(nothing.below(&floor(Some(0.1), None, None)).unwrap().contains("none"));
+        let old = Calibration { prompt_version: prompt::VERSION + 1, ..good };
+        assert!(old.below(&floor(None, None, None)).unwrap().contains("prompts"));
+    }
+
+    #[test]
+    fn the_digest_knows_every_part_of_a_rubric() {
+        let rubric = Rubric::of_text("is it right?", Scale::Binary);
+        let digest = rubric_digest(&rubric);
+        assert_eq!(digest.len(), 64);
+        assert_eq!(digest, rubric_digest(&rubric.clone()));
+        let mut others = [rubric.clone(), rubric.clone(), rubric.clone(), rubric.clone(), rubric];
+        others[0].scale = Scale::Half;
+        others[1].criteria[0].weight = 2.0;
+        others[2].criteria[0].needs = Some(1.0);
+        others[3].instructions = "x".to_owned();
+        others[4].criteria[0].anchors = vec![("1".into(), "good".into())];
+        for other in &others {
+            assert_ne!(rubric_digest(other), digest, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn costs_add_up_or_have_no_price() {
+        let spent = |micro_usd| Spent { input_tokens: 100, output_tokens: 7, micro_usd };
+        let cost = Cost::of([spent(Some(3)), spent(Some(4)), spent(Some(4))].into_iter());
+        assert_eq!((cost.judgements, cost.total.input_tokens), (3, 300));
+        let thousand = cost.per_thousand.unwrap();
+        assert_eq!((thousand.input_tokens, thousand.micro_usd), (100_000, Some(3_667)));
+        let cost = Cost::of([spent(Some(3)), spent(None)].into_iter());
+        assert_eq!((cost.total.micro_usd, cost.per_thousand.unwrap().micro_usd), (None, None));
+        assert_eq!(Cost::of(std::iter::empty()).per_thousand, None);
+    }
+
+    #[test]
+    fn found_by_model_and_rubric() {
+        let all = [calibration("a", 1, 1), calibration("b", 1, 1)];
+        let digest = all[0].rubric_digest.clone();
+        assert_eq!(find(&all, "b", &digest).map(|one| one.model.as_str()), Some("b"));
+        assert!(find(&all, "c", &digest).is_none() && find(&all, "a", "0").is_none());
+    }
+}

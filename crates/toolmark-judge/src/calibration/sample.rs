@@ -1,0 +1,318 @@
+//! A labelled sample: what a judge is shown, and what a person said about it.
+
+use super::labels::{Label, Place};
+use std::sync::Arc;
+use toolmark_grade::judging::{
+    BuiltIn, Field, Focus, Material, Panel, Piece, Question, Rubric, material_of,
+};
+use toolmark_grade::{Context, Environment, Missing, Seen, Subject, View};
+use toolmark_trace::{Actor, Trajectory};
+
+/// Fields that hold the agent's own words.
+const OWN_WORDS: &[&str] = &["pre_tool_call_turn", "post_tool_call_turn", "output", TRANSCRIPT];
+/// The field in which they stand among everything else.
+pub(super) const TRANSCRIPT: &str = "transcript";
+/// How an entry of a transcript begins that the agent said.
+pub(super) const SAID: &str = "[assistant]";
+
+/// What is shown of a call where the rubric does not say it.
+const OF_CALL: &[(&str, &str)] = &[
+    ("user_request", "user_request?"),
+    ("pre_tool_call_turn", "pre_tool_call_turn?"),
+    ("tool_name", "tool_name"),
+    ("tool_input", "tool_input?"),
+    ("tool_output", "tool_output?"),
+];
+/// What is shown of a whole run where the rubric does not say it.
+const OF_RUN: &[(&str, &str)] = &[("user_request", "user_request?"), (TRANSCRIPT, TRANSCRIPT)];
+
+/// What is asked about every sample.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The rubric.
+    pub rubric: Arc<Rubric>,
+    /// What the judge is shown: a name and a field; one that ends in `?` may be
+    /// missing. Where it is empty, samples bring whatever they have, and of a
+    /// trace the call or the whole run is shown.
+    pub inputs: Vec<(String, String)>,
+    /// The share that passes.
+    pub threshold: f64,
+}
+
+/// A labelled sample.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    /// What it is called in every output.
+    pub id: String,
+    /// What a person said.
+    pub label: Label,
+    /// What the judge is shown.
+    pub materials: Vec<Material>,
+}
+
+impl Asked {
+    /// What a built-in rubric asks.
+    #[must_use]
+    pub fn built_in(rubric: &BuiltIn) -> Self {
+        Self {
+            rubric: Arc::new(rubric.rubric()),
+            inputs: pairs(rubric.inputs),
+            threshold: rubric.threshold,
+        }
+    }
+
+    /// The materials of one call, or of a whole run, out of the runs of a file.
+    pub fn of_trace(
+        &self,
+        runs: &[Trajectory],
+        run: Option<&Place>,
+        call: Option<&Place>,
+    ) -> Result<Vec<Material>, String> {
+        let run = find_run(runs, run, call)?;
+        let call = call.map(|call| find_call(run, call)).transpose()?;
+        let (context, environment) = (Context::default(), Environment::default());
+        let subject =
+            Subject { view: View::whole(run), context: &context, environment: &environment };
+        let focus = Focus { subject: &subject, call };
+        let found = match (self.inputs.as_slice(), call) {
+            ([], Some(_)) => materials(&pairs(OF_CALL), focus),
+            ([], None) => materials(&pairs(OF_RUN), focus),
+            (inputs, _) => materials(inputs, focus),
+        };
+        found.map_err(|Missing(why)| why)
+    }
+
+    /// The materials of a sample that brings its texts. Where the rubric says
+    /// what it is shown, they may go by the names of the fields too.
+    pub fn of_inputs(&self, texts: &[(String, String)]) -> Result<Vec<Material>, String> {
+        if self.inputs.is_empty() {
+            return Ok(texts.iter().map(|(name, text)| given(name, name, text)).collect());
+        }
+        let is_it = |name: &str, (input, path): &(String, String)| {
+            let field = whole_field(path.trim_end_matches('?'));
+            name == input || (field.is_some() && field == whole_field(name))
+        };
+        if let Some((name, _)) =
+            texts.iter().find(|(name, _)| !self.inputs.iter().any(|input| is_it(name, input)))
+        {
+            let names: Vec<&str> = self.inputs.iter().map(|(name, _)| name.as_str()).collect();
+            return Err(format!("the rubric is not shown {name}: only {}", names.join(", ")));
+        }
+        let mut found = Vec::with_capacity(self.inputs.len());
+        for input in &self.inputs {
+            let (name, path) = input;
+            match texts.iter().find(|(given, _)| is_it(given, input)) {
+                Some((_, text)) => found.push(given(name, path, text)),
+                None if path.ends_with('?') => {}
+                None => return Err(format!("the rubric needs the input {name}")),
+            }
+        }
+        Ok(found)
+    }
+
+    /// The question about these materials.
+    pub(super) fn question(&self, materials: Vec<Material>, votes: u32) -> Question {
+        let panel = Panel { votes, ..Panel::default() };
+        Question { rubric: Arc::clone(&self.rubric), materials, panel }
+    }
+
+    /// The field of a material that holds the agent's own words.
+    pub(super) fn own_words(&self, material: &Material) -> Option<&'static str> {
+        let input = self.inputs.iter().find(|(name, _)| *name == material.name);
+        let path = input.map_or(material.name.as_str(), |(_, path)| path.trim_end_matches('?'));
+        let field = Field::of(path).filter(|field| OWN_WORDS.contains(&field.name))?;
+        (material.is_trace && !material.is_empty()).then_some(field.name)
+    }
+}
+
+/// The field this is a name of, if it is not only a part of it that is named.
+fn whole_field(path: &str) -> Option<&'static str> {
+    let is_whole = |field: &&Field| field.name == path || field.aliases.contains(&path);
+    Field::of(path).filter(is_whole).map(|field| field.name)
+}
+
+fn pairs(inputs: &[(&str, &str)]) -> Vec<(String, String)> {
+    inputs.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect()
+}
+
+/// A text of the row: of the recording, unless only a spec has such a field.
+fn given(name: &str, path: &str, text: &str) -> Material {
+    let field = Field::of(path.trim_end_matches('?'));
+    match field.is_some_and(|field| field.name.starts_with("case.")) {
+        true => Material::of_spec(name, text),
+        false => Material::of_trace(name, vec![Piece::new(text)]),
+    }
+}
+
+/// What a rubric is shown. A path that ends in `?` may be missing.
+fn materials(inputs: &[(String, String)], focus: Focus<'_>) -> Result<Vec<Material>, Missing> {
+    let mut found = Vec::with_capacity(inputs.len());
+    for (name, path) in inputs {
+        match path.strip_suffix('?') {
+            Some(path) => found.extend(material_of(name, path, focus).ok()),
+            None => found.push(material_of(name, path, focus)?),
+        }
+    }
+    Ok(found)
+}
+
+/// The run that is meant: the one with this id or place, the one that has the
+/// call, or the only one.
+fn find_run<'r>(
+    runs: &'r [Trajectory],
+    run: Option<&Place>,
+    call: Option<&Place>,
+) -> Result<&'r Trajectory, String> {
+    let all = || runs.iter().flat_map(Trajectory::flatten);
+    let found: Vec<&Trajectory> = match (run, call) {
+        (Some(Place::Index(index)), _) => runs.get(*index).into_iter().collect(),
+        (Some(Place::Id(id)), _) => {
+            let is_it = |run: &&Trajectory| {
+                [&run.id, &run.name].into_iter().flatten().any(|text| text.get() == *id)
+            };
+            let named: Vec<_> = all().filter(is_it).collect();
+            match (named.is_empty(), id.parse::<usize>()) {
+                (true, Ok(index)) => runs.get(index).into_iter().collect(),
+                _ => named,
+            }
+        }
+        (None, Some(Place::Id(id))) if all().any(|run| has_call(run, id)) => {
+            all().filter(|run| has_call(run, id)).collect()
+        }
+        (None, _) => runs.iter().collect(),
+    };
+    match (found.as_slice(), run) {
+        ([one], _) => Ok(one),
+        ([], Some(run)) => Err(format!("the trace has no run {run}")),
+        ([], None) => Err("the trace has no run".to_owned()),
+        (several, _) => Err(format!(
+            "the trace has {} runs that may be meant: name one under run",
+            several.len()
+        )),
+    }
+}
+
+fn has_call(run: &Trajectory, id: &str) -> bool {
+    run.calls.iter().any(|call| call.id.as_ref().is_some_and(|text| text.get() == id))
+}
+
+fn find_call<'r>(run: &'r Trajectory, place: &Place) -> Result<Seen<'r>, String> {
+    let index = match place {
+        Place::Index(index) => Some(*index),
+        Place::Id(id) => run
+            .calls
+            .iter()
+            .position(|call| call.id.as_ref().is_some_and(|text| text.get() == *id))
+            .or_else(|| id.parse().ok()),
+    };
+    let found = index.and_then(|index| Some(Seen { index, call: run.calls.get(index)? }));
+    match found {
+        Some(seen) if seen.call.actor == Actor::User => {
+            Err(format!("call {place} is the user's, not the agent's"))
+        }
+        Some(seen) => Ok(seen),
+        None => Err(format!("the run has no call {place} among its {}", run.calls.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolmark_grade::judging::built_in;
+    use toolmark_trace::{Options, read};
+
+    const CHAT: &str = r#"{"role":"user","content":"Fix the typo"}
+{"role":"assistant","content":"I edit it.","tool_calls":[{"id":"c1","function":{"name":"Edit","arguments":"{\"file_path\":\"a\"}"}}]}
+{"role":"tool","tool_call_id":"c1","content":"done"}
+{"role":"assistant","content":"Fixed."}"#;
+
+    fn runs(text: &str) -> Vec<Trajectory> {
+        let stream = std::io::Cursor::new(text.as_bytes().to_vec());
+        read(stream, "chat.jsonl", &Options::default()).unwrap().collect()
+    }
+
+    fn asked(name: &str) -> Asked {
+        Asked::built_in(built_in(name).unwrap())
+    }
+
+    #[test]
+    fn a_call_of_a_trace() {
+        let (asked, runs) = (asked("edit-minimal-scope"), runs(CHAT));
+        let id = |id: &str| Place::Id(id.to_owned());
+        for (place, want) in [
+            (Some(Place::Index(0)), Ok(3)),
+            (Some(id("c1")), Ok(3)),
+            (Some(id("0")), Ok(3)),
+            (Some(id("c9")), Err("no call c9")),
+            (Some(Place::Index(1)), Err("no call 1 among its 1")),
+            (None, Err("tool_input belongs to a call")),
+        ] {
+            let got = asked.of_trace(&runs, None, place.as_ref());
+            match (got, want) {
+                (Ok(materials), Ok(count)) => assert_eq!(materials.len(), count, "{place:?}"),
+                (Err(why), Err(part)) => assert!(why.contains(part), "{why}"),
+                (got, _) => panic!("{place:?}: {got:?}"),
+            }
+        }
+        let materials = asked.of_trace(&runs, None, Some(&id("c1"))).unwrap();
+        let own: Vec<&str> = materials
+            .iter()
+            .filter(|m| asked.own_words(m).is_some())
+            .map(|m| m.name.as_str())
+            .collect();
+        assert_eq!(own, ["said_before"]);
+    }
+
+    #[test]
+    fn a_run_among_several() {
+        let asked = asked("edit-minimal-scope");
+        let (first, second) = (runs(CHAT), runs(&CHAT.replace("c1", "c2")));
+        let both: Vec<Trajectory> = first.into_iter().chain(second).collect();
+        let call = Place::Index(0);
+        let why = asked.of_trace(&both, None, Some(&call)).unwrap_err();
+        assert!(why.contains("2 runs"), "{why}");
+        assert!(asked.of_trace(&both, Some(&Place::Index(1)), Some(&call)).is_ok());
+        assert!(asked.of_trace(&both, None, Some(&Place::Id("c2".into()))).is_ok());
+        let why = asked.of_trace(&both, Some(&Place::Id("x".into())), Some(&call)).unwrap_err();
+        assert!(why.contains("no run x"), "{why}");
+    }
+
+    #[test]
+    fn texts_of_the_row() {
+        let asked = asked("error-recovery");
+        let texts = |names: &[&str]| -> Vec<(String, String)> {
+            names.iter().map(|name| ((*name).to_owned(), format!("the {name}"))).collect()
+        };
+        let all = ["error", "tool_name", "next_calls", "tool_input", "said_after"];
+        let found = asked.of_inputs(&texts(&all)).unwrap();
+        let names: Vec<&str> = found.iter().map(|material| material.name.as_str()).collect();
+        // In the rubric's order and under its names.
+        assert_eq!(names, ["tool_name", "tool_input", "error_message", "said_after", "next_calls"]);
+        assert_eq!(found[2].pieces[0].text, "the error");
+        let own = |asked: &Asked| -> Vec<bool> {
+            found.iter().map(|material| asked.own_words(material).is_some()).collect()
+        };
+        assert_eq!(own(&asked), [false, false, false, true, false]);
+        assert_eq!(asked.of_inputs(&texts(&all[..4])).unwrap().len(), 4);
+        assert!(
+            asked.of_inputs(&texts(&all[..3])).unwrap_err().contains("needs the input tool_input")
+        );
+        assert!(asked.of_inputs(&texts(&["nonsense"])).unwrap_err().contains("nonsense"));
+        let part = |path: &str| (path.replace('.', " "), path.to_owned());
+        let inputs = vec![part("tool_input.old"), part("tool_input.new")];
+        let parts = Asked { inputs, ..asked.clone() };
+        assert!(parts.of_inputs(&texts(&["tool_input"])).is_err(), "a part is not the whole");
+        let free = Asked { inputs: Vec::new(), ..asked };
+        let names = |call: Option<Place>| -> Vec<String> {
+            let shown = free.of_trace(&runs(CHAT), None, call.as_ref()).unwrap();
+            shown.into_iter().map(|material| material.name).collect()
+        };
+        assert_eq!(names(None), ["user_request", "transcript"]);
+        assert_eq!(names(Some(Place::Index(0))).len(), 5);
+        let found = free.of_inputs(&texts(&["answer", "expected_output", "x"])).unwrap();
+        let of_trace: Vec<bool> = found.iter().map(|material| material.is_trace).collect();
+        assert_eq!(of_trace, [true, false, true]);
+        assert_eq!(free.own_words(&found[0]), Some("output"));
+        assert_eq!(free.own_words(&found[2]), None);
+    }
+}

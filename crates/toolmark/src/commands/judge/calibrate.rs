@@ -1,0 +1,434 @@
+//! `toolmark judge calibrate`: how far a judge can be trusted.
+
+use super::page;
+use super::rubric::{self, Wanted};
+use super::samples::{self, Group, Labelled};
+use crate::Stop;
+use crate::cli::Reading;
+use crate::exit::{Exit, Failure};
+use crate::human;
+use crate::printer::{Line, Printer, Verbosity, style};
+use crate::progress::Progress;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use toolmark_grade::judging::{Judge, Scale};
+use toolmark_judge::calibration::{
+    Calibration, Calibrator, LabelProblem, ProbeKind, VERSION, write_file,
+};
+use toolmark_judge::config::Floor;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark judge calibrate labels.jsonl --rubric tool-selection
+  toolmark judge calibrate labels.csv --rubric rubric.yaml --scale 1-5 --threshold 0.75
+  toolmark judge calibrate labels.jsonl --rubric error-recovery --floor kappa=0.6
+  toolmark judge calibrate labels.jsonl --out calibration.json
+
+A row of labels has an id, a label (pass, fail, or a mark), and a trace with the call in
+question, or the inputs themselves:
+  {\"id\": \"a\", \"label\": \"pass\", \"trace\": \"runs/a.jsonl\", \"call\": 3}
+  {\"id\": \"b\", \"label\": 0.5, \"rubric\": \"tool-selection\", \"inputs\": {\"tool_name\": \"Bash\", \u{2026}}}
+
+Exit codes:
+  0  the judge was measured, and reaches the floor where one is asked for
+  1  it does not reach the floor
+  2  the command line or the rubric makes no sense, or no judge is configured
+  3  labels or traces could not be read, or the judge answered nothing";
+
+/// So many rows that cannot be used are shown unless everything is asked for.
+const SHOWN: usize = 5;
+
+/// Measure a judge against labels of people
+///
+/// Every sample is asked about several times as it is, and once more in ways
+/// that should change nothing: in another order, with more words, and with
+/// instructions to the judge inside of the recording.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Calibrate {
+    /// Labels: JSON Lines, JSON, CSV or Parquet
+    #[arg(value_name = "LABELS")]
+    labels: PathBuf,
+    /// A built-in rubric or a file, for rows that name none
+    #[arg(long, value_name = "NAME|FILE")]
+    rubric: Option<String>,
+    /// Other marks: 0/1, 0/0.5/1, 1-5, 1-10 or 0-10
+    #[arg(long, value_name = "SCALE", value_parser = scale)]
+    scale: Option<Scale>,
+    /// Another share that passes, from 0 to 1
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    threshold: Option<f64>,
+    /// How often every question is asked
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100))]
+    repeats: u32,
+    /// Only these probes: position, verbosity, injection
+    #[arg(long = "probe", value_enum, value_name = "KIND", value_delimiter = ',')]
+    #[arg(hide_possible_values = true)]
+    probes: Vec<Probe>,
+    /// No probes at all
+    #[arg(long, conflicts_with = "probes")]
+    no_probes: bool,
+    /// What the judge must reach: accuracy=0.9, kappa=0.6, labels=50
+    #[arg(long, value_name = "NAME=LEAST", value_delimiter = ',', value_parser = floor)]
+    floor: Vec<(FloorKind, f64)>,
+    /// A file to keep the calibration in, beside those of other models and rubrics
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// How to print it
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    format: Output,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Output {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Probe {
+    Position,
+    Verbosity,
+    Injection,
+}
+
+impl Probe {
+    fn kind(self) -> ProbeKind {
+        match self {
+            Self::Position => ProbeKind::Position,
+            Self::Verbosity => ProbeKind::Verbosity,
+            Self::Injection => ProbeKind::Injection,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FloorKind {
+    Accuracy,
+    Kappa,
+    Labels,
+}
+
+fn scale(text: &str) -> Result<Scale, String> {
+    let words: Vec<&str> = Scale::ALL.iter().map(|scale| scale.word()).collect();
+    Scale::from_word(text).ok_or_else(|| format!("there are {}", words.join(", ")))
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "a share is a number from 0 to 1".to_owned())
+}
+
+fn floor(text: &str) -> Result<(FloorKind, f64), String> {
+    let (name, least) =
+        text.split_once('=').ok_or_else(|| "write NAME=LEAST, such as kappa=0.6".to_owned())?;
+    let number = |low: f64, high: f64| {
+        let number = least.parse::<f64>().ok().filter(|n| (low..=high).contains(n));
+        number.ok_or_else(|| format!("{name} is a number from {low} to {high}"))
+    };
+    match name {
+        "accuracy" => Ok((FloorKind::Accuracy, number(0.0, 1.0)?)),
+        "kappa" => Ok((FloorKind::Kappa, number(-1.0, 1.0)?)),
+        "labels" => {
+            let whole = least.parse::<u32>().map_err(|_| "labels is a whole number".to_owned())?;
+            Ok((FloorKind::Labels, f64::from(whole)))
+        }
+        _ => Err("there are accuracy, kappa and labels".to_owned()),
+    }
+}
+
+/// The JSON output.
+#[derive(Serialize)]
+struct Report<'r> {
+    version: u32,
+    calibrations: &'r [Calibration],
+    /// Why each of them does not reach the floor.
+    below: &'r [Option<String>],
+    skipped: Vec<Skipped<'r>>,
+}
+
+#[derive(Serialize)]
+struct Skipped<'r> {
+    line: u64,
+    reason: &'r str,
+}
+
+impl Calibrate {
+    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let wanted = Wanted { scale: self.scale, threshold: self.threshold };
+        let usual = match &self.rubric {
+            Some(word) => Some(rubric::open(word, wanted, printer)?),
+            None => None,
+        };
+        // Labels come first: mistakes in them should cost nothing.
+        let options = self.reading.options();
+        let labelled = samples::read(&self.labels, usual.as_ref(), wanted, &options)?;
+        self.tell(&labelled, printer)?;
+        let (judge, model, provider) = self.judge(printer)?;
+        let found = self.measure(&labelled.groups, &*judge, (&model, provider), printer)?;
+        self.report(&found, &labelled.skipped, printer)
+    }
+
+    /// Who is asked, its name and its provider.
+    fn judge(&self, _: &mut Printer) -> Result<(Arc<dyn Judge>, String, &'static str), Stop> {
+        let failure = Failure::usage("no judge is configured");
+        Err(failure.hint("name one under judge: in toolmark.yaml").into())
+    }
+
+    /// Tells which rows cannot be used.
+    fn tell(&self, labelled: &Labelled, printer: &mut Printer) -> io::Result<()> {
+        let all = printer.verbosity == Verbosity::Verbose;
+        let shown = if all { labelled.skipped.len() } else { SHOWN };
+        for problem in labelled.skipped.iter().take(shown) {
+            let words = samples::place(&self.labels, problem);
+            let line = Line::of(style::WARN.bold(), "skipped").with(style::PLAIN, ": ");
+            printer.notice(&line.with(style::PLAIN, &printer.veil.shown(&words)))?;
+        }
+        if labelled.skipped.len() > shown {
+            let more = labelled.skipped.len() - shown;
+            let words = format!("\u{2026} and {more} more; --verbose shows them");
+            printer.notice(&Line::of(style::DIM, &words))?;
+        }
+        if printer.verbosity > Verbosity::Quiet {
+            for note in &labelled.notes {
+                printer.notice(&Line::of(style::DIM, "note: ").with(style::DIM, note))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn measure(
+        &self,
+        groups: &[Group],
+        judge: &dyn Judge,
+        (model, provider): (&str, &str),
+        printer: &mut Printer,
+    ) -> Result<Vec<Calibration>, Stop> {
+        let probes = match (self.no_probes, self.probes.as_slice()) {
+            (true, _) => Vec::new(),
+            (false, []) => ProbeKind::ALL.to_vec(),
+            (false, some) => some.iter().map(|probe| probe.kind()).collect(),
+        };
+        let calibrator = Calibrator {
+            judge,
+            model: model.to_owned(),
+            provider: provider.to_owned(),
+            repeats: self.repeats,
+            probes,
+        };
+        let asked = |group: &Group| calibrator.judgements(&group.asked, &group.samples);
+        let judgements: u64 = groups.iter().map(asked).sum();
+        if printer.verbosity > Verbosity::Quiet {
+            let labels: usize = groups.iter().map(|group| group.samples.len()).sum();
+            let words = format!(
+                "asking {model} for {} about {}",
+                human::things(judgements, "judgement"),
+                human::things(labels as u64, "label"),
+            );
+            printer.notice(&Line::of(style::DIM, &words))?;
+        }
+        let progress = Progress::of(judgements, "judgements", printer.verbosity);
+        let one = |group: &Group| {
+            calibrator.calibrate(&group.asked, &group.samples, &|n| progress.bar.inc(n))
+        };
+        let found = groups.iter().map(one).collect();
+        progress.finish();
+        Ok(found)
+    }
+
+    /// The floor of the command line; `None` where none is asked for.
+    fn floor(&self) -> Option<Floor> {
+        let mut floor = Floor::default();
+        for (kind, least) in &self.floor {
+            match kind {
+                FloorKind::Accuracy => floor.accuracy = Some(*least),
+                FloorKind::Kappa => floor.kappa = Some(*least),
+                FloorKind::Labels => floor.labels = Some(*least as u64),
+            }
+        }
+        (!self.floor.is_empty()).then_some(floor)
+    }
+
+    fn report(
+        &self,
+        found: &[Calibration],
+        skipped: &[LabelProblem],
+        printer: &mut Printer,
+    ) -> Result<Exit, Stop> {
+        // What was paid for is kept before anything else can go wrong. A judge
+        // that was not there leaves what is known of it alone.
+        let is_measured = |one: &Calibration| one.verdicts.answered() > 0;
+        let measured: Vec<Calibration> =
+            found.iter().filter(|one| is_measured(one)).cloned().collect();
+        let out = self.out.as_ref().filter(|_| !measured.is_empty());
+        if let Some(path) = out {
+            write_file(path, &measured).map_err(|error| Failure::unread(error.to_string()))?;
+        }
+        let floor = self.floor();
+        let below: Vec<Option<String>> =
+            found.iter().map(|one| one.below(floor.as_ref()?)).collect();
+        match self.format {
+            Output::Json => printer.json(&Report {
+                version: VERSION,
+                calibrations: found,
+                below: &below,
+                skipped: skipped
+                    .iter()
+                    .map(|problem| Skipped { line: problem.line, reason: &problem.message })
+                    .collect(),
+            })?,
+            Output::Text => {
+                for (at, (one, below)) in found.iter().zip(&below).enumerate() {
+                    if at > 0 {
+                        printer.line(&Line::new())?;
+                    }
+                    let reached = floor.map(|_| below.as_deref());
+                    for line in page::lines(one, reached, printer.veil, printer.width()) {
+                        printer.line(&line)?;
+                    }
+                }
+            }
+        }
+        if let Some(path) = out.filter(|_| printer.verbosity > Verbosity::Quiet) {
+            let words = format!("kept in {}", path.display());
+            printer.notice(&Line::of(style::DIM, &words))?;
+        }
+        Ok(match below.iter().any(Option::is_some) {
+            true => Exit::Failed,
+            false if !skipped.is_empty() || measured.len() < found.len() => Exit::Unread,
+            false => Exit::Ok,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::printer::Color;
+    use crate::redact::Veil;
+    use clap::Parser;
+    use toolmark_grade::Cause;
+    use toolmark_grade::judging::{Answer, Mark, Question, Ruling, Unanswered, Vote};
+    use toolmark_judge::calibration::read_file;
+
+    #[derive(Debug, Parser)]
+    struct Line {
+        #[command(flatten)]
+        calibrate: Calibrate,
+    }
+
+    /// Gives full marks to whatever fixes something.
+    #[derive(Debug)]
+    struct Fixed;
+
+    impl Judge for Fixed {
+        fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
+            let answer = |question: &Question| {
+                let pieces = question.materials.iter().flat_map(|material| &material.pieces);
+                if pieces.clone().any(|piece| piece.text.contains("gone")) {
+                    return Err(Unanswered { cause: Cause::Judge, reason: "gone".to_owned() });
+                }
+                let mark = f64::from(u8::from(pieces.into_iter().any(|p| p.text.contains("fix"))));
+                let marks = vec![Mark { mark: Some(mark), ..Mark::default() }];
+                Ok(Answer { marks, ..Answer::default() })
+            };
+            let vote = |question| Vote { model: "m".to_owned(), answer: answer(question) };
+            let rule = |question: &Question| Ruling {
+                votes: (0..question.panel.votes).map(|_| vote(question)).collect(),
+            };
+            questions.iter().map(rule).collect()
+        }
+    }
+
+    /// Everything but the choice of the judge.
+    fn run(labels: &str, args: &[&str]) -> (Exit, Vec<Calibration>) {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, out) = (dir.path().join("l.jsonl"), dir.path().join("c.json"));
+        std::fs::write(&file, labels).unwrap();
+        let fixed = ["x", file.to_str().unwrap(), "--out", out.to_str().unwrap(), "--rubric"];
+        let all = [&fixed[..], &["tool-selection", "--format", "json"], args].concat();
+        let command = Line::try_parse_from(all).unwrap().calibrate;
+        let mut printer = Printer::new(Color::Never, Verbosity::Quiet, Veil::new(true));
+        let wanted = Wanted { scale: command.scale, threshold: command.threshold };
+        let rubric = command.rubric.as_deref().unwrap();
+        let usual = rubric::open(rubric, wanted, &mut printer).unwrap();
+        let options = command.reading.options();
+        let labelled = samples::read(&command.labels, Some(&usual), wanted, &options).unwrap();
+        command.tell(&labelled, &mut printer).unwrap();
+        let groups = &labelled.groups;
+        let found = command.measure(groups, &Fixed, ("m", "command"), &mut printer).unwrap();
+        let exit = command.report(&found, &labelled.skipped, &mut printer).unwrap();
+        let answered = found.iter().any(|one| one.verdicts.answered() > 0);
+        assert_eq!(read_file(&out).ok(), answered.then(|| found.clone()));
+        (exit, found)
+    }
+
+    fn row(id: &str, label: &str, request: &str) -> String {
+        format!(
+            "{{\"id\":\"{id}\",\"label\":\"{label}\",\"inputs\":{{\"user_request\":\"{request}\",\
+             \"tool_name\":\"Edit\",\"tool_input\":\"{{}}\",\"previous_calls\":\"none\"}}}}\n"
+        )
+    }
+
+    #[test]
+    fn floors_and_rows_decide_how_it_ends() {
+        let right = row("a", "pass", "fix it") + &row("b", "fail", "look at it");
+        let wrong = right.clone() + &row("c", "fail", "fix that");
+        let broken = right.clone() + "{\"id\":\"d\"}\n";
+        for (labels, args, exit) in [
+            (&right, &[][..], Exit::Ok),
+            (&right, &["--floor", "kappa=0.6,accuracy=1"], Exit::Ok),
+            (&right, &["--floor", "labels=3"], Exit::Failed),
+            (&wrong, &["--floor", "accuracy=0.6"], Exit::Ok),
+            (&wrong, &["--floor", "accuracy=0.7"], Exit::Failed),
+            (&broken, &[], Exit::Unread),
+            (&row("a", "pass", "gone"), &[], Exit::Unread),
+            (&row("a", "pass", "gone"), &["--floor", "accuracy=0"], Exit::Failed),
+            (&broken, &["--floor", "labels=3"], Exit::Failed),
+        ] {
+            let (ended, found) = run(labels, args);
+            assert_eq!(ended, exit, "{args:?} {labels}");
+            assert_eq!((found.len(), found[0].model.as_str()), (1, "m"));
+        }
+    }
+
+    #[test]
+    fn probes_and_repeats_are_as_asked() {
+        let labels = row("a", "pass", "fix it") + &row("b", "fail", "look at it");
+        let changes = |args: &[&str]| -> Vec<&str> {
+            let (_, found) = run(&labels, args);
+            found[0].probes.iter().map(|probed| probed.change.word()).collect()
+        };
+        assert_eq!(changes(&[]).len(), 6);
+        assert_eq!(changes(&["--no-probes"]), [""; 0]);
+        assert_eq!(changes(&["--probe", "verbosity"]), ["filler"]);
+        assert_eq!(changes(&["--probe", "injection,position"]).len(), 5);
+        let (_, found) = run(&labels, &["--repeats", "5"]);
+        assert_eq!(found[0].consistency.as_ref().map(|c| c.repeats), Some(5));
+        let (_, found) = run(&labels, &["--repeats", "1"]);
+        assert!(found[0].consistency.is_none());
+    }
+
+    #[test]
+    fn options_that_make_no_sense() {
+        for args in [
+            &["--floor", "kappa"][..],
+            &["--floor", "kappa=2"],
+            &["--floor", "labels=-1"],
+            &["--floor", "speed=1"],
+            &["--threshold", "1.5"],
+            &["--scale", "1-7"],
+            &["--repeats", "0"],
+            &["--probe", "mood"],
+            &["--no-probes", "--probe", "position"],
+        ] {
+            assert!(Line::try_parse_from([&["x", "l"], args].concat()).is_err(), "{args:?}");
+        }
+    }
+}

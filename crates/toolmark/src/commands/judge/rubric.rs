@@ -1,0 +1,309 @@
+//! The rubric a command line names: a built-in one, or a file.
+//!
+//! A file is YAML or JSON with `criteria` (texts, or maps with `text`, `id`,
+//! `weight`, `needs` and `anchors`) and, where wanted, `name`, `instructions`,
+//! `scale`, `threshold` and `inputs`; any other file is the text of one
+//! criterion.
+
+use crate::exit::Failure;
+use crate::grading::spec;
+use crate::printer::Printer;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use toolmark_grade::config::{Node, Problem, Spanned, did_you_mean, read};
+use toolmark_grade::judging::{BUILT_IN, BuiltIn, Criterion, Field, Rubric, Scale, built_in};
+use toolmark_judge::calibration::Asked;
+use toolmark_spec::{Source, parse};
+
+/// The share that passes where a file does not say it.
+const THRESHOLD: f64 = 0.5;
+
+/// What the command line says about every rubric.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Wanted {
+    /// Other marks than the rubric's.
+    pub(super) scale: Option<Scale>,
+    /// Another share than the rubric's.
+    pub(super) threshold: Option<f64>,
+}
+
+impl Wanted {
+    /// What a built-in rubric asks, as the command line wants it.
+    pub(super) fn built_in(self, rubric: &BuiltIn) -> Result<Asked, Failure> {
+        self.change(Asked::built_in(rubric))
+    }
+
+    fn change(self, mut asked: Asked) -> Result<Asked, Failure> {
+        asked.threshold = self.threshold.unwrap_or(asked.threshold);
+        if let Some(scale) = self.scale {
+            let mut rubric = Rubric::clone(&asked.rubric);
+            rubric.scale = scale;
+            if let Some(mark) = stray_anchor(&rubric) {
+                let word = scale.word();
+                let message = format!(
+                    "--scale {word}: the rubric says what the mark {mark} means, and the scale does not have it"
+                );
+                return Err(Failure::usage(message).hint("write a rubric of your own for it"));
+            }
+            asked.rubric = Arc::new(rubric);
+        }
+        Ok(asked)
+    }
+}
+
+/// A mark that is explained and is not on the scale, or another one there.
+fn stray_anchor(rubric: &Rubric) -> Option<&str> {
+    let marks: BTreeSet<String> = rubric.scale.points().iter().map(ToString::to_string).collect();
+    let anchors = rubric.criteria.iter().flat_map(|criterion| &criterion.anchors);
+    anchors.map(|(mark, _)| mark.as_str()).find(|mark| !marks.contains(*mark))
+}
+
+/// The names of all built-in rubrics.
+pub(super) fn names() -> String {
+    BUILT_IN.iter().map(|rubric| rubric.name).collect::<Vec<_>>().join(", ")
+}
+
+/// What is wrong with the name of a rubric.
+pub(super) fn no_such(name: &str) -> String {
+    let near = did_you_mean(name, BUILT_IN.iter().map(|rubric| rubric.name));
+    match near {
+        Some(near) => format!("there is no rubric {name}: did you mean {near}?"),
+        None => format!("there is no rubric {name}"),
+    }
+}
+
+/// The rubric with this name, or in this file.
+pub(super) fn open(
+    word: &str,
+    wanted: Wanted,
+    printer: &mut Printer,
+) -> Result<Asked, crate::Stop> {
+    if let Some(rubric) = built_in(word) {
+        return Ok(wanted.built_in(rubric)?);
+    }
+    let path = Path::new(word);
+    if !path.is_file() {
+        let hint = format!("--rubric takes a file, or one of {}", names());
+        return Err(Failure::usage(no_such(word)).hint(hint).into());
+    }
+    let source = Source::open(path).map_err(|problem| Failure::unread(problem.message.clone()))?;
+    let mut problems = Vec::new();
+    let asked = of_file(path, &source, wanted.scale, &mut problems);
+    if problems.iter().any(Problem::is_error) {
+        spec::print(printer, &source, &problems)?;
+        return Err(Failure::usage(format!("{word} is no rubric")).into());
+    }
+    match asked {
+        Some(asked) => Ok(wanted.change(asked)?),
+        None => Err(Failure::usage(format!("{word} is no rubric")).into()),
+    }
+}
+
+/// A rubric as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenRubric {
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    instructions: Option<String>,
+    criteria: Spanned<Vec<Node>>,
+    #[serde(default)]
+    scale: Option<Scale>,
+    #[serde(default)]
+    threshold: Option<Spanned<f64>>,
+    #[serde(default)]
+    inputs: Option<Node>,
+}
+
+/// A criterion as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenCriterion {
+    #[serde(default)]
+    id: Option<String>,
+    text: String,
+    #[serde(default)]
+    weight: Option<f64>,
+    #[serde(default)]
+    needs: Option<f64>,
+    #[serde(default)]
+    anchors: Option<Node>,
+}
+
+fn of_file(
+    path: &Path,
+    source: &Source,
+    scale: Option<Scale>,
+    problems: &mut Vec<Problem>,
+) -> Option<Asked> {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
+    if !matches!(extension.as_str(), "yaml" | "yml" | "json") {
+        let text = source.text().trim();
+        if text.is_empty() {
+            problems.push(Problem::error("empty-config", "the file is empty"));
+        }
+        let rubric = Rubric { name: stem, ..Rubric::of_text(text, scale.unwrap_or_default()) };
+        return Some(Asked { rubric: Arc::new(rubric), inputs: Vec::new(), threshold: THRESHOLD });
+    }
+    let parsed = parse(source);
+    problems.extend(parsed.problems);
+    let written: WrittenRubric = read(&parsed.node?, problems)?;
+    let scale = scale.or(written.scale).unwrap_or_default();
+    let criteria: Vec<Criterion> = (1..)
+        .zip(&written.criteria.value)
+        .filter_map(|(n, node)| criterion(n, node, problems))
+        .collect();
+    if written.criteria.value.is_empty() {
+        let wrong = Problem::error("empty-list", "a rubric has a criterion at least");
+        problems.push(wrong.at(written.criteria.span));
+    }
+    let mut ids = BTreeSet::new();
+    for (criterion, node) in criteria.iter().zip(&written.criteria.value) {
+        if !ids.insert(criterion.id.as_str()) {
+            let message = format!("two criteria are called {}", criterion.id);
+            problems.push(Problem::error("duplicate-id", message).at(node.span));
+        }
+    }
+    let threshold = written.threshold.map_or(THRESHOLD, |threshold| {
+        if !(0.0..=1.0).contains(&threshold.value) {
+            let wrong = Problem::error("out-of-range", "a threshold is from 0 to 1");
+            problems.push(wrong.at(threshold.span));
+        }
+        threshold.value
+    });
+    let rubric = Rubric {
+        name: written.name.or(stem),
+        instructions: written.instructions.unwrap_or_default(),
+        criteria,
+        scale,
+    };
+    if let Some(mark) = stray_anchor(&rubric) {
+        let message = format!("the scale {} does not have the mark {mark}", scale.word());
+        problems.push(Problem::error("invalid-mark", message).at(written.criteria.span));
+    }
+    let inputs = written.inputs.map(|node| inputs(&node, problems)).unwrap_or_default();
+    Some(Asked { rubric: Arc::new(rubric), inputs, threshold })
+}
+
+fn criterion(n: usize, node: &Node, problems: &mut Vec<Problem>) -> Option<Criterion> {
+    if let Some(text) = node.as_str() {
+        return Some(Criterion::new(format!("c{n}"), text));
+    }
+    let written: WrittenCriterion = read(node, problems)?;
+    let weight = written.weight.unwrap_or(1.0);
+    let mut wrong = |message: &str| {
+        problems.push(Problem::error("out-of-range", message).at(node.span));
+    };
+    if !weight.is_finite() || weight <= 0.0 {
+        wrong("a weight is above 0");
+    }
+    if written.needs.is_some_and(|needs| !(0.0..=1.0).contains(&needs)) {
+        wrong("what a criterion needs is from 0 to 1");
+    }
+    let anchors = written.anchors.map(|node| texts(&node, problems)).unwrap_or_default();
+    let id = written.id.unwrap_or_else(|| format!("c{n}"));
+    Some(Criterion { id, text: written.text, anchors, weight, needs: written.needs })
+}
+
+/// A map from names to texts, in its order.
+fn texts(node: &Node, problems: &mut Vec<Problem>) -> Vec<(String, String)> {
+    let Some(entries) = node.as_map() else {
+        problems.push(Problem::error("wrong-type", "expected a map of texts").at(node.span));
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        match entry.value.as_str() {
+            Some(text) => found.push((entry.key.to_string(), text.to_owned())),
+            None => {
+                let message = format!("expected text, found {}", entry.value.word());
+                problems.push(Problem::error("wrong-type", message).at(entry.value.span));
+            }
+        }
+    }
+    found
+}
+
+fn inputs(node: &Node, problems: &mut Vec<Problem>) -> Vec<(String, String)> {
+    let found = texts(node, problems);
+    for entry in node.entries() {
+        let Some(path) = entry.value.as_str() else { continue };
+        if Field::of(path.trim_end_matches('?')).is_none() {
+            let message = format!("there is no field {path}");
+            problems.push(Problem::error("unknown-field", message).at(entry.value.span));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(name: &str, text: &str) -> Result<Asked, Vec<String>> {
+        let mut problems = Vec::new();
+        let source = Source::new(name, text);
+        let asked = of_file(Path::new(name), &source, None, &mut problems);
+        match (asked, problems.is_empty()) {
+            (Some(asked), true) => Ok(asked),
+            _ => Err(problems.into_iter().map(|p| format!("{}: {}", p.code, p.message)).collect()),
+        }
+    }
+
+    #[test]
+    fn a_file_of_any_kind() {
+        let text = asked("good.md", "\nIs it good?\n").unwrap();
+        assert_eq!(text.rubric.criteria[0].text, "Is it good?");
+        assert_eq!(
+            (text.rubric.name.as_deref(), text.rubric.scale),
+            (Some("good"), Scale::OneToFive)
+        );
+        let full = asked(
+            "r.yaml",
+            "name: tidy\ninstructions: read all\nscale: 0/0.5/1\nthreshold: 0.75\ncriteria:\n\
+             - is it tidy?\n- {id: short, text: is it short?, weight: 2, needs: 0.5, anchors: {'1': yes it is, '0': it is not}}\n\
+             inputs: {request: user_request?, said: output}\n",
+        )
+        .unwrap();
+        let criteria = &full.rubric.criteria;
+        assert_eq!((criteria[0].id.as_str(), criteria[1].id.as_str()), ("c1", "short"));
+        assert_eq!((criteria[1].weight, criteria[1].needs), (2.0, Some(0.5)));
+        assert_eq!(criteria[1].anchors.len(), 2);
+        assert_eq!((full.threshold, full.rubric.scale), (0.75, Scale::Half));
+        assert_eq!(full.inputs[1], ("said".to_owned(), "output".to_owned()));
+    }
+
+    #[test]
+    fn mistakes() {
+        for (name, text, want) in [
+            ("r.md", " ", "empty-config"),
+            ("r.yaml", "criteria: []", "empty-list"),
+            ("r.yaml", "name: x", "missing-key"),
+            ("r.yaml", "criteria: [a]\nscael: 1-5", "unknown-key"),
+            ("r.yaml", "criteria: [a]\nscale: 1-7", "no scale"),
+            ("r.yaml", "criteria: [a]\nthreshold: 3", "out-of-range"),
+            ("r.yaml", "criteria: [{text: a, weight: -1}]", "out-of-range"),
+            ("r.yaml", "criteria: [{text: a, id: x}, {text: b, id: x}]", "duplicate-id"),
+            ("r.yaml", "criteria: [{text: a, anchors: {'7': x}}]", "invalid-mark"),
+            ("r.yaml", "criteria: [a]\ninputs: {x: nonsense}", "unknown-field"),
+            ("r.yaml", "criteria: [a]\ninputs: {x: 3}", "wrong-type"),
+        ] {
+            let problems = asked(name, text).unwrap_err();
+            assert!(problems.iter().any(|p| p.contains(want)), "{text}: {problems:?}");
+        }
+    }
+
+    #[test]
+    fn the_command_line_overrules_what_it_can() {
+        let rubric = built_in("tool-selection").unwrap();
+        let wanted = Wanted { scale: None, threshold: Some(0.9) };
+        assert_eq!(wanted.built_in(rubric).unwrap().threshold, 0.9);
+        let wanted = Wanted { scale: Some(Scale::OneToFive), threshold: None };
+        assert!(wanted.built_in(rubric).unwrap_err().message.contains("the mark 0.5"));
+        assert!(no_such("tool-selektion").contains("tool-selection"));
+    }
+}

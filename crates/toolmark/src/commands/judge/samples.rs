@@ -1,0 +1,294 @@
+//! From a file of labels to samples: rows, the traces they name, and what of
+//! them a judge is shown.
+
+use super::rubric::{Wanted, names, no_such};
+use crate::exit::Failure;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use toolmark_grade::judging::{Material, built_in};
+use toolmark_judge::calibration::{
+    About, Asked, LabelProblem, LabelRow, Sample, Written, read_rows, rubric_digest, settle,
+};
+use toolmark_spec::dataset;
+use toolmark_trace::{Options, Trajectory, load_path};
+
+/// So many mistakes are told where nothing else can be.
+const TOLD: usize = 5;
+
+/// What is asked, and about which samples.
+#[derive(Debug)]
+pub(super) struct Group {
+    pub(super) asked: Asked,
+    pub(super) samples: Vec<Sample>,
+}
+
+/// A file of labels, ready to be asked about.
+#[derive(Debug)]
+pub(super) struct Labelled {
+    /// One per rubric, in the order of the file.
+    pub(super) groups: Vec<Group>,
+    /// Rows that cannot be used, in the order of the file.
+    pub(super) skipped: Vec<LabelProblem>,
+    /// What could not be read of traces that can be used.
+    pub(super) notes: Vec<String>,
+}
+
+/// Reads a file of labels and the traces it names.
+pub(super) fn read(
+    path: &Path,
+    usual: Option<&Asked>,
+    wanted: Wanted,
+    options: &Options,
+) -> Result<Labelled, Failure> {
+    let shown = path.display();
+    let values = dataset::read(path).map_err(|errors| {
+        let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        Failure::unread(told(&words))
+    })?;
+    if values.is_empty() {
+        return Err(Failure::unread(format!("{shown}: has no rows")));
+    }
+    let (rows, mut skipped) = read_rows(values.iter().map(|row| (row.line, &*row.value)));
+    drop(values);
+    if usual.is_none()
+        && let Some(row) = rows.iter().find(|row| row.rubric.is_none())
+    {
+        let message = format!("{shown}:{}: the row names no rubric", row.line);
+        return Err(Failure::usage(message)
+            .hint(format!("--rubric gives one for all rows that name none: {}", names())));
+    }
+    let parts = by_rubric(rows, usual, wanted, &mut skipped)?;
+    let mut traces = Traces::new(path, options);
+    let mut groups = Vec::with_capacity(parts.len());
+    for (asked, rows) in parts {
+        let samples = traces.samples(&asked, rows, &mut skipped);
+        if !samples.is_empty() {
+            groups.push(Group { asked, samples });
+        }
+    }
+    skipped.sort_by_key(|problem| problem.line);
+    if groups.is_empty() {
+        let words: Vec<String> = skipped.iter().map(|problem| place(path, problem)).collect();
+        let message = format!("{shown}: no row can be used\n{}", told(&words));
+        return Err(Failure::unread(message));
+    }
+    Ok(Labelled { groups, skipped, notes: traces.notes })
+}
+
+/// A problem with its place.
+pub(super) fn place(path: &Path, problem: &LabelProblem) -> String {
+    format!("{}:{}: {}", path.display(), problem.line, problem.message)
+}
+
+fn told(words: &[String]) -> String {
+    let mut all = words.iter().take(TOLD).cloned().collect::<Vec<_>>().join("\n");
+    if words.len() > TOLD {
+        all.push_str(&format!("\nand {} more", words.len() - TOLD));
+    }
+    all
+}
+
+/// The rows of each rubric.
+fn by_rubric(
+    rows: Vec<LabelRow>,
+    usual: Option<&Asked>,
+    wanted: Wanted,
+    skipped: &mut Vec<LabelProblem>,
+) -> Result<Vec<(Asked, Vec<LabelRow>)>, Failure> {
+    let mut parts: Vec<(Asked, Vec<LabelRow>)> = Vec::new();
+    // Rubrics by the names of rows, and parts by what tells rubrics apart.
+    let mut known: BTreeMap<Option<String>, Option<usize>> = BTreeMap::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    for row in rows {
+        let part = match known.get(&row.rubric) {
+            Some(part) => *part,
+            None => {
+                let asked = match &row.rubric {
+                    None => usual.cloned(),
+                    Some(name) => {
+                        built_in(name).map(|rubric| wanted.built_in(rubric)).transpose()?
+                    }
+                };
+                let part = asked.map(|asked| {
+                    let next = parts.len();
+                    let at = *places.entry(rubric_digest(&asked.rubric)).or_insert(next);
+                    if at == next {
+                        parts.push((asked, Vec::new()));
+                    }
+                    at
+                });
+                known.insert(row.rubric.clone(), part);
+                part
+            }
+        };
+        match part.and_then(|part| parts.get_mut(part)) {
+            Some((_, rows)) => rows.push(row),
+            None => {
+                let name = row.rubric.as_deref().unwrap_or_default();
+                skipped.push(LabelProblem { line: row.line, message: no_such(name) });
+            }
+        }
+    }
+    Ok(parts)
+}
+
+/// The traces that rows name, one at a time.
+struct Traces<'a> {
+    /// Where the file of labels is.
+    directory: PathBuf,
+    options: &'a Options,
+    notes: Vec<String>,
+}
+
+impl<'a> Traces<'a> {
+    fn new(labels: &Path, options: &'a Options) -> Self {
+        let directory = labels.parent().map(Path::to_owned).unwrap_or_default();
+        Self { directory, options, notes: Vec::new() }
+    }
+
+    /// The samples of rows, in their order.
+    fn samples(
+        &mut self,
+        asked: &Asked,
+        rows: Vec<LabelRow>,
+        skipped: &mut Vec<LabelProblem>,
+    ) -> Vec<Sample> {
+        let written: Vec<Written> = rows.iter().map(|row| row.label).collect();
+        let labels = settle(&written, asked.rubric.scale);
+        let mut materials = self.materials(asked, &rows);
+        let mut samples = Vec::with_capacity(rows.len());
+        for (at, (row, label)) in rows.into_iter().zip(labels).enumerate() {
+            let found = materials.remove(&at).unwrap_or_else(|| Err("has no materials".to_owned()));
+            let mut wrong =
+                |message: String| skipped.push(LabelProblem { line: row.line, message });
+            match (label, found) {
+                (Ok(label), Ok(materials)) => {
+                    samples.push(Sample { id: row.id, label, materials });
+                }
+                (Err(why), _) | (_, Err(why)) => wrong(why),
+            }
+        }
+        samples
+    }
+
+    /// What is shown of each row. Every trace is read once, and only one is held.
+    fn materials(
+        &mut self,
+        asked: &Asked,
+        rows: &[LabelRow],
+    ) -> BTreeMap<usize, Result<Vec<Material>, String>> {
+        let mut by_trace: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let mut found = BTreeMap::new();
+        for (at, row) in rows.iter().enumerate() {
+            match &row.about {
+                About::Trace { path, .. } => by_trace.entry(path).or_default().push(at),
+                About::Inputs(texts) => {
+                    found.insert(at, asked.of_inputs(texts));
+                }
+            }
+        }
+        for (path, places) in by_trace {
+            let runs = self.load(path);
+            for at in places {
+                let materials = match (&runs, rows.get(at).map(|row| &row.about)) {
+                    (Ok(runs), Some(About::Trace { run, call, .. })) => {
+                        let materials = asked.of_trace(runs, run.as_ref(), call.as_ref());
+                        materials.map_err(|why| format!("{path}: {why}"))
+                    }
+                    (Err(why), _) => Err(why.clone()),
+                    (Ok(_), _) => continue,
+                };
+                found.insert(at, materials);
+            }
+        }
+        found
+    }
+
+    fn load(&mut self, path: &str) -> Result<Vec<Trajectory>, String> {
+        let path = self.directory.join(path);
+        let loaded = load_path(&path, self.options).map_err(|error| error.to_string())?;
+        if loaded.skipped > 0 {
+            let lines = crate::human::things(loaded.skipped, "line");
+            let note = format!("{}: {lines} could not be read", path.display());
+            // Several rubrics may ask about one trace.
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+        Ok(loaded.runs)
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    pub(in super::super) const CHAT: &str = r#"{"role":"user","content":"Fix the typo"}
+{"role":"assistant","content":"I edit it.","tool_calls":[{"id":"c1","function":{"name":"Edit","arguments":"{\"file_path\":\"a\"}"}}]}
+{"role":"tool","tool_call_id":"c1","content":"done"}
+{"role":"assistant","content":"Fixed."}"#;
+
+    fn labelled(name: &str, text: &str, rubric: Option<&str>) -> Result<Labelled, Failure> {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("runs")).unwrap();
+        std::fs::write(dir.path().join("runs/chat.jsonl"), CHAT).unwrap();
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let usual = rubric.map(|name| Asked::built_in(built_in(name).unwrap()));
+        read(&path, usual.as_ref(), Wanted::default(), &Options::default())
+    }
+
+    #[test]
+    fn rows_become_samples_of_their_rubrics() {
+        let text = r#"{"id":"a","label":"pass","trace":"runs/chat.jsonl","call":0}
+{"id":"b","label":0.5,"trace":"runs/chat.jsonl","call":"c1","rubric":"tool-selection"}
+{"id":"c","label":0,"inputs":{"user_request":"x","tool_input":"{}"},"rubric":"EditMinimalScope"}
+{"id":"d","label":true,"trace":"runs/chat.jsonl","call":4}
+{"id":"e","label":true,"trace":"runs/gone.jsonl","call":4}
+{"id":"f","label":true,"trace":"runs/chat.jsonl","call":0,"rubric":"nonsense"}
+{"id":"a","label":true,"trace":"runs/chat.jsonl"}
+{"id":"g","label":7,"trace":"runs/chat.jsonl","call":0}
+"#;
+        let found = labelled("labels.jsonl", text, Some("edit-minimal-scope")).unwrap();
+        let ids: Vec<Vec<&str>> = found
+            .groups
+            .iter()
+            .map(|group| group.samples.iter().map(|sample| sample.id.as_str()).collect())
+            .collect();
+        assert_eq!(ids, [vec!["a", "c"], vec!["b"]]);
+        let lines: Vec<u64> = found.skipped.iter().map(|problem| problem.line).collect();
+        assert_eq!(lines, [4, 5, 6, 7, 8], "{:?}", found.skipped);
+        for (problem, want) in
+            found.skipped.iter().zip(["no call 4", "gone.jsonl", "no rubric", "taken", "label 7"])
+        {
+            assert!(problem.message.contains(want), "{problem:?}");
+        }
+    }
+
+    #[test]
+    fn tables_and_lists_are_read_alike() {
+        let csv =
+            "id,label,trace,call,rubric\na,pass,runs/chat.jsonl,0,\nb,0,runs/chat.jsonl,c1,\n";
+        let json = r#"[{"id":"a","label":true,"trace":"runs/chat.jsonl","call":0},
+            {"id":"b","label":0,"trace":"runs/chat.jsonl","call":"c1"}]"#;
+        for (name, text) in [("l.csv", csv), ("l.json", json)] {
+            let found = labelled(name, text, Some("edit-minimal-scope")).unwrap();
+            assert_eq!(found.groups[0].samples.len(), 2, "{name}: {:?}", found.skipped);
+            assert_eq!(found.groups[0].samples[1].materials.len(), 3);
+        }
+    }
+
+    #[test]
+    fn nothing_usable_is_an_error() {
+        let row = r#"{"id":"a","label":1,"trace":"runs/chat.jsonl","call":9}"#;
+        for (name, text, rubric, want) in [
+            ("l.jsonl", "", None, "has no rows"),
+            ("l.jsonl", row, None, "l.jsonl:1: the row names no rubric"),
+            ("l.jsonl", row, Some("tool-selection"), "no row can be used"),
+            ("l.jsonl", "nope", Some("tool-selection"), "l.jsonl:1: not JSON"),
+        ] {
+            let failure = labelled(name, text, rubric).unwrap_err();
+            assert!(failure.message.contains(want), "{}", failure.message);
+        }
+    }
+}
