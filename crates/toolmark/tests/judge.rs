@@ -346,7 +346,10 @@ fn a_thousand_judgements_with_faults_lose_and_repeat_none() {
     let server = StandIn::answering(Script::Share(50, FAULTS.to_vec()), reader);
     let place = Place::new();
     thousand(&place);
-    place.write("spec.yaml", &spec("anthropic", &server, "  concurrency: 16\n").replacen("  concurrency: 8\n", "", 1));
+    place.write(
+        "spec.yaml",
+        &spec("anthropic", &server, "  concurrency: 16\n").replacen("  concurrency: 8\n", "", 1),
+    );
     let output = place.run(GRADE);
     all_right(&output);
     assert_eq!(server.given(), (1000, 1000), "{}", stderr(&output));

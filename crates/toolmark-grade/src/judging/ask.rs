@@ -5,6 +5,27 @@ use crate::outcome::Outcome;
 use crate::subject::Subject;
 use crate::view::Missing;
 
+/// What is shown of a call, or of a whole run, where a rubric does not say it.
+#[must_use]
+pub fn usual_inputs(of_call: bool) -> Vec<(String, String)> {
+    let inputs: &[(&str, &str)] = match of_call {
+        true => &[
+            ("user_request", "user_request?"),
+            ("pre_tool_call_turn", "pre_tool_call_turn?"),
+            ("tool_name", "tool_name"),
+            ("tool_input", "tool_input?"),
+            ("tool_output", "tool_output?"),
+            ("post_tool_call_turn", "post_tool_call_turn?"),
+        ],
+        false => &[
+            ("user_request", "user_request?"),
+            ("transcript", "transcript"),
+            ("output", "output?"),
+        ],
+    };
+    inputs.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect()
+}
+
 /// What a mapping of names to fields stands for. A field that ends in `?` is
 /// left out where the trace does not have it; without any other, the question
 /// cannot be asked.

@@ -18,8 +18,9 @@ mod rubrics;
 mod ruling;
 mod scale;
 mod transcript;
+mod written;
 
-pub use ask::{ask, materials};
+pub use ask::{ask, materials, usual_inputs};
 pub use decide::{Decided, decide, decide_vote};
 pub use fields::{FIELDS, Field, Focus, material_of};
 pub use material::{Material, Piece};
@@ -30,6 +31,7 @@ pub use rubrics::{BUILT_IN, BuiltIn, built_in};
 pub use ruling::{Answer, Mark, Quote, Ruling, Spent, Unanswered, Vote};
 pub use scale::Scale;
 pub use transcript::{steps, transcript};
+pub use written::read_rubric;
 
 use std::fmt::Debug;
 

@@ -155,12 +155,13 @@ pub fn find<'c>(
     all.iter().find(|one| one.model == model && one.rubric_digest == rubric_digest)
 }
 
-/// What tells a rubric from every other, its scale included: SHA-256 of its
-/// JSON, in hexadecimal digits.
+/// What tells a rubric from every other, its scale included and its name not:
+/// SHA-256 of its JSON, in hexadecimal digits.
 #[must_use]
 pub fn rubric_digest(rubric: &Rubric) -> String {
+    let unnamed = Rubric { name: None, ..rubric.clone() };
     // A rubric is texts and numbers: it always has a JSON.
-    let json = serde_json::to_vec(rubric).unwrap_or_default();
+    let json = serde_json::to_vec(&unnamed).unwrap_or_default();
     hex(&Sha256::digest(json))
 }
 

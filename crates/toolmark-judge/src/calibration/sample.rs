@@ -3,7 +3,7 @@
 use super::labels::{Label, Place};
 use std::sync::Arc;
 use toolmark_grade::judging::{
-    BuiltIn, Field, Focus, Material, Panel, Piece, Question, Rubric, material_of,
+    BuiltIn, Field, Focus, Material, Panel, Piece, Question, Rubric, materials, usual_inputs,
 };
 use toolmark_grade::{Context, Environment, Missing, Seen, Subject, View};
 use toolmark_trace::{Actor, Trajectory};
@@ -14,17 +14,6 @@ const OWN_WORDS: &[&str] = &["pre_tool_call_turn", "post_tool_call_turn", "outpu
 pub(super) const TRANSCRIPT: &str = "transcript";
 /// How an entry of a transcript begins that the agent said.
 pub(super) const SAID: &str = "[assistant]";
-
-/// What is shown of a call where the rubric does not say it.
-const OF_CALL: &[(&str, &str)] = &[
-    ("user_request", "user_request?"),
-    ("pre_tool_call_turn", "pre_tool_call_turn?"),
-    ("tool_name", "tool_name"),
-    ("tool_input", "tool_input?"),
-    ("tool_output", "tool_output?"),
-];
-/// What is shown of a whole run where the rubric does not say it.
-const OF_RUN: &[(&str, &str)] = &[("user_request", "user_request?"), (TRANSCRIPT, TRANSCRIPT)];
 
 /// What is asked about every sample.
 #[derive(Debug, Clone)]
@@ -75,8 +64,7 @@ impl Asked {
             Subject { view: View::whole(run), context: &context, environment: &environment };
         let focus = Focus { subject: &subject, call };
         let found = match (self.inputs.as_slice(), call) {
-            ([], Some(_)) => materials(&pairs(OF_CALL), focus),
-            ([], None) => materials(&pairs(OF_RUN), focus),
+            ([], call) => materials(&usual_inputs(call.is_some()), focus),
             (inputs, _) => materials(inputs, focus),
         };
         found.map_err(|Missing(why)| why)
@@ -142,18 +130,6 @@ fn given(name: &str, path: &str, text: &str) -> Material {
         true => Material::of_spec(name, text),
         false => Material::of_trace(name, vec![Piece::new(text)]),
     }
-}
-
-/// What a rubric is shown. A path that ends in `?` may be missing.
-fn materials(inputs: &[(String, String)], focus: Focus<'_>) -> Result<Vec<Material>, Missing> {
-    let mut found = Vec::with_capacity(inputs.len());
-    for (name, path) in inputs {
-        match path.strip_suffix('?') {
-            Some(path) => found.extend(material_of(name, path, focus).ok()),
-            None => found.push(material_of(name, path, focus)?),
-        }
-    }
-    Ok(found)
 }
 
 /// The run that is meant: the one with this id or place, the one that has the

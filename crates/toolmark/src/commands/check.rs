@@ -13,6 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::gold;
 use crate::human;
 use crate::inputs::{Input, expand};
+use crate::judging::{Asking, JudgeArgs, Opened};
 use crate::printer::{Line, Printer, Verbosity, style};
 use crate::progress::Progress;
 use crate::report_file;
@@ -24,7 +25,6 @@ use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 use toolmark_check::baseline::Baseline;
 use toolmark_check::config::Config;
@@ -33,8 +33,7 @@ use toolmark_check::gate::{self, Cells, Gate, GateError, GateRow};
 use toolmark_check::promote::{self, Alike};
 use toolmark_check::toolset::Toolsets;
 use toolmark_check::{Checked, Checker, Confidence, Severity};
-use toolmark_grade::Verdict;
-use toolmark_grade::judging::Judge;
+use toolmark_grade::{UsualJudge, Verdict};
 use toolmark_report::Options as ReportOptions;
 use toolmark_report::check::{CHECK_FORMATS, CheckRun, check_format_by_id};
 
@@ -126,6 +125,8 @@ pub(crate) struct Check {
     #[arg(long, value_name = "N", help_heading = "Sessions")]
     limit: Option<NonZeroUsize>,
     #[command(flatten)]
+    judging: JudgeArgs,
+    #[command(flatten)]
     reading: Reading,
 }
 
@@ -190,7 +191,7 @@ impl Check {
         let gates = self.gates(config.gates.take())?;
         let baseline = self.read_baseline()?;
         let gold = self.gold.as_deref().map(gold::read).transpose()?;
-        let judge = self.judge.then(|| self.judge(printer)).transpose()?;
+        let judge = self.judge(printer)?;
         let checker = self.checker(&mut config, !gates.is_empty())?.with_gold(gold.clone());
         if let Some(directory) = &self.promote {
             refuse_to_overwrite(directory)?;
@@ -217,7 +218,8 @@ impl Check {
         run.checked.sort();
         if let Some(judge) = judge {
             run.notes.extend(not_asked(&run.checked));
-            run.checked.refine(&*judge);
+            run.checked.refine(&*judge.bench);
+            self.judging.finish(&judge, printer)?;
         }
         run.rules = checker.rules().to_vec();
         let usual = if gates.is_empty() { Some(Severity::Warning) } else { None };
@@ -246,9 +248,22 @@ impl Check {
         Ok(if compares || self.writes("json") { checker.keep_sessions() } else { checker })
     }
 
-    /// Who is asked about what the rules are not sure of.
-    fn judge(&self, _: &mut Printer) -> Result<Arc<dyn Judge>, Stop> {
-        Err(Failure::usage("no judge is configured").into())
+    /// Who is asked where the rules are not sure.
+    fn judge(&self, printer: &mut Printer) -> Result<Option<Opened>, Stop> {
+        if !self.judge {
+            if self.judging.is_given() {
+                let failure = Failure::usage("options for a judge are given, and --judge is not");
+                return Err(failure.hint("add --judge to ask one").into());
+            }
+            return Ok(None);
+        }
+        let asking = Asking {
+            part_of: self.config.as_deref(),
+            usual: &UsualJudge::default(),
+            may_run: true,
+            gates: true,
+        };
+        self.judging.open_some(&asking, printer).map(Some)
     }
 
     fn writes(&self, format: &str) -> bool {

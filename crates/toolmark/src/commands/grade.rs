@@ -7,7 +7,7 @@ use crate::grading::read::{Graded, Reading, grade_all};
 use crate::grading::{dump, redact, spec};
 use crate::human;
 use crate::inputs::{Input, expand};
-use crate::judging::{ByRules, JudgeArgs, Opened};
+use crate::judging::{Asking, ByRules, JudgeArgs, Opened};
 use crate::printer::{Line, Printer, Verbosity, style};
 use crate::progress::Progress;
 use crate::report_file;
@@ -243,7 +243,13 @@ impl Grade {
         if !asks || self.no_judge {
             return Ok(None);
         }
-        self.judge.open(Some(&self.spec), &plan.judge, !self.no_programs, printer)
+        let asking = Asking {
+            part_of: Some(&self.spec),
+            usual: &plan.judge,
+            may_run: !self.no_programs,
+            gates: true,
+        };
+        self.judge.open(&asking, printer)
     }
 
     fn environment(&self, judge: Option<&Opened>) -> Result<Environment, Failure> {

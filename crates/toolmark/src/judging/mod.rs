@@ -18,7 +18,7 @@ use std::sync::Arc;
 use toolmark_check::scan::redact::redact;
 use toolmark_grade::UsualJudge;
 use toolmark_judge::calibration::{self, Calibration};
-use toolmark_judge::config::{Kind, KeySource, Model, Settings};
+use toolmark_judge::config::{KeySource, Kind, Model, Settings};
 use toolmark_judge::{Bench, Cache, Mode, providers};
 
 /// Who judges, and where answers come from.
@@ -54,17 +54,48 @@ pub(crate) struct Opened {
     pub(crate) concurrency: usize,
 }
 
+/// What a judge is wanted for.
+pub(crate) struct Asking<'a> {
+    /// The file whose own judge part counts where no other is named.
+    pub(crate) part_of: Option<&'a Path>,
+    /// What that file says about judges apart from it.
+    pub(crate) usual: &'a UsualJudge,
+    /// May programs be run?
+    pub(crate) may_run: bool,
+    /// Does something hang on the answers, so that the floor counts?
+    pub(crate) gates: bool,
+}
+
 impl JudgeArgs {
-    /// The judge that is configured; `None` where none is. `part_of` is the file
-    /// whose own judge part counts where no other is named, and `usual` what
-    /// that file says apart from it.
+    /// Is any of the options given?
+    pub(crate) fn is_given(&self) -> bool {
+        self.judge_model.is_some()
+            || self.judge_config.is_some()
+            || self.judge_cache.is_some()
+            || self.export_answers.is_some()
+            || self.refresh
+            || self.offline
+    }
+
+    /// The judge that is configured, or what to do about there being none.
+    pub(crate) fn open_some(
+        &self,
+        asking: &Asking<'_>,
+        printer: &mut Printer,
+    ) -> Result<Opened, Stop> {
+        self.open(asking, printer)?.ok_or_else(|| {
+            let failure = Failure::usage("no judge is configured");
+            failure.hint("name one with --judge-model, or under judge: in toolmark.yaml").into()
+        })
+    }
+
+    /// The judge that is configured; `None` where none is.
     pub(crate) fn open(
         &self,
-        part_of: Option<&Path>,
-        usual: &UsualJudge,
-        may_run: bool,
+        asking: &Asking<'_>,
         printer: &mut Printer,
     ) -> Result<Option<Opened>, Stop> {
+        let Asking { part_of, usual, may_run, gates } = *asking;
         let mut settings = config::open(self.judge_config.as_deref(), part_of, printer)?;
         // A command line beats a spec, and a spec beats what is usual here.
         if let Some(word) = self.judge_model.as_ref().or(usual.model.as_ref()) {
@@ -97,7 +128,7 @@ impl JudgeArgs {
             _ => Mode::Usual,
         };
         let (usual, concurrency) = (settings.usual.clone(), settings.concurrency);
-        let trust = trust(&settings)?;
+        let trust = if gates { trust(&settings)? } else { None };
         let mut bench = Bench::new(settings, providers::connect, redact).mode(mode);
         if let Some(trust) = trust {
             bench = bench.objecting(trust);
@@ -149,14 +180,14 @@ impl JudgeArgs {
 /// A spec may be a stranger's: where its programs must not run, neither may
 /// those of its judge.
 fn refuse_programs(settings: &Settings) -> Result<(), Failure> {
-    let runs = |model: &Model| {
-        model.kind == Kind::Command || matches!(model.key, KeySource::Command(_))
-    };
+    let runs =
+        |model: &Model| model.kind == Kind::Command || matches!(model.key, KeySource::Command(_));
     let all = settings.usual.iter().chain(settings.models.values());
     match all.into_iter().find(|model| runs(model)) {
         None => Ok(()),
         Some(model) => {
-            let message = format!("the judge {} runs a program, and --no-programs is given", model.name);
+            let message =
+                format!("the judge {} runs a program, and --no-programs is given", model.name);
             Err(Failure::usage(message))
         }
     }
@@ -168,8 +199,8 @@ fn trust(settings: &Settings) -> Result<Option<toolmark_judge::Objection>, Failu
     let (Some(floor), Some(path)) = (settings.floor, &settings.calibration) else {
         return Ok(None);
     };
-    let calibrations: Vec<Calibration> = calibration::read(path).map_err(|error| {
-        Failure::usage(format!("{}: {error}", path.display()))
+    let calibrations: Vec<Calibration> = calibration::read_file(path).map_err(|error| {
+        Failure::usage(error.to_string())
             .hint("toolmark judge calibrate LABELS --out FILE writes one")
     })?;
     Ok(Some(Box::new(move |model, rubric| {

@@ -3,14 +3,15 @@
 mod config;
 mod select;
 
-use self::config::{Config, If, Over, read_rubric};
+use self::config::{Config, If, Over};
 use self::select::Selection;
 use crate::evidence::{Evidence, Role};
 use crate::grader::{
     Building, Cost, Determinism, Grader, GraderInfo, Mention, Reference, Scope, Taxonomy, schema_of,
 };
 use crate::judging::{
-    Focus, Panel, Question, Rubric, answered, ask, built_in, materials, unanswered,
+    Focus, Panel, Question, Rubric, answered, ask, built_in, materials, read_rubric, unanswered,
+    usual_inputs,
 };
 use crate::outcome::{Cause, Outcome, Part, Verdict};
 use crate::subject::Subject;
@@ -67,18 +68,6 @@ struct Judged {
     if_none: If,
 }
 
-/// What a judge is shown where nothing is said.
-const WHOLE: &[(&str, &str)] =
-    &[("user_request", "user_request?"), ("transcript", "transcript"), ("output", "output?")];
-const OF_CALL: &[(&str, &str)] = &[
-    ("user_request", "user_request?"),
-    ("said_before", "pre_tool_call_turn?"),
-    ("tool_name", "tool_name"),
-    ("tool_input", "tool_input?"),
-    ("tool_output", "tool_output?"),
-    ("said_after", "post_tool_call_turn?"),
-];
-
 fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
     let config = building.read::<Config>()?;
     let before = building.problems.len();
@@ -118,7 +107,7 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
     let inputs = match (config.inputs(building.problems), named) {
         (Some(inputs), _) => inputs,
         (None, Some(built_in)) => owned(built_in.inputs),
-        (None, None) => owned(if selection.is_some() { OF_CALL } else { WHOLE }),
+        (None, None) => usual_inputs(selection.is_some()),
     };
     config.check_inputs(&inputs, selection.is_some(), building.problems);
     let panel = config.panel(building.problems);

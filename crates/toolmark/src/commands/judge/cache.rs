@@ -57,7 +57,9 @@ impl Cache {
             Some(Asked::Export { file }) => {
                 let all = answers.all().map_err(refused)?;
                 if all.is_empty() {
-                    return Err(Failure::unread(format!("no answers are kept in {directory}")).into());
+                    return Err(
+                        Failure::unread(format!("no answers are kept in {directory}")).into()
+                    );
                 }
                 export(&all, &file, printer)?;
                 say(printer, &format!("{} written", human::things(all.len() as u64, "answer")))?;
@@ -68,11 +70,13 @@ impl Cache {
                 };
                 let count = match file.as_os_str() == "-" {
                     true => answers.import(&mut io::stdin().lock()),
-                    false => File::open(&file)
-                        .and_then(|file| answers.import(&mut BufReader::new(file))),
+                    false => {
+                        File::open(&file).and_then(|file| answers.import(&mut BufReader::new(file)))
+                    }
                 };
                 let count = count.map_err(failed)?;
-                let words = format!("{} kept in {directory}", human::things(count as u64, "answer"));
+                let words =
+                    format!("{} kept in {directory}", human::things(count as u64, "answer"));
                 say(printer, &words)?;
             }
             Some(Asked::Clear) => {
@@ -85,9 +89,8 @@ impl Cache {
 }
 
 fn list(answers: &Answers, printer: &mut Printer) -> Result<(), Stop> {
-    let refused = |error: io::Error| {
-        Failure::unread(format!("{}: {error}", answers.directory().display()))
-    };
+    let refused =
+        |error: io::Error| Failure::unread(format!("{}: {error}", answers.directory().display()));
     let all = answers.all().map_err(refused)?;
     let mut by_model = std::collections::BTreeMap::<(String, String), (u64, u64)>::new();
     for kept in &all {

@@ -7,13 +7,14 @@ use crate::Stop;
 use crate::cli::Reading;
 use crate::exit::{Exit, Failure};
 use crate::human;
+use crate::judging::{Asking, JudgeArgs, Opened};
 use crate::printer::{Line, Printer, Verbosity, style};
 use crate::progress::Progress;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use toolmark_grade::UsualJudge;
 use toolmark_grade::judging::{Judge, Scale};
 use toolmark_judge::calibration::{
     Calibration, Calibrator, LabelProblem, ProbeKind, VERSION, write_file,
@@ -81,6 +82,8 @@ pub(super) struct Calibrate {
     /// How to print it
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     format: Output,
+    #[command(flatten)]
+    judging: JudgeArgs,
     #[command(flatten)]
     reading: Reading,
 }
@@ -171,14 +174,26 @@ impl Calibrate {
         let labelled = samples::read(&self.labels, usual.as_ref(), wanted, &options)?;
         self.tell(&labelled, printer)?;
         let (judge, model, provider) = self.judge(printer)?;
-        let found = self.measure(&labelled.groups, &*judge, (&model, provider), printer)?;
+        let found = self.measure(&labelled.groups, &*judge.bench, (&model, provider), printer)?;
+        self.judging.finish(&judge, printer)?;
         self.report(&found, &labelled.skipped, printer)
     }
 
     /// Who is asked, its name and its provider.
-    fn judge(&self, _: &mut Printer) -> Result<(Arc<dyn Judge>, String, &'static str), Stop> {
-        let failure = Failure::usage("no judge is configured");
-        Err(failure.hint("name one under judge: in toolmark.yaml").into())
+    fn judge(&self, printer: &mut Printer) -> Result<(Opened, String, &'static str), Stop> {
+        // Whoever is to be measured need not have been measured before.
+        let asking =
+            Asking { part_of: None, usual: &UsualJudge::default(), may_run: true, gates: false };
+        let opened = self.judging.open_some(&asking, printer)?;
+        match &opened.usual {
+            Some(model) => {
+                let (name, provider) = (model.name.clone(), model.kind.word());
+                Ok((opened, name, provider))
+            }
+            None => Err(Failure::usage("no usual model is configured")
+                .hint("--judge-model says which of them is measured")
+                .into()),
+        }
     }
 
     /// Tells which rows cannot be used.

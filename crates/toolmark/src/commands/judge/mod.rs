@@ -1,6 +1,8 @@
 //! `toolmark judge`: what there is to know about judges.
 
+mod cache;
 mod calibrate;
+mod fields;
 mod page;
 mod rubric;
 mod samples;
@@ -26,12 +28,18 @@ pub(crate) struct Judge {
 #[derive(Debug, Subcommand)]
 enum Asked {
     Calibrate(calibrate::Calibrate),
+    Cache(cache::Cache),
+    Fields(fields::Fields),
+    Rubrics(fields::Rubrics),
 }
 
 impl Judge {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         match self.command {
             Asked::Calibrate(calibrate) => calibrate.run(printer),
+            Asked::Cache(cache) => cache.run(printer),
+            Asked::Fields(fields) => fields.run(printer),
+            Asked::Rubrics(rubrics) => rubrics.run(printer),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The rubric a command line names: a built-in one, or a file.
 //!
 //! A file is YAML or JSON with `criteria` (texts, or maps with `text`, `id`,
-//! `weight`, `needs` and `anchors`) and, where wanted, `name`, `instructions`,
+//! `weight`, `needs` and `marks`) and, where wanted, `name`, `instructions`,
 //! `scale`, `threshold` and `inputs`; any other file is the text of one
 //! criterion.
 
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use toolmark_grade::config::{Node, Problem, Spanned, did_you_mean, read};
-use toolmark_grade::judging::{BUILT_IN, BuiltIn, Criterion, Field, Rubric, Scale, built_in};
+use toolmark_grade::judging::{BUILT_IN, BuiltIn, Field, Rubric, Scale, built_in, read_rubric};
 use toolmark_judge::calibration::Asked;
 use toolmark_spec::{Source, parse};
 
@@ -109,28 +109,13 @@ struct WrittenRubric {
     name: Option<String>,
     #[serde(default)]
     instructions: Option<String>,
-    criteria: Spanned<Vec<Node>>,
+    criteria: Node,
     #[serde(default)]
     scale: Option<Scale>,
     #[serde(default)]
     threshold: Option<Spanned<f64>>,
     #[serde(default)]
     inputs: Option<Node>,
-}
-
-/// A criterion as it is written.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenCriterion {
-    #[serde(default)]
-    id: Option<String>,
-    text: String,
-    #[serde(default)]
-    weight: Option<f64>,
-    #[serde(default)]
-    needs: Option<f64>,
-    #[serde(default)]
-    anchors: Option<Node>,
 }
 
 fn of_file(
@@ -153,21 +138,7 @@ fn of_file(
     problems.extend(parsed.problems);
     let written: WrittenRubric = read(&parsed.node?, problems)?;
     let scale = scale.or(written.scale).unwrap_or_default();
-    let criteria: Vec<Criterion> = (1..)
-        .zip(&written.criteria.value)
-        .filter_map(|(n, node)| criterion(n, node, problems))
-        .collect();
-    if written.criteria.value.is_empty() {
-        let wrong = Problem::error("empty-list", "a rubric has a criterion at least");
-        problems.push(wrong.at(written.criteria.span));
-    }
-    let mut ids = BTreeSet::new();
-    for (criterion, node) in criteria.iter().zip(&written.criteria.value) {
-        if !ids.insert(criterion.id.as_str()) {
-            let message = format!("two criteria are called {}", criterion.id);
-            problems.push(Problem::error("duplicate-id", message).at(node.span));
-        }
-    }
+    let criteria = read_rubric(&written.criteria, scale, problems)?.criteria;
     let threshold = written.threshold.map_or(THRESHOLD, |threshold| {
         if !(0.0..=1.0).contains(&threshold.value) {
             let wrong = Problem::error("out-of-range", "a threshold is from 0 to 1");
@@ -181,32 +152,8 @@ fn of_file(
         criteria,
         scale,
     };
-    if let Some(mark) = stray_anchor(&rubric) {
-        let message = format!("the scale {} does not have the mark {mark}", scale.word());
-        problems.push(Problem::error("invalid-mark", message).at(written.criteria.span));
-    }
     let inputs = written.inputs.map(|node| inputs(&node, problems)).unwrap_or_default();
     Some(Asked { rubric: Arc::new(rubric), inputs, threshold })
-}
-
-fn criterion(n: usize, node: &Node, problems: &mut Vec<Problem>) -> Option<Criterion> {
-    if let Some(text) = node.as_str() {
-        return Some(Criterion::new(format!("c{n}"), text));
-    }
-    let written: WrittenCriterion = read(node, problems)?;
-    let weight = written.weight.unwrap_or(1.0);
-    let mut wrong = |message: &str| {
-        problems.push(Problem::error("out-of-range", message).at(node.span));
-    };
-    if !weight.is_finite() || weight <= 0.0 {
-        wrong("a weight is above 0");
-    }
-    if written.needs.is_some_and(|needs| !(0.0..=1.0).contains(&needs)) {
-        wrong("what a criterion needs is from 0 to 1");
-    }
-    let anchors = written.anchors.map(|node| texts(&node, problems)).unwrap_or_default();
-    let id = written.id.unwrap_or_else(|| format!("c{n}"));
-    Some(Criterion { id, text: written.text, anchors, weight, needs: written.needs })
 }
 
 /// A map from names to texts, in its order.
@@ -265,7 +212,7 @@ mod tests {
         let full = asked(
             "r.yaml",
             "name: tidy\ninstructions: read all\nscale: 0/0.5/1\nthreshold: 0.75\ncriteria:\n\
-             - is it tidy?\n- {id: short, text: is it short?, weight: 2, needs: 0.5, anchors: {'1': yes it is, '0': it is not}}\n\
+             - is it tidy?\n- {id: short, text: is it short?, weight: 2, needs: 0.5, marks: {'1': yes it is, '0': it is not}}\n\
              inputs: {request: user_request?, said: output}\n",
         )
         .unwrap();
@@ -287,8 +234,8 @@ mod tests {
             ("r.yaml", "criteria: [a]\nscale: 1-7", "no scale"),
             ("r.yaml", "criteria: [a]\nthreshold: 3", "out-of-range"),
             ("r.yaml", "criteria: [{text: a, weight: -1}]", "out-of-range"),
-            ("r.yaml", "criteria: [{text: a, id: x}, {text: b, id: x}]", "duplicate-id"),
-            ("r.yaml", "criteria: [{text: a, anchors: {'7': x}}]", "invalid-mark"),
+            ("r.yaml", "criteria: [{text: a, id: x}, {text: b, id: x}]", "duplicate-name"),
+            ("r.yaml", "criteria: [{text: a, marks: {'7': x}}]", "unknown-mark"),
             ("r.yaml", "criteria: [a]\ninputs: {x: nonsense}", "unknown-field"),
             ("r.yaml", "criteria: [a]\ninputs: {x: 3}", "wrong-type"),
         ] {
