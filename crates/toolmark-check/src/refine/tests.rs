@@ -147,21 +147,23 @@ fn a_judge_that_says_nothing_leaves_all_unknown() {
 #[test]
 fn the_number_of_threads_changes_nothing() {
     let traces: Vec<String> = (0..8)
-        .map(|n| format!("{}{TRACE}", "user: hello\n".repeat(n % 3)))
+        .map(|n| format!("{}{TRACE}", "user: hello\n".repeat(n)))
         .chain(crate::RULES.iter().flat_map(|rule| rule.examples()).map(|example| example.trace))
         .collect();
     let checker = Checker::default().with_doubts();
     let result = |threads: usize| {
         let size = traces.len().div_ceil(threads);
+        let work = |part: &[String]| {
+            let mut sum = Checked::default();
+            for trace in part {
+                let mut run = notation::parse(trace).unwrap();
+                run.id = Some(trace.as_str().into());
+                sum.merge(checker.check(&run));
+            }
+            sum
+        };
+        let work = &work;
         let parts: Vec<Checked> = std::thread::scope(|scope| {
-            let work = |part: &[String]| {
-                let mut sum = Checked::default();
-                for trace in part {
-                    sum.merge(checker.check(&notation::parse(trace).unwrap()));
-                }
-                sum
-            };
-            let work = &work;
             let handles: Vec<_> =
                 traces.chunks(size).map(|part| scope.spawn(move || work(part))).collect();
             // In whatever order they come.
@@ -175,6 +177,6 @@ fn the_number_of_threads_changes_nothing() {
     };
     let one = result(1);
     assert!(one.0.contains("tool-selection") && one.0.contains("error-recovery"));
-    assert_eq!(one, result(2));
-    assert_eq!(one, result(3));
+    // The whole is too long to be shown.
+    assert!(one == result(2) && one == result(3));
 }

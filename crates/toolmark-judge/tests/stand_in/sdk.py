@@ -1,6 +1,7 @@
 """Asks the stand-in with the packages of the providers, and says what they read.
 
-Arguments: anthropic, responses or chat; whole or stream; the address.
+Reads a list of [anthropic, responses or chat; whole or stream; the address], and
+writes a list of what was heard.
 """
 
 import json
@@ -61,8 +62,10 @@ def responses(mode, address):
     )
     if mode == "stream":
         with client.responses.stream(**request) as stream:
-            for _ in stream:
-                pass
+            for event in stream:
+                # This package hands errors on as events.
+                if event.type == "error":
+                    return {"error": type(event).__name__, "words": event.message}
             response = stream.get_final_response()
     else:
         response = client.responses.create(**request)
@@ -111,11 +114,13 @@ def chat(mode, address):
 
 
 def main():
-    family, mode, address = sys.argv[1:]
-    try:
-        heard = {"anthropic": anthropic, "responses": responses, "chat": chat}[family](mode, address)
-    except Exception as error:
-        heard = {"error": type(error).__name__, "words": str(error)}
+    ways = {"anthropic": anthropic, "responses": responses, "chat": chat}
+    heard = []
+    for family, mode, address in json.load(sys.stdin):
+        try:
+            heard.append(ways[family](mode, address))
+        except Exception as error:
+            heard.append({"error": type(error).__name__, "words": str(error)})
     print(json.dumps(heard))
 
 
