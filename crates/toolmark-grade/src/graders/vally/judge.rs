@@ -413,7 +413,7 @@ mod tests {
                 json!({
                     "prompt": "be fair", "model": "m", "reasoning_effort": "xhigh",
                     "scoring": "scale_1_10", "threshold": 1, "output_delivery": "workspace",
-                    "evidence": ["trajectory", "diff", "golden_patch", "repo"],
+                    "evidence": ["trajectory"],
                 }),
             ),
             ("panel", json!({"models": ["a", "b"], "aggregation": "min"})),
