@@ -10,7 +10,6 @@ mod expect;
 mod futureagi;
 mod glob;
 mod judge;
-mod program;
 pub(crate) mod program;
 pub mod units;
 mod vally;
