@@ -79,6 +79,9 @@ struct Seat {
 
 type Said = Result<Kept, Unanswered>;
 
+/// Who is wanted: a name, empty for the usual one, and how hard it is to think.
+type Wanted = (String, Option<&'static str>);
+
 /// Why a judge may not be asked about a rubric.
 pub type Objection = Box<dyn Fn(&Model, &Rubric) -> Option<String> + Send + Sync>;
 
@@ -91,7 +94,7 @@ pub struct Bench {
     redact: Redact,
     purse: Purse,
     permits: Permits,
-    seats: Mutex<BTreeMap<(String, Option<&'static str>), Result<Arc<Seat>, String>>>,
+    seats: Mutex<BTreeMap<Wanted, Result<Arc<Seat>, String>>>,
     said: Mutex<BTreeMap<Key, Arc<OnceLock<Said>>>>,
     counts: Counts,
     objection: Option<Objection>,

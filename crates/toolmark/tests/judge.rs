@@ -1,6 +1,8 @@
 //! Judges as a user meets them: the real binary against servers that speak the
 //! providers' wire formats.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 #[path = "../../toolmark-judge/tests/stand_in/mod.rs"]
 mod stand_in;
 
@@ -94,7 +96,9 @@ fn verdict(request: &Request, mark: impl Fn(&[f64]) -> f64, quote: &str) -> Stri
 /// A model that reads: what says "well done" is good, all else is bad.
 fn reader(request: &Request) -> String {
     let (inside, _) = parts(request.user());
-    let quote = inside.lines().map(str::trim).find(|line| line.len() >= 12).unwrap_or_default();
+    let mut lines = inside.lines().map(str::trim);
+    let about = lines.clone().find(|line| line.contains("item number"));
+    let quote = about.or_else(|| lines.find(|line| line.len() >= 12)).unwrap_or_default();
     let is_good = inside.contains("well done");
     verdict(request, |marks| if is_good { marks[marks.len() - 1] } else { marks[0] }, quote)
 }
@@ -333,9 +337,9 @@ fn all_right(output: &Output) {
     assert_eq!(found.len(), 1000, "{}", stderr(output));
     let mut seen = BTreeMap::new();
     for outcome in &found {
-        let id = outcome["trajectory"]["id"].as_str().unwrap().to_owned();
+        let id = outcome["case"].as_str().unwrap().to_owned();
         let n: u32 = id[1..].parse().unwrap();
-        let want = if n % 3 == 0 { "pass" } else { "fail" };
+        let want = if n.is_multiple_of(3) { "pass" } else { "fail" };
         assert_eq!(outcome["verdict"], want, "{id}: {outcome}");
         assert!(seen.insert(id, ()).is_none(), "counted twice");
     }

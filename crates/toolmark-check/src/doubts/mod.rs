@@ -151,8 +151,7 @@ pub(crate) fn collect(
     let mut room = TEXT;
     for kind in KINDS {
         let is_asked = |rule: &&Rule| kind.rules.iter().any(|start| rule.code.starts_with(start));
-        let Some(built_in) = built_in(kind.rubric).filter(|_| rules.iter().any(|r| is_asked(r)))
-        else {
+        let Some(built_in) = built_in(kind.rubric).filter(|_| rules.iter().any(is_asked)) else {
             continue;
         };
         let mut candidates = Vec::new();

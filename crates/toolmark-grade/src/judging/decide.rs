@@ -125,7 +125,7 @@ pub fn decide(
     scores.sort_by(f64::total_cmp);
     let score = match aggregation {
         Aggregation::Min => scores[0],
-        Aggregation::Median if scores.len() % 2 == 0 => {
+        Aggregation::Median if scores.len().is_multiple_of(2) => {
             f64::midpoint(scores[scores.len() / 2 - 1], scores[scores.len() / 2])
         }
         Aggregation::Median => scores[scores.len() / 2],

@@ -334,7 +334,7 @@ mod tests {
         let About::Trace { path, run, call } = &rows[1].about else { panic!() };
         let want = (Some(Place::Index(1)), Some(Place::Id("toolu_1".into())));
         assert_eq!((path.as_str(), run.clone(), call.clone()), ("t.jsonl", want.0, want.1));
-        let texts = vec![("x".to_owned(), "y".to_owned()), ("n".to_owned(), "3".to_owned())];
+        let texts = [("x".to_owned(), "y".to_owned()), ("n".to_owned(), "3".to_owned())];
         let About::Inputs(inputs) = &rows[2].about else { panic!() };
         assert!(texts.iter().all(|text| inputs.contains(text)), "{inputs:?}");
         assert_eq!(rows[3].about, About::Inputs(vec![("x".into(), "y".into())]));

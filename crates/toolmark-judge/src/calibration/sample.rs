@@ -283,8 +283,8 @@ mod tests {
             let shown = free.of_trace(&runs(CHAT), None, call.as_ref()).unwrap();
             shown.into_iter().map(|material| material.name).collect()
         };
-        assert_eq!(names(None), ["user_request", "transcript"]);
-        assert_eq!(names(Some(Place::Index(0))).len(), 5);
+        assert_eq!(names(None), ["user_request", "transcript", "output"]);
+        assert_eq!(names(Some(Place::Index(0))).len(), 6);
         let found = free.of_inputs(&texts(&["answer", "expected_output", "x"])).unwrap();
         let of_trace: Vec<bool> = found.iter().map(|material| material.is_trace).collect();
         assert_eq!(of_trace, [true, false, true]);

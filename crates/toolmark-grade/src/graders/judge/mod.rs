@@ -15,7 +15,7 @@ use crate::judging::{
 };
 use crate::outcome::{Cause, Outcome, Part, Verdict};
 use crate::subject::Subject;
-use crate::view::Seen;
+use crate::view::{Missing, Seen};
 use std::sync::Arc;
 
 pub(in crate::graders) static JUDGE: GraderInfo = GraderInfo {
@@ -141,7 +141,7 @@ impl Grader for Judged {
         let Some(selection) = &self.selection else {
             return match self.question(Focus { subject, call: None }) {
                 Ok(question) => ask(subject, question, self.threshold),
-                Err(unknown) => unknown,
+                Err(missing) => Outcome::unknown(Cause::MissingEvidence, missing.0),
             };
         };
         let chosen = match selection.choose(subject) {
@@ -166,15 +166,14 @@ impl Grader for Judged {
 }
 
 impl Judged {
-    fn question(&self, focus: Focus<'_>) -> Result<Question, Outcome> {
-        let materials = materials(&self.inputs, focus)
-            .map_err(|missing| Outcome::unknown(Cause::MissingEvidence, missing.0))?;
+    fn question(&self, focus: Focus<'_>) -> Result<Question, Missing> {
+        let materials = materials(&self.inputs, focus)?;
         let rubric = Arc::clone(&self.rubric);
         Ok(Question { rubric, materials, panel: self.panel.clone() })
     }
 
     fn over_calls(&self, subject: &Subject<'_>, chosen: &[Seen<'_>]) -> Outcome {
-        let asked: Vec<Result<Question, Outcome>> =
+        let asked: Vec<Result<Question, Missing>> =
             chosen.iter().map(|seen| self.question(Focus { subject, call: Some(*seen) })).collect();
         let questions: Vec<Question> =
             asked.iter().filter_map(|one| one.as_ref().ok()).cloned().collect();
@@ -188,7 +187,7 @@ impl Judged {
         let mut each = Vec::with_capacity(chosen.len());
         for (seen, asked) in chosen.iter().zip(asked) {
             let outcome = match asked {
-                Err(unknown) => unknown,
+                Err(missing) => Outcome::unknown(Cause::MissingEvidence, missing.0),
                 Ok(question) => match rulings.next() {
                     Some(ruling) => answered(&question, &ruling, self.threshold),
                     None => unanswered("this call"),

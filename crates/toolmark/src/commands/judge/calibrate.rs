@@ -353,7 +353,8 @@ mod tests {
                 let marks = vec![Mark { mark: Some(mark), ..Mark::default() }];
                 Ok(Answer { marks, ..Answer::default() })
             };
-            let vote = |question: &Question| Vote { model: "m".to_owned(), answer: answer(question) };
+            let vote =
+                |question: &Question| Vote { model: "m".to_owned(), answer: answer(question) };
             let rule = |question: &Question| Ruling {
                 votes: (0..question.panel.votes).map(|_| vote(question)).collect(),
             };

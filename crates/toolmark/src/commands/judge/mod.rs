@@ -27,7 +27,7 @@ pub(crate) struct Judge {
 
 #[derive(Debug, Subcommand)]
 enum Asked {
-    Calibrate(calibrate::Calibrate),
+    Calibrate(Box<calibrate::Calibrate>),
     Cache(cache::Cache),
     Fields(fields::Fields),
     Rubrics(fields::Rubrics),

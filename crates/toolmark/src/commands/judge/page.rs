@@ -304,7 +304,7 @@ fn percents(rate: Rate) -> String {
 
 /// A share of what is bad: none of it may look like none either.
 fn percents_up(rate: Rate) -> String {
-    with_interval(rate, |share| (share * 100.0 - 1e-9).ceil().max(0.0))
+    with_interval(rate, |share| (share * 100.0 - 1e-9).ceil().max(0.0) + 0.0)
 }
 
 fn with_interval(rate: Rate, percent: impl Fn(f64) -> f64) -> String {
