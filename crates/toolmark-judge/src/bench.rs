@@ -439,7 +439,7 @@ fn key(model: &Model, written: &Written, vote: u32) -> Key {
         &temperature,
         &structured,
         SYSTEM,
-        &written.user,
+        &written.outline,
         &schema,
         &vote,
     ])

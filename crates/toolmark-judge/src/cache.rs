@@ -126,12 +126,17 @@ impl Cache {
     pub(crate) fn put(&self, kept: &Kept) -> io::Result<()> {
         let place = self.place(&kept.key);
         let shelf = place.parent().unwrap_or(&self.directory);
-        fs::create_dir_all(shelf)?;
-        self.ignore_in_git();
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let aside = shelf.join(format!(".{}.{}.{number}", kept.key, std::process::id()));
         let written = (|| {
-            let mut file = fs::File::create_new(&aside)?;
+            let mut file = match fs::File::create_new(&aside) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    fs::create_dir_all(shelf)?;
+                    self.ignore_in_git();
+                    fs::File::create_new(&aside)?
+                }
+                file => file?,
+            };
             file.write_all(&serde_json::to_vec(kept)?)?;
             drop(file);
             fs::rename(&aside, &place)

@@ -9,7 +9,10 @@ use std::fmt::Write;
 
 /// The word that marks where data begins and ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fence(String);
+pub(crate) struct Fence {
+    word: String,
+    digest: String,
+}
 
 impl Fence {
     /// The word for these texts.
@@ -22,12 +25,13 @@ impl Fence {
                 hash.update((text.len() as u64).to_le_bytes());
                 hash.update(text.as_bytes());
             }
-            let word = hex(&hash.finalize()[..12]);
+            let digest = hex(&hash.finalize());
+            let word = digest[..24].to_owned();
             if !texts
                 .clone()
                 .any(|text| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
             {
-                return Self(word);
+                return Self { word, digest };
             }
             salt += 1;
         }
@@ -35,7 +39,7 @@ impl Fence {
 
     /// Writes a text between its two lines.
     pub(crate) fn put(&self, out: &mut String, name: &str, text: &str) {
-        let Self(word) = self;
+        let Self { word, .. } = self;
         let _ = writeln!(out, "<<<data {word} {name}>>>");
         out.push_str(text);
         if !text.ends_with('\n') {
@@ -45,14 +49,20 @@ impl Fence {
     }
 
     pub(crate) fn word(&self) -> &str {
-        &self.0
+        &self.word
+    }
+
+    /// The hash of all texts: whatever depends on them depends on it.
+    pub(crate) fn digest(&self) -> &str {
+        &self.digest
     }
 }
 
 /// What a text would contain that pretends to end its own fence, says something
 /// outside of it, and begins it again.
 pub(crate) fn forged(name: &str, words: &str) -> String {
-    let forged = Fence("5f0c1e9a7b3d42686d2e8f14".to_owned());
+    let word = "5f0c1e9a7b3d42686d2e8f14".to_owned();
+    let forged = Fence { word, digest: String::new() };
     let mut both = String::new();
     forged.put(&mut both, name, "");
     let (begin, end) = both.split_at(both.find('\n').map_or(0, |at| at + 1));
@@ -78,8 +88,7 @@ mod tests {
         assert_eq!(of(&["a", "b"]), of(&["a", "b"]));
         assert_ne!(of(&["a", "b"]), of(&["ab", ""]));
         let first = of(&["a"]);
-        let Fence(word) = &first;
-        assert_ne!(of(&["a", word]), first);
+        assert_ne!(of(&["a", first.word()]), first);
     }
 
     #[test]

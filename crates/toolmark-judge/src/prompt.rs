@@ -32,6 +32,9 @@ found is thrown away.
 pub(crate) struct Written {
     pub(crate) user: String,
     pub(crate) schema: Value,
+    /// Everything but the texts of the materials, and their hash: two questions
+    /// are the same exactly where this is.
+    pub(crate) outline: String,
 }
 
 /// Writes the question down.
@@ -51,6 +54,7 @@ pub(crate) fn write(rubric: &Rubric, shown: &Shown<'_>) -> Written {
         }
     }
     let _ = writeln!(user, "\nMarks: {}.\n", marks(rubric.scale));
+    let mut outline = format!("{user}{}", fence.digest());
     for (of_trace, title) in [(true, "# Recording"), (false, "# Given besides the recording")] {
         let mut is_first = true;
         for (material, text) in shown.materials.iter().zip(&texts) {
@@ -61,6 +65,7 @@ pub(crate) fn write(rubric: &Rubric, shown: &Shown<'_>) -> Written {
                 let _ = writeln!(user, "{title}\n");
             }
             fence.put(&mut user, material.name, text);
+            let _ = write!(outline, "\n{of_trace} {:?}", material.name);
         }
     }
     let ids: Vec<&str> = rubric.criteria.iter().map(|criterion| criterion.id.as_str()).collect();
@@ -70,7 +75,7 @@ pub(crate) fn write(rubric: &Rubric, shown: &Shown<'_>) -> Written {
         ids.join(", "),
         fence.word()
     );
-    Written { user, schema: schema(rubric) }
+    Written { user, schema: schema(rubric), outline }
 }
 
 fn marks(scale: Scale) -> String {

@@ -20,8 +20,9 @@ pub(crate) struct ShownMaterial<'q> {
     pub(crate) name: &'q str,
     pub(crate) is_trace: bool,
     pieces: Vec<Cow<'q, str>>,
-    /// The pieces as quotes are looked for in them.
-    folded: OnceCell<Vec<[String; 2]>>,
+    /// The pieces as quotes are looked for in them: as they are and, where that
+    /// is something else, with their escapes read.
+    folded: OnceCell<Vec<(String, Option<String>)>>,
 }
 
 impl<'q> Shown<'q> {
@@ -43,8 +44,9 @@ impl<'q> Shown<'q> {
         }
         let materials = self.materials.iter().enumerate().filter(|(_, m)| m.is_trace);
         for (material, shown) in materials {
-            for (piece, readings) in shown.folded().iter().enumerate() {
-                if readings.iter().any(|text| stands_in(&parts, text)) {
+            for (piece, (plain, read)) in shown.folded().iter().enumerate() {
+                let mut readings = std::iter::once(plain).chain(read);
+                if readings.any(|text| stands_in(&parts, text)) {
                     return Some(Quote { text: quote.trim().to_owned(), material, piece });
                 }
             }
@@ -62,9 +64,12 @@ impl ShownMaterial<'_> {
         }
     }
 
-    fn folded(&self) -> &[[String; 2]] {
+    fn folded(&self) -> &[(String, Option<String>)] {
         self.folded.get_or_init(|| {
-            let both = |piece: &Cow<'_, str>| [fold(piece), fold(&unescaped(piece))];
+            let both = |piece: &Cow<'_, str>| match unescaped(piece) {
+                Cow::Borrowed(_) => (fold(piece), None),
+                Cow::Owned(read) => (fold(piece), Some(fold(&read))),
+            };
             self.pieces.iter().map(both).collect()
         })
     }
@@ -108,11 +113,19 @@ fn find(text: &str, part: &str) -> Option<usize> {
 /// when words are copied.
 fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
+    let mut push = |word: &str| {
         if !out.is_empty() {
             out.push(' ');
         }
         out.push_str(word);
+    };
+    if text.is_ascii() {
+        // The same as below, several times as fast.
+        let is_blank = |byte: &u8| matches!(byte, b'\t'..=b'\r' | b' ');
+        let words = text.as_bytes().split(is_blank).filter(|word| !word.is_empty());
+        words.filter_map(|word| std::str::from_utf8(word).ok()).for_each(&mut push);
+    } else {
+        text.split_whitespace().for_each(&mut push);
     }
     out
 }
@@ -199,6 +212,15 @@ mod tests {
         assert!(!shown.materials[1].text().contains("hunter2"));
         assert!(shown.find("token is hunter2hunter2").is_none());
         assert!(shown.find("the token is ** today").is_some());
+    }
+
+    #[test]
+    fn blanks_are_the_same_in_every_alphabet() {
+        for text in ["", "  a\tb\u{b}c\r\n d ", "\u{1c}x\u{85}y"] {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            assert_eq!(fold(text), words.join(" "), "{text:?}");
+            assert_eq!(fold(&format!("é {text}")), format!("é {}", words.join(" ")).trim_end());
+        }
     }
 
     #[test]
