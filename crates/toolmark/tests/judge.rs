@@ -388,3 +388,79 @@ fn a_killed_run_keeps_every_answer_it_paid_for() {
     let twice = server.given().0 - 1000;
     assert!(twice <= 8, "{twice} of {paid} answers were paid for twice");
 }
+
+#[test]
+fn check_asks_where_the_rules_are_not_sure_and_shows_both_answers() {
+    let server = StandIn::answering(Act::Answer, reader);
+    let place = Place::new();
+    let url = server.base_url();
+    let part = format!("judge: {{provider: openai, model: m1, base_url: '{url}', auth: none}}\n");
+    place.write("toolmark.yaml", &part);
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
+    let args = ["check", samples, "--judge", "--format", "json", "--exit-zero"];
+    let first = place.run(&args);
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    let report: Value = serde_json::from_slice(&first.stdout).unwrap();
+    let judged = report["judged"].as_array().unwrap();
+    assert!(!judged.is_empty(), "no doubt in the samples");
+    for one in judged {
+        assert!(one["why"].is_string() && one["reason"].is_string(), "{one}");
+        assert_ne!(one["rubric"], Value::Null);
+    }
+    let asked = server.given().0;
+    for extra in [["--jobs", "1"], ["--jobs", "2"]] {
+        let again = place.run(&[&args[..], &extra[..], &["--offline"]].concat());
+        assert_eq!(again.stdout, first.stdout, "{extra:?}: {}", stderr(&again));
+    }
+    assert_eq!(server.given().0, asked);
+    let text = place.run(&["check", samples, "--judge", "--exit-zero"]);
+    assert!(String::from_utf8_lossy(&text.stdout).contains("\nJudge\n"));
+    let without = place.run(&["check", samples, "--offline"]);
+    assert_eq!(without.status.code(), Some(2), "{}", stderr(&without));
+}
+
+#[test]
+fn a_judge_below_the_floor_is_not_asked() {
+    let server = StandIn::answering(Act::Answer, reader);
+    let place = Place::new();
+    let url = server.base_url();
+    let part = |more: &str| {
+        format!("judge: {{provider: anthropic, model: m1, base_url: '{url}', auth: none{more}}}\n")
+    };
+    place.write("toolmark.yaml", &part(""));
+    place.write("rubric.md", "Did the agent do what was asked of it?");
+    let row = |n: usize, label: &str, said: &str| {
+        json!({"id": n.to_string(), "label": label, "inputs": {"output": said}}).to_string()
+    };
+    // It finds good what says so: people agree with it on half of these.
+    let labels: Vec<String> = (0..12)
+        .map(|n| {
+            let said = format!("number {n} was {}", if n % 2 == 0 { "well done" } else { "left" });
+            row(n, if n % 4 < 2 { "pass" } else { "fail" }, &said)
+        })
+        .collect();
+    place.write("labels.jsonl", &labels.join("\n"));
+    let args = ["judge", "calibrate", "labels.jsonl", "--rubric", "rubric.md", "--out", "cal.json"];
+    let measured = place.run(&args);
+    assert_eq!(measured.status.code(), Some(0), "{}", stderr(&measured));
+    let page = String::from_utf8_lossy(&measured.stdout).into_owned();
+    assert!(page.contains("agreement with people") && page.contains("what sways it"), "{page}");
+    let refused = place.run(&[&args[..], &["--floor", "kappa=0.6"]].concat());
+    assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
+
+    let asked = server.given().0;
+    place.write("toolmark.yaml", &part(", calibration: cal.json, floor: {kappa: 0.6}"));
+    let rubric = "      rubric: Did the agent do what was asked of it?\n";
+    place.write("spec.yaml", &format!("graders:\n  - type: judge\n    config:\n{rubric}"));
+    place.write("runs.jsonl", &self::row("good", "that was well done"));
+    let graded = place.run(GRADE);
+    assert_eq!(graded.status.code(), Some(3), "{}", stderr(&graded));
+    let grader = &outcomes(&graded)[0]["graders"][0];
+    assert_eq!(grader["cause"], "calibration", "{grader}");
+    assert!(grader["reason"].as_str().unwrap().contains("κ"), "{grader}");
+    assert_eq!(server.given().0, asked);
+
+    let lower = ", calibration: cal.json, floor: {accuracy: 0.4}";
+    place.write("toolmark.yaml", &part(lower));
+    assert_eq!(place.run(GRADE).status.code(), Some(0));
+}
