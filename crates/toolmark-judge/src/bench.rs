@@ -254,6 +254,11 @@ impl Bench {
             let reason = "no answer is kept, and --offline asks nobody";
             return Err(self.unanswered(Cause::Judge, reason));
         }
+        if self.settings.budget.micro_usd.is_some() && seat.model.price.is_none() {
+            let name = &seat.model.name;
+            let reason = format!("the budget is in dollars, and the price of {name} is not known");
+            return Err(self.unanswered(Cause::Budget, reason));
+        }
         let _permit = self.permits.take();
         let mut tokens = Tokens::default();
         let (said, used) = self.converse(seat, rubric, shown, written, key, &mut tokens);

@@ -203,6 +203,17 @@ fn the_budget_stops_cleanly_and_keeps_what_is_done() {
 }
 
 #[test]
+fn a_budget_in_dollars_needs_a_price() {
+    let mut priced = settings(None);
+    priced.budget.micro_usd = Some(1_000_000);
+    let bench = bench(priced);
+    let (cause, reason) = mark(&bench, "good").unwrap_err();
+    assert_eq!(cause, Cause::Budget);
+    assert!(reason.contains("the price of good is not known"), "{reason}");
+    assert_eq!(bench.tally().tokens, 0);
+}
+
+#[test]
 fn a_refused_key_is_not_tried_again() {
     let bench = bench(settings(None));
     let questions: Vec<Question> =

@@ -139,13 +139,8 @@ Without a judge the answer is unknown with cause `needs_judge`; a judge that giv
         good.iter().all(|good| *good).then(|| {
             let models = config.model.into_iter().map(|model| model.value).collect();
             let panel = Panel { models, effort: config.reasoning_effort, ..Panel::default() };
-            Arc::new(VallyJudge {
-                instructions: config.prompt.map(|prompt| prompt.value),
-                scale: config.scoring.unwrap_or_default().scale(),
-                threshold: config.threshold.map_or(0.5, |threshold| threshold.value),
-                shown: config.evidence.map_or_else(|| vec![Shown::Trajectory], |shown| shown.value),
-                panel,
-            }) as Arc<dyn Grader>
+            let (prompt, scoring) = (config.prompt, config.scoring);
+            VallyJudge::grader(prompt, scoring, config.threshold, config.evidence, panel)
         })
     },
 };
@@ -184,13 +179,8 @@ unknown.",
                 aggregation: config.aggregation.unwrap_or_default(),
                 ..Panel::default()
             };
-            Arc::new(VallyJudge {
-                instructions: config.prompt.map(|prompt| prompt.value),
-                scale: config.scoring.unwrap_or_default().scale(),
-                threshold: config.threshold.map_or(0.5, |threshold| threshold.value),
-                shown: config.evidence.map_or_else(|| vec![Shown::Trajectory], |shown| shown.value),
-                panel,
-            }) as Arc<dyn Grader>
+            let (prompt, scoring) = (config.prompt, config.scoring);
+            VallyJudge::grader(prompt, scoring, config.threshold, config.evidence, panel)
         })
     },
 };
@@ -298,6 +288,22 @@ struct VallyJudge {
 const USUAL: &str = "The agent did what it was asked to do, correctly and completely.";
 
 impl VallyJudge {
+    fn grader(
+        prompt: Option<Spanned<String>>,
+        scoring: Option<Scoring>,
+        threshold: Option<Spanned<f64>>,
+        evidence: Option<Spanned<Vec<Shown>>>,
+        panel: Panel,
+    ) -> Arc<dyn Grader> {
+        Arc::new(Self {
+            instructions: prompt.map(|prompt| prompt.value),
+            scale: scoring.unwrap_or_default().scale(),
+            threshold: threshold.map_or(0.5, |threshold| threshold.value),
+            shown: evidence.map_or_else(|| vec![Shown::Trajectory], |shown| shown.value),
+            panel,
+        })
+    }
+
     /// The criteria of the case; without any, what the grader says, or the usual.
     fn rubric(&self, subject: &Subject<'_>) -> Rubric {
         let instructions = self.instructions.as_deref();

@@ -1,0 +1,103 @@
+//! What a file may say about judges, and the mistakes one can make with it.
+
+use super::*;
+use serde_json::{Value, json};
+use std::path::Path;
+use toolmark_grade::config::Node;
+
+fn read_json(value: Value) -> (Settings, Vec<String>) {
+    let mut problems = Vec::new();
+    let node = Node::from_json(&value).unwrap();
+    let settings = read_settings(&node, Path::new("/spec"), &mut problems);
+    (settings, problems.into_iter().map(|p| format!("{}: {}", p.code, p.message)).collect())
+}
+
+#[test]
+fn everything_at_once() {
+    let (settings, problems) = read_json(json!({
+        "provider": "anthropic", "model": "claude-x", "key_env": "MY_KEY", "effort": "high",
+        "timeout": "90s", "retries": 2, "concurrency": 16, "stream": true, "max_tokens": 100,
+        "budget": {"tokens": 1000, "usd": 0.5}, "price": {"input": 3, "output": 15.25},
+        "cache": "answers", "calibration": "cal.json", "floor": {"kappa": 0.6},
+        "models": {"local": {"base_url": "http://localhost:1/v1/", "model": "qwen",
+                             "price": {"input": 0, "output": 0}},
+                   "mine": {"command": ["./judge", "-x"], "price": {"input": 0, "output": 0}}},
+    }));
+    assert_eq!(problems, [""; 0]);
+    let usual = settings.usual.as_ref().unwrap();
+    assert_eq!(usual.key, KeySource::Env("MY_KEY".into()));
+    assert_eq!(usual.price, Some(Price { input: 3_000_000, output: 15_250_000 }));
+    assert_eq!((usual.timeout, usual.auth), (Duration::from_secs(90), Auth::XApiKey));
+    assert_eq!(settings.budget, Budget { tokens: Some(1000), micro_usd: Some(500_000) });
+    assert_eq!(settings.cache.as_deref(), Some(Path::new("/spec/answers")));
+    let local = &settings.models["local"];
+    assert_eq!((local.kind, local.base_url.as_str()), (Kind::OpenaiChat, "http://localhost:1/v1"));
+    assert_eq!(local.key, KeySource::None);
+    assert_eq!(settings.models["mine"].kind, Kind::Command);
+    assert_eq!(settings.models["mine"].model, "./judge");
+}
+
+#[test]
+fn names_find_their_model() {
+    let (settings, _) = read_json(json!({
+        "provider": "openai-chat", "model": "base", "base_url": "http://gate/v1", "auth": "none",
+    }));
+    let found = |settings: &Settings, word: &str| {
+        settings.model(word).map(|m| (m.kind.word(), m.base_url, m.model)).map_err(|_| ())
+    };
+    let at_gate = |model: &str| Ok(("openai-chat", "http://gate/v1".into(), model.into()));
+    // A gateway of one's own serves every name.
+    assert_eq!(found(&settings, "base"), at_gate("base"));
+    assert_eq!(found(&settings, "other"), at_gate("other"));
+    assert_eq!(found(&settings, "claude-x"), at_gate("claude-x"));
+    let none = Settings::default();
+    let claude = ("anthropic", "https://api.anthropic.com/v1".to_owned(), "claude-x".to_owned());
+    assert_eq!(found(&none, "claude-x"), Ok(claude.clone()));
+    assert_eq!(found(&none, "anthropic:messages:claude-x"), Ok(claude));
+    assert_eq!(found(&none, "gpt-9").unwrap().0, "openai");
+    assert_eq!(found(&none, "openai:chat:gpt-9").unwrap().0, "openai-chat");
+    assert_eq!(found(&none, "mystery"), Err(()));
+}
+
+#[test]
+fn a_key_in_clear_is_warned_about() {
+    let said = |url: &str, auth: &str| {
+        let value = json!({"provider": "openai-chat", "model": "m", "base_url": url,
+                           "key_env": "K", "auth": auth});
+        let (settings, problems) = read_json(value);
+        assert!(settings.usual.is_some());
+        problems.iter().any(|problem| problem.starts_with("key-in-clear"))
+    };
+    assert!(said("http://example.com/v1", "bearer"));
+    assert!(!said("http://example.com/v1", "none"));
+    assert!(!said("https://example.com/v1", "bearer"));
+    assert!(!said("http://localhost:8000/v1", "bearer"));
+    assert!(!said("http://127.0.0.1:8000/v1", "bearer"));
+}
+
+#[test]
+fn mistakes() {
+    for (value, want) in [
+        (json!({}), "empty-config"),
+        (json!([]), "wrong-type"),
+        (json!({"model": "claude-x", "modle": 1}), "unknown-key"),
+        (json!({"provider": "anthropic"}), "missing-key"),
+        (json!({"model": "mystery"}), "missing-key"),
+        (json!({"provider": "command"}), "missing-key"),
+        (json!({"provider": "openai", "model": "m", "command": ["x"]}), "unknown-key"),
+        (json!({"model": "claude-x", "key_env": "sk-ant-123"}), "invalid-name"),
+        (json!({"model": "claude-x", "key_env": "A", "key_command": ["b"]}), "conflicting"),
+        (json!({"model": "claude-x", "timeout": "60"}), "invalid-duration"),
+        (json!({"model": "claude-x", "timeout": "0s"}), "invalid-duration"),
+        (json!({"model": "claude-x", "base_url": "localhost"}), "invalid-url"),
+        (json!({"model": "claude-x", "budget": {"usd": 1}}), "missing-price"),
+        (json!({"model": "claude-x", "concurrency": 0}), "out-of-range"),
+        (json!({"model": "claude-x", "cache": true}), "wrong-type"),
+        (json!({"model": "claude-x", "floor": {"kappa": 0.5}}), "missing-key"),
+        (json!({"model": "claude-x", "floor": {}, "calibration": "x"}), "empty-config"),
+        (json!({"model": "claude-x", "floor": {"kappa": 7}, "calibration": "x"}), "out-of-range"),
+    ] {
+        let (_, problems) = read_json(value.clone());
+        assert!(problems.first().is_some_and(|p| p.starts_with(want)), "{value}: {problems:?}");
+    }
+}

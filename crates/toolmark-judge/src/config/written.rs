@@ -1,0 +1,415 @@
+//! The `judge:` part as it is written: everything that is wrong with it is
+//! reported with its place.
+
+use super::{Auth, Budget, CACHE, Floor, KeySource, Kind, Model, Price, Settings, Structured};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+use toolmark_grade::config::{Node, Problem, Spanned, quoted, read};
+use toolmark_grade::judging::Effort;
+
+/// A model as it is written.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenModel {
+    /// Whose wire format it speaks; told from the model's name where unset.
+    #[serde(default)]
+    provider: Option<Kind>,
+    /// What its provider calls it.
+    #[serde(default)]
+    model: Option<Spanned<String>>,
+    /// Where it is, up to and with the version: `http://localhost:11434/v1`.
+    #[serde(default)]
+    base_url: Option<Spanned<String>>,
+    /// More to be put behind the address.
+    #[serde(default)]
+    query: BTreeMap<String, String>,
+    /// The environment variable that holds the key.
+    #[serde(default)]
+    key_env: Option<Spanned<String>>,
+    /// A program whose first line is the key.
+    #[serde(default)]
+    key_command: Option<Spanned<Vec<String>>>,
+    /// How the key is sent.
+    #[serde(default)]
+    auth: Option<Auth>,
+    /// A program that judges: the prompt on stdin, JSON on stdout.
+    #[serde(default)]
+    command: Option<Spanned<Vec<String>>>,
+    /// How hard it thinks.
+    #[serde(default)]
+    effort: Option<Effort>,
+    /// How freely it chooses its words.
+    #[serde(default)]
+    temperature: Option<Spanned<f64>>,
+    /// How many tokens an answer may have; 4096 by default.
+    #[serde(default)]
+    max_tokens: Option<Spanned<u32>>,
+    /// How its answer gets its shape: `tool` (the default) or `schema`.
+    #[serde(default)]
+    structured: Option<Structured>,
+    /// Is the answer to be sent bit by bit? Not by default.
+    #[serde(default)]
+    stream: Option<bool>,
+    /// How long one attempt may take, with a unit; 60s by default.
+    #[serde(default)]
+    timeout: Option<Spanned<String>>,
+    /// US dollars per million tokens.
+    #[serde(default)]
+    price: Option<Spanned<WrittenPrice>>,
+}
+
+/// US dollars per million tokens.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WrittenPrice {
+    /// Those that are read.
+    input: f64,
+    /// Those that are written.
+    output: f64,
+}
+
+/// What may be spent.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct WrittenBudget {
+    /// Tokens, read and written.
+    #[serde(default)]
+    tokens: Option<u64>,
+    /// US dollars.
+    #[serde(default)]
+    usd: Option<f64>,
+}
+
+/// What goes for all judges, as it is written.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenSettings {
+    /// Other models, by the names panels and graders use for them.
+    #[serde(default)]
+    models: BTreeMap<String, Spanned<WrittenModel>>,
+    /// How often a failed attempt is repeated; 4 by default.
+    #[serde(default)]
+    retries: Option<Spanned<u32>>,
+    /// How many questions are asked at once; 4 by default.
+    #[serde(default)]
+    concurrency: Option<Spanned<u32>>,
+    /// What may be spent in one run.
+    #[serde(default)]
+    budget: Option<Spanned<WrittenBudget>>,
+    /// The directory answers are kept in, or `false`; `.toolmark/judge` by default.
+    #[serde(default)]
+    cache: Option<Node>,
+    /// The file `toolmark judge calibrate` wrote.
+    #[serde(default)]
+    calibration: Option<Spanned<String>>,
+    /// How well a judge must agree with people before anything hangs on it.
+    #[serde(default)]
+    floor: Option<Spanned<Floor>>,
+}
+
+/// The keys of [`WrittenSettings`]; all others describe the usual model.
+const SETTINGS_KEYS: &[&str] =
+    &["models", "retries", "concurrency", "budget", "cache", "calibration", "floor"];
+
+/// Reads the part; everything that is wrong with it is reported with its place.
+/// Paths start from `directory`.
+#[must_use]
+pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>) -> Settings {
+    let mut settings = Settings::default();
+    let Some(entries) = node.as_map() else {
+        let message = format!("judge is a map, found {}", node.word());
+        problems.push(Problem::error("wrong-type", message).at(node.span));
+        return settings;
+    };
+    if entries.is_empty() {
+        let problem = Problem::error("empty-config", "judge says nothing").at(node.span);
+        problems.push(problem.help("name a provider and a model"));
+        return settings;
+    }
+    let of_model = node.without(SETTINGS_KEYS);
+    let keys: Vec<&str> = entries.iter().map(|entry| entry.key.as_str()).collect();
+    let others: Vec<&str> =
+        keys.iter().copied().filter(|key| !SETTINGS_KEYS.contains(key)).collect();
+    if !others.is_empty()
+        && let Some(written) = read::<WrittenModel>(&of_model, problems)
+    {
+        settings.usual = model(None, &written, &of_model, directory, problems);
+    }
+    let Some(written) = read::<WrittenSettings>(&node.without(&others), problems) else {
+        return settings;
+    };
+    for (name, of_name) in written.models {
+        if let Some(model) = model(Some(&name), &of_name.value, node, directory, problems) {
+            settings.models.insert(name, model);
+        }
+    }
+    let mut wrong = |span, message: &str| {
+        problems.push(Problem::error("out-of-range", message).at(span));
+    };
+    if let Some(retries) = written.retries {
+        match retries.value {
+            0..=20 => settings.retries = retries.value,
+            _ => wrong(retries.span, "more than 20 retries help nobody"),
+        }
+    }
+    if let Some(concurrency) = written.concurrency {
+        match concurrency.value {
+            1..=256 => settings.concurrency = concurrency.value as usize,
+            _ => wrong(concurrency.span, "concurrency is from 1 to 256"),
+        }
+    }
+    if let Some(budget) = written.budget {
+        let usd = budget.value.usd;
+        if usd.is_some_and(|usd| !usd.is_finite() || usd < 0.0) {
+            wrong(budget.span, "a budget is not negative");
+        }
+        let micro_usd = usd.map(micro);
+        settings.budget = Budget { tokens: budget.value.tokens, micro_usd };
+        let all = settings.usual.iter().chain(settings.models.values());
+        if let Some(unpriced) = all.clone().find(|model| model.price.is_none())
+            && micro_usd.is_some()
+        {
+            let message =
+                format!("a budget in dollars needs the price of {}", quoted(&unpriced.name));
+            let problem = Problem::error("missing-price", message).at(budget.span);
+            problems.push(problem.help("add price: {input: …, output: …}, per million tokens"));
+        }
+    }
+    if let Some(cache) = &written.cache {
+        match (cache.as_bool(), cache.as_str()) {
+            (Some(false), _) => settings.cache = None,
+            (_, Some(path)) if !path.is_empty() => settings.cache = Some(directory.join(path)),
+            _ => {
+                let message = format!("cache is a directory or false, found {}", cache.word());
+                problems.push(Problem::error("wrong-type", message).at(cache.span));
+            }
+        }
+    } else {
+        settings.cache = Some(directory.join(CACHE));
+    }
+    settings.calibration = written.calibration.as_ref().map(|path| directory.join(&path.value));
+    if let Some(floor) = written.floor {
+        let share = |value: Option<f64>, low: f64| value.is_none_or(|v| (low..=1.0).contains(&v));
+        if !share(floor.value.accuracy, 0.0) || !share(floor.value.kappa, -1.0) {
+            let message = "accuracy is from 0 to 1, kappa from -1 to 1";
+            problems.push(Problem::error("out-of-range", message).at(floor.span));
+        }
+        if floor.value == Floor::default() {
+            let problem = Problem::error("empty-config", "the floor says nothing").at(floor.span);
+            problems.push(problem.help("name accuracy or kappa"));
+        } else if settings.calibration.is_none() {
+            let message = "a floor needs a calibration to hold against it";
+            let problem = Problem::error("missing-key", message).at(floor.span);
+            problems.push(problem.help("calibration: FILE, written by toolmark judge calibrate"));
+        }
+        settings.floor = Some(floor.value);
+    }
+    settings
+}
+
+/// Dollars in millionths.
+fn micro(usd: f64) -> u64 {
+    (usd.max(0.0) * 1e6).round() as u64
+}
+
+fn model(
+    name: Option<&str>,
+    written: &WrittenModel,
+    node: &Node,
+    directory: &Path,
+    problems: &mut Vec<Problem>,
+) -> Option<Model> {
+    let before = problems.len();
+    let mut wrong = |span, code, message: String, help: Option<&str>| {
+        let problem = Problem::error(code, message).at(span);
+        problems.push(match help {
+            Some(help) => problem.help(help),
+            None => problem,
+        });
+    };
+    let called = written.model.as_ref().map(|model| model.value.as_str());
+    let kind = match (written.provider, called) {
+        (Some(kind), _) => kind,
+        (None, _) if written.command.is_some() => Kind::Command,
+        (None, Some(called)) if written.base_url.is_some() && kind_of(called).is_none() => {
+            Kind::OpenaiChat
+        }
+        (None, Some(called)) => match kind_of(called) {
+            Some(kind) => kind,
+            None => {
+                let message = format!("the provider of {} is not known", quoted(called));
+                let help = "provider: anthropic, openai, openai-chat or command";
+                wrong(node.span, "missing-key", message, Some(help));
+                return None;
+            }
+        },
+        (None, None) => {
+            wrong(node.span, "missing-key", "a judge needs a model".into(), Some("model: …"));
+            return None;
+        }
+    };
+    match (&written.command, kind) {
+        (Some(command), Kind::Command) if command.value.is_empty() => {
+            wrong(command.span, "empty-list", "the command is empty".into(), None);
+        }
+        (None, Kind::Command) => {
+            let help = "command: [program, argument, …]";
+            wrong(node.span, "missing-key", "this judge needs a command".into(), Some(help));
+        }
+        (Some(command), kind) if kind != Kind::Command => {
+            let message = format!("a judge of {} runs no command", kind.word());
+            wrong(command.span, "unknown-key", message, Some("provider: command"));
+        }
+        _ => {}
+    }
+    let command = written.command.as_ref().map(|command| command.value.clone()).unwrap_or_default();
+    let model = match (called, command.first()) {
+        (Some(model), _) if !model.trim().is_empty() => model.to_owned(),
+        (None, Some(program)) if kind == Kind::Command => program.clone(),
+        _ => {
+            wrong(node.span, "missing-key", "a judge needs a model".into(), Some("model: …"));
+            return None;
+        }
+    };
+    if let Some(url) = &written.base_url
+        && !url.value.starts_with("http://")
+        && !url.value.starts_with("https://")
+    {
+        let message = "base_url begins with http:// or https://".to_owned();
+        wrong(url.span, "invalid-url", message, None);
+    }
+    let base_url = written.base_url.as_ref().map_or(kind.base_url(), |url| url.value.as_str());
+    let timeout = match &written.timeout {
+        None => Duration::from_secs(60),
+        Some(text) => match duration(&text.value) {
+            Some(timeout) => timeout,
+            None => {
+                let message = "a time has a unit, such as 60s or 2m".to_owned();
+                wrong(text.span, "invalid-duration", message, None);
+                Duration::ZERO
+            }
+        },
+    };
+    let max_tokens = match &written.max_tokens {
+        Some(most) if most.value == 0 => {
+            wrong(most.span, "out-of-range", "an answer needs tokens".into(), None);
+            1
+        }
+        Some(most) => most.value,
+        None => 4096,
+    };
+    if let Some(price) = &written.price
+        && [price.value.input, price.value.output].iter().any(|p| !p.is_finite() || *p < 0.0)
+    {
+        wrong(price.span, "out-of-range", "a price is not negative".into(), None);
+    }
+    let key = key(written, kind, &mut wrong);
+    let auth = written.auth.unwrap_or(match kind {
+        Kind::Anthropic => Auth::XApiKey,
+        _ => Auth::Bearer,
+    });
+    let is_good = problems[before..].iter().all(|problem| !problem.is_error());
+    if let Some(url) = written.base_url.as_ref().filter(|url| is_in_clear(&url.value))
+        && key != KeySource::None
+        && auth != Auth::None
+    {
+        let message = "the key is sent to another machine without encryption";
+        let problem = Problem::warning("key-in-clear", message).at(url.span);
+        problems.push(problem.help("https:// keeps it from whoever listens"));
+    }
+    is_good.then(|| Model {
+        name: name.map_or_else(|| model.clone(), str::to_owned),
+        kind,
+        model,
+        base_url: base_url.trim_end_matches('/').to_owned(),
+        query: written.query.clone(),
+        key: if auth == Auth::None { KeySource::None } else { key },
+        auth,
+        command,
+        directory: directory.to_owned(),
+        effort: written.effort,
+        temperature: written.temperature.as_ref().map(|t| t.value),
+        max_tokens,
+        structured: written.structured.unwrap_or_default(),
+        stream: written.stream.unwrap_or(false),
+        timeout,
+        price: written.price.as_ref().map(|price| Price {
+            input: micro(price.value.input),
+            output: micro(price.value.output),
+        }),
+    })
+}
+
+fn key(
+    written: &WrittenModel,
+    kind: Kind,
+    wrong: &mut impl FnMut(toolmark_grade::config::Span, &'static str, String, Option<&str>),
+) -> KeySource {
+    match (&written.key_env, &written.key_command) {
+        (Some(env), Some(_)) => {
+            let message = "a key comes from key_env or key_command, not both".to_owned();
+            wrong(env.span, "conflicting-keys", message, None);
+            KeySource::None
+        }
+        (Some(env), None) => {
+            // A key in the file itself is the mistake this would be.
+            let is_name = env.value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+            if !is_name || env.value.is_empty() || env.value.len() > 64 {
+                let message = "key_env is the name of an environment variable".to_owned();
+                wrong(env.span, "invalid-name", message, Some("never write the key itself"));
+            }
+            KeySource::Env(env.value.clone())
+        }
+        (None, Some(command)) => {
+            if command.value.is_empty() {
+                wrong(command.span, "empty-list", "the command is empty".into(), None);
+            }
+            KeySource::Command(command.value.clone())
+        }
+        (None, None) => match kind.key_env() {
+            // A server of one's own often wants none: it is sent where it is set.
+            Some(env) if written.base_url.is_none() => KeySource::Env(env.to_owned()),
+            _ => KeySource::None,
+        },
+    }
+}
+
+/// Is it an address of another machine, without encryption?
+fn is_in_clear(url: &str) -> bool {
+    let Some(rest) = url.strip_prefix("http://") else { return false };
+    let host = rest.split(['/', '?']).next().unwrap_or_default();
+    let is_here = ["localhost", "127.", "[::1]"].iter().any(|here| host.starts_with(here));
+    !is_here
+}
+
+/// Whose model this is, where its name says so.
+pub(super) fn kind_of(model: &str) -> Option<Kind> {
+    let numbered = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
+    if model.starts_with("claude") {
+        Some(Kind::Anthropic)
+    } else if model.starts_with("gpt-")
+        || model.starts_with("chatgpt")
+        || model.strip_prefix('o').is_some_and(numbered)
+    {
+        Some(Kind::Openai)
+    } else {
+        None
+    }
+}
+
+/// A time with a unit.
+fn duration(text: &str) -> Option<Duration> {
+    let at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, unit) = text.split_at(at);
+    let number: f64 = number.parse().ok()?;
+    let seconds = match unit.trim() {
+        "ms" => number / 1000.0,
+        "s" => number,
+        "m" => number * 60.0,
+        _ => return None,
+    };
+    (seconds > 0.0).then(|| Duration::try_from_secs_f64(seconds).ok()).flatten()
+}
