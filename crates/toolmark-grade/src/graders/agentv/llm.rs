@@ -101,7 +101,7 @@ pub(in crate::graders) static LLM_RUBRIC: GraderInfo = GraderInfo {
                 return None;
             }
         };
-        build(building, asked, &["value", "rubricPrompt", "provider"], TOLD)
+        build(building, asked, &["value", "provider"], TOLD)
     },
 };
 
@@ -247,7 +247,13 @@ fn build(
     let effort = ["effort", "reasoning_effort"].iter().find_map(|key| config.get(key)?.as_str());
     let effort = effort.and_then(|word| {
         let all = [Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh];
-        all.into_iter().find(|effort| effort.word() == word)
+        let found = all.into_iter().find(|effort| effort.word() == word);
+        if found.is_none() {
+            let message = format!("there is no effort {}", quoted(word));
+            let problem = Problem::error("unknown-word", message).at(config.span);
+            building.problems.push(problem.help("low, medium, high or xhigh"));
+        }
+        found
     });
     let panel = Panel {
         models: model.map(str::to_owned).into_iter().collect(),
@@ -416,6 +422,7 @@ mod tests {
             ("trajectory:goal-success", json!({"value": {}}), "needs the goal"),
             ("llm-grader", json!({"prompt": "no/such/file.md"}), "failed to read"),
             ("llm-rubric", json!({"value": "x", "threshold": 5}), "from 0 to 1"),
+            ("llm-rubric", json!({"value": "x", "effort": "extreme"}), "no effort"),
         ] {
             let said = complaints(id, &config).join("; ");
             assert!(said.contains(complaint), "{id} {config}: {said}");
