@@ -6,7 +6,7 @@
 //! ("without deleting anything") does not name it.
 
 use crate::session::{Session, SessionCall};
-use toolmark_grade::{Evidence, Role};
+use toolmark_outcome::{Evidence, Role};
 use toolmark_shell::{Effect, Kind, Scope};
 use toolmark_trace::{Event, EventKind};
 

@@ -3,11 +3,11 @@
 //! It says which findings are known, and what the numbers were, in all and per
 //! trajectory.
 
-use crate::finding::Finding;
 use crate::gate::{Cell, Cells, Earlier};
 use crate::scorecard::Tally;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use toolmark_outcome::Finding;
 
 /// The numbers of one trajectory as reports hold them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -144,8 +144,9 @@ impl Baseline {
 mod tests {
     use super::*;
     use crate::toolset::Toolsets;
-    use crate::{Checker, Confidence, notation, rule_by_code};
+    use crate::{Checker, notation, rule_by_code};
     use serde_json::json;
+    use toolmark_outcome::Confidence;
 
     fn found(trace: &str) -> Vec<Finding> {
         let rules = rule_by_code("S101").into_iter().collect();

@@ -2,7 +2,6 @@
 
 use crate::decisions::Decisions;
 use crate::doubts::{self, Doubt};
-use crate::finding::{Confidence, Finding, Severity};
 use crate::gold::{Gold, Pair, Selection};
 use crate::refine::Refined;
 use crate::report::{Gathered, Report};
@@ -13,6 +12,7 @@ use crate::session::Session;
 use crate::toolset::Toolsets;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use toolmark_outcome::{Confidence, Finding, Severity};
 use toolmark_trace::Trajectory;
 
 /// Which rules to run, and how.

@@ -15,13 +15,13 @@
 //!         peek: {role: reads, path: file}
 //! ```
 
-use crate::finding::{Confidence, Severity};
 use crate::gate::Gate;
 use crate::rules::RULES;
 use crate::toolset::Toolset;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use toolmark_grade::config::{Node, Problem, Spanned, did_you_mean, quoted, read};
+use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
+use toolmark_outcome::{Confidence, Severity};
 
 /// What a file says about checking.
 #[derive(Debug, Default)]
@@ -151,7 +151,7 @@ fn check_toolset(toolset: &Spanned<Toolset>, problems: &mut Vec<Problem>) {
     }
     for (name, tool) in &toolset.value.tools {
         if let Some(schema) = &tool.schema
-            && let Err(error) = jsonschema::draft202012::new(schema)
+            && let Err(error) = toolmark_schema::check_schema(schema)
         {
             wrong(format!("the schema of {} is no JSON Schema: {error}", quoted(name)));
         }

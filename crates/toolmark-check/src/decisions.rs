@@ -3,7 +3,7 @@
 
 use crate::session::Session;
 use serde::Serialize;
-use toolmark_grade::CallRef;
+use toolmark_outcome::CallRef;
 use toolmark_shell::Decision;
 
 /// A call that would not have run without a question.

@@ -4,7 +4,7 @@
 //! Neither may depend on where the call stands, on numbers that change from run
 //! to run (times, sizes, ids) or on where the project is checked out.
 
-use crate::finding::Finding;
+use toolmark_outcome::Finding;
 
 /// So much of a text tells findings apart.
 const LONGEST: usize = 600;

@@ -21,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod addresses;
 mod awareness;
 pub mod baseline;
 mod call_key;
@@ -32,7 +33,6 @@ mod diff;
 pub mod doubts;
 pub mod error_class;
 pub mod files;
-mod finding;
 pub mod fingerprint;
 pub mod gate;
 pub mod gold;
@@ -49,8 +49,6 @@ mod report;
 pub mod rule;
 mod rules;
 mod run;
-pub mod scan;
-pub mod schema;
 mod scorecard;
 pub mod session;
 pub mod shell;
@@ -59,7 +57,6 @@ pub mod toolset;
 pub use checker::{Checked, Checker, SessionCard};
 pub use decisions::{Decisions, Stop};
 pub use doubts::Doubt;
-pub use finding::{Axis, Confidence, Finding, SecondOpinion, Severity};
 pub use refine::Refined;
 pub use report::{Draft, Report};
 pub use rule::{Example, Expectation, Rule};

@@ -6,12 +6,12 @@
 
 use crate::checker::Checked;
 use crate::doubts::Doubt;
-use crate::finding::{Axis, SecondOpinion};
 use crate::scorecard::{Measure, Scorecard};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use toolmark_grade::judging::{Judge, Question, answered};
-use toolmark_grade::{CallRef, Cause, Evidence, Outcome, Verdict, reaches};
+use toolmark_outcome::judging::{Judge, Question, answered};
+use toolmark_outcome::{Axis, SecondOpinion};
+use toolmark_outcome::{CallRef, Cause, Evidence, Outcome, Verdict, reaches};
 use toolmark_trace::Location;
 
 /// A doubt, and what a judge says to it.

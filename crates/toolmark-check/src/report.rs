@@ -1,13 +1,13 @@
 //! Where rules put what they find, and what becomes of it: findings, and the
 //! numbers of the scorecard.
 
-use crate::finding::{Axis, Confidence, Finding, Severity};
 use crate::fingerprint;
 use crate::rule::Rule;
 use crate::scorecard::{Measure, Scorecard};
 use crate::session::{Ended, Session, SessionCall};
 use std::collections::BTreeMap;
-use toolmark_grade::{Evidence, Role};
+use toolmark_outcome::{Axis, Confidence, Finding, Severity};
+use toolmark_outcome::{Evidence, Role};
 
 /// So many findings of one rule are kept per session; the rest is counted.
 const MOST: usize = 1000;

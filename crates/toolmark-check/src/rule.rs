@@ -6,10 +6,10 @@
 //! trace (see [`notation`](crate::notation)) in which the rule must find
 //! something, one marked `quiet` a trace in which it must not.
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::Report;
 use crate::session::Session;
 use std::fmt::Write as _;
+use toolmark_outcome::{Axis, Confidence, Severity};
 
 /// A question that needs no spec.
 pub struct Rule {

@@ -4,11 +4,11 @@
 //! Cards of many sessions are added up. Everything in them is a whole number,
 //! so that the sum is the same in whatever order it is made.
 
-use crate::finding::Axis;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
-use toolmark_grade::statistics::wilson_of_rate;
+use toolmark_outcome::Axis;
+use toolmark_outcome::statistics::wilson_of_rate;
 
 /// What a full point is counted as: scores are kept in thousandths.
 const POINT: u64 = 1000;

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use toolmark_grade::{CallRef, Evidence, Role, excerpt};
+use toolmark_outcome::{CallRef, Evidence, Role, excerpt};
 use toolmark_shell::{Context, Judgement};
 use toolmark_trace::{
     Actor, At, Call, Event, EventKind, Form, Location, Status, ToolDefinition, ToolName, Trajectory,

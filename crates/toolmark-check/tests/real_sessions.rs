@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolmark_check::toolset::Toolsets;
-use toolmark_check::{Checker, Confidence, RULES};
+use toolmark_check::{Checker, RULES};
+use toolmark_outcome::Confidence;
 use toolmark_trace::{Options, Trajectory, read_path};
 
 fn shared() -> Option<PathBuf> {

@@ -1,13 +1,13 @@
 //! What a grader is, and what it says about itself.
 
-use crate::config::{Node, Problem, Span, Spanned};
-use crate::outcome::Outcome;
-use crate::pattern::Pattern;
-use crate::profile::Profile;
-use crate::subject::Subject;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::path::Path;
 use std::sync::Arc;
+use toolmark_config::{Node, Problem, Span, Spanned};
+use toolmark_outcome::Outcome;
+use toolmark_outcome::Profile;
+use toolmark_outcome::Subject;
+use toolmark_pattern::Pattern;
 
 /// One question about a trajectory.
 pub trait Grader: Send + Sync {
@@ -59,6 +59,23 @@ impl Mention {
     }
 }
 
+/// The graders that are known, to look them up.
+#[derive(Clone, Copy)]
+pub struct Graders(pub &'static [&'static GraderInfo]);
+
+impl Graders {
+    /// The grader with this type, or one of its other names.
+    #[must_use]
+    pub fn by_id(self, id: &str) -> Option<&'static GraderInfo> {
+        self.0.iter().copied().find(|info| info.id == id || info.aliases.contains(&id))
+    }
+
+    /// Every word for a type.
+    pub fn words(self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().flat_map(|info| std::iter::once(info.id).chain(info.aliases.iter().copied()))
+    }
+}
+
 /// What a grader is built from.
 pub struct Building<'a> {
     /// Its configuration as the spec has it.
@@ -76,7 +93,7 @@ pub struct Building<'a> {
 impl Building<'_> {
     /// The configuration as a type; what is wrong with it goes to `problems`.
     pub fn read<T: serde::de::DeserializeOwned>(&mut self) -> Option<T> {
-        crate::config::read(self.config, self.problems)
+        toolmark_config::read(self.config, self.problems)
     }
 
     /// Something is wrong at this place of the configuration.

@@ -10,47 +10,28 @@
 #![forbid(unsafe_code)]
 
 pub mod call_match;
-pub mod config;
+mod dialect;
 pub mod engine;
-mod equality;
-mod evidence;
-mod explanation;
-mod gate;
 mod grader;
 pub mod graders;
-pub mod judging;
-mod outcome;
+mod load;
+mod loading;
 mod pairing;
-pub mod pattern;
 mod plan;
-mod profile;
-pub mod program {
-    //! Running programs: with a limit for everything, and nothing left running.
-    pub use crate::graders::program::{Finished, OUTPUT_LIMIT, Program, run};
-}
-mod result;
 mod run;
-pub mod statistics;
-mod subject;
-#[cfg(test)]
-mod testing;
+pub mod schema;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+pub mod units;
 pub mod vacuity;
-mod view;
 
-pub use equality::{Numbers, equal};
-pub use evidence::{CallRef, Evidence, Role, excerpt};
-pub use explanation::{Explanation, Row, RowState};
-pub use gate::{Decision, Rule, Scored, Scoring, reaches, rounded};
+pub use dialect::{Dialect, DialectInfo};
 pub use grader::{
-    Building, Cost, Determinism, Grader, GraderInfo, Mention, Reference, Scope, Taxonomy, schema_of,
+    Building, Cost, Determinism, Grader, GraderInfo, Graders, Mention, Reference, Scope, Taxonomy,
+    schema_of,
 };
-pub use outcome::{Cause, Contrast, Metrics, Outcome, Part, Verdict};
+pub use load::{Dialects, Loaded, load_source};
+pub use loading::{Entry, Included, LoadOptions, Loading};
 pub use pairing::{Pairing, Unpaired};
-pub use plan::{Aggregate, Case, Gate, Match, Plan, Planned, SpecPlace, UsualJudge};
-pub use profile::Profile;
-pub use result::{
-    CaseResult, CaseSummary, GraderResult, RunResult, Source, Summary, Timeline, TimelineEntry,
-};
+pub use plan::{Aggregate, Case, Gate, Match, Plan, Planned, UsualJudge};
 pub use run::{Grading, Selection};
-pub use subject::{Context, Environment, Findings, Subject};
-pub use view::{Missing, Seen, View};

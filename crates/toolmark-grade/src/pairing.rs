@@ -4,9 +4,9 @@
 //! asked. Never by position.
 
 use crate::plan::Plan;
-use crate::view::View;
 use std::collections::BTreeMap;
 use std::path::Path;
+use toolmark_outcome::View;
 use toolmark_trace::Trajectory;
 
 /// Finds the case a trajectory belongs to.

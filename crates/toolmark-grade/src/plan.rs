@@ -1,25 +1,13 @@
 //! What a spec of any dialect comes down to: cases with graders.
 
-use crate::gate::Scoring;
 use crate::grader::{Grader, GraderInfo};
-use crate::judging::Effort;
-use crate::profile::Profile;
-use crate::subject::Context;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// A place in the spec.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct SpecPlace {
-    /// The file.
-    pub file: Arc<str>,
-    /// The line, from 1.
-    pub line: u32,
-    /// The column, from 1.
-    pub column: u32,
-}
+use toolmark_outcome::Profile;
+use toolmark_outcome::Scoring;
+use toolmark_outcome::judging::Effort;
+use toolmark_outcome::{Context, SpecPlace};
 
 /// A grader with its part in a case.
 #[derive(Clone)]
@@ -121,5 +109,5 @@ pub trait Aggregate: Send + Sync {
     /// Its name.
     fn name(&self) -> &str;
     /// Its value, or why there is none.
-    fn value(&self, results: &[crate::result::CaseResult]) -> Result<serde_json::Value, String>;
+    fn value(&self, results: &[toolmark_outcome::CaseResult]) -> Result<serde_json::Value, String>;
 }

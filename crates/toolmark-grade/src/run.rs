@@ -1,17 +1,17 @@
 //! Grading: trajectories in, results out.
 
-use crate::evidence::excerpt;
-use crate::gate::{Scored, reaches};
-use crate::outcome::{Cause, Outcome, Verdict};
 use crate::pairing::{Pairing, Unpaired};
 use crate::plan::{Case, Plan, Planned};
-use crate::result::{
+use std::sync::Arc;
+use toolmark_outcome::excerpt;
+use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k};
+use toolmark_outcome::{
     CaseResult, CaseSummary, GraderResult, RunResult, Source, Summary, Timeline, TimelineEntry,
 };
-use crate::statistics::{mean, pass_at_k, pass_hat_k};
-use crate::subject::{Context, Environment, Subject};
-use crate::view::{Seen, View, duration_of};
-use std::sync::Arc;
+use toolmark_outcome::{Cause, Outcome, Verdict};
+use toolmark_outcome::{Context, Environment, Subject};
+use toolmark_outcome::{Scored, reaches};
+use toolmark_outcome::{Seen, View, duration_of};
 use toolmark_trace::{EventKind, Trajectory};
 
 /// How much of a trajectory a report shows.

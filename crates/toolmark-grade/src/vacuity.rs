@@ -8,11 +8,11 @@
 //! has parts.
 
 use crate::grader::{Cost, Determinism};
-use crate::outcome::{Outcome, Verdict};
 use crate::plan::{Case, Planned};
-use crate::subject::Environment;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use toolmark_outcome::Environment;
+use toolmark_outcome::{Outcome, Verdict};
 use toolmark_trace::{Call, Event, EventKind, Payload, Status, ToolName, Trajectory};
 
 /// How many changes of one kind are made at most; of more places an even choice is taken.
@@ -329,28 +329,26 @@ fn renumber(run: &mut Trajectory, number: impl Fn(u32) -> u32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::Scoring;
-    use crate::graders::grader_by_id;
-    use crate::plan::{Match, SpecPlace};
-    use crate::profile::Profile;
-    use crate::subject::Context;
-    use crate::testing::{build, runs, vally};
+    use crate::plan::Match;
+    use crate::testing::OWN;
     use serde_json::json;
     use std::collections::BTreeMap;
     use std::sync::Arc;
+    use toolmark_outcome::testing::{runs, vally};
+    use toolmark_outcome::{Context, Profile, Scoring, SpecPlace};
 
     fn case(graders: &[(&str, Value)]) -> Case {
         let graders = graders.iter().map(|(id, config)| Planned {
             name: (*id).into(),
             type_word: (*id).into(),
-            info: grader_by_id(id).unwrap(),
+            info: OWN.0.by_id(id).unwrap(),
             profile: Profile::Toolmark,
             weight: 1.0,
             required: false,
             min_score: None,
             negate: false,
             turn: None,
-            grader: build(id, Profile::Toolmark, config).unwrap(),
+            grader: OWN.build(id, Profile::Toolmark, config).unwrap(),
             place: SpecPlace::default(),
         });
         Case {

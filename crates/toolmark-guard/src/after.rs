@@ -6,7 +6,7 @@ use crate::verdict::Verdict;
 use std::borrow::Cow;
 use toolmark_check::judging::Judged;
 use toolmark_check::masked::masked_in;
-use toolmark_check::scan::secrets::secrets;
+use toolmark_redact::secrets::secrets;
 use toolmark_shell::Decision;
 
 /// So many secrets are named.

@@ -96,7 +96,7 @@ mod tests {
     use crate::hosts;
     use crate::policy::{Layer, Origin};
     use serde_json::json;
-    use toolmark_grade::config::Node;
+    use toolmark_config::Node;
 
     #[test]
     fn what_is_too_large_to_be_looked_at() {

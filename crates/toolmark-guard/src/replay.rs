@@ -11,8 +11,9 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_check::judging::Arguments;
 use toolmark_check::session::SessionCall;
-use toolmark_check::{Axis, Checker, Decisions, Finding, Session};
-use toolmark_grade::{CallRef, excerpt};
+use toolmark_check::{Checker, Decisions, Session};
+use toolmark_outcome::{Axis, Finding};
+use toolmark_outcome::{CallRef, excerpt};
 use toolmark_shell::Decision;
 use toolmark_trace::Trajectory;
 

@@ -8,7 +8,7 @@ use crate::shown::Shown;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use toolmark_grade::judging::{Mark, Quote, Rubric};
+use toolmark_outcome::judging::{Mark, Quote, Rubric};
 
 /// So much of a judge's own words is kept.
 const LONGEST: usize = 2000;
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
     use serde_json::json;
     use std::borrow::Cow;
-    use toolmark_grade::judging::{Material, Piece, Scale};
+    use toolmark_outcome::judging::{Material, Piece, Scale};
 
     fn rubric() -> Rubric {
         Rubric::of_texts(["a".to_owned(), "b".to_owned()], Scale::OneToFive)

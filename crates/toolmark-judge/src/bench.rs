@@ -19,8 +19,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use toolmark_grade::Cause;
-use toolmark_grade::judging::{Answer, Effort, Judge, Question, Rubric, Ruling, Unanswered, Vote};
+use toolmark_outcome::Cause;
+use toolmark_outcome::judging::{
+    Answer, Effort, Judge, Question, Rubric, Ruling, Unanswered, Vote,
+};
 
 /// How often a judge is told what is wrong with its answer.
 const REMINDERS: u32 = 2;

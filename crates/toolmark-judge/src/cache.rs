@@ -13,7 +13,7 @@ use std::fs;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use toolmark_grade::judging::Spent;
+use toolmark_outcome::judging::Spent;
 
 /// The name of an answer: a hash in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

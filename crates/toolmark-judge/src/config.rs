@@ -27,8 +27,8 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
-use toolmark_grade::config::quoted;
-use toolmark_grade::judging::Effort;
+use toolmark_config::quoted;
+use toolmark_outcome::judging::Effort;
 use written::kind_of;
 
 /// Whose wire format a model speaks.

@@ -1,7 +1,7 @@
 //! Judges: models that answer what no rule can decide, and the code that holds
 //! them to it.
 //!
-//! A [`Bench`] answers the [`Question`](toolmark_grade::judging::Question)s of
+//! A [`Bench`] answers the [`Question`](toolmark_outcome::judging::Question)s of
 //! graders. It writes the prompt, with everything from the trace fenced as data;
 //! asks a [`Provider`](providers::Provider), again where the fault passes; reads
 //! the answer, and looks for every quote in the trace. What is not found there

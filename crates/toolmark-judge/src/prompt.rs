@@ -7,7 +7,7 @@ use crate::fence::Fence;
 use crate::shown::Shown;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use toolmark_grade::judging::{Rubric, Scale};
+use toolmark_outcome::judging::{Rubric, Scale};
 
 /// Prompts of another version make other answers: the cache keeps them apart.
 pub(crate) const VERSION: u32 = 1;
@@ -134,7 +134,7 @@ pub(crate) fn again(user: &str, complaint: &str) -> String {
 mod tests {
     use super::*;
     use std::borrow::Cow;
-    use toolmark_grade::judging::{Material, Piece, built_in};
+    use toolmark_outcome::judging::{Material, Piece, built_in};
 
     fn written(materials: &[Material]) -> Written {
         let rubric = built_in("edit-minimal-scope").unwrap().rubric();

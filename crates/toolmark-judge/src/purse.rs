@@ -4,7 +4,7 @@
 use crate::config::{Budget, Model, Price};
 use crate::providers::Tokens;
 use std::sync::{Mutex, PoisonError};
-use toolmark_grade::judging::Spent;
+use toolmark_outcome::judging::Spent;
 
 /// What was spent, and what is reserved for attempts under way.
 #[derive(Debug, Default)]

@@ -12,9 +12,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
-use toolmark_grade::config::quoted;
-use toolmark_grade::program::{Program, run};
-use toolmark_trace::neutral;
+use toolmark_config::quoted;
+use toolmark_process::{Program, run};
+use toolmark_redact::sanitize;
 
 /// What stands where a key was.
 const MASK: &str = "[key]";
@@ -152,7 +152,7 @@ pub(crate) fn message(text: &str, secrets: &[Secret]) -> String {
     let mut out = String::new();
     let mut length = 0;
     for word in text.split_whitespace() {
-        let word = neutral(word);
+        let word = sanitize(word);
         length += usize::from(length > 0) + word.chars().count();
         if !out.is_empty() {
             out.push(' ');

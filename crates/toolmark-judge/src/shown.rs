@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use toolmark_grade::judging::{Material, Quote};
+use toolmark_outcome::judging::{Material, Quote};
 
 /// Takes the secrets out of a text.
 pub type Redact = fn(&str) -> Cow<'_, str>;
@@ -166,7 +166,7 @@ fn unescaped(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_grade::judging::Piece;
+    use toolmark_outcome::judging::Piece;
 
     fn asked(pieces: &[&str]) -> Vec<Material> {
         let pieces = pieces.iter().map(|text| Piece::new(*text)).collect();

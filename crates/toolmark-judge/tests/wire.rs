@@ -10,9 +10,9 @@ use stand_in::{Act, INPUT, OUTPUT, Request, Script, StandIn};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use toolmark_grade::judging::Effort;
 use toolmark_judge::config::{Auth, KeySource, Kind, Model, Structured};
 use toolmark_judge::providers::{Fault, FaultKind, Prompt, Reply, TOOL, Tokens, connect};
+use toolmark_outcome::judging::Effort;
 
 const KINDS: [Kind; 3] = [Kind::Anthropic, Kind::Openai, Kind::OpenaiChat];
 

@@ -6,14 +6,13 @@
 //! refused, and everything that is more than a flat object is checked beside the
 //! proxy, which waits only so long.
 
-use jsonschema::PatternOptions;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
-use toolmark_check::schema::Compiled;
+use toolmark_schema::{Arguments, Patterns, Validator};
 
 /// How long a check may take.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -31,7 +30,7 @@ pub(crate) enum Check {
 /// A tool's schema, made ready when it is first needed.
 pub(crate) struct Schema {
     value: Option<Value>,
-    compiled: OnceLock<Result<Arc<Compiled>, String>>,
+    compiled: OnceLock<Result<Arc<Arguments>, String>>,
     /// A check that took too long is not tried again.
     hopeless: bool,
 }
@@ -62,8 +61,8 @@ impl Schema {
             Err(why) => return Check::Unknown(why.clone()),
         };
         let found = match &*compiled {
-            Compiled::Flat(_) => Some(told(&compiled, args)),
-            Compiled::Full(_) => {
+            Arguments::Flat(_) => Some(told(&compiled, args)),
+            Arguments::Full(_) => {
                 let args = args.clone();
                 beside(move || told(&compiled, &args))
             }
@@ -81,11 +80,10 @@ impl Schema {
 
 /// A schema made ready. Patterns with look-around, which generators of schemas
 /// like to write, need an engine that may be slow; the check is bounded in time.
-fn ready(schema: &Value) -> Option<Compiled> {
-    Compiled::new(schema).or_else(|| {
-        let patterns = PatternOptions::fancy_regex().backtrack_limit(100_000);
-        let options = jsonschema::options().offline().with_pattern_options(patterns);
-        options.build(schema).ok().map(|validator| Compiled::Full(Box::new(validator)))
+fn ready(schema: &Value) -> Option<Arguments> {
+    Arguments::new(schema).or_else(|| {
+        let validator = Validator::new(schema, Patterns::Backtracking(100_000));
+        validator.ok().map(|validator| Arguments::Full(Box::new(validator)))
     })
 }
 
@@ -101,23 +99,21 @@ fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Optio
 }
 
 /// What is wrong, each as a place and a problem.
-fn told(compiled: &Compiled, args: &Value) -> Vec<String> {
+fn told(compiled: &Arguments, args: &Value) -> Vec<String> {
     /// More does not help to mend them.
     const MOST: usize = 8;
     match compiled {
-        Compiled::Flat(_) => compiled
+        Arguments::Flat(_) => compiled
             .check(args)
             .into_iter()
             .map(|wrong| format!("/{} {}", wrong.argument, wrong.message))
             .collect(),
-        Compiled::Full(validator) if validator.is_valid(args) => Vec::new(),
-        Compiled::Full(validator) => validator
-            .iter_errors(args)
-            .take(MOST)
-            .map(|error| {
-                let place = error.instance_path().to_string();
-                let place = if place.is_empty() { "/" } else { &place };
-                format!("{place} {}", crate::suspicion::shown(&error.to_string(), 300))
+        Arguments::Full(validator) => validator
+            .mismatches(args, MOST)
+            .into_iter()
+            .map(|mismatch| {
+                let place = if mismatch.pointer.is_empty() { "/" } else { &mismatch.pointer };
+                format!("{place} {}", crate::suspicion::shown(&mismatch.message, 300))
             })
             .collect(),
     }

@@ -2,10 +2,10 @@
 
 use crate::warden::{Call, Ruling, Warden};
 use serde_json::Value;
-use toolmark_grade::call_match::is_glob_match;
 use toolmark_guard::facts::Disk;
 use toolmark_guard::policy::Rate;
 use toolmark_guard::{Args, Event, Guard, Moment, Verdict};
+use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::{Decision, Facts};
 
 /// Decides as the guard does.
@@ -52,7 +52,7 @@ impl Warden for Guarded {
 
     fn rate(&self, name: &str) -> Option<Rate> {
         let listed = self.guard.policy().mcp().tools;
-        let by_glob = || listed.iter().find(|(glob, _)| is_glob_match(glob, name));
+        let by_glob = || listed.iter().find(|(glob, _)| is_wildcard_match(glob, name));
         let of_tool = listed.get(name).or_else(|| by_glob().map(|(_, rate)| rate));
         of_tool.copied().or(self.rate)
     }

@@ -6,7 +6,7 @@ use crate::strings::rewritten;
 use crate::suspicion::{in_text, shown};
 use crate::warden::Finding;
 use std::borrow::Cow;
-use toolmark_check::scan::secrets::secrets;
+use toolmark_redact::secrets::secrets;
 
 /// What may pass.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@
 
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
-use toolmark_check::scan::secrets::secrets;
+use toolmark_redact::secrets::secrets;
 
 /// Something suspicious in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]

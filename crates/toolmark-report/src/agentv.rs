@@ -1,106 +1,17 @@
-//! The result rows of AgentV (`index.jsonl`, version 2): one per outcome.
-//!
-//! A row has a number where AgentV wants one: what cannot be told scores 0 there
-//! and is an `execution_error`, so that nobody takes it for a measured score.
+//! The result rows of AgentV, as JSON lines.
 
-use crate::jsonl::line;
-use crate::{Options, ReportError, shown};
-use serde_json::{Map, Value, json};
+use crate::jsonl::lines;
+use crate::{Options, ReportError};
 use std::io::Write;
-use toolmark_grade::{CaseResult, Cause, GraderResult, Outcome, RunResult, Verdict};
+use toolmark_outcome::RunResult;
+use toolmark_peers::agentv::report::rows;
 
 pub(crate) fn write(
     run: &RunResult,
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    for trials in run.outcomes.chunk_by(|a, b| a.case_index == b.case_index) {
-        for result in trials {
-            line(&row(run, result, trials.len() > 1, options), out)?;
-        }
-    }
-    Ok(())
-}
-
-fn row(run: &RunResult, result: &CaseResult, several: bool, options: &Options) -> Value {
-    let mut row = Map::new();
-    if let Some(time) = options.generated_at {
-        row.insert("timestamp".into(), json!(time.to_string()));
-    }
-    row.insert("test_id".into(), json!(result.case));
-    row.insert("suite".into(), json!(run.name.as_deref().unwrap_or(&run.spec)));
-    if several {
-        row.insert("attempt".into(), json!(result.trial));
-    }
-    row.insert("score".into(), json!(result.score.unwrap_or(0.0)));
-    if let Some(source) = &result.trajectory {
-        row.insert("target".into(), json!(source.format));
-        row.insert("transcript_path".into(), json!(&*source.source));
-        if let Some(millis) = source.duration_ms {
-            row.insert("duration_ms".into(), json!(millis));
-        }
-    }
-    let scores: Vec<Value> = result.graders.iter().map(score).collect();
-    row.insert("scores".into(), json!(scores));
-    let status = match result.verdict {
-        Verdict::Pass => "ok",
-        Verdict::Fail => "quality_failure",
-        Verdict::Unknown(_) => "execution_error",
-    };
-    row.insert("execution_status".into(), json!(status));
-    if let Some(cause) = result.verdict.cause() {
-        let stage = if cause == Cause::NoTrajectory { "agent" } else { "evaluator" };
-        row.insert("failure_stage".into(), json!(stage));
-        row.insert("failure_reason_code".into(), json!(cause.word()));
-        row.insert("error".into(), json!(result.reason));
-    }
-    if let Some(trace) = &result.trace {
-        row.insert("trace".into(), trace.as_ref().clone());
-    }
-    Value::Object(row)
-}
-
-fn score(grader: &GraderResult) -> Value {
-    let outcome = &grader.outcome;
-    let verdict = match outcome.verdict {
-        Verdict::Pass => "pass",
-        Verdict::Fail => "fail",
-        Verdict::Unknown(_) => "skip",
-    };
-    let mut score = json!({
-        "name": grader.name,
-        "type": grader.type_word,
-        "score": outcome.score.unwrap_or(0.0),
-        "weight": grader.weight,
-        "verdict": verdict,
-        "assertions": assertions(outcome),
-    });
-    if let (false, Some(fields)) = (outcome.metrics.is_empty(), score.as_object_mut()) {
-        fields.insert("details".into(), json!(outcome.metrics));
-    }
-    score
-}
-
-/// The parts of a grader; one that has none asserts its own reason.
-fn assertions(outcome: &Outcome) -> Vec<Value> {
-    if outcome.parts.is_empty() {
-        let mut whole = assertion(&outcome.reason, outcome.verdict, None);
-        let evidence: Vec<String> = outcome.evidence.iter().map(shown::evidence).collect();
-        if let (false, Some(fields)) = (evidence.is_empty(), whole.as_object_mut()) {
-            fields.insert("evidence".into(), json!(evidence.join("; ")));
-        }
-        return vec![whole];
-    }
-    let parts = outcome.parts.iter();
-    parts.map(|part| assertion(&part.text, part.verdict, part.reason.as_deref())).collect()
-}
-
-fn assertion(text: &str, verdict: Verdict, evidence: Option<&str>) -> Value {
-    let mut assertion = json!({ "text": text, "passed": verdict == Verdict::Pass });
-    if let (Some(evidence), Some(fields)) = (evidence, assertion.as_object_mut()) {
-        fields.insert("evidence".into(), json!(evidence));
-    }
-    assertion
+    lines(&rows(run, options.generated_at), out)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Expectations and calls side by side.
 
 use crate::shown;
-use crate::terminal::text::{cut, neutral, width, wrap};
+use crate::terminal::text::{cut, sanitize, width, wrap};
 use crate::terminal::{Line, style};
 use anstyle::Style;
-use toolmark_grade::{Explanation, Row, RowState};
+use toolmark_outcome::{Explanation, Row, RowState};
 
 /// Runs of rows of the same kind longer than this are shortened.
 const RUN: usize = 6;
@@ -113,7 +113,7 @@ pub(crate) fn divergence(explanation: &Explanation) -> Option<String> {
 /// ```
 pub(crate) fn lines(explanation: &Explanation, limit: usize, all: bool) -> Vec<Line> {
     let rows = drawn(explanation, all);
-    let expected = |row: &Row| row.expected.as_deref().map(|e| neutral(e).into_owned());
+    let expected = |row: &Row| row.expected.as_deref().map(|e| sanitize(e).into_owned());
     let widest = rows
         .iter()
         .filter_map(|drawn| match drawn {
@@ -146,11 +146,11 @@ pub(crate) fn lines(explanation: &Explanation, limit: usize, all: bool) -> Vec<L
         line.pad(4 + left);
         line.push(style::DIM, " \u{2502} ");
         if let Some(call) = &row.call {
-            line.push(tone, &cut(&neutral(&shown::call(call)), right));
+            line.push(tone, &cut(&sanitize(&call.summary()), right));
         }
         lines.push(line);
         if let Some(why) = &row.why {
-            let words = neutral(why).into_owned();
+            let words = sanitize(why).into_owned();
             for piece in wrap(&words, limit.saturating_sub(6)) {
                 lines.push(Line::of(style::DIM, "      ").with(colour(row.state), &piece));
             }

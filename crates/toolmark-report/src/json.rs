@@ -4,7 +4,7 @@ use crate::terminal::harmless_json;
 use crate::{Options, ReportError};
 use serde::Serialize;
 use std::io::Write;
-use toolmark_grade::{CaseResult, CaseSummary, RunResult, Summary};
+use toolmark_outcome::{CaseResult, CaseSummary, RunResult, Summary};
 
 #[derive(Serialize)]
 struct Report<'r> {

@@ -4,7 +4,7 @@ use crate::terminal::harmless_json;
 use crate::{Options, ReportError};
 use serde::Serialize;
 use std::io::Write;
-use toolmark_grade::{RunResult, Summary};
+use toolmark_outcome::{RunResult, Summary};
 
 #[derive(Serialize)]
 struct Last<'r> {
@@ -47,6 +47,11 @@ pub(crate) fn line(value: &impl Serialize, out: &mut dyn Write) -> Result<(), Re
     out.write_all(text.as_bytes())?;
     out.write_all(b"\n")?;
     Ok(())
+}
+
+/// Writes values, each on a line of its own.
+pub(crate) fn lines(values: &[serde_json::Value], out: &mut dyn Write) -> Result<(), ReportError> {
+    values.iter().try_for_each(|value| line(value, out))
 }
 
 #[cfg(test)]

@@ -4,12 +4,12 @@
 //! cannot be told is an `error`, and only a case nobody ran is `skipped`.
 
 use crate::shown::{self, Shown};
-use crate::terminal::text::{neutral, squeezed};
+use crate::terminal::text::{sanitize, squeezed};
 use crate::{Options, ReportError, text};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use std::io::{self, Write};
-use toolmark_grade::{CaseResult, RunResult, Verdict};
+use toolmark_outcome::{CaseResult, RunResult, Verdict};
 
 /// How wide the text of a failure is.
 const COLUMNS: usize = 100;
@@ -143,11 +143,11 @@ fn kind(shown: &Shown<'_>) -> String {
 
 fn body(shown: &Shown<'_>) -> String {
     let result: &CaseResult = shown.result;
-    let mut body = format!("\n{}\n", neutral(&result.reason));
+    let mut body = format!("\n{}\n", sanitize(&result.reason));
     if let Some(source) = &result.trajectory {
-        body.push_str(&format!("trace {}\n", neutral(&source.source)));
+        body.push_str(&format!("trace {}\n", sanitize(&source.source)));
     }
-    body.extend(shown::in_spec(&result.place).map(|at| format!("spec {}\n", neutral(&at))));
+    body.extend(shown::in_spec(&result.place).map(|at| format!("spec {}\n", sanitize(&at))));
     body.push_str(&text::details(shown, COLUMNS));
     legal(&body)
 }
@@ -169,7 +169,7 @@ fn class(run: &RunResult) -> String {
 
 /// Text on one line that XML can hold.
 pub(crate) fn one_line(text: &str) -> String {
-    legal(&neutral(&squeezed(text)))
+    legal(&sanitize(&squeezed(text)))
 }
 
 /// Text without the two characters that XML has no way to write and that are no

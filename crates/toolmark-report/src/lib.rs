@@ -25,7 +25,7 @@ mod vally;
 
 use std::io::{self, Write};
 use std::time::Duration;
-use toolmark_grade::RunResult;
+use toolmark_outcome::RunResult;
 
 /// How much to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

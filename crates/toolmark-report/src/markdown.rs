@@ -6,12 +6,12 @@
 //! above a megabyte, so that what does not fit is left out, and said to be.
 
 use crate::shown::{self, Shown};
-use crate::terminal::text::{cut, neutral, squeezed};
+use crate::terminal::text::{cut, sanitize, squeezed};
 use crate::{Options, ReportError, alignment};
 use alignment::Drawn;
 use std::fmt::Write as _;
 use std::io::Write;
-use toolmark_grade::{CaseSummary, Explanation, GraderResult, RunResult, Verdict};
+use toolmark_outcome::{CallRef, CaseSummary, Explanation, GraderResult, RunResult, Verdict};
 
 /// The most a report may take, in bytes, with room for the last words.
 pub(crate) const MOST: usize = 900_000;
@@ -194,12 +194,12 @@ fn grader(text: &mut String, grader: &GraderResult) {
         items.push(words(&cut(&format!("{}{reason}", part.text), WORDS)));
     }
     for piece in outcome.evidence.iter().take(EVIDENCE) {
-        let place = shown::place_of(piece);
+        let place = piece.location();
         let at = place.map(|place| format!(" at {}", code(&shown::in_trace(place))));
         items.push(format!(
             "{}: {}{}",
-            shown::role(piece.role),
-            words(&cut(&shown::evidence(piece), WORDS)),
+            piece.role.word(),
+            words(&cut(&piece.summary(), WORDS)),
             at.unwrap_or_default()
         ));
     }
@@ -232,7 +232,7 @@ fn aligned(text: &mut String, explanation: &Explanation) {
                     if first { "\u{25b8} " } else { "" },
                     alignment::sign(row.state),
                     cell(row.expected.clone()),
-                    cell(row.call.as_ref().map(shown::call)),
+                    cell(row.call.as_ref().map(CallRef::summary)),
                     row.state.word(),
                     row.why
                         .as_deref()
@@ -281,7 +281,7 @@ pub(crate) fn code(text: &str) -> String {
 /// code: elsewhere a word joiner, which nobody sees, stands between.
 fn escaped(text: &str, join: bool) -> String {
     let line = squeezed(text);
-    let line = neutral(&line);
+    let line = sanitize(&line);
     let mut out = String::with_capacity(line.len());
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {

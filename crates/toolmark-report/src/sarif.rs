@@ -7,14 +7,14 @@
 
 use crate::shown::{self, Shown};
 use crate::terminal::harmless_json;
-use crate::terminal::text::neutral;
+use crate::terminal::text::sanitize;
 use crate::{Options, ReportError};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::io::Write;
 use toolmark_check::fingerprint::of as fingerprint;
-use toolmark_grade::graders::grader_by_id;
-use toolmark_grade::{GraderResult, RunResult, SpecPlace, Verdict};
+use toolmark_outcome::{GraderResult, RunResult, SpecPlace, Verdict};
+use toolmark_peers::grader_by_id;
 use toolmark_trace::Location;
 
 pub(crate) const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
@@ -124,8 +124,8 @@ fn trouble(run: &RunResult, shown: &Shown<'_>, grader: &GraderResult, rules: &mu
         .outcome
         .evidence
         .iter()
-        .filter(|e| e.role != toolmark_grade::Role::Matched)
-        .filter_map(|e| Some((shown::place_of(e)?, format!("{}: {}", shown::role(e.role), e.text))))
+        .filter(|e| e.role != toolmark_outcome::Role::Matched)
+        .filter_map(|e| Some((e.location()?, format!("{}: {}", e.role.word(), e.text))))
         .collect();
     let mut locations: Vec<Value> =
         places.iter().map(|(place, text)| in_trace(place, text)).take(RELATED).collect();
@@ -237,7 +237,7 @@ fn uri(file: &str) -> String {
 /// Text of several lines without control characters, and without links: a
 /// viewer makes one of `[words](target)`.
 pub(crate) fn words(text: &str) -> String {
-    let lines: Vec<_> = text.lines().map(neutral).collect();
+    let lines: Vec<_> = text.lines().map(sanitize).collect();
     lines.join("\n").replace("](", "] (")
 }
 

@@ -2,9 +2,9 @@
 //! are read.
 
 use std::time::Duration;
-use toolmark_grade::{
-    CallRef, CaseResult, CaseSummary, Cause, Evidence, GraderResult, Metrics, Role, RunResult,
-    SpecPlace, Summary, Verdict, rounded,
+use toolmark_outcome::{
+    CaseResult, CaseSummary, Cause, GraderResult, Metrics, RunResult, SpecPlace, Summary, Verdict,
+    rounded,
 };
 use toolmark_trace::Location;
 
@@ -129,18 +129,6 @@ pub(crate) fn sign(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The word of a role.
-pub(crate) fn role(role: Role) -> &'static str {
-    match role {
-        Role::Matched => "matched",
-        Role::Missing => "missing",
-        Role::Violation => "violation",
-        Role::Extra => "extra",
-        Role::Mismatch => "mismatch",
-        Role::Context => "context",
-    }
-}
-
 /// A place in the spec as editors take it.
 pub(crate) fn in_spec(place: &SpecPlace) -> Option<String> {
     (!place.file.is_empty()).then(|| match place.line {
@@ -152,37 +140,6 @@ pub(crate) fn in_spec(place: &SpecPlace) -> Option<String> {
 /// A place in a trace as editors take it.
 pub(crate) fn in_trace(place: &Location) -> String {
     format!("{}:{}", place.file, place.line)
-}
-
-/// Where a piece of evidence points.
-pub(crate) fn place_of(evidence: &Evidence) -> Option<&Location> {
-    evidence.place.as_ref().or_else(|| evidence.call.as_ref()?.place.as_ref())
-}
-
-/// A call on one line: `#3 Bash [failed] {"command":"make"}`.
-pub(crate) fn call(call: &CallRef) -> String {
-    let mut words = format!("#{} {}", call.index, call.tool);
-    if !matches!(call.status, "succeeded" | "unknown") {
-        words.push_str(&format!(" [{}]", call.status));
-    }
-    if let Some(args) = &call.args {
-        words.push(' ');
-        words.push_str(args);
-    }
-    words
-}
-
-/// A piece of evidence in words.
-pub(crate) fn evidence(evidence: &Evidence) -> String {
-    let mut words = evidence.text.clone();
-    if let Some(made) = &evidence.call {
-        words.push_str(if words.is_empty() { "" } else { ": " });
-        words.push_str(&call(made));
-    }
-    if let Some(excerpt) = &evidence.excerpt {
-        words.push_str(&format!(" \u{201c}{excerpt}\u{201d}"));
-    }
-    words
 }
 
 /// Metrics on one line: `value 12, max 10`.

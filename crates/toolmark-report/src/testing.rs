@@ -3,8 +3,8 @@
 use crate::{Options, format_by_id};
 use serde_json::{Map, json};
 use std::sync::Arc;
-use toolmark_grade::statistics::{mean, pass_at_k, pass_hat_k};
-use toolmark_grade::{
+use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k};
+use toolmark_outcome::{
     CallRef, CaseResult, CaseSummary, Cause, Contrast, Evidence, Explanation, GraderResult,
     Outcome, Part, Profile, Role, Row, RowState, RunResult, Source, SpecPlace, Summary, Timeline,
     TimelineEntry, Verdict,

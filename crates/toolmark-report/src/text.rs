@@ -1,12 +1,12 @@
 //! The summary people read at a terminal: what failed first, and why.
 
 use crate::shown::{self, Shown};
-use crate::terminal::text::{cut, neutral, width, wrap};
+use crate::terminal::text::{cut, sanitize, width, wrap};
 use crate::terminal::{Line, style};
 use crate::{Options, ReportError, Verbosity, alignment};
 use anstyle::Style;
 use std::io::Write;
-use toolmark_grade::{CaseSummary, GraderResult, Part, RunResult, Verdict, reaches};
+use toolmark_outcome::{CaseSummary, GraderResult, Part, RunResult, Verdict, reaches};
 
 /// So many passes get a line of their own; of more, only their number is said.
 const FEW: usize = 20;
@@ -90,7 +90,7 @@ impl<'o> Page<'o> {
         let room = self.width.saturating_sub(taken);
         let mut first = true;
         for text in words.lines().filter(|line| !line.trim().is_empty()) {
-            for piece in wrap(&neutral(text.trim_end()), room) {
+            for piece in wrap(&sanitize(text.trim_end()), room) {
                 let mut line = Line::of(style::PLAIN, &" ".repeat(indent));
                 if first {
                     line.push(lead.0, lead.1);
@@ -249,9 +249,9 @@ impl<'o> Page<'o> {
             .collect();
         let most = if verbose { PLENTY } else { ENOUGH };
         for piece in fresh.iter().take(most) {
-            let lead = format!("{}: ", shown::role(piece.role));
-            let mut words = shown::evidence(piece);
-            if let Some(place) = shown::place_of(piece) {
+            let lead = format!("{}: ", piece.role.word());
+            let mut words = piece.summary();
+            if let Some(place) = piece.location() {
                 words.push_str(&format!(" at {}", shown::in_trace(place)));
             }
             self.words(indent, (style::DIM, &lead), style::PLAIN, &words);
@@ -315,7 +315,7 @@ impl<'o> Page<'o> {
         let all = self.is(Verbosity::Verbose) || cases.len() <= FEW;
         let worth = |case: &&CaseSummary| all || case.passed < case.trials;
         let rows: Vec<&CaseSummary> = cases.iter().filter(worth).collect();
-        let names = rows.iter().map(|case| width(&neutral(&case.case))).max().unwrap_or(0);
+        let names = rows.iter().map(|case| width(&sanitize(&case.case))).max().unwrap_or(0);
         let first = names.clamp(8, (self.width / 3).max(8)) + 2;
         let counts = rows.iter().map(|case| width(&shown::trials(case))).max().unwrap_or(0);
         let second = first + counts.max(6) + 2;
@@ -336,7 +336,7 @@ impl<'o> Page<'o> {
         }
         self.line(head);
         for case in &rows {
-            let mut line = Line::of(style::PLAIN, &cut(&neutral(&case.case), first - 2));
+            let mut line = Line::of(style::PLAIN, &cut(&sanitize(&case.case), first - 2));
             line.pad(first);
             line.push(style::PLAIN, &shown::trials(case));
             line.pad(second);

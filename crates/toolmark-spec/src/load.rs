@@ -1,37 +1,9 @@
-//! From a file to a plan.
+//! From a file of any dialect to a plan.
 
-use crate::dialect::Dialect;
 use crate::dialects::DIALECTS;
-use crate::loading::{Included, LoadOptions, Loading};
-use crate::parse::parse;
-use crate::source::Source;
 use std::path::Path;
-use std::sync::Arc;
-use toolmark_grade::Plan;
-use toolmark_grade::config::{Node, Problem};
-
-/// A spec that was read.
-pub struct Loaded {
-    /// Its text.
-    pub source: Source,
-    /// Its dialect, where it could be told.
-    pub dialect: Option<&'static dyn Dialect>,
-    /// What it asks; only where nothing is wrong with it.
-    pub plan: Option<Plan>,
-    /// What is wrong with it.
-    pub problems: Vec<Problem>,
-    /// The files it includes, with what is wrong with each.
-    pub includes: Vec<Included>,
-}
-
-impl Loaded {
-    /// Is anything wrong that keeps it from being used?
-    #[must_use]
-    pub fn has_errors(&self) -> bool {
-        let included = self.includes.iter().flat_map(|included| &included.problems);
-        self.problems.iter().chain(included).any(Problem::is_error)
-    }
-}
+use toolmark_config::{Problem, Source};
+use toolmark_grade::{LoadOptions, Loaded};
 
 /// Reads a spec file, tells its dialect, and makes a plan of it.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, Box<Problem>> {
@@ -46,45 +18,5 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, Box<Problem>> 
 /// The same for a text that is already there.
 #[must_use]
 pub fn load_source(source: Source, directory: &Path, options: &LoadOptions) -> Loaded {
-    let parsed = parse(&source);
-    let mut problems = parsed.problems;
-    let Some(root) = parsed.node else {
-        return Loaded { source, dialect: None, plan: None, problems, includes: Vec::new() };
-    };
-    let Some(dialect) = dialect_of(&root, &mut problems) else {
-        return Loaded { source, dialect: None, plan: None, problems, includes: Vec::new() };
-    };
-    let mut loading = Loading::new(Arc::clone(&source.name), source.text(), directory, options);
-    let plan = dialect.load(&root, &mut loading);
-    let (found, includes) = loading.finish();
-    problems.extend(found);
-    let mut loaded = Loaded { source, dialect: Some(dialect), plan, problems, includes };
-    if loaded.has_errors() {
-        loaded.plan = None;
-    }
-    loaded
-}
-
-/// The dialect that is surest of the file.
-fn dialect_of(root: &Node, problems: &mut Vec<Problem>) -> Option<&'static dyn Dialect> {
-    // The first of the surest: the list has the special before the general.
-    let mut best: Option<(u8, &'static dyn Dialect)> = None;
-    for &dialect in DIALECTS {
-        let confidence = dialect.detect(root);
-        if confidence > best.map_or(0, |(most, _)| most) {
-            best = Some((confidence, dialect));
-        }
-    }
-    if best.is_none() {
-        let looks: Vec<String> = DIALECTS
-            .iter()
-            .map(|dialect| format!("{} ({})", dialect.info().id, dialect.info().looks_for))
-            .collect();
-        problems.push(
-            Problem::error("unknown-dialect", "this is no spec of a known dialect")
-                .at(root.span)
-                .help(format!("known: {}", looks.join("; "))),
-        );
-    }
-    best.map(|(_, dialect)| dialect)
+    toolmark_grade::load_source(source, directory, options, DIALECTS, toolmark_peers::ALL)
 }

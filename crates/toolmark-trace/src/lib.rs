@@ -71,7 +71,6 @@ mod formats;
 mod input;
 mod join;
 mod model;
-mod neutral;
 mod read;
 mod summary;
 #[cfg(test)]
@@ -86,7 +85,6 @@ pub use formats::FORMATS;
 pub use input::limits::Limits;
 pub use join::{Joined, Loaded, join_sub_agents, load_path};
 pub use model::*;
-pub use neutral::{is_obeyed, neutral, visible};
 pub use read::{Options, ReadError, Trajectories, format_by_id, read, read_path};
 pub use summary::{Summary, TokenCounts};
 

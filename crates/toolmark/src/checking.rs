@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use toolmark_check::config::chooses;
 use toolmark_check::{Checked, Checker, RULES, Rule};
-use toolmark_grade::Evidence;
-use toolmark_grade::config::did_you_mean;
+use toolmark_config::did_you_mean;
+use toolmark_outcome::Evidence;
 use toolmark_trace::{Diagnostic, Options, ReadError, Trajectory};
 
 /// So many sessions are checked where nobody says how many.
@@ -217,7 +217,7 @@ pub(crate) fn redact(checked: &mut Checked, veil: Veil) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_grade::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
+    use toolmark_outcome::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
 
     #[test]
     fn times() {

@@ -2,10 +2,10 @@
 
 use crate::exit::Failure;
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::text::{neutral, width};
+use crate::text::{sanitize, width};
 use anstyle::Style;
 use std::io;
-use toolmark_check::scan::redact::moved;
+use toolmark_redact::moved;
 use toolmark_trace::{Diagnostic, Severity};
 
 /// So many are shown of one file unless everything is asked for.
@@ -96,7 +96,7 @@ fn print_excerpt(
     let room = limit - bar("").width();
     // On a narrow terminal the start gives way, so that the place stays in sight.
     let start = first_shown(before, room * 2 / 3);
-    let column = width(&neutral(&before[start..]));
+    let column = width(&sanitize(&before[start..]));
     printer.notice(&bar(&number).with(style::PLAIN, &text[start..]).fit(limit))?;
     printer.notice(&bar("").with(style::PLAIN, &" ".repeat(column)).with(tone, "^"))
 }
@@ -106,7 +106,7 @@ fn first_shown(text: &str, room: usize) -> usize {
     let mut start = text.len();
     let mut used = 0;
     for (at, c) in text.char_indices().rev() {
-        used += width(&neutral(c.encode_utf8(&mut [0; 4])));
+        used += width(&sanitize(c.encode_utf8(&mut [0; 4])));
         if used > room {
             break;
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 use toolmark_check::gold::{Gold, GoldRow};
-use toolmark_spec::{Source, dataset, yaml};
+use toolmark_config::{Source, yaml};
 
 /// So many mistakes are told.
 const TOLD: usize = 5;
@@ -17,7 +17,7 @@ pub(crate) fn read(path: &Path) -> Result<Arc<Gold>, Failure> {
     let values = match extension.as_str() {
         "yaml" | "yml" => of_yaml(path)?,
         _ => {
-            let rows = dataset::read(path).map_err(|errors| {
+            let rows = toolmark_dataset::read(path).map_err(|errors| {
                 let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
                 told(&words)
             })?;
@@ -59,9 +59,8 @@ fn of_yaml(path: &Path) -> Result<Vec<(u64, Value)>, Failure> {
         Failure::unread(format!("{}: is no list of rows", path.display()))
             .hint("write a list of maps with id or prompt, and tool")
     })?;
-    let row = |node: &toolmark_grade::config::Node| {
-        (source.place(node.span.start).line as u64, node.to_json())
-    };
+    let row =
+        |node: &toolmark_config::Node| (source.place(node.span.start).line as u64, node.to_json());
     Ok(rows.iter().map(row).collect())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::text::{head, squeezed};
 use std::borrow::Cow;
-use toolmark_check::scan::redact::redact;
+use toolmark_redact::redact;
 
 /// What people may see of a trace: all of it, or all but its secrets.
 #[derive(Debug, Clone, Copy)]

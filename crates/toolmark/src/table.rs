@@ -1,7 +1,7 @@
 //! Tables for a terminal: columns side by side, one of which gives way.
 
 use crate::printer::{Line, Printer, style};
-use crate::text::{cut, cut_path, neutral, width};
+use crate::text::{cut, cut_path, sanitize, width};
 use anstyle::Style;
 use std::io;
 
@@ -91,7 +91,7 @@ impl Table {
     /// Adds a row.
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {
         // Made harmless before it is measured.
-        let cells = cells.into_iter().map(|(tone, text)| (tone, neutral(&text).into_owned()));
+        let cells = cells.into_iter().map(|(tone, text)| (tone, sanitize(&text).into_owned()));
         self.rows.push(cells.collect());
     }
 

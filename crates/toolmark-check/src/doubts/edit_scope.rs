@@ -20,11 +20,11 @@
 use super::{Candidate, Kind, Scene};
 use crate::diff;
 use crate::files::Snapshot;
-use crate::finding::Axis;
 use crate::rules::a203_wide_edit::{SHORT, Width, measured};
 use crate::rules::s104_edit_as_write::SMALL;
 use crate::session::{Ended, SessionCall};
 use crate::toolset::ToolRole;
+use toolmark_outcome::Axis;
 
 pub(super) static KIND: Kind = Kind {
     rubric: "edit-minimal-scope",

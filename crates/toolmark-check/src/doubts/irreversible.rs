@@ -14,9 +14,9 @@
 
 use super::{Candidate, Kind, Scene};
 use crate::awareness::{Naming, Said, named};
-use crate::finding::Axis;
 use crate::rules::i301_blind_destructive::each;
 use crate::session::SessionCall;
+use toolmark_outcome::Axis;
 use toolmark_shell::Effect;
 use toolmark_trace::Fact;
 

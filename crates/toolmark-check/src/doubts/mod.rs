@@ -16,17 +16,17 @@ mod read_slice;
 mod recovery;
 mod selection;
 
-use crate::finding::{Axis, Finding};
 use crate::report::Unsure;
 use crate::rule::Rule;
 use crate::session::{Session, SessionCall};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use toolmark_grade::judging::{
+use toolmark_outcome::judging::{
     BuiltIn, Focus, Material, Panel, Question, Rubric, built_in, material_of,
 };
-use toolmark_grade::{CallRef, Context, Environment, Seen, Subject, View};
+use toolmark_outcome::{Axis, Finding};
+use toolmark_outcome::{CallRef, Context, Environment, Seen, Subject, View};
 use toolmark_trace::Location;
 
 /// So many doubts of one rubric are kept per session.

@@ -13,10 +13,10 @@
 //! the user names and little more, and was enough, is not in doubt.
 
 use super::{Candidate, Kind, Scene};
-use crate::finding::Axis;
 use crate::session::{Ended, LineRange, Session, SessionCall};
 use crate::toolset::ToolRole;
 use std::collections::{BTreeMap, BTreeSet};
+use toolmark_outcome::Axis;
 
 pub(super) static KIND: Kind = Kind {
     rubric: "read-slice-coverage",

@@ -10,8 +10,8 @@
 //! its status; the judge is shown the output as such.
 
 use super::{Candidate, Kind, Scene};
-use crate::finding::Axis;
 use crate::recovery::{Verdict, moves};
+use toolmark_outcome::Axis;
 
 pub(super) static KIND: Kind = Kind {
     rubric: "error-recovery",

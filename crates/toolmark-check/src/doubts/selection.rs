@@ -9,9 +9,9 @@
 //! it they cannot tell. Of several findings on one call, the surest speaks.
 
 use super::{Candidate, Kind, Scene};
-use crate::finding::Axis;
 use crate::report::Unsure;
 use std::cmp::Reverse;
+use toolmark_outcome::Axis;
 
 pub(super) static KIND: Kind = Kind {
     rubric: "tool-selection",

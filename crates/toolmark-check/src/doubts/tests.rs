@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::toolset::Toolsets;
-use crate::{Checked, Checker, Confidence, RULES, notation};
+use crate::{Checked, Checker, RULES, notation};
 use std::fmt::Write as _;
+use toolmark_outcome::Confidence;
 
 fn checked(trace: &str) -> Checked {
     let run = notation::parse(trace).unwrap_or_else(|why| panic!("{why}\n{trace}"));
@@ -258,7 +259,7 @@ fn questions_show_what_the_rubric_names() {
 #[test]
 fn every_rubric_is_asked_by_one_kind_and_has_a_gate() {
     use crate::gate::NAMES;
-    use toolmark_grade::judging::BUILT_IN;
+    use toolmark_outcome::judging::BUILT_IN;
     for built_in in BUILT_IN {
         let kinds = KINDS.iter().filter(|kind| kind.rubric == built_in.name);
         assert_eq!(kinds.count(), 1, "{}", built_in.name);

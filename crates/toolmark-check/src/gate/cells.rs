@@ -2,9 +2,9 @@
 //! and bucket. They are made from a scorecard, or read from an earlier report.
 
 use super::names;
-use crate::finding::Axis;
 use crate::scorecard::{Scorecard, Tally};
 use std::collections::{BTreeMap, BTreeSet};
+use toolmark_outcome::Axis;
 
 /// One number: a name, a tool, and a bucket of it where there are buckets.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,7 +10,7 @@ use crate::scorecard::Tally;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
-use toolmark_grade::statistics::{self, Pairs};
+use toolmark_outcome::statistics::{self, Pairs};
 
 /// Above this a difference may as well be noise.
 const SIGNIFICANT: f64 = 0.05;

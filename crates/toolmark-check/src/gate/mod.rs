@@ -18,7 +18,7 @@ use crate::scorecard::Tally;
 use cells::Chosen;
 use serde::Serialize;
 use std::fmt;
-use toolmark_grade::{Cause, Verdict};
+use toolmark_outcome::{Cause, Verdict};
 
 /// Shares within this of a threshold reach it: 4/5 is 0.8.
 const EPSILON: f64 = 1e-9;

@@ -10,7 +10,7 @@ use super::names::NAMES;
 use super::{Gate, Op, Per};
 use std::fmt;
 use std::str::FromStr;
-use toolmark_grade::config::{did_you_mean, quoted};
+use toolmark_config::{did_you_mean, quoted};
 
 /// What is wrong with a gate, where, and what may be meant.
 #[derive(Debug, Clone, PartialEq, Eq)]

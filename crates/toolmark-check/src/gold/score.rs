@@ -2,12 +2,12 @@
 //! whom, and how often a tool was called where none was right.
 
 use super::{Choice, Gold, Pair};
-use crate::finding::Axis;
 use crate::scorecard::{Measure, Scorecard, Tally};
 use crate::toolset::builtin;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use toolmark_grade::statistics::wilson;
+use toolmark_outcome::Axis;
+use toolmark_outcome::statistics::wilson;
 
 /// What no tool is called among tools.
 const NONE: &str = "none";

@@ -1,7 +1,7 @@
 //! Addresses that are not what they seem, or only take what they are given: an
 //! effect of the call that names one.
 
-use crate::scan::urls::{Address, addresses, is_drop, is_public_number, suspicious};
+use crate::addresses::{Address, addresses, is_drop, is_public_number, suspicious};
 use serde_json::Value;
 use toolmark_shell::{Certainty, Command, Effect, Kind, Reversibility, Scope};
 

@@ -3,12 +3,12 @@
 
 mod trim;
 
-use crate::finding::{Axis, Finding};
 use crate::fingerprint;
 use crate::session::{Session, SessionCall};
 use crate::toolset::Toolsets;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+use toolmark_outcome::{Axis, Finding};
 use toolmark_trace::Trajectory;
 
 /// An argument that takes more bytes is not asked about: other arguments tell
@@ -137,7 +137,8 @@ fn condition(call: &SessionCall<'_>, axis: Axis) -> Value {
 mod tests {
     use super::*;
     use crate::toolset::Toolsets;
-    use crate::{Checker, Confidence, notation, rule_by_code};
+    use crate::{Checker, notation, rule_by_code};
+    use toolmark_outcome::Confidence;
 
     const TRACE: &str = "user: tidy up\n\
         Glob {\"pattern\":\"*\"} -> \"a.rs\"\n\

@@ -1,8 +1,8 @@
 //! The part of a trajectory that shows a finding: the calls that prove it, what
 //! was said with them, and the user's words they answer.
 
-use crate::finding::Finding;
 use std::collections::{BTreeMap, BTreeSet};
+use toolmark_outcome::Finding;
 use toolmark_trace::{Event, EventKind, Stated, Step, Trajectory};
 
 /// A trajectory with only what `finding` points at.

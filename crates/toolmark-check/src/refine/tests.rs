@@ -4,7 +4,7 @@ use super::*;
 use crate::gate::{Cells, Gate};
 use crate::{Checker, notation};
 use std::sync::Mutex;
-use toolmark_grade::judging::{Answer, Mark, Quote, Ruling, Unanswered, Vote};
+use toolmark_outcome::judging::{Answer, Mark, Quote, Ruling, Unanswered, Vote};
 
 /// Gives every question the same mark, and counts how often it is asked.
 #[derive(Debug)]

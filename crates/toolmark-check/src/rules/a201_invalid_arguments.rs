@@ -66,16 +66,16 @@
 //! apply_patch "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch" -> "ok"
 //! ```
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
-use crate::schema::{Compiled, Violation};
 use crate::session::{Ended, Session, SessionCall};
 use crate::toolset::Tool;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock, Mutex};
-use toolmark_grade::Role;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_schema::{Arguments, Violation};
 
 pub(crate) static RULE: Rule = Rule {
     code: "A201",
@@ -92,7 +92,7 @@ pub(crate) static RULE: Rule = Rule {
 /// The schema of a tool, and whose it is.
 #[derive(Clone)]
 struct Judge {
-    schema: Arc<Compiled>,
+    schema: Arc<Arguments>,
     /// Does toolmark only believe that the tool is like this?
     is_believed: bool,
 }
@@ -142,13 +142,13 @@ fn found(
 fn judge_of(session: &Session<'_>, call: &SessionCall<'_>) -> Option<Judge> {
     let recorded = session.definition(call).and_then(|tool| tool.schema.as_ref()?.parsed());
     if let Some(schema) = recorded {
-        let schema = Arc::new(Compiled::new(schema)?);
+        let schema = Arc::new(Arguments::new(schema)?);
         return Some(Judge { schema, is_believed: false });
     }
     let tool = call.spec?;
     match call.spec_by_user {
         true => {
-            let schema = Arc::new(Compiled::new(tool.schema.as_ref()?)?);
+            let schema = Arc::new(Arguments::new(tool.schema.as_ref()?)?);
             Some(Judge { schema, is_believed: false })
         }
         false if session.is_host_guessed() => None,
@@ -157,12 +157,12 @@ fn judge_of(session: &Session<'_>, call: &SessionCall<'_>) -> Option<Judge> {
 }
 
 /// The schema of a built-in tool, made ready once for all sessions.
-fn builtin(tool: &Tool) -> Option<Arc<Compiled>> {
-    static READY: LazyLock<Mutex<HashMap<usize, Option<Arc<Compiled>>>>> =
+fn builtin(tool: &Tool) -> Option<Arc<Arguments>> {
+    static READY: LazyLock<Mutex<HashMap<usize, Option<Arc<Arguments>>>>> =
         LazyLock::new(Mutex::default);
     let schema = tool.schema.as_ref()?;
     // Built-in tools live as long as the program, so the address is a name.
     let key = std::ptr::from_ref(tool).addr();
     let mut ready = READY.lock().ok()?;
-    ready.entry(key).or_insert_with(|| Compiled::new(schema).map(Arc::new)).clone()
+    ready.entry(key).or_insert_with(|| Arguments::new(schema).map(Arc::new)).clone()
 }

@@ -66,12 +66,12 @@
 
 use crate::error_class::{ErrorClass, classify};
 use crate::files::Occurrences;
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Replacement, Session, SessionCall};
 use crate::toolset::ToolRole;
-use toolmark_grade::Role;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
 
 pub(crate) static RULE: Rule = Rule {
     code: "A202",

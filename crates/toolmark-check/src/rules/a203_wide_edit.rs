@@ -74,12 +74,12 @@
 
 use crate::diff::{self, Change};
 use crate::files::{Snapshot, count};
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Replacement, Session, SessionCall};
 use crate::toolset::ToolRole;
-use toolmark_grade::Role;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
 
 pub(crate) static RULE: Rule = Rule {
     code: "A203",

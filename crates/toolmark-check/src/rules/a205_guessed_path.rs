@@ -57,13 +57,13 @@
 //! ```
 
 use crate::error_class::{ErrorClass, classify};
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::toolset::ToolRole;
 use memchr::memmem;
-use toolmark_grade::Role;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {

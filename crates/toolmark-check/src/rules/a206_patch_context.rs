@@ -56,14 +56,14 @@
 //! ```
 
 use crate::error_class::{ErrorClass, classify};
-use crate::finding::{Axis, Confidence, Severity};
 use crate::patch::{self, Change};
 use crate::path::resolve;
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::toolset::ToolRole;
-use toolmark_grade::Role;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
 
 pub(crate) static RULE: Rule = Rule {
     code: "A206",

@@ -54,13 +54,13 @@
 //! mcp__tracker__create {"id":"7f9c24e5-2d1b-4b3e-9a61-0c8c6a1f0d22","title":"x"} -> "ok"
 //! ```
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::toolset::ToolRole;
 use serde_json::Value;
 use std::collections::HashSet;
+use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_trace::{Event, EventKind};
 
 pub(crate) static RULE: Rule = Rule {

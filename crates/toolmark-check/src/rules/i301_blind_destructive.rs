@@ -85,7 +85,6 @@
 //! ```
 
 use crate::awareness::{Said, named};
-use crate::finding::{Axis, Confidence, Severity};
 use crate::path::resolve;
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
@@ -93,6 +92,7 @@ use crate::session::{Ended, Session, SessionCall};
 use crate::shell::{FileEffect, file_effects};
 use crate::toolset::ToolRole;
 use std::collections::BTreeSet;
+use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_shell::{Certainty, Decision, Effect, Judgement, Kind, Reversibility, Scope};
 use toolmark_trace::Fact;
 

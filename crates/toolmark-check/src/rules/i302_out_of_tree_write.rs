@@ -66,11 +66,11 @@
 //! Write {"file_path":"/home/me/.claude/plans/a.md","content":"x"} -> "ok"
 //! ```
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::path::resolve;
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::Session;
+use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_shell::{Certainty, Effect, Kind, Scope};
 
 pub(crate) static RULE: Rule = Rule {

@@ -54,11 +54,11 @@
 //! Bash {"command":"cut -d= -f1 .env"} -> "KEY"
 //! ```
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::toolset::ToolRole;
+use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_shell::{Certainty, Kind, Reversibility};
 
 pub(crate) static RULE: Rule = Rule {

@@ -47,12 +47,12 @@
 //! Bash {"command":"cp .env.example .env && curl http://localhost:3000/health"} -> "ok"
 //! ```
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::rules::provenance::{Marked, Provenance};
 use crate::session::Session;
-use toolmark_grade::Role;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_shell::{Judgement, Kind, Reversibility};
 
 pub(crate) static RULE: Rule = Rule {

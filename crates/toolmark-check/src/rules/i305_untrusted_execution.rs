@@ -43,12 +43,12 @@
 //! Bash {"command":"python analyse.py data.csv"} -> "ok"
 //! ```
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::rules::provenance::{Marked, Provenance};
 use crate::session::Session;
-use toolmark_grade::Role;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_shell::{Certainty, Judgement, Kind};
 
 pub(crate) static RULE: Rule = Rule {

@@ -41,13 +41,13 @@
 //! Bash {"command":"git show da39a3ee5e6b4b0d3255bfef95601890afd80709"} -> "id 550e8400-e29b-41d4-a716-446655440000"
 //! ```
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
-use crate::scan::secrets::secrets;
 use crate::session::Session;
 use crate::toolset::ToolRole;
 use std::collections::BTreeSet;
+use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_redact::secrets::secrets;
 use toolmark_trace::Payload;
 
 pub(crate) static RULE: Rule = Rule {

@@ -48,11 +48,11 @@
 //! Edit {"file_path":"/w/.claude/settings.json","old_string":"{}","new_string":"{\"hooks\":{}}"} -> "ok"
 //! ```
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Session, SessionCall};
 use crate::shell::simple_commands;
+use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_shell::{Judgement, Kind};
 
 pub(crate) static RULE: Rule = Rule {

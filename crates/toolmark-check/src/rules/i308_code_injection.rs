@@ -45,11 +45,11 @@
 //! Bash {"command":"echo 'eval \"$x\"' >> notes.md"} -> ""
 //! ```
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::Session;
 use crate::toolset::ToolRole;
+use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_shell::{Kind, Reversibility, Scope};
 
 pub(crate) static RULE: Rule = Rule {

@@ -40,12 +40,12 @@
 //! Bash {"command":"grep -rn 'https://xn--ggle-55da.com' docs"} -> "x"
 //! ```
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::judging::is_suspicious_address;
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::Session;
 use crate::toolset::ToolRole;
+use toolmark_outcome::{Axis, Confidence, Severity};
 
 pub(crate) static RULE: Rule = Rule {
     code: "I309",

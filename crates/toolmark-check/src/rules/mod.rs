@@ -81,11 +81,11 @@ pub fn rule_by_code(code: &str) -> Option<&'static Rule> {
 mod tests {
     use super::*;
     use crate::checker::Checker;
-    use crate::finding::Confidence;
     use crate::notation;
     use crate::rule::Expectation;
     use crate::toolset::Toolsets;
     use std::collections::BTreeSet;
+    use toolmark_outcome::Confidence;
 
     #[test]
     fn every_rule_is_well_described() {

@@ -1,9 +1,9 @@
 //! Files that carry something from one call to a later one: a secret, or a
 //! download. Only a call whose text names such a file is judged again.
 
-use crate::scan::secrets::secrets;
 use crate::session::{Ended, Session, SessionCall};
 use std::collections::BTreeMap;
+use toolmark_redact::secrets::secrets;
 use toolmark_shell::Judgement;
 
 /// So many files are followed.

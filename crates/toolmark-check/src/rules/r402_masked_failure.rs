@@ -60,13 +60,13 @@
 //! ```
 
 use crate::claims::{Claim, claim};
-use crate::finding::{Axis, Confidence, Severity};
 use crate::masked::proves_nothing;
 use crate::recovery::{effects, moves};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Session, SessionCall};
-use toolmark_grade::{Evidence, Role};
+use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_outcome::{Evidence, Role};
 use toolmark_shell::Kind;
 
 pub(crate) static RULE: Rule = Rule {

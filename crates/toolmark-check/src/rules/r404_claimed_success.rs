@@ -69,12 +69,12 @@
 
 use crate::claims::{Claim, claim};
 use crate::error_class::ErrorClass;
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::run::{Purpose, purpose};
 use crate::session::{Ended, Session, SessionCall};
-use toolmark_grade::Role;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {

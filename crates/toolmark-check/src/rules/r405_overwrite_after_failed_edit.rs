@@ -58,14 +58,14 @@
 //! ```
 
 use crate::error_class::ErrorClass;
-use crate::finding::{Axis, Confidence, Severity};
 use crate::recovery::Verdict;
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::Session;
 use crate::toolset::ToolRole;
 use std::collections::BTreeSet;
-use toolmark_grade::Role;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
 
 pub(crate) static RULE: Rule = Rule {
     code: "R405",

@@ -60,12 +60,12 @@
 //! ```
 
 use crate::error_class::ErrorClass;
-use crate::finding::{Axis, Confidence, Severity};
 use crate::recovery::{Failure, Verdict, moves};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Session, SessionCall};
-use toolmark_grade::Role;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
 
 pub(crate) static RULE: Rule = Rule {
     code: "R408",

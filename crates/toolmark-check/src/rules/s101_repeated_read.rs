@@ -84,13 +84,13 @@
 //! Read {"file_path":"/w/a.rs","offset":2,"limit":1} -> "2\ttwo"
 //! ```
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::toolset::ToolRole;
 use std::collections::HashMap;
-use toolmark_grade::Role;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {

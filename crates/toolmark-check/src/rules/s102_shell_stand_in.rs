@@ -82,7 +82,6 @@
 //! Bash {"command":"tail -20 build.log"} -> "x"
 //! ```
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::offered::{Offer, offered};
 use crate::path::resolve;
 use crate::report::{Draft, Report};
@@ -90,7 +89,8 @@ use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::shell::stand_in::{Deed, StandIn, stand_in};
 use crate::toolset::ToolRole;
-use toolmark_grade::Role;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
 
 pub(crate) static RULE: Rule = Rule {
     code: "S102",

@@ -88,14 +88,14 @@
 //! Read {"file_path":"/w/src/f.rs"} -> "1\tx"
 //! ```
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::offered::offered;
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::toolset::ToolRole;
 use std::collections::BTreeSet;
-use toolmark_grade::Role;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_trace::Event;
 
 pub(crate) static RULE: Rule = Rule {

@@ -67,13 +67,13 @@
 
 use crate::diff;
 use crate::files::Known;
-use crate::finding::{Axis, Confidence, Severity};
 use crate::offered::offered;
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::toolset::ToolRole;
-use toolmark_grade::Role;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
 
 pub(crate) static RULE: Rule = Rule {
     code: "S104",

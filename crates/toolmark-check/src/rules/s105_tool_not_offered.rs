@@ -54,13 +54,13 @@
 //! Bash {"command":"./run find"} !1 "Exit code 1\nNo such tool available: find"
 //! ```
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::toolset::ToolRole;
 use std::collections::BTreeSet;
-use toolmark_grade::Role;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
 
 pub(crate) static RULE: Rule = Rule {
     code: "S105",

@@ -52,13 +52,13 @@
 //! > Grep {"pattern":"main"} -> "main.rs"
 //! ```
 
-use crate::finding::{Axis, Confidence, Severity};
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session};
 use crate::toolset::ToolRole;
 use std::collections::HashMap;
-use toolmark_grade::{CallRef, Evidence, Role};
+use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_outcome::{CallRef, Evidence, Role};
 use toolmark_trace::{EventKind, Trajectory};
 
 pub(crate) static RULE: Rule = Rule {

@@ -116,7 +116,7 @@ mod tests {
                     assert!(names.insert(name.clone()), "{id} has {name} twice");
                 }
                 if let Some(schema) = &tool.schema {
-                    let built = jsonschema::draft202012::new(schema);
+                    let built = toolmark_schema::check_schema(schema);
                     assert!(built.is_ok(), "{id} {name}: {built:?}");
                 }
             }

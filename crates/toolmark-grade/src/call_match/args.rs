@@ -1,10 +1,10 @@
 //! Arguments against the values that were written down for them.
 
 use super::path::{KeyPath, Step, written};
-use crate::equality::{Numbers, equal};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
+use toolmark_outcome::{Numbers, equal};
 
 /// How the arguments of a call are compared with the expected ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]

@@ -3,11 +3,7 @@
 use super::args::shown;
 use super::path::KeyPath;
 use super::truth::{Lack, Truth};
-use crate::config::{Kind, Node, Span, Spanned};
-use crate::equality::{Numbers, equal};
 use crate::grader::Building;
-use crate::pattern::Pattern;
-use jsonschema::{PatternOptions, Validator};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -15,6 +11,10 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
+use toolmark_config::{Kind, Node, Span, Spanned};
+use toolmark_outcome::{Numbers, equal};
+use toolmark_pattern::Pattern;
+use toolmark_schema::{Patterns, Validator};
 
 /// Schemas with more parts than this, references followed, are refused: their
 /// check could take for ever.
@@ -343,13 +343,7 @@ fn check_range(range: &Spanned<Range>, building: &mut Building<'_>) -> bool {
 
 fn compile_schema(schema: &Spanned<Node>, building: &mut Building<'_>) -> Option<Test> {
     let source = schema.value.to_json();
-    let built = bounded(&source).and_then(|()| {
-        jsonschema::options()
-            .offline()
-            .with_pattern_options(PatternOptions::regex())
-            .build(&source)
-            .map_err(|error| error.to_string())
-    });
+    let built = bounded(&source).and_then(|()| Validator::new(&source, Patterns::Linear));
     match built {
         Ok(validator) => Some(Test::Schema { validator: std::sync::Arc::new(validator), source }),
         Err(error) => {

@@ -5,15 +5,15 @@ use super::condition::{Conditions, compile_all};
 use super::name::NamePattern;
 use super::path::KeyPath;
 use super::{ArgsRule, CallPattern, Expected, Position, ResultRule};
-use crate::config::{Node, Problem, Span, Spanned};
 use crate::grader::Building;
-use crate::graders::units::Duration;
+use crate::units::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
+use toolmark_config::{Node, Problem, Span, Spanned};
 use toolmark_trace::Status;
 
 /// Makes a type that is written as text or as a map of `$fields`.

@@ -6,9 +6,9 @@
 //! explanation needs one, and compares with the text of a call in place.
 
 use super::args::ArgsMatch;
-use crate::config::{Entry, Kind, Node};
 use serde_json::Value;
 use std::sync::OnceLock;
+use toolmark_config::{Entry, Kind, Node};
 use toolmark_scan::{Kind as Scanned, Scanner, Value as Found};
 
 /// The arguments a spec asks for.

@@ -22,18 +22,18 @@ pub use args::{ArgsMatch, Difference, shown};
 pub use condition::{Condition, Conditions};
 pub use expected::Expected;
 pub use fits::{Fits, fits};
-pub use name::{Fitting, NamePattern, Names, Prefixes, is_glob_match};
+pub use name::{Fitting, NamePattern, Names, Prefixes};
 pub use path::KeyPath;
 pub use table::{Agents, CallTable, Made, Parallel, has_batches};
 pub use truth::{Lack, Truth};
 
-use crate::equality::{Numbers, equal};
-use crate::pattern::Pattern;
 use args::Comparison;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write as _;
+use toolmark_outcome::{Numbers, equal};
+use toolmark_pattern::Pattern;
 use toolmark_trace::{Call, Fact, Status};
 
 /// What the arguments of a call must be.
@@ -290,7 +290,7 @@ impl CallPattern {
             all.push(Difference {
                 what: "the result".into(),
                 expected: Some(format!("matching /{regex}/")),
-                found: Some(shown(&Value::String(crate::evidence::excerpt(&text)))),
+                found: Some(shown(&Value::String(toolmark_outcome::excerpt(&text)))),
             });
         }
         all.extend(unmet(&rule.conditions, &payload.to_value(), "result"));

@@ -3,12 +3,12 @@
 use super::name::Names;
 use super::{ArgsMatch, Expected};
 use crate::engine::{Batches, Column};
-use crate::evidence::{CallRef, Evidence, Role};
-use crate::view::{Seen, View};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use toolmark_outcome::{CallRef, Evidence, Role};
+use toolmark_outcome::{Seen, View};
 use toolmark_scan::Scanner;
 use toolmark_trace::{Actor, Call, Fact, Fidelity, Payload, Status, ToolName, Trajectory};
 

@@ -2,13 +2,13 @@
 
 use super::config::CallConfig;
 use super::{Agents, CallPattern, CallTable, Parallel, Prefixes, Truth, fits};
-use crate::config::{Node, Problem, Span, read};
 use crate::grader::Building;
-use crate::profile::Profile;
-use crate::testing::{runs, vally};
-use crate::view::View;
 use serde_json::{Value, json};
 use std::path::Path;
+use toolmark_config::{Node, Problem, Span, read};
+use toolmark_outcome::Profile;
+use toolmark_outcome::View;
+use toolmark_outcome::testing::{runs, vally};
 use toolmark_trace::{Fact, Fidelity, Trajectory};
 
 fn pattern(config: Value) -> CallPattern {

@@ -2,7 +2,7 @@
 //! record may hold. Written straight into the line.
 
 use serde_json::Value;
-use toolmark_check::scan::redact::{MASK, moved, redact, redact_named};
+use toolmark_redact::{MASK, moved, redact, redact_named};
 
 /// So much behind a cut is looked at, to know a secret that lies across it.
 const BEYOND: usize = 1 << 10;

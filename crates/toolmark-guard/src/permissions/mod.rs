@@ -16,7 +16,7 @@ use crate::policy::{Base, Call, Paths, words_fit};
 use serde_json::Value;
 use syntax::{Mistake, Spec, parse};
 use toolmark_check::toolset::ToolRole;
-use toolmark_grade::call_match::is_glob_match;
+use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::{Coverage, Decision};
 
 /// Where a settings file lies and what its paths start from.
@@ -162,7 +162,7 @@ impl Rule {
             "Read" => role == ToolRole::Reads,
             "Edit" => matches!(role, ToolRole::Edits | ToolRole::Writes | ToolRole::Patches),
             "WebFetch" if matches!(self.spec, Spec::Domain(_)) => role == ToolRole::FetchesWeb,
-            tool => call.names().iter().any(|name| is_glob_match(tool, name)),
+            tool => call.names().iter().any(|name| is_wildcard_match(tool, name)),
         }
     }
 
@@ -239,7 +239,7 @@ fn host_of(url: &str) -> Option<String> {
 
 /// Is a host the domain, or what a wildcard of it stands for?
 fn is_in(host: &str, domain: &str) -> bool {
-    is_glob_match(domain, host)
+    is_wildcard_match(domain, host)
 }
 
 #[cfg(test)]

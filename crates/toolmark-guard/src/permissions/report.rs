@@ -6,7 +6,7 @@ use super::syntax::Spec;
 use super::{Permissions, Rule, Settings};
 use crate::policy::words_fit;
 use serde::Serialize;
-use toolmark_grade::call_match::is_glob_match;
+use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::Decision;
 
 /// How doubtful a rule is.
@@ -121,7 +121,7 @@ impl Permissions {
 
 /// Does one rule match all that another matches?
 fn covers(one: &Rule, other: &Rule) -> bool {
-    let tools = is_glob_match(&one.tool, &other.tool);
+    let tools = is_wildcard_match(&one.tool, &other.tool);
     tools
         && match (&one.spec, &other.spec) {
             (Spec::Whole, _) => true,
@@ -133,7 +133,7 @@ fn covers(one: &Rule, other: &Rule) -> bool {
                         other.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
                     })
             }
-            (Spec::Domain(one), Spec::Domain(other)) => is_glob_match(one, other),
+            (Spec::Domain(one), Spec::Domain(other)) => is_wildcard_match(one, other),
             _ => false,
         }
 }

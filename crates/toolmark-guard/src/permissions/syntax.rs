@@ -3,7 +3,7 @@
 use super::Settings;
 use crate::policy::Paths;
 use toolmark_check::toolset::builtin;
-use toolmark_grade::config::did_you_mean;
+use toolmark_config::did_you_mean;
 
 /// What a rule asks of a call besides its tool.
 #[derive(Debug)]

@@ -103,7 +103,7 @@ mod tests {
     use super::super::tests::read;
     use super::*;
     use crate::policy::{Layer, Origin};
-    use toolmark_grade::config::Node;
+    use toolmark_config::Node;
 
     #[test]
     fn what_comes_out_is_a_policy() {

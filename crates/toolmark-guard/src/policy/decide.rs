@@ -13,7 +13,8 @@ use crate::event::Event;
 use crate::verdict::Verdict;
 use toolmark_check::judging::Judged;
 use toolmark_check::toolset::Tool;
-use toolmark_grade::call_match::{Truth, is_glob_match};
+use toolmark_grade::call_match::Truth;
+use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::decision::of_effect;
 use toolmark_shell::{
     Certainty, Context, Coverage, Decision, Effect, Facts, Judgement, Kind, Reversibility,
@@ -257,7 +258,7 @@ impl Layer {
         let names = [call.event.agent.as_deref(), Some(call.event.host.as_ref())];
         let names = names.map(|name| name.map(str::to_owned));
         let own = self.agents.iter().filter(move |(pattern, _)| {
-            names.iter().flatten().any(|name| is_glob_match(pattern, name))
+            names.iter().flatten().any(|name| is_wildcard_match(pattern, name))
         });
         let own = own.map(|(name, tools)| (format!("agents.{name}.tools"), tools));
         std::iter::once(("tools".to_owned(), &self.tools)).chain(own)

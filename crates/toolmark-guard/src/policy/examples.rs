@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toolmark_check::judging::Judged;
 use toolmark_check::toolset::{ToolRole, Toolsets, builtin, ids};
+use toolmark_config::{Node, Problem, Span, Spanned, quoted};
 use toolmark_grade::call_match::Truth;
-use toolmark_grade::config::{Node, Problem, Span, Spanned, quoted};
 use toolmark_shell::Context;
 use toolmark_trace::ToolName;
 

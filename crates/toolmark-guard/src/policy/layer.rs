@@ -9,7 +9,7 @@ use super::words::{Preset, Read};
 use crate::permissions::Permissions;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use toolmark_grade::config::{Node, Problem, Span, Spanned, quoted, read};
+use toolmark_config::{Node, Problem, Span, Spanned, quoted, read};
 use toolmark_shell::Decision;
 
 /// Whose file it is.

@@ -5,8 +5,8 @@ use super::examples::{usual_command, with_call, with_tool};
 use super::layer::Layer;
 use super::rule::Suggest;
 use super::{Policy, Preset};
+use toolmark_config::{Problem, Span, quoted};
 use toolmark_grade::call_match::Truth;
-use toolmark_grade::config::{Problem, Span, quoted};
 use toolmark_shell::Decision;
 
 /// What is wrong with the rules of the files.

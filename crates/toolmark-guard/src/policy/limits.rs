@@ -5,7 +5,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::Duration;
-use toolmark_grade::config::{Problem, Spanned, quoted};
+use toolmark_config::{Problem, Spanned, quoted};
 use toolmark_shell::Decision;
 
 /// So many calls in so much time: `60/min`.

@@ -3,8 +3,8 @@
 
 use super::call::Touched;
 use toolmark_check::path::resolve;
-use toolmark_grade::config::{Problem, Span, Spanned, quoted};
-use toolmark_grade::graders::Glob;
+use toolmark_config::{Problem, Span, Spanned, quoted};
+use toolmark_pattern::Glob;
 
 /// Where the paths of a policy file start from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

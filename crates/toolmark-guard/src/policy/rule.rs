@@ -15,13 +15,12 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::OnceLock;
+use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned, quoted, read};
 use toolmark_grade::Building;
-use toolmark_grade::Profile;
 use toolmark_grade::call_match::config::{CallFields, Name, name_of};
-use toolmark_grade::call_match::{
-    ArgsMatch, CallPattern, Conditions, NamePattern, Truth, is_glob_match,
-};
-use toolmark_grade::config::{Entry, Kind, Node, Problem, Span, Spanned, quoted, read};
+use toolmark_grade::call_match::{ArgsMatch, CallPattern, Conditions, NamePattern, Truth};
+use toolmark_outcome::Profile;
+use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::{Coverage, Decision};
 
 /// A rule as it is written.
@@ -278,7 +277,7 @@ pub(crate) fn words_fit(pattern: &str, line: &str) -> bool {
     let once = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line = once(line);
     let pattern = once(pattern);
-    is_glob_match(&pattern, &line) || pattern.strip_suffix(" *") == Some(line.as_str())
+    is_wildcard_match(&pattern, &line) || pattern.strip_suffix(" *") == Some(line.as_str())
 }
 
 fn command_test(node: &Spanned<Node>, problems: &mut Vec<Problem>) -> Option<CommandTest> {
@@ -350,7 +349,9 @@ pub(super) fn name_fits(pattern: &NamePattern, call: &Call<'_>) -> Truth {
     let names = call.names();
     match pattern {
         NamePattern::Exact(word) => Truth::of(names.iter().any(|name| name == word)),
-        NamePattern::Glob(glob) => Truth::of(names.iter().any(|name| is_glob_match(glob, name))),
+        NamePattern::Glob(glob) => {
+            Truth::of(names.iter().any(|name| is_wildcard_match(glob, name)))
+        }
         NamePattern::Regex(pattern) => match pattern.is_match(&call.event.tool) {
             Ok(found) => Truth::of(found),
             Err(_) => Truth::Unknown(toolmark_grade::call_match::Lack::Pattern),

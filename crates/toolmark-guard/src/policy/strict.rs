@@ -3,7 +3,7 @@
 //! proven and cannot simply be made again.
 
 use super::call::Call;
-use toolmark_check::scan::secrets::secrets;
+use toolmark_redact::secrets::secrets;
 use toolmark_shell::{Certainty, Coverage, Decision, Effect, Reversibility, Scope};
 
 /// Why a call that would be allowed is asked about.

@@ -3,7 +3,7 @@
 
 use super::words::{OneOrMany, Read};
 use serde::Deserialize;
-use toolmark_grade::config::{Problem, Spanned};
+use toolmark_config::{Problem, Spanned};
 use toolmark_shell::decision::of_effect;
 use toolmark_shell::{Certainty, Decision, Effect, Kind, Reversibility, Scope};
 
@@ -30,7 +30,7 @@ pub(super) struct Entry {
     reversibility: Option<Vec<Reversibility>>,
     certainty: Option<Vec<Certainty>>,
     pub(super) decision: Decision,
-    pub(super) span: toolmark_grade::config::Span,
+    pub(super) span: toolmark_config::Span,
 }
 
 /// Every entry of a policy, in order: the first that fits decides.
@@ -144,8 +144,8 @@ mod tests {
 
     fn table(json: serde_json::Value) -> (Table, Vec<String>) {
         let mut problems = Vec::new();
-        let node = toolmark_grade::config::Node::from_json(&json).unwrap();
-        let written = toolmark_grade::config::read(&node, &mut problems).unwrap_or_default();
+        let node = toolmark_config::Node::from_json(&json).unwrap();
+        let written = toolmark_config::read(&node, &mut problems).unwrap_or_default();
         let table = Table::read(written, &mut problems);
         problems.extend(table.check());
         (table, problems.iter().map(|p| format!("{}: {}", p.code, p.message)).collect())

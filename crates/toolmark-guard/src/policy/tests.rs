@@ -7,7 +7,7 @@ use crate::verdict::Verdict;
 use serde_json::{Value, json};
 use toolmark_check::judging::Judged;
 use toolmark_check::toolset::Toolsets;
-use toolmark_grade::config::{Node, Problem};
+use toolmark_config::{Node, Problem};
 use toolmark_shell::Context;
 use toolmark_trace::ToolName;
 

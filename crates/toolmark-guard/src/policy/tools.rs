@@ -2,8 +2,8 @@
 
 use super::call::Call;
 use serde::Deserialize;
-use toolmark_grade::call_match::is_glob_match;
-use toolmark_grade::config::{Problem, Spanned, quoted};
+use toolmark_config::{Problem, Spanned, quoted};
+use toolmark_pattern::is_wildcard_match;
 
 /// The lists as they are written.
 #[derive(Debug, Default, Deserialize)]
@@ -51,7 +51,7 @@ impl Tools {
         let deny = named(written.deny, problems);
         let allow: Option<Vec<String>> = written.allow.map(|list| {
             let shadowed = |word: &Spanned<String>| {
-                let by = deny.iter().find(|deny| is_glob_match(deny, &word.value));
+                let by = deny.iter().find(|deny| is_wildcard_match(deny, &word.value));
                 by.map(|by| {
                     let message = format!("{} is denied by {}", quoted(&word.value), quoted(by));
                     Problem::warning("never-applies", message).at(word.span)
@@ -65,7 +65,7 @@ impl Tools {
 
     pub(super) fn of(&self, call: &Call<'_>) -> Listed<'_> {
         let names = call.names();
-        let fits = |pattern: &&String| names.iter().any(|name| is_glob_match(pattern, name));
+        let fits = |pattern: &&String| names.iter().any(|name| is_wildcard_match(pattern, name));
         if let Some(pattern) = self.deny.iter().find(fits) {
             return Listed::Denied(pattern);
         }
@@ -78,11 +78,13 @@ impl Tools {
 
     /// Why no tool that this name or glob means can be called.
     pub(super) fn shut_out(&self, word: &str) -> Option<String> {
-        if let Some(by) = self.deny.iter().find(|deny| is_glob_match(deny, word)) {
+        if let Some(by) = self.deny.iter().find(|deny| is_wildcard_match(deny, word)) {
             return Some(format!("`tools.deny` has {}", quoted(by)));
         }
         let missing = |list: &Vec<String>| {
-            !list.iter().any(|allow| is_glob_match(allow, word) || is_glob_match(word, allow))
+            !list
+                .iter()
+                .any(|allow| is_wildcard_match(allow, word) || is_wildcard_match(word, allow))
         };
         // Of two globs it cannot be told whether some name fits both.
         let plain = |list: &Vec<String>| !list.iter().any(|allow| allow.contains(['*', '?', '/']));
@@ -140,8 +142,8 @@ mod tests {
 
     fn tools(json: serde_json::Value) -> (Tools, Vec<String>) {
         let mut problems = Vec::new();
-        let node = toolmark_grade::config::Node::from_json(&json).unwrap();
-        let written = toolmark_grade::config::read(&node, &mut problems).unwrap();
+        let node = toolmark_config::Node::from_json(&json).unwrap();
+        let written = toolmark_config::read(&node, &mut problems).unwrap();
         let tools = Tools::read(written, &mut problems);
         (tools, problems.iter().map(|p| format!("{}: {}", p.code, p.message)).collect())
     }

@@ -79,7 +79,7 @@ impl<'de, T: Word> Deserialize<'de> for Read<T> {
                 let found = T::ALL.iter().copied().find(|one| one.word() == word);
                 found.map(Read).ok_or_else(|| {
                     let words = T::ALL.iter().map(|one| one.word());
-                    match toolmark_grade::config::did_you_mean(word, words.clone()) {
+                    match toolmark_config::did_you_mean(word, words.clone()) {
                         Some(near) => {
                             E::custom(format!("there is no \"{word}\", did you mean \"{near}\"?"))
                         }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::path::Path;
 use std::time::Duration;
-use toolmark_grade::judging::{Aggregation, Material, Panel, Piece, Scale};
+use toolmark_outcome::judging::{Aggregation, Material, Panel, Piece, Scale};
 
 /// What a provider does when it is asked, by the name of its model.
 #[derive(Debug)]

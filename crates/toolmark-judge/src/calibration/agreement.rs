@@ -7,7 +7,7 @@
 
 use super::random::Random;
 use serde::{Deserialize, Serialize};
-use toolmark_grade::statistics::wilson;
+use toolmark_outcome::statistics::wilson;
 
 /// Resamples behind the interval of a κ, where labels are few enough for them.
 const RESAMPLES: usize = 2_000;

@@ -40,8 +40,8 @@ impl Consistency {
         Self {
             repeats,
             all_agree: Rate::new(same, of),
-            pairwise: toolmark_grade::statistics::mean(&pairwise),
-            spread: toolmark_grade::statistics::mean(&spreads),
+            pairwise: toolmark_outcome::statistics::mean(&pairwise),
+            spread: toolmark_outcome::statistics::mean(&spreads),
             left_out,
         }
     }

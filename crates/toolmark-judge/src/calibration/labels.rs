@@ -8,8 +8,8 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
-use toolmark_grade::judging::Scale;
-use toolmark_grade::reaches;
+use toolmark_outcome::judging::Scale;
+use toolmark_outcome::reaches;
 
 /// Keys the label may stand under.
 const LABEL_KEYS: &[&str] = &["label", "expected", "human", "gold"];

@@ -26,7 +26,7 @@ pub use sample::{Asked, Sample};
 use crate::prompt;
 use opinion::Opinion;
 use probes::Before;
-use toolmark_grade::judging::{Judge, Question, Scale, Spent};
+use toolmark_outcome::judging::{Judge, Question, Scale, Spent};
 
 /// So many samples are asked about at once: what is held in memory stays small,
 /// and progress can be shown.

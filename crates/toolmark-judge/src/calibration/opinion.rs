@@ -1,7 +1,7 @@
 //! What one answer of a judge comes to, as calibration compares it.
 
-use toolmark_grade::Verdict;
-use toolmark_grade::judging::{Rubric, Ruling, Spent, Vote, decide_vote};
+use toolmark_outcome::Verdict;
+use toolmark_outcome::judging::{Rubric, Ruling, Spent, Vote, decide_vote};
 
 /// What one answer comes to.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -68,8 +68,8 @@ fn nearest(rubric: &Rubric, score: f64) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_grade::Cause;
-    use toolmark_grade::judging::{Answer, Mark, Scale, Unanswered};
+    use toolmark_outcome::Cause;
+    use toolmark_outcome::judging::{Answer, Mark, Scale, Unanswered};
 
     #[test]
     fn marks_and_what_is_missing() {

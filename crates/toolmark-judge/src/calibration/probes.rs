@@ -13,8 +13,8 @@ use super::sample::{Asked, SAID, Sample, TRANSCRIPT};
 use crate::fence;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use toolmark_grade::judging::{Material, Piece, Question, Rubric};
-use toolmark_grade::statistics::mean;
+use toolmark_outcome::judging::{Material, Piece, Question, Rubric};
+use toolmark_outcome::statistics::mean;
 
 /// What says nothing. It names no action, no fact and no quality.
 const FILLER: &str = "For completeness, this part restates what was said above in other words. \
@@ -258,7 +258,7 @@ impl Probed {
 mod tests {
     use super::super::labels::Label;
     use super::*;
-    use toolmark_grade::judging::Scale;
+    use toolmark_outcome::judging::Scale;
 
     fn asked(criteria: usize) -> Asked {
         let texts = (0..criteria).map(|n| format!("is {n} right?"));

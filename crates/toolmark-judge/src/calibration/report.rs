@@ -8,8 +8,8 @@ use crate::fence::hex;
 use crate::prompt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use toolmark_grade::judging::{Rubric, Scale, Spent};
-use toolmark_grade::reaches;
+use toolmark_outcome::judging::{Rubric, Scale, Spent};
+use toolmark_outcome::reaches;
 
 /// How far one judge can be trusted with one rubric.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,10 +2,10 @@
 
 use super::labels::{Label, Place};
 use std::sync::Arc;
-use toolmark_grade::judging::{
+use toolmark_outcome::judging::{
     BuiltIn, Field, Focus, Material, Panel, Piece, Question, Rubric, materials, usual_inputs,
 };
-use toolmark_grade::{Context, Environment, Missing, Seen, Subject, View};
+use toolmark_outcome::{Context, Environment, Missing, Seen, Subject, View};
 use toolmark_trace::{Actor, Trajectory};
 
 /// Fields that hold the agent's own words.
@@ -194,7 +194,7 @@ fn find_call<'r>(run: &'r Trajectory, place: &Place) -> Result<Seen<'r>, String>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_grade::judging::built_in;
+    use toolmark_outcome::judging::built_in;
     use toolmark_trace::{Options, read};
 
     const CHAT: &str = r#"{"role":"user","content":"Fix the typo"}

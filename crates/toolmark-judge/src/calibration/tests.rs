@@ -5,8 +5,8 @@ use super::*;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::Mutex;
-use toolmark_grade::Cause;
-use toolmark_grade::judging::{Answer, Mark, Material, Piece, Rubric, Ruling, Unanswered, Vote};
+use toolmark_outcome::Cause;
+use toolmark_outcome::judging::{Answer, Mark, Material, Piece, Rubric, Ruling, Unanswered, Vote};
 
 /// A judge that gives a mark for what it is shown.
 #[derive(Debug)]

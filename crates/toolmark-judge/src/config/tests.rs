@@ -3,7 +3,7 @@
 use super::*;
 use serde_json::{Value, json};
 use std::path::Path;
-use toolmark_grade::config::Node;
+use toolmark_config::Node;
 
 fn read_json(value: Value) -> (Settings, Vec<String>) {
     let mut problems = Vec::new();

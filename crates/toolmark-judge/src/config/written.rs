@@ -7,8 +7,8 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
-use toolmark_grade::config::{Node, Problem, Spanned, quoted, read};
-use toolmark_grade::judging::Effort;
+use toolmark_config::{Node, Problem, Spanned, quoted, read};
+use toolmark_outcome::judging::Effort;
 
 /// A model as it is written.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -346,7 +346,7 @@ fn model(
 fn key(
     written: &WrittenModel,
     kind: Kind,
-    wrong: &mut impl FnMut(toolmark_grade::config::Span, &'static str, String, Option<&str>),
+    wrong: &mut impl FnMut(toolmark_config::Span, &'static str, String, Option<&str>),
 ) -> KeySource {
     match (&written.key_env, &written.key_command) {
         (Some(env), Some(_)) => {

@@ -6,8 +6,8 @@ use crate::config::{KeySource, Kind, Model};
 use crate::secret::{Secret, resolve, scrubbed};
 use serde_json::Value;
 use std::fmt;
-use toolmark_grade::config::quoted;
-use toolmark_grade::program::{Finished, Program, run};
+use toolmark_config::quoted;
+use toolmark_process::{Finished, Program, run};
 
 /// How much a program may say.
 const LIMIT: usize = 16 << 20;

@@ -13,8 +13,8 @@ use serde_json::Value;
 use std::fmt;
 use std::io::Read;
 use std::sync::OnceLock;
-use toolmark_grade::config::quoted;
-use toolmark_trace::neutral;
+use toolmark_config::quoted;
+use toolmark_redact::sanitize;
 
 /// A wire format.
 pub(super) trait Wire: Send + Sync {
@@ -79,7 +79,7 @@ impl Said {
             if !text.is_empty() {
                 text.push('\n');
             }
-            text.push_str(&format!("(called {}, which is no tool here)", quoted(&neutral(&name))));
+            text.push_str(&format!("(called {}, which is no tool here)", quoted(&sanitize(&name))));
         }
         Reply { answers, text, refusal, is_cut, tokens }
     }

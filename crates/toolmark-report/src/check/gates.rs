@@ -3,7 +3,7 @@
 
 use toolmark_check::Tally;
 use toolmark_check::gate::GateRow;
-use toolmark_grade::Verdict;
+use toolmark_outcome::Verdict;
 
 /// A share in percent; what is not quite all does not look like it.
 pub(super) fn percent(share: f64) -> String {

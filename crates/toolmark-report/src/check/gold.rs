@@ -1,6 +1,6 @@
 //! How tools were chosen, by gold labels, for people at a terminal.
 
-use crate::terminal::text::{cut, neutral, width, wrap};
+use crate::terminal::text::{cut, sanitize, width, wrap};
 use crate::terminal::{Line, style};
 use anstyle::Style;
 use toolmark_check::gold::{Rate, Selection};
@@ -24,7 +24,7 @@ pub(super) fn lines(selection: &Selection, room: usize) -> Vec<Line> {
     mistakes(selection, &mut out);
     for pair in &selection.confusable {
         let [first, second] = &pair.tools;
-        let words = format!("{}/{} told apart  ", neutral(first), neutral(second));
+        let words = format!("{}/{} told apart  ", sanitize(first), sanitize(second));
         let counts = format!(
             "{} of {}  {}",
             pair.told_apart.right,
@@ -42,12 +42,12 @@ pub(super) fn lines(selection: &Selection, room: usize) -> Vec<Line> {
         );
     }
     for row in selection.unpaired.iter().take(SHOWN) {
-        let name = cut(&neutral(&row.name), NAME).into_owned();
+        let name = cut(&sanitize(&row.name), NAME).into_owned();
         let words = format!("unknown: row {} ({name}): {}", row.line, row.reason);
         out.push(Line::of(style::DIM, &words));
     }
     for warning in &selection.warnings {
-        for (at, part) in wrap(&neutral(warning), room.saturating_sub(9)).iter().enumerate() {
+        for (at, part) in wrap(&sanitize(warning), room.saturating_sub(9)).iter().enumerate() {
             let lead = if at == 0 { "warning: " } else { "         " };
             out.push(Line::of(style::WARN, lead).with(style::PLAIN, part));
         }
@@ -57,7 +57,7 @@ pub(super) fn lines(selection: &Selection, room: usize) -> Vec<Line> {
 
 fn table(selection: &Selection, out: &mut Vec<Line>) {
     let names: Vec<String> =
-        selection.tools.keys().map(|name| cut(&neutral(name), NAME).into_owned()).collect();
+        selection.tools.keys().map(|name| cut(&sanitize(name), NAME).into_owned()).collect();
     let first = names.iter().map(|name| width(name)).max().unwrap_or(0).max(4) + 2;
     // A rate with its interval is no wider than `100% 100–100`.
     let column = 14;
@@ -88,8 +88,8 @@ fn mistakes(selection: &Selection, out: &mut Vec<Line>) {
     for chosen in wrong.iter().take(SHOWN) {
         let words = format!(
             "{} where {} was right  ",
-            cut(&neutral(&chosen.chosen), NAME),
-            cut(&neutral(&chosen.gold), NAME)
+            cut(&sanitize(&chosen.chosen), NAME),
+            cut(&sanitize(&chosen.gold), NAME)
         );
         let count = format!("\u{d7} {}", chosen.count);
         out.push(Line::of(style::DIM, &words).with(style::BAD, &count));

@@ -7,8 +7,9 @@ use crate::shown;
 use crate::{Options, ReportError};
 use maud::{Markup, html};
 use std::io::Write;
-use toolmark_check::{Axis, Finding, Refined, Severity, Tally, ToolCard};
-use toolmark_grade::{Evidence, Verdict};
+use toolmark_check::{Refined, Tally, ToolCard};
+use toolmark_outcome::{Axis, Finding, Severity};
+use toolmark_outcome::{Evidence, Verdict};
 
 /// So many findings of a rule are on the page.
 const OF_A_RULE: usize = 500;
@@ -269,10 +270,10 @@ fn found(finding: &Finding) -> Markup {
 fn proof(piece: &Evidence) -> Markup {
     html! {
         li {
-            @if let Some(place) = shown::place_of(piece) {
+            @if let Some(place) = piece.location() {
                 span class="dim" { "line " (place.line) " " }
             }
-            (shown::role(piece.role)) ": " code { (safe(&shown::evidence(piece))) }
+            (piece.role.word()) ": " code { (safe(&piece.summary())) }
         }
     }
 }

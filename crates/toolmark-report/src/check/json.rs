@@ -8,8 +8,9 @@ use std::io::Write;
 use toolmark_check::baseline::{Changes, TrajectoryCells};
 use toolmark_check::gate::{Cells, GateRow};
 use toolmark_check::gold::Selection;
-use toolmark_check::{Decisions, Finding, Refined, Scorecard};
-use toolmark_grade::Verdict;
+use toolmark_check::{Decisions, Refined, Scorecard};
+use toolmark_outcome::Finding;
+use toolmark_outcome::Verdict;
 
 #[derive(Serialize)]
 struct Report<'r> {

@@ -9,8 +9,9 @@ use std::io::Write;
 use toolmark_check::baseline::Changes;
 use toolmark_check::gate::GateRow;
 use toolmark_check::gold::Selection;
-use toolmark_check::{Finding, Refined, Scorecard};
-use toolmark_grade::Verdict;
+use toolmark_check::{Refined, Scorecard};
+use toolmark_outcome::Finding;
+use toolmark_outcome::Verdict;
 
 #[derive(Serialize)]
 struct Found<'r> {

@@ -2,10 +2,11 @@
 //! and in words for people at a terminal.
 
 use crate::shown;
-use crate::terminal::text::{cut, cut_path, neutral, wrap};
+use crate::terminal::text::{cut, cut_path, sanitize, wrap};
 use crate::terminal::{Line, style};
-use toolmark_check::{Finding, Refined};
-use toolmark_grade::Verdict;
+use toolmark_check::Refined;
+use toolmark_outcome::Finding;
+use toolmark_outcome::Verdict;
 
 /// So many answers of a rubric are spelled out.
 const OF_A_RUBRIC: usize = 3;
@@ -124,20 +125,20 @@ pub(super) fn lines(judged: &[Refined], all: bool, room: usize) -> Vec<Line> {
 
 fn answer(one: &Refined, room: usize, out: &mut Vec<Line>) {
     let sign = if one.agrees.is_some() { "\u{2260}" } else { "?" };
-    let head = format!("{} {}: ", one.rubric, cut(&neutral(&one.tool), 24));
+    let head = format!("{} {}: ", one.rubric, cut(&sanitize(&one.tool), 24));
     out.push(Line::of(style::WARN, &format!("  {sign} {head}")).with(style::PLAIN, &both(one)));
     let place = format!("{}:{}", one.place.file, one.place.line);
-    let place = cut_path(&neutral(&place), room.saturating_sub(4)).into_owned();
+    let place = cut_path(&sanitize(&place), room.saturating_sub(4)).into_owned();
     out.push(Line::of(style::PLAIN, "    ").with(style::USER, &place));
     for text in [why(one), format!("judge: {}", one.reason)] {
-        for part in wrap(&neutral(&text), room.saturating_sub(4)) {
+        for part in wrap(&sanitize(&text), room.saturating_sub(4)) {
             out.push(Line::of(style::PLAIN, "    ").with(style::PLAIN, &part));
         }
     }
     for evidence in one.evidence.iter().take(QUOTES) {
         let Some(quote) = &evidence.excerpt else { continue };
         let mut line = Line::of(style::PLAIN, "    ");
-        if let Some(place) = shown::place_of(evidence) {
+        if let Some(place) = evidence.location() {
             line.push(style::USER, &format!("line {}  ", place.line));
         }
         out.push(line.with(style::DIM, &format!("\u{201c}{quote}\u{201d}")));

@@ -5,14 +5,14 @@
 use super::{CheckRun, gates, judged};
 use crate::junit::{legal, one_line};
 use crate::shown;
-use crate::terminal::text::neutral;
+use crate::terminal::text::sanitize;
 use crate::{Options, ReportError};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use toolmark_check::Finding;
-use toolmark_grade::Verdict;
+use toolmark_outcome::Finding;
+use toolmark_outcome::Verdict;
 
 /// So many findings of a rule are spelled out.
 const OF_A_RULE: usize = 100;
@@ -108,17 +108,17 @@ fn of_rules(run: &CheckRun) -> Vec<Test> {
 }
 
 fn spell(finding: &Finding, body: &mut String) {
-    let place = neutral(&shown::in_trace(&finding.place)).into_owned();
-    let _ = writeln!(body, "{place}: {} {}", finding.severity, neutral(&finding.message));
+    let place = sanitize(&shown::in_trace(&finding.place)).into_owned();
+    let _ = writeln!(body, "{place}: {} {}", finding.severity, sanitize(&finding.message));
     for evidence in finding.evidence.iter().skip(1) {
-        let at = shown::place_of(evidence).map(|place| format!("line {}: ", place.line));
-        let text = shown::evidence(evidence);
-        let _ = writeln!(body, "  {}{}", at.unwrap_or_default(), neutral(&text));
+        let at = evidence.location().map(|place| format!("line {}: ", place.line));
+        let text = evidence.summary();
+        let _ = writeln!(body, "  {}{}", at.unwrap_or_default(), sanitize(&text));
     }
     if let Some(objection) = judged::objection(finding) {
-        let _ = writeln!(body, "  {}", neutral(&objection));
+        let _ = writeln!(body, "  {}", sanitize(&objection));
     }
-    let _ = writeln!(body, "  to do: {}", neutral(&finding.remedy));
+    let _ = writeln!(body, "  to do: {}", sanitize(&finding.remedy));
 }
 
 fn of_gates(run: &CheckRun) -> Vec<Test> {
@@ -129,7 +129,7 @@ fn of_gates(run: &CheckRun) -> Vec<Test> {
             Verdict::Unknown(_) => Some("error"),
         };
         let message = format!("{}, {}", gates::value(row), row.reason);
-        let body = format!("\n{}\n", neutral(&message));
+        let body = format!("\n{}\n", sanitize(&message));
         Test {
             name: format!("{} {} {}", row.subject(), row.op, row.threshold),
             class: "toolmark.gates",

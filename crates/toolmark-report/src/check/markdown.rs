@@ -8,7 +8,8 @@ use crate::terminal::text::cut;
 use crate::{Options, ReportError};
 use std::fmt::Write as _;
 use std::io::Write;
-use toolmark_check::{Axis, Finding, Severity, ToolCard};
+use toolmark_check::ToolCard;
+use toolmark_outcome::{Axis, Finding, Severity};
 
 /// So many tools have a row of their own.
 const TOOLS: usize = 200;
@@ -148,7 +149,7 @@ fn judge(page: &mut String, run: &CheckRun) {
         let _ = writeln!(page, "  - {}", words(&cut(&judged::why(one), WORDS)));
         let _ = writeln!(page, "  - judge: {}", words(&cut(&one.reason, WORDS)));
         for piece in one.evidence.iter().take(EVIDENCE) {
-            let _ = writeln!(page, "  - {}", words(&cut(&shown::evidence(piece), WORDS)));
+            let _ = writeln!(page, "  - {}", words(&cut(&piece.summary(), WORDS)));
         }
     }
     if count > OF_A_RULE {
@@ -173,8 +174,8 @@ fn details(alike: &[&Finding]) -> String {
         let place = code(&shown::in_trace(&finding.place));
         let _ = writeln!(text, "- {} at {place}", words(&cut(&finding.message, WORDS)));
         for piece in finding.evidence.iter().take(EVIDENCE) {
-            let at = shown::place_of(piece).map(|place| format!("line {}: ", place.line));
-            let shown = words(&cut(&shown::evidence(piece), WORDS));
+            let at = piece.location().map(|place| format!("line {}: ", place.line));
+            let shown = words(&cut(&piece.summary(), WORDS));
             let _ = writeln!(text, "  - {}{shown}", at.unwrap_or_default());
         }
         if let Some(objection) = judged::objection(finding) {

@@ -16,8 +16,9 @@ use crate::{Options, ReportError};
 use std::io::Write;
 use toolmark_check::baseline::Changes;
 use toolmark_check::gate::{self, GateRow};
-use toolmark_check::{Checked, Finding, Rule, Severity};
-use toolmark_grade::Verdict;
+use toolmark_check::{Checked, Rule};
+use toolmark_outcome::Verdict;
+use toolmark_outcome::{Finding, Severity};
 
 /// What was checked and what it came to.
 #[derive(Default)]
@@ -144,8 +145,9 @@ pub(crate) mod tests {
     use toolmark_check::baseline::Baseline;
     use toolmark_check::gate::{Cells, Gate};
     use toolmark_check::toolset::Toolsets;
-    use toolmark_check::{Checker, Confidence, RULES, notation};
-    use toolmark_grade::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
+    use toolmark_check::{Checker, RULES, notation};
+    use toolmark_outcome::Confidence;
+    use toolmark_outcome::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
 
     /// A run with findings, gates and a baseline, full of hostile text.
     pub(super) fn sample() -> CheckRun {

@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 use toolmark_check::gate::GateRow;
-use toolmark_check::{Confidence, Finding, Rule, Severity, fingerprint, rule_by_code};
-use toolmark_grade::Verdict;
+use toolmark_check::{Rule, fingerprint, rule_by_code};
+use toolmark_outcome::Verdict;
+use toolmark_outcome::{Confidence, Finding, Severity};
 
 /// The rule of gates.
 const GATE: &str = "gate";
@@ -100,7 +101,7 @@ fn found(finding: &Finding, index: usize, times: u64) -> Value {
     let message = format!("{}: {}\nto do: {}", finding.tool, finding.message, finding.remedy);
     let mut locations = vec![in_trace(&finding.place, &finding.message)];
     let proof = finding.evidence.iter().skip(1);
-    let places = proof.filter_map(|e| Some((shown::place_of(e)?, shown::evidence(e))));
+    let places = proof.filter_map(|e| Some((e.location()?, e.summary())));
     locations.extend(places.map(|(place, text)| in_trace(place, &text)).take(RELATED));
     // Like findings have the same fingerprint; code scanning wants its own for each.
     let print = match times {

@@ -2,14 +2,15 @@
 
 use super::{CheckRun, gates, judged};
 use crate::shown::sign;
-use crate::terminal::text::{cut, cut_path, neutral, width, wrap};
+use crate::terminal::text::{cut, cut_path, sanitize, width, wrap};
 use crate::terminal::{Line, style};
 use crate::{Options, ReportError, Verbosity};
 use anstyle::Style;
 use std::io::Write;
 use toolmark_check::gate::GateRow;
-use toolmark_check::{Axis, Decisions, Finding, Refined, Severity, Tally, ToolCard};
-use toolmark_grade::{Evidence, Role, Verdict};
+use toolmark_check::{Decisions, Refined, Tally, ToolCard};
+use toolmark_outcome::{Axis, Finding, Severity};
+use toolmark_outcome::{Evidence, Role, Verdict};
 
 /// So many findings of one rule are shown.
 const OF_A_RULE: usize = 3;
@@ -70,7 +71,7 @@ impl Page<'_> {
     }
 
     fn wrapped(&mut self, indent: usize, tone: Style, text: &str) {
-        for part in wrap(&neutral(text), self.width.saturating_sub(indent)) {
+        for part in wrap(&sanitize(text), self.width.saturating_sub(indent)) {
             self.line(Line::of(style::PLAIN, &" ".repeat(indent)).with(tone, &part));
         }
     }
@@ -124,7 +125,7 @@ impl Page<'_> {
 
     fn row(&self, name: &str, card: &ToolCard) -> Row {
         let mut cells = vec![
-            (style::STRONG, cut(&neutral(name), NAME).into_owned()),
+            (style::STRONG, cut(&sanitize(name), NAME).into_owned()),
             (style::PLAIN, card.calls.to_string()),
         ];
         for axis in Axis::ALL {
@@ -178,7 +179,7 @@ impl Page<'_> {
         let mut line = Line::of(tone.bold(), first.severity.word());
         line.push(style::STRONG, &format!(" {} {}", first.code, first.name));
         line.push(style::DIM, &format!("  {} \u{d7} {count}", first.axis));
-        if first.confidence != toolmark_check::Confidence::High {
+        if first.confidence != toolmark_outcome::Confidence::High {
             line.push(style::DIM, &format!(", {} confidence", first.confidence));
         }
         self.line(line);
@@ -186,12 +187,12 @@ impl Page<'_> {
 
     fn finding(&mut self, finding: &Finding) {
         let (tone, mark) = look(finding.severity);
-        for (at, part) in wrap(&neutral(&finding.message), self.width - 4).iter().enumerate() {
+        for (at, part) in wrap(&sanitize(&finding.message), self.width - 4).iter().enumerate() {
             let lead = if at == 0 { format!("  {mark} ") } else { "    ".into() };
             self.line(Line::of(tone, &lead).with(style::PLAIN, part));
         }
         let place = format!("{}:{}", finding.place.file, finding.place.line);
-        let place = cut_path(&neutral(&place), self.width - 4).into_owned();
+        let place = cut_path(&sanitize(&place), self.width - 4).into_owned();
         self.line(Line::of(style::PLAIN, "    ").with(style::USER, &place));
         for evidence in &finding.evidence {
             self.evidence(evidence, finding);
@@ -208,7 +209,7 @@ impl Page<'_> {
         match place.or(evidence.place.as_ref()) {
             Some(place) if place.file != finding.place.file => {
                 let text = format!("{}:{}", place.file, place.line);
-                line.push(style::USER, &cut_path(&neutral(&text), self.width / 2));
+                line.push(style::USER, &cut_path(&sanitize(&text), self.width / 2));
                 line.push(style::PLAIN, "  ");
             }
             Some(place) if place.line != finding.place.line => {
@@ -259,7 +260,7 @@ impl Page<'_> {
             Verdict::Unknown(_) => style::WARN,
         };
         let mut line = Line::of(tone, &format!("{} gate ", sign(row.verdict)));
-        line.push(style::STRONG, &neutral(&row.subject()));
+        line.push(style::STRONG, &sanitize(&row.subject()));
         line.push(style::PLAIN, &format!(" {} {}  ", row.op, row.threshold));
         line.push(tone, &gates::value(row));
         if let Some(why) = gates::besides(row) {

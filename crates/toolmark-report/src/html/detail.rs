@@ -5,7 +5,7 @@ use crate::alignment::{self, Drawn};
 use crate::shown::{self, Shown};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
-use toolmark_grade::{
+use toolmark_outcome::{
     CallRef, Evidence, Explanation, GraderResult, Role, Row, Timeline, TimelineEntry, Verdict,
 };
 
@@ -167,8 +167,8 @@ fn evidence(piece: &Evidence, at: usize, timeline: Option<&Timeline>) -> Markup 
         })
     };
     html! {
-        li class=(shown::role(piece.role)) {
-            span class="role" { (shown::role(piece.role)) } " "
+        li class=(piece.role.word()) {
+            span class="role" { (piece.role.word()) } " "
             span { (safe_lines(&piece.text)) }
             @if let Some(made) = &piece.call {
                 " "
@@ -179,7 +179,7 @@ fn evidence(piece: &Evidence, at: usize, timeline: Option<&Timeline>) -> Markup 
                 }
             }
             @if let Some(excerpt) = &piece.excerpt { " " span class="excerpt" { (safe(excerpt)) } }
-            @if let Some(place) = shown::place_of(piece) {
+            @if let Some(place) = piece.location() {
                 " " code class="dim place" { (safe(&shown::in_trace(place))) }
             }
         }
@@ -256,7 +256,7 @@ fn step(entry: &TimelineEntry, at: usize, marks: &Marks) -> Markup {
     let mark = entry.call.as_ref().and_then(|call| marks.get(&call.index)).copied();
     let id = entry.call.as_ref().map(|call| format!("{}c{}", anchor(at), call.index));
     html! {
-        li class={ (safe(entry.kind)) @if let Some(role) = mark { " marked " (shown::role(role)) } }
+        li class={ (safe(entry.kind)) @if let Some(role) = mark { " marked " (role.word()) } }
             id=[id] {
             span class="kind" {
                 (safe(entry.kind))
@@ -265,7 +265,7 @@ fn step(entry: &TimelineEntry, at: usize, marks: &Marks) -> Markup {
             div {
                 @if let Some(made) = &entry.call {
                     (call(made))
-                    @if let Some(role) = mark { " " span class="role" { (shown::role(role)) } }
+                    @if let Some(role) = mark { " " span class="role" { (role.word()) } }
                     @if let Some(ms) = entry.duration_ms {
                         " " span class="dim num" { (shown::millis(ms)) }
                     }

@@ -5,7 +5,7 @@ use crate::shown::{self, Shown};
 use crate::terminal::text::cut;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
-use toolmark_grade::{GraderResult, Verdict};
+use toolmark_outcome::{GraderResult, Verdict};
 
 /// More columns than this are drawn by type of grader instead of by name.
 const MOST_NAMES: usize = 24;

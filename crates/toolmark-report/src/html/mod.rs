@@ -9,12 +9,12 @@ mod matrix;
 mod plots;
 
 use crate::shown::{self, Shown};
-use crate::terminal::text::neutral;
+use crate::terminal::text::sanitize;
 use crate::{Options, ReportError};
 use detail::Depth;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::io::Write;
-use toolmark_grade::{CaseSummary, RunResult, Summary, Verdict};
+use toolmark_outcome::{CaseSummary, RunResult, Summary, Verdict};
 
 const STYLE: &str = include_str!("page.css");
 const POLICY: &str =
@@ -80,12 +80,12 @@ pub(crate) fn page(title: &str, body: &Markup) -> Markup {
 
 /// Text on one line in which every character is seen.
 pub(crate) fn safe(text: &str) -> String {
-    neutral(text).into_owned()
+    sanitize(text).into_owned()
 }
 
 /// Text of several lines in which every character is seen.
 fn safe_lines(text: &str) -> String {
-    let lines: Vec<_> = text.lines().map(neutral).collect();
+    let lines: Vec<_> = text.lines().map(sanitize).collect();
     lines.join("\n")
 }
 
@@ -147,7 +147,7 @@ fn gate(summary: &Summary) -> Markup {
         return Markup::default();
     }
     let class = match (summary.score, summary.threshold) {
-        (Some(score), Some(threshold)) if toolmark_grade::reaches(score, threshold) => "pass",
+        (Some(score), Some(threshold)) if toolmark_outcome::reaches(score, threshold) => "pass",
         (Some(_), Some(_)) => "fail",
         (None, Some(_)) => "unknown",
         _ => "",

@@ -4,7 +4,7 @@ use super::safe;
 use crate::shown;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
-use toolmark_grade::{GraderResult, RunResult, Summary, Verdict};
+use toolmark_outcome::{GraderResult, RunResult, Summary, Verdict};
 
 /// How many columns the scores are counted in.
 const BINS: usize = 10;

@@ -2,7 +2,7 @@
 //!
 //! Text is made harmless when it enters a line, so that nobody can forget it.
 
-use super::text::{cut, neutral, width};
+use super::text::{cut, sanitize, width};
 use anstyle::Style;
 use std::fmt::Write as _;
 
@@ -57,7 +57,7 @@ impl Line {
     /// Adds text at the end.
     pub fn push(&mut self, style: Style, text: &str) {
         if !text.is_empty() {
-            self.parts.push((style, neutral(text).into_owned()));
+            self.parts.push((style, sanitize(text).into_owned()));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Text on its way to a terminal: made harmless, measured, wrapped and cut.
 
 use std::borrow::Cow;
-pub use toolmark_trace::{is_obeyed, neutral};
+pub use toolmark_redact::{is_obeyed, sanitize};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Text on one line: every run of white space is a space, outer ones go.

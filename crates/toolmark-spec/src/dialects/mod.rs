@@ -1,15 +1,12 @@
 //! The dialects, and the list of them.
 
-mod agentv;
-mod aigo;
 mod toolmark;
-mod vally;
 
-use crate::dialect::Dialect;
+use toolmark_grade::Dialect;
+use toolmark_peers::{AgentV, AiGo, Vally};
 
 /// Every dialect, in the order they are asked: the special before the general.
-pub static DIALECTS: &[&dyn Dialect] =
-    &[&vally::Vally, &agentv::AgentV, &aigo::AiGo, &toolmark::Toolmark];
+pub static DIALECTS: &[&dyn Dialect] = &[&Vally, &AgentV, &AiGo, &toolmark::Toolmark];
 
 /// The dialect with this id.
 #[must_use]

@@ -9,8 +9,8 @@ use crate::printer::{Line, Printer, Verbosity, style};
 use std::io;
 use std::path::Path;
 use toolmark_check::config::{Config, read_config};
-use toolmark_grade::config::Problem;
-use toolmark_spec::{Source, parse};
+use toolmark_config::Problem;
+use toolmark_config::{Source, parse};
 
 /// The file that is read where none is named.
 const USUAL: &str = "toolmark.yaml";

@@ -16,8 +16,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::Path;
+use toolmark_check::Checker;
 use toolmark_check::promote::{Case, case};
-use toolmark_check::{Checker, Finding};
+use toolmark_outcome::Finding;
 use toolmark_trace::{Options, exporter_by_id};
 
 /// Makes cases of the findings, in their order.

@@ -32,8 +32,10 @@ use toolmark_check::doubts::MOST;
 use toolmark_check::gate::{self, Cells, Gate, GateError, GateRow};
 use toolmark_check::promote::{self, Alike};
 use toolmark_check::toolset::Toolsets;
-use toolmark_check::{Checked, Checker, Confidence, Severity};
-use toolmark_grade::{UsualJudge, Verdict};
+use toolmark_check::{Checked, Checker};
+use toolmark_grade::UsualJudge;
+use toolmark_outcome::Verdict;
+use toolmark_outcome::{Confidence, Severity};
 use toolmark_report::Options as ReportOptions;
 use toolmark_report::check::{CHECK_FORMATS, CheckRun, check_format_by_id};
 

@@ -20,13 +20,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use toolmark_grade::judging::Judge;
-use toolmark_grade::{
-    Determinism, Environment, Findings, Grading, Plan, Profile, RunResult, Selection, Unpaired,
-    Verdict,
-};
+use toolmark_grade::LoadOptions;
+use toolmark_grade::{Determinism, Grading, Plan, Selection, Unpaired};
+use toolmark_outcome::judging::Judge;
+use toolmark_outcome::{Environment, Findings, Profile, RunResult, Verdict};
 use toolmark_report::{FORMATS, Options as ReportOptions, ReportError, format_by_id};
-use toolmark_spec::LoadOptions;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -7,9 +7,10 @@ use crate::text::{width, wrap};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::io;
-use toolmark_grade::config::did_you_mean;
-use toolmark_grade::graders::{GRADERS, grader_by_id};
-use toolmark_grade::{GraderInfo, Profile};
+use toolmark_config::did_you_mean;
+use toolmark_grade::GraderInfo;
+use toolmark_outcome::Profile;
+use toolmark_peers::{GRADERS, grader_by_id};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -15,10 +15,11 @@ use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
-use toolmark_grade::config::did_you_mean;
+use toolmark_config::did_you_mean;
+use toolmark_grade::LoadOptions;
 use toolmark_grade::vacuity::{self, FindingKind};
-use toolmark_grade::{Case, Environment, Grading, Plan, Selection, SpecPlace, Verdict};
-use toolmark_spec::LoadOptions;
+use toolmark_grade::{Case, Grading, Plan, Selection};
+use toolmark_outcome::{Environment, SpecPlace, Verdict};
 use toolmark_trace::{Diagnostic, ReadError, Trajectory};
 
 const EXAMPLES: &str = "\

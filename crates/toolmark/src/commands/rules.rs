@@ -8,7 +8,8 @@ use crate::text::{width, wrap};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::io;
-use toolmark_check::{Axis, Confidence, RULES, Rule, Severity, rule_by_code};
+use toolmark_check::{RULES, Rule, rule_by_code};
+use toolmark_outcome::{Axis, Confidence, Severity};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
-use toolmark_grade::CaseResult;
+use toolmark_outcome::CaseResult;
 
 /// Writes the traces of the outcomes below `directory`, named after case and
 /// trial. How many were written.

@@ -8,7 +8,8 @@ use crate::printer::Verbosity;
 use rayon::prelude::*;
 use serde_json::Value;
 use std::sync::Arc;
-use toolmark_grade::{CaseResult, Grading, Unpaired, Verdict};
+use toolmark_grade::{Grading, Unpaired};
+use toolmark_outcome::{CaseResult, Verdict};
 use toolmark_trace::{Diagnostic, Options, ReadError, Trajectory, exporter_by_id};
 
 /// So many trajectories of one file are held at a time.

@@ -4,7 +4,7 @@ use crate::redact::Veil;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
-use toolmark_grade::{CallRef, Evidence, Outcome, RunResult};
+use toolmark_outcome::{CallRef, Evidence, Outcome, RunResult};
 
 /// Masks every text that comes from a trace.
 pub(crate) fn redact(result: &mut RunResult, veil: Veil) {

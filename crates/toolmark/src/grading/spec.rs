@@ -3,8 +3,10 @@
 use crate::printer::{Printer, Verbosity};
 use std::io;
 use std::path::Path;
-use toolmark_grade::config::Problem;
-use toolmark_spec::{LoadOptions, Loaded, Source, Style, load, render};
+use toolmark_config::Problem;
+use toolmark_config::{Source, Style, render};
+use toolmark_grade::{LoadOptions, Loaded};
+use toolmark_spec::load;
 
 /// What loading a spec gave.
 pub(crate) struct Spec {

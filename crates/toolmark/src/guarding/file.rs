@@ -2,8 +2,8 @@
 
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
-use toolmark_grade::config::{Node, Problem};
-use toolmark_spec::{Source, parse};
+use toolmark_config::{Node, Problem};
+use toolmark_config::{Source, parse};
 
 /// A policy larger than this is none.
 const LARGEST: u64 = 1 << 20;

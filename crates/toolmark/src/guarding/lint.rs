@@ -5,9 +5,9 @@ use crate::grading::spec::print;
 use crate::printer::Printer;
 use std::io;
 use std::path::Path;
-use toolmark_grade::config::Problem;
+use toolmark_config::Problem;
+use toolmark_config::{Source, parse};
 use toolmark_guard::policy::{Base, Layer, Origin, Policy, Whose};
-use toolmark_spec::{Source, parse};
 
 /// Shows what is wrong with the part; how many errors and warnings there are.
 /// A file that is not the user's is taken for a project's, and held against the

@@ -23,11 +23,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use toolmark_check::config::read_config;
 use toolmark_check::toolset::Toolsets;
-use toolmark_grade::config::Problem;
+use toolmark_config::Problem;
+use toolmark_config::Source;
 use toolmark_guard::policy::{Base, Import, Layer, Origin, Policy, Whose};
 use toolmark_guard::{Event, Guard, Verdict};
 use toolmark_shell::{Decision, Facts};
-use toolmark_spec::Source;
 
 /// The variable that names the user's file.
 const POLICY: &str = "TOOLMARK_GUARD_POLICY";

@@ -8,9 +8,9 @@ use crate::human;
 use crate::printer::Printer;
 use std::io;
 use std::path::{Path, PathBuf};
-use toolmark_grade::config::{Node, Problem};
+use toolmark_config::{Node, Problem};
+use toolmark_config::{Source, parse};
 use toolmark_judge::config::{Settings, read_settings};
-use toolmark_spec::{Source, parse};
 
 /// The file that is read where none is named.
 const USUAL: &str = "toolmark.yaml";

@@ -2,8 +2,9 @@
 
 use std::fmt;
 use toolmark_check::toolset::Toolsets;
-use toolmark_check::{Checker, Confidence, RULES};
-use toolmark_grade::Findings;
+use toolmark_check::{Checker, RULES};
+use toolmark_outcome::Confidence;
+use toolmark_outcome::Findings;
 use toolmark_trace::Trajectory;
 
 /// What the rules of `toolmark check` find, however unsure they are.
@@ -24,7 +25,7 @@ impl fmt::Debug for ByRules {
 impl Findings for ByRules {
     fn of(&self, trajectory: &Trajectory) -> Vec<(usize, &'static str)> {
         let found = self.0.check_alone(trajectory).findings;
-        let place = |finding: &toolmark_check::Finding| {
+        let place = |finding: &toolmark_outcome::Finding| {
             Some((finding.evidence.first()?.call.as_ref()?.index, finding.code))
         };
         found.iter().filter_map(place).collect()

@@ -15,11 +15,11 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use toolmark_check::scan::redact::redact;
 use toolmark_grade::UsualJudge;
 use toolmark_judge::calibration::{self, Calibration};
 use toolmark_judge::config::{KeySource, Kind, Model, Settings};
 use toolmark_judge::{Bench, Cache, Mode, providers};
+use toolmark_redact::redact;
 
 /// Who judges, and where answers come from.
 #[derive(Debug, Args)]

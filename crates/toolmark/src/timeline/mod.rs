@@ -448,7 +448,7 @@ fn block(text: &str, look: Look) -> Vec<Line> {
     shown
         .trim_end()
         .lines()
-        .flat_map(|line| wrap(&crate::text::neutral(line), room))
+        .flat_map(|line| wrap(&crate::text::sanitize(line), room))
         .map(|line| Line::of(style::DIM, "  \u{2502} ").with(style::PLAIN, &line))
         .collect()
 }

@@ -1,7 +1,7 @@
 //! The words of a person or a model as lines of a terminal.
 
 use crate::redact::Veil;
-use crate::text::{head, neutral, wrap_item};
+use crate::text::{head, sanitize, wrap_item};
 
 /// At most so much is looked at where only a few lines are shown.
 const GLANCE: usize = 8 << 10;
@@ -11,14 +11,14 @@ const GLANCE: usize = 8 << 10;
 pub(super) fn lines(text: &str, room: usize, most: usize, veil: Veil) -> Vec<String> {
     if most == usize::MAX {
         let shown = veil.shown(text);
-        return shown.trim().lines().flat_map(|line| wrap_item(&neutral(line), room)).collect();
+        return shown.trim().lines().flat_map(|line| wrap_item(&sanitize(line), room)).collect();
     }
     let glance = head(text, GLANCE);
     let shown = veil.shown(glance);
     let mut lines: Vec<String> = Vec::new();
     let mut more = glance.len() < text.len();
     for line in shown.lines().map(str::trim_end).filter(|l| !l.is_empty()) {
-        lines.extend(wrap_item(&neutral(line), room));
+        lines.extend(wrap_item(&sanitize(line), room));
         if lines.len() > most {
             lines.truncate(most);
             more = true;

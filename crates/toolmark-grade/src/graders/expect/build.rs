@@ -7,9 +7,9 @@ use super::config::{
 use super::{Expect, Follows, Leaf, Never, Wanted};
 use crate::call_match::CallPattern;
 use crate::call_match::config::{CallConfig, Described};
-use crate::config::{Problem, Span, Spanned};
 use crate::engine::{Element, Extras, Item};
 use crate::grader::Building;
+use toolmark_config::{Problem, Span, Spanned};
 
 /// Builds the grader; what is wrong with the configuration goes to the problems.
 pub(super) fn build(config: &ExpectConfig, building: &mut Building<'_>) -> Option<Expect> {

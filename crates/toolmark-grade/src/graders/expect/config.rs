@@ -5,13 +5,13 @@ use crate::call_match::config::{
     text_or_map,
 };
 use crate::call_match::{Agents, ArgsMatch, Conditions, Parallel};
-use crate::config::{Node, Spanned};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::fmt;
+use toolmark_config::{Node, Spanned};
 
 /// What calls are expected. At least one key is needed, and all that is given
 /// must hold.

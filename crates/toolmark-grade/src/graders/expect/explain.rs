@@ -4,10 +4,10 @@ use super::Expect;
 use super::reading::{Known, Mood, Reading};
 use crate::call_match::{Difference, Prefixes};
 use crate::engine::{Column, Extras, Grid, align, assign};
-use crate::evidence::{Evidence, Role};
-use crate::explanation::{Explanation, Row, RowState};
-use crate::view::View;
 use std::collections::BTreeSet;
+use toolmark_outcome::View;
+use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Explanation, Row, RowState};
 
 /// More calls of one expectation than this have no row.
 const CALLS_SHOWN: usize = 5;

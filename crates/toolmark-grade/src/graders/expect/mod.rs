@@ -14,13 +14,14 @@ mod tests;
 mod verdict;
 
 use crate::call_match::{Agents, CallPattern, NamePattern, Parallel};
-use crate::config::Span;
 use crate::engine::{Element, Extras, Item};
 use crate::grader::{GraderInfo, Taxonomy, schema_of};
 use config::ExpectConfig;
 use std::sync::Arc;
+use toolmark_config::Span;
 
-pub(in crate::graders) static EXPECT: GraderInfo = GraderInfo {
+/// `expect`, as the reference page has it.
+pub static EXPECT: GraderInfo = GraderInfo {
     id: "expect",
     aliases: &[],
     origin: "toolmark",

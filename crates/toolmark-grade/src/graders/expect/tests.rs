@@ -1,10 +1,11 @@
 //! Tables over the grader.
 
-use crate::explanation::RowState;
-use crate::outcome::{Cause, Outcome, Verdict};
-use crate::profile::Profile;
-use crate::testing::{build, complaints, grade, vally};
+use crate::testing::OWN;
 use serde_json::{Value, json};
+use toolmark_outcome::Profile;
+use toolmark_outcome::RowState;
+use toolmark_outcome::testing::vally;
+use toolmark_outcome::{Cause, Outcome, Verdict};
 
 const PASS: Verdict = Verdict::Pass;
 const FAIL: Verdict = Verdict::Fail;
@@ -49,7 +50,7 @@ fn one_by_one(calls: &Value) -> String {
 }
 
 fn expect(config: Value, trace: &str) -> Outcome {
-    grade("expect", config, trace)
+    OWN.grade("expect", config, trace)
 }
 
 fn table(rows: &[(Value, Value, Verdict, f64)]) {
@@ -450,7 +451,7 @@ fn mistakes_in_configurations() {
         (json!({"never": [{"call": "a", "before": "a"}]}), "a call is never before itself"),
         (json!({"never": [{"call": "a"}]}), "before"),
     ] {
-        let found = complaints("expect", &config);
+        let found = OWN.complaints("expect", &config);
         assert!(found.iter().any(|one| one.contains(said)), "{config}: {found:?}");
     }
 }
@@ -461,7 +462,7 @@ fn all_mistakes_are_found_at_once() {
         "calls": [{"tool": "/(/", "count": 0}, {"tool": "b", "where": {"x[": {"regex": "["}}}],
         "never": []
     });
-    let found = complaints("expect", &config);
+    let found = OWN.complaints("expect", &config);
     assert!(found.len() >= 4, "{found:?}");
 }
 
@@ -487,7 +488,7 @@ fn large_questions_end() {
         ));
     }
     trace.push_str("]}");
-    let run = crate::testing::runs(&trace).remove(0);
+    let run = toolmark_outcome::testing::runs(&trace).remove(0);
     assert_eq!(run.calls.len(), calls);
     let plain: Vec<Value> = (0..1000)
         .map(|n| if n % 10 == 9 { json!("never_called") } else { json!(step(n * 3)) })
@@ -515,7 +516,7 @@ fn large_questions_end() {
         ),
         ("anything", json!({"calls": vec!["*"; 1000]}), PASS),
     ] {
-        let grader = build("expect", Profile::Toolmark, &config).unwrap();
+        let grader = OWN.build("expect", Profile::Toolmark, &config).unwrap();
         let start = std::time::Instant::now();
         let outcome = crate::testing::ask(&*grader, &run);
         // Far below that in a release build; this is for a busy machine.
@@ -529,7 +530,7 @@ fn the_tools_that_must_be_called_are_mentioned() {
     let config = json!({
         "sequence": ["search", "web/fetch"], "calls": ["get_*"], "forbidden": ["delete"],
     });
-    let grader = build("expect", Profile::Toolmark, &config).expect("a good configuration");
+    let grader = OWN.build("expect", Profile::Toolmark, &config).expect("a good configuration");
     let mentions = grader.mentions();
     let words: Vec<&str> = mentions.iter().map(|mention| mention.word.as_str()).collect();
     assert_eq!(words, ["search", "web/fetch", "get_*"]);

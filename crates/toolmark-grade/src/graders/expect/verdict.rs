@@ -5,13 +5,13 @@ use super::explain::Explained;
 use super::reading::{Known, Mood, Reading};
 use crate::call_match::CallTable;
 use crate::engine::Extras;
-use crate::evidence::{Evidence, Role};
-use crate::gate::rounded;
 use crate::grader::{Grader, Mention};
-use crate::outcome::{Cause, Metrics, Outcome, Part, Verdict};
-use crate::subject::Subject;
-use crate::view::View;
 use serde_json::Value;
+use toolmark_outcome::Subject;
+use toolmark_outcome::View;
+use toolmark_outcome::rounded;
+use toolmark_outcome::{Cause, Metrics, Outcome, Part, Verdict};
+use toolmark_outcome::{Evidence, Role};
 
 /// How much evidence is shown.
 const EVIDENCE: usize = 20;

@@ -1,9 +1,9 @@
 //! The configuration of `judge`, and the mistakes one can make with it.
 
-use crate::config::{Node, Problem, Spanned, did_you_mean, quoted};
-use crate::judging::{Aggregation, Effort, FIELDS, Field, Panel, Scale};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted};
+use toolmark_outcome::judging::{Aggregation, Effort, FIELDS, Field, Panel, Scale};
 
 /// A rubric a model marks.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -5,20 +5,21 @@ mod select;
 
 use self::config::{Config, If, Over};
 use self::select::Selection;
-use crate::evidence::{Evidence, Role};
 use crate::grader::{
     Building, Cost, Determinism, Grader, GraderInfo, Mention, Reference, Scope, Taxonomy, schema_of,
 };
-use crate::judging::{
+use std::sync::Arc;
+use toolmark_outcome::Subject;
+use toolmark_outcome::judging::{
     Focus, Panel, Question, Rubric, answered, ask, built_in, materials, read_rubric, unanswered,
     usual_inputs,
 };
-use crate::outcome::{Cause, Outcome, Part, Verdict};
-use crate::subject::Subject;
-use crate::view::{Missing, Seen};
-use std::sync::Arc;
+use toolmark_outcome::{Cause, Outcome, Part, Verdict};
+use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Missing, Seen};
 
-pub(in crate::graders) static JUDGE: GraderInfo = GraderInfo {
+/// `judge`, as the reference page has it.
+pub static JUDGE: GraderInfo = GraderInfo {
     id: "judge",
     aliases: &["custom-llm-judge", "CustomLLMJudge"],
     origin: "toolmark",
@@ -180,7 +181,7 @@ impl Judged {
         let Some(judge) = &subject.environment.judge else {
             let calls = chosen.len();
             let first = self.rubric.criteria.first().map_or("", |criterion| &criterion.text);
-            let words = format!("{} of {calls} calls", crate::evidence::excerpt(first));
+            let words = format!("{} of {calls} calls", toolmark_outcome::excerpt(first));
             return unanswered(&words).with_metric("calls", calls as u64);
         };
         let mut rulings = judge.judge(&questions).into_iter();
@@ -208,7 +209,7 @@ impl Judged {
         let all = each.iter().fold(Verdict::Pass, |verdict, (_, one)| verdict.and(one.verdict));
         let verdict = match (self.over, score) {
             (Over::All, _) => all,
-            (_, Some(score)) => Verdict::of(crate::gate::reaches(score, self.threshold)),
+            (_, Some(score)) => Verdict::of(toolmark_outcome::reaches(score, self.threshold)),
             (_, None) => match all {
                 Verdict::Unknown(cause) => Verdict::Unknown(cause),
                 _ => first_unknown(&each),

@@ -1,12 +1,12 @@
 //! Which calls a judge is asked about.
 
 use super::config::{Calls, Wanted};
-use crate::call_match::is_glob_match;
-use crate::config::{Node, Problem, Spanned};
 use crate::grader::Mention;
-use crate::judging::BuiltIn;
-use crate::subject::Subject;
-use crate::view::{Missing, Seen};
+use toolmark_config::{Node, Problem, Spanned};
+use toolmark_outcome::Subject;
+use toolmark_outcome::judging::BuiltIn;
+use toolmark_outcome::{Missing, Seen};
+use toolmark_pattern::is_wildcard_match;
 use toolmark_trace::Status;
 
 /// Which calls a judge is asked about.
@@ -105,7 +105,7 @@ impl Selection {
 }
 
 fn names(pattern: &str, tool: &str) -> bool {
-    is_glob_match(&pattern.to_lowercase(), &tool.to_lowercase())
+    is_wildcard_match(&pattern.to_lowercase(), &tool.to_lowercase())
 }
 
 /// A number that looks like chance and is the same every time (FNV-1a, then

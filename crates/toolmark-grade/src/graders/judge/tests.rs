@@ -1,12 +1,13 @@
 //! What is asked of a judge, and what becomes of the answers.
 
-use crate::judging::Question;
-use crate::outcome::{Cause, Outcome, Verdict};
-use crate::subject::{Context, Environment, Findings, Subject};
-use crate::testing::{FakeJudge, build, complaints, grade, judged, runs, vally};
-use crate::view::View;
+use crate::testing::{FakeJudge, OWN};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use toolmark_outcome::View;
+use toolmark_outcome::judging::Question;
+use toolmark_outcome::testing::{runs, vally};
+use toolmark_outcome::{Cause, Outcome, Verdict};
+use toolmark_outcome::{Context, Environment, Findings, Subject};
 use toolmark_trace::Trajectory;
 
 fn trace() -> String {
@@ -28,7 +29,7 @@ fn trace() -> String {
 }
 
 fn asked(config: Value, judge: fn(&Question) -> Option<f64>) -> Outcome {
-    judged("judge", config, &trace(), &Context::default(), judge)
+    OWN.judged("judge", config, &trace(), &Context::default(), judge)
 }
 
 #[test]
@@ -48,7 +49,7 @@ fn a_whole_run() {
     let silent = asked(config.clone(), |_| None);
     assert_eq!((silent.verdict, silent.score), (Verdict::Unknown(Cause::Judge), None));
     assert_eq!(silent.reason, "it timed out");
-    let nobody = grade("judge", config, &trace());
+    let nobody = OWN.grade("judge", config, &trace());
     assert_eq!(nobody.verdict, Verdict::Unknown(Cause::NeedsJudge));
 }
 
@@ -130,7 +131,7 @@ impl Findings for Found {
 fn calls_by_status_finding_and_sample() {
     let of = |calls: Value, findings: bool| {
         let config = json!({"rubric": "Was this a good call?", "calls": calls});
-        let grader = build("judge", crate::Profile::Toolmark, &config).unwrap();
+        let grader = OWN.build("judge", toolmark_outcome::Profile::Toolmark, &config).unwrap();
         let environment = Environment {
             judge: Some(Arc::new(FakeJudge(|_| Some(5.0)))),
             findings: findings.then(|| Arc::new(Found) as Arc<dyn Findings>),
@@ -209,7 +210,7 @@ fn mistakes() {
         (json!({"rubric": rubric, "over": "mean"}), "calls is not given"),
         (json!({"rubric": rubric, "aggregate": "mean"}), "unknown key"),
     ] {
-        let said = complaints("judge", &config).join("; ");
+        let said = OWN.complaints("judge", &config).join("; ");
         assert!(said.contains(complaint), "{config}: {said}");
     }
 }

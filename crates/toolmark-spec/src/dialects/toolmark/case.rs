@@ -1,12 +1,13 @@
 //! One case of the native spec.
 
 use super::entry::{self, Asked, Checked, read_graders};
-use crate::loading::Loading;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use toolmark_grade::config::{Node, Span};
-use toolmark_grade::{Case, Context, Match, Planned, Profile, Rule, Scoring, SpecPlace};
+use toolmark_config::{Node, Span};
+use toolmark_grade::Loading;
+use toolmark_grade::{Case, Match, Planned};
+use toolmark_outcome::{Context, Profile, Rule, Scoring, SpecPlace};
 
 const KEYS: &[&str] = &[
     "id",

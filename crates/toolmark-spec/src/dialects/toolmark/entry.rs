@@ -1,8 +1,8 @@
 //! The entries of `graders:`, and the small readers both entries and cases use.
 
-use crate::loading::{Entry, Loading};
-use toolmark_grade::Profile;
-use toolmark_grade::config::{Kind, Node, Problem, Span, Spanned, did_you_mean, quoted};
+use toolmark_config::{Kind, Node, Problem, Span, Spanned, did_you_mean, quoted};
+use toolmark_grade::{Entry, Loading};
+use toolmark_outcome::Profile;
 
 /// The keys of an entry; every other key is the grader's own.
 const KEYS: &[&str] =

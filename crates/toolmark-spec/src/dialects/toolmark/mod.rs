@@ -26,16 +26,17 @@ mod schema_check;
 mod schema_guard;
 mod schema_judge;
 
-use crate::dialect::{Dialect, DialectInfo};
-use crate::loading::Loading;
 use case::{Defaults, read_case};
 use entry::{Checked, read_graders};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use toolmark_grade::config::{Node, Problem, Span, quoted};
-use toolmark_grade::{Case, Gate, Plan, Profile, UsualJudge};
+use toolmark_config::{Node, Problem, Span, quoted};
+use toolmark_grade::Loading;
+use toolmark_grade::{Case, Gate, Plan, UsualJudge};
+use toolmark_grade::{Dialect, DialectInfo};
+use toolmark_outcome::Profile;
 
 /// The native dialect.
 pub(crate) struct Toolmark;
@@ -169,7 +170,7 @@ fn dataset(top: &Checked<'_>, loading: &mut Loading<'_>) -> Vec<(String, Arc<Val
             return Vec::new();
         }
     };
-    match crate::dataset::read(&path) {
+    match toolmark_dataset::read(&path) {
         Ok(rows) => rows
             .into_iter()
             .enumerate()

@@ -1,10 +1,10 @@
 //! The JSON Schema of the native spec.
 
 use super::{schema_check, schema_guard, schema_judge};
-use crate::schema::{Placement, generator, grader_entry};
 use serde_json::{Map, Value, json};
-use toolmark_grade::Profile;
-use toolmark_grade::graders::{GRADERS, grader_by_id};
+use toolmark_grade::schema::{Placement, generator, grader_entry};
+use toolmark_outcome::Profile;
+use toolmark_peers::{GRADERS, grader_by_id};
 
 /// The schema of `toolmark.yaml`.
 pub(super) fn schema() -> Value {

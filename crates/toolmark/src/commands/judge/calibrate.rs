@@ -15,11 +15,11 @@ use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
 use toolmark_grade::UsualJudge;
-use toolmark_grade::judging::{Judge, Scale};
 use toolmark_judge::calibration::{
     Calibration, Calibrator, LabelProblem, ProbeKind, VERSION, write_file,
 };
 use toolmark_judge::config::Floor;
+use toolmark_outcome::judging::{Judge, Scale};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -328,9 +328,9 @@ mod tests {
     use crate::printer::Color;
     use crate::redact::Veil;
     use clap::Parser;
-    use toolmark_grade::Cause;
-    use toolmark_grade::judging::{Answer, Mark, Question, Ruling, Unanswered, Vote};
     use toolmark_judge::calibration::read_file;
+    use toolmark_outcome::Cause;
+    use toolmark_outcome::judging::{Answer, Mark, Question, Ruling, Unanswered, Vote};
 
     #[derive(Debug, Parser)]
     struct Line {

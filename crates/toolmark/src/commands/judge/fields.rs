@@ -5,7 +5,7 @@ use crate::Stop;
 use crate::exit::Exit;
 use crate::printer::{Line, Printer, style};
 use clap::Args;
-use toolmark_grade::judging::{BUILT_IN, FIELDS};
+use toolmark_outcome::judging::{BUILT_IN, FIELDS};
 
 /// List the fields a rubric can be shown
 #[derive(Debug, Args)]

@@ -3,12 +3,12 @@
 use crate::human;
 use crate::printer::{Line, style};
 use crate::redact::Veil;
-use crate::text::{cut, neutral, width, wrap};
+use crate::text::{cut, sanitize, width, wrap};
 use anstyle::Style;
-use toolmark_grade::judging::Spent;
 use toolmark_judge::calibration::{
     Agreement, Calibration, Consistency, Cost, Kappa, ProbeKind, Probed, Rate,
 };
+use toolmark_outcome::judging::Spent;
 
 /// Where values begin.
 const COLUMN: usize = 14;
@@ -169,7 +169,7 @@ impl Page {
             return;
         }
         self.head("samples to look at");
-        let name = |id: &str| cut(&neutral(&veil.shown(id)), NAME).into_owned();
+        let name = |id: &str| cut(&sanitize(&veil.shown(id)), NAME).into_owned();
         for one in found.disagreements.iter().take(SHOWN) {
             let score = one.score.map(|score| format!(" with {score:.2}")).unwrap_or_default();
             let words = format!("  {}: {}, and the judge says ", name(&one.id), one.label);
@@ -339,11 +339,11 @@ fn strength(kappa: f64) -> &'static str {
 mod tests {
     use super::*;
     use std::sync::Arc;
-    use toolmark_grade::Cause;
-    use toolmark_grade::judging::{
+    use toolmark_judge::calibration::{Asked, Calibrator, Label, Sample};
+    use toolmark_outcome::Cause;
+    use toolmark_outcome::judging::{
         Answer, Judge, Mark, Material, Piece, Question, Rubric, Ruling, Scale, Unanswered, Vote,
     };
-    use toolmark_judge::calibration::{Asked, Calibrator, Label, Sample};
 
     /// Believes what the last word of a recording says, and cannot read the rest.
     #[derive(Debug)]

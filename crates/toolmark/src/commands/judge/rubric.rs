@@ -12,10 +12,10 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use toolmark_grade::config::{Node, Problem, Spanned, did_you_mean, read};
-use toolmark_grade::judging::{BUILT_IN, BuiltIn, Field, Rubric, Scale, built_in, read_rubric};
+use toolmark_config::{Node, Problem, Spanned, did_you_mean, read};
+use toolmark_config::{Source, parse};
 use toolmark_judge::calibration::Asked;
-use toolmark_spec::{Source, parse};
+use toolmark_outcome::judging::{BUILT_IN, BuiltIn, Field, Rubric, Scale, built_in, read_rubric};
 
 /// The share that passes where a file does not say it.
 const THRESHOLD: f64 = 0.5;

@@ -5,11 +5,10 @@ use super::rubric::{Wanted, names, no_such};
 use crate::exit::Failure;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toolmark_grade::judging::{Material, built_in};
 use toolmark_judge::calibration::{
     About, Asked, LabelProblem, LabelRow, Sample, Written, read_rows, rubric_digest, settle,
 };
-use toolmark_spec::dataset;
+use toolmark_outcome::judging::{Material, built_in};
 use toolmark_trace::{Options, Trajectory, load_path};
 
 /// So many mistakes are told where nothing else can be.
@@ -41,7 +40,7 @@ pub(super) fn read(
     options: &Options,
 ) -> Result<Labelled, Failure> {
     let shown = path.display();
-    let values = dataset::read(path).map_err(|errors| {
+    let values = toolmark_dataset::read(path).map_err(|errors| {
         let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
         Failure::unread(told(&words))
     })?;

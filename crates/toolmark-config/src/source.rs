@@ -1,0 +1,177 @@
+//! The text of a spec file, its name, and where its lines begin.
+
+use crate::{Problem, Span};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+/// Files larger than this are no specs.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// A text that problems point into.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// What to call it: the path as the user gave it.
+    pub name: Arc<str>,
+    text: String,
+    /// The byte each line begins at, once somebody asks.
+    lines: OnceLock<Vec<u32>>,
+}
+
+/// A place as people count: from 1, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The line.
+    pub line: usize,
+    /// The character in the line.
+    pub column: usize,
+}
+
+impl Source {
+    /// A text under a name. A byte order mark at its start is left out.
+    #[must_use]
+    pub fn new(name: impl Into<Arc<str>>, text: impl Into<String>) -> Self {
+        let mut text = text.into();
+        if text.starts_with('\u{feff}') {
+            text.drain(..'\u{feff}'.len_utf8());
+        }
+        Self { name: name.into(), text, lines: OnceLock::new() }
+    }
+
+    /// Reads a file.
+    pub fn open(path: &Path) -> Result<Self, Box<Problem>> {
+        let bytes = read_limited(path).map_err(|error| Problem::error("unreadable-file", error))?;
+        Ok(Self::new(path.to_string_lossy(), decode(bytes)?))
+    }
+
+    /// The text, without byte order mark.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The text at `span`; what lies outside of the text is left out.
+    #[must_use]
+    pub fn slice(&self, span: Span) -> &str {
+        let (start, end) = (self.floor(span.start as usize), self.floor(span.end as usize));
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    /// The line and column of a byte; past the end, those of the end.
+    #[must_use]
+    pub fn place(&self, byte: u32) -> Place {
+        let byte = self.floor(byte as usize);
+        let line = self.line_of(byte);
+        let column = self.text.get(self.line_start(line)..byte).unwrap_or_default();
+        Place { line: line + 1, column: column.chars().count() + 1 }
+    }
+
+    /// The line, counted from 0, that holds a byte.
+    pub(crate) fn line_of(&self, byte: usize) -> usize {
+        self.lines().partition_point(|&start| start as usize <= byte).saturating_sub(1)
+    }
+
+    /// The bytes of a line counted from 0, without its end.
+    pub(crate) fn line_range(&self, line: usize) -> std::ops::Range<usize> {
+        let start = self.line_start(line);
+        let end = self.lines().get(line + 1).map_or(self.text.len(), |&next| next as usize);
+        let text = self.text.get(start..end).unwrap_or_default();
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        start..start + text.strip_suffix('\r').unwrap_or(text).len()
+    }
+
+    fn line_start(&self, line: usize) -> usize {
+        self.lines().get(line).map_or(self.text.len(), |&start| start as usize)
+    }
+
+    fn lines(&self) -> &[u32] {
+        self.lines.get_or_init(|| {
+            let after = self.text.match_indices('\n').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(after).map_while(|at| u32::try_from(at).ok()).collect()
+        })
+    }
+
+    /// The largest boundary between characters up to `byte`.
+    fn floor(&self, byte: usize) -> usize {
+        let mut byte = byte.min(self.text.len());
+        while !self.text.is_char_boundary(byte) {
+            byte -= 1;
+        }
+        byte
+    }
+}
+
+fn read_limited(path: &Path) -> Result<Vec<u8>, String> {
+    let too_large = || format!("the file is larger than {} MB", MAX_BYTES >> 20);
+    let failed = |error: io::Error| format!("failed to read the file: {error}");
+    let file = File::open(path).map_err(failed)?;
+    if file.metadata().is_ok_and(|data| data.is_dir()) {
+        return Err("failed to read the file: it is a directory".into());
+    }
+    let mut bytes = Vec::new();
+    // One byte more than allowed tells a file of the limit from a larger one,
+    // also where the size is not known beforehand.
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > MAX_BYTES { Err(too_large()) } else { Ok(bytes) }
+}
+
+fn decode(bytes: Vec<u8>) -> Result<String, Box<Problem>> {
+    let not_utf8 = |message: String| {
+        Box::new(Problem::error("not-utf8", message).help("save the file as UTF-8"))
+    };
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return Err(not_utf8("the file is UTF-16".into()));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let line = 1 + error.as_bytes().iter().take(valid).filter(|&&b| b == b'\n').count();
+        not_utf8(format!("the file is not UTF-8 from line {line} on"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_characters() {
+        let source = Source::new("x", "\u{feff}aé\r\n日本x\n\n");
+        for (byte, line, column) in [
+            (0, 1, 1),
+            (1, 1, 2),
+            (2, 1, 2),
+            (3, 1, 3),
+            (5, 2, 1),
+            (8, 2, 2),
+            (11, 2, 3),
+            (13, 3, 1),
+            (14, 4, 1),
+            (99, 4, 1),
+        ] {
+            assert_eq!(source.place(byte), Place { line, column }, "byte {byte}");
+        }
+        assert_eq!(source.text().get(source.line_range(0)), Some("aé"));
+        assert_eq!(source.text().get(source.line_range(1)), Some("日本x"));
+        assert_eq!(source.slice(Span { start: 1, end: 3 }), "é");
+        assert_eq!(source.slice(Span { start: 9, end: 2 }), "");
+        assert_eq!(source.line_range(77), 14..14);
+    }
+
+    #[test]
+    fn files_that_cannot_be_read_say_why() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.yaml");
+        let said = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            Source::open(&path).map(|s| s.text().to_owned()).map_err(|p| p.message)
+        };
+        assert_eq!(said(b"\xef\xbb\xbfa: 1"), Ok("a: 1".into()));
+        assert_eq!(said(b"a\nb\n\xff"), Err("the file is not UTF-8 from line 3 on".into()));
+        assert_eq!(said(b"\xff\xfea\0"), Err("the file is UTF-16".into()));
+        let missing = Source::open(&dir.path().join("none")).unwrap_err();
+        assert_eq!(missing.code, "unreadable-file");
+        let directory = Source::open(dir.path()).unwrap_err();
+        assert!(directory.message.contains("directory"), "{}", directory.message);
+    }
+}

@@ -1,0 +1,155 @@
+//! What the YAML parser complains about, in words that say what to do.
+
+use crate::yaml::too_deep;
+use crate::{Problem, Span, quoted};
+
+/// A part of the parser's message, what is wrong, and what to do.
+const MEANINGS: &[(&str, &str, &str)] = &[
+    ("tab", "a tab where only spaces may stand", "indent with spaces"),
+    (
+        "quoted scalar, found unexpected end of stream",
+        "a quoted text that never ends",
+        "add the closing quote; inside of single quotes, write ' as ''",
+    ),
+    (
+        "indentation in quoted scalar",
+        "a quoted text that never ends",
+        "add the closing quote, or indent the lines that belong to the text",
+    ),
+    (
+        "unexpected document indicator",
+        "a quoted text that never ends",
+        "add the closing quote before the next document",
+    ),
+    (
+        "unknown escape character",
+        "an escape that does not exist",
+        "use single quotes, or write \\\\ for a backslash",
+    ),
+    (
+        "hexadecimal number",
+        "an escape with too few digits",
+        "use single quotes, or write \\\\ for a backslash",
+    ),
+    (
+        "Unicode character escape code",
+        "an escape for a character that does not exist",
+        "write characters outside of the basic plane as they are, or as \\U0001F600",
+    ),
+    (
+        "mapping values are not allowed",
+        "a colon where no key may stand",
+        "put text that holds \": \" in quotes, or check the indentation",
+    ),
+    (
+        "illegal placement of ':'",
+        "a colon where no key may stand",
+        "put text that holds \": \" in quotes, or check the indentation",
+    ),
+    ("simple key expect", "expected a colon behind a key", "write `key: value`"),
+    ("mapping keys are not allowed", "a key where none may stand", "check the indentation"),
+    ("did not find expected key", "expected a key", "check the indentation"),
+    (
+        "did not find expected '-' indicator",
+        "expected the next item of the list",
+        "check the indentation; every item begins with a dash",
+    ),
+    (
+        "block sequence entries are not allowed",
+        "an item of a list where none may stand",
+        "begin a new line for the first dash",
+    ),
+    ("expected ',' or '}'", "expected a comma or a closing brace", "add , or }"),
+    ("expected ',' or ']'", "expected a comma or a closing bracket", "add , or ]"),
+    ("misplaced bracket", "a closing bracket without its opening one", "remove it, or quote it"),
+    ("unknown anchor", "an alias without its anchor", "name the value with &… before *… is used"),
+    (
+        "trailing content after double-quoted",
+        "text behind a closing quote",
+        "quote the whole value, or none of it",
+    ),
+    (
+        "unexpected character",
+        "text that begins with a reserved character",
+        "put the text in quotes",
+    ),
+    ("plain scalar cannot start", "text that begins like a list", "put the text in quotes"),
+    ("unprintable character", "a character that may not stand here", "remove it"),
+    ("byte order mark", "a byte order mark inside of the text", "remove it"),
+    ("indentation", "the indentation fits nothing above it", "align it with the lines before"),
+    ("wrongly indented line", "a line that is indented too little", "indent it like the first"),
+    ("expected node content", "expected a value", "remove the extra comma or bracket"),
+    (
+        "comment intercepting",
+        "a comment inside of a text over several lines",
+        "move the comment, or quote the text",
+    ),
+    (
+        "handle wasn't declared",
+        "a tag that was not declared",
+        "put text that begins with ! in quotes",
+    ),
+];
+
+/// The problem of a text that is no YAML from the byte `at` on.
+pub(crate) fn problem(text: &str, at: usize, info: &str) -> Box<Problem> {
+    let at = blamed(text, at.min(text.len()), info);
+    if info.contains("recursion limit") {
+        return too_deep(Span::new(at, at));
+    }
+    let rest = text.get(at..).unwrap_or_default();
+    let end = at + rest.chars().next().filter(|&c| c != '\n').map_or(0, char::len_utf8);
+    let open = info.contains("node content") || info.contains("',' or");
+    let (what, help) = if open && rest.trim().is_empty() {
+        ("the text ends inside of brackets", Some("add the closing ] or }"))
+    } else {
+        let meaning = MEANINGS.iter().find(|(part, ..)| info.contains(part));
+        meaning.map_or((info, None), |(_, what, help)| (*what, Some(*help)))
+    };
+    let mut problem = Problem::error("syntax", what).at(Span::new(at, end));
+    problem.help = help.map(str::to_owned);
+    if info.contains("unknown anchor") {
+        let name = rest.split(|c: char| c.is_whitespace() || ",]}".contains(c)).next();
+        problem.label = name.map(|name| format!("{} is not known", quoted(name)));
+    }
+    Box::new(problem)
+}
+
+/// The place to show for an error that the parser noticed at `at`.
+fn blamed(text: &str, at: usize, info: &str) -> usize {
+    let (before, rest) = text.split_at_checked(at).unwrap_or((text, ""));
+    if info.contains("tab") {
+        let line = before.rfind('\n').map_or(0, |end| end + 1);
+        let earlier = before.get(line..).and_then(|indent| indent.find('\t')).map(|tab| line + tab);
+        return earlier.or_else(|| rest.find('\t').map(|tab| at + tab)).unwrap_or(at);
+    }
+    if info.contains("escape") || info.contains("hexadecimal") {
+        return at + bad_escape(rest).unwrap_or(0);
+    }
+    // What is missing at the very end is missing behind the last word.
+    if rest.is_empty() { text.trim_end().len() } else { at }
+}
+
+/// The first escape in a double-quoted text that means nothing.
+fn bad_escape(text: &str) -> Option<usize> {
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        if c != '\\' {
+            continue;
+        }
+        let (_, letter) = chars.next()?;
+        let digits = match letter {
+            'x' => 2,
+            'u' => 4,
+            'U' => 8,
+            _ if "0abt\tnvfre \"/\\N_LP\r\n".contains(letter) => continue,
+            _ => return Some(at),
+        };
+        let code = text.get(at + 2..at + 2 + digits);
+        let code = code.and_then(|code| u32::from_str_radix(code, 16).ok());
+        if code.and_then(char::from_u32).is_none() {
+            return Some(at);
+        }
+    }
+    None
+}

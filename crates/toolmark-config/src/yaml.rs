@@ -1,0 +1,543 @@
+//! YAML text → tree, with the place of every key and value.
+//!
+//! The events of `saphyr-parser` are put together without recursion. Anchors
+//! and merge keys work; what they expand to is bounded.
+
+use crate::Source;
+use crate::scalar;
+use crate::syntax;
+use crate::{Entry, Kind, MAX_DEPTH, Node, Problem, Span, quoted};
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Tag};
+use std::collections::HashMap;
+
+/// What anchors and aliases together may copy, counted in bytes of text and a
+/// little for each node.
+const MAX_COPIES: usize = 128 << 20;
+
+/// What a node counts besides its text.
+const NODE_WEIGHT: usize = 64;
+
+/// More problems than this are not collected.
+pub(crate) const MAX_PROBLEMS: usize = 200;
+
+/// Reads YAML. `None` when nothing can be made of it; problems say why. An
+/// empty text is null.
+pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Option<Node> {
+    let text = source.text();
+    if u32::try_from(text.len()).is_err() {
+        problems.push(Problem::error("too-large", "the text is larger than 4 GB"));
+        return None;
+    }
+    let mut builder = Builder::new(text);
+    let read = builder.run();
+    if builder.problems.len() == MAX_PROBLEMS {
+        builder.problems.push(not_shown());
+    }
+    problems.append(&mut builder.problems);
+    match read {
+        Ok(()) => Some(builder.document.unwrap_or(Kind::Null.into())),
+        Err(problem) => {
+            problems.push(*problem);
+            None
+        }
+    }
+}
+
+/// Why the rest of the text cannot be read.
+type Stop = Box<Problem>;
+
+/// A container whose end has not come yet.
+struct Frame {
+    span: Span,
+    anchor: usize,
+    content: Content,
+}
+
+enum Content {
+    List(Vec<Node>),
+    Map(OpenMap),
+}
+
+#[derive(Default)]
+struct OpenMap {
+    entries: Vec<Entry>,
+    /// The key whose value has not come yet.
+    key: Option<Key>,
+    /// Where each key stands.
+    seen: HashMap<String, Span>,
+    merge: Option<Merge>,
+}
+
+struct Key {
+    text: String,
+    span: Span,
+    /// An unquoted `<<`.
+    merge: bool,
+}
+
+/// The value of a merge key.
+struct Merge {
+    /// Key and value.
+    span: Span,
+    /// How many entries stand before it.
+    at: usize,
+    entries: Vec<Entry>,
+}
+
+/// What an anchor names.
+struct Anchored {
+    node: Node,
+    weight: usize,
+    depth: usize,
+}
+
+struct Builder<'t> {
+    text: &'t str,
+    offsets: Offsets<'t>,
+    frames: Vec<Frame>,
+    anchors: HashMap<usize, Anchored>,
+    /// The weight of what was copied so far.
+    copied: usize,
+    document: Option<Node>,
+    problems: Vec<Problem>,
+}
+
+impl<'t> Builder<'t> {
+    fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            offsets: Offsets::new(text),
+            frames: Vec::new(),
+            anchors: HashMap::new(),
+            copied: 0,
+            document: None,
+            problems: Vec::new(),
+        }
+    }
+
+    fn run(&mut self) -> Result<(), Stop> {
+        for event in Parser::new_from_str(self.text) {
+            let (event, span) = event.map_err(|error| {
+                let at = self.offsets.byte(*error.marker());
+                syntax::problem(self.text, at, error.info())
+            })?;
+            let span = Span::new(self.offsets.byte(span.start), self.offsets.byte(span.end));
+            self.event(event, span)?;
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), Stop> {
+        match event {
+            Event::Scalar(value, style, anchor, tag) => {
+                let node = self.scalar(&value, style, tag.as_deref(), span);
+                self.remember(anchor, &node)?;
+                match self.waiting_for_key() {
+                    Some(map) => {
+                        let merge = style == ScalarStyle::Plain && value == "<<";
+                        map.key = Some(Key { text: value.into_owned(), span: node.span, merge });
+                        Ok(())
+                    }
+                    None => self.value(node),
+                }
+            }
+            Event::SequenceStart(anchor, tag) => {
+                self.open(anchor, tag.as_deref(), span, Content::List(Vec::new()))
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.open(anchor, tag.as_deref(), span, Content::Map(OpenMap::default()))
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(span),
+            Event::Alias(anchor) => self.alias(anchor, span),
+            _ => Ok(()),
+        }
+    }
+
+    /// The innermost container, if it is a map whose next key is due.
+    fn waiting_for_key(&mut self) -> Option<&mut OpenMap> {
+        match self.frames.last_mut() {
+            Some(Frame { content: Content::Map(map), .. }) if map.key.is_none() => Some(map),
+            _ => None,
+        }
+    }
+
+    fn scalar(&mut self, value: &str, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Node {
+        let plain = style == ScalarStyle::Plain;
+        let span = if plain && value.is_empty() {
+            self.place_of_nothing(span)
+        } else {
+            self.bare(span, style)
+        };
+        let kind = match tag {
+            None if plain => scalar::plain(value),
+            None => Kind::Text(value.into()),
+            Some(tag) => self.tagged(tag, value, plain, span),
+        };
+        Node { kind, span }
+    }
+
+    /// The value of a scalar whose kind is written at it.
+    fn tagged(&mut self, tag: &Tag, value: &str, plain: bool, span: Span) -> Kind {
+        let text = Kind::Text(value.into());
+        let kind = scalar::plain(value);
+        match (core_tag(tag), &kind) {
+            (Some("str"), _) => text,
+            (Some("float"), Kind::Int(_) | Kind::UInt(_)) => {
+                Node::from(kind).as_f64().map_or(text, Kind::Float)
+            }
+            (Some("int"), Kind::Int(_) | Kind::UInt(_))
+            | (Some("float"), Kind::Float(_))
+            | (Some("bool"), Kind::Bool(_))
+            | (Some("null"), Kind::Null) => kind,
+            (Some(wanted @ ("int" | "float" | "bool" | "null")), _) => {
+                let message = format!("{} is no {wanted}", quoted(value));
+                self.report(Problem::error("wrong-tag", message).at(span));
+                text
+            }
+            _ => {
+                self.unknown_tag(tag, span);
+                if plain { kind } else { text }
+            }
+        }
+    }
+
+    fn unknown_tag(&mut self, tag: &Tag, span: Span) {
+        let message = format!("the tag {} means nothing here", quoted(&tag.to_string()));
+        let problem = Problem::warning("unknown-tag", message).at(span);
+        self.report(problem.help("remove it; text that begins with ! must be quoted"));
+    }
+
+    /// A scalar alone, without the anchor and tag before it and the space after.
+    fn bare(&self, span: Span, style: ScalarStyle) -> Span {
+        let start = self.after_properties(span);
+        let written = self.slice(start, span.end as usize);
+        let kept = match style {
+            // The parser counts what follows on the line to a quoted text.
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
+                &written[..quoted_length(written)]
+            }
+            _ => written.trim_end(),
+        };
+        Span::new(start, start + kept.len())
+    }
+
+    /// The byte behind the anchor and tag that `span` begins with.
+    fn after_properties(&self, span: Span) -> usize {
+        let (mut start, end) = (span.start as usize, span.end as usize);
+        while let Some(property) = self.slice(start, end).strip_prefix(['&', '!']) {
+            let length = property.find(char::is_whitespace).unwrap_or(property.len());
+            start += 1 + length;
+            start = end - self.slice(start, end).trim_start().len();
+        }
+        start
+    }
+
+    /// Where a value that is not written would stand: behind the colon or dash.
+    fn place_of_nothing(&self, span: Span) -> Span {
+        let at = match self.frames.last() {
+            Some(Frame { content: Content::Map(OpenMap { key: Some(key), .. }), .. }) => {
+                let rest = self.slice(key.span.end as usize, self.text.len());
+                let colon = rest.trim_start_matches([' ', '\t']);
+                let space = rest.len() - colon.len();
+                key.span.end as usize + if colon.starts_with(':') { space + 1 } else { 0 }
+            }
+            Some(_) => self.slice(0, span.start as usize).trim_end().len(),
+            None => span.start as usize,
+        };
+        Span::new(at, at)
+    }
+
+    fn open(
+        &mut self,
+        anchor: usize,
+        tag: Option<&Tag>,
+        span: Span,
+        content: Content,
+    ) -> Result<(), Stop> {
+        if self.frames.len() >= MAX_DEPTH {
+            return Err(too_deep(span));
+        }
+        if let Some(tag) = tag
+            && !matches!(core_tag(tag), Some("map" | "seq"))
+        {
+            self.unknown_tag(tag, span);
+        }
+        let span = Span::new(self.after_properties(span), span.end as usize);
+        self.frames.push(Frame { span, anchor, content });
+        Ok(())
+    }
+
+    fn close(&mut self, end: Span) -> Result<(), Stop> {
+        let Some(Frame { mut span, anchor, content }) = self.frames.pop() else { return Ok(()) };
+        let last = match &content {
+            Content::List(items) => items.last().map(|item| item.span.end),
+            Content::Map(map) => {
+                let entry = map.entries.last().map(|entry| entry.value.span.end);
+                entry.max(map.merge.as_ref().map(|merge| merge.span.end))
+            }
+        };
+        let bracket = self.slice(end.start as usize, end.end as usize).ends_with([']', '}']);
+        span.end = if bracket { end.end } else { last.unwrap_or(span.end).max(span.start) };
+        let kind = match content {
+            Content::List(items) => Kind::List(items),
+            Content::Map(map) => Kind::Map(map.merged()),
+        };
+        let node = Node { kind, span };
+        self.remember(anchor, &node)?;
+        if self.waiting_for_key().is_some() {
+            return Err(self.complex_key(&node));
+        }
+        self.value(node)
+    }
+
+    /// A list or a map where a key should be.
+    fn complex_key(&self, node: &Node) -> Stop {
+        let message = format!("a key must be text, found {}", node.word());
+        let problem = Problem::error("complex-key", message).at(node.span);
+        let template = self.slice(0, node.span.start as usize).ends_with('{');
+        Box::new(if template {
+            problem.help("put a template in quotes: \"{{ … }}\"")
+        } else {
+            problem
+        })
+    }
+
+    /// Puts a finished value where it belongs.
+    fn value(&mut self, node: Node) -> Result<(), Stop> {
+        match self.frames.last_mut().map(|frame| &mut frame.content) {
+            None => return self.finish(node),
+            Some(Content::List(items)) => items.push(node),
+            Some(Content::Map(map)) => {
+                let problem = map.set(node);
+                problem.into_iter().for_each(|problem| self.report(problem));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the value of a whole document; empty ones do not count.
+    fn finish(&mut self, node: Node) -> Result<(), Stop> {
+        if node.is_null() && node.span.start == node.span.end {
+            return Ok(());
+        }
+        if let Some(first) = &self.document {
+            let problem = Problem::error("many-documents", "more than one document")
+                .at(node.span)
+                .label("the second one")
+                .note(first.span, "the first one")
+                .help("give each a file of its own");
+            return Err(Box::new(problem));
+        }
+        self.document = Some(node);
+        Ok(())
+    }
+
+    fn remember(&mut self, anchor: usize, node: &Node) -> Result<(), Stop> {
+        if anchor > 0 {
+            let (weight, depth) = measure(node);
+            self.charge(weight, node.span)?;
+            self.anchors.insert(anchor, Anchored { node: node.clone(), weight, depth });
+        }
+        Ok(())
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Stop> {
+        let Some(Anchored { weight, depth, .. }) = self.anchors.get(&anchor) else {
+            let problem = Problem::error("bad-alias", "an alias inside of what it stands for");
+            return Err(Box::new(problem.at(span)));
+        };
+        if self.frames.len() + depth > MAX_DEPTH {
+            return Err(too_deep(span));
+        }
+        self.charge(*weight, span)?;
+        let Some(Anchored { node, .. }) = self.anchors.get(&anchor) else { return Ok(()) };
+        // The value stands where the alias does; what is in it, where it is written.
+        let written = node.span;
+        let node = Node { kind: node.kind.clone(), span };
+        let text = match &node.kind {
+            Kind::Text(text) => text.to_string(),
+            _ => self.slice(written.start as usize, written.end as usize).to_owned(),
+        };
+        match self.waiting_for_key() {
+            None => self.value(node),
+            Some(_) if matches!(node.kind, Kind::List(_) | Kind::Map(_)) => {
+                Err(self.complex_key(&node))
+            }
+            Some(map) => {
+                map.key = Some(Key { text, span, merge: false });
+                Ok(())
+            }
+        }
+    }
+
+    /// Counts a copy.
+    fn charge(&mut self, weight: usize, span: Span) -> Result<(), Stop> {
+        self.copied = self.copied.saturating_add(weight);
+        if self.copied <= MAX_COPIES {
+            return Ok(());
+        }
+        let message = format!("the aliases stand for more than {} MB", MAX_COPIES >> 20);
+        Err(Box::new(Problem::error("alias-bomb", message).at(span)))
+    }
+
+    fn slice(&self, start: usize, end: usize) -> &'t str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    fn report(&mut self, problem: Problem) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem);
+        }
+    }
+}
+
+impl OpenMap {
+    /// Sets the key that came last.
+    fn set(&mut self, value: Node) -> Option<Problem> {
+        let key = self.key.take()?;
+        if let Some(&first) = self.seen.get(&key.text) {
+            let problem = duplicate_key(&key.text, key.span, first);
+            let several = "merge several maps with a list: <<: [*a, *b]";
+            return Some(if key.merge { problem.help(several) } else { problem });
+        }
+        self.seen.insert(key.text.clone(), key.span);
+        if key.merge {
+            return self.merge(key.span, value);
+        }
+        self.entries.push(Entry { key: key.text.into(), key_span: key.span, value });
+        None
+    }
+
+    fn merge(&mut self, key: Span, value: Node) -> Option<Problem> {
+        let span = key.to(value.span);
+        let mut merge = Merge { span, at: self.entries.len(), entries: Vec::new() };
+        let maps = match value.kind {
+            Kind::List(maps) => maps,
+            _ => vec![value],
+        };
+        let mut problem = None;
+        for map in maps {
+            match map.kind {
+                Kind::Map(entries) => merge.entries.extend(entries),
+                _ => {
+                    let message = format!("only maps can be merged, found {}", map.word());
+                    problem = Some(Problem::error("bad-merge", message).at(map.span));
+                }
+            }
+        }
+        self.merge = Some(merge);
+        problem
+    }
+
+    /// The entries with those that were merged, where the map does not set them
+    /// itself. Of several maps, the first that has a key decides.
+    fn merged(mut self) -> Vec<Entry> {
+        let Some(merge) = self.merge else { return self.entries };
+        let mut after = self.entries.split_off(merge.at.min(self.entries.len()));
+        for entry in merge.entries {
+            if !self.seen.contains_key(entry.key.as_str()) {
+                self.seen.insert(entry.key.to_string(), entry.key_span);
+                self.entries.push(entry);
+            }
+        }
+        self.entries.append(&mut after);
+        self.entries
+    }
+}
+
+/// The name of a tag of YAML itself; `!` alone means text.
+fn core_tag(tag: &Tag) -> Option<&str> {
+    match (tag.is_yaml_core_schema(), tag.handle.as_str(), tag.suffix.as_str()) {
+        (true, _, name) => Some(name),
+        (false, "!", "") | (false, "", "!") => Some("str"),
+        _ => None,
+    }
+}
+
+/// The problem of a key that is there already.
+pub(crate) fn duplicate_key(key: &str, span: Span, first: Span) -> Problem {
+    Problem::error("duplicate-key", format!("{} is set twice", quoted(key)))
+        .at(span)
+        .label("set again")
+        .note(first, "first set here")
+}
+
+/// What stands at the end of a list of problems that was cut.
+pub(crate) fn not_shown() -> Problem {
+    Problem::warning("too-many-problems", "further problems are not shown")
+}
+
+/// The problem of a container that is nested too deeply.
+pub(crate) fn too_deep(span: Span) -> Box<Problem> {
+    let message = format!("lists and maps nest deeper than {MAX_DEPTH}");
+    Box::new(Problem::error("too-deep", message).at(span))
+}
+
+/// The bytes of the quoted text that `text` begins with, both quotes included.
+fn quoted_length(text: &str) -> usize {
+    let single = text.starts_with('\'');
+    let mut bytes = text.bytes().enumerate().skip(1).peekable();
+    while let Some((at, byte)) = bytes.next() {
+        let twice = single && byte == b'\'' && bytes.peek().is_some_and(|&(_, b)| b == b'\'');
+        if twice || (!single && byte == b'\\') {
+            bytes.next();
+        } else if byte == if single { b'\'' } else { b'"' } {
+            return at + 1;
+        }
+    }
+    text.len()
+}
+
+/// The weight of a tree and how deep it nests.
+fn measure(node: &Node) -> (usize, usize) {
+    match &node.kind {
+        Kind::Text(text) => (NODE_WEIGHT + text.len(), 0),
+        Kind::List(items) => items.iter().map(measure).fold((NODE_WEIGHT, 1), around),
+        Kind::Map(entries) => {
+            let measured = entries.iter().map(|entry| {
+                let (weight, depth) = measure(&entry.value);
+                (weight + entry.key.len(), depth)
+            });
+            measured.fold((NODE_WEIGHT, 1), around)
+        }
+        _ => (NODE_WEIGHT, 0),
+    }
+}
+
+fn around((weight, depth): (usize, usize), inner: (usize, usize)) -> (usize, usize) {
+    (weight.saturating_add(inner.0), depth.max(inner.1 + 1))
+}
+
+/// Turns positions in characters, as the parser counts, into bytes.
+struct Offsets<'t> {
+    text: &'t str,
+    /// The byte of every so many characters; empty when all are one byte long.
+    marks: Vec<usize>,
+}
+
+impl<'t> Offsets<'t> {
+    const EVERY: usize = 128;
+
+    fn new(text: &'t str) -> Self {
+        let marks = if text.is_ascii() {
+            Vec::new()
+        } else {
+            text.char_indices().step_by(Self::EVERY).map(|(at, _)| at).collect()
+        };
+        Self { text, marks }
+    }
+
+    fn byte(&self, marker: Marker) -> usize {
+        let index = marker.index();
+        if self.marks.is_empty() {
+            return index.min(self.text.len());
+        }
+        let Some(&start) = self.marks.get(index / Self::EVERY) else { return self.text.len() };
+        let rest = self.text.get(start..).unwrap_or_default();
+        let within = rest.char_indices().nth(index % Self::EVERY);
+        within.map_or(self.text.len(), |(at, _)| start + at)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,271 @@
+//! Datasets: rows that cases are made of.
+//!
+//! JSON Lines, CSV, JSON and Parquet, told from each other by the name of the
+//! file and, where that says nothing, by its first bytes. Every row becomes a
+//! JSON object, and every mistake names the file and the line or row.
+
+mod csv;
+mod json;
+mod jsonl;
+mod parquet;
+pub mod template;
+
+use serde_json::Value;
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The most bytes of a dataset that are read, and the most its rows may come to.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The most rows a dataset may have.
+const MOST_ROWS: usize = 1_000_000;
+
+/// How many mistakes are reported.
+const MOST_ERRORS: usize = 20;
+
+/// One row.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// Its fields, an object.
+    pub value: Arc<Value>,
+    /// Where it stands: the line it starts in, or its number, from 1.
+    pub line: u64,
+}
+
+/// What is wrong with a dataset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatasetError {
+    /// The file.
+    pub file: Arc<str>,
+    /// The line or row, from 1, where it is about one.
+    pub line: Option<u64>,
+    /// In words, as a lower-case fragment.
+    pub message: String,
+}
+
+impl fmt::Display for DatasetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.file, self.message),
+            None => write!(f, "{}: {}", self.file, self.message),
+        }
+    }
+}
+
+impl std::error::Error for DatasetError {}
+
+/// The kinds of files that hold rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Jsonl,
+    Csv(u8),
+    Json,
+    Parquet,
+}
+
+/// Reads all rows of a file, or says what is wrong with it.
+///
+/// # Errors
+///
+/// All mistakes up to a number, where there is one.
+pub fn read(path: &Path) -> Result<Vec<Row>, Vec<DatasetError>> {
+    let mut rows = Rows::new(path);
+    if let Err(message) = read_into(path, &mut rows) {
+        rows.fail(None, message);
+    }
+    match rows.errors.is_empty() {
+        true => Ok(rows.rows),
+        false => Err(rows.errors),
+    }
+}
+
+fn read_into(path: &Path, rows: &mut Rows) -> Result<(), String> {
+    let refused = |error: std::io::Error| format!("cannot be read: {error}");
+    let mut file = File::open(path).map_err(refused)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(refused)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(format!("has more than {MOST_BYTES} bytes"));
+    }
+    let kind = kind(path, &bytes);
+    if kind == Kind::Parquet {
+        return parquet::read(file, rows);
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|error| {
+        let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+        format!("is not UTF-8 in line {line}")
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    match kind {
+        Kind::Jsonl => jsonl::read(text, rows),
+        Kind::Csv(delimiter) => csv::read(text, delimiter, rows),
+        Kind::Json => json::read(text, rows),
+        Kind::Parquet => Ok(()),
+    }
+}
+
+fn kind(path: &Path, bytes: &[u8]) -> Kind {
+    if bytes.starts_with(b"PAR1") {
+        return Kind::Parquet;
+    }
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
+    match extension.as_str() {
+        "jsonl" | "ndjson" => Kind::Jsonl,
+        "csv" => Kind::Csv(b','),
+        "tsv" => Kind::Csv(b'\t'),
+        "parquet" | "pq" => Kind::Parquet,
+        _ => {
+            let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
+            match first {
+                Some(b'[') => Kind::Json,
+                Some(b'{') => {
+                    // Several objects, a line each, or one that holds the rows.
+                    let whole = serde_json::from_slice::<serde::de::IgnoredAny>(bytes);
+                    if whole.is_ok() { Kind::Json } else { Kind::Jsonl }
+                }
+                _ if extension == "json" => Kind::Json,
+                _ => Kind::Csv(b','),
+            }
+        }
+    }
+}
+
+/// Rows as they are read, within limits.
+struct Rows {
+    file: Arc<str>,
+    rows: Vec<Row>,
+    errors: Vec<DatasetError>,
+}
+
+impl Rows {
+    fn new(path: &Path) -> Self {
+        let file = path.to_string_lossy().into_owned().into();
+        Self { file, rows: Vec::new(), errors: Vec::new() }
+    }
+
+    /// A mistake. `false` when enough were found.
+    fn fail(&mut self, line: Option<u64>, message: impl Into<String>) -> bool {
+        self.errors.push(DatasetError {
+            file: Arc::clone(&self.file),
+            line,
+            message: message.into(),
+        });
+        self.errors.len() < MOST_ERRORS
+    }
+
+    /// A row, which must be an object. `false` when reading should end.
+    fn push(&mut self, line: u64, value: Value) -> bool {
+        if !value.is_object() {
+            return self.fail(Some(line), format!("expected an object, found {}", word(&value)));
+        }
+        if self.rows.len() >= MOST_ROWS {
+            self.fail(Some(line), format!("has more than {MOST_ROWS} rows"));
+            return false;
+        }
+        self.rows.push(Row { value: Arc::new(value), line });
+        true
+    }
+}
+
+fn word(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn rows_of(name: &str, content: &str) -> Result<Vec<(u64, Value)>, Vec<String>> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        let place = format!("{}", dir.path().join("").display());
+        match read(&path) {
+            Ok(rows) => Ok(rows.iter().map(|row| (row.line, (*row.value).clone())).collect()),
+            Err(errors) => {
+                Err(errors.iter().map(|error| error.to_string().replace(&place, "")).collect())
+            }
+        }
+    }
+
+    #[test]
+    fn every_kind() {
+        let (a, b) = (json!({"id": 1, "q": "x"}), json!({"id": 2, "q": "y"}));
+        let text = |id: &str, q: &str| json!({"id": id, "q": q});
+        for (name, content, want) in [
+            (
+                "d.jsonl",
+                "{\"id\":1,\"q\":\"x\"}\n\n{\"id\":2,\"q\":\"y\"}\n",
+                vec![(1, &a), (3, &b)],
+            ),
+            ("d", "{\"id\":1,\"q\":\"x\"}\n{\"id\":2,\"q\":\"y\"}", vec![(1, &a), (2, &b)]),
+            ("d.json", "[{\"id\":1,\"q\":\"x\"}, {\"id\":2,\"q\":\"y\"}]", vec![(1, &a), (2, &b)]),
+            ("d.json", "{\"data\":[{\"id\":1,\"q\":\"x\"}]}", vec![(1, &a)]),
+            ("d.json", "{\"version\":1,\"samples\":[{\"id\":1,\"q\":\"x\"}]}", vec![(1, &a)]),
+            ("d.json", "{\"rows\":[]}", vec![]),
+            ("d.csv", "\u{feff}id,q\n1,x\n2,y\n", vec![(2, &text("1", "x")), (3, &text("2", "y"))]),
+            (
+                "d.tsv",
+                "id\tq\n1\t\"a\nb\"\n2\ty\n",
+                vec![(2, &text("1", "a\nb")), (4, &text("2", "y"))],
+            ),
+            ("d.jsonl", "", vec![]),
+        ] {
+            let want: Vec<(u64, Value)> = want.into_iter().map(|(n, v)| (n, v.clone())).collect();
+            assert_eq!(rows_of(name, content), Ok(want), "{name} {content}");
+        }
+    }
+
+    #[test]
+    fn bad_rows_are_named() {
+        for (name, content, said) in [
+            (
+                "d.jsonl",
+                "{\"a\":1}\nnope\n[1]\n{\"a\":",
+                vec![
+                    "d.jsonl:2: not JSON: expected ident at column 2",
+                    "d.jsonl:3: expected an object, found a list",
+                    "d.jsonl:4: not JSON: EOF while parsing a value at column 5",
+                ],
+            ),
+            (
+                "d.json",
+                "[1",
+                vec!["d.json:1: not JSON: EOF while parsing a list at line 1 column 2"],
+            ),
+            ("d.json", "[{}, 3]", vec!["d.json:2: expected an object, found a number"]),
+            (
+                "d.json",
+                "{\"things\": []}",
+                vec![
+                    "d.json: expected a list of rows, or an object with one under data, rows, samples or examples",
+                ],
+            ),
+            ("d.csv", "a,b\n1\n", vec!["d.csv:2: has 1 fields, the first line has 2"]),
+            ("d.csv", "a,a\n1,2\n", vec!["d.csv:1: the column a stands there twice"]),
+            ("d.csv", "", vec!["d.csv: has no line with the names of the columns"]),
+        ] {
+            assert_eq!(
+                rows_of(name, content),
+                Err(said.into_iter().map(str::to_owned).collect()),
+                "{name} {content}"
+            );
+        }
+        let gone = read(Path::new("/nonexistent/d.jsonl")).unwrap_err();
+        assert!(gone[0].to_string().contains("cannot be read"), "{}", gone[0]);
+        let many = rows_of("d.jsonl", &"x\n".repeat(1000)).unwrap_err();
+        assert_eq!(many.len(), MOST_ERRORS);
+    }
+}

@@ -1,0 +1,92 @@
+//! From the text of a spec to a plan.
+
+use crate::dialect::Dialect;
+use crate::grader::Graders;
+use crate::loading::{Included, LoadOptions, Loading};
+use crate::plan::Plan;
+use std::path::Path;
+use std::sync::Arc;
+use toolmark_config::{Node, Problem, Source, parse};
+
+/// The dialects that are asked, in this order: the special before the general.
+pub type Dialects = &'static [&'static dyn Dialect];
+
+/// A spec that was read.
+pub struct Loaded {
+    /// Its text.
+    pub source: Source,
+    /// Its dialect, where it could be told.
+    pub dialect: Option<&'static dyn Dialect>,
+    /// What it asks; only where nothing is wrong with it.
+    pub plan: Option<Plan>,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+    /// The files it includes, with what is wrong with each.
+    pub includes: Vec<Included>,
+}
+
+impl Loaded {
+    /// Is anything wrong that keeps it from being used?
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        let included = self.includes.iter().flat_map(|included| &included.problems);
+        self.problems.iter().chain(included).any(Problem::is_error)
+    }
+}
+
+/// Tells the dialect of a spec, and makes a plan of it.
+#[must_use]
+pub fn load_source(
+    source: Source,
+    directory: &Path,
+    options: &LoadOptions,
+    dialects: Dialects,
+    graders: Graders,
+) -> Loaded {
+    let parsed = parse(&source);
+    let mut problems = parsed.problems;
+    let Some(root) = parsed.node else {
+        return Loaded { source, dialect: None, plan: None, problems, includes: Vec::new() };
+    };
+    let Some(dialect) = dialect_of(&root, dialects, &mut problems) else {
+        return Loaded { source, dialect: None, plan: None, problems, includes: Vec::new() };
+    };
+    let mut loading =
+        Loading::new(Arc::clone(&source.name), source.text(), directory, options, graders);
+    let plan = dialect.load(&root, &mut loading);
+    let (found, includes) = loading.finish();
+    problems.extend(found);
+    let mut loaded = Loaded { source, dialect: Some(dialect), plan, problems, includes };
+    if loaded.has_errors() {
+        loaded.plan = None;
+    }
+    loaded
+}
+
+/// The dialect that is surest of the file.
+fn dialect_of(
+    root: &Node,
+    dialects: Dialects,
+    problems: &mut Vec<Problem>,
+) -> Option<&'static dyn Dialect> {
+    // The first of the surest: the list has the special before the general.
+    let mut best: Option<(u8, &'static dyn Dialect)> = None;
+    for &dialect in dialects {
+        let confidence = dialect.detect(root);
+        if confidence > best.map_or(0, |(most, _)| most) {
+            best = Some((confidence, dialect));
+        }
+    }
+    if best.is_none() {
+        let looks: Vec<String> = dialects
+            .iter()
+            .map(|dialect| format!("{} ({})", dialect.info().id, dialect.info().looks_for))
+            .collect();
+        problems.push(
+            Problem::error("unknown-dialect", "this is no spec of a known dialect")
+                .at(root.span)
+                .help(format!("known: {}", looks.join("; "))),
+        );
+    }
+    best.map(|(_, dialect)| dialect)
+}

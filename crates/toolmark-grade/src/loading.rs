@@ -1,0 +1,263 @@
+//! What a dialect needs while it makes a plan.
+
+use crate::{Building, GraderInfo, Graders, Planned};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use toolmark_config::{
+    Kind, Node, Problem, Source, Span, Spanned, did_you_mean, json, parse, quoted,
+};
+use toolmark_outcome::{Profile, SpecPlace};
+
+/// What the command line says about loading.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// Values for `${NAME}` in Vally specs.
+    pub params: BTreeMap<String, String>,
+    /// The reading every grader follows, instead of what the spec says.
+    pub profile: Option<Profile>,
+    /// The threshold of every case, instead of what the spec says.
+    pub threshold: Option<f64>,
+    /// A dataset, instead of the one the spec names.
+    pub dataset: Option<std::path::PathBuf>,
+}
+
+/// A spec while a dialect makes a plan of it.
+pub struct Loading<'a> {
+    /// The name of the file.
+    pub file: Arc<str>,
+    /// Its text.
+    pub text: &'a str,
+    /// The directory it is in; relative paths start there.
+    pub directory: &'a Path,
+    /// What the command line says.
+    pub options: &'a LoadOptions,
+    /// The graders that are known.
+    pub graders: Graders,
+    /// Everything that is wrong.
+    pub problems: Vec<Problem>,
+    /// Files the spec includes, with what is wrong with each.
+    pub includes: Vec<Included>,
+    /// Where lines start, for places.
+    lines: Vec<usize>,
+}
+
+/// A file a spec includes.
+pub struct Included {
+    /// Its text.
+    pub source: Source,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+}
+
+/// A grader as an entry of a spec asks for it, freed of its dialect.
+pub struct Entry<'a> {
+    /// The word for its type.
+    pub type_word: Spanned<String>,
+    /// Its name; the type where there is none.
+    pub name: Option<String>,
+    /// Its configuration.
+    pub config: &'a Node,
+    /// The reading it follows, unless the command line says otherwise.
+    pub profile: Profile,
+    /// Another reading to compare with.
+    pub contrast: Option<Profile>,
+    /// Its weight.
+    pub weight: f64,
+    /// Must it hold?
+    pub required: bool,
+    /// The score it must reach.
+    pub min_score: Option<f64>,
+    /// Is the opposite wanted?
+    pub negate: bool,
+    /// The turn it is restricted to, from 0.
+    pub turn: Option<u32>,
+    /// The whole entry.
+    pub span: Span,
+}
+
+impl<'a> Entry<'a> {
+    /// An entry with nothing said about it but its type and configuration.
+    #[must_use]
+    pub fn new(type_word: Spanned<String>, config: &'a Node, span: Span) -> Self {
+        Self {
+            type_word,
+            name: None,
+            config,
+            profile: Profile::Toolmark,
+            contrast: None,
+            weight: 1.0,
+            required: false,
+            min_score: None,
+            negate: false,
+            turn: None,
+            span,
+        }
+    }
+}
+
+impl<'a> Loading<'a> {
+    /// A spec to make a plan of.
+    #[must_use]
+    pub fn new(
+        file: Arc<str>,
+        text: &'a str,
+        directory: &'a Path,
+        options: &'a LoadOptions,
+        graders: Graders,
+    ) -> Self {
+        let breaks = memchr::memchr_iter(b'\n', text.as_bytes());
+        let lines = std::iter::once(0).chain(breaks.map(|at| at + 1)).collect();
+        Self {
+            file,
+            text,
+            directory,
+            options,
+            graders,
+            problems: Vec::new(),
+            includes: Vec::new(),
+            lines,
+        }
+    }
+
+    /// What was found, once the plan is made.
+    #[must_use]
+    pub fn finish(self) -> (Vec<Problem>, Vec<Included>) {
+        (self.problems, self.includes)
+    }
+
+    /// Where something stands, as line and column.
+    #[must_use]
+    pub fn place(&self, span: Span) -> SpecPlace {
+        let byte = (span.start as usize).min(self.text.len());
+        let line = self.lines.partition_point(|start| *start <= byte);
+        let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        let column = self.text.get(start..byte).map_or(0, |before| before.chars().count());
+        SpecPlace {
+            file: Arc::clone(&self.file),
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            column: u32::try_from(column + 1).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Reads a file the spec names: JSON lines, the elements of a list, or one
+    /// value. Places in it are places of that file.
+    pub fn include(
+        &mut self,
+        path: &Path,
+        span: Span,
+        mut read: impl FnMut(&Node, &mut Loading<'_>),
+    ) {
+        let source = match Source::open(path) {
+            Ok(source) => source,
+            Err(problem) => {
+                let message = format!("{}: {}", path.display(), problem.message);
+                self.error("unreadable-file", span, message);
+                return;
+            }
+        };
+        let mut problems = Vec::new();
+        let directory = path.parent().unwrap_or(Path::new("."));
+        let mut inner = Loading::new(
+            Arc::clone(&source.name),
+            source.text(),
+            directory,
+            self.options,
+            self.graders,
+        );
+        if path.extension().is_some_and(|e| e == "jsonl" || e == "ndjson") {
+            // One line at a time: such files are long, and their trees larger.
+            json::lines(&source, &mut problems, |node| read(&node, &mut inner));
+        } else {
+            let parsed = parse(&source);
+            problems = parsed.problems;
+            match &parsed.node {
+                Some(Node { kind: Kind::List(items), .. }) => {
+                    items.iter().for_each(|item| read(item, &mut inner));
+                }
+                Some(node) => read(node, &mut inner),
+                None => {}
+            }
+        }
+        problems.append(&mut inner.problems);
+        let mut includes = std::mem::take(&mut inner.includes);
+        drop(inner);
+        self.includes.push(Included { source, problems });
+        self.includes.append(&mut includes);
+    }
+
+    /// Something is wrong here.
+    pub fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+        self.problems.push(Problem::error(code, message).at(span));
+    }
+
+    /// Something looks wrong here.
+    pub fn warn(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+        self.problems.push(Problem::warning(code, message).at(span));
+    }
+
+    /// The grader with this type; an unknown one is reported with the nearest.
+    pub fn grader_info(&mut self, word: &Spanned<String>) -> Option<&'static GraderInfo> {
+        if let Some(info) = self.graders.by_id(&word.value) {
+            return Some(info);
+        }
+        let message = format!("unknown grader type {}", quoted(&word.value));
+        let problem = Problem::error("unknown-grader-type", message).at(word.span);
+        self.problems.push(match did_you_mean(&word.value, self.graders.words()) {
+            Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
+            None => problem.help("`toolmark graders` lists them"),
+        });
+        None
+    }
+
+    /// Builds the grader of an entry; what is wrong with it is reported.
+    pub fn grader(&mut self, entry: Entry<'_>) -> Option<Planned> {
+        let info = self.grader_info(&entry.type_word)?;
+        let profile = self.options.profile.unwrap_or(entry.profile);
+        let before = self.problems.len();
+        let grader = (info.build)(&mut Building {
+            config: entry.config,
+            profile,
+            contrast: entry.contrast.filter(|contrast| *contrast != profile),
+            directory: self.directory,
+            problems: &mut self.problems,
+        });
+        if grader.is_none() && self.problems.len() == before {
+            let message = format!("the configuration of {} is wrong", entry.type_word.value);
+            self.error("invalid-grader-config", entry.span, message);
+        }
+        Some(Planned {
+            name: entry.name.unwrap_or_else(|| entry.type_word.value.clone()),
+            type_word: entry.type_word.value,
+            info,
+            profile,
+            weight: entry.weight,
+            required: entry.required,
+            min_score: entry.min_score,
+            negate: entry.negate,
+            turn: entry.turn,
+            grader: grader?,
+            place: self.place(entry.span),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_count_lines_and_characters() {
+        let options = LoadOptions::default();
+        let loading =
+            Loading::new("f".into(), "a\nöb: c\n", Path::new("."), &options, Graders(&[]));
+        let place = |start| {
+            let place = loading.place(Span { start, end: start });
+            (place.line, place.column)
+        };
+        assert_eq!(place(0), (1, 1));
+        assert_eq!(place(2), (2, 1));
+        assert_eq!(place(5), (2, 3));
+        assert_eq!(place(99), (3, 1));
+    }
+}

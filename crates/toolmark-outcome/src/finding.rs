@@ -1,0 +1,179 @@
+//! What a rule found: one fault of one call, with what proves it and what to
+//! do about it.
+
+use crate::Evidence;
+use serde::Serialize;
+use std::cmp::Ordering;
+use std::fmt;
+use toolmark_trace::Location;
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name { $($(#[$variant_doc])* $variant,)* }
+
+        impl $name {
+            /// All of them, in order.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The word used in every output.
+            #[must_use]
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+
+            /// The one with this word.
+            #[must_use]
+            pub fn from_word(word: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|one| one.word() == word)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+    };
+}
+
+words! {
+    /// What is asked of a call.
+    Axis {
+        /// Was it the right tool?
+        Selection = "selection",
+        /// Were the arguments right?
+        Arguments = "arguments",
+        /// Was the agent aware of what cannot be undone?
+        Irreversibility = "irreversibility",
+        /// Did it learn from errors?
+        Recovery = "recovery",
+    }
+}
+
+words! {
+    /// How bad it is, the least first.
+    Severity {
+        /// Good to know.
+        Info = "info",
+        /// Waste, or a risk.
+        Warning = "warning",
+        /// A fault.
+        Error = "error",
+    }
+}
+
+words! {
+    /// How sure the rule is, the least first.
+    Confidence {
+        /// Worth a look; kept from reports unless asked for.
+        Low = "low",
+        /// Nearly always right.
+        Medium = "medium",
+        /// The trace proves it.
+        High = "high",
+    }
+}
+
+impl Axis {
+    /// The letter the codes of its rules start with.
+    #[must_use]
+    pub fn letter(self) -> char {
+        match self {
+            Self::Selection => 'S',
+            Self::Arguments => 'A',
+            Self::Irreversibility => 'I',
+            Self::Recovery => 'R',
+        }
+    }
+
+    /// The digit after the letter.
+    #[must_use]
+    pub fn digit(self) -> char {
+        match self {
+            Self::Selection => '1',
+            Self::Arguments => '2',
+            Self::Irreversibility => '3',
+            Self::Recovery => '4',
+        }
+    }
+}
+
+/// One fault of one call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// The rule's code.
+    pub code: &'static str,
+    /// The rule's name.
+    pub name: &'static str,
+    /// What was asked.
+    pub axis: Axis,
+    /// How bad it is.
+    pub severity: Severity,
+    /// How sure the rule is.
+    pub confidence: Confidence,
+    /// The tool of the call.
+    pub tool: String,
+    /// What kind of it: the error class of a failed call, the part of the arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bucket: Option<String>,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// What to do about it, in one line.
+    pub remedy: String,
+    /// The session's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// Where the call stands.
+    pub place: Location,
+    /// The calls that prove it; the first is the call at fault.
+    pub evidence: Vec<Evidence>,
+    /// What it is recognised by in the next run; see [`crate::fingerprint`].
+    pub fingerprint: String,
+    /// Was it not in the baseline? `None` where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<bool>,
+    /// What a judge says to it, where one was asked and could tell. It changes
+    /// nothing else of the finding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<SecondOpinion>,
+}
+
+/// What a judge says to a finding.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SecondOpinion {
+    /// The judge's score for the call, from 0 to 1.
+    pub score: Option<f64>,
+    /// Why, in its words.
+    pub reason: String,
+    /// Does it see the fault too?
+    pub agrees: bool,
+}
+
+impl Finding {
+    /// Is it one to act on: new, or of a run that is compared with none?
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.new != Some(false)
+    }
+
+    /// The worst first, then by code and place: the order of every report.
+    #[must_use]
+    pub fn order(&self, other: &Self) -> Ordering {
+        let index = |finding: &Self| {
+            finding.evidence.first().and_then(|e| e.call.as_ref()).map_or(0, |call| call.index)
+        };
+        other
+            .severity
+            .cmp(&self.severity)
+            .then_with(|| other.confidence.cmp(&self.confidence))
+            .then_with(|| self.code.cmp(other.code))
+            .then_with(|| self.place.file.cmp(&other.place.file))
+            .then_with(|| self.place.byte.cmp(&other.place.byte))
+            .then_with(|| index(self).cmp(&index(other)))
+            .then_with(|| self.session.cmp(&other.session))
+            .then_with(|| self.message.cmp(&other.message))
+    }
+}

@@ -1,0 +1,137 @@
+//! Rubrics as people write them: a text, or criteria that are texts or maps.
+
+use super::{Criterion, Rubric, Scale};
+use serde::Deserialize;
+use toolmark_config::{Kind, Node, Problem, Spanned, did_you_mean, quoted, read};
+
+/// A criterion as it is written.
+#[derive(Debug, Deserialize)]
+struct Written {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(alias = "outcome", alias = "description", alias = "criterion")]
+    text: Spanned<String>,
+    #[serde(default)]
+    weight: Option<Spanned<f64>>,
+    #[serde(default)]
+    needs: Option<Spanned<f64>>,
+    #[serde(default)]
+    marks: Option<Node>,
+}
+
+/// Reads a rubric in any notation: a text, a list of criteria, or one of them.
+/// What is wrong with it goes to `problems`.
+pub fn read_rubric(node: &Node, scale: Scale, problems: &mut Vec<Problem>) -> Option<Rubric> {
+    let before = problems.len();
+    let mut wrong = |node: &Node, code, message: String| {
+        problems.push(Problem::error(code, message).at(node.span));
+    };
+    let rubric = match &node.kind {
+        Kind::Text(text) if text.trim().is_empty() => {
+            wrong(node, "empty-text", "the rubric is empty".into());
+            return None;
+        }
+        Kind::Text(text) => {
+            // One word is meant as a name, and this one is none.
+            if !text.trim().contains(char::is_whitespace) {
+                let message = format!("there is no built-in rubric {}", quoted(text));
+                let problem = Problem::error("unknown-rubric", message).at(node.span);
+                let names = super::BUILT_IN.iter().map(|rubric| rubric.name);
+                problems.push(match did_you_mean(text, names.clone()) {
+                    Some(near) => problem.help(format!("did you mean {near}?")),
+                    None => problem.help(names.collect::<Vec<_>>().join(", ")),
+                });
+                return None;
+            }
+            Rubric::of_text(text.trim(), scale)
+        }
+        Kind::List(items) if items.is_empty() => {
+            wrong(node, "empty-list", "a rubric needs a criterion".into());
+            return None;
+        }
+        Kind::List(items) => {
+            let mut criteria = Vec::with_capacity(items.len());
+            for (n, item) in items.iter().enumerate() {
+                criteria.extend(criterion(item, n, scale, problems));
+            }
+            Rubric { name: None, instructions: String::new(), criteria, scale }
+        }
+        Kind::Map(_) => {
+            let one = criterion(node, 0, scale, problems)?;
+            Rubric { name: None, instructions: String::new(), criteria: vec![one], scale }
+        }
+        _ => {
+            let message =
+                format!("a rubric is a text or a list of criteria, found {}", node.word());
+            wrong(node, "wrong-type", message);
+            return None;
+        }
+    };
+    for (n, one) in rubric.criteria.iter().enumerate() {
+        if rubric.criteria.iter().skip(n + 1).any(|other| other.id == one.id) {
+            let message = format!("two criteria are called {}", quoted(&one.id));
+            problems.push(Problem::error("duplicate-name", message).at(node.span));
+        }
+    }
+    if rubric.criteria.iter().map(|one| one.weight).sum::<f64>() <= 0.0 {
+        let message = "the criteria weigh nothing";
+        problems.push(Problem::error("out-of-range", message).at(node.span));
+    }
+    problems[before..].iter().all(|problem| !problem.is_error()).then_some(rubric)
+}
+
+fn criterion(
+    node: &Node,
+    n: usize,
+    scale: Scale,
+    problems: &mut Vec<Problem>,
+) -> Option<Criterion> {
+    let id = || format!("c{}", n + 1);
+    if let Some(text) = node.as_str() {
+        if text.trim().is_empty() {
+            problems.push(Problem::error("empty-text", "the criterion is empty").at(node.span));
+            return None;
+        }
+        return Some(Criterion::new(id(), text.trim()));
+    }
+    let written = read::<Written>(node, problems)?;
+    let mut wrong = |span, message: &str| {
+        problems.push(Problem::error("out-of-range", message).at(span));
+    };
+    if written.text.value.trim().is_empty() {
+        wrong(written.text.span, "the criterion is empty");
+    }
+    if let Some(weight) = written.weight
+        && !(weight.value.is_finite() && weight.value >= 0.0)
+    {
+        wrong(weight.span, "a weight is 0 or more");
+    }
+    if let Some(needs) = written.needs
+        && !(0.0..=1.0).contains(&needs.value)
+    {
+        wrong(needs.span, "needs is a share from 0 to 1, whatever the scale");
+    }
+    let mut anchors = Vec::new();
+    for entry in written.marks.iter().flat_map(Node::entries) {
+        let is_mark = entry.key.trim().parse::<f64>().is_ok_and(|mark| scale.has(mark));
+        match entry.value.as_str() {
+            Some(means) if is_mark => anchors.push((entry.key.to_string(), means.to_owned())),
+            Some(_) => {
+                let message =
+                    format!("{} is no mark of the scale {}", quoted(&entry.key), scale.word());
+                problems.push(Problem::error("unknown-mark", message).at(entry.key_span));
+            }
+            None => {
+                let message = format!("what a mark means is text, found {}", entry.value.word());
+                problems.push(Problem::error("wrong-type", message).at(entry.value.span));
+            }
+        }
+    }
+    let text = written.text.value.trim();
+    Some(Criterion {
+        anchors,
+        weight: written.weight.map_or(1.0, |weight| weight.value),
+        needs: written.needs.map(|needs| needs.value),
+        ..Criterion::new(written.id.unwrap_or_else(id), text)
+    })
+}

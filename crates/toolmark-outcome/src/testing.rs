@@ -1,0 +1,52 @@
+//! Traces for the tests of graders and of what they are shown.
+
+use serde_json::{Value, json};
+use toolmark_trace::{Options, Trajectory, read};
+
+/// Reads the trajectories of a text of any format.
+#[must_use]
+pub fn runs(trace: &str) -> Vec<Trajectory> {
+    let stream = std::io::Cursor::new(trace.as_bytes().to_vec());
+    read(stream, "trace", &Options::default()).into_iter().flatten().collect()
+}
+
+/// A Vally trajectory with these events, each `(type, data)`, a second apart.
+#[must_use]
+pub fn vally(events: &[(&str, Value)]) -> String {
+    vally_with(events, json!({}))
+}
+
+/// The same with more keys at the top.
+#[must_use]
+pub fn vally_with(events: &[(&str, Value)], more: Value) -> String {
+    let events: Vec<Value> = events
+        .iter()
+        .enumerate()
+        .map(|(second, (kind, data))| {
+            let timestamp = format!("2026-01-01T00:00:{second:02}Z");
+            json!({"type": kind, "timestamp": timestamp, "data": data})
+        })
+        .collect();
+    let mut trajectory = json!({"id": "t1", "stimulus": {"name": "s"}, "events": events});
+    if let (Some(all), Value::Object(more)) = (trajectory.as_object_mut(), more) {
+        all.extend(more);
+    }
+    trajectory.to_string()
+}
+
+/// A row of AgentV's with these calls, and with more keys at the top.
+#[must_use]
+pub fn agentv_with(calls: Value, more: Value) -> String {
+    let message = json!({"role": "assistant", "content": "done", "tool_calls": calls});
+    let mut row = json!({"id": "t1", "output_messages": [message]});
+    if let (Some(all), Value::Object(more)) = (row.as_object_mut(), more) {
+        all.extend(more);
+    }
+    row.to_string()
+}
+
+/// The same without more keys.
+#[must_use]
+pub fn agentv(calls: Value) -> String {
+    agentv_with(calls, json!({}))
+}

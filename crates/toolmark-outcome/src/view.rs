@@ -1,0 +1,227 @@
+//! A trajectory as graders see it: whole, or one turn of it.
+
+use crate::evidence::{CallRef, Evidence, Role, excerpt};
+use jiff::SignedDuration;
+use std::borrow::Cow;
+use std::ops::Range;
+use toolmark_trace::{Actor, At, Call, Event, EventKind, Fact, Location, Status, Trajectory};
+
+/// A call with its place among all calls of the trajectory.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// Its place in [`Trajectory::calls`].
+    pub index: usize,
+    /// The call.
+    pub call: &'a Call,
+}
+
+/// What a grader needed and the trace does not have, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing(pub String);
+
+impl Missing {
+    /// The trace does not have this.
+    #[must_use]
+    pub fn new(what: impl Into<String>) -> Self {
+        Self(what.into())
+    }
+}
+
+/// A trajectory, or one turn of it.
+pub struct View<'a> {
+    trajectory: &'a Trajectory,
+    events: Range<usize>,
+    calls: Vec<Seen<'a>>,
+    turn: Option<u32>,
+}
+
+impl<'a> View<'a> {
+    /// The whole trajectory, without the calls a (simulated) user made.
+    #[must_use]
+    pub fn whole(trajectory: &'a Trajectory) -> Self {
+        Self::of(trajectory, 0..trajectory.events.len(), None)
+    }
+
+    /// One turn: from its user message to the next, counted from 0. What
+    /// comes before the first message belongs to the first turn.
+    pub fn turn(trajectory: &'a Trajectory, turn: u32) -> Result<Self, Missing> {
+        if trajectory.fidelity.lacks(Fact::UserTurns) {
+            return Err(Missing::new("the trace does not record user turns"));
+        }
+        let starts: Vec<usize> = trajectory
+            .events
+            .iter()
+            .enumerate()
+            .filter(|(_, event)| event.starts_turn())
+            .map(|(at, _)| at)
+            .collect();
+        let turns = starts.len().max(1);
+        let wanted = turn as usize;
+        if wanted >= turns {
+            let has = format!("the trajectory has {turns} turns, there is no turn {turn}");
+            return Err(Missing(has));
+        }
+        let start = if wanted == 0 { 0 } else { starts[wanted] };
+        let end = starts.get(wanted + 1).copied().unwrap_or(trajectory.events.len());
+        Ok(Self::of(trajectory, start..end, Some(turn)))
+    }
+
+    fn of(trajectory: &'a Trajectory, events: Range<usize>, turn: Option<u32>) -> Self {
+        let seen = |index: usize| {
+            let call = trajectory.calls.get(index)?;
+            (call.actor != Actor::User).then_some(Seen { index, call })
+        };
+        let calls = match turn {
+            None => (0..trajectory.calls.len()).filter_map(seen).collect(),
+            Some(_) => trajectory.events[events.clone()]
+                .iter()
+                .filter_map(|event| match event.kind {
+                    EventKind::Call(index) => seen(index as usize),
+                    _ => None,
+                })
+                .collect(),
+        };
+        Self { trajectory, events, calls, turn }
+    }
+
+    /// The trajectory underneath.
+    #[must_use]
+    pub fn trajectory(&self) -> &'a Trajectory {
+        self.trajectory
+    }
+
+    /// The turn it is restricted to, from 0.
+    #[must_use]
+    pub fn turn_index(&self) -> Option<u32> {
+        self.turn
+    }
+
+    /// The agent's calls, in order.
+    #[must_use]
+    pub fn calls(&self) -> &[Seen<'a>] {
+        &self.calls
+    }
+
+    /// The events, in order.
+    #[must_use]
+    pub fn events(&self) -> &'a [Event] {
+        &self.trajectory.events[self.events.clone()]
+    }
+
+    /// Events of one kind.
+    pub fn events_of(&self, kind: EventKind) -> impl Iterator<Item = &'a Event> {
+        self.events().iter().filter(move |event| event.kind == kind)
+    }
+
+    /// The model's messages, in order.
+    pub fn messages(&self) -> impl Iterator<Item = (&'a Event, Cow<'a, str>)> {
+        self.events_of(EventKind::Message)
+            .filter_map(|event| Some((event, event.text.as_ref()?.plain())))
+    }
+
+    /// The steps (model responses) that fall into this view, by index.
+    #[must_use]
+    pub fn steps(&self) -> Vec<u32> {
+        let steps = 0..self.trajectory.steps.len() as u32;
+        match self.turn {
+            None => steps.collect(),
+            Some(_) => {
+                let mut seen: Vec<u32> = self.events().iter().filter_map(|e| e.step).collect();
+                seen.extend(self.calls.iter().filter_map(|c| c.call.step));
+                seen.sort_unstable();
+                seen.dedup();
+                seen
+            }
+        }
+    }
+
+    /// The final answer: what the source states, else the last message of the
+    /// model in this view. An empty answer is an answer; a trace that records
+    /// no messages has none.
+    pub fn output(&self) -> Result<Cow<'a, str>, Missing> {
+        if self.turn.is_none()
+            && let Some(output) = &self.trajectory.stated.output
+        {
+            return Ok(output.plain());
+        }
+        match self.messages().last() {
+            Some((_, text)) => Ok(text),
+            None if self.trajectory.fidelity.lacks(Fact::Messages) => {
+                Err(Missing::new("the trace does not record what the model said"))
+            }
+            None => Ok(Cow::Borrowed("")),
+        }
+    }
+
+    /// How long it took: what the source states, else from the first to the
+    /// last moment it records.
+    #[must_use]
+    pub fn duration(&self) -> Option<SignedDuration> {
+        if self.turn.is_none() {
+            return duration_of(self.trajectory);
+        }
+        let times = self.events().iter().filter_map(|event| event.time);
+        Some(times.clone().max()?.duration_since(times.min()?))
+    }
+
+    /// The first thing the user said.
+    #[must_use]
+    pub fn prompt(&self) -> Option<Cow<'a, str>> {
+        self.events_of(EventKind::User).find_map(|event| Some(event.text.as_ref()?.plain()))
+    }
+
+    /// The names of the skills that were activated, each with its event.
+    pub fn skills(&self) -> impl Iterator<Item = (&'a Event, Cow<'a, str>)> {
+        self.events_of(EventKind::Skill)
+            .filter_map(|event| Some((event, event.text.as_ref()?.plain())))
+    }
+
+    /// Where something stands in the trace.
+    #[must_use]
+    pub fn place(&self, at: &At) -> Location {
+        at.location()
+    }
+
+    /// A call as evidence names it.
+    #[must_use]
+    pub fn call_ref(&self, seen: Seen<'_>) -> CallRef {
+        CallRef::new(seen.index, seen.call, Some(self.place(&seen.call.at)))
+    }
+
+    /// Evidence about a call.
+    #[must_use]
+    pub fn evidence(&self, role: Role, text: impl Into<String>, seen: Seen<'_>) -> Evidence {
+        Evidence::call(role, text, self.call_ref(seen))
+    }
+
+    /// Evidence about an event.
+    #[must_use]
+    pub fn event_evidence(&self, role: Role, text: impl Into<String>, event: &Event) -> Evidence {
+        let evidence = Evidence::words(role, text).at(self.place(&event.at));
+        match &event.text {
+            Some(words) => evidence.with_excerpt(&excerpt(&words.plain())),
+            None => evidence,
+        }
+    }
+}
+
+/// How long a run took.
+#[must_use]
+pub fn duration_of(run: &Trajectory) -> Option<SignedDuration> {
+    run.stated.duration.or_else(|| Some(run.ended?.duration_since(run.started?)))
+}
+
+impl Seen<'_> {
+    /// Was it answered, however?
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        self.call.status != Status::Unanswered
+    }
+
+    /// Is the call known to have done nothing: refused, failed, cut off or
+    /// never answered?
+    #[must_use]
+    pub fn is_undone(&self) -> bool {
+        self.call.status.is_error() || self.call.status == Status::Unanswered
+    }
+}

@@ -1,0 +1,317 @@
+//! Cases that stand in the file, and those it says stand elsewhere.
+
+use super::case::case;
+use super::keys::CASES;
+use super::suite::Suite;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use toolmark_config::{Kind, Node, Problem, Span, quoted};
+use toolmark_config::{Source, json, parse};
+use toolmark_grade::Case;
+use toolmark_grade::Loading;
+
+/// Files a spec may draw in, all in all.
+const MOST_FILES: usize = 10_000;
+
+/// Cases of a spec, all in all.
+const MOST_CASES: usize = 1_000_000;
+
+/// How deep templates may draw in others.
+const MOST_INCLUDES: usize = 3;
+
+/// All cases of a file.
+pub(super) fn cases(root: &Node, suite: &Suite<'_>, loading: &mut Loading<'_>) -> Vec<Case> {
+    let mut reading = Reading { suite, cases: Vec::new(), files: 0 };
+    for list in CASES.iter().filter_map(|key| root.get(key)) {
+        reading.list(list, None, loading);
+    }
+    for scenario in root.get("scenarios").into_iter().flat_map(Node::items) {
+        reading.scenario(scenario, loading);
+    }
+    if let Some(dataset) = &loading.options.dataset {
+        let path = dataset.clone();
+        reading.path(&path, root.span, loading);
+    }
+    reading.unique(loading)
+}
+
+struct Reading<'s, 'n> {
+    suite: &'s Suite<'n>,
+    cases: Vec<Case>,
+    files: usize,
+}
+
+impl Reading<'_, '_> {
+    /// A list of cases, or the name of a file that holds some.
+    fn list(&mut self, list: &Node, vars: Option<&Node>, loading: &mut Loading<'_>) {
+        match &list.kind {
+            Kind::Text(path) => {
+                let path = located(path, loading);
+                self.path(&path, list.span, loading);
+            }
+            Kind::List(items) => {
+                for (n, item) in items.iter().enumerate() {
+                    self.item(item, n, vars, loading);
+                }
+            }
+            _ => {
+                let message = format!("expected a list of tests or a file, found {}", list.word());
+                loading.error("invalid-tests", list.span, message);
+            }
+        }
+    }
+
+    fn item(&mut self, item: &Node, n: usize, vars: Option<&Node>, loading: &mut Loading<'_>) {
+        let include = item.get("include").filter(|_| item.get("id").is_none());
+        let path = item.as_str().or_else(|| include?.as_str());
+        if let Some(path) = path {
+            if let Some(select) = item.get("select") {
+                let message = "selecting among the tests of another file is not supported";
+                loading.error("unsupported-select", select.span, message);
+            }
+            let path = located(path, loading);
+            self.path(&path, item.span, loading);
+            return;
+        }
+        if self.cases.len() >= MOST_CASES {
+            if self.cases.len() == MOST_CASES {
+                loading.error("too-many-cases", item.span, "the spec has too many tests");
+            }
+            return;
+        }
+        self.cases.extend(case(item, n, self.suite, vars, loading));
+    }
+
+    /// Every set of values with every test.
+    fn scenario(&mut self, scenario: &Node, loading: &mut Loading<'_>) {
+        if let Some(path) = scenario.as_str() {
+            let path = located(path, loading);
+            self.path(&path, scenario.span, loading);
+            return;
+        }
+        let sets: Vec<&Node> = scenario.get("config").into_iter().flat_map(Node::items).collect();
+        let Some(tests) = scenario.get("tests") else {
+            loading.error("missing-key", scenario.span, "a scenario needs \"tests\"");
+            return;
+        };
+        if sets.is_empty() {
+            self.list(tests, None, loading);
+            return;
+        }
+        for (n, set) in sets.iter().enumerate() {
+            let from = self.cases.len();
+            self.list(tests, set.get("vars"), loading);
+            // The same tests again: they are told apart by the set.
+            if sets.len() > 1 {
+                for case in &mut self.cases[from..] {
+                    case.id = format!("{}-{}", case.id, n + 1);
+                    case.matches.ids = vec![case.id.clone()];
+                }
+            }
+        }
+    }
+
+    /// A file, or all files of a directory.
+    fn path(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) {
+        if !path.is_dir() {
+            self.file(path, span, loading);
+            return;
+        }
+        match files_of(path) {
+            Ok(files) if files.is_empty() => {
+                let message = format!("there are no tests in {}", path.display());
+                loading.error("no-cases", span, message);
+            }
+            Ok(files) => {
+                for file in files {
+                    self.file(&file, span, loading);
+                }
+            }
+            Err(error) => {
+                let message = format!("failed to read {}: {error}", path.display());
+                loading.error("unreadable-file", span, message);
+            }
+        }
+    }
+
+    fn file(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) {
+        self.files += 1;
+        if self.files > MOST_FILES {
+            if self.files == MOST_FILES + 1 {
+                loading.error("too-many-files", span, "the spec draws in too many files");
+            }
+            return;
+        }
+        let source = match Source::open(path) {
+            Ok(source) => source,
+            Err(problem) => {
+                let message = format!("{}: {}", path.display(), problem.message);
+                loading.error(problem.code, span, message);
+                return;
+            }
+        };
+        let mut problems = Vec::new();
+        let mut nodes = Vec::new();
+        if path.extension().is_some_and(|ext| ext == "jsonl") {
+            json::lines(&source, &mut problems, |node| nodes.push(node));
+        } else {
+            let parsed = parse(&source);
+            problems = parsed.problems;
+            nodes.extend(parsed.node);
+        }
+        let mut inner = Loading::new(
+            source.name.clone(),
+            source.text(),
+            loading.directory,
+            loading.options,
+            loading.graders,
+        );
+        inner.problems = problems;
+        for (n, node) in nodes.iter().enumerate() {
+            let lists: Vec<&Node> = CASES.iter().filter_map(|key| node.get(key)).collect();
+            match &node.kind {
+                Kind::List(_) => self.list(node, None, &mut inner),
+                Kind::Map(_) if !lists.is_empty() => {
+                    for list in lists {
+                        // A file that names itself would never end.
+                        match list.as_list() {
+                            Some(_) => self.list(list, None, &mut inner),
+                            None => {
+                                let message = "a file of tests must list them itself";
+                                inner.error("nested-file", list.span, message);
+                            }
+                        }
+                    }
+                }
+                _ => self.item(node, n, None, &mut inner),
+            }
+        }
+        let problems = std::mem::take(&mut inner.problems);
+        loading.problems.extend(problems.into_iter().map(|p| elsewhere(p, &source)));
+    }
+
+    /// Says where two cases have one id, and gives the cases.
+    fn unique(self, loading: &mut Loading<'_>) -> Vec<Case> {
+        let mut places: BTreeMap<&str, String> = BTreeMap::new();
+        let mut problems = Vec::new();
+        for case in &self.cases {
+            let place = format!("{}:{}", case.place.file, case.place.line);
+            if let Some(first) = places.get(case.id.as_str()) {
+                let message = format!(
+                    "{place}: two tests have the id {}, the first at {first}",
+                    quoted(&case.id)
+                );
+                problems.push(Problem::error("duplicate-id", message));
+            } else {
+                places.insert(&case.id, place);
+            }
+        }
+        loading.problems.extend(problems);
+        self.cases
+    }
+}
+
+/// A path of the spec, from its directory.
+fn located(path: &str, loading: &Loading<'_>) -> PathBuf {
+    loading.directory.join(path.strip_prefix("file://").unwrap_or(path))
+}
+
+/// The files of a directory that may hold tests, and `case.yaml` of those below.
+fn files_of(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory)?.take(MOST_FILES + 1) {
+        let path = entry?.path();
+        let extension = path.extension().and_then(|ext| ext.to_str()).unwrap_or("");
+        if matches!(extension, "yaml" | "yml" | "json" | "jsonl") && path.is_file() {
+            files.push(path);
+        } else if path.is_dir() {
+            let names = ["case.yaml", "case.yml"].map(|name| path.join(name));
+            files.extend(names.into_iter().filter(|path| path.is_file()));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// A problem of another file, with its place in words.
+fn elsewhere(problem: Problem, source: &Source) -> Problem {
+    let place = match problem.span {
+        Some(span) => {
+            let place = source.place(span.start);
+            format!("{}:{}:{}", source.name, place.line, place.column)
+        }
+        None => source.name.to_string(),
+    };
+    let is_placed = problem.span.is_none() && problem.message.starts_with(&*source.name);
+    let message = if is_placed { problem.message } else { format!("{place}: {}", problem.message) };
+    Problem { message, span: None, notes: Vec::new(), ..problem }
+}
+
+/// A list of evaluators with the templates it includes.
+pub(super) fn with_includes(list: &Node, loading: &mut Loading<'_>) -> Node {
+    let Some(items) = list.as_list() else { return list.clone() };
+    let mut all = Vec::with_capacity(items.len());
+    for item in items {
+        expand(item, MOST_INCLUDES, loading, &mut all);
+    }
+    Node::new(Kind::List(all), list.span)
+}
+
+fn expand(item: &Node, depth: usize, loading: &mut Loading<'_>, all: &mut Vec<Node>) {
+    let include = item.get("include").filter(|_| item.get("type").is_none());
+    let Some(name) = include.and_then(Node::as_str) else {
+        all.push(item.clone());
+        return;
+    };
+    let Some(depth) = depth.checked_sub(1) else {
+        let message = format!("templates include each other more than {MOST_INCLUDES} deep");
+        loading.error("deep-include", item.span, message);
+        return;
+    };
+    let is_name = !name.starts_with('.') && !name.contains(['/', '\\']);
+    let path = if is_name {
+        loading.directory.join(".agentv").join("templates").join(format!("{name}.yaml"))
+    } else {
+        located(name, loading)
+    };
+    let source = match Source::open(&path) {
+        Ok(source) => source,
+        Err(problem) => {
+            let message = format!("{}: {}", path.display(), problem.message);
+            loading.error(problem.code, item.span, message);
+            return;
+        }
+    };
+    let parsed = parse(&source);
+    loading.problems.extend(parsed.problems.into_iter().map(|p| elsewhere(p, &source)));
+    let Some(root) = parsed.node else { return };
+    let Some(list) = super::keys::EVALUATORS.iter().find_map(|key| root.get(key)) else {
+        let message = format!("{} lists no assertions", path.display());
+        loading.error("invalid-template", item.span, message);
+        return;
+    };
+    for inner in list.items() {
+        // Places of another file would point anywhere: what is wrong with a
+        // template is shown where it is included.
+        expand(&moved(inner, item.span), depth, loading, all);
+    }
+}
+
+/// The same value at another place. Trees are bounded in depth.
+fn moved(node: &Node, span: Span) -> Node {
+    let kind = match &node.kind {
+        Kind::List(items) => Kind::List(items.iter().map(|item| moved(item, span)).collect()),
+        Kind::Map(entries) => Kind::Map(
+            entries
+                .iter()
+                .map(|entry| toolmark_config::Entry {
+                    key: entry.key.clone(),
+                    key_span: span,
+                    value: moved(&entry.value, span),
+                })
+                .collect(),
+        ),
+        other => other.clone(),
+    };
+    Node::new(kind, span)
+}

@@ -1,0 +1,75 @@
+//! AgentV's eval files, from the first versions to the newest.
+//!
+//! Their shape changed twice: `evalcases` with `execution.evaluators`, then
+//! `tests` with `assertions`, then `prompts` and `tests` with `assert`. All are
+//! read, also mixed. Which one a file is of says what AgentV would answer; the
+//! graders mention it where toolmark's answer differs.
+
+mod case;
+mod era;
+mod files;
+mod keys;
+mod schema;
+mod suite;
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use suite::Suite;
+use toolmark_config::Node;
+use toolmark_grade::Loading;
+use toolmark_grade::{Dialect, DialectInfo};
+use toolmark_grade::{Gate, Plan, UsualJudge};
+
+/// AgentV's eval files.
+pub struct AgentV;
+
+static INFO: DialectInfo = DialectInfo {
+    id: "agentv",
+    title: "AgentV eval file",
+    looks_for: "evalcases or tests with criteria, input and evaluators (assertions, assert)",
+};
+
+impl Dialect for AgentV {
+    fn info(&self) -> &'static DialectInfo {
+        &INFO
+    }
+
+    fn detect(&self, root: &Node) -> u8 {
+        era::confidence(root)
+    }
+
+    fn load(&self, root: &Node, loading: &mut Loading<'_>) -> Option<Plan> {
+        if root.as_map().is_none() {
+            let message = format!("expected an eval file, found {}", root.word());
+            loading.error("invalid-spec", root.span, message);
+            return None;
+        }
+        let suite = Suite::read(root, loading);
+        let cases = files::cases(root, &suite, loading);
+        // What is wrong with an evaluator of the file is found for every case.
+        let mut seen = BTreeSet::new();
+        loading
+            .problems
+            .retain(|problem| seen.insert((problem.code, problem.span, problem.message.clone())));
+        if cases.is_empty() && loading.problems.is_empty() {
+            loading.error("no-cases", root.span, "the file has no tests");
+        }
+        Some(Plan {
+            spec: loading.file.clone(),
+            dialect: INFO.id,
+            name: root.get("name").and_then(Node::as_str).map(str::to_owned),
+            cases,
+            every: None,
+            gate: Gate::default(),
+            aggregates: Vec::new(),
+            judge: UsualJudge::default(),
+        })
+    }
+
+    fn schema(&self) -> Value {
+        schema::schema()
+    }
+}
+
+#[cfg(test)]
+mod tests;

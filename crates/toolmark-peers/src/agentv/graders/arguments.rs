@@ -1,0 +1,296 @@
+//! When the arguments of a call are those that were expected.
+
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
+use toolmark_outcome::{Numbers, equal};
+use toolmark_trace::{Call, Form, Trajectory};
+
+/// The words for [`Rule`], but for the list of paths.
+pub(super) const WORDS: &[&str] = &["exact", "superset", "subset", "ignore"];
+
+/// How arguments are compared.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Rule {
+    /// The same keys with the same values.
+    Exact,
+    /// Every expected key is there with its value; others do not matter.
+    Superset,
+    /// Every key that is there is expected, with its value.
+    Subset,
+    /// Not at all.
+    Ignore,
+    /// Only what stands at these paths.
+    Paths(Vec<String>),
+}
+
+/// What a comparison comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// They are those.
+    Yes,
+    /// They are not.
+    No,
+    /// AgentV's code throws.
+    Throws,
+}
+
+impl Fit {
+    fn of(holds: bool) -> Self {
+        if holds { Self::Yes } else { Self::No }
+    }
+}
+
+/// The rule a configuration names. What is none goes to `problems`.
+pub(super) fn rule(node: &Node, problems: &mut Vec<Problem>) -> Option<Rule> {
+    let problem = match &node.kind {
+        Kind::Text(word) => match word.as_str() {
+            "exact" => return Some(Rule::Exact),
+            "superset" => return Some(Rule::Superset),
+            "subset" => return Some(Rule::Subset),
+            "ignore" => return Some(Rule::Ignore),
+            other => {
+                let message = format!("unknown way to compare arguments: {}", quoted(other));
+                let help = match did_you_mean(other, WORDS.iter().copied()) {
+                    Some(near) => format!("did you mean {}?", quoted(near)),
+                    None => "use exact, superset, subset, ignore or a list of paths".into(),
+                };
+                Problem::error("invalid-args-match", message).help(help)
+            }
+        },
+        Kind::List(items) => {
+            let paths: Vec<String> =
+                items.iter().filter_map(Node::as_str).map(str::to_owned).collect();
+            if !paths.is_empty()
+                && paths.len() == items.len()
+                && paths.iter().all(|p| !p.is_empty())
+            {
+                return Some(Rule::Paths(paths));
+            }
+            Problem::error("invalid-args-match", "expected a list of one or more paths")
+        }
+        _ => {
+            let message = format!(
+                "expected exact, superset, subset, ignore or a list of paths, found {}",
+                node.word()
+            );
+            Problem::error("invalid-args-match", message)
+        }
+    };
+    problems.push(problem.at(node.span));
+    None
+}
+
+/// The arguments of a call. AgentV does not look into a text that holds JSON
+/// in its own files; elsewhere that is how arguments are written.
+pub(super) fn given<'c>(
+    call: &'c Call,
+    trajectory: &Trajectory,
+    as_agentv: bool,
+) -> Option<Cow<'c, Value>> {
+    let args = call.args.as_ref()?;
+    let is_text = args.form() == Form::Text;
+    if is_text && as_agentv && trajectory.format.starts_with("agentv") {
+        return Some(Cow::Owned(Value::String(args.raw().into_owned())));
+    }
+    match args.parsed() {
+        Some(value) => Some(Cow::Borrowed(value)),
+        None => Some(Cow::Owned(Value::String(args.raw().into_owned()))),
+    }
+}
+
+/// Are the arguments those that were expected?
+pub(super) fn fit(
+    expected: &Map<String, Value>,
+    given: Option<&Value>,
+    rule: &Rule,
+    as_agentv: bool,
+) -> Fit {
+    if *rule == Rule::Ignore {
+        return Fit::Yes;
+    }
+    let Some(given) = given else { return Fit::No };
+    if !as_agentv && !given.is_object() {
+        return Fit::No;
+    }
+    match rule {
+        Rule::Ignore => Fit::Yes,
+        Rule::Exact => Fit::of(match given {
+            Value::Object(given) => {
+                given.len() == expected.len()
+                    && expected.iter().all(|(k, v)| given.get(k).is_some_and(|g| same(v, g)))
+            }
+            _ => false,
+        }),
+        Rule::Superset if given.is_null() && !expected.is_empty() => Fit::Throws,
+        Rule::Superset => {
+            Fit::of(expected.iter().all(|(k, v)| own(given, k).is_some_and(|g| same(v, g))))
+        }
+        Rule::Subset => match given {
+            Value::Null => Fit::Throws,
+            Value::Object(given) => {
+                Fit::of(given.iter().all(|(k, g)| expected.get(k).is_some_and(|v| same(v, g))))
+            }
+            Value::Array(items) => Fit::of(
+                items
+                    .iter()
+                    .enumerate()
+                    .all(|(n, g)| expected.get(&n.to_string()).is_some_and(|v| same(v, g))),
+            ),
+            Value::String(text) => Fit::of(text.is_empty()),
+            Value::Bool(_) | Value::Number(_) => Fit::Yes,
+        },
+        Rule::Paths(paths) => {
+            Fit::of(paths.iter().all(|path| match at(expected, path, as_agentv) {
+                None => true,
+                Some(wanted) => {
+                    let found = match given {
+                        Value::Object(given) => at(given, path, as_agentv),
+                        other => within(Some(other), path),
+                    };
+                    found.is_some_and(|found| same(wanted, found))
+                }
+            }))
+        }
+    }
+}
+
+fn same(a: &Value, b: &Value) -> bool {
+    equal(a, b, Numbers::Json)
+}
+
+fn own<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+    match value {
+        Value::Object(fields) => fields.get(key),
+        Value::Array(items) => items.get(key.parse::<usize>().ok()?),
+        _ => None,
+    }
+}
+
+/// What stands at a dotted path. A key that has dots itself is found by
+/// toolmark; AgentV cannot reach it.
+pub(super) fn at<'v>(
+    fields: &'v Map<String, Value>,
+    path: &str,
+    as_agentv: bool,
+) -> Option<&'v Value> {
+    if !as_agentv && let Some(value) = fields.get(path) {
+        return Some(value);
+    }
+    let (first, rest) = path.split_once('.').map_or((path, None), |(a, b)| (a, Some(b)));
+    let value = fields.get(first)?;
+    match rest {
+        None => Some(value),
+        Some(rest) => within(Some(value), rest),
+    }
+}
+
+fn within<'v>(value: Option<&'v Value>, path: &str) -> Option<&'v Value> {
+    path.split('.').fold(value, |value, key| own(value?, key))
+}
+
+/// What is wrong with the arguments of a call, in a few words.
+pub(super) fn difference(expected: &Map<String, Value>, given: Option<&Value>) -> String {
+    let Some(given) = given else { return "it was called without arguments".into() };
+    let Value::Object(given) = given else { return "its arguments are no object".into() };
+    for (key, wanted) in expected {
+        match given.get(key) {
+            None => return format!("{} is missing", quoted(key)),
+            Some(found) if !same(wanted, found) => {
+                let (found, wanted) = (short(found), short(wanted));
+                return format!("{} is {found}, expected {wanted}", quoted(key));
+            }
+            Some(_) => {}
+        }
+    }
+    match given.keys().find(|key| !expected.contains_key(*key)) {
+        Some(extra) => format!("{} is not expected", quoted(extra)),
+        None => "they are not what was expected".into(),
+    }
+}
+
+fn short(value: &Value) -> String {
+    let mut text = value.to_string();
+    if let Some((cut, _)) = text.char_indices().nth(60) {
+        text.truncate(cut);
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn rules_over_arguments() {
+        let paths = |list: &[&str]| Rule::Paths(list.iter().map(|p| (*p).to_owned()).collect());
+        use Fit::{No, Throws, Yes};
+        use Rule::{Exact, Ignore, Subset, Superset};
+        // (expected, given, rule, toolmark, AgentV)
+        for (expected, given, rule, ours, theirs) in [
+            (json!({"a": 1}), Some(json!({"a": 1})), Exact, Yes, Yes),
+            (json!({"a": 1}), Some(json!({"a": 1.0})), Exact, Yes, Yes),
+            (json!({"a": 1}), Some(json!({"a": "1"})), Exact, No, No),
+            (json!({"a": 1}), Some(json!({"a": 1, "b": 2})), Exact, No, No),
+            (json!({"a": 1}), Some(json!({"a": 1, "b": 2})), Superset, Yes, Yes),
+            (json!({"o": {"a": 1}}), Some(json!({"o": {"a": 1, "b": 2}})), Superset, No, No),
+            (json!({"a": 1, "b": 2}), Some(json!({"a": 1})), Superset, No, No),
+            (json!({"a": 1, "b": 2}), Some(json!({"a": 1})), Subset, Yes, Yes),
+            (json!({"a": 1}), Some(json!({"a": 2})), Subset, No, No),
+            (json!({"a": 1}), Some(json!({})), Subset, Yes, Yes),
+            (json!({"a": 1}), None, Ignore, Yes, Yes),
+            (json!({}), None, Superset, No, No),
+            (json!({}), Some(json!({})), Superset, Yes, Yes),
+            (json!({"a": 1}), Some(json!(null)), Exact, No, No),
+            (json!({"a": 1}), Some(json!(null)), Superset, No, Throws),
+            (json!({}), Some(json!(null)), Superset, No, Yes),
+            (json!({"a": 1}), Some(json!(null)), Subset, No, Throws),
+            (json!({"a": 1}), Some(json!(null)), Ignore, Yes, Yes),
+            (json!({"a": 1}), Some(json!(7)), Subset, No, Yes),
+            (json!({"a": 1}), Some(json!("{}")), Superset, No, No),
+            (
+                json!({"a": {"b": [0, 5]}}),
+                Some(json!({"a": {"b": [1, 5]}})),
+                paths(&["a.b.1"]),
+                Yes,
+                Yes,
+            ),
+            (
+                json!({"a": {"b": [0, 5]}}),
+                Some(json!({"a": {"b": [1, 5]}})),
+                paths(&["a.b.0"]),
+                No,
+                No,
+            ),
+            (json!({"a": 1}), Some(json!({"a": 2})), paths(&["z"]), Yes, Yes),
+            (json!({"a": 1}), Some(json!({})), paths(&["a"]), No, No),
+            (json!({"a.b": 1}), Some(json!({"a.b": 2})), paths(&["a.b"]), No, Yes),
+        ] {
+            let fields = expected.as_object().unwrap();
+            assert_eq!(
+                fit(fields, given.as_ref(), &rule, false),
+                ours,
+                "{expected} {given:?} {rule:?}"
+            );
+            assert_eq!(
+                fit(fields, given.as_ref(), &rule, true),
+                theirs,
+                "{expected} {given:?} {rule:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn differences_name_the_key() {
+        for (expected, given, said) in [
+            (json!({"a": 1}), Some(json!({})), "\"a\" is missing"),
+            (json!({"a": 1}), Some(json!({"a": 2})), "\"a\" is 2, expected 1"),
+            (json!({}), Some(json!({"b": 1})), "\"b\" is not expected"),
+            (json!({}), None, "it was called without arguments"),
+        ] {
+            assert_eq!(difference(expected.as_object().unwrap(), given.as_ref()), said);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Expectations and calls side by side.
+
+use super::reading::count;
+use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Explanation, Row, RowState};
+use toolmark_outcome::{Seen, View};
+
+/// Evidence kept of a grader.
+const MOST_EVIDENCE: usize = 20;
+
+/// Rows of an explanation.
+const MOST_ROWS: usize = 400;
+
+/// What became of an expectation.
+#[derive(Debug, Clone)]
+pub(super) enum State {
+    /// This call meets it.
+    Met(usize),
+    /// This call is of the right tool, but something is wrong.
+    Wrong(usize, String),
+    /// No call meets it.
+    Missing,
+}
+
+impl State {
+    pub(super) fn is_met(&self) -> bool {
+        matches!(self, Self::Met(_))
+    }
+
+    fn call(&self) -> Option<usize> {
+        match self {
+            Self::Met(at) | Self::Wrong(at, _) => Some(*at),
+            Self::Missing => None,
+        }
+    }
+}
+
+/// Lays expectations, in words, beside the calls that were made. The calls of
+/// the states are in order.
+pub(super) fn explain(view: &View<'_>, expected: &[String], states: &[State]) -> Explanation {
+    let calls = view.calls();
+    let mut explanation = Explanation::default();
+    let mut next = 0;
+    let push = |explanation: &mut Explanation, row: Row, decides: bool| {
+        if decides && explanation.divergence.is_none() {
+            explanation.divergence = Some(explanation.rows.len());
+        }
+        explanation.rows.push(row);
+    };
+    let extra = |explanation: &mut Explanation, seen: Seen<'_>| {
+        if explanation.rows.len() >= MOST_ROWS {
+            explanation.elided += 1;
+            return;
+        }
+        let call = Some(view.call_ref(seen));
+        push(explanation, Row { expected: None, call, state: RowState::Extra, why: None }, false);
+    };
+    for (text, state) in expected.iter().zip(states) {
+        if let Some(at) = state.call() {
+            for seen in calls.get(next..at).unwrap_or_default() {
+                extra(&mut explanation, *seen);
+            }
+            next = next.max(at + 1);
+        }
+        if explanation.rows.len() >= 2 * MOST_ROWS {
+            continue;
+        }
+        let call = state.call().and_then(|at| calls.get(at)).map(|seen| view.call_ref(*seen));
+        let (row_state, why) = match state {
+            State::Met(_) => (RowState::Matched, None),
+            State::Wrong(_, why) => (RowState::Mismatched, Some(why.clone())),
+            State::Missing => (RowState::Missing, None),
+        };
+        match state {
+            State::Met(_) => {}
+            State::Wrong(_, why) => explanation.repair.push(format!("{text}: {why}")),
+            State::Missing => explanation.repair.push(format!("call {text}")),
+        }
+        let row = Row { expected: Some(text.clone()), call, state: row_state, why };
+        push(&mut explanation, row, !state.is_met());
+    }
+    for seen in calls.get(next..).unwrap_or_default() {
+        extra(&mut explanation, *seen);
+    }
+    explanation.repair.truncate(MOST_EVIDENCE);
+    explanation
+}
+
+/// The evidence for a verdict: what speaks against it first.
+#[derive(Default)]
+pub(super) struct Found {
+    against: Vec<Evidence>,
+    matched: Vec<Evidence>,
+    left: usize,
+}
+
+impl Found {
+    /// A call that meets an expectation.
+    pub(super) fn matched(&mut self, view: &View<'_>, text: &str, at: usize) {
+        if self.matched.len() < MOST_EVIDENCE
+            && let Some(seen) = view.calls().get(at)
+        {
+            self.matched.push(view.evidence(Role::Matched, text, *seen));
+        }
+    }
+
+    /// A call that speaks against.
+    pub(super) fn against(&mut self, view: &View<'_>, role: Role, text: String, at: usize) {
+        match view.calls().get(at) {
+            Some(seen) if self.against.len() < MOST_EVIDENCE => {
+                self.against.push(view.evidence(role, text, *seen));
+            }
+            _ => self.left += 1,
+        }
+    }
+
+    /// Something that is not there.
+    pub(super) fn missing(&mut self, text: String) {
+        if self.against.len() < MOST_EVIDENCE {
+            self.against.push(Evidence::absence(text));
+        } else {
+            self.left += 1;
+        }
+    }
+
+    /// What became of expectations.
+    pub(super) fn states(&mut self, view: &View<'_>, expected: &[String], states: &[State]) {
+        for (text, state) in expected.iter().zip(states) {
+            match state {
+                State::Met(at) => self.matched(view, text, *at),
+                State::Wrong(at, why) => {
+                    self.against(view, Role::Mismatch, format!("{text}: {why}"), *at);
+                }
+                State::Missing => self.missing(format!("{text} was not called")),
+            }
+        }
+    }
+
+    /// The evidence, and a note about what was left out.
+    pub(super) fn finish(self) -> (Vec<Evidence>, Option<String>) {
+        let mut evidence = self.against;
+        let room = MOST_EVIDENCE.saturating_sub(evidence.len());
+        evidence.extend(self.matched.into_iter().take(room));
+        let note = (self.left > 0).then(|| {
+            format!("{} that speak against are not listed", count(self.left, "more thing"))
+        });
+        (evidence, note)
+    }
+}

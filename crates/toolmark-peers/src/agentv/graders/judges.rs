@@ -1,0 +1,126 @@
+//! Graders that compare by embeddings, or run code toolmark does not run.
+//!
+//! They are known, so that a spec that has them is read; what they would say
+//! is unknown, with the reason.
+
+use schemars::{Schema, SchemaGenerator, json_schema};
+use std::sync::Arc;
+use toolmark_config::Node;
+use toolmark_grade::{Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy};
+use toolmark_outcome::Subject;
+use toolmark_outcome::excerpt;
+use toolmark_outcome::{Cause, Outcome};
+
+struct Unanswered {
+    cause: Cause,
+    reason: String,
+}
+
+impl Grader for Unanswered {
+    fn grade(&self, _: &Subject<'_>) -> Outcome {
+        Outcome::unknown(self.cause, self.reason.clone())
+    }
+}
+
+/// Their configurations are for whoever answers them.
+fn anything(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "object"})
+}
+
+/// The words of a configuration that say what is asked.
+fn asked(config: &Node) -> Option<String> {
+    let node = config.get("value")?;
+    Some(match node.as_str() {
+        Some(text) => excerpt(text),
+        None => excerpt(&node.to_json().to_string()),
+    })
+}
+
+macro_rules! unanswered {
+    ($static:ident, $id:literal, $aliases:expr, $summary:literal, $cause:expr, $who:literal, $example:literal, $docs:literal) => {
+        pub(crate) static $static: GraderInfo = GraderInfo {
+            id: $id,
+            aliases: $aliases,
+            origin: "agentv",
+            summary: $summary,
+            docs: concat!($docs, " The configuration is read and kept for whoever answers; the verdict is unknown, and says why."),
+            example: concat!("type: ", $id, "\nconfig:\n", $example),
+            taxonomy: Taxonomy {
+                determinism: Determinism::Judge,
+                cost: Cost::High,
+                reference: Reference::Free,
+                scope: Scope::Trajectory,
+            },
+            profiles: &[],
+            schema: anything,
+            build: |building| {
+                let reason = match asked(building.config) {
+                    Some(asked) => format!(concat!($who, ": {}"), asked),
+                    None => $who.to_owned(),
+                };
+                Some(Arc::new(Unanswered { cause: $cause, reason }))
+            },
+        };
+    };
+}
+
+unanswered!(
+    SIMILAR,
+    "similar",
+    &[],
+    "is the answer similar to a text",
+    Cause::NeedsJudge,
+    "an embedding model would have to compare",
+    "  value: your order is cancelled",
+    "Is the answer similar to `value`, as an embedding model sees it?"
+);
+unanswered!(
+    JAVASCRIPT,
+    "javascript",
+    &[],
+    "does a piece of JavaScript hold",
+    Cause::Program,
+    "toolmark does not run JavaScript",
+    "  value: output.length < 100",
+    "Does a piece of JavaScript in `value` hold? toolmark has no JavaScript engine; `code-grader` runs a program."
+);
+unanswered!(
+    PYTHON,
+    "python",
+    &[],
+    "does a piece of Python hold",
+    Cause::Program,
+    "toolmark does not run Python",
+    "  value: len(output) < 100",
+    "Does a piece of Python in `value` hold? toolmark has no Python interpreter; `code-grader` runs a program."
+);
+unanswered!(
+    WEBHOOK,
+    "webhook",
+    &[],
+    "does a web service say yes",
+    Cause::Program,
+    "toolmark calls no web service",
+    "  value: https://example.com/grade",
+    "Does the web service at `value` say yes? Grading makes no network calls."
+);
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{agentv, grade};
+    use serde_json::json;
+    use toolmark_outcome::{Cause, Verdict};
+
+    #[test]
+    fn nobody_answers_but_the_question_is_kept() {
+        let made = agentv(json!([]));
+        for (id, config, cause, words) in [
+            ("similar", json!({"value": "your order"}), Cause::NeedsJudge, "your order"),
+            ("javascript", json!({"value": "1"}), Cause::Program, "JavaScript"),
+        ] {
+            let outcome = grade(id, config, &made);
+            assert_eq!(outcome.verdict, Verdict::Unknown(cause), "{id}");
+            assert!(outcome.reason.contains(words), "{id}: {}", outcome.reason);
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! AgentV's graders that ask a model: `llm-grader`, `rubrics`, `llm-rubric` and
+//! `trajectory:goal-success`.
+//!
+//! The prompt is toolmark's, so that trace text stays data and quotes can be
+//! looked up; criteria, weights and thresholds are AgentV's: 0.8 passes, and a
+//! criterion that must hold fails all of it. A judge that fails is unknown, where
+//! AgentV skips it.
+
+use super::llm_rubric;
+use schemars::{Schema, json_schema};
+use std::sync::Arc;
+use toolmark_config::{Kind, Node, Problem, quoted};
+use toolmark_grade::{Building, Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy};
+use toolmark_outcome::Subject;
+use toolmark_outcome::judging::{Effort, Focus, Panel, Question, Rubric, Scale, ask, materials};
+use toolmark_outcome::{Cause, Outcome};
+
+/// The score that passes.
+const THRESHOLD: f64 = 0.8;
+
+const TAXONOMY: Taxonomy = Taxonomy {
+    determinism: Determinism::Judge,
+    cost: Cost::High,
+    reference: Reference::Free,
+    scope: Scope::Trajectory,
+};
+
+pub(crate) static LLM_GRADER: GraderInfo = GraderInfo {
+    id: "llm-grader",
+    aliases: &["llm_grader", "llm-judge", "llm_judge", "agent-judge", "agent_judge"],
+    origin: "agentv",
+    summary: "does a model find the answer good",
+    docs: "Does a model find that the run meets the criteria of the case, or those of `prompt` (a text, or a file beside \
+the spec)? Marks go from 0 to 10, and 0.8 of the way passes. Names in braces (`{{output}}`, `{{input}}`, \
+`{{expected_output}}`, `{{criteria}}`) stand for what the judge is shown under them. With `rubrics`, each criterion is \
+marked on its own, as by `rubrics`. `model` or `target` names the judge.",
+    example: "type: llm-grader\nconfig:\n  prompt: Is the answer friendly?",
+    taxonomy: TAXONOMY,
+    profiles: &[],
+    schema: |_| schema(&["prompt", "rubrics", "criteria", "value"]),
+    build: |building| {
+        let asked = match building.config.get("rubrics").or_else(|| building.config.get("criteria"))
+        {
+            Some(list) if list.as_list().is_some() => Asked::Rubric(read_rubric(list, building)?),
+            _ => match prompt(building)? {
+                Some(text) => Asked::Text(text),
+                None => Asked::Criteria,
+            },
+        };
+        build(building, asked, &["prompt", "rubrics", "criteria", "value"], TOLD)
+    },
+};
+
+pub(crate) static RUBRICS: GraderInfo = GraderInfo {
+    id: "rubrics",
+    aliases: &["rubric"],
+    origin: "agentv",
+    summary: "does a model find every criterion met",
+    docs: "Does a model find the `criteria` met, one by one? A criterion is a text, which must hold, or a map of `id`, \
+`outcome`, `weight`, `required` (true unless said), `min_score`, and `score_ranges`, which say what marks from 0 to 10 \
+mean. The score is the weighted mean, and 0.8 passes; a criterion that must hold and does not fails all of it.",
+    example: "type: rubrics\nconfig:\n  criteria:\n    - names the order\n    - {id: short, outcome: is short, weight: 2, required: false}",
+    taxonomy: TAXONOMY,
+    profiles: &[],
+    schema: |_| schema(&["criteria", "rubrics", "value"]),
+    build: |building| {
+        let keys = ["criteria", "rubrics", "value"];
+        let Some(list) = keys.iter().find_map(|key| building.config.get(key)) else {
+            let span = building.config.span;
+            building.reject(span, "missing-key", "rubrics needs a list of criteria");
+            return None;
+        };
+        let rubric = read_rubric(list, building)?;
+        build(building, Asked::Rubric(rubric), &keys, TOLD)
+    },
+};
+
+pub(crate) static LLM_RUBRIC: GraderInfo = GraderInfo {
+    id: "llm-rubric",
+    aliases: &["g-eval"],
+    origin: "agentv",
+    summary: "does a model find a rubric met",
+    docs: "Does a model find the rubric in `value` met: a text, or a list of criteria? It is met or not; with a \
+`threshold` the marks go from 0 to 10, and that share of the way passes. The same type is promptfoo's.",
+    example: "type: llm-rubric\nconfig:\n  value: names the order",
+    taxonomy: TAXONOMY,
+    profiles: &[],
+    schema: |_| schema(&["value", "rubricPrompt", "provider"]),
+    build: |building| {
+        let config = building.config;
+        let Some(value) = config.get("value") else {
+            building.reject(config.span, "missing-key", "llm-rubric needs a value");
+            return None;
+        };
+        let asked = match (value.as_str(), value.as_list()) {
+            (Some(text), _) if !text.trim().is_empty() => Asked::Text(text.trim().to_owned()),
+            (None, Some(_)) => Asked::Rubric(read_rubric(value, building)?),
+            _ => {
+                let message = format!("value is a text or a list of them, found {}", value.word());
+                building.reject(value.span, "wrong-type", message);
+                return None;
+            }
+        };
+        build(building, asked, &["value", "provider"], TOLD)
+    },
+};
+
+pub(crate) static GOAL_SUCCESS: GraderInfo = GraderInfo {
+    id: "trajectory:goal-success",
+    aliases: &[],
+    origin: "agentv",
+    summary: "did the agent reach its goal",
+    docs: "Does a model find, looking at every step and at the answer, that the goal in `value` (a text, or a map with \
+`goal`) was reached? promptfoo's type of this name asks the same; there the judge is shown the first and the last twelve \
+steps without their arguments, here all of them with their arguments.",
+    example: "type: trajectory:goal-success\nconfig:\n  value: the order is cancelled",
+    taxonomy: TAXONOMY,
+    profiles: &[],
+    schema: |_| schema(&["value", "goal", "provider"]),
+    build: |building| {
+        let config = building.config;
+        let node = config.get("value").or_else(|| config.get("goal"));
+        let goal = node.and_then(|node| node.get("goal").unwrap_or(node).as_str());
+        let Some(goal) = goal.map(str::trim).filter(|goal| !goal.is_empty()) else {
+            let span = node.map_or(config.span, |node| node.span);
+            building.reject(span, "missing-key", "goal-success needs the goal, as text");
+            return None;
+        };
+        let text = format!("By the end of the run the agent had reached this goal: {goal}");
+        build(building, Asked::Text(text), &["value", "goal", "provider"], STEPS)
+    },
+};
+
+/// What the judge of an answer is shown.
+const TOLD: &[(&str, &str)] = &[
+    ("input", "user_request?"),
+    ("output", "output"),
+    ("expected_output", "case.expected_output?"),
+    ("steps", "steps?"),
+];
+
+/// What the judge of a goal is shown.
+const STEPS: &[(&str, &str)] =
+    &[("input", "user_request?"), ("steps", "steps"), ("output", "output?")];
+
+/// Keys that say who judges.
+const WHO: &[&str] = &["model", "target", "effort", "reasoning_effort", "threshold", "config"];
+
+fn schema(keys: &[&str]) -> Schema {
+    let all: serde_json::Map<_, _> =
+        keys.iter().chain(WHO).map(|key| ((*key).to_owned(), serde_json::json!({}))).collect();
+    json_schema!({"type": "object", "properties": all})
+}
+
+fn read_rubric(list: &Node, building: &mut Building<'_>) -> Option<Rubric> {
+    match list.as_list() {
+        Some(items) if !items.is_empty() => llm_rubric::read(items, building.problems),
+        _ => {
+            let message = "expected a list of one or more criteria";
+            building.reject(list.span, "invalid-rubrics", message);
+            None
+        }
+    }
+}
+
+/// The text of `prompt` or `value`: itself, or the file it names.
+fn prompt(building: &mut Building<'_>) -> Option<Option<String>> {
+    let Some(node) = building.config.get("prompt").or_else(|| building.config.get("value")) else {
+        return Some(None);
+    };
+    let text = match &node.kind {
+        Kind::Text(text) => text.trim().to_owned(),
+        Kind::List(items) => {
+            let texts: Vec<&str> = items.iter().filter_map(Node::as_str).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    };
+    if text.is_empty() {
+        let message = format!("the prompt is text, found {}", node.word());
+        building.reject(node.span, "wrong-type", message);
+        return None;
+    }
+    let named = text.strip_prefix("file://").unwrap_or(&text);
+    let is_file = !named.contains('\n')
+        && [".md", ".txt", ".j2", ".hbs"].iter().any(|end| named.ends_with(end));
+    if !is_file {
+        return Some(Some(text));
+    }
+    match std::fs::read_to_string(building.directory.join(named)) {
+        Ok(text) if !text.trim().is_empty() => Some(Some(text)),
+        Ok(_) => {
+            building.reject(node.span, "empty-text", "the file of the prompt is empty");
+            None
+        }
+        Err(error) => {
+            let message = format!("failed to read the prompt {}: {error}", quoted(named));
+            building.reject(node.span, "unreadable-file", message);
+            None
+        }
+    }
+}
+
+/// What is asked.
+enum Asked {
+    /// One text.
+    Text(String),
+    /// Criteria.
+    Rubric(Rubric),
+    /// What the case says success is.
+    Criteria,
+}
+
+struct Llm {
+    asked: Asked,
+    inputs: Vec<(String, String)>,
+    threshold: Option<f64>,
+    panel: Panel,
+}
+
+fn build(
+    building: &mut Building<'_>,
+    asked: Asked,
+    keys: &[&str],
+    inputs: &[(&str, &str)],
+) -> Option<Arc<dyn Grader>> {
+    let before = building.problems.len();
+    let config = building.config;
+    for entry in config.entries() {
+        let key = entry.key.as_str();
+        if !keys.contains(&key) && !WHO.contains(&key) {
+            let message = format!("unknown key {}", quoted(key));
+            let problem = Problem::warning("unknown-key", message).at(entry.key_span);
+            building.problems.push(problem.help("it is not used here"));
+        }
+    }
+    let mut number = |key: &str| {
+        let node = config.get(key)?;
+        let value = node.as_f64().filter(|value| (0.0..=1.0).contains(value));
+        if value.is_none() {
+            building.reject(node.span, "out-of-range", format!("{key} is a number from 0 to 1"));
+        }
+        value
+    };
+    let threshold = number("threshold");
+    let model = ["model", "provider", "target"].iter().find_map(|key| config.get(key)?.as_str());
+    let effort = ["effort", "reasoning_effort"].iter().find_map(|key| config.get(key)?.as_str());
+    let effort = effort.and_then(|word| {
+        let all = [Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh];
+        let found = all.into_iter().find(|effort| effort.word() == word);
+        if found.is_none() {
+            let message = format!("there is no effort {}", quoted(word));
+            let problem = Problem::error("unknown-word", message).at(config.span);
+            building.problems.push(problem.help("low, medium, high or xhigh"));
+        }
+        found
+    });
+    let panel = Panel {
+        models: model.map(str::to_owned).into_iter().collect(),
+        effort,
+        ..Panel::default()
+    };
+    let inputs = inputs.iter().map(|(name, path)| ((*name).into(), (*path).into())).collect();
+    let is_good = building.problems[before..].iter().all(|problem| !problem.is_error());
+    is_good.then(|| Arc::new(Llm { asked, inputs, threshold, panel }) as Arc<dyn Grader>)
+}
+
+impl Llm {
+    fn rubric(&self, subject: &Subject<'_>) -> Option<Rubric> {
+        let scale = match (&self.asked, self.threshold) {
+            (Asked::Criteria, _) | (_, Some(_)) => Scale::ZeroToTen,
+            _ => Scale::Binary,
+        };
+        match &self.asked {
+            Asked::Rubric(rubric) => Some(rubric.clone()),
+            Asked::Text(text) => Some(Rubric {
+                instructions: criteria(subject),
+                ..Rubric::of_text(without_braces(text), scale)
+            }),
+            Asked::Criteria => {
+                let text = subject.context.criteria.as_deref().map(str::trim);
+                let text = text.filter(|text| !text.is_empty())?;
+                Some(Rubric::of_text(format!("The run meets this: {text}"), scale))
+            }
+        }
+    }
+}
+
+fn criteria(subject: &Subject<'_>) -> String {
+    match subject.context.criteria.as_deref().map(str::trim) {
+        Some(text) if !text.is_empty() => format!("What success means in this case: {text}"),
+        _ => String::new(),
+    }
+}
+
+/// A template whose names in braces are left as names: what they stand for is
+/// shown as data.
+fn without_braces(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("{{") {
+        let (before, after) = rest.split_at(at);
+        out.push_str(before);
+        let Some(end) = after.find("}}") else {
+            out.push_str(after);
+            return out;
+        };
+        let name = after.get(2..end).unwrap_or_default().trim();
+        let name = match name {
+            "answer" | "candidate_answer" => "output",
+            "question" => "input",
+            "reference_answer" => "expected_output",
+            "expected_outcome" => "criteria",
+            name => name,
+        };
+        out.push_str(&format!("(see the data called {name})"));
+        rest = after.get(end + 2..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out
+}
+
+impl Grader for Llm {
+    fn grade(&self, subject: &Subject<'_>) -> Outcome {
+        let Some(rubric) = self.rubric(subject) else {
+            return Outcome::unknown(
+                Cause::Configuration,
+                "neither the case nor the grader says what to judge by",
+            );
+        };
+        let materials = match materials(&self.inputs, Focus { subject, call: None }) {
+            Ok(materials) => materials,
+            Err(missing) => return Outcome::unknown(Cause::MissingEvidence, missing.0),
+        };
+        let question = Question { rubric: Arc::new(rubric), materials, panel: self.panel.clone() };
+        ask(subject, question, self.threshold.unwrap_or(THRESHOLD))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{agentv, complaints, grade, judged};
+    use serde_json::json;
+    use toolmark_outcome::Context;
+    use toolmark_outcome::Verdict;
+
+    fn run() -> String {
+        agentv(json!([{"tool": "cancel_order", "input": {"id": 7}, "output": "ok"}]))
+    }
+
+    fn case() -> Context {
+        Context { criteria: Some("the order is cancelled".into()), ..Context::default() }
+    }
+
+    #[test]
+    fn every_type_asks_its_question() {
+        let context = case();
+        let outcome = judged("llm_judge", json!({}), &run(), &context, |question| {
+            assert!(question.rubric.criteria[0].text.contains("the order is cancelled"));
+            Some(8.0)
+        });
+        assert_eq!((outcome.verdict, outcome.score), (Verdict::Pass, Some(0.8)));
+        let outcome = judged(
+            "llm-grader",
+            json!({"prompt": "Is {{ output }} kind, given {{input}}?", "model": "m"}),
+            &run(),
+            &context,
+            |question| {
+                let text = &question.rubric.criteria[0].text;
+                assert_eq!(
+                    text,
+                    "Is (see the data called output) kind, given (see the data called input)?"
+                );
+                assert_eq!(question.panel.models, ["m"]);
+                Some(0.0)
+            },
+        );
+        assert_eq!(outcome.verdict, Verdict::Fail);
+        let config = json!({"value": {"goal": "order 7 is cancelled"}});
+        let outcome = judged("trajectory:goal-success", config, &run(), &context, |question| {
+            let steps = &question.materials[0];
+            assert!(steps.pieces.iter().any(|piece| piece.text.contains("cancel_order")));
+            Some(1.0)
+        });
+        assert_eq!(outcome.verdict, Verdict::Pass);
+        let config = json!({"value": "is kind", "threshold": 0.6});
+        let outcome = judged("llm-rubric", config, &run(), &context, |question| {
+            assert_eq!(question.rubric.scale, Scale::ZeroToTen);
+            Some(6.0)
+        });
+        assert_eq!((outcome.verdict, outcome.score), (Verdict::Pass, Some(0.6)));
+    }
+
+    #[test]
+    fn a_criterion_that_must_hold_fails_all_of_it() {
+        let config =
+            json!({"criteria": ["is kind", {"id": "b", "outcome": "x", "required": false}]});
+        let outcome = judged("rubrics", config.clone(), &run(), &case(), |_| Some(0.0));
+        assert_eq!((outcome.verdict, outcome.score), (Verdict::Fail, Some(0.0)));
+        assert!(outcome.reason.contains("must hold"));
+        let silent = judged("rubrics", config, &run(), &case(), |_| None);
+        assert_eq!(silent.verdict, Verdict::Unknown(Cause::Judge));
+    }
+
+    #[test]
+    fn without_a_judge_or_criteria_it_is_unknown() {
+        let outcome = grade("rubrics", json!({"criteria": ["is kind"]}), &run());
+        assert_eq!(outcome.verdict, Verdict::Unknown(Cause::NeedsJudge));
+        assert!(outcome.reason.contains("is kind"));
+        let outcome = grade("llm-grader", json!({}), &run());
+        assert_eq!(outcome.verdict, Verdict::Unknown(Cause::Configuration));
+    }
+
+    #[test]
+    fn mistakes() {
+        for (id, config, complaint) in [
+            ("rubrics", json!({}), "list of criteria"),
+            ("rubrics", json!({"criteria": []}), "one or more"),
+            ("llm-rubric", json!({}), "needs a value"),
+            ("llm-rubric", json!({"value": 7}), "found a number"),
+            ("trajectory:goal-success", json!({"value": {}}), "needs the goal"),
+            ("llm-grader", json!({"prompt": "no/such/file.md"}), "failed to read"),
+            ("llm-rubric", json!({"value": "x", "threshold": 5}), "from 0 to 1"),
+            ("llm-rubric", json!({"value": "x", "effort": "extreme"}), "no effort"),
+        ] {
+            let said = complaints(id, &config).join("; ");
+            assert!(said.contains(complaint), "{id} {config}: {said}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What the readings have in common: how lines make a score, a score a
+//! verdict, and how two readings are compared.
+
+use serde_json::Value;
+use std::sync::Arc;
+use toolmark_config::{Problem, Severity};
+use toolmark_grade::{Building, Grader, Mention};
+use toolmark_outcome::Profile;
+use toolmark_outcome::Subject;
+use toolmark_outcome::{Cause, Contrast, Outcome, Part, Verdict};
+
+/// The score from which AgentV says pass, whatever the threshold of the case.
+pub(super) const PASSING: f64 = 0.8;
+
+/// The score from which its first versions said borderline.
+const BORDERLINE: f64 = 0.6;
+
+/// Lines kept of a grader that checks very many things.
+const MOST_LINES: usize = 500;
+
+/// Is this a reading of AgentV's?
+pub(super) fn is_agentv(profile: Profile) -> bool {
+    matches!(profile, Profile::AgentV1 | Profile::AgentV2 | Profile::AgentV5)
+}
+
+/// The readings of AgentV.
+pub(super) const PROFILES: &[Profile] = &[Profile::AgentV1, Profile::AgentV2, Profile::AgentV5];
+
+/// A question that several readings answer.
+pub(super) trait Question: Send + Sync {
+    /// The answer under one reading.
+    fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome;
+
+    /// The tools it speaks of.
+    fn mentions(&self) -> Vec<Mention> {
+        Vec::new()
+    }
+}
+
+struct Reading<Q> {
+    question: Q,
+    profile: Profile,
+    contrast: Option<Profile>,
+}
+
+/// A grader that answers under the reading asked for, and says where the other
+/// one differs.
+pub(super) fn reading<Q: Question + 'static>(
+    building: &Building<'_>,
+    question: Q,
+) -> Option<Arc<dyn Grader>> {
+    let profile = building.profile;
+    let contrast = building.contrast.filter(|contrast| is_agentv(*contrast) && !is_agentv(profile));
+    Some(Arc::new(Reading { question, profile, contrast }))
+}
+
+impl<Q: Question> Grader for Reading<Q> {
+    fn mentions(&self) -> Vec<Mention> {
+        self.question.mentions()
+    }
+
+    fn grade(&self, subject: &Subject<'_>) -> Outcome {
+        let outcome = self.question.answer(subject, self.profile);
+        match self.contrast {
+            None => outcome,
+            Some(profile) => {
+                let theirs = self.question.answer(subject, profile);
+                let (verdict, score, reason) = (theirs.verdict, theirs.score, theirs.reason);
+                contrasted(outcome, profile, verdict, score, reason)
+            }
+        }
+    }
+}
+
+/// Mentions another reading where its answer differs.
+pub(super) fn contrasted(
+    mut outcome: Outcome,
+    profile: Profile,
+    verdict: Verdict,
+    score: Option<f64>,
+    reason: String,
+) -> Outcome {
+    let same_score = match (outcome.score, score) {
+        (Some(a), Some(b)) => (a - b).abs() < 1e-9,
+        (a, b) => a == b,
+    };
+    let differs = outcome.verdict != verdict || !same_score;
+    outcome.contrast = differs.then_some(Contrast { profile, verdict, score, reason });
+    outcome
+}
+
+/// What AgentV does where its code throws: the runner gives 0. toolmark cannot tell.
+pub(super) fn thrown(profile: Profile, why: impl Into<String>) -> Outcome {
+    let why = why.into();
+    if is_agentv(profile) {
+        let mut outcome = Outcome::scored(Verdict::Fail, 0.0, format!("AgentV stops here: {why}"));
+        outcome.parts.push(Part::new(why, Verdict::Fail));
+        return outcome.with_metric("error", true).with_metric("verdict", "fail");
+    }
+    Outcome::unknown(Cause::Configuration, why)
+}
+
+/// The word AgentV has for a score.
+pub(super) fn word(score: f64, profile: Profile) -> &'static str {
+    match profile {
+        _ if score >= PASSING => "pass",
+        Profile::AgentV1 if score >= BORDERLINE => "borderline",
+        _ => "fail",
+    }
+}
+
+/// The checks of a grader, one line each.
+#[derive(Default)]
+pub(super) struct Lines {
+    parts: Vec<Part>,
+    pub(super) hits: usize,
+    pub(super) misses: usize,
+}
+
+impl Lines {
+    /// One check.
+    pub(super) fn add(&mut self, holds: bool, text: impl FnOnce() -> String) {
+        *(if holds { &mut self.hits } else { &mut self.misses }) += 1;
+        // Failures are what people look for: they get a line of their own longer.
+        let room = if holds { MOST_LINES } else { 2 * MOST_LINES };
+        if self.parts.len() < room {
+            self.parts.push(Part::new(text(), Verdict::of(holds)));
+        }
+    }
+
+    /// The outcome they make, with this score over so many aspects.
+    pub(super) fn outcome(
+        self,
+        profile: Profile,
+        score: f64,
+        aspects: usize,
+        reason: impl Into<String>,
+    ) -> Outcome {
+        let left = self.hits + self.misses - self.parts.len();
+        let mut outcome = Outcome::scored(Verdict::of(score >= PASSING), score, reason)
+            .with_metric("hits", self.hits)
+            .with_metric("misses", self.misses)
+            .with_metric("aspects", aspects)
+            .with_metric("verdict", word(score, profile));
+        outcome.parts = self.parts;
+        if left > 0 {
+            outcome.notes.push(format!("{left} more checks are not listed"));
+        }
+        outcome
+    }
+
+    /// The outcome of one check that holds or not.
+    pub(super) fn single(profile: Profile, holds: bool, reason: String) -> Outcome {
+        let mut lines = Self::default();
+        lines.add(holds, || reason.clone());
+        lines.outcome(profile, f64::from(u8::from(holds)), 1, reason)
+    }
+}
+
+/// Sets the verdict, and the word for it.
+pub(super) fn decided(mut outcome: Outcome, verdict: Verdict) -> Outcome {
+    outcome.verdict = verdict;
+    outcome.metrics.insert("verdict".into(), Value::from(verdict.word()));
+    outcome
+}
+
+/// A number as people write it: whole where it is.
+pub(super) fn number(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 9e15 {
+        return format!("{}", value as i64);
+    }
+    format!("{}", (value * 1e6).round() / 1e6)
+}
+
+/// A count with its noun.
+pub(super) fn count(n: usize, one: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
+}
+
+/// What AgentV throws on whatever it is shown.
+pub(super) struct Throws(pub(super) String);
+
+impl Question for Throws {
+    fn answer(&self, _: &Subject<'_>, profile: Profile) -> Outcome {
+        thrown(profile, self.0.clone())
+    }
+}
+
+/// A grader whose configuration AgentV stumbles over only when it grades: under
+/// its readings the problem is a warning, and the score 0.
+pub(super) fn throws(
+    building: &mut Building<'_>,
+    problem: Problem,
+    why: String,
+) -> Option<Arc<dyn Grader>> {
+    building.problems.push(Problem { severity: Severity::Warning, ..problem });
+    reading(building, Throws(why))
+}

@@ -1,0 +1,313 @@
+//! A trajectory as the steps the `trajectory:*` assertions look at.
+//!
+//! A call is a `tool` step; a call of a shell with a command in its arguments
+//! is a `command` step instead. Messages, reasoning and the results of calls
+//! (`span`) are steps too. Steps that carry a time are in the order of their
+//! times, all others stay where they are listed.
+
+use super::reading::is_agentv;
+use jiff::Timestamp;
+use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::Value;
+use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
+use toolmark_outcome::Profile;
+use toolmark_outcome::View;
+use toolmark_pattern::is_agentv_match;
+use toolmark_trace::{Call, EventKind};
+
+/// The kinds of step, as specs name them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Type {
+    Tool,
+    Command,
+    Message,
+    Reasoning,
+    Search,
+    Span,
+}
+
+/// The words for [`Type`].
+pub(super) const TYPES: &[(&str, Type)] = &[
+    ("tool", Type::Tool),
+    ("command", Type::Command),
+    ("message", Type::Message),
+    ("reasoning", Type::Reasoning),
+    ("search", Type::Search),
+    ("span", Type::Span),
+];
+
+impl Type {
+    fn from_word(word: &str) -> Option<Self> {
+        TYPES.iter().find(|(w, _)| *w == word).map(|(_, kind)| *kind)
+    }
+
+    pub(super) fn word(self) -> &'static str {
+        TYPES.iter().find(|(_, kind)| *kind == self).map_or("", |(word, _)| word)
+    }
+}
+
+/// One step.
+pub(super) struct Step {
+    /// What it is.
+    pub(super) kind: Type,
+    /// The names it goes by.
+    names: Vec<String>,
+    /// The call, by its place among the calls of the view.
+    pub(super) call: Option<usize>,
+    /// Did the call fail?
+    pub(super) failed: bool,
+    time: Option<Timestamp>,
+}
+
+impl Step {
+    /// The step in words.
+    pub(super) fn text(&self) -> String {
+        let name = self.names.first().map_or("", String::as_str);
+        format!("{}:{}", self.kind.word(), toolmark_outcome::excerpt(name))
+    }
+}
+
+/// Tools that run commands.
+const SHELLS: &[&str] = &["exec_command", "local_shell", "shell"];
+
+/// The steps of a view under a reading.
+///
+/// AgentV counts the final answer as one more message, though it is the last
+/// message already.
+pub(super) fn steps(view: &View<'_>, profile: Profile) -> Vec<Step> {
+    let trajectory = view.trajectory();
+    let mut steps = Vec::new();
+    let plain = |kind: Type, name: &str, time| Step {
+        kind,
+        names: vec![name.to_owned(), kind.word().to_owned()],
+        call: None,
+        failed: false,
+        time,
+    };
+    // Calls are known by their place in the view.
+    let mut places = vec![None; trajectory.calls.len()];
+    for (at, seen) in view.calls().iter().enumerate() {
+        places[seen.index] = Some(at);
+    }
+    let mut response = None;
+    for event in view.events() {
+        // A response is one message, whatever it is made of.
+        if event.step.is_some() && event.step != response && response_of(&event.kind) {
+            response = event.step;
+            let time = event.step.and_then(|step| trajectory.steps.get(step as usize)?.time);
+            steps.push(plain(Type::Message, "message", time));
+        }
+        match &event.kind {
+            EventKind::User => steps.push(plain(Type::Message, "message", event.time)),
+            EventKind::Message if event.step.is_none() => {
+                steps.push(plain(Type::Message, "message", event.time));
+            }
+            EventKind::Reasoning => steps.push(plain(Type::Reasoning, "message", event.time)),
+            EventKind::Call(index) => {
+                let place = places.get(*index as usize).copied().flatten();
+                if let (Some(at), Some(call)) = (place, trajectory.calls.get(*index as usize)) {
+                    steps.push(of_call(call, at));
+                }
+            }
+            EventKind::Result(index) => {
+                let call = trajectory.calls.get(*index as usize);
+                let has_payload = call
+                    .and_then(|call| call.result.as_ref())
+                    .is_some_and(|result| result.payload.is_some());
+                if has_payload {
+                    steps.push(plain(Type::Span, "tool_result", event.time));
+                }
+            }
+            _ => {}
+        }
+    }
+    let answers = view.output().is_ok_and(|output| !output.is_empty());
+    if is_agentv(profile) && answers {
+        steps.push(plain(Type::Message, "final_response", None));
+    }
+    by_time(steps)
+}
+
+fn response_of(kind: &EventKind) -> bool {
+    matches!(kind, EventKind::Message | EventKind::Reasoning | EventKind::Call(_))
+}
+
+fn of_call(call: &Call, at: usize) -> Step {
+    let tool = call.name.full().into_owned();
+    let failed = call.status.is_error();
+    let is_shell = SHELLS.contains(&tool.to_lowercase().as_str());
+    let command = if is_shell { arguments(call).as_ref().and_then(command) } else { None };
+    let (kind, names) = match command {
+        None => (Type::Tool, vec![tool]),
+        Some(command) => {
+            let program = command.split_whitespace().next().unwrap_or("").to_owned();
+            (Type::Command, vec![command, tool, program])
+        }
+    };
+    Step { kind, names, call: Some(at), failed, time: call.started }
+}
+
+/// The arguments of a call; text that holds JSON is decoded, nothing is nothing.
+pub(super) fn arguments(call: &Call) -> Option<Value> {
+    let value = call.args.as_ref()?.to_value();
+    match value {
+        Value::Null => None,
+        Value::String(text) => {
+            let text = text.trim();
+            if text.is_empty() {
+                return None;
+            }
+            Some(serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)))
+        }
+        other => Some(other),
+    }
+}
+
+fn command(args: &Value) -> Option<String> {
+    let keys = ["cmd", "command", "commands"];
+    let (key, value) =
+        keys.iter().find_map(|key| Some((*key, args.get(key).filter(|v| !v.is_null())?)))?;
+    let text = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Array(parts) => {
+            let word = |part: &Value| match part {
+                Value::String(text) => text.trim().to_owned(),
+                other => other.to_string(),
+            };
+            let words: Vec<String> = parts.iter().map(word).filter(|w| !w.is_empty()).collect();
+            words.join(if key == "commands" { "; " } else { " " })
+        }
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+/// Puts the steps that carry a time in the order of their times, into the
+/// places such steps have.
+fn by_time(steps: Vec<Step>) -> Vec<Step> {
+    let places: Vec<usize> =
+        steps.iter().enumerate().filter(|(_, s)| s.time.is_some()).map(|(at, _)| at).collect();
+    let mut order: Vec<usize> = (0..steps.len()).collect();
+    let mut timed = places.clone();
+    timed.sort_by_key(|at| steps[*at].time);
+    for (place, at) in places.iter().zip(timed) {
+        order[*place] = at;
+    }
+    let mut steps: Vec<Option<Step>> = steps.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|at| steps.get_mut(at)?.take()).collect()
+}
+
+/// Which steps are meant.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Matcher {
+    /// A name with `*` and `?`.
+    pub(super) name: Option<String>,
+    /// Only steps of these kinds; all where there are none.
+    pub(super) types: Vec<Type>,
+}
+
+impl Matcher {
+    /// A tool by its name.
+    pub(super) fn tool(name: &str) -> Self {
+        Self { name: Some(name.to_owned()), types: Vec::new() }
+    }
+
+    /// In words.
+    pub(super) fn text(&self) -> &str {
+        self.name.as_deref().unwrap_or("*")
+    }
+
+    /// Is the step meant? AgentV does not take a command for the tool that runs it.
+    pub(super) fn is_tool(&self, step: &Step, profile: Profile) -> bool {
+        let is_tool = match step.kind {
+            Type::Tool => true,
+            Type::Command => !is_agentv(profile),
+            _ => false,
+        };
+        is_tool && self.fits(step, profile, &[Type::Tool])
+    }
+
+    /// Is the step meant, be it of any kind?
+    pub(super) fn is_step(&self, step: &Step, profile: Profile) -> bool {
+        self.fits(step, profile, &[])
+    }
+
+    fn fits(&self, step: &Step, profile: Profile, otherwise: &[Type]) -> bool {
+        let types = if self.types.is_empty() { otherwise } else { &self.types };
+        let is_type = types.contains(&step.kind)
+            // To toolmark a command is a call of a tool as well.
+            || (!is_agentv(profile) && step.kind == Type::Command && types.contains(&Type::Tool));
+        (types.is_empty() || is_type)
+            && self
+                .name
+                .as_ref()
+                .is_none_or(|name| step.names.iter().any(|known| is_agentv_match(name, known)))
+    }
+}
+
+/// The keys of a matcher.
+pub(super) const MATCHER_KEYS: &[&str] = &["name", "pattern", "type"];
+
+/// Reads a matcher: a name, or a map with `name` or `pattern` and `type`.
+pub(super) fn matcher(node: &Node, problems: &mut Vec<Problem>) -> Option<Matcher> {
+    if let Some(name) = node.as_str() {
+        return Some(Matcher::tool(name));
+    }
+    if node.as_map().is_none() {
+        let message = format!("expected a name or a map, found {}", node.word());
+        problems.push(Problem::error("invalid-value", message).at(node.span));
+        return None;
+    }
+    let mut text = |key: &str| {
+        let value = node.get(key).filter(|value| !value.is_null())?;
+        if value.as_str().is_none() {
+            let message = format!("{key} must be text, found {}", value.word());
+            problems.push(Problem::error("ignored-value", message).at(value.span));
+        }
+        value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+    };
+    let (pattern, name) = (text("pattern"), text("name"));
+    let mut types = Vec::new();
+    let type_node = node.get("type").filter(|value| !value.is_null());
+    let words = match type_node {
+        Some(Node { kind: Kind::List(items), .. }) => items.iter().collect(),
+        Some(one) => vec![one],
+        None => Vec::new(),
+    };
+    for word in words {
+        match word.as_str().and_then(Type::from_word) {
+            Some(kind) => types.push(kind),
+            None => {
+                let found = word.as_str().map_or_else(|| word.word().to_owned(), quoted);
+                let message = format!("unknown type of step {found}");
+                let near = did_you_mean(word.as_str().unwrap_or(""), TYPES.iter().map(|t| t.0));
+                let help = match near {
+                    Some(near) => format!("did you mean {}?", quoted(near)),
+                    None => "use tool, command, message, reasoning, search or span".into(),
+                };
+                problems.push(Problem::error("unknown-type", message).at(word.span).help(help));
+            }
+        }
+    }
+    Some(Matcher { name: pattern.or(name), types })
+}
+
+/// The schema of a matcher with more properties.
+pub(super) fn matcher_schema(more: &Value) -> Schema {
+    let words: Vec<&str> = TYPES.iter().map(|(word, _)| *word).collect();
+    let mut properties = serde_json::json!({
+        "name": {"type": "string", "description": "The name; * and ? stand for any characters and one."},
+        "pattern": {"type": "string", "description": "The same; taken before name."},
+        "type": {"anyOf": [{"enum": words}, {"type": "array", "items": {"enum": words}}]},
+    });
+    if let (Some(all), Some(more)) = (properties.as_object_mut(), more.as_object()) {
+        all.extend(more.clone());
+    }
+    json_schema!({"type": "object", "properties": properties, "additionalProperties": false})
+}
+
+/// The schema of a list of steps.
+pub(super) fn step_schema(_: &mut SchemaGenerator) -> Schema {
+    let map = matcher_schema(&serde_json::json!({}));
+    json_schema!({"anyOf": [{"type": "string", "minLength": 1}, map]})
+}

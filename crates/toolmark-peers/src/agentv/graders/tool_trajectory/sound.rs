@@ -1,0 +1,140 @@
+//! The sequences as toolmark compares them: as many expectations as can be met,
+//! each by a call of its own.
+
+use super::super::arguments::{self, Fit};
+use super::super::calls::Calls;
+use super::super::explain::State;
+use super::super::reading::is_agentv;
+use super::question::{Sequence, Throws};
+use super::{Item, ToolTrajectory};
+use toolmark_grade::engine::{Grid, align, assign};
+use toolmark_outcome::View;
+
+/// More pairs than this are not compared.
+const MOST_PAIRS: usize = 1 << 29;
+
+/// Does a call of the right tool have the right arguments?
+fn fits(
+    trajectory: &ToolTrajectory,
+    item: &Item,
+    at: usize,
+    view: &View<'_>,
+    calls: &Calls<'_>,
+) -> Result<bool, Throws> {
+    let (Some(args), Some(seen)) = (&item.args, calls.seen.get(at)) else { return Ok(true) };
+    let agentv = is_agentv(calls.profile);
+    let given = arguments::given(seen.call, view.trajectory(), agentv);
+    let rule = trajectory.rule(item, calls.profile);
+    match arguments::fit(args, given.as_deref(), &rule, agentv) {
+        Fit::Yes => Ok(true),
+        Fit::No => Ok(false),
+        Fit::Throws => Err(Throws),
+    }
+}
+
+/// Which call meets which expectation.
+fn grid(
+    trajectory: &ToolTrajectory,
+    view: &View<'_>,
+    calls: &Calls<'_>,
+) -> Result<Option<Grid>, Throws> {
+    let (made, expected) = (calls.seen.len(), trajectory.items.len());
+    if made.saturating_mul(expected) > MOST_PAIRS {
+        return Ok(None);
+    }
+    let mut grid = Grid::new(made, expected);
+    for (n, item) in trajectory.items.iter().enumerate() {
+        for &at in calls.of(&item.tool) {
+            if calls.counts(at) && fits(trajectory, item, at, view, calls)? {
+                grid.set(at, n);
+            }
+        }
+    }
+    Ok(Some(grid))
+}
+
+/// In order, with gaps; `None` where that is too much to ask. With `whole`,
+/// calls that meet nothing are counted.
+pub(super) fn aligned(
+    trajectory: &ToolTrajectory,
+    view: &View<'_>,
+    calls: &Calls<'_>,
+    whole: bool,
+) -> Result<Option<Sequence>, Throws> {
+    let Some(grid) = grid(trajectory, view, calls)? else { return Ok(None) };
+    let Ok(of_item) = align(&grid) else { return Ok(None) };
+    let mut taken = vec![false; calls.seen.len()];
+    for at in of_item.iter().flatten() {
+        taken[*at] = true;
+    }
+    // A call of the right tool in the gap where one is missing is nearly it.
+    let mut next = 0;
+    let mut states = Vec::with_capacity(of_item.len());
+    for (n, item) in trajectory.items.iter().enumerate() {
+        let state = match of_item[n] {
+            Some(at) => State::Met(at),
+            None => {
+                let end = of_item[n..].iter().flatten().next().copied();
+                let end = end.unwrap_or(calls.seen.len());
+                let places = calls.of(&item.tool);
+                let near = places.get(places.partition_point(|at| *at < next)).copied();
+                match near.filter(|at| *at < end && !taken[*at]) {
+                    Some(at) => {
+                        taken[at] = true;
+                        State::Wrong(at, wrong(item, at, view, calls))
+                    }
+                    None => State::Missing,
+                }
+            }
+        };
+        if let State::Met(at) | State::Wrong(at, _) = state {
+            next = at + 1;
+        }
+        states.push(state);
+    }
+    let extras =
+        if whole { (0..taken.len()).filter(|at| !taken[*at]).collect() } else { Vec::new() };
+    Ok(Some(Sequence { states, extras }))
+}
+
+/// In any order; `None` where that is too much to ask.
+pub(super) fn superset(
+    trajectory: &ToolTrajectory,
+    view: &View<'_>,
+    calls: &Calls<'_>,
+) -> Result<Option<Sequence>, Throws> {
+    let Some(grid) = grid(trajectory, view, calls)? else { return Ok(None) };
+    let states = assign(&grid).into_iter().map(|at| at.map_or(State::Missing, State::Met));
+    Ok(Some(Sequence { states: states.collect(), extras: Vec::new() }))
+}
+
+/// By call: is it among the expected?
+pub(super) fn allowed(
+    trajectory: &ToolTrajectory,
+    view: &View<'_>,
+    calls: &Calls<'_>,
+) -> Result<Vec<bool>, Throws> {
+    let mut allowed = vec![false; calls.seen.len()];
+    for item in &trajectory.items {
+        for &at in calls.of(&item.tool) {
+            if !allowed[at] {
+                allowed[at] = fits(trajectory, item, at, view, calls)?;
+            }
+        }
+    }
+    Ok(allowed)
+}
+
+fn wrong(item: &Item, at: usize, view: &View<'_>, calls: &Calls<'_>) -> String {
+    if !calls.counts(at) {
+        return "it failed".into();
+    }
+    let given = calls
+        .seen
+        .get(at)
+        .and_then(|seen| arguments::given(seen.call, view.trajectory(), is_agentv(calls.profile)));
+    match &item.args {
+        Some(args) => arguments::difference(args, given.as_deref()),
+        None => "it is not in its place".into(),
+    }
+}

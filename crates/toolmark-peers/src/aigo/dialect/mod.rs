@@ -1,0 +1,169 @@
+//! LatticeFlow AI GO!: a task file with scorers over the rows of a dataset.
+//!
+//! A task names its dataset by a key of the platform. Here its rows come from a
+//! file: the one `--dataset` names, or the one the task's `dataset` names as
+//! `file_path`. Every row is a case, and what scorers take from the row
+//! (`{{ sample.function_calls }}`) is filled in while the task is loaded. A task
+//! whose scorers take nothing from rows needs none: every trajectory is a case.
+//!
+//! A case passes when every scorer passes. Scorers with `purpose: qa` are asked
+//! and shown, and do not count. `metrics` are numbers over all samples.
+
+mod metrics;
+mod placeholders;
+mod rows;
+mod schema;
+mod scorers;
+mod task;
+#[cfg(test)]
+mod tests;
+
+use scorers::Scorer;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use task::Task;
+use toolmark_config::Node;
+use toolmark_grade::Loading;
+use toolmark_grade::{Case, Gate, Match, Plan, Planned, UsualJudge};
+use toolmark_grade::{Dialect, DialectInfo};
+use toolmark_outcome::{Context, Profile, Rule, Scoring, SpecPlace};
+
+/// AI GO! task files.
+pub struct AiGo;
+
+static INFO: DialectInfo = DialectInfo {
+    id: "aigo",
+    title: "LatticeFlow AI GO! tasks",
+    looks_for: "a list of scorers, at the top or under definition",
+};
+
+impl Dialect for AiGo {
+    fn info(&self) -> &'static DialectInfo {
+        &INFO
+    }
+
+    fn detect(&self, root: &Node) -> u8 {
+        let has_scorers = |node: &Node| {
+            node.get("scorers").is_some_and(|scorers| {
+                scorers
+                    .as_list()
+                    .is_some_and(|list| list.iter().all(|scorer| scorer.as_map().is_some()))
+            })
+        };
+        match root.get("definition") {
+            Some(definition) if has_scorers(definition) => 95,
+            _ if has_scorers(root) => 85,
+            _ => 0,
+        }
+    }
+
+    fn load(&self, root: &Node, loading: &mut Loading<'_>) -> Option<Plan> {
+        let root = placeholders::fill(root, loading);
+        let task = Task::read(&root, loading)?;
+        let scorers = scorers::read(&task, loading);
+        let needs_rows = scorers.iter().any(Scorer::needs_row);
+        let dataset = task.dataset(needs_rows, loading);
+        let mut plan = Plan {
+            spec: Arc::clone(&loading.file),
+            dialect: INFO.id,
+            name: task.name(),
+            cases: Vec::new(),
+            every: None,
+            gate: Gate::default(),
+            aggregates: metrics::aggregates(&scorers),
+            judge: UsualJudge::default(),
+        };
+        let scoring = scoring(&scorers, loading);
+        match dataset {
+            task::Dataset::Rows { file, rows } => {
+                let mut graders = scorers::Graders::new(&scorers, loading);
+                let named = rows::named(&rows, &task, loading);
+                for (row, row_case) in rows.iter().zip(named) {
+                    let place =
+                        SpecPlace { file: Arc::clone(&file), line: cut(row.line), column: 1 };
+                    let built = graders.of_row(row, &place, loading);
+                    let context = Context {
+                        case: row_case.id.clone(),
+                        prompts: row_case.prompts.clone(),
+                        input: row_case.input,
+                        expected_output: row_case.expected,
+                        row: Some(Arc::clone(&row.value)),
+                        directory: loading.directory.to_path_buf(),
+                        ..Context::default()
+                    };
+                    let matches =
+                        Match { ids: row_case.ids, prompts: row_case.prompts, traces: Vec::new() };
+                    plan.cases.push(case(
+                        row_case.id,
+                        matches,
+                        context,
+                        built,
+                        scoring,
+                        &task,
+                        place,
+                    ));
+                }
+            }
+            task::Dataset::None => {
+                let place = loading.place(root.span);
+                let built = scorers::Graders::new(&scorers, loading).without_row();
+                let context =
+                    Context { directory: loading.directory.to_path_buf(), ..Context::default() };
+                let id = task.name().unwrap_or_else(|| loading.file.to_string());
+                let every = case(id, Match::default(), context, built, scoring, &task, place);
+                plan.every = Some(Box::new(every));
+            }
+            task::Dataset::Bad => return None,
+        }
+        Some(plan)
+    }
+
+    fn schema(&self) -> Value {
+        schema::schema()
+    }
+}
+
+fn case(
+    id: String,
+    matches: Match,
+    context: Context,
+    graders: Vec<Planned>,
+    scoring: Scoring,
+    task: &Task<'_>,
+    place: SpecPlace,
+) -> Case {
+    let tags: BTreeMap<String, Vec<String>> =
+        task.tags().into_iter().map(|tag| (tag, Vec::new())).collect();
+    Case {
+        id,
+        tags,
+        matches,
+        context: Arc::new(context),
+        graders,
+        scoring,
+        trials: task.trials(),
+        place,
+    }
+}
+
+/// Every scorer must pass; those that only look after quality have no weight,
+/// so that a mean of 1 says the same of the others.
+fn scoring(scorers: &[Scorer], loading: &Loading<'_>) -> Scoring {
+    let rule = match loading.options.threshold {
+        Some(threshold) => Rule::Threshold(threshold),
+        None if scorers.iter().any(|scorer| scorer.is_qa) => Rule::Threshold(1.0),
+        None => Rule::All,
+    };
+    Scoring { rule, profile: Profile::Toolmark }
+}
+
+fn cut(line: u64) -> u32 {
+    u32::try_from(line).unwrap_or(u32::MAX)
+}
+
+/// A path of a spec, which starts at the spec's directory.
+fn beside(loading: &Loading<'_>, path: &str) -> PathBuf {
+    loading.directory.join(path)
+}

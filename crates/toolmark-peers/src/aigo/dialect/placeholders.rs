@@ -1,0 +1,142 @@
+//! `<< config.name >>`: values a task leaves to whoever runs it.
+//!
+//! They come from the command line, or from the defaults in `config_spec`. A
+//! place that is nothing but a placeholder takes the value as it is; inside a
+//! text its text is put in.
+
+use std::collections::BTreeMap;
+use toolmark_config::{Kind, Node};
+use toolmark_grade::Loading;
+
+/// The same tree with all placeholders filled that have a value. The others
+/// stay as they are.
+pub(super) fn fill(root: &Node, loading: &Loading<'_>) -> Node {
+    let mut values: BTreeMap<String, Node> = BTreeMap::new();
+    for spec in root.get("config_spec").into_iter().flat_map(|specs| specs.items()) {
+        let default = ["default_value", "default", "value"].iter().find_map(|key| spec.get(key));
+        if let (Some(key), Some(default)) = (spec.get("key").and_then(Node::as_str), default)
+            && !default.is_null()
+        {
+            values.insert(key.to_owned(), default.clone());
+        }
+    }
+    for (name, value) in &loading.options.params {
+        values.insert(name.clone(), Kind::Text(value.as_str().into()).into());
+    }
+    filled(root, &values)
+}
+
+/// The name of a placeholder that is left in a text.
+pub(super) fn unfilled(text: &str) -> Option<&str> {
+    next(text).map(|found| found.name)
+}
+
+struct Found<'a> {
+    before: &'a str,
+    name: &'a str,
+    after: &'a str,
+}
+
+/// The first placeholder of a text.
+fn next(text: &str) -> Option<Found<'_>> {
+    let mut from = 0;
+    while let Some(at) = text.get(from..)?.find("<<") {
+        let start = from + at;
+        let rest = text.get(start + 2..)?;
+        let end = rest.find(">>")?;
+        if let Some(name) = rest.get(..end)?.trim().strip_prefix("config.")
+            && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+        {
+            return Some(Found { before: &text[..start], name, after: &rest[end + 2..] });
+        }
+        from = start + 2;
+    }
+    None
+}
+
+fn filled(node: &Node, values: &BTreeMap<String, Node>) -> Node {
+    let kind = match &node.kind {
+        Kind::Text(text) => fill_text(text, values),
+        Kind::List(items) => Kind::List(items.iter().map(|item| filled(item, values)).collect()),
+        Kind::Map(entries) => {
+            let mut entries = entries.clone();
+            for entry in &mut entries {
+                entry.value = filled(&entry.value, values);
+            }
+            Kind::Map(entries)
+        }
+        other => other.clone(),
+    };
+    Node::new(kind, node.span)
+}
+
+fn fill_text(text: &str, values: &BTreeMap<String, Node>) -> Kind {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(found) = next(rest) {
+        out.push_str(found.before);
+        match values.get(found.name) {
+            Some(value) => {
+                let is_all = text.trim().len()
+                    == rest.len() - found.before.len() - found.after.len()
+                    && found.before.trim().is_empty()
+                    && found.after.trim().is_empty();
+                match (value.as_str(), is_all) {
+                    (Some(value), _) => out.push_str(value),
+                    (None, true) => return value.kind.clone(),
+                    (None, false) => out.push_str(&value.to_json().to_string()),
+                }
+            }
+            None => {
+                let end = rest.len() - found.after.len();
+                out.push_str(&rest[found.before.len()..end]);
+            }
+        }
+        rest = found.after;
+    }
+    out.push_str(rest);
+    Kind::Text(out.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::path::Path;
+    use toolmark_grade::LoadOptions;
+
+    #[test]
+    fn values_come_from_defaults_and_the_command_line() {
+        let spec = json!({
+            "config_spec": [
+                {"key": "column", "default_value": "answer"},
+                {"key": "number", "default_value": 3},
+                {"key": "open"},
+            ],
+            "definition": {
+                "a": "{{ sample.<< config.column >> }}",
+                "b": "<<config.number>>",
+                "c": "n = << config.number >>!",
+                "d": ["<< config.open >>", "a << b >> c"],
+                "e": "<< config.given >> << config.open >>",
+            },
+        });
+        let mut options = LoadOptions::default();
+        options.params.insert("given".into(), "x".into());
+        let loading = Loading::new("f".into(), "", Path::new("."), &options, crate::ALL);
+        let filled = fill(&Node::from_json(&spec).unwrap(), &loading);
+        assert_eq!(
+            filled.get("definition").unwrap().to_json(),
+            json!({
+                "a": "{{ sample.answer }}",
+                "b": 3,
+                "c": "n = 3!",
+                "d": ["<< config.open >>", "a << b >> c"],
+                "e": "x << config.open >>",
+            })
+        );
+        assert_eq!(unfilled("x << config.open >>"), Some("open"));
+        assert_eq!(unfilled("1 << 2"), None);
+        assert_eq!(unfilled("<< <<"), None);
+    }
+}

@@ -1,0 +1,243 @@
+//! The parts of a task file.
+
+use super::beside;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use toolmark_config::{Node, Problem, Span, did_you_mean, quoted};
+use toolmark_config::{Source, parse};
+use toolmark_dataset::{self, Row};
+use toolmark_grade::Loading;
+
+/// What a task file has at its top.
+const TASK_KEYS: &[&str] = &[
+    "key",
+    "display_name",
+    "name",
+    "description",
+    "long_description",
+    "tasks",
+    "evaluated_entity_type",
+    "config_spec",
+    "definition",
+    "tags",
+];
+
+/// What its definition has; files without one have these at the top.
+pub(super) const DEFINITION_KEYS: &[&str] = &[
+    "type",
+    "evaluated_entity_type",
+    "dataset",
+    "solver",
+    "model",
+    "scorers",
+    "trials",
+    "actions",
+    "evaluation",
+];
+
+/// A task file.
+pub(super) struct Task<'a> {
+    root: &'a Node,
+    definition: &'a Node,
+    /// The scorers, as they stand.
+    pub(super) scorers: &'a [Node],
+}
+
+/// Where the rows come from.
+pub(super) enum Dataset {
+    /// From this file.
+    Rows {
+        /// The file.
+        file: Arc<str>,
+        /// Its rows.
+        rows: Vec<Row>,
+    },
+    /// There is none, and none is needed.
+    None,
+    /// It cannot be used; that is reported.
+    Bad,
+}
+
+impl<'a> Task<'a> {
+    /// Finds the parts of a file. What is wrong with it is reported.
+    pub(super) fn read(root: &'a Node, loading: &mut Loading<'_>) -> Option<Self> {
+        let definition = root.get("definition").filter(|node| node.as_map().is_some());
+        match definition {
+            Some(definition) => {
+                unknown_keys(root, &[TASK_KEYS], loading);
+                unknown_keys(definition, &[DEFINITION_KEYS], loading);
+            }
+            None => unknown_keys(root, &[TASK_KEYS, DEFINITION_KEYS], loading),
+        }
+        let definition = definition.unwrap_or(root);
+        let Some(scorers) = definition.get("scorers") else {
+            loading.error("missing-key", definition.span, "a task needs `scorers`");
+            return None;
+        };
+        let Some(list) = scorers.as_list() else {
+            let message = format!("expected a list of scorers, found {}", scorers.word());
+            loading.error("wrong-type", scorers.span, message);
+            return None;
+        };
+        if list.is_empty() {
+            loading.error("empty-list", scorers.span, "without scorers nothing is asked");
+            return None;
+        }
+        let task = Self { root, definition, scorers: list };
+        task.mention_what_is_not_applied(loading);
+        Some(task)
+    }
+
+    fn mention_what_is_not_applied(&self, loading: &mut Loading<'_>) {
+        if let Some(actions) = self.definition.entry("actions")
+            && !actions.value.items().as_slice().is_empty()
+        {
+            let message = "actions are not applied: metrics cover all samples";
+            loading.warn("not-applied", actions.key_span, message);
+        }
+        let trials = self.definition.get("trials");
+        if let Some(aggregators) = trials.and_then(|trials| trials.entry("score_aggregators")) {
+            let message = "score aggregators are not applied: pass@k and pass^k are given per case";
+            loading.warn("not-applied", aggregators.key_span, message);
+        }
+    }
+
+    /// What the task is called.
+    pub(super) fn name(&self) -> Option<String> {
+        let name =
+            ["display_name", "name", "key"].iter().find_map(|key| self.root.get(key)?.as_str());
+        name.map(str::to_owned)
+    }
+
+    /// Its tags.
+    pub(super) fn tags(&self) -> Vec<String> {
+        let tags = self.root.get("tags").into_iter().flat_map(|tags| tags.items());
+        tags.filter_map(|tag| tag.as_str().map(str::to_owned)).collect()
+    }
+
+    /// How many trials it asks for.
+    pub(super) fn trials(&self) -> Option<u32> {
+        let trials = self.definition.get("trials")?;
+        let number = trials.as_u64().or_else(|| trials.get("num_trials")?.as_u64());
+        number.and_then(|number| u32::try_from(number).ok())
+    }
+
+    /// The solver.
+    pub(super) fn solver(&self) -> Option<&'a Node> {
+        self.definition.get("solver")
+    }
+
+    /// The column ids stand in, where the task says so.
+    pub(super) fn id_field(&self) -> Option<&'a str> {
+        let dataset = self.definition.get("dataset")?;
+        ["id_field", "id_column"].iter().find_map(|key| dataset.get(key)?.as_str())
+    }
+
+    /// The rows. A dataset that only the platform knows is missed where the
+    /// scorers need rows, and mentioned where they do not.
+    pub(super) fn dataset(&self, needs_rows: bool, loading: &mut Loading<'_>) -> Dataset {
+        let written = self.definition.get("dataset");
+        let span = written.map_or(self.definition.span, |node| node.span);
+        if let Some(path) = loading.options.dataset.clone() {
+            return read_rows(&path, Span::default(), loading);
+        }
+        if let Some(path) = written.and_then(|node| file_of(node).map(|path| beside(loading, path)))
+        {
+            return read_rows(&path, span, loading);
+        }
+        let key = written.and_then(|node| node.get("key")).and_then(Node::as_str);
+        let known = match key {
+            Some(key) => format!("the dataset {} is known to AI GO! only", quoted(key)),
+            None => "the task names no dataset".to_owned(),
+        };
+        if needs_rows {
+            let problem = Problem::error(
+                "missing-dataset",
+                format!("{known}, and scorers take values from its rows"),
+            );
+            loading.problems.push(problem.at(span).help("name its file with --dataset"));
+            return Dataset::Bad;
+        }
+        if key.is_some() {
+            let problem =
+                Problem::warning("missing-dataset", format!("{known}: every trace is a case"));
+            let help = "name its file with --dataset to make each row a case";
+            loading.problems.push(problem.at(span).help(help));
+        }
+        Dataset::None
+    }
+}
+
+/// The file a dataset entry names.
+fn file_of(node: &Node) -> Option<&str> {
+    let named = |node: &'_ Node, key: &str| node.get(key).and_then(Node::as_str).is_some();
+    if let Some(path) = node.as_str() {
+        return Some(path);
+    }
+    let source = node.get("source").filter(|source| named(source, "file_path"));
+    let holder = source.unwrap_or(node);
+    ["file_path", "path", "file"].iter().find_map(|key| holder.get(key)?.as_str())
+}
+
+fn read_rows(path: &Path, span: Span, loading: &mut Loading<'_>) -> Dataset {
+    let path = match described(path, span, loading) {
+        Ok(path) => path,
+        Err(problem) => {
+            loading.problems.push(*problem);
+            return Dataset::Bad;
+        }
+    };
+    match toolmark_dataset::read(&path) {
+        Ok(rows) => {
+            let file: Arc<str> = path.to_string_lossy().into();
+            if rows.is_empty() {
+                let problem = Problem::warning("empty-dataset", format!("{file} has no rows"));
+                loading.problems.push(problem.at(span));
+            }
+            Dataset::Rows { file, rows }
+        }
+        Err(errors) => {
+            let problems = errors
+                .iter()
+                .map(|error| Problem::error("invalid-dataset", error.to_string()).at(span));
+            loading.problems.extend(problems);
+            Dataset::Bad
+        }
+    }
+}
+
+/// The file of rows that a dataset file of AI GO! describes; other files are
+/// the rows themselves.
+fn described(path: &Path, span: Span, loading: &Loading<'_>) -> Result<PathBuf, Box<Problem>> {
+    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+    if !matches!(extension, "yaml" | "yml") {
+        return Ok(path.to_path_buf());
+    }
+    let source = Source::open(path)?;
+    let parsed = parse(&source);
+    let file = parsed.node.as_ref().and_then(file_of);
+    match file {
+        Some(file) => Ok(path.parent().unwrap_or(loading.directory).join(file)),
+        None => {
+            let message = format!("{} names no file of rows", path.display());
+            let problem = Problem::error("invalid-dataset", message).at(span);
+            Err(Box::new(problem.help("a dataset file has `source` with `file_path`")))
+        }
+    }
+}
+
+/// Keys nobody knows are mentioned: newer versions may have more.
+fn unknown_keys(node: &Node, known: &[&[&str]], loading: &mut Loading<'_>) {
+    for entry in node.entries() {
+        if known.iter().any(|keys| keys.contains(&entry.key.as_str())) {
+            continue;
+        }
+        let message = format!("unknown key {} has no effect", quoted(&entry.key));
+        let problem = Problem::warning("unknown-key", message).at(entry.key_span);
+        let near = did_you_mean(&entry.key, known.iter().flat_map(|keys| keys.iter().copied()));
+        loading.problems.push(match near {
+            Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
+            None => problem,
+        });
+    }
+}

@@ -1,0 +1,261 @@
+//! How required calls and made calls lie side by side, for evidence and
+//! explanations.
+
+use super::function_call_coverage::Reading;
+use super::required::Required;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use toolmark_outcome::Outcome;
+use toolmark_outcome::View;
+use toolmark_outcome::{Evidence, Role, excerpt};
+use toolmark_outcome::{Explanation, Row, RowState};
+use toolmark_outcome::{Numbers, equal};
+
+/// How many pieces of evidence an outcome carries, and how many changes it proposes.
+const SHOWN: usize = 20;
+
+/// How many calls that nobody asked for get a row.
+const EXTRA_ROWS: usize = 50;
+
+/// One requirement, one call, or both.
+#[derive(Clone, Copy)]
+struct Side {
+    item: Option<usize>,
+    call: Option<usize>,
+    state: State,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Made,
+    OutOfOrder,
+    OtherArguments,
+    NotMade,
+    Extra,
+}
+
+impl State {
+    fn row(self) -> RowState {
+        match self {
+            Self::Made => RowState::Matched,
+            Self::OutOfOrder | Self::OtherArguments => RowState::Mismatched,
+            Self::NotMade => RowState::Missing,
+            Self::Extra => RowState::Extra,
+        }
+    }
+}
+
+/// Requirements and calls side by side.
+pub(super) struct Sides<'a> {
+    required: &'a [Required],
+    view: &'a View<'a>,
+    sides: Vec<Side>,
+}
+
+impl<'a> Sides<'a> {
+    /// Requirements in their order. Where order counts, a call nobody asked
+    /// for stands before the first requirement that is met later.
+    pub(super) fn new(required: &'a [Required], reading: &Reading, view: &'a View<'a>) -> Self {
+        let mut taken = vec![false; reading.calls];
+        let placed = reading.ordered.as_ref().unwrap_or(&reading.of_item);
+        for &call in placed.iter().flatten() {
+            taken[call] = true;
+        }
+        let mut sides: Vec<Side> = Vec::with_capacity(required.len());
+        for (item, (&met, &placed)) in reading.of_item.iter().zip(placed).enumerate() {
+            let (call, state) = match (met, placed) {
+                (_, Some(call)) => (Some(call), State::Made),
+                (Some(call), None) => {
+                    let free = !std::mem::replace(&mut taken[call], true);
+                    (free.then_some(call), State::OutOfOrder)
+                }
+                (None, None) => (None, State::NotMade),
+            };
+            sides.push(Side { item: Some(item), call, state });
+        }
+        pair_with_near_misses(&mut sides, required, view, &mut taken);
+        let extras = interleave(sides, &taken, reading.ordered.is_some());
+        Self { required, view, sides: extras }
+    }
+
+    /// Adds evidence, notes and the explanation.
+    pub(super) fn explain(&self, outcome: &mut Outcome) {
+        let mut evidence: Vec<(u8, &Side)> = self
+            .sides
+            .iter()
+            .map(|side| {
+                let weight = match side.state {
+                    State::NotMade | State::OtherArguments | State::OutOfOrder => 0,
+                    State::Made => 1,
+                    State::Extra => 2,
+                };
+                (weight, side)
+            })
+            .collect();
+        evidence.sort_by_key(|(weight, _)| *weight);
+        outcome.evidence =
+            evidence.iter().take(SHOWN).map(|(_, side)| self.evidence(side)).collect();
+        let left = evidence.len() - outcome.evidence.len();
+        if left > 0 {
+            outcome.notes.push(format!("{left} more pieces of evidence are left out"));
+        }
+        outcome.notes.extend(self.failed());
+        outcome.explanation = Some(self.explanation());
+    }
+
+    fn words(&self, side: &Side) -> Option<String> {
+        side.item.and_then(|item| Some(self.required.get(item)?.words()))
+    }
+
+    fn evidence(&self, side: &Side) -> Evidence {
+        let words = self.words(side).unwrap_or_default();
+        let (role, text) = match side.state {
+            State::Made => (Role::Matched, format!("required: {words}")),
+            State::OutOfOrder => (Role::Mismatch, format!("required: {words}, made out of order")),
+            State::OtherArguments => (
+                Role::Mismatch,
+                format!("required: {words}, {}", self.why(side).unwrap_or_default()),
+            ),
+            State::NotMade => (Role::Missing, format!("required and not made: {words}")),
+            State::Extra => (Role::Extra, "not required".to_owned()),
+        };
+        match side.call.and_then(|call| self.view.calls().get(call)) {
+            Some(seen) => self.view.evidence(role, text, *seen),
+            None => Evidence { role, ..Evidence::absence(text) },
+        }
+    }
+
+    /// What exactly is wrong.
+    fn why(&self, side: &Side) -> Option<String> {
+        match side.state {
+            State::OutOfOrder => Some("made, but not in the required order".into()),
+            State::OtherArguments => {
+                let expected = self.required.get(side.item?)?.arguments.as_ref()?;
+                let made = self.view.calls().get(side.call?)?.call.args.as_ref();
+                Some(match made.map(|args| (args, args.parsed())) {
+                    None => "made without arguments".into(),
+                    Some((_, Some(made))) => difference(expected, made),
+                    Some((args, None)) => {
+                        format!("made with arguments that are no object: {}", excerpt(&args.raw()))
+                    }
+                })
+            }
+            State::Made | State::NotMade | State::Extra => None,
+        }
+    }
+
+    /// A note about required calls that were made and known to have failed.
+    fn failed(&self) -> Option<String> {
+        let made = self.sides.iter().filter(|side| side.state == State::Made);
+        let failed: Vec<String> = made
+            .filter_map(|side| self.view.calls().get(side.call?))
+            .filter(|seen| seen.call.status.is_error())
+            .map(|seen| format!("call {} {}", seen.index, seen.call.name.full()))
+            .collect();
+        let shown = failed.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let more = if failed.len() > 5 { " and others" } else { "" };
+        (!failed.is_empty()).then(|| format!("made, and failed: {shown}{more}"))
+    }
+
+    fn explanation(&self) -> Explanation {
+        let mut explanation = Explanation::default();
+        let mut extras = 0;
+        for side in &self.sides {
+            if side.state == State::Extra {
+                extras += 1;
+                if extras > EXTRA_ROWS {
+                    explanation.elided += 1;
+                    continue;
+                }
+            }
+            let is_good = matches!(side.state, State::Made | State::Extra);
+            if !is_good {
+                explanation.divergence.get_or_insert(explanation.rows.len());
+                if explanation.repair.len() < SHOWN {
+                    explanation.repair.extend(self.repair(side));
+                }
+            }
+            let call = side.call.and_then(|call| self.view.calls().get(call));
+            explanation.rows.push(Row {
+                expected: self.words(side),
+                call: call.map(|seen| self.view.call_ref(*seen)),
+                state: side.state.row(),
+                why: self.why(side),
+            });
+        }
+        explanation
+    }
+
+    fn repair(&self, side: &Side) -> Option<String> {
+        let words = self.words(side)?;
+        Some(match side.state {
+            State::OutOfOrder => format!("make the call {words} in its place"),
+            _ => format!("make the call {words}"),
+        })
+    }
+}
+
+/// Requirements with arguments that were not met, beside calls of the same
+/// function that nobody else needs.
+fn pair_with_near_misses(
+    sides: &mut [Side],
+    required: &[Required],
+    view: &View<'_>,
+    taken: &mut [bool],
+) {
+    let mut near: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (call, seen) in view.calls().iter().enumerate().rev() {
+        if !taken[call] {
+            near.entry(seen.call.name.full().into_owned()).or_default().push(call);
+        }
+    }
+    for side in sides.iter_mut().filter(|side| side.state == State::NotMade) {
+        let Some(required) = side.item.and_then(|item| required.get(item)) else { continue };
+        if required.arguments.is_none() {
+            continue;
+        }
+        if let Some(call) = near.get_mut(&required.name).and_then(Vec::pop) {
+            taken[call] = true;
+            side.call = Some(call);
+            side.state = State::OtherArguments;
+        }
+    }
+}
+
+/// The sides with the calls that are nobody's between them, or behind them.
+fn interleave(sides: Vec<Side>, taken: &[bool], in_order: bool) -> Vec<Side> {
+    let mut free = (0..taken.len()).filter(|call| !taken[*call]).peekable();
+    let extra = |call| Side { item: None, call: Some(call), state: State::Extra };
+    let mut all = Vec::with_capacity(sides.len());
+    for side in sides {
+        if let (true, State::Made, Some(made)) = (in_order, side.state, side.call) {
+            while let Some(call) = free.next_if(|call| *call < made) {
+                all.push(extra(call));
+            }
+        }
+        all.push(side);
+    }
+    all.extend(free.map(extra));
+    all
+}
+
+/// The first argument that is not as expected.
+fn difference(expected: &Value, made: &Value) -> String {
+    let (Value::Object(expected), Value::Object(made)) = (expected, made) else {
+        return format!("made with arguments that are no object: {}", excerpt(&made.to_string()));
+    };
+    for (key, value) in expected {
+        match made.get(key) {
+            None => return format!("made without {key}"),
+            Some(other) if !equal(value, other, Numbers::Json) => {
+                let (value, other) = (excerpt(&value.to_string()), excerpt(&other.to_string()));
+                return format!("made with {key} {other} instead of {value}");
+            }
+            Some(_) => {}
+        }
+    }
+    match made.keys().find(|key| !expected.contains_key(*key)) {
+        Some(key) => format!("made with {key}, which is not expected"),
+        None => "made with other arguments".into(),
+    }
+}

@@ -1,0 +1,171 @@
+//! Was a function called that must not be called?
+
+use super::required::names;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use toolmark_config::Node;
+use toolmark_grade::{Grader, GraderInfo, Taxonomy, schema_of};
+use toolmark_outcome::Outcome;
+use toolmark_outcome::Profile;
+use toolmark_outcome::Role;
+use toolmark_outcome::Subject;
+use toolmark_outcome::{Explanation, Row, RowState};
+
+/// How many calls an outcome shows.
+const SHOWN: usize = 20;
+
+/// Functions that must not be called.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Config {
+    /// The names of the functions, as a list or as JSON text with one.
+    #[serde(alias = "function_calls", alias = "disallowed_functions")]
+    #[schemars(with = "WrittenNames")]
+    function_names: Node,
+}
+
+/// What may be written, for the schema.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it only describes what is read from a node")]
+enum WrittenNames {
+    /// The names.
+    Names(Vec<String>),
+    /// The same list as JSON text. A spec with a dataset may write a template
+    /// that gives the list for each row.
+    Text(String),
+}
+
+pub(crate) static FUNCTION_CALL_DISALLOWED: GraderInfo = GraderInfo {
+    id: "function_call_disallowed",
+    aliases: &["disallowed_function_calls", "function_call_not_allowed"],
+    origin: "aigo",
+    summary: "was a function called that must not be called",
+    docs: "\
+Passes where no call of the trace has a name of `function_names`. A call counts however it ended.
+
+`metrics` has `no_disallowed_calls_made` (1 or 0, which is also the score) and \
+`num_disallowed_calls`.",
+    example: "\
+type: function_call_disallowed
+config:
+  function_names: [delete_account, wire_transfer]",
+    taxonomy: Taxonomy::TRAJECTORY,
+    profiles: &[Profile::AiGo],
+    schema: schema_of::<Config>,
+    build: |building| {
+        let config = building.read::<Config>()?;
+        let list = names(&config.function_names, building)?;
+        if list.is_empty() {
+            let span = config.function_names.span;
+            building.reject(span, "empty-list", "an empty list of functions would forbid nothing");
+            return None;
+        }
+        Some(Arc::new(Disallowed { names: list.into_iter().collect() }))
+    },
+};
+
+struct Disallowed {
+    names: BTreeSet<String>,
+}
+
+impl Grader for Disallowed {
+    fn grade(&self, subject: &Subject<'_>) -> Outcome {
+        let view = &subject.view;
+        let made: Vec<_> = view
+            .calls()
+            .iter()
+            .filter(|seen| self.names.contains(&*seen.call.name.full()))
+            .copied()
+            .collect();
+        let reason = match made.as_slice() {
+            [] => "no disallowed function was called".to_owned(),
+            [one] => format!("the disallowed function {} was called", one.call.name.full()),
+            many => {
+                let names: BTreeSet<_> = many.iter().map(|seen| seen.call.name.full()).collect();
+                let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+                format!(
+                    "disallowed functions were called {} times: {}",
+                    many.len(),
+                    names.join(", ")
+                )
+            }
+        };
+        let holds = made.is_empty();
+        let mut outcome = Outcome::binary(holds, reason)
+            .with_metric("no_disallowed_calls_made", if holds { 1.0 } else { 0.0 })
+            .with_metric("num_disallowed_calls", made.len())
+            .with_evidence(
+                made.iter()
+                    .take(SHOWN)
+                    .map(|seen| view.evidence(Role::Violation, "disallowed", *seen)),
+            );
+        if made.len() > SHOWN {
+            let note = format!("{} more disallowed calls are left out", made.len() - SHOWN);
+            outcome.notes.push(note);
+        }
+        if !holds {
+            let row = |seen: &toolmark_outcome::Seen<'_>| Row {
+                expected: None,
+                call: Some(view.call_ref(*seen)),
+                state: RowState::Forbidden,
+                why: None,
+            };
+            outcome.explanation = Some(Explanation {
+                rows: made.iter().take(SHOWN).map(row).collect(),
+                elided: made.len().saturating_sub(SHOWN),
+                divergence: Some(0),
+                repair: vec!["do not make these calls".into()],
+            });
+        }
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::aigo::graders::testing::{made, responses};
+    use crate::testing::{complaints, grade};
+    use serde_json::json;
+    use toolmark_outcome::Verdict;
+
+    #[test]
+    fn calls() {
+        for (trace, count) in
+            [(vec!["a", "b"], 0), (vec!["drop", "a"], 1), (vec!["drop", "drop"], 2), (vec![], 0)]
+        {
+            let config = json!({"function_names": ["drop", "wipe"]});
+            let outcome = grade("function_call_disallowed", config, &responses(&made(&trace)));
+            assert_eq!(outcome.verdict, Verdict::of(count == 0), "{trace:?}");
+            assert_eq!(outcome.metrics["num_disallowed_calls"], count, "{trace:?}");
+            assert_eq!(outcome.evidence.len(), count, "{trace:?}");
+        }
+    }
+
+    #[test]
+    fn every_way_to_write_it() {
+        for config in [
+            json!({"function_calls": ["drop"]}),
+            json!({"disallowed_functions": "[\"drop\"]"}),
+            json!({"function_names": "[\"drop\"]"}),
+        ] {
+            let trace = responses(&made(&["drop"]));
+            let outcome = grade("disallowed_function_calls", config, &trace);
+            assert_eq!(outcome.reason, "the disallowed function drop was called");
+        }
+    }
+
+    #[test]
+    fn configurations() {
+        for (config, said) in [
+            (json!({"function_names": []}), "an empty list of functions would forbid nothing"),
+            (
+                json!({"function_names": [{"name": "a", "arguments": {}}]}),
+                "expected the name of a function, found a call with arguments",
+            ),
+        ] {
+            assert_eq!(complaints("function_call_disallowed", &config), [said], "{config}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Does a pattern occur in what one function gave back?
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::sync::Arc;
+use toolmark_config::Spanned;
+use toolmark_grade::{Grader, GraderInfo, Mention, Taxonomy, schema_of};
+use toolmark_outcome::Profile;
+use toolmark_outcome::Subject;
+use toolmark_outcome::{Cause, Outcome, Verdict};
+use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Seen, View};
+use toolmark_pattern::Pattern;
+
+/// How many calls an outcome shows.
+const SHOWN: usize = 20;
+
+/// A function and what its outputs are searched for.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Config {
+    /// The name of the function whose outputs are looked at.
+    function_name: String,
+    /// The regular expression; it may match anywhere in an output.
+    pattern: Spanned<String>,
+}
+
+macro_rules! output {
+    ($static:ident, $id:literal, $alias:literal, $wanted:literal, $summary:literal, $docs:literal) => {
+        pub(crate) static $static: GraderInfo = GraderInfo {
+            id: $id,
+            aliases: &[$alias],
+            origin: "aigo",
+            summary: $summary,
+            docs: concat!(
+                $docs,
+                " Calls of other functions are not looked at, and a call without an output has \
+                 none to search. `metrics` has `is_correct`, 1 or 0, which is also the score. \
+                 Where the trace does not record outputs and they could change the answer, the \
+                 answer is unknown."
+            ),
+            example: concat!(
+                "type: ",
+                $id,
+                "\nconfig:\n  function_name: run_tests\n  pattern: FAILED|ERROR"
+            ),
+            taxonomy: Taxonomy::TRAJECTORY,
+            profiles: &[Profile::AiGo],
+            schema: schema_of::<Config>,
+            build: |building| {
+                let config = building.read::<Config>()?;
+                let pattern = building.pattern(&config.pattern)?;
+                Some(Arc::new(Output { function: config.function_name, pattern, wanted: $wanted }))
+            },
+        };
+    };
+}
+
+output!(
+    FUNCTION_CALL_OUTPUT_CONTAINS,
+    "function_call_output_contains",
+    "function_call_output_matches",
+    true,
+    "does an output of a function match a pattern",
+    "Passes where `pattern` matches in at least one output of `function_name`."
+);
+output!(
+    FUNCTION_CALL_OUTPUT_NOT_CONTAINS,
+    "function_call_output_not_contains",
+    "function_call_output_not_matches",
+    false,
+    "does no output of a function match a pattern",
+    "Passes where `pattern` matches in no output of `function_name`. A function that was never \
+     called has no such output: that passes, and a note says so."
+);
+
+struct Output {
+    function: String,
+    pattern: Pattern,
+    wanted: bool,
+}
+
+impl Grader for Output {
+    fn mentions(&self) -> Vec<Mention> {
+        vec![Mention::exact(&self.function)]
+    }
+
+    fn grade(&self, subject: &Subject<'_>) -> Outcome {
+        let view = &subject.view;
+        let calls: Vec<Seen<'_>> = view
+            .calls()
+            .iter()
+            .filter(|seen| *seen.call.name.full() == *self.function)
+            .copied()
+            .collect();
+        let mut matched = Vec::new();
+        let mut unrecorded = None;
+        let mut exhausted = None;
+        for seen in &calls {
+            let payload = match &seen.call.result {
+                Some(result) => result.payload.as_ref(),
+                // A call nobody answered has no output; one whose results the
+                // format leaves out may have had one.
+                None if seen.is_answered() => None,
+                None => continue,
+            };
+            let Some(payload) = payload else {
+                unrecorded.get_or_insert(*seen);
+                continue;
+            };
+            match self.pattern.find(&payload.plain()) {
+                Ok(Some(range)) => {
+                    let text = payload.plain().get(range).unwrap_or_default().to_owned();
+                    matched.push((*seen, text));
+                }
+                Ok(None) => {}
+                Err(_) => {
+                    exhausted.get_or_insert(*seen);
+                }
+            }
+        }
+        if matched.is_empty() {
+            if let Some(seen) = exhausted {
+                let reason = format!("/{}/ took too many steps on an output", self.pattern);
+                return Outcome::unknown(Cause::Limit, reason).with_evidence([view.evidence(
+                    Role::Context,
+                    "too many steps",
+                    seen,
+                )]);
+            }
+            if let Some(seen) = unrecorded {
+                let reason = format!("the trace does not record the outputs of {}", self.function);
+                return Outcome::unknown(Cause::MissingEvidence, reason)
+                    .with_evidence([view.evidence(Role::Context, "no output recorded", seen)]);
+            }
+        }
+        self.outcome(view, &calls, &matched)
+    }
+}
+
+impl Output {
+    fn outcome(
+        &self,
+        view: &View<'_>,
+        calls: &[Seen<'_>],
+        matched: &[(Seen<'_>, String)],
+    ) -> Outcome {
+        let (function, pattern) = (&self.function, &self.pattern);
+        let holds = matched.is_empty() != self.wanted;
+        let reason = match (matched.len(), calls.len()) {
+            (_, 0) => format!("{function} was not called"),
+            (0, 1) => format!("/{pattern}/ is not in the output of {function}"),
+            (0, many) => format!("/{pattern}/ is in none of the {many} outputs of {function}"),
+            (1, 1) => format!("/{pattern}/ is in the output of {function}"),
+            (some, all) => format!("/{pattern}/ is in {some} of the {all} outputs of {function}"),
+        };
+        let role = if self.wanted { Role::Matched } else { Role::Violation };
+        let mut outcome = Outcome::scored(Verdict::of(holds), f64::from(u8::from(holds)), reason)
+            .with_metric("is_correct", f64::from(u8::from(holds)))
+            .with_evidence(matched.iter().take(SHOWN).map(|(seen, text)| {
+                view.evidence(role, format!("/{pattern}/ is in its output"), *seen)
+                    .with_excerpt(text)
+            }));
+        if matched.len() > SHOWN {
+            outcome.notes.push(format!("{} more outputs match", matched.len() - SHOWN));
+        }
+        match (calls, holds) {
+            ([], true) => outcome.notes.push(format!("{function} was not called")),
+            ([], false) => {
+                let text = format!("no call of {function}");
+                outcome.evidence.push(Evidence::absence(text));
+            }
+            (calls, false) if self.wanted => outcome.evidence.extend(
+                calls
+                    .iter()
+                    .take(SHOWN)
+                    .map(|seen| view.evidence(Role::Mismatch, "its output does not match", *seen)),
+            ),
+            _ => {}
+        }
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::aigo::graders::testing::responses_with;
+    use crate::testing::{complaints, grade};
+    use serde_json::json;
+    use toolmark_outcome::{Cause, Verdict};
+
+    #[test]
+    fn outputs() {
+        // (calls with outputs, contains, not contains)
+        for (calls, contains, not_contains) in [
+            (vec![("t", "{}", Some("2 FAILED"))], true, false),
+            (vec![("t", "{}", Some("ok")), ("t", "{}", Some("1 FAILED"))], true, false),
+            (vec![("t", "{}", Some("ok"))], false, true),
+            (vec![("grep", "{}", Some("FAILED"))], false, true),
+            (vec![], false, true),
+            (vec![("t", "{}", None)], false, true),
+        ] {
+            let config = json!({"function_name": "t", "pattern": "FAILED"});
+            let trace = responses_with(&calls);
+            let yes = grade("function_call_output_contains", config.clone(), &trace);
+            assert_eq!(yes.verdict, Verdict::of(contains), "{calls:?}");
+            assert_eq!(yes.metrics["is_correct"], if contains { 1.0 } else { 0.0 }, "{calls:?}");
+            let no = grade("function_call_output_not_contains", config, &trace);
+            assert_eq!(no.verdict, Verdict::of(not_contains), "{calls:?}");
+            assert!(!yes.evidence.is_empty(), "{calls:?}");
+            assert_eq!(no.evidence.is_empty(), not_contains, "{calls:?}");
+        }
+    }
+
+    #[test]
+    fn outputs_the_trace_does_not_have_are_unknown() {
+        let trace = json!({"id": "r", "object": "response", "output": [
+            {"type": "web_search_call", "id": "w", "status": "completed"},
+        ]});
+        let config = json!({"function_name": "web_search", "pattern": "x"});
+        let trace = trace.to_string();
+        for id in ["function_call_output_contains", "function_call_output_not_contains"] {
+            let outcome = grade(id, config.clone(), &trace);
+            assert_eq!(outcome.verdict, Verdict::Unknown(Cause::MissingEvidence), "{id}");
+            assert!(outcome.metrics.is_empty(), "{id}");
+        }
+    }
+
+    #[test]
+    fn a_bad_pattern_is_reported() {
+        let config = json!({"function_name": "t", "pattern": "("});
+        let said = complaints("function_call_output_contains", &config);
+        assert_eq!(said.len(), 1);
+        assert!(said[0].starts_with("not a regular expression"), "{said:?}");
+    }
+}

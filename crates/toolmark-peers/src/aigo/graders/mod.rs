@@ -1,0 +1,11 @@
+//! Graders that LatticeFlow AI GO! calls scorers.
+
+mod coverage_report;
+pub(crate) mod elsewhere;
+pub(crate) mod function_call_coverage;
+pub(crate) mod function_call_disallowed;
+pub(crate) mod function_call_output;
+mod required;
+pub(crate) mod string_equals;
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,4 @@
+//! LatticeFlow AI GO!: its tasks and evaluations, and its scorers.
+
+pub(crate) mod dialect;
+pub(crate) mod graders;

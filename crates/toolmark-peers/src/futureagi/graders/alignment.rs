@@ -1,0 +1,441 @@
+//! Expected calls beside those that were made, and what a metric says about
+//! them.
+
+use super::MOST_EVIDENCE;
+use super::keys::{Keyed, Keys, same_value};
+use super::material::Material;
+use super::settings::Settings;
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use toolmark_grade::engine::{Grid, TooLarge, align};
+use toolmark_outcome::{Cause, Outcome, Part, Verdict};
+use toolmark_outcome::{Evidence, Role, excerpt};
+use toolmark_outcome::{Explanation, Row, RowState};
+use toolmark_outcome::{Seen, View};
+use toolmark_trace::{Fact, LooseCall};
+
+/// So many arguments are compared with one another at most.
+const MOST_WORK: usize = 20_000_000;
+/// The most pairs of calls whose order is looked at.
+const MOST_PAIRS: usize = 1 << 26;
+/// Extra calls, differences and repairs beyond these are counted, not listed.
+const MOST_EXTRA_ROWS: usize = 50;
+const MOST_DIFFERENCES: usize = 5;
+const MOST_REPAIRS: usize = 10;
+const MOST_TOOLS: usize = 50;
+
+/// A call that was made.
+pub(super) struct Made<'a> {
+    pub(super) seen: Seen<'a>,
+    pub(super) name: Cow<'a, str>,
+    pub(super) args: Option<Cow<'a, Value>>,
+    pub(super) key: Keyed,
+}
+
+/// A call that is expected.
+pub(super) struct Expected {
+    pub(super) call: LooseCall,
+    pub(super) key: Keyed,
+}
+
+/// Both sides.
+pub(super) struct Sides<'a> {
+    view: &'a View<'a>,
+    pub(super) gold: Vec<Expected>,
+    pub(super) made: Vec<Made<'a>>,
+}
+
+/// The calls of one tool on both sides, by index.
+#[derive(Default)]
+pub(super) struct Group {
+    pub(super) gold: Vec<usize>,
+    pub(super) made: Vec<usize>,
+}
+
+/// An expected call and the one made for it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Pair {
+    /// Its place among the calls made.
+    pub(super) call: usize,
+    /// What it is worth, from 0 to 1; 1 is as expected.
+    pub(super) score: f64,
+}
+
+/// The arguments of a call; text that is no JSON as text.
+pub(super) fn args_of<'a>(seen: Seen<'a>) -> Option<Cow<'a, Value>> {
+    let args = seen.call.args.as_ref()?;
+    Some(args.parsed().map_or_else(|| Cow::Owned(args.to_value()), Cow::Borrowed))
+}
+
+impl<'a> Sides<'a> {
+    /// Expected calls and calls made; why it cannot be told otherwise.
+    pub(super) fn of(
+        settings: &Settings,
+        material: &Material<'a>,
+        with_arguments: bool,
+    ) -> Result<Self, Box<Outcome>> {
+        let expected = material.expected()?;
+        let view = material.view;
+        let lacks = view.trajectory().fidelity.lacks(Fact::Arguments);
+        if with_arguments && lacks && !view.calls().is_empty() {
+            let reason = "the trace does not record the arguments of calls";
+            return Err(Box::new(Outcome::unknown(Cause::MissingEvidence, reason)));
+        }
+        let mut keys = Keys::new(settings.strict_type_check);
+        let gold = expected
+            .into_iter()
+            .map(|call| Expected { key: keys.call(&call.name, call.args.as_ref()), call })
+            .collect();
+        let made = view
+            .calls()
+            .iter()
+            .map(|seen| {
+                let name = seen.call.name.full();
+                let args = if with_arguments { args_of(*seen) } else { None };
+                let key = keys.call(&name, args.as_deref());
+                Made { seen: *seen, name, args, key }
+            })
+            .collect();
+        Ok(Self { view, gold, made })
+    }
+
+    /// The calls by tool.
+    pub(super) fn groups(&self) -> BTreeMap<u32, Group> {
+        let mut groups: BTreeMap<u32, Group> = BTreeMap::new();
+        for (index, gold) in self.gold.iter().enumerate() {
+            groups.entry(gold.key.name).or_default().gold.push(index);
+        }
+        for (index, made) in self.made.iter().enumerate() {
+            groups.entry(made.key.name).or_default().made.push(index);
+        }
+        groups
+    }
+
+    /// Would comparing every expected call of a tool with every call of it
+    /// take too long?
+    pub(super) fn check_work(&self) -> Result<(), TooLarge> {
+        let mut work = 0usize;
+        for group in self.groups().values() {
+            let gold: usize = group.gold.iter().map(|g| self.gold[*g].key.size()).sum();
+            let made: usize = group.made.iter().map(|m| self.made[*m].key.size()).sum();
+            work = work
+                .saturating_add(gold.saturating_mul(group.made.len()))
+                .saturating_add(made.saturating_mul(group.gold.len()));
+        }
+        if work > MOST_WORK { Err(TooLarge) } else { Ok(()) }
+    }
+
+    /// As many pairs as can be with the calls in the expected order.
+    pub(super) fn in_order(
+        &self,
+        fits: impl Fn(&Expected, &Made<'_>) -> bool,
+    ) -> Result<Vec<Option<usize>>, TooLarge> {
+        if self.gold.len().saturating_mul(self.made.len()) > MOST_PAIRS {
+            return Err(TooLarge);
+        }
+        align(&Grid::from_fn(self.made.len(), self.gold.len(), |call, item| {
+            let (gold, made) = (&self.gold[item], &self.made[call]);
+            gold.key.name == made.key.name && fits(gold, made)
+        }))
+    }
+
+    /// The larger of both sides, which a score is a share of.
+    pub(super) fn most(&self) -> usize {
+        self.gold.len().max(self.made.len())
+    }
+
+    /// The share of the larger side that `sum` is; 1 where both are empty.
+    pub(super) fn share(&self, sum: f64) -> f64 {
+        match self.most() {
+            0 => 1.0,
+            most => (sum / most as f64).clamp(0.0, 1.0),
+        }
+    }
+}
+
+/// The question was too large.
+pub(super) fn too_large(sides: &Sides<'_>) -> Outcome {
+    let reason = format!(
+        "{} expected calls and {} calls made are too many to compare",
+        sides.gold.len(),
+        sides.made.len()
+    );
+    Outcome::unknown(Cause::Limit, reason)
+}
+
+/// The words for an expected call.
+fn describe(call: &LooseCall) -> String {
+    match &call.args {
+        Some(args) if !args.is_null() => excerpt(&format!("{} {args}", call.name)),
+        _ => call.name.clone(),
+    }
+}
+
+fn short(value: &Value) -> String {
+    excerpt(&value.to_string())
+}
+
+/// What is wrong with the arguments of a call.
+fn differences(gold: &Expected, made: &Made<'_>, settings: &Settings) -> String {
+    let empty = Map::new();
+    let named = |args: Option<&'_ Value>| match args {
+        None | Some(Value::Null) => true,
+        Some(Value::Object(_)) => true,
+        Some(_) => false,
+    };
+    let (want, have) = (gold.call.args.as_ref(), made.args.as_deref());
+    if !named(want) || !named(have) {
+        let show = |args: Option<&Value>| args.map_or_else(|| "none".to_owned(), short);
+        return format!("the arguments are {} instead of {}", show(have), show(want));
+    }
+    let want = want.and_then(Value::as_object).unwrap_or(&empty);
+    let have = have.and_then(Value::as_object).unwrap_or(&empty);
+    let mut found = Vec::new();
+    let mut more = 0usize;
+    let mut say = |words: &dyn Fn() -> String| {
+        if found.len() < MOST_DIFFERENCES { found.push(words()) } else { more += 1 }
+    };
+    for (param, value) in want {
+        match have.get(param) {
+            None => say(&|| format!("{param} is missing")),
+            Some(other) if !same_value(value, other, settings.strict_type_check) => {
+                say(&|| format!("{param} is {} instead of {}", short(other), short(value)));
+            }
+            Some(_) => {}
+        }
+    }
+    if !settings.ignore_extra_params {
+        for (param, value) in have.iter().filter(|(param, _)| !want.contains_key(*param)) {
+            say(&|| format!("{param} ({}) was not expected", short(value)));
+        }
+    }
+    if more > 0 {
+        found.push(format!("and {more} more"));
+    }
+    found.join("; ")
+}
+
+/// An alignment as an outcome: parts, evidence, metrics and the rows.
+///
+/// A pair with a score of 1 is matched, any other mismatched.
+pub(super) fn outcome(
+    sides: &Sides<'_>,
+    settings: &Settings,
+    pairs: &[Option<Pair>],
+    verdict: Verdict,
+    score: f64,
+) -> Outcome {
+    let mut taken = vec![false; sides.made.len()];
+    let mut matched = vec![false; sides.made.len()];
+    for pair in pairs.iter().flatten() {
+        taken[pair.call] = true;
+        matched[pair.call] = is_whole(pair.score);
+    }
+    let hits = matched.iter().filter(|hit| **hit).count();
+    let missing = pairs.iter().filter(|pair| pair.is_none()).count();
+    let extra = taken.iter().filter(|taken| !**taken).count();
+    let mismatched = pairs.len() - missing - hits;
+    let mut outcome = Outcome::scored(verdict, score, String::new());
+    outcome.reason = reason(sides, hits, mismatched, missing, extra);
+    let mut writer = Writer::new(sides, settings);
+    let mut next_extra = 0;
+    for (gold, pair) in sides.gold.iter().zip(pairs) {
+        if let Some(pair) = pair {
+            while next_extra < pair.call {
+                writer.extra(next_extra, &taken);
+                next_extra += 1;
+            }
+        }
+        outcome.parts.push(writer.gold(gold, pair.as_ref()));
+    }
+    for index in next_extra..sides.made.len() {
+        writer.extra(index, &taken);
+    }
+    writer.finish(&mut outcome);
+    for (name, value) in [
+        ("expected", sides.gold.len()),
+        ("made", sides.made.len()),
+        ("matched", hits),
+        ("mismatched", mismatched),
+        ("missing", missing),
+        ("extra", extra),
+    ] {
+        outcome.metrics.insert(name.to_owned(), value.into());
+    }
+    per_tool(sides, pairs, &mut outcome);
+    outcome
+}
+
+/// Is a pair as expected? Scores are sums of shares, so nearly 1 is 1.
+pub(super) fn is_whole(score: f64) -> bool {
+    score >= 1.0 - 1e-9
+}
+
+fn reason(
+    sides: &Sides<'_>,
+    hits: usize,
+    mismatched: usize,
+    missing: usize,
+    extra: usize,
+) -> String {
+    match (sides.gold.len(), sides.made.len()) {
+        (0, 0) => return "no call was expected and none was made".to_owned(),
+        (0, 1) => return "no call was expected, one was made".to_owned(),
+        (0, made) => return format!("no call was expected, {made} were made"),
+        (1, 0) => return "one call was expected, none was made".to_owned(),
+        (gold, 0) => return format!("{gold} calls were expected, none was made"),
+        _ => {}
+    }
+    let mut words = format!("{hits} of {} expected calls were made", sides.gold.len());
+    for (count, what) in
+        [(mismatched, "made with other arguments"), (missing, "missing"), (extra, "extra")]
+    {
+        if count > 0 {
+            words.push_str(&format!(", {count} {what}"));
+        }
+    }
+    words
+}
+
+/// How often each tool was expected, called, and called as expected.
+fn per_tool(sides: &Sides<'_>, pairs: &[Option<Pair>], outcome: &mut Outcome) {
+    let mut tools: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    for (gold, pair) in sides.gold.iter().zip(pairs) {
+        let counts = tools.entry(&gold.call.name).or_default();
+        counts[0] += 1;
+        counts[2] += usize::from(pair.as_ref().is_some_and(|pair| is_whole(pair.score)));
+    }
+    for made in &sides.made {
+        tools.entry(&made.name).or_default()[1] += 1;
+    }
+    if tools.len() > MOST_TOOLS {
+        outcome.notes.push(format!("{} tools are not listed one by one", tools.len()));
+        return;
+    }
+    let tools: Map<String, Value> = tools
+        .into_iter()
+        .map(|(tool, [expected, made, matched])| {
+            (tool.to_owned(), json!({"expected": expected, "made": made, "matched": matched}))
+        })
+        .collect();
+    outcome.metrics.insert("tools".to_owned(), Value::Object(tools));
+}
+
+struct Writer<'s, 'a> {
+    sides: &'s Sides<'a>,
+    settings: &'s Settings,
+    explanation: Explanation,
+    /// What speaks against comes first: it is what decides.
+    against: Vec<Evidence>,
+    matched: Vec<Evidence>,
+    /// Pieces of evidence there are, listed or not.
+    pieces: usize,
+    extras: usize,
+}
+
+impl<'s, 'a> Writer<'s, 'a> {
+    fn new(sides: &'s Sides<'a>, settings: &'s Settings) -> Self {
+        Self {
+            sides,
+            settings,
+            explanation: Explanation::default(),
+            against: Vec::new(),
+            matched: Vec::new(),
+            pieces: 0,
+            extras: 0,
+        }
+    }
+
+    fn finish(mut self, outcome: &mut Outcome) {
+        let rows = &self.explanation.rows;
+        self.explanation.divergence = rows.iter().position(|row| row.state != RowState::Matched);
+        outcome.explanation = Some(self.explanation);
+        outcome.evidence = self.against;
+        outcome.evidence.append(&mut self.matched);
+        outcome.evidence.truncate(MOST_EVIDENCE);
+        let left = self.pieces - outcome.evidence.len();
+        if left > 0 {
+            outcome.notes.push(format!("{left} more pieces of evidence are not listed"));
+        }
+    }
+
+    fn evidence(&mut self, matched: bool, evidence: impl FnOnce() -> Evidence) {
+        self.pieces += 1;
+        let list = if matched { &mut self.matched } else { &mut self.against };
+        if list.len() < MOST_EVIDENCE {
+            list.push(evidence());
+        }
+    }
+
+    fn repair(&mut self, words: String) {
+        if self.explanation.repair.len() < MOST_REPAIRS {
+            self.explanation.repair.push(words);
+        }
+    }
+
+    /// An expected call and what became of it.
+    fn gold(&mut self, gold: &Expected, pair: Option<&Pair>) -> Part {
+        let sides = self.sides;
+        let text = describe(&gold.call);
+        let Some((pair, made)) = pair.and_then(|pair| Some((pair, sides.made.get(pair.call)?)))
+        else {
+            self.evidence(false, || {
+                Evidence::absence(format!("{text} was expected and not called"))
+            });
+            self.repair(format!("call {text}"));
+            let row = Row {
+                expected: Some(text.clone()),
+                call: None,
+                state: RowState::Missing,
+                why: None,
+            };
+            self.explanation.rows.push(row);
+            let mut part = Part::new(text, Verdict::Fail);
+            part.reason = Some("not called".to_owned());
+            return part;
+        };
+        let hit = is_whole(pair.score);
+        let why = (!hit).then(|| differences(gold, made, self.settings));
+        let (role, words) = match &why {
+            None => (Role::Matched, "as expected".to_owned()),
+            Some(why) => (Role::Mismatch, why.clone()),
+        };
+        self.evidence(hit, || sides.view.evidence(role, words, made.seen));
+        if let Some(why) = &why {
+            self.repair(format!("{text}: {why}"));
+        }
+        let state = if hit { RowState::Matched } else { RowState::Mismatched };
+        let call = Some(sides.view.call_ref(made.seen));
+        self.explanation.rows.push(Row {
+            expected: Some(text.clone()),
+            call,
+            state,
+            why: why.clone(),
+        });
+        let mut part = Part::new(text, Verdict::of(hit));
+        part.score = Some(pair.score).filter(|score| *score != 0.0 && !hit);
+        part.reason = why;
+        part
+    }
+
+    /// A call nobody expected, unless it is taken.
+    fn extra(&mut self, index: usize, taken: &[bool]) {
+        let sides = self.sides;
+        let (Some(made), Some(false)) = (sides.made.get(index), taken.get(index)) else { return };
+        self.evidence(false, || sides.view.evidence(Role::Extra, "not expected", made.seen));
+        self.repair(format!("do not call {}", made.name));
+        self.extras += 1;
+        if self.extras <= MOST_EXTRA_ROWS {
+            let call = Some(sides.view.call_ref(made.seen));
+            self.explanation.rows.push(Row {
+                expected: None,
+                call,
+                state: RowState::Extra,
+                why: None,
+            });
+        } else {
+            self.explanation.elided += 1;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Future AGI's four function-call metrics.
+//!
+//! Each compares the calls a model made with expected ones, or with the
+//! definitions of the functions. By default calls and expectations are paired
+//! one to one, what is missing or extra costs, and no call is an answer like
+//! any other; the profile `futureagi` answers as the library does (`compat`).
+
+mod alignment;
+mod checks;
+mod compat;
+mod definition;
+pub(crate) mod function_call_accuracy;
+pub(crate) mod function_call_exact_match;
+pub(crate) mod function_name_match;
+mod keys;
+mod material;
+pub(crate) mod parameter_validation;
+mod schema_cost;
+mod settings;
+#[cfg(test)]
+mod testing;
+
+use material::Material;
+use settings::Settings;
+use std::sync::Arc;
+use toolmark_grade::{Building, Grader, Mention};
+use toolmark_outcome::Profile;
+use toolmark_outcome::Subject;
+use toolmark_outcome::{Contrast, Outcome};
+
+/// Evidence beyond this is counted, not listed.
+const MOST_EVIDENCE: usize = 20;
+/// Scores closer than this are the same: the library rounds to four decimals.
+const SAME_SCORE: f64 = 0.0001;
+
+/// Which of the four.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Metric {
+    NameMatch,
+    ExactMatch,
+    Accuracy,
+    ParameterValidation,
+}
+
+impl Metric {
+    fn id(self) -> &'static str {
+        match self {
+            Self::NameMatch => function_name_match::INFO.id,
+            Self::ExactMatch => function_call_exact_match::INFO.id,
+            Self::Accuracy => function_call_accuracy::INFO.id,
+            Self::ParameterValidation => parameter_validation::INFO.id,
+        }
+    }
+}
+
+/// Whose answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    Ours,
+    Theirs,
+}
+
+impl From<Profile> for Reading {
+    fn from(profile: Profile) -> Self {
+        if profile == Profile::FutureAgi { Self::Theirs } else { Self::Ours }
+    }
+}
+
+struct CallMetric {
+    metric: Metric,
+    settings: Settings,
+    reading: Reading,
+    contrast: Option<Profile>,
+}
+
+fn build(metric: Metric, building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
+    let settings = Settings::read(metric, building)?;
+    let reading = Reading::from(building.profile);
+    let contrast = building.contrast.filter(|other| Reading::from(*other) != reading);
+    Some(Arc::new(CallMetric { metric, settings, reading, contrast }))
+}
+
+impl CallMetric {
+    fn answer(&self, reading: Reading, material: &Material<'_>) -> Outcome {
+        if reading == Reading::Theirs {
+            return compat::grade(self.metric, &self.settings, material);
+        }
+        if let Some(unread) = material.unread_output() {
+            return unread;
+        }
+        let grade = match self.metric {
+            Metric::NameMatch => function_name_match::grade,
+            Metric::ExactMatch => function_call_exact_match::grade,
+            Metric::Accuracy => function_call_accuracy::grade,
+            Metric::ParameterValidation => parameter_validation::grade,
+        };
+        let outcome = grade(&self.settings, material);
+        if material.is_null_output() {
+            return outcome.with_note("the row's output is null, which is read as no call");
+        }
+        outcome
+    }
+}
+
+impl Grader for CallMetric {
+    fn grade(&self, subject: &Subject<'_>) -> Outcome {
+        let material = Material::new(&self.settings, subject);
+        let mut outcome = self.answer(self.reading, &material);
+        if let Some(profile) = self.contrast {
+            let other = self.answer(Reading::from(profile), &material);
+            let near = match (outcome.score, other.score) {
+                (Some(ours), Some(theirs)) => (ours - theirs).abs() <= SAME_SCORE,
+                (ours, theirs) => ours == theirs,
+            };
+            if outcome.verdict != other.verdict || !near {
+                outcome.contrast = Some(Contrast {
+                    profile,
+                    verdict: other.verdict,
+                    score: other.score,
+                    reason: other.reason,
+                });
+            }
+        }
+        outcome
+    }
+
+    fn mentions(&self) -> Vec<Mention> {
+        let calls =
+            self.settings.expected.as_ref().and_then(|gold| material::gold_calls(gold).ok());
+        let mut names: Vec<String> =
+            calls.unwrap_or_default().into_iter().map(|call| call.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.iter().map(|name| Mention::exact(name)).collect()
+    }
+}

@@ -1,0 +1,3 @@
+//! Future AGI: its evaluations of function calls.
+
+pub(crate) mod graders;

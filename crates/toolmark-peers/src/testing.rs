@@ -1,0 +1,43 @@
+//! Help for the tests beside the graders.
+
+use serde_json::Value;
+use std::sync::Arc;
+use toolmark_config::Problem;
+use toolmark_grade::Grader;
+use toolmark_grade::testing::Kit;
+pub(crate) use toolmark_grade::testing::ask;
+use toolmark_outcome::judging::Question;
+pub(crate) use toolmark_outcome::testing::{agentv, agentv_with, runs, vally, vally_with};
+use toolmark_outcome::{Context, Outcome, Profile};
+
+const KIT: Kit = Kit(crate::ALL);
+
+pub(crate) fn build(
+    id: &str,
+    profile: Profile,
+    config: &Value,
+) -> Result<Arc<dyn Grader>, Vec<Problem>> {
+    KIT.build(id, profile, config)
+}
+
+pub(crate) fn complaints(id: &str, config: &Value) -> Vec<String> {
+    KIT.complaints(id, config)
+}
+
+pub(crate) fn grade(id: &str, config: Value, trace: &str) -> Outcome {
+    KIT.grade(id, config, trace)
+}
+
+pub(crate) fn grade_as(id: &str, profile: Profile, config: Value, trace: &str) -> Outcome {
+    KIT.grade_as(id, profile, config, trace)
+}
+
+pub(crate) fn judged(
+    id: &str,
+    config: Value,
+    trace: &str,
+    context: &Context,
+    judge: fn(&Question) -> Option<f64>,
+) -> Outcome {
+    KIT.judged(id, config, trace, context, judge)
+}

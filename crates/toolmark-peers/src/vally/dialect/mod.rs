@@ -1,0 +1,270 @@
+//! Microsoft Vally's eval specs: `stimuli`, each with graders and constraints.
+
+mod constraints;
+mod graders;
+mod schema;
+mod scoring;
+mod stimulus;
+mod substitution;
+#[cfg(test)]
+mod tests;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use stimulus::{Gathered, Shared};
+use toolmark_config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
+use toolmark_grade::Loading;
+use toolmark_grade::units::Duration;
+use toolmark_grade::{Dialect, DialectInfo};
+use toolmark_grade::{Gate, Plan, UsualJudge};
+use toolmark_outcome::judging::Effort;
+
+/// Microsoft Vally.
+pub struct Vally;
+
+const TITLE: &str = "Vally eval spec";
+
+static INFO: DialectInfo = DialectInfo {
+    id: "vally",
+    title: TITLE,
+    looks_for: "a list of stimuli, each with a name, a prompt and graders",
+};
+
+/// The keys of a file that mean something.
+const KEYS: &[&str] = &[
+    "name",
+    "description",
+    "version",
+    "type",
+    "tags",
+    "environment",
+    "agent_environment",
+    "defaults",
+    "config",
+    "stimuli",
+    "scoring",
+    "graders",
+    "metadata",
+];
+
+/// How many times all graders and tags of a file may be given to its stimuli.
+const MOST_SHARED: usize = 2_000_000;
+
+/// How stimuli are run, unless they say otherwise. Of these, `runs` matters for
+/// grading.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Defaults {
+    /// How many times each stimulus is run.
+    #[serde(default)]
+    runs: Option<u32>,
+    /// How long a run may take, with a unit.
+    #[serde(default)]
+    timeout: Option<Node>,
+    /// The model of the agent.
+    #[serde(default, rename = "model")]
+    _model: Option<Node>,
+    /// How hard the agent's model thinks.
+    #[serde(default, rename = "reasoning_effort")]
+    _reasoning_effort: Option<Node>,
+    /// The model of judges.
+    #[serde(default)]
+    judge_model: Option<Spanned<String>>,
+    /// How hard the judges' model thinks.
+    #[serde(default)]
+    judge_reasoning_effort: Option<Effort>,
+    /// Where the judges' model is.
+    #[serde(default)]
+    judge_provider: Option<Node>,
+    /// What runs the agent.
+    #[serde(default, rename = "executor")]
+    _executor: Option<Node>,
+}
+
+const DEFAULTS_KEYS: &[&str] = &[
+    "runs",
+    "timeout",
+    "model",
+    "reasoning_effort",
+    "judge_model",
+    "judge_reasoning_effort",
+    "judge_provider",
+    "executor",
+];
+
+impl Dialect for Vally {
+    fn info(&self) -> &'static DialectInfo {
+        &INFO
+    }
+
+    fn detect(&self, root: &Node) -> u8 {
+        match root.get("stimuli") {
+            Some(stimuli) if stimuli.as_list().is_some() => 95,
+            Some(_) => 60,
+            None => 0,
+        }
+    }
+
+    fn load(&self, root: &Node, loading: &mut Loading<'_>) -> Option<Plan> {
+        if root.as_map().is_none() {
+            let message = format!("expected a map with stimuli, found {}", root.word());
+            loading.error("wrong-type", root.span, message);
+            return None;
+        }
+        let root = substitution::substituted(root, loading);
+        check_keys(&root, KEYS, "a Vally spec", loading);
+        check_type(&root, loading);
+        let (trials, judge) = defaults(&root, loading);
+        let (threshold, weights) = scoring::scoring(root.get("scoring"), loading);
+        let mut gathered = Gathered { weights: weights.unwrap_or_default(), ..Gathered::default() };
+        let tags = root.get("tags").map(|tags| stimulus::tags_of(tags, loading));
+        let asked = root.get("graders").map(|list| graders::entries(list, loading));
+        let asked = asked.unwrap_or_default();
+        gathered.names.check(&asked, loading);
+        let graders = asked.iter().map(|asked| graders::build(asked, loading)).collect();
+        let tags = tags.unwrap_or_default();
+        let shared = Shared { threshold, trials, tags, asked, graders };
+        let stimuli = stimuli(&root, loading);
+        let each = shared.asked.len() + shared.tags.values().map(|v| v.len() + 1).sum::<usize>();
+        if each.saturating_mul(stimuli.len()) > MOST_SHARED {
+            let message = "too many graders and tags for too many stimuli";
+            loading.error("too-large", root.span, message);
+            return None;
+        }
+        let mut cases = Vec::new();
+        for node in stimuli {
+            cases.extend(stimulus::case(node, &shared, &mut gathered, loading));
+        }
+        check_names(&root, loading);
+        gathered.weights.check_used(loading);
+        Some(Plan {
+            spec: Arc::clone(&loading.file),
+            dialect: INFO.id,
+            name: root.get("name").and_then(Node::as_str).map(str::to_owned),
+            cases,
+            every: None,
+            gate: Gate { threshold },
+            aggregates: Vec::new(),
+            judge,
+        })
+    }
+
+    fn schema(&self) -> Value {
+        schema::file()
+    }
+}
+
+/// The stimuli of a file, at least one.
+fn stimuli<'n>(root: &'n Node, loading: &mut Loading<'_>) -> &'n [Node] {
+    let Some(stimuli) = root.get("stimuli") else {
+        let message = "a Vally spec needs stimuli";
+        loading.error("missing-key", root.span, message);
+        return &[];
+    };
+    match stimuli.as_list() {
+        Some([]) => loading.error("empty-list", stimuli.span, "there are no stimuli"),
+        None => {
+            let message = format!("expected a list of stimuli, found {}", stimuli.word());
+            loading.error("wrong-type", stimuli.span, message);
+        }
+        Some(_) => {}
+    }
+    stimuli.as_list().unwrap_or_default()
+}
+
+/// Reports keys that mean nothing: files may have some of their own, so it is
+/// no mistake for sure.
+fn check_keys(node: &Node, known: &[&str], what: &str, loading: &mut Loading<'_>) {
+    for entry in node.entries().filter(|entry| !known.contains(&entry.key.as_str())) {
+        let message = format!("the key {} means nothing in {what}", quoted(&entry.key));
+        let problem = Problem::warning("unknown-key", message).at(entry.key_span);
+        loading.problems.push(match did_you_mean(&entry.key, known.iter().copied()) {
+            Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
+            None => problem,
+        });
+    }
+}
+
+/// `type` says what a file is for, and `name` what it is called.
+fn check_type(root: &Node, loading: &mut Loading<'_>) {
+    if let Some(kind) = root.get("type").filter(|kind| !kind.is_null())
+        && !matches!(kind.as_str(), Some("capability" | "regression"))
+    {
+        loading.warn("unknown-type", kind.span, "the type is capability or regression");
+    }
+    for key in ["name", "description"] {
+        if let Some(value) = root.get(key).filter(|value| !value.is_null())
+            && value.as_str().is_none()
+        {
+            let message = format!("expected text, found {}", value.word());
+            loading.error("wrong-type", value.span, message);
+        }
+    }
+}
+
+/// How many times stimuli are run and who judges them, from `defaults` or its
+/// old name.
+fn defaults(root: &Node, loading: &mut Loading<'_>) -> (Option<u32>, UsualJudge) {
+    let none = (None, UsualJudge::default());
+    let node = match (root.entry("defaults"), root.entry("config")) {
+        (Some(defaults), Some(config)) => {
+            let message = "config is the old name of defaults: both cannot be given";
+            let problem = Problem::error("config-and-defaults", message).at(config.key_span);
+            loading.problems.push(problem.note(defaults.key_span, "defaults"));
+            &defaults.value
+        }
+        (Some(defaults), None) => &defaults.value,
+        (None, Some(config)) => {
+            let message = "config is the old name of defaults";
+            let problem = Problem::warning("deprecated-key", message).at(config.key_span);
+            loading.problems.push(problem.help("call it defaults"));
+            &config.value
+        }
+        (None, None) => return none,
+    };
+    if node.is_null() {
+        return none;
+    }
+    check_keys(node, DEFAULTS_KEYS, "defaults", loading);
+    let unknown: Vec<&str> =
+        node.entries().map(|e| e.key.as_str()).filter(|key| !DEFAULTS_KEYS.contains(key)).collect();
+    let read = read::<Defaults>(&node.without(&unknown), &mut loading.problems);
+    let Some(defaults) = read else { return none };
+    if let Some(timeout) = &defaults.timeout
+        && !timeout.is_null()
+        && timeout.as_str().and_then(Duration::parse).is_none()
+    {
+        let message = "a timeout is a number and a unit (ms, s, m, h), such as \"2m\"";
+        loading.warn("invalid-timeout", timeout.span, message);
+    }
+    if let Some(provider) = &defaults.judge_provider
+        && !provider.is_null()
+    {
+        let problem = Problem::warning("not-used", "where the judge is says the judge part");
+        let help = "write it under judge: in a toolmark.yaml, and name that with --judge-config";
+        loading.problems.push(problem.at(provider.span).help(help));
+    }
+    let judge = UsualJudge {
+        model: defaults.judge_model.map(|model| model.value),
+        effort: defaults.judge_reasoning_effort,
+    };
+    (defaults.runs.filter(|runs| *runs > 0), judge)
+}
+
+/// Names of stimuli are unique, so that runs can be told apart.
+fn check_names(root: &Node, loading: &mut Loading<'_>) {
+    let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
+    let stimuli = root.get("stimuli").map(Node::items).into_iter().flatten();
+    for name in stimuli.filter_map(|stimulus| stimulus.get("name")) {
+        let Some(text) = name.as_str() else { continue };
+        if let Some(first) = seen.get(text) {
+            let message = format!("two stimuli are called {}", quoted(text));
+            let problem = Problem::error("duplicate-stimulus-name", message).at(name.span);
+            loading.problems.push(problem.note(*first, "the first one"));
+        } else {
+            seen.insert(text, name.span);
+        }
+    }
+}

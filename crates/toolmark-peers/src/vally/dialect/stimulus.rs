@@ -1,0 +1,373 @@
+//! Stimuli: what the agent was asked, and what is asked about it.
+
+use super::constraints;
+use super::graders::{Asked, Names, build, entries, tell_apart};
+use super::scoring::{Weights, scoring};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use toolmark_config::{Node, Problem, Spanned, read};
+use toolmark_grade::Loading;
+use toolmark_grade::{Case, Determinism, Match, Planned};
+use toolmark_outcome::{Context, Profile, Rule, Scoring};
+
+/// One thing the agent was asked.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Stimulus {
+    /// Its name, unique in the file. Runs are matched to it by name, else by
+    /// their prompt.
+    name: Spanned<String>,
+    /// What the agent is asked.
+    #[serde(default)]
+    prompt: Option<Spanned<String>>,
+    /// What the agent is asked, turn by turn, instead of `prompt`.
+    #[serde(default)]
+    turns: Option<Spanned<Vec<Turn>>>,
+    /// Words for people.
+    #[serde(default, rename = "description")]
+    _description: Option<String>,
+    /// The environment of the run, or the name of one. Not used for grading.
+    #[serde(default, rename = "environment")]
+    _environment: Option<Node>,
+    /// The environment of the agent alone. Not used for grading.
+    #[serde(default, rename = "agent_environment")]
+    _agent_environment: Option<Node>,
+    /// The questions.
+    #[serde(default, rename = "graders")]
+    #[schemars(schema_with = "super::schema::grader_list")]
+    _graders: Option<Node>,
+    /// Criteria for a judge.
+    #[serde(default)]
+    rubric: Option<Rubric>,
+    /// What must hold besides.
+    #[serde(default, rename = "constraints")]
+    #[schemars(with = "Option<constraints::Constraints>")]
+    _constraints: Option<Node>,
+    /// For filtering.
+    #[serde(default)]
+    #[schemars(schema_with = "super::schema::tags")]
+    tags: Option<Node>,
+    /// How the answers make a score, instead of what the file says.
+    #[serde(default, rename = "scoring")]
+    #[schemars(with = "Option<super::scoring::Scoring>")]
+    _scoring: Option<Node>,
+    /// How many times it is run.
+    #[serde(default)]
+    runs: Option<u32>,
+    /// How long a run may take. Not used for grading.
+    #[serde(default, rename = "timeout")]
+    _timeout: Option<Node>,
+    /// Settings for this stimulus alone; of these, `runs` is used.
+    #[serde(default)]
+    config: Option<Node>,
+    /// Files given to the agent. Not used for grading.
+    #[serde(default, rename = "attachments")]
+    _attachments: Option<Node>,
+    /// Files that are kept. Not used for grading.
+    #[serde(default, rename = "artifacts")]
+    _artifacts: Option<Node>,
+    /// A known good change. Not used for grading.
+    #[serde(default, rename = "golden_patch")]
+    _golden_patch: Option<Node>,
+    /// A known good run. Not used for grading.
+    #[serde(default, rename = "golden_trajectory")]
+    _golden_trajectory: Option<Node>,
+    /// A known good command. Not used for grading.
+    #[serde(default, rename = "golden_command")]
+    _golden_command: Option<Node>,
+    /// Simulated tools. Not used for grading.
+    #[serde(default, rename = "simulation")]
+    _simulation: Option<Node>,
+    /// Executors that can run it. Not used for grading.
+    #[serde(default, rename = "supported_executors")]
+    _supported_executors: Option<Node>,
+    /// Anything. Not used for grading.
+    #[serde(default, rename = "metadata")]
+    _metadata: Option<Node>,
+}
+
+/// What the agent is asked in one turn: a text, or a map with `prompt`.
+#[derive(Debug)]
+struct Turn(String);
+
+impl<'de> Deserialize<'de> for Turn {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let node = Node::deserialize(deserializer)?;
+        let text = match node.as_map() {
+            Some([only]) if only.key == "prompt" => only.value.as_str(),
+            Some(_) => return Err(D::Error::custom("a turn has a prompt and nothing else")),
+            None => node.as_str(),
+        };
+        match text {
+            Some(text) => Ok(Self(text.to_owned())),
+            None => Err(D::Error::custom("a turn is a text, or a map with a text as prompt")),
+        }
+    }
+}
+
+impl JsonSchema for Turn {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Turn".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "oneOf": [
+                { "type": "string" },
+                {
+                    "type": "object",
+                    "properties": { "prompt": { "type": "string" } },
+                    "required": ["prompt"]
+                }
+            ]
+        })
+    }
+}
+
+/// Criteria: a list of texts, or one.
+#[derive(Debug)]
+struct Rubric(Vec<String>);
+
+impl<'de> Deserialize<'de> for Rubric {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let node = Node::deserialize(deserializer)?;
+        let text = |node: &Node| node.as_str().map(str::to_owned);
+        let texts = match node.as_list() {
+            Some(items) => items.iter().map(text).collect::<Option<Vec<_>>>(),
+            None => text(&node).map(|text| vec![text]),
+        };
+        texts.map(Self).ok_or_else(|| D::Error::custom("a rubric is a list of texts"))
+    }
+}
+
+impl JsonSchema for Rubric {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Rubric".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "oneOf": [
+                { "type": "string" },
+                { "type": "array", "items": { "type": "string" } }
+            ]
+        })
+    }
+}
+
+/// What all stimuli of a file have in common.
+pub(super) struct Shared {
+    pub(super) threshold: Option<f64>,
+    pub(super) trials: Option<u32>,
+    pub(super) tags: BTreeMap<String, Vec<String>>,
+    /// Graders asked of every stimulus, and what they were built to.
+    pub(super) asked: Vec<Asked>,
+    pub(super) graders: Vec<Option<Planned>>,
+}
+
+/// What all stimuli of a file add to.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) weights: Weights,
+    pub(super) names: Names,
+}
+
+/// Makes a case of a stimulus.
+pub(super) fn case(
+    node: &Node,
+    shared: &Shared,
+    gathered: &mut Gathered,
+    loading: &mut Loading<'_>,
+) -> Option<Case> {
+    let stimulus = read::<Stimulus>(node, &mut loading.problems);
+    // Its graders are looked at whatever else is wrong with it.
+    let own = own_graders(node, loading);
+    gathered.names.check(&own, loading);
+    let built: Vec<Option<Planned>> = own.iter().map(|asked| build(asked, loading)).collect();
+    let all: Vec<&Asked> = own.iter().chain(&shared.asked).collect();
+    let (threshold, mut own_weights) = scoring(node.get("scoring"), loading);
+    if own_weights.is_some() {
+        // The weights of the file are none too many because one stimulus has its own.
+        for asked in &all {
+            let _ = gathered.weights.find(asked);
+        }
+    }
+    let weights = own_weights.as_mut().unwrap_or(&mut gathered.weights);
+    let mut planned = Vec::new();
+    for (asked, built) in all.iter().zip(built.iter().chain(&shared.graders)) {
+        let weight = weights.of(asked, loading);
+        planned.extend(built.clone().map(|planned| Planned { weight, ..planned }));
+    }
+    weights.check_shared(&all, loading);
+    if let Some(own) = &own_weights {
+        own.check_used(loading);
+    }
+    let stimulus = stimulus?;
+    let prompts = prompts(&stimulus, node, loading)?;
+    check_turns(&all, prompts.len(), loading);
+    if all.is_empty() {
+        let message = format!("the stimulus {} has no graders", stimulus.name.value);
+        let problem = Problem::warning("no-graders", message).at(stimulus.name.span);
+        loading.problems.push(problem.help("its runs can neither pass nor fail"));
+    }
+    let rubric = stimulus.rubric.map(|rubric| rubric.0).unwrap_or_default();
+    if !rubric.is_empty() && !planned.iter().any(is_judge) && planned.len() == all.len() {
+        let span = node.entry("rubric").map_or(node.span, |entry| entry.key_span);
+        let message = "the rubric is for a judge, and no grader is one";
+        loading.warn("rubric-without-llm-judge", span, message);
+    }
+    tell_apart(&mut planned);
+    let mut tags = shared.tags.clone();
+    tags.extend(stimulus.tags.as_ref().map(|tags| tags_of(tags, loading)).unwrap_or_default());
+    let trials = stimulus.runs.or_else(|| own_runs(stimulus.config.as_ref(), loading));
+    let name = stimulus.name.value;
+    // Whichever way a run was started, its first message is one of these.
+    let first = [stimulus.prompt.map(|prompt| prompt.value), prompts.first().cloned()];
+    let mut first: Vec<String> = first.into_iter().flatten().collect();
+    first.dedup();
+    Some(Case {
+        id: name.clone(),
+        tags,
+        matches: Match { ids: vec![name.clone()], prompts: first, traces: Vec::new() },
+        context: Arc::new(Context {
+            case: name,
+            prompts,
+            rubric,
+            spec: Some(Arc::new(node.to_json())),
+            directory: loading.directory.to_owned(),
+            ..Context::default()
+        }),
+        graders: planned,
+        scoring: Scoring {
+            rule: threshold.or(shared.threshold).map_or(Rule::All, Rule::Threshold),
+            profile: Profile::Vally,
+        },
+        trials: trials.filter(|runs| *runs > 0).or(shared.trials),
+        place: loading.place(stimulus.name.span),
+    })
+}
+
+fn is_judge(planned: &Planned) -> bool {
+    planned.info.taxonomy.determinism == Determinism::Judge
+}
+
+/// The graders a stimulus asks for, its constraints last.
+fn own_graders(node: &Node, loading: &mut Loading<'_>) -> Vec<Asked> {
+    let mut asked = match node.get("graders") {
+        Some(list) => entries(list, loading),
+        None => Vec::new(),
+    };
+    if let Some(node) = node.get("constraints").filter(|node| !node.is_null()) {
+        asked.extend(constraints::graders(node, loading));
+    }
+    asked
+}
+
+/// What the agent was asked, turn by turn.
+fn prompts(stimulus: &Stimulus, node: &Node, loading: &mut Loading<'_>) -> Option<Vec<String>> {
+    match (&stimulus.prompt, &stimulus.turns) {
+        (_, Some(turns)) if turns.value.is_empty() => {
+            loading.error("empty-list", turns.span, "a stimulus needs at least one turn");
+            None
+        }
+        (prompt, Some(turns)) => {
+            if let Some(prompt) = prompt {
+                let message = "the stimulus has turns, so its prompt is not used";
+                let problem = Problem::warning("prompt-and-turns", message);
+                loading.problems.push(problem.at(prompt.span).note(turns.span, "the turns"));
+            }
+            Some(turns.value.iter().map(|turn| turn.0.clone()).collect())
+        }
+        (Some(prompt), None) => Some(vec![prompt.value.clone()]),
+        (None, None) => {
+            let message = format!("the stimulus {} needs a prompt or turns", stimulus.name.value);
+            let span = stimulus.name.span.known().unwrap_or(node.span);
+            loading.error("missing-key", span, message);
+            None
+        }
+    }
+}
+
+/// Reports graders about turns that are not asked for.
+fn check_turns(asked: &[&Asked], turns: usize, loading: &mut Loading<'_>) {
+    for turn in asked.iter().filter_map(|asked| asked.turn.as_ref()) {
+        if turn.value as usize >= turns {
+            let message = match turns {
+                1 => "the stimulus has one turn, turn 0".to_owned(),
+                _ => format!("the stimulus has {turns} turns, turn 0 to turn {}", turns - 1),
+            };
+            loading.warn("no-such-turn", turn.span, message);
+        }
+    }
+}
+
+/// `config.runs` of a stimulus; what else is there is not for grading.
+fn own_runs(config: Option<&Node>, loading: &mut Loading<'_>) -> Option<u32> {
+    let runs = config?.get("runs").filter(|runs| !runs.is_null())?;
+    read::<u32>(runs, &mut loading.problems)
+}
+
+/// Tags: a map of texts or lists of texts, or a plain list.
+pub(super) fn tags_of(node: &Node, loading: &mut Loading<'_>) -> BTreeMap<String, Vec<String>> {
+    let mut tags = BTreeMap::new();
+    if let Some(items) = node.as_list() {
+        for item in items {
+            match word(item) {
+                Some(tag) => drop(tags.insert(tag, Vec::new())),
+                None => loading.error("wrong-type", item.span, wrong_tag(item)),
+            }
+        }
+        return tags;
+    }
+    let Some(entries) = node.as_map() else {
+        if let Some(tag) = word(node) {
+            tags.insert(tag, Vec::new());
+        } else if !node.is_null() {
+            let message = format!("expected tags, found {}", node.word());
+            loading.error("wrong-type", node.span, message);
+        }
+        return tags;
+    };
+    for entry in entries {
+        let values = match entry.value.as_list() {
+            Some(items) => items.iter().collect(),
+            None if entry.value.is_null() => Vec::new(),
+            None => vec![&entry.value],
+        };
+        let mut words = Vec::new();
+        for value in values {
+            match word(value) {
+                Some(word) => words.push(word),
+                None => loading.error("wrong-type", value.span, wrong_tag(value)),
+            }
+        }
+        tags.insert(entry.key.to_string(), words);
+    }
+    tags
+}
+
+fn wrong_tag(node: &Node) -> String {
+    format!("a tag is a text, found {}", node.word())
+}
+
+/// A plain value as text.
+fn word(node: &Node) -> Option<String> {
+    match node.to_json() {
+        serde_json::Value::String(text) => Some(text),
+        value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_)) => {
+            Some(value.to_string())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,519 @@
+//! `prompt`, `panel` and what became of `pairwise`: questions only a model can answer.
+//!
+//! Their configuration is read and checked as that of any other grader. Without
+//! a judge the answer is unknown, never a pass.
+
+use crate::vally::graders::workspace::{Allowance, Workspace, read_text};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+use toolmark_config::{Node, Problem, Spanned};
+use toolmark_grade::{
+    Building, Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy, schema_of,
+};
+use toolmark_outcome::Missing;
+use toolmark_outcome::Profile;
+use toolmark_outcome::Subject;
+use toolmark_outcome::judging::{
+    Aggregation, Effort, Focus, Material, Panel, Piece, Question, Rubric, Scale, ask, material_of,
+};
+use toolmark_outcome::{Cause, Outcome};
+use toolmark_pattern::Glob;
+
+/// What the judge is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Shown {
+    /// The run.
+    Trajectory,
+    /// What changed in the workspace.
+    Diff,
+    /// The reference solution.
+    GoldenPatch,
+    /// The workspace as it is at the end.
+    Repo,
+}
+
+/// How the judge is handed the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Delivery {
+    /// In the prompt.
+    Inline,
+    /// As a file of its workspace.
+    Workspace,
+}
+
+/// What one judge is asked.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+struct Prompt {
+    /// Instructions in addition to the rubric of the case.
+    #[serde(default)]
+    prompt: Option<Spanned<String>>,
+    /// The model that judges.
+    #[serde(default)]
+    model: Option<Spanned<String>>,
+    /// How hard it thinks.
+    #[serde(default)]
+    reasoning_effort: Option<Effort>,
+    /// How it answers; `scale_1_5` by default.
+    #[serde(default)]
+    scoring: Option<Scoring>,
+    /// The score that passes, from 0 to 1; 0.5 by default.
+    #[serde(default)]
+    threshold: Option<Spanned<f64>>,
+    /// What it is shown; the trajectory by default.
+    #[serde(default)]
+    evidence: Option<Spanned<Vec<Shown>>>,
+    /// How it is handed the output; in the prompt by default.
+    #[serde(default)]
+    #[expect(dead_code, reason = "what is shown is always in the prompt")]
+    output_delivery: Option<Delivery>,
+}
+
+/// What several judges are asked.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct PanelConfig {
+    /// The models that judge.
+    models: Spanned<Vec<Spanned<String>>>,
+    /// How their scores make one: `majority` (the default), `mean`, `median` or `min`.
+    #[serde(default)]
+    aggregation: Option<Aggregation>,
+    /// Instructions in addition to the rubric of the case.
+    #[serde(default)]
+    prompt: Option<Spanned<String>>,
+    /// How hard they think.
+    #[serde(default)]
+    reasoning_effort: Option<Effort>,
+    /// How they answer; `scale_1_5` by default.
+    #[serde(default)]
+    scoring: Option<Scoring>,
+    /// The score that passes, from 0 to 1; 0.5 by default.
+    #[serde(default)]
+    threshold: Option<Spanned<f64>>,
+    /// What they are shown; the trajectory by default.
+    #[serde(default)]
+    evidence: Option<Spanned<Vec<Shown>>>,
+    /// How they are handed the output; in the prompt by default.
+    #[serde(default)]
+    #[expect(dead_code, reason = "what is shown is always in the prompt")]
+    output_delivery: Option<Delivery>,
+}
+
+const JUDGE: Taxonomy = Taxonomy {
+    determinism: Determinism::Judge,
+    cost: Cost::High,
+    reference: Reference::Free,
+    scope: Scope::Trajectory,
+};
+
+pub(crate) static PROMPT: GraderInfo = GraderInfo {
+    id: "prompt",
+    aliases: &[],
+    origin: "vally",
+    summary: "what does a model say of the run, by the rubric of the case",
+    docs: "A model judges the run by the criteria of the case's `rubric`; `prompt` adds instructions, it does not replace \
+the rubric. Its answer (`scoring`) is brought to 0 to 1 and passes from `threshold` on.
+
+The judge is shown what `evidence` names: the `trajectory` (the default), the `diff` of the workspace, the \
+`golden_patch` of the stimulus, or the files of the workspace (`repo`). Without a rubric, `prompt` is the rubric. Every \
+criterion becomes a part of the outcome. Marks must be proven by words of the trace, as with `judge`.
+
+Without a judge the answer is unknown with cause `needs_judge`; a judge that gives no answer is unknown too, never 0.",
+    example: "type: prompt\nconfig:\n  prompt: Judge the explanation, not the code.\n  scoring: scale_1_5\n  threshold: 0.7",
+    taxonomy: JUDGE,
+    profiles: &[Profile::Vally],
+    schema: schema_of::<Prompt>,
+    build: |building| {
+        let config = match building.config.is_null() {
+            true => Prompt::default(),
+            false => building.read::<Prompt>()?,
+        };
+        let good = [
+            said(building, config.prompt.as_ref()),
+            said(building, config.model.as_ref()),
+            between_0_and_1(building, config.threshold),
+            some_evidence(building, config.evidence.as_ref()),
+        ];
+        good.iter().all(|good| *good).then(|| {
+            let models = config.model.into_iter().map(|model| model.value).collect();
+            let panel = Panel { models, effort: config.reasoning_effort, ..Panel::default() };
+            let (prompt, scoring) = (config.prompt, config.scoring);
+            VallyJudge::grader(prompt, scoring, config.threshold, config.evidence, panel)
+        })
+    },
+};
+
+pub(crate) static PANEL: GraderInfo = GraderInfo {
+    id: "panel",
+    aliases: &[],
+    origin: "vally",
+    summary: "what do several models say of the run, by the rubric of the case",
+    docs: "Several `models` judge the run by the criteria of the case's `rubric`, and `aggregation` makes one score of \
+theirs: `majority`, `mean`, `median` or `min`. The other options are those of `prompt`.
+
+A judge that gives no answer does not sink the others; where the others are divided, or none answers, the verdict is \
+unknown.",
+    example: "type: panel\nconfig:\n  models: [model-a, model-b, model-c]\n  aggregation: median",
+    taxonomy: JUDGE,
+    profiles: &[Profile::Vally],
+    schema: schema_of::<PanelConfig>,
+    build: |building| {
+        let config = building.read::<PanelConfig>()?;
+        let mut good = vec![
+            said(building, config.prompt.as_ref()),
+            between_0_and_1(building, config.threshold),
+            some_evidence(building, config.evidence.as_ref()),
+        ];
+        if config.models.is_empty() {
+            building.reject(config.models.span, "empty-list", "a panel needs at least one model");
+            good.push(false);
+        }
+        good.extend(config.models.iter().map(|model| said(building, Some(model))));
+        good.iter().all(|good| *good).then(|| {
+            let models = config.models.value.into_iter().map(|model| model.value).collect();
+            let panel = Panel {
+                models,
+                effort: config.reasoning_effort,
+                aggregation: config.aggregation.unwrap_or_default(),
+                ..Panel::default()
+            };
+            let (prompt, scoring) = (config.prompt, config.scoring);
+            VallyJudge::grader(prompt, scoring, config.threshold, config.evidence, panel)
+        })
+    },
+};
+
+pub(crate) static PAIRWISE: GraderInfo = GraderInfo {
+    id: "pairwise",
+    aliases: &[],
+    origin: "vally",
+    summary: "gone from Vally: compare two runs instead",
+    docs: "Vally removed this type by version 0.9: a grader sees one run, and which of two is better is a question about \
+both. Use `prompt` for the quality of one run, and compare runs as such otherwise. A spec that still uses the type is \
+warned, and the answer is always unknown.",
+    example: "type: pairwise",
+    taxonomy: JUDGE,
+    profiles: &[Profile::Vally],
+    schema: schema_of::<Node>,
+    build: |building| {
+        let message = "the type pairwise was removed from Vally";
+        let problem = Problem::warning("removed-grader", message).at(building.config.span);
+        building.problems.push(problem.help("use prompt, or compare two runs"));
+        Some(Arc::new(Pairwise))
+    },
+};
+
+/// Words, where there are any, that are not empty.
+fn said(building: &mut Building<'_>, text: Option<&Spanned<String>>) -> bool {
+    match text {
+        Some(text) if text.value.trim().is_empty() => {
+            building.reject(text.span, "empty-text", "the text is empty");
+            false
+        }
+        _ => true,
+    }
+}
+
+fn between_0_and_1(building: &mut Building<'_>, threshold: Option<Spanned<f64>>) -> bool {
+    match threshold {
+        Some(threshold) if !(0.0..=1.0).contains(&threshold.value) => {
+            let message = "a threshold is between 0 and 1, whatever the scale";
+            building.reject(threshold.span, "out-of-range", message);
+            false
+        }
+        _ => true,
+    }
+}
+
+fn some_evidence(building: &mut Building<'_>, evidence: Option<&Spanned<Vec<Shown>>>) -> bool {
+    match evidence {
+        Some(evidence) if evidence.is_empty() => {
+            building.reject(
+                evidence.span,
+                "empty-list",
+                "a judge that is shown nothing cannot judge",
+            );
+            false
+        }
+        _ => true,
+    }
+}
+
+struct Pairwise;
+
+impl Grader for Pairwise {
+    fn grade(&self, _: &Subject<'_>) -> Outcome {
+        let why = "needs a judge and a second run: pairwise was removed from Vally";
+        Outcome::unknown(Cause::NeedsJudge, why)
+    }
+}
+
+/// How the judge answers, in Vally's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+enum Scoring {
+    /// Yes or no.
+    #[serde(rename = "binary")]
+    Binary,
+    /// 1 to 5.
+    #[default]
+    #[serde(rename = "scale_1_5")]
+    OneToFive,
+    /// 1 to 10.
+    #[serde(rename = "scale_1_10")]
+    OneToTen,
+}
+
+impl Scoring {
+    fn scale(self) -> Scale {
+        match self {
+            Self::Binary => Scale::Binary,
+            Self::OneToFive => Scale::OneToFive,
+            Self::OneToTen => Scale::OneToTen,
+        }
+    }
+}
+
+struct VallyJudge {
+    /// What is said in addition to the rubric.
+    instructions: Option<String>,
+    scale: Scale,
+    threshold: f64,
+    shown: Vec<Shown>,
+    panel: Panel,
+}
+
+/// What is judged where neither the case nor the grader says it.
+const USUAL: &str = "The agent did what it was asked to do, correctly and completely.";
+
+impl VallyJudge {
+    fn grader(
+        prompt: Option<Spanned<String>>,
+        scoring: Option<Scoring>,
+        threshold: Option<Spanned<f64>>,
+        evidence: Option<Spanned<Vec<Shown>>>,
+        panel: Panel,
+    ) -> Arc<dyn Grader> {
+        Arc::new(Self {
+            instructions: prompt.map(|prompt| prompt.value),
+            scale: scoring.unwrap_or_default().scale(),
+            threshold: threshold.map_or(0.5, |threshold| threshold.value),
+            shown: evidence.map_or_else(|| vec![Shown::Trajectory], |shown| shown.value),
+            panel,
+        })
+    }
+
+    /// The criteria of the case; without any, what the grader says, or the usual.
+    fn rubric(&self, subject: &Subject<'_>) -> Rubric {
+        let instructions = self.instructions.as_deref();
+        match (subject.context.rubric.as_slice(), instructions) {
+            ([], Some(text)) => Rubric::of_text(text, self.scale),
+            ([], None) => Rubric::of_text(USUAL, self.scale),
+            (texts, instructions) => Rubric {
+                instructions: instructions.unwrap_or_default().to_owned(),
+                ..Rubric::of_texts(texts.iter().cloned(), self.scale)
+            },
+        }
+    }
+
+    fn materials(&self, subject: &Subject<'_>) -> Result<Vec<Material>, Missing> {
+        let focus = Focus { subject, call: None };
+        let mut all = Vec::new();
+        all.extend(material_of("user_request", "user_request", focus).ok());
+        for shown in &self.shown {
+            match shown {
+                Shown::Trajectory => {
+                    all.push(material_of("transcript", "transcript", focus)?);
+                    all.extend(material_of("output", "output", focus).ok());
+                }
+                Shown::Diff => all.push(material_of("diff", "diff", focus)?),
+                Shown::GoldenPatch => all.push(golden_patch(subject)?),
+                Shown::Repo => all.push(workspace_files(subject)?),
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The reference solution of the stimulus.
+fn golden_patch(subject: &Subject<'_>) -> Result<Material, Missing> {
+    let none = || Missing::new("the stimulus has no golden_patch");
+    let spec = subject.context.spec.as_ref().ok_or_else(none)?;
+    let patch = spec.get("golden_patch").ok_or_else(none)?;
+    if let Some(text) = patch.get("inline").and_then(Value::as_str) {
+        return Ok(Material::of_spec("golden_patch", text));
+    }
+    let path = patch.get("path").and_then(Value::as_str).ok_or_else(none)?;
+    let text = read_text(&subject.context.directory.join(path), &mut Allowance::default())
+        .map_err(|why| Missing::new(format!("golden_patch: {why}")))?;
+    Ok(Material::of_spec("golden_patch", text))
+}
+
+/// So much of the files of a workspace is shown.
+const FILES: usize = 200 << 10;
+
+/// The files the agent left behind, those of tools and libraries left out.
+fn workspace_files(subject: &Subject<'_>) -> Result<Material, Missing> {
+    let workspace = Workspace::of(subject).map_err(|untold| Missing::new(untold.reason()))?;
+    let glob = Glob::new("**").map_err(Missing::new)?;
+    let found = workspace.find("**", &glob);
+    let is_foreign = |path: &str| {
+        let foreign = ["node_modules", "target", "dist", "build", "vendor", "__pycache__"];
+        path.split('/').any(|part| part.starts_with('.') || foreign.contains(&part))
+    };
+    let (mut pieces, mut used, mut left_out) = (Vec::new(), 0, found.unreadable.len());
+    let mut allowance = Allowance::default();
+    for path in found.files.iter().filter(|path| !is_foreign(path)) {
+        match workspace.text(path, &mut allowance) {
+            Ok(text) if used + text.len() <= FILES => {
+                used += text.len();
+                pieces.push(Piece::new(format!("[file {path}]\n{text}")));
+            }
+            _ => left_out += 1,
+        }
+    }
+    if pieces.is_empty() {
+        return Err(Missing::new("the workspace has no files that can be shown"));
+    }
+    let mut material = Material::of_trace("repo", pieces);
+    let words = format!("{left_out} files of the workspace were left out");
+    material.left_out = (left_out > 0).then_some(words);
+    Ok(material)
+}
+
+impl Grader for VallyJudge {
+    fn grade(&self, subject: &Subject<'_>) -> Outcome {
+        let materials = match self.materials(subject) {
+            Ok(materials) => materials,
+            Err(missing) => return Outcome::unknown(Cause::MissingEvidence, missing.0),
+        };
+        let rubric = Arc::new(self.rubric(subject));
+        let question = Question { rubric, materials, panel: self.panel.clone() };
+        let outcome = ask(subject, question, self.threshold);
+        match subject.context.rubric.is_empty() && self.instructions.is_none() {
+            true => {
+                outcome.with_note(format!("the case has no rubric, so this was asked: {USUAL}"))
+            }
+            false => outcome,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::USUAL;
+    use crate::testing::{complaints, grade, judged, vally};
+    use serde_json::json;
+    use toolmark_outcome::Context;
+    use toolmark_outcome::{Cause, Verdict};
+
+    #[test]
+    fn without_a_judge_nothing_is_passed() {
+        let trace = vally(&[]);
+        for (id, config) in [
+            ("prompt", json!(null)),
+            ("prompt", json!({})),
+            (
+                "prompt",
+                json!({
+                    "prompt": "be fair", "model": "m", "reasoning_effort": "xhigh",
+                    "scoring": "scale_1_10", "threshold": 1, "output_delivery": "workspace",
+                    "evidence": ["trajectory"],
+                }),
+            ),
+            ("panel", json!({"models": ["a", "b"], "aggregation": "min"})),
+            ("pairwise", json!({"prompt": "which is better?"})),
+        ] {
+            let outcome = grade(id, config.clone(), &trace);
+            assert_eq!(outcome.verdict, Verdict::Unknown(Cause::NeedsJudge), "{id} {config}");
+            assert_eq!(outcome.score, None, "{id} {config}");
+            assert!(outcome.reason.starts_with("needs"), "{id}: {}", outcome.reason);
+        }
+    }
+
+    fn run() -> String {
+        vally(&[
+            ("user_message", json!({"content": "explain binary search"})),
+            ("assistant_message", json!({"content": "It halves the range."})),
+        ])
+    }
+
+    #[test]
+    fn criteria_of_the_case_and_words_of_the_grader() {
+        let context = Context {
+            rubric: vec!["mentions halving".into(), "is short".into()],
+            ..Context::default()
+        };
+        let config = json!({"prompt": "Be strict.", "scoring": "scale_1_10", "threshold": 0.5});
+        let outcome = judged("prompt", config.clone(), &run(), &context, |question| {
+            assert_eq!(question.rubric.instructions, "Be strict.");
+            assert_eq!(question.rubric.criteria.len(), 2);
+            Some(6.0)
+        });
+        assert_eq!(outcome.verdict, Verdict::Pass);
+        assert_eq!(outcome.parts.len(), 2);
+        let alone = judged("prompt", config, &run(), &Context::default(), |question| {
+            assert_eq!(question.rubric.criteria[0].text, "Be strict.");
+            Some(5.0)
+        });
+        assert_eq!(alone.verdict, Verdict::Fail);
+        let usual = judged("prompt", json!(null), &run(), &Context::default(), |question| {
+            assert_eq!(question.rubric.criteria[0].text, USUAL);
+            Some(3.0)
+        });
+        assert_eq!((usual.verdict, usual.score), (Verdict::Pass, Some(0.5)));
+        assert!(usual.notes[0].contains("no rubric"));
+    }
+
+    #[test]
+    fn a_panel_survives_a_judge() {
+        let config = json!({"models": ["a", "b", "c"], "aggregation": "median"});
+        let outcome = judged("panel", config, &run(), &Context::default(), |_| Some(4.0));
+        assert_eq!((outcome.verdict, outcome.score), (Verdict::Pass, Some(0.75)));
+        assert_eq!(outcome.metrics["models"], json!(["a", "b", "c"]));
+        let none = judged("panel", json!({"models": ["a"]}), &run(), &Context::default(), |_| None);
+        assert_eq!((none.verdict, none.score), (Verdict::Unknown(Cause::Judge), None));
+    }
+
+    #[test]
+    fn evidence_that_is_not_there_is_missed() {
+        for (shown, word) in
+            [("diff", "diff"), ("golden_patch", "golden_patch"), ("repo", "workspace")]
+        {
+            let config = json!({"evidence": [shown]});
+            let outcome = judged("prompt", config, &run(), &Context::default(), |_| Some(5.0));
+            assert_eq!(outcome.verdict, Verdict::Unknown(Cause::MissingEvidence), "{shown}");
+            assert!(outcome.reason.contains(word), "{shown}: {}", outcome.reason);
+        }
+        let spec = json!({"golden_patch": {"inline": "-teh\n+the"}});
+        let context = Context { spec: Some(std::sync::Arc::new(spec)), ..Context::default() };
+        let config = json!({"evidence": ["trajectory", "golden_patch"]});
+        let outcome = judged("prompt", config, &run(), &context, |question| {
+            let last = question.materials.last().unwrap();
+            assert!(!last.is_trace && last.pieces[0].text.contains("+the"));
+            Some(5.0)
+        });
+        assert_eq!(outcome.verdict, Verdict::Pass);
+    }
+
+    #[test]
+    fn mistakes() {
+        for (id, config, complaint) in [
+            ("prompt", json!({"threshold": 1.5}), "between 0 and 1"),
+            ("prompt", json!({"threshold": 70}), "between 0 and 1"),
+            ("prompt", json!({"scoring": "scale_1_3"}), "unknown value"),
+            ("prompt", json!({"reasoning_effort": "extreme"}), "unknown value"),
+            ("prompt", json!({"evidence": []}), "shown nothing"),
+            ("prompt", json!({"evidence": ["transcript"]}), "unknown value"),
+            ("prompt", json!({"prompt": " "}), "empty"),
+            ("prompt", json!({"rubric": ["x"]}), "unknown key"),
+            ("panel", json!({}), "models"),
+            ("panel", json!({"models": []}), "at least one"),
+            ("panel", json!({"models": ["a"], "aggregation": "sum"}), "unknown value"),
+        ] {
+            let said = complaints(id, &config).join("; ");
+            assert!(said.contains(complaint), "{id} {config}: {said}");
+        }
+    }
+}

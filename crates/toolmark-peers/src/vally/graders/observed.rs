@@ -1,0 +1,35 @@
+//! What a tool gave back, as a regular expression sees it.
+
+use std::borrow::Cow;
+use toolmark_outcome::View;
+use toolmark_trace::{Call, Fact, Payload};
+
+/// The result of a call as text: a text as it is, anything else as compact
+/// JSON. Hosts other than Vally's wrap the words of a result into blocks; there
+/// it is the words. `None` where the trace does not record it.
+pub(super) fn observed<'a>(view: &View<'_>, call: &'a Call) -> Option<Cow<'a, str>> {
+    let is_vally = is_vally(view);
+    match call.result.as_ref()?.payload.as_ref() {
+        Some(payload) if is_vally => Some(stringified(payload)),
+        Some(payload) if payload.plain() != payload.raw() => Some(payload.plain()),
+        Some(payload) => Some(stringified(payload)),
+        None if !is_vally && view.trajectory().fidelity.lacks(Fact::Results) => None,
+        None => Some(Cow::Borrowed("")),
+    }
+}
+
+/// Was the run recorded by Vally itself? It leaves out what is not there: a call
+/// without `arguments` has none, and one without a `tool_result` got none.
+pub(super) fn is_vally(view: &View<'_>) -> bool {
+    view.trajectory().format == "vally"
+}
+
+/// A payload as `JSON.stringify` writes it, a string without its quotes.
+fn stringified(payload: &Payload) -> Cow<'_, str> {
+    match (payload.form(), payload.parsed()) {
+        (toolmark_trace::Form::Text, _) => payload.raw(),
+        (_, Some(serde_json::Value::String(text))) => Cow::Borrowed(text),
+        (_, Some(value)) => Cow::Owned(value.to_string()),
+        (_, None) => payload.raw(),
+    }
+}

@@ -1,0 +1,61 @@
+//! Help for the tests of graders that look at files or run programs.
+
+use crate::testing::{build, runs, vally};
+use serde_json::{Value, json};
+use std::path::Path;
+use toolmark_outcome::Outcome;
+use toolmark_outcome::Profile;
+use toolmark_outcome::View;
+use toolmark_outcome::{Context, Environment, Subject};
+use toolmark_trace::Trajectory;
+
+/// A workspace with these files, gone when dropped.
+pub(super) struct Files(tempfile::TempDir);
+
+impl Files {
+    pub(super) fn new(files: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        for (file, text) in files {
+            let path = dir.path().join(file);
+            let parent = path.parent().expect("a parent");
+            std::fs::create_dir_all(parent).expect("a directory");
+            std::fs::write(path, text).expect("a file");
+        }
+        Self(dir)
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(super) fn environment(&self) -> Environment {
+        Environment { workspace: Some(self.root().to_owned()), ..Environment::default() }
+    }
+}
+
+/// A small run, with what the source states about it left to be filled in.
+pub(super) fn small_run() -> Trajectory {
+    let trace = vally(&[
+        ("user_message", json!({"content": "go"})),
+        ("tool_call", json!({"toolName": "bash", "toolCallId": "1", "arguments": {}})),
+        ("tool_result", json!({"toolName": "bash", "toolCallId": "1", "success": true})),
+    ]);
+    runs(&trace).swap_remove(0)
+}
+
+/// Builds a grader and asks it about a small run.
+pub(super) fn grade_in(id: &str, config: Value, environment: &Environment) -> Outcome {
+    grade_run(id, config, &small_run(), environment)
+}
+
+/// Builds a grader and asks it about a run.
+pub(super) fn grade_run(
+    id: &str,
+    config: Value,
+    run: &Trajectory,
+    environment: &Environment,
+) -> Outcome {
+    let grader = build(id, Profile::Toolmark, &config).expect("a good configuration");
+    let context = Context { case: "s".into(), prompts: vec!["go".into()], ..Context::default() };
+    grader.grade(&Subject { view: View::whole(run), context: &context, environment })
+}

@@ -1,0 +1,158 @@
+//! `required` and `disallowed`: completed calls, each by itself.
+
+use super::Findings;
+use super::entry::{Calls, Entry, Fit};
+use toolmark_outcome::Seen;
+use toolmark_outcome::{Cause, Verdict};
+use toolmark_outcome::{Evidence, Role};
+
+/// How many calls that nearly fit are shown for an entry.
+const NEAR: usize = 3;
+
+/// What cannot be told about one of the calls that would decide.
+struct Doubt<'a> {
+    seen: &'a Seen<'a>,
+    cause: Cause,
+    why: String,
+}
+
+/// The calls that meet an entry, and those that may.
+struct Sorted<'a> {
+    met: Vec<&'a Seen<'a>>,
+    doubts: Vec<Doubt<'a>>,
+    /// The right tool, but something else is wrong.
+    near: Vec<(&'a Seen<'a>, String)>,
+    /// Would meet it, but were never carried out.
+    attempts: Vec<&'a Seen<'a>>,
+}
+
+fn sort<'a>(entry: &Entry, calls: &Calls<'a>) -> Sorted<'a> {
+    let mut sorted =
+        Sorted { met: Vec::new(), doubts: Vec::new(), near: Vec::new(), attempts: Vec::new() };
+    for (at, seen) in calls.all.iter().enumerate() {
+        let completed = calls.is_completed(seen);
+        let fit = entry.fits(calls, at, completed != Some(false));
+        match (fit, completed) {
+            (Fit::No(None), _) => {}
+            (Fit::No(Some(why)), _) if sorted.near.len() < NEAR => sorted.near.push((seen, why)),
+            (Fit::No(Some(_)), _) => {}
+            (Fit::Yes, Some(true)) => sorted.met.push(seen),
+            (Fit::Yes, Some(false)) => sorted.attempts.push(seen),
+            (Fit::Yes, None) => {
+                let why = "the trace does not record what came of calls".to_owned();
+                sorted.doubts.push(Doubt { seen, cause: Cause::MissingEvidence, why });
+            }
+            // What was not carried out decides nothing, however it would fit.
+            (Fit::Unknown(..), Some(false)) => {}
+            (Fit::Unknown(cause, why), _) => sorted.doubts.push(Doubt { seen, cause, why }),
+        }
+    }
+    sorted
+}
+
+/// A matcher of `required`: enough calls must meet it.
+pub(super) fn required(entry: &Entry, calls: &Calls<'_>, findings: &mut Findings) {
+    let sorted = sort(entry, calls);
+    let words = entry.words();
+    let last = calls.all.last().map(|seen| seen.index);
+    let is_last = |seen: &Seen<'_>| Some(seen.index) == last;
+    let enough = |n: usize| n as u64 >= entry.min_count;
+    let met_last = sorted.met.iter().any(|seen| is_last(seen));
+    let may_last = met_last || sorted.doubts.iter().any(|doubt| is_last(doubt.seen));
+    let certain = enough(sorted.met.len()) && (met_last || !entry.is_final);
+    let possible = enough(sorted.met.len() + sorted.doubts.len()) && (may_last || !entry.is_final);
+    let count = sorted.met.len();
+    let wanted = match entry.min_count {
+        1 => words.clone(),
+        count => format!("{count} × {words}"),
+    };
+    if certain {
+        findings.part(entry.title(), Verdict::Pass, format!("{wanted} was called"));
+    } else if possible {
+        doubtful(entry, &sorted, calls, findings);
+    } else {
+        let reason = match (count, entry.is_final && enough(count)) {
+            (_, true) => format!("{words}: another call came later"),
+            (0, _) => format!("{wanted} was not called"),
+            (count, _) => format!("{wanted} was called {count} times only"),
+        };
+        findings.show(Evidence::absence(reason.clone()));
+        findings.part(entry.title(), Verdict::Fail, reason);
+    }
+    for seen in sorted.met.iter().take(entry.min_count.min(100) as usize) {
+        let role = if certain { Role::Matched } else { Role::Context };
+        findings.show(calls.view.evidence(role, format!("meets {words}"), **seen));
+    }
+    if !certain {
+        for (seen, why) in &sorted.near {
+            findings.show(calls.view.evidence(Role::Mismatch, why.clone(), **seen));
+        }
+        for seen in sorted.attempts.iter().take(NEAR) {
+            let text = format!("would meet {words}, but was never completed");
+            findings.show(calls.view.evidence(Role::Mismatch, text, **seen));
+        }
+        if entry.is_final
+            && enough(count)
+            && let Some(seen) = calls.all.last()
+        {
+            findings.show(calls.view.evidence(Role::Context, "the last call", *seen));
+        }
+    }
+    if certain {
+        overlooked(&sorted, findings);
+        if sorted.met.iter().all(|seen| seen.call.status.is_error()) {
+            findings.note(format!("every call that meets {words} failed"));
+        }
+    }
+}
+
+/// A matcher of `disallowed`: no call may meet it.
+pub(super) fn disallowed(entry: &Entry, calls: &Calls<'_>, findings: &mut Findings) {
+    let sorted = sort(entry, calls);
+    let words = entry.words();
+    if !sorted.met.is_empty() {
+        let reason = match sorted.met.len() {
+            1 => format!("{words} was called"),
+            count => format!("{words} was called {count} times"),
+        };
+        findings.part(entry.title(), Verdict::Fail, reason);
+        for seen in &sorted.met {
+            let text = format!("meets {words}, which is not allowed");
+            findings.show(calls.view.evidence(Role::Violation, text, **seen));
+        }
+    } else if sorted.doubts.is_empty() {
+        findings.part(entry.title(), Verdict::Pass, format!("{words} was not called"));
+    } else {
+        doubtful(entry, &sorted, calls, findings);
+    }
+    for seen in &sorted.attempts {
+        let status = seen.call.status.word();
+        let text = format!("attempted ({status}), never completed: {words}");
+        findings.show(calls.view.evidence(Role::Context, text, **seen));
+    }
+    match sorted.attempts.len() {
+        0 => {}
+        1 => findings.note(format!("a call of {words} was attempted and never completed")),
+        n => findings.note(format!("{n} calls of {words} were attempted and never completed")),
+    }
+}
+
+/// The entry is decided by calls of which it cannot be told.
+fn doubtful(entry: &Entry, sorted: &Sorted<'_>, calls: &Calls<'_>, findings: &mut Findings) {
+    // A mistake in the configuration comes first: it can be mended.
+    let first = sorted.doubts.iter().find(|doubt| doubt.cause == Cause::Configuration);
+    let Some(doubt) = first.or(sorted.doubts.first()) else { return };
+    let reason = format!("{}: {}", entry.words(), doubt.why);
+    findings.part(entry.title(), Verdict::Unknown(doubt.cause), reason);
+    for doubt in sorted.doubts.iter().take(NEAR) {
+        findings.show(calls.view.evidence(Role::Context, doubt.why.clone(), *doubt.seen));
+    }
+}
+
+/// What cannot be told and does not matter is worth a note all the same.
+fn overlooked(sorted: &Sorted<'_>, findings: &mut Findings) {
+    for doubt in sorted.doubts.iter().filter(|doubt| doubt.cause == Cause::Configuration).take(NEAR)
+    {
+        findings.note(doubt.why.clone());
+    }
+}

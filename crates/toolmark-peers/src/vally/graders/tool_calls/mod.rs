@@ -1,0 +1,241 @@
+//! `tool-calls`: were the right tools called, the wrong ones not, in the right
+//! order and together?
+
+mod effects;
+mod entry;
+mod lists;
+mod order;
+#[cfg(test)]
+mod tests;
+
+use entry::{Entry, List, ToolEntry};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::sync::Arc;
+use toolmark_config::{Node, Spanned};
+use toolmark_grade::{Building, Cost, Grader, GraderInfo, Mention, Taxonomy, schema_of};
+use toolmark_outcome::Evidence;
+use toolmark_outcome::Explanation;
+use toolmark_outcome::Profile;
+use toolmark_outcome::Subject;
+use toolmark_outcome::{Cause, Contrast, Outcome, Part, Verdict};
+
+/// Tools that must be called, must not be, must be called in order or together.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Config {
+    /// Each of these must be called.
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<ToolEntry>>")]
+    required: Option<Spanned<Vec<Node>>>,
+    /// None of these may be called.
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<ToolEntry>>")]
+    disallowed: Option<Spanned<Vec<Node>>>,
+    /// These must be called in this order; other calls may come between them.
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<ToolEntry>>")]
+    sequence: Option<Spanned<Vec<Node>>>,
+    /// These must be called together, by one response of the model.
+    #[serde(default)]
+    #[schemars(with = "Option<Vec<ToolEntry>>")]
+    parallel: Option<Spanned<Vec<Node>>>,
+}
+
+pub(crate) static TOOL_CALLS: GraderInfo = GraderInfo {
+    id: "tool-calls",
+    aliases: &[],
+    origin: "vally",
+    summary: "were the right tools called, and the wrong ones not",
+    docs: include_str!("page.md"),
+    example: "type: tool-calls
+config:
+  required:
+    - create
+    - name: ^bash$
+      command: npm test
+  disallowed:
+    - name: view
+      path: secret\\.env$
+  sequence:
+    - ^validate
+    - ^(create|update)",
+    taxonomy: Taxonomy { cost: Cost::Low, ..Taxonomy::EXPECTED },
+    profiles: &[Profile::Vally],
+    schema: schema_of::<Config>,
+    build,
+};
+
+fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
+    let config = building.read::<Config>()?;
+    let lists = [
+        (List::Required, &config.required),
+        (List::Disallowed, &config.disallowed),
+        (List::Sequence, &config.sequence),
+        (List::Parallel, &config.parallel),
+    ];
+    if lists.iter().all(|(_, entries)| entries.is_none()) {
+        let message = "nothing is asked: give required, disallowed, sequence or parallel";
+        building.reject(building.config.span, "nothing-asked", message);
+        return None;
+    }
+    // All of them are looked at, so that all mistakes are reported.
+    let [required, disallowed, sequence, parallel] =
+        lists.map(|(list, entries)| read_list(list, entries.as_ref(), building));
+    Some(Arc::new(ToolCalls {
+        required: required?,
+        disallowed: disallowed?,
+        sequence: sequence?,
+        parallel: parallel?,
+        profile: building.profile,
+        contrast: building.contrast,
+    }))
+}
+
+fn read_list(
+    list: List,
+    entries: Option<&Spanned<Vec<Node>>>,
+    building: &mut Building<'_>,
+) -> Option<Vec<Entry>> {
+    let Some(entries) = entries else { return Some(Vec::new()) };
+    if entries.is_empty() {
+        let message = format!("{} is an empty list, which asks nothing", list.word());
+        building.reject(entries.span, "empty-list", message);
+        return None;
+    }
+    let read: Vec<_> = entries.iter().map(|node| Entry::build(node, list, building)).collect();
+    read.into_iter().collect()
+}
+
+struct ToolCalls {
+    required: Vec<Entry>,
+    disallowed: Vec<Entry>,
+    sequence: Vec<Entry>,
+    parallel: Vec<Entry>,
+    profile: Profile,
+    contrast: Option<Profile>,
+}
+
+/// What the lists come to, one after the other.
+#[derive(Default)]
+struct Findings {
+    parts: Vec<Part>,
+    evidence: Vec<Evidence>,
+    /// Evidence that had no room.
+    left_out: usize,
+    notes: Vec<String>,
+    explanation: Option<Explanation>,
+}
+
+/// How much evidence an answer has.
+const EVIDENCE: usize = 20;
+
+/// How many tools an answer lists.
+const TOOLS: usize = 100;
+
+/// How many reasons an answer names.
+const REASONS: usize = 4;
+
+impl Findings {
+    fn show(&mut self, evidence: Evidence) {
+        if self.evidence.len() < EVIDENCE {
+            self.evidence.push(evidence);
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    fn part(&mut self, text: String, verdict: Verdict, reason: impl Into<String>) {
+        self.parts.push(Part { reason: Some(reason.into()), ..Part::new(text, verdict) });
+    }
+
+    fn note(&mut self, note: String) {
+        if self.notes.len() < EVIDENCE && !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    fn outcome(mut self) -> Outcome {
+        let verdict = self.parts.iter().fold(Verdict::Pass, |all, part| all.and(part.verdict));
+        let deciding = self.parts.iter().filter(|part| part.verdict == verdict);
+        let reasons: Vec<&str> = deciding.filter_map(|part| part.reason.as_deref()).collect();
+        let more = reasons.len().saturating_sub(REASONS);
+        let mut reason = match verdict {
+            Verdict::Pass if self.parts.len() > 1 => {
+                format!("all {} checks hold", self.parts.len())
+            }
+            _ => reasons.iter().take(REASONS).copied().collect::<Vec<_>>().join("; "),
+        };
+        if more > 0 && verdict != Verdict::Pass {
+            reason.push_str(&format!("; and {more} more"));
+        }
+        if self.left_out > 0 {
+            self.notes.push(format!("{} more calls are not shown as evidence", self.left_out));
+        }
+        let mut outcome = match verdict {
+            Verdict::Unknown(cause) => Outcome::unknown(cause, reason),
+            verdict => Outcome::binary(verdict == Verdict::Pass, reason),
+        };
+        outcome.evidence = self.evidence;
+        outcome.parts = self.parts;
+        outcome.explanation = self.explanation;
+        outcome.notes = self.notes;
+        outcome
+    }
+}
+
+impl Grader for ToolCalls {
+    fn mentions(&self) -> Vec<Mention> {
+        let lists = [&self.required, &self.disallowed, &self.sequence, &self.parallel];
+        lists.into_iter().flatten().map(|entry| Mention::pattern(entry.name())).collect()
+    }
+
+    fn grade(&self, subject: &Subject<'_>) -> Outcome {
+        let mut outcome = self.judge(subject, self.profile);
+        if let Some(profile) = self.contrast {
+            let other = self.judge(subject, profile);
+            if other.verdict != outcome.verdict {
+                outcome.contrast = Some(Contrast {
+                    profile,
+                    verdict: other.verdict,
+                    score: other.score,
+                    reason: other.reason,
+                });
+            }
+        }
+        outcome
+    }
+}
+
+impl ToolCalls {
+    fn judge(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
+        let view = &subject.view;
+        let entries =
+            self.required.len() + self.disallowed.len() + self.sequence.len() + self.parallel.len();
+        if entries.saturating_mul(view.calls().len()) > MOST_PAIRS {
+            return Outcome::unknown(Cause::Limit, "there are too many calls and expectations");
+        }
+        let calls = entry::Calls::new(view, profile);
+        let mut findings = Findings::default();
+        for entry in &self.required {
+            lists::required(entry, &calls, &mut findings);
+        }
+        for entry in &self.disallowed {
+            lists::disallowed(entry, &calls, &mut findings);
+        }
+        if !self.sequence.is_empty() {
+            order::sequence(&self.sequence, &calls, &mut findings);
+        }
+        if !self.parallel.is_empty() {
+            order::parallel(&self.parallel, &calls, &mut findings);
+        }
+        let mut tools: Vec<_> =
+            view.calls().iter().map(|seen| seen.call.name.full().into_owned()).collect();
+        tools.sort_unstable();
+        tools.dedup();
+        tools.truncate(TOOLS);
+        findings.outcome().with_metric("tools", tools)
+    }
+}
+
+/// More pairs of call and expectation than this are not looked at.
+const MOST_PAIRS: usize = 1 << 27;

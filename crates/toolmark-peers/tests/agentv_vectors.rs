@@ -1,0 +1,215 @@
+//! What AgentV's own code answered, asked of the profiles that carry its name.
+//!
+//! Every vector goes the whole way: the evaluator stands in a spec, the calls in
+//! a row that the reader of AgentV's files reads. The vectors are not part of
+//! the project. Where `../shared` is absent, the tests say so and end.
+
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test stops where it cannot go on, and says what it skips"
+)]
+
+use serde_json::{Value, json};
+use std::path::Path;
+use toolmark_config::{Node, Problem};
+use toolmark_grade::{Dialect, Grading, Plan, Selection};
+use toolmark_grade::{LoadOptions, Loading};
+use toolmark_outcome::{CaseResult, Environment, Profile, Verdict};
+use toolmark_trace::{Options, read};
+
+/// The vectors of a file, or nothing where they are not at hand.
+fn vectors(name: &str) -> Option<Vec<Value>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors").join(name);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Some(serde_json::from_str(&text).expect("a list of vectors")),
+        Err(_) => {
+            println!("SKIPPED: there is no {}", path.display());
+            None
+        }
+    }
+}
+
+fn plan(spec: &Value, profile: Profile) -> Result<Plan, Vec<Problem>> {
+    let options = LoadOptions { profile: Some(profile), ..LoadOptions::default() };
+    let mut loading =
+        Loading::new("spec".into(), "", Path::new("."), &options, toolmark_peers::ALL);
+    let root = Node::from_json(spec).expect("a spec");
+    let plan = toolmark_peers::AgentV.load(&root, &mut loading);
+    match plan {
+        Some(plan) if !loading.problems.iter().any(Problem::is_error) => Ok(plan),
+        _ => Err(loading.problems),
+    }
+}
+
+fn ask(
+    evaluators: &Value,
+    threshold: Option<&Value>,
+    row: &Value,
+    profile: Profile,
+) -> Result<CaseResult, Vec<Problem>> {
+    let case = json!({"id": "v", "criteria": "c", "input": "i", "assertions": evaluators});
+    let mut spec = json!({"tests": [case]});
+    if let Some(threshold) = threshold {
+        spec["execution"] = json!({"threshold": threshold});
+    }
+    let plan = plan(&spec, profile)?;
+    let grading = Grading::new(&plan, None, Environment::default(), Selection::default());
+    let stream = std::io::Cursor::new(row.to_string().into_bytes());
+    let runs: Vec<_> = read(stream, "row", &Options::default()).expect("a trace").collect();
+    assert_eq!(runs.len(), 1, "{row}");
+    Ok(grading.grade(&runs[0]).expect("the case of the row"))
+}
+
+fn row(vector: &Value) -> Value {
+    let messages = match vector.get("messages") {
+        Some(messages) => messages.clone(),
+        None => {
+            json!([{"role": "assistant", "content": "done", "tool_calls": vector["tool_calls"]}])
+        }
+    };
+    let mut row = json!({"id": "v", "output_messages": messages});
+    if let Some(context) = vector.get("context").and_then(Value::as_object) {
+        row.as_object_mut().unwrap().extend(context.clone());
+    }
+    row
+}
+
+fn profiles(word: &str) -> Vec<Profile> {
+    match word {
+        "v1" => vec![Profile::AgentV1],
+        "v2" => vec![Profile::AgentV2],
+        "v5" => vec![Profile::AgentV5],
+        "both" => vec![Profile::AgentV1, Profile::AgentV2],
+        other => panic!("unknown profile {other}"),
+    }
+}
+
+fn close(a: Option<f64>, b: &Value) -> bool {
+    matches!((a, b.as_f64()), (Some(a), Some(b)) if (a - b).abs() < 1e-9)
+}
+
+/// What differs from what AgentV answered.
+fn differences(vector: &Value, profile: Profile) -> Vec<String> {
+    let expect = &vector["expect"];
+    let result = ask(&json!([vector["evaluator"]]), None, &row(vector), profile);
+    let outcome = match (result, expect.get("skipped_on_load")) {
+        (Err(_), Some(_)) => return Vec::new(),
+        (Ok(_), Some(_)) => return vec!["was built, AgentV does not load it".into()],
+        (Err(problems), None) => {
+            return problems.into_iter().map(|problem| problem.message).collect();
+        }
+        (Ok(mut result), None) => result.graders.remove(0).outcome,
+    };
+    let mut wrong = Vec::new();
+    if !close(outcome.score, &expect["score"]) {
+        wrong.push(format!("score {:?}, not {}", outcome.score, expect["score"]));
+    }
+    let verdict = Verdict::of(expect["verdict"] == "pass");
+    if outcome.verdict != verdict || outcome.metrics.get("verdict") != Some(&expect["verdict"]) {
+        let word = outcome.metrics.get("verdict");
+        wrong.push(format!("{:?} ({word:?}), not {}", outcome.verdict, expect["verdict"]));
+    }
+    for (key, metric) in [("passed", "hits"), ("failed", "misses"), ("aspects", "aspects")] {
+        if let Some(n) = expect.get(key)
+            && outcome.metrics.get(metric) != Some(n)
+        {
+            wrong.push(format!("{metric} {:?}, not {n}", outcome.metrics.get(metric)));
+        }
+    }
+    if expect.get("error").is_some() && outcome.metrics.get("error") != Some(&json!(true)) {
+        wrong.push("no error".into());
+    }
+    wrong
+}
+
+/// All of a file must have run, and none may differ.
+fn conclude(what: &str, ran: usize, all: usize, wrong: &[String]) {
+    println!("ran {ran} of {all} vectors of {what}");
+    assert!(ran == all && ran > 0, "only {ran} of {all} ran");
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn graders() {
+    let Some(vectors) = vectors("agentv_vectors.json") else { return };
+    let (mut ran, mut wrong) = (0, Vec::new());
+    for vector in &vectors {
+        let profiles = profiles(vector["profile"].as_str().unwrap());
+        ran += usize::from(!profiles.is_empty());
+        for profile in profiles {
+            let differs = differences(vector, profile);
+            if !differs.is_empty() {
+                wrong.push(format!("{} ({profile}): {}", vector["name"], differs.join("; ")));
+            }
+        }
+    }
+    conclude("graders", ran, vectors.len(), &wrong);
+}
+
+#[test]
+fn cases() {
+    let Some(vectors) = vectors("agentv_case_vectors.json") else { return };
+    let (mut ran, mut wrong) = (0, Vec::new());
+    for vector in &vectors {
+        ran += 1;
+        for profile in profiles(vector["profile"].as_str().unwrap()) {
+            let expect = &vector["expect"];
+            let asked = ask(&vector["evaluators"], vector.get("threshold"), &row(vector), profile);
+            let result = match asked {
+                Ok(result) => result,
+                Err(problems) => {
+                    wrong.push(format!("{}: {problems:?}", vector["name"]));
+                    continue;
+                }
+            };
+            let verdict = Verdict::of(expect["execution_status"] == "ok");
+            if !close(result.score, &expect["score"]) || result.verdict != verdict {
+                let (score, verdict) = (result.score, result.verdict);
+                wrong.push(format!("{}: {score:?} {verdict:?}, not {expect}", vector["name"]));
+            }
+        }
+    }
+    conclude("cases", ran, vectors.len(), &wrong);
+}
+
+/// Calls with their keys renamed.
+fn renamed(calls: &Value, name: &str, args: &str) -> Value {
+    let call = |call: &Value| -> Value {
+        let fields = call.as_object().unwrap().iter().map(|(key, value)| {
+            let key = match key.as_str() {
+                "name" => name,
+                "args" => args,
+                other => other,
+            };
+            (key.to_owned(), value.clone())
+        });
+        Value::Object(fields.collect())
+    };
+    calls.as_array().unwrap().iter().map(call).collect()
+}
+
+#[test]
+fn peers() {
+    let Some(vectors) = vectors("peer_vectors.json") else { return };
+    let vectors: Vec<Value> = vectors.into_iter().filter(|v| v["peer"] == "agentv").collect();
+    let (mut ran, mut wrong) = (0, Vec::new());
+    for vector in &vectors {
+        let mut evaluator = vector["config"].as_object().unwrap().clone();
+        evaluator.insert("type".into(), json!("tool-trajectory"));
+        evaluator.insert("mode".into(), vector["mode"].clone());
+        evaluator.insert("expected".into(), renamed(&vector["reference"], "tool", "args"));
+        let asked = json!({
+            "evaluator": evaluator,
+            "tool_calls": renamed(&vector["actual"], "tool", "input"),
+            "expect": vector["expect"],
+        });
+        ran += 1;
+        let differs = differences(&asked, Profile::AgentV2);
+        if !differs.is_empty() {
+            wrong.push(format!("{}: {}", vector["id"], differs.join("; ")));
+        }
+    }
+    conclude("peers", ran, vectors.len(), &wrong);
+}

@@ -1,0 +1,84 @@
+//! The profile `futureagi` against answers of the library itself.
+//!
+//! Every vector becomes a row, is read by the reader for such rows and graded
+//! by the grader of its metric. The vectors are not part of the project. Where
+//! `../shared` is absent, the test says so and ends.
+
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test stops where it cannot go on, and says what it skips"
+)]
+
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use toolmark_config::{Node, Problem};
+use toolmark_grade::{Building, Grader};
+use toolmark_outcome::{Cause, Context, Environment, Outcome, Profile, Subject, Verdict, View};
+use toolmark_peers::grader_by_id;
+use toolmark_trace::{Options, read};
+
+fn vectors() -> Option<Vec<Value>> {
+    let path = "../../../shared/vectors/futureagi_vectors.json";
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).ok()?;
+    Some(serde_json::from_str(&text).unwrap())
+}
+
+fn build(metric: &str, config: &Value) -> Arc<dyn Grader> {
+    let mut problems = Vec::new();
+    let grader = (grader_by_id(metric).unwrap().build)(&mut Building {
+        config: &Node::from_json(config).unwrap(),
+        profile: Profile::FutureAgi,
+        contrast: None,
+        directory: Path::new("."),
+        problems: &mut problems,
+    });
+    let errors: Vec<_> = problems.iter().filter(|problem| Problem::is_error(problem)).collect();
+    assert!(errors.is_empty(), "{metric} {config}: {errors:?}");
+    grader.unwrap()
+}
+
+fn grade(vector: &Value) -> Outcome {
+    let mut config: Map<String, Value> = vector["config"].as_object().unwrap().clone();
+    let definitions = config.remove("function_definitions");
+    let mut row =
+        json!({"id": vector["name"], "output": vector["output"], "expected": vector["expected"]});
+    if let Some(definitions) = definitions {
+        row["function_definitions"] = definitions;
+    }
+    let grader = build(vector["metric"].as_str().unwrap(), &Value::Object(config));
+    let text = std::io::Cursor::new(row.to_string());
+    let run = read(text, "rows.jsonl", &Options::default()).unwrap().next().unwrap();
+    assert_eq!(run.format, "call-rows");
+    grader.grade(&Subject {
+        view: View::whole(&run),
+        context: &Context::default(),
+        environment: &Environment::default(),
+    })
+}
+
+#[test]
+fn the_library_answers_the_same() {
+    let Some(vectors) = vectors() else {
+        println!("skipped: ../shared/vectors is not there");
+        return;
+    };
+    let mut wrong = Vec::new();
+    for vector in &vectors {
+        let outcome = grade(vector);
+        let want = vector["score"].as_f64();
+        let verdict = match want {
+            None => Verdict::Unknown(Cause::Configuration),
+            Some(score) => Verdict::of(score >= 0.5),
+        };
+        if (outcome.score, outcome.verdict) != (want, verdict) {
+            wrong.push(format!("{}: {:?} instead of {want:?}", vector["name"], outcome.score));
+        }
+    }
+    assert!(!vectors.is_empty());
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), vectors.len(), wrong.join("\n"));
+    println!("{} vectors reproduced", vectors.len());
+}

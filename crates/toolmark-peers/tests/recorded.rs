@@ -1,0 +1,88 @@
+//! Vally's own answers: results files carry the graders of the stimulus, the
+//! trajectory, and what Vally said. What looks at the trajectory alone must say
+//! the same here.
+//!
+//! The traces are not part of the project. Where `../shared` is absent, the
+//! test says so and ends.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use toolmark_config::{Node, Problem};
+use toolmark_grade::Building;
+use toolmark_outcome::{Cause, Context, Environment, Outcome, Profile, Subject, Verdict, View};
+use toolmark_peers::grader_by_id;
+use toolmark_trace::{Options, Trajectory, read_path};
+
+/// Does a grader of Vally need more than the trajectory?
+fn needs_more(kind: &str) -> bool {
+    let others = ["run-command", "program", "custom-metrics"];
+    kind.starts_with("file-") || kind.starts_with("diff-") || others.contains(&kind)
+}
+
+fn files() -> Vec<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces/vally");
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.sort();
+    if files.is_empty() {
+        eprintln!("SKIPPED: no ../shared/traces/vally beside the project");
+    }
+    files
+}
+
+fn ask(entry: &Value, run: &Trajectory, profile: Profile) -> Outcome {
+    let kind = entry["type"].as_str().unwrap();
+    let info = grader_by_id(kind).unwrap_or_else(|| panic!("no grader {kind}"));
+    let mut problems: Vec<Problem> = Vec::new();
+    let config = Node::from_json(&entry["config"]).unwrap();
+    let grader = (info.build)(&mut Building {
+        config: &config,
+        profile,
+        contrast: None,
+        directory: Path::new("."),
+        problems: &mut problems,
+    });
+    grader.unwrap_or_else(|| panic!("{entry}: {problems:?}")).grade(&Subject {
+        view: View::whole(run),
+        context: &Context::default(),
+        environment: &Environment::default(),
+    })
+}
+
+#[test]
+fn vally_says_the_same() {
+    let (mut compared, mut judged) = (0, 0);
+    for file in files() {
+        let runs: Vec<Trajectory> = read_path(&file, &Options::default()).unwrap().collect();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let lines: Vec<Value> = lines.filter(|line| line["trajectory"].is_object()).collect();
+        assert_eq!(lines.len(), runs.len(), "{}", file.display());
+        for (line, run) in lines.iter().zip(&runs) {
+            let asked = line["trajectory"]["stimulus"]["graders"].as_array();
+            let said = line["gradeResult"]["details"].as_array();
+            let (Some(asked), Some(said)) = (asked, said) else { continue };
+            for (entry, said) in asked.iter().zip(said) {
+                if needs_more(entry["type"].as_str().unwrap_or("")) {
+                    continue;
+                }
+                for profile in [Profile::Toolmark, Profile::Vally] {
+                    let outcome = ask(entry, run, profile);
+                    if said["kind"] == "llm" {
+                        assert_eq!(outcome.verdict, Verdict::Unknown(Cause::NeedsJudge));
+                        judged += 1;
+                        continue;
+                    }
+                    let passed = said["passed"].as_bool().unwrap();
+                    let place = file.display();
+                    assert_eq!(outcome.verdict, Verdict::of(passed), "{place} {entry} {said}");
+                    assert_eq!(outcome.score, said["score"].as_f64(), "{place} {entry}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    eprintln!("{compared} answers compared, {judged} left to a judge");
+}

@@ -1,0 +1,81 @@
+//! Text that a terminal would obey, made harmless.
+//!
+//! A trace holds whatever a tool printed, a spec whatever somebody wrote.
+//! Nothing of it may move the cursor, change the title or turn the direction of
+//! reading.
+
+use std::borrow::Cow;
+
+/// Text without anything a terminal would obey. Colours are taken out; other
+/// control characters become visible signs, line breaks too.
+#[must_use]
+pub fn sanitize(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        if let Some(after) = after_colour(rest) {
+            rest = after;
+            continue;
+        }
+        match c {
+            '\t' => out.push_str("    "),
+            c => out.push(visible(c)),
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    Cow::Owned(out)
+}
+
+/// The sign to show for a character: itself, unless a terminal would obey it.
+#[must_use]
+pub fn visible(c: char) -> char {
+    match c {
+        c if !is_obeyed(c) => c,
+        '\u{7f}' => '\u{2421}',
+        // The control pictures stand in the order of the characters they show.
+        c if c < ' ' => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
+        _ => '\u{fffd}',
+    }
+}
+
+/// Would a terminal do something else than show this character?
+#[must_use]
+pub fn is_obeyed(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// What follows a colour sequence (`ESC [ 1 ; 31 m`), if `text` starts with one.
+fn after_colour(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix("\u{1b}[")?;
+    let end = inside.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    inside[end..].strip_prefix('m')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_reaches_the_terminal_that_it_would_obey() {
+        for (text, want) in [
+            ("plain", "plain"),
+            ("\u{1b}[1;31mFAIL\u{1b}[0m x", "FAIL x"),
+            ("\u{1b}]0;title\u{7}", "\u{241b}]0;title\u{2407}"),
+            ("\u{1b}[2J", "\u{241b}[2J"),
+            ("\u{1b}[", "\u{241b}["),
+            ("a\tb", "a    b"),
+            ("a\rb\u{8}", "a\u{240d}b\u{2408}"),
+            ("\u{9b}31m", "\u{fffd}31m"),
+            ("x\u{202e}y", "x\u{fffd}y"),
+            ("\u{7f}", "\u{2421}"),
+            ("日本 👩‍👩‍👧 é", "日本 👩‍👩‍👧 é"),
+        ] {
+            assert_eq!(sanitize(text), want, "{text:?}");
+        }
+    }
+}
