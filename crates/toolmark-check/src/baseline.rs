@@ -7,34 +7,34 @@ use crate::gate::{Cell, Cells, Earlier};
 use crate::scorecard::Tally;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use toolmark_outcome::Finding;
+use toolmark_outcome::{Finding, Printable, Untrusted};
 
 /// The numbers of one trajectory as reports hold them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct TrajectoryCells {
+pub struct TrajectoryCells<T> {
     /// The trajectory's id.
     #[serde(default)]
-    pub id: Option<String>,
+    pub id: Option<T>,
     /// Its numbers.
-    pub cells: Vec<CellRow>,
+    pub cells: Vec<CellRow<T>>,
 }
 
 /// One number as reports hold it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct CellRow {
+pub struct CellRow<T> {
     name: String,
-    tool: String,
+    tool: T,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    bucket: Option<String>,
+    bucket: Option<T>,
     of: u64,
     points: f64,
 }
 
-impl TrajectoryCells {
+impl TrajectoryCells<Printable> {
     /// As a report holds them.
     #[must_use]
-    pub fn new(id: Option<String>, cells: &Cells) -> Self {
-        let row = |(cell, tally): (&Cell, Tally)| CellRow {
+    pub fn new(id: Option<Printable>, cells: &Cells<Printable>) -> Self {
+        let row = |(cell, tally): (&Cell<Printable>, Tally)| CellRow {
             name: cell.name.clone(),
             tool: cell.tool.clone(),
             bucket: cell.bucket.clone(),
@@ -43,14 +43,17 @@ impl TrajectoryCells {
         };
         Self { id, cells: cells.iter().map(row).collect() }
     }
+}
 
-    fn read(self) -> (Option<String>, Cells) {
+impl TrajectoryCells<String> {
+    fn read(self) -> (Option<Untrusted>, Cells) {
         let mut cells = Cells::default();
         for row in self.cells {
-            let cell = Cell { name: row.name, tool: row.tool, bucket: row.bucket };
+            let bucket = row.bucket.map(Into::into);
+            let cell = Cell { name: row.name, tool: row.tool.into(), bucket };
             cells.add(cell, Tally::from_points(row.of, row.points));
         }
-        (self.id, cells)
+        (self.id.map(Into::into), cells)
     }
 }
 
@@ -58,7 +61,7 @@ impl TrajectoryCells {
 #[derive(Deserialize)]
 struct Report {
     findings: Vec<Known>,
-    trajectories: Vec<TrajectoryCells>,
+    trajectories: Vec<TrajectoryCells<String>>,
 }
 
 #[derive(Deserialize)]
@@ -72,9 +75,9 @@ struct Known {
 #[derive(Debug, Default)]
 pub struct Baseline {
     /// How often each fingerprint was found, by session.
-    known: BTreeMap<String, BTreeMap<Option<String>, u64>>,
+    known: BTreeMap<String, BTreeMap<Option<Untrusted>, u64>>,
     all: Cells,
-    each: BTreeMap<String, Cells>,
+    each: BTreeMap<Untrusted, Cells>,
 }
 
 /// How the findings of this run compare.
@@ -96,7 +99,7 @@ impl Baseline {
         let mut baseline = Self::default();
         for finding in report.findings {
             let by_session = baseline.known.entry(finding.fingerprint).or_default();
-            *by_session.entry(finding.session).or_default() += 1;
+            *by_session.entry(finding.session.map(Into::into)).or_default() += 1;
         }
         for trajectory in report.trajectories {
             let (id, cells) = trajectory.read();
@@ -135,7 +138,7 @@ impl Baseline {
 
     /// The numbers, for gates.
     #[must_use]
-    pub fn earlier<'a>(&'a self, now_each: &'a BTreeMap<String, Cells>) -> Earlier<'a> {
+    pub fn earlier<'a>(&'a self, now_each: &'a BTreeMap<Untrusted, Cells>) -> Earlier<'a> {
         Earlier { before: &self.all, before_each: &self.each, now_each }
     }
 }
@@ -146,7 +149,7 @@ mod tests {
     use crate::toolset::Toolsets;
     use crate::{Checker, notation, rule_by_code};
     use serde_json::json;
-    use toolmark_outcome::Confidence;
+    use toolmark_outcome::{Confidence, Redactor};
 
     fn found(trace: &str) -> Vec<Finding> {
         let rules = rule_by_code("S101").into_iter().collect();
@@ -155,6 +158,8 @@ mod tests {
     }
 
     fn report(findings: &[Finding]) -> String {
+        let redact = |finding: &Finding| finding.clone().redact(Redactor::new(true));
+        let findings: Vec<_> = findings.iter().map(redact).collect();
         json!({"findings": findings, "trajectories": [], "files": 1}).to_string()
     }
 
@@ -191,12 +196,16 @@ mod tests {
 
     #[test]
     fn numbers_come_back_as_they_were() {
-        let mut cells = Cells::default();
-        let cell =
-            Cell { name: "recovery".into(), tool: "Bash".into(), bucket: Some("127".into()) };
-        cells.add(cell, Tally { of: 3, points: 2500 });
-        let rows = serde_json::to_string(&TrajectoryCells::new(Some("a".into()), &cells)).unwrap();
-        let (id, again) = serde_json::from_str::<TrajectoryCells>(&rows).unwrap().read();
-        assert_eq!((id.as_deref(), again), (Some("a"), cells));
+        fn cells<T: From<&'static str> + Ord + Clone>() -> Cells<T> {
+            let mut cells = Cells::default();
+            let cell =
+                Cell { name: "recovery".into(), tool: "Bash".into(), bucket: Some("127".into()) };
+            cells.add(cell, Tally { of: 3, points: 2500 });
+            cells
+        }
+        let rows =
+            serde_json::to_string(&TrajectoryCells::new(Some("a".into()), &cells())).unwrap();
+        let (id, again) = serde_json::from_str::<TrajectoryCells<String>>(&rows).unwrap().read();
+        assert_eq!((id, again), (Some("a".into()), cells()));
     }
 }

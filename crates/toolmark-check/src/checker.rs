@@ -12,7 +12,7 @@ use crate::session::Session;
 use crate::toolset::Toolsets;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use toolmark_outcome::{Confidence, Finding, Severity};
+use toolmark_outcome::{Confidence, Finding, Printable, Redactor, Severity, Untrusted};
 use toolmark_trace::Trajectory;
 
 /// Which rules to run, and how.
@@ -28,39 +28,78 @@ pub struct Checker {
 
 /// The card of one session, its sub-agents included.
 #[derive(Debug, Clone)]
-pub struct SessionCard {
+pub struct SessionCard<T = Untrusted> {
     /// The session's id.
-    pub id: Option<String>,
+    pub id: Option<T>,
     /// Its card.
-    pub card: Scorecard,
+    pub card: Scorecard<T>,
 }
 
 /// What checking came to.
-#[derive(Debug, Default)]
-pub struct Checked {
+#[derive(Debug)]
+pub struct Checked<T: Ord = Untrusted> {
     /// The findings; [`Checked::sort`] puts the worst first.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<Finding<T>>,
     /// Axis × tool.
-    pub scorecard: Scorecard,
+    pub scorecard: Scorecard<T>,
     /// How many findings were counted but not kept.
     pub left_out: u64,
     /// What was chosen where gold labels speak.
     pub pairs: Vec<Pair>,
     /// What the pairs came to; made once all are there.
-    pub selection: Option<Selection>,
+    pub selection: Option<Selection<T>>,
     /// The cards of the sessions, where they are kept.
-    pub sessions: Vec<SessionCard>,
+    pub sessions: Vec<SessionCard<T>>,
     /// What the guard would have said.
-    pub decisions: Decisions,
+    pub decisions: Decisions<T>,
     /// The calls the rules are not sure about, where somebody asks for them.
     pub doubts: Vec<Doubt>,
     /// How many doubts of a rubric were counted but not kept.
     pub not_asked: BTreeMap<&'static str, u64>,
     /// What a judge says to the doubts, once it was asked.
-    pub judged: Option<Vec<Refined>>,
+    pub judged: Option<Vec<Refined<T>>>,
+}
+
+impl<T: Ord> Default for Checked<T> {
+    fn default() -> Self {
+        Self {
+            findings: Vec::new(),
+            scorecard: Scorecard::default(),
+            left_out: 0,
+            pairs: Vec::new(),
+            selection: None,
+            sessions: Vec::new(),
+            decisions: Decisions::default(),
+            doubts: Vec::new(),
+            not_asked: BTreeMap::new(),
+            judged: None,
+        }
+    }
 }
 
 impl Checked {
+    /// It as it may be printed; pairs and doubts are for the work before.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> Checked<Printable> {
+        let refined = |all: Vec<Refined>| all.into_iter().map(|one| one.redact(redactor)).collect();
+        let session = |SessionCard { id, card }: SessionCard| SessionCard {
+            id: id.map(|id| redactor.apply(id)),
+            card: card.redact(redactor),
+        };
+        Checked {
+            findings: self.findings.into_iter().map(|one| one.redact(redactor)).collect(),
+            scorecard: self.scorecard.redact(redactor),
+            left_out: self.left_out,
+            pairs: Vec::new(),
+            selection: self.selection.map(|selection| selection.redact(redactor)),
+            sessions: self.sessions.into_iter().map(session).collect(),
+            decisions: self.decisions.redact(redactor),
+            doubts: Vec::new(),
+            not_asked: self.not_asked,
+            judged: self.judged.map(refined),
+        }
+    }
+
     /// Adds what checking something else came to.
     pub fn merge(&mut self, other: Self) {
         self.findings.extend(other.findings);
@@ -167,7 +206,7 @@ impl Checker {
         let id = run.id.as_ref().map(|id| id.get().into_owned());
         all.doubts.iter_mut().for_each(|doubt| doubt.run.clone_from(&id));
         if self.keeps_sessions {
-            all.sessions.push(SessionCard { id, card: all.scorecard.clone() });
+            all.sessions.push(SessionCard { id: id.map(Into::into), card: all.scorecard.clone() });
         }
         all
     }

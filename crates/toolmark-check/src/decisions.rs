@@ -3,26 +3,37 @@
 
 use crate::session::Session;
 use serde::Serialize;
-use toolmark_outcome::CallRef;
+use toolmark_outcome::{CallRef, Printable, Redactor, Untrusted};
 use toolmark_shell::Decision;
 
 /// A call that would not have run without a question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Stop {
+pub struct Stop<T = Untrusted> {
     /// The session's id.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
+    pub session: Option<T>,
     /// The decision.
     pub decision: Decision,
     /// Why.
-    pub reason: String,
+    pub reason: T,
     /// The call.
-    pub call: CallRef,
+    pub call: CallRef<T>,
+}
+
+impl Stop {
+    fn redact(self, redactor: Redactor) -> Stop<Printable> {
+        Stop {
+            session: self.session.map(|session| redactor.apply(session)),
+            decision: self.decision,
+            reason: redactor.apply(self.reason),
+            call: self.call.redact(redactor),
+        }
+    }
 }
 
 /// The decisions about all calls.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Decisions {
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Decisions<T = Untrusted> {
     /// Calls that nothing speaks against.
     pub allow: u64,
     /// Calls a person should look at.
@@ -30,7 +41,13 @@ pub struct Decisions {
     /// Calls that destroy what cannot be brought back.
     pub deny: u64,
     /// The calls that are asked about or denied, where they are kept.
-    pub stops: Vec<Stop>,
+    pub stops: Vec<Stop<T>>,
+}
+
+impl<T> Default for Decisions<T> {
+    fn default() -> Self {
+        Self { allow: 0, ask: 0, deny: 0, stops: Vec::new() }
+    }
 }
 
 impl Decisions {
@@ -51,6 +68,17 @@ impl Decisions {
         self.stops.extend(other.stops);
     }
 
+    /// They as they may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> Decisions<Printable> {
+        Decisions {
+            allow: self.allow,
+            ask: self.ask,
+            deny: self.deny,
+            stops: self.stops.into_iter().map(|stop| stop.redact(redactor)).collect(),
+        }
+    }
+
     /// The decisions about a session.
     pub(crate) fn of(session: &Session<'_>, keeps_stops: bool) -> Self {
         let mut all = Self::default();
@@ -62,9 +90,9 @@ impl Decisions {
             if decision != Decision::Allow {
                 let id = session.trajectory().id.as_ref();
                 all.stops.push(Stop {
-                    session: id.map(|id| id.get().into_owned()),
+                    session: id.map(|id| id.get().into()),
                     decision,
-                    reason: judgement.reason.clone(),
+                    reason: judgement.reason.clone().into(),
                     call: session.call_ref(call),
                 });
             }

@@ -39,7 +39,7 @@ pub(crate) fn of_finding(cwd: Option<&str>, names: &[&str], texts: &[&str]) -> S
 /// general form.
 #[must_use]
 pub fn cluster(finding: &Finding) -> String {
-    of(&[finding.code, &finding.tool, &normalised(&finding.message)])
+    of(&[finding.code, finding.tool.raw(), &normalised(finding.message.raw())])
 }
 
 /// A text in its general form: on one line, every number 0, and ids too.

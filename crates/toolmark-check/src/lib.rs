@@ -25,6 +25,7 @@ pub mod addresses;
 mod awareness;
 pub mod baseline;
 mod call_key;
+mod check_run;
 mod checker;
 mod claims;
 pub mod config;
@@ -54,6 +55,7 @@ pub mod session;
 pub mod shell;
 pub mod toolset;
 
+pub use check_run::CheckRun;
 pub use checker::{Checked, Checker, SessionCard};
 pub use decisions::{Decisions, Stop};
 pub use doubts::Doubt;

@@ -11,32 +11,32 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use toolmark_outcome::judging::{Judge, Question, answered};
 use toolmark_outcome::{Axis, SecondOpinion};
-use toolmark_outcome::{CallRef, Cause, Evidence, Outcome, Verdict, reaches};
-use toolmark_trace::Location;
+use toolmark_outcome::{CallRef, Cause, Evidence, Outcome, TracePlace, Verdict, reaches};
+use toolmark_outcome::{Printable, Redactor, Untrusted};
 
 /// A doubt, and what a judge says to it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Refined {
+pub struct Refined<T = Untrusted> {
     /// What was asked: the name of the rubric.
     pub rubric: &'static str,
     /// What the answer is an answer to.
     pub axis: Axis,
     /// The call.
-    pub call: CallRef,
+    pub call: CallRef<T>,
     /// The tool, as reports name it.
-    pub tool: String,
+    pub tool: T,
     /// What kind of call it is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bucket: Option<String>,
+    pub bucket: Option<T>,
     /// Where the call stands.
-    pub place: Location,
+    pub place: TracePlace<T>,
     /// The session's id.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
+    pub session: Option<T>,
     /// The score the rules give; none where they cannot tell.
     pub rules_say: Option<f64>,
     /// What the rules saw, and why they are not sure.
-    pub why: String,
+    pub why: T,
     /// The rule that has a finding on the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finding: Option<&'static str>,
@@ -47,22 +47,46 @@ pub struct Refined {
     /// The score that passes.
     pub threshold: f64,
     /// Why, in the judge's words; or why there is no answer.
-    pub reason: String,
+    pub reason: T,
     /// The words of the trace it gives as proof.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<Evidence<T>>,
     /// Are the rules and the judge on the same side of the threshold? None where
     /// one of them cannot tell.
     pub agrees: Option<bool>,
     /// What the reader should know besides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    pub notes: Vec<T>,
 }
 
-impl Refined {
+impl<T> Refined<T> {
     /// Did the judge answer?
     #[must_use]
     pub fn is_answered(&self) -> bool {
         !matches!(self.verdict, Verdict::Unknown(_))
+    }
+}
+
+impl Refined {
+    pub(crate) fn redact(self, redactor: Redactor) -> Refined<Printable> {
+        Refined {
+            rubric: self.rubric,
+            axis: self.axis,
+            call: self.call.redact(redactor),
+            tool: redactor.apply(self.tool),
+            bucket: self.bucket.map(|bucket| redactor.apply(bucket)),
+            place: self.place.redact(redactor),
+            session: self.session.map(|session| redactor.apply(session)),
+            rules_say: self.rules_say,
+            why: redactor.apply(self.why),
+            finding: self.finding,
+            judged: self.judged,
+            verdict: self.verdict,
+            threshold: self.threshold,
+            reason: redactor.apply(self.reason),
+            evidence: self.evidence.into_iter().map(|one| one.redact(redactor)).collect(),
+            agrees: self.agrees,
+            notes: redactor.apply_all(self.notes),
+        }
     }
 }
 
@@ -84,7 +108,7 @@ impl Checked {
             })
             .collect();
         let rulings = if questions.is_empty() { Vec::new() } else { judge.judge(&questions) };
-        let mut runs: BTreeMap<String, usize> = BTreeMap::new();
+        let mut runs: BTreeMap<Untrusted, usize> = BTreeMap::new();
         for (at, session) in self.sessions.iter().enumerate() {
             if let Some(id) = &session.id {
                 runs.entry(id.clone()).or_insert(at);
@@ -103,7 +127,7 @@ impl Checked {
             };
             if let Some(score) = outcome.score {
                 count(&mut self.scorecard, &doubt, score);
-                let of_run = doubt.run.as_ref().and_then(|run| runs.get(run));
+                let of_run = doubt.run.as_deref().and_then(|run| runs.get(run));
                 if let Some(session) = of_run.and_then(|at| self.sessions.get_mut(*at)) {
                     count(&mut session.card, &doubt, score);
                 }
@@ -119,15 +143,15 @@ impl Checked {
         let mut opinions: BTreeMap<_, &Refined> = BTreeMap::new();
         for one in all.iter().filter(|one| one.is_answered()) {
             if let Some(code) = one.finding {
-                let place = (&*one.place.file, one.place.byte);
-                opinions.insert((code, place, one.call.index, one.session.as_deref()), one);
+                let place = (&one.place.file, one.place.byte);
+                opinions.insert((code, place, one.call.index, one.session.as_ref()), one);
             }
         }
         for finding in &mut self.findings {
             let call = finding.evidence.first().and_then(|evidence| evidence.call.as_ref());
             let Some(index) = call.map(|call| call.index) else { continue };
-            let place = (&*finding.place.file, finding.place.byte);
-            let key = (finding.code, place, index, finding.session.as_deref());
+            let place = (&finding.place.file, finding.place.byte);
+            let key = (finding.code, place, index, finding.session.as_ref());
             if let Some(one) = opinions.get(&key) {
                 finding.judge = Some(SecondOpinion {
                     score: one.judged,
@@ -143,8 +167,8 @@ fn count(card: &mut Scorecard, doubt: &Doubt, score: f64) {
     let measure = Measure {
         axis: doubt.axis,
         name: doubt.measure,
-        tool: doubt.tool.clone(),
-        bucket: doubt.bucket.clone(),
+        tool: doubt.tool.clone().into(),
+        bucket: doubt.bucket.clone().map(Into::into),
     };
     card.measures.entry(measure).or_default().add(score);
 }
@@ -161,12 +185,12 @@ fn refined(doubt: Doubt, outcome: Outcome) -> Refined {
         rubric: doubt.rubric.name,
         axis: doubt.axis,
         call: doubt.call,
-        tool: doubt.tool,
-        bucket: doubt.bucket,
+        tool: doubt.tool.into(),
+        bucket: doubt.bucket.map(Into::into),
         place: doubt.place,
-        session: doubt.session,
+        session: doubt.session.map(Into::into),
         rules_say: doubt.rules_say,
-        why: doubt.why,
+        why: doubt.why.into(),
         finding: doubt.finding,
         judged: outcome.score,
         verdict: outcome.verdict,

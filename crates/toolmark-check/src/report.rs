@@ -133,7 +133,7 @@ impl Gathered {
         let mut card = Scorecard { measures: self.measures, ..Scorecard::default() };
         for call in session.calls() {
             if !card.tools.contains_key(&*call.tool) {
-                card.tools.insert(call.tool.to_string(), Default::default());
+                card.tools.insert(call.tool.to_string().into(), Default::default());
             }
             let Some(of_tool) = card.tools.get_mut(&*call.tool) else { continue };
             of_tool.calls += 1;
@@ -190,7 +190,7 @@ impl Report<'_, '_> {
         score: f64,
     ) {
         let axis = self.rule.axis;
-        let (tool, bucket) = (call.tool.to_string(), bucket.map(str::to_owned));
+        let (tool, bucket) = (call.tool.to_string().into(), bucket.map(Into::into));
         let measure = Measure { axis, name, tool, bucket };
         self.gathered.measures.entry(measure).or_default().add(score);
     }
@@ -236,7 +236,8 @@ impl Report<'_, '_> {
         }
         let mut evidence = vec![violation];
         evidence.extend(draft.evidence);
-        let args = evidence.first().and_then(|e| e.call.as_ref()?.args.as_deref());
+        let args =
+            evidence.first().and_then(|e| e.call.as_ref()?.args.as_ref().map(|text| text.raw()));
         let fingerprint = fingerprint::of_finding(
             self.session.trajectory().cwd.as_ref().map(|cwd| cwd.get()).as_deref(),
             &[self.rule.code, &call.tool, draft.bucket.as_deref().unwrap_or_default()],
@@ -248,11 +249,11 @@ impl Report<'_, '_> {
             axis: self.rule.axis,
             severity: draft.severity.unwrap_or(self.rule.severity),
             confidence,
-            tool: call.tool.to_string(),
-            bucket: draft.bucket,
-            message: draft.message,
-            remedy: draft.remedy.unwrap_or_else(|| self.rule.remedy.to_owned()),
-            session: self.session.trajectory().id.as_ref().map(|id| id.get().into_owned()),
+            tool: (&*call.tool).into(),
+            bucket: draft.bucket.map(Into::into),
+            message: draft.message.into(),
+            remedy: draft.remedy.unwrap_or_else(|| self.rule.remedy.to_owned()).into(),
+            session: self.session.trajectory().id.as_ref().map(|id| id.get().into()),
             place: self.session.place(&call.call.at),
             evidence,
             fingerprint,

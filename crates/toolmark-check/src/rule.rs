@@ -56,11 +56,18 @@ impl Rule {
     #[must_use]
     pub fn page(&self) -> String {
         let mut page = String::new();
-        for line in self.source.lines() {
-            let text = line.strip_prefix("//!").unwrap_or(line);
-            let _ = writeln!(page, "{}", text.strip_prefix(' ').unwrap_or(text));
+        for line in self.page_lines() {
+            let _ = writeln!(page, "{line}");
         }
         page
+    }
+
+    /// The lines of its page.
+    pub fn page_lines(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.source.lines().map(|line| {
+            let text = line.strip_prefix("//!").unwrap_or(line);
+            text.strip_prefix(' ').unwrap_or(text)
+        })
     }
 
     /// The examples of its page.

@@ -7,8 +7,8 @@
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
-use toolmark_outcome::Axis;
 use toolmark_outcome::statistics::wilson_of_rate;
+use toolmark_outcome::{Axis, Printable, Redactor, Untrusted};
 
 /// What a full point is counted as: scores are kept in thousandths.
 const POINT: u64 = 1000;
@@ -82,15 +82,26 @@ impl Serialize for Tally {
 /// A named number of a tool, such as `edit.minimal` of `Edit`, and of one
 /// bucket of it where it has buckets.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Measure {
+pub struct Measure<T = Untrusted> {
     /// What was asked.
     pub axis: Axis,
     /// What it is called, in the words a gate would use.
     pub name: &'static str,
     /// The tool.
-    pub tool: String,
+    pub tool: T,
     /// The bucket, such as the class of the error.
-    pub bucket: Option<String>,
+    pub bucket: Option<T>,
+}
+
+impl Measure {
+    fn redact(self, redactor: Redactor) -> Measure<Printable> {
+        Measure {
+            axis: self.axis,
+            name: self.name,
+            tool: redactor.apply(self.tool),
+            bucket: self.bucket.map(|bucket| redactor.apply(bucket)),
+        }
+    }
 }
 
 /// What is known of one tool.
@@ -140,19 +151,41 @@ impl Serialize for ToolCard {
 }
 
 /// Axis × tool, over any number of sessions.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Scorecard {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scorecard<T = Untrusted> {
     /// How many sessions were checked.
     pub sessions: u64,
     /// How many sub-agents of theirs.
     pub sub_agents: u64,
     /// By tool.
-    pub tools: BTreeMap<String, ToolCard>,
+    pub tools: BTreeMap<T, ToolCard>,
     /// The named numbers.
-    pub measures: BTreeMap<Measure, Tally>,
+    pub measures: BTreeMap<Measure<T>, Tally>,
+}
+
+impl<T> Default for Scorecard<T> {
+    fn default() -> Self {
+        Self { sessions: 0, sub_agents: 0, tools: BTreeMap::new(), measures: BTreeMap::new() }
+    }
 }
 
 impl Scorecard {
+    /// It as it may be printed. Tools that look the same then are added up.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> Scorecard<Printable> {
+        let Self { sessions, sub_agents, tools, measures } = self;
+        let mut card = Scorecard { sessions, sub_agents, ..Scorecard::default() };
+        for (tool, of_tool) in tools {
+            card.tools.entry(redactor.apply(tool)).or_default().merge(&of_tool);
+        }
+        for (measure, tally) in measures {
+            card.measures.entry(measure.redact(redactor)).or_default().merge(tally);
+        }
+        card
+    }
+}
+
+impl<T: Ord> Scorecard<T> {
     /// Adds another card.
     pub fn merge(&mut self, other: Self) {
         self.sessions += other.sessions;
@@ -175,9 +208,8 @@ impl Scorecard {
 
     /// The tools, the most used first.
     #[must_use]
-    pub fn by_use(&self) -> Vec<(&str, &ToolCard)> {
-        let mut tools: Vec<_> =
-            self.tools.iter().map(|(name, card)| (name.as_str(), card)).collect();
+    pub fn by_use(&self) -> Vec<(&T, &ToolCard)> {
+        let mut tools: Vec<_> = self.tools.iter().collect();
         tools.sort_by(|a, b| b.1.calls.cmp(&a.1.calls).then_with(|| a.0.cmp(b.0)));
         tools
     }
@@ -185,25 +217,25 @@ impl Scorecard {
 
 /// A measure in JSON.
 #[derive(Serialize)]
-struct Measured<'a> {
+struct Measured<'a, T> {
     axis: Axis,
-    name: &'a str,
-    tool: &'a str,
+    name: &'static str,
+    tool: &'a T,
     #[serde(skip_serializing_if = "Option::is_none")]
-    bucket: Option<&'a str>,
+    bucket: Option<&'a T>,
     tally: Tally,
 }
 
-impl Serialize for Scorecard {
+impl<T: Serialize + Ord> Serialize for Scorecard<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let measures: Vec<Measured<'_>> = self
+        let measures: Vec<Measured<'_, T>> = self
             .measures
             .iter()
             .map(|(measure, tally)| Measured {
                 axis: measure.axis,
                 name: measure.name,
                 tool: &measure.tool,
-                bucket: measure.bucket.as_deref(),
+                bucket: measure.bucket.as_ref(),
                 tally: *tally,
             })
             .collect();
@@ -223,7 +255,7 @@ mod tests {
 
     fn card(tool: &str, calls: u64, scores: &[f64]) -> Scorecard {
         let mut card = Scorecard { sessions: 1, ..Scorecard::default() };
-        let of_tool = card.tools.entry(tool.to_owned()).or_default();
+        let of_tool = card.tools.entry(tool.into()).or_default();
         of_tool.calls = calls;
         scores.iter().for_each(|score| of_tool.axis_mut(Axis::Arguments).add(*score));
         let measure =
@@ -249,7 +281,7 @@ mod tests {
         let read = all.tools["Read"].axis(Axis::Arguments);
         assert_eq!((read.of, read.rate()), (3, Some(2.0 / 3.0)));
         assert_eq!(all.total().calls, 6);
-        assert_eq!(all.by_use()[0].0, "Read");
+        assert_eq!(*all.by_use()[0].0, "Read");
     }
 
     #[test]

@@ -15,10 +15,10 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use toolmark_outcome::{CallRef, Evidence, Role, excerpt};
+use toolmark_outcome::{CallRef, Evidence, Role, TracePlace, Untrusted, excerpt};
 use toolmark_shell::{Context, Judgement};
 use toolmark_trace::{
-    Actor, At, Call, Event, EventKind, Form, Location, Status, ToolDefinition, ToolName, Trajectory,
+    Actor, At, Call, Event, EventKind, Form, Status, ToolDefinition, ToolName, Trajectory,
 };
 
 /// How a call ended, as far as rules care.
@@ -436,8 +436,8 @@ impl<'a> Session<'a> {
 
     /// Where something stands.
     #[must_use]
-    pub fn place(&self, at: &At) -> Location {
-        at.location()
+    pub fn place(&self, at: &At) -> TracePlace {
+        at.location().into()
     }
 
     /// A path as a reader wants to see it: from the working directory.
@@ -456,7 +456,7 @@ impl<'a> Session<'a> {
     pub fn evidence(
         &self,
         role: Role,
-        text: impl Into<String>,
+        text: impl Into<Untrusted>,
         call: &SessionCall<'_>,
     ) -> Evidence {
         Evidence::call(role, text, self.call_ref(call))
@@ -473,7 +473,7 @@ impl<'a> Session<'a> {
     pub fn result_evidence(
         &self,
         role: Role,
-        text: impl Into<String>,
+        text: impl Into<Untrusted>,
         call: &SessionCall<'_>,
     ) -> Evidence {
         let evidence = self.evidence(role, text, call);
@@ -485,7 +485,12 @@ impl<'a> Session<'a> {
 
     /// Evidence about something that was said.
     #[must_use]
-    pub fn event_evidence(&self, role: Role, text: impl Into<String>, event: &Event) -> Evidence {
+    pub fn event_evidence(
+        &self,
+        role: Role,
+        text: impl Into<Untrusted>,
+        event: &Event,
+    ) -> Evidence {
         let evidence = Evidence::words(role, text).at(self.place(&event.at));
         match &event.text {
             Some(words) => evidence.with_excerpt(&excerpt(&words.plain())),

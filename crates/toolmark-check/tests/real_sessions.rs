@@ -57,7 +57,9 @@ fn calls_that_worked_fit_the_schemas() {
                 assert!(
                     !is_false,
                     "{} at {}:{}",
-                    finding.message, finding.place.file, finding.place.line
+                    finding.message.raw(),
+                    finding.place.file.raw(),
+                    finding.place.line
                 );
                 assert!(finding.place.line > 0);
             }

@@ -134,7 +134,7 @@ impl<'a> Loading<'a> {
         let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
         let column = self.text.get(start..byte).map_or(0, |before| before.chars().count());
         SpecPlace {
-            file: Arc::clone(&self.file),
+            file: Arc::clone(&self.file).into(),
             line: u32::try_from(line).unwrap_or(u32::MAX),
             column: u32::try_from(column + 1).unwrap_or(u32::MAX),
         }

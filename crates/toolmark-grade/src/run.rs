@@ -10,7 +10,7 @@ use toolmark_outcome::{
 };
 use toolmark_outcome::{Cause, Outcome, Verdict};
 use toolmark_outcome::{Context, Environment, Subject};
-use toolmark_outcome::{Scored, reaches};
+use toolmark_outcome::{Scored, Untrusted, reaches};
 use toolmark_outcome::{Seen, View, duration_of};
 use toolmark_trace::{EventKind, Trajectory};
 
@@ -79,7 +79,7 @@ impl<'p> Grading<'p> {
             .iter()
             .zip(&case.graders)
             .map(|(result, planned)| Scored {
-                name: &result.name,
+                name: result.name.raw(),
                 verdict: result.outcome.verdict,
                 score: result.outcome.score,
                 weight: planned.weight,
@@ -89,13 +89,13 @@ impl<'p> Grading<'p> {
             .collect();
         let decision = case.scoring.decide(&scored);
         CaseResult {
-            case: id.to_owned(),
+            case: id.to_owned().into(),
             case_index: index,
             trajectory: Some(source(trajectory)),
             trial: 0,
             verdict: decision.verdict,
             score: decision.score,
-            reason: decision.reason,
+            reason: decision.reason.into(),
             graders,
             place: case.place.clone(),
             timeline: self.selection.timelines.then(|| timeline(trajectory)),
@@ -106,7 +106,7 @@ impl<'p> Grading<'p> {
     /// Orders the results, numbers the trials, adds the cases nobody ran, and
     /// sums up.
     #[must_use]
-    pub fn finish(&self, mut outcomes: Vec<CaseResult>, notes: Vec<String>) -> RunResult {
+    pub fn finish(&self, mut outcomes: Vec<CaseResult>, notes: Vec<Untrusted>) -> RunResult {
         let mut seen = vec![false; self.plan.cases.len()];
         for outcome in &outcomes {
             if let Some(seen) = seen.get_mut(outcome.case_index) {
@@ -132,9 +132,9 @@ impl<'p> Grading<'p> {
         let cases = summaries(&outcomes);
         let summary = self.sum_up(&outcomes, &cases);
         RunResult {
-            spec: Arc::clone(&self.plan.spec),
+            spec: Arc::clone(&self.plan.spec).into(),
             dialect: self.plan.dialect,
-            name: self.plan.name.clone(),
+            name: self.plan.name.clone().map(Into::into),
             outcomes,
             cases,
             summary,
@@ -172,7 +172,7 @@ impl<'p> Grading<'p> {
             score,
             threshold,
             verdict: all.and(gate),
-            aggregates,
+            aggregates: aggregates.into(),
             trials: cases.iter().filter(|case| case.trials > 1).cloned().collect(),
         }
     }
@@ -200,8 +200,8 @@ impl Planned {
 
 fn answered(planned: &Planned, outcome: Outcome) -> GraderResult {
     GraderResult {
-        name: planned.name.clone(),
-        type_word: planned.type_word.clone(),
+        name: planned.name.clone().into(),
+        type_word: planned.type_word.clone().into(),
         profile: planned.profile,
         weight: planned.weight,
         required: planned.required,
@@ -218,7 +218,7 @@ fn not_run(case: &Case, index: usize) -> CaseResult {
         .map(|planned| answered(planned, Outcome::unknown(Cause::NoTrajectory, why)))
         .collect();
     CaseResult {
-        case: case.id.clone(),
+        case: case.id.clone().into(),
         case_index: index,
         trajectory: None,
         trial: 0,
@@ -278,11 +278,11 @@ fn name_of(trajectory: &Trajectory) -> String {
 }
 
 fn source(trajectory: &Trajectory) -> Source {
-    let text = |text: &Option<toolmark_trace::Text>| text.as_ref().map(|t| t.get().into_owned());
+    let text = |text: &Option<toolmark_trace::Text>| text.as_ref().map(|text| text.get().into());
     Source {
         id: text(&trajectory.id),
         name: text(&trajectory.name),
-        source: Arc::clone(&trajectory.file),
+        source: Arc::clone(&trajectory.file).into(),
         format: trajectory.format,
         duration_ms: duration_of(trajectory).map(|took| (took.as_secs_f64() * 1000.0).max(0.0)),
     }
@@ -308,9 +308,9 @@ fn timeline(trajectory: &Trajectory) -> Timeline {
             TimelineEntry {
                 kind: event.kind.word(),
                 step: event.step,
-                text: event.text.as_ref().map(|text| excerpt(&text.plain())),
+                text: event.text.as_ref().map(|text| excerpt(&text.plain()).into()),
                 call: call.map(|seen| view.call_ref(seen)),
-                result: result.map(|payload| excerpt(&payload.plain())),
+                result: result.map(|payload| excerpt(&payload.plain()).into()),
                 duration_ms: call
                     .and_then(|seen| seen.call.duration)
                     .map(|duration| duration.as_secs_f64() * 1000.0),

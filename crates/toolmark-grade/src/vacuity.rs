@@ -67,7 +67,7 @@ pub fn probe(case: &Case, trajectory: &Trajectory, environment: &Environment) ->
         }
         let outcome = planned.ask(&case.context, trajectory, environment);
         if outcome.verdict != Verdict::Pass {
-            let words = format!("it did not pass to begin with: {}", outcome.reason);
+            let words = format!("it did not pass to begin with: {}", outcome.reason.raw());
             findings.push(whole(FindingKind::NotProbed, words));
             continue;
         }
@@ -132,8 +132,8 @@ fn verdicts(outcome: &Outcome) -> BTreeMap<(String, usize), Verdict> {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut all = BTreeMap::new();
     for part in &outcome.parts {
-        let number = seen.entry(&part.text).or_default();
-        all.insert((part.text.clone(), *number), part.verdict);
+        let number = seen.entry(part.text.raw()).or_default();
+        all.insert((part.text.raw().to_owned(), *number), part.verdict);
         *number += 1;
     }
     all

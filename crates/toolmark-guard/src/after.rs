@@ -6,7 +6,7 @@ use crate::verdict::Verdict;
 use std::borrow::Cow;
 use toolmark_check::judging::Judged;
 use toolmark_check::masked::masked_in;
-use toolmark_redact::secrets::secrets;
+use toolmark_redact::{Proof, secrets};
 use toolmark_shell::Decision;
 
 /// So many secrets are named.
@@ -25,7 +25,7 @@ pub(crate) fn look_back(event: &Event<'_>, judged: &Judged<'_>) -> Verdict {
             rules.push("masked-failure");
             words.push(format!("the exit code hides a failure: {}", masked.line));
         }
-        let found = secrets(result, MOST);
+        let found = secrets(result, Proof::Certain, MOST);
         if !found.is_empty() {
             rules.push("secret-in-output");
             let named =

@@ -13,26 +13,26 @@ use toolmark_check::judging::Arguments;
 use toolmark_check::session::SessionCall;
 use toolmark_check::{Checker, Decisions, Session};
 use toolmark_outcome::{Axis, Finding};
-use toolmark_outcome::{CallRef, excerpt};
+use toolmark_outcome::{CallRef, Printable, Redactor, Untrusted, excerpt};
 use toolmark_shell::Decision;
 use toolmark_trace::Trajectory;
 
 /// A call that would have been stopped or asked about.
 #[derive(Debug, Clone, Serialize)]
-pub struct Stopped {
+pub struct Stopped<T = Untrusted> {
     /// The session's id.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
+    pub session: Option<T>,
     /// The host whose tools it was made with.
     pub host: &'static str,
     /// What would have been said.
     #[serde(flatten)]
     pub verdict: Verdict,
     /// The call, and how it ended when nobody stopped it.
-    pub call: CallRef,
+    pub call: CallRef<T>,
     /// What the agent said right before it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub said: Option<String>,
+    pub said: Option<T>,
     /// The findings `toolmark check` has about the call.
     pub findings: BTreeSet<&'static str>,
     /// Is it a candidate for a false alarm?
@@ -42,8 +42,8 @@ pub struct Stopped {
 }
 
 /// What came of replaying sessions.
-#[derive(Debug, Default, Serialize)]
-pub struct Replay {
+#[derive(Debug, Serialize)]
+pub struct Replay<T = Untrusted> {
     /// How many calls were decided about, by decision.
     pub allow: u64,
     /// Asked about.
@@ -51,7 +51,13 @@ pub struct Replay {
     /// Denied.
     pub deny: u64,
     /// The calls that were not let through, candidates for false alarms first.
-    pub stops: Vec<Stopped>,
+    pub stops: Vec<Stopped<T>>,
+}
+
+impl<T> Default for Replay<T> {
+    fn default() -> Self {
+        Self { allow: 0, ask: 0, deny: 0, stops: Vec::new() }
+    }
 }
 
 impl Replay {
@@ -63,10 +69,11 @@ impl Replay {
         self.stops.extend(other.stops);
     }
 
-    /// How many calls there were.
+    /// It as it may be printed.
     #[must_use]
-    pub fn calls(&self) -> u64 {
-        self.allow + self.ask + self.deny
+    pub fn redact(self, redactor: Redactor) -> Replay<Printable> {
+        let stops = self.stops.into_iter().map(|stop| stop.redact(redactor));
+        Replay { allow: self.allow, ask: self.ask, deny: self.deny, stops: stops.collect() }
     }
 
     /// Counts stops that are alike and brings them into order: candidates for
@@ -87,7 +94,28 @@ impl Replay {
     }
 }
 
+impl<T> Replay<T> {
+    /// How many calls there were.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.allow + self.ask + self.deny
+    }
+}
+
 impl Stopped {
+    fn redact(self, redactor: Redactor) -> Stopped<Printable> {
+        Stopped {
+            session: self.session.map(|session| redactor.apply(session)),
+            host: self.host,
+            verdict: self.verdict.redact(redactor),
+            call: self.call.redact(redactor),
+            said: self.said.map(|said| redactor.apply(said)),
+            findings: self.findings,
+            false_alarm: self.false_alarm,
+            alike: self.alike,
+        }
+    }
+
     /// What makes two stops alike: the rule, and what would happen.
     fn group(&self) -> String {
         let worst = self.verdict.judgement.as_ref().and_then(|judgement| {
@@ -96,7 +124,7 @@ impl Stopped {
         });
         match worst {
             Some(effect) => format!("{} {} {}", self.verdict.rule, effect.program, effect.why),
-            None => format!("{} {}", self.verdict.rule, self.call.tool),
+            None => format!("{} {}", self.verdict.rule, self.call.tool.raw()),
         }
     }
 }
@@ -179,12 +207,12 @@ fn stopped(
     let findings: BTreeSet<_> = about.map(|finding| finding.code).collect();
     let said = session.said_in_turn(call).next().and_then(|event| event.text.as_ref());
     Stopped {
-        session: session.trajectory().id.as_ref().map(|id| id.get().into_owned()),
+        session: session.trajectory().id.as_ref().map(|id| id.get().into()),
         host: session.host().id.as_str(),
         false_alarm: findings.is_empty(),
         verdict,
         call: session.call_ref(call),
-        said: said.map(|text| excerpt(&text.plain())),
+        said: said.map(|text| excerpt(&text.plain()).into()),
         findings,
         alike: 1,
     }
@@ -212,7 +240,7 @@ mod tests {
         );
         assert_eq!((replay.allow, replay.ask, replay.deny), (1, 0, 2));
         let [named, blind] = &replay.stops[..] else { panic!("{replay:?}") };
-        assert!(named.false_alarm && named.said.as_ref().unwrap().contains("throw away"));
+        assert!(named.false_alarm && named.said.as_ref().unwrap().raw().contains("throw away"));
         assert!(!blind.false_alarm && blind.findings.contains("I301"), "{blind:?}");
     }
 

@@ -1,7 +1,8 @@
 //! What the guard says about a call.
 
 use serde::Serialize;
-use toolmark_shell::{Decision, Judgement};
+use toolmark_redact::Redactor;
+use toolmark_shell::{Decision, Effect, Judgement};
 
 /// A decision and everything that explains it.
 #[derive(Debug, Clone, Serialize)]
@@ -34,7 +35,7 @@ pub struct Verdict {
 #[derive(Debug, Clone, Serialize)]
 pub struct Effects {
     /// What the call would do.
-    pub effects: Vec<toolmark_shell::Effect>,
+    pub effects: Vec<Effect>,
     /// How much of the command was understood.
     pub coverage: toolmark_shell::Coverage,
 }
@@ -65,6 +66,31 @@ impl Verdict {
     #[must_use]
     pub fn allow() -> Self {
         Self::new(Decision::Allow, "default", "nothing speaks against it")
+    }
+
+    /// It as it may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> Self {
+        let apply = |text: String| String::from(redactor.apply(text));
+        let effect = |effect: Effect| Effect {
+            target: apply(effect.target),
+            program: apply(effect.program),
+            ..effect
+        };
+        let effects = |Effects { effects, coverage }| Effects {
+            effects: Vec::into_iter(effects).map(effect).collect(),
+            coverage,
+        };
+        Self {
+            decision: self.decision,
+            rule: apply(self.rule),
+            reason: apply(self.reason),
+            suggestion: self.suggestion.map(apply),
+            context: self.context.map(apply),
+            observed: self.observed,
+            approves: self.approves,
+            judgement: self.judgement.map(effects),
+        }
     }
 
     /// The reason and what to do instead, as one text for people and agents.

@@ -94,10 +94,10 @@ fn one_verdict_on_every_call() {
             let stop = checked.stops.iter().find(|stop| stop.call.index == index);
             let again = replay.stops.iter().find(|stop| stop.call.index == index);
             assert_eq!(
-                stop.map(|stop| (stop.decision, &stop.reason)),
-                again.map(|stop| (stop.verdict.decision, &stop.verdict.reason))
+                stop.map(|stop| (stop.decision, stop.reason.raw())),
+                again.map(|stop| (stop.verdict.decision, stop.verdict.reason.as_str()))
             );
-            stop.map_or((Decision::Allow, None), |stop| (stop.decision, Some(&stop.reason)))
+            stop.map_or((Decision::Allow, None), |stop| (stop.decision, Some(stop.reason.raw())))
         };
         for call in session.calls() {
             let (decision, reason) = stopped(call.index);
@@ -107,7 +107,7 @@ fn one_verdict_on_every_call() {
             }
             for verdict in verdicts {
                 assert_eq!(verdict.decision, decision, "{call:?}: {}", verdict.reason);
-                assert_eq!(Some(&verdict.reason).filter(|_| reason.is_some()), reason);
+                assert_eq!(Some(verdict.reason.as_str()).filter(|_| reason.is_some()), reason);
             }
             calls += 1;
             stops += u64::from(decision != Decision::Allow);

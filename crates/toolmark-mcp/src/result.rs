@@ -6,7 +6,7 @@ use crate::strings::rewritten;
 use crate::suspicion::{in_text, shown};
 use crate::warden::Finding;
 use std::borrow::Cow;
-use toolmark_redact::secrets::secrets;
+use toolmark_redact::{Proof, masked as masked_with, secrets};
 
 /// What may pass.
 #[derive(Debug, Clone, Copy)]
@@ -121,43 +121,17 @@ fn with_text(json: &str, words: &str) -> String {
 fn mask(text: &str, findings: &mut Vec<Finding>, pass: bool) -> Option<String> {
     /// A text with more secrets is masked up to here and goes no further.
     const MOST: usize = 1000;
-    let found = secrets(text, MOST);
+    let found = secrets(text, Proof::Certain, MOST);
     for secret in &found {
         note(findings, "secret", &format!("{} {}", secret.what, secret.masked(text)));
     }
     if pass || found.is_empty() {
         return None;
     }
-    let mut out = String::with_capacity(text.len());
-    let mut from = 0;
-    for secret in &found {
-        if secret.range.start < from {
-            continue;
-        }
-        let keep = secret.range.start + secret.shown;
-        out.push_str(text.get(from..keep).unwrap_or_default());
-        out.push_str("[masked by toolmark]");
-        from = if secret.what == "private key" {
-            end_of_key(text, secret.range.end)
-        } else {
-            secret.range.end
-        };
-    }
-    if found.len() < MOST {
-        out.push_str(text.get(from..).unwrap_or_default());
-    }
-    Some(out)
-}
-
-/// Where a private key ends: its body goes on after what tells that it is one.
-fn end_of_key(text: &str, from: usize) -> usize {
-    let rest = text.get(from..).unwrap_or_default();
-    let is_body = |b: u8| {
-        b.is_ascii_alphanumeric()
-            || b.is_ascii_whitespace()
-            || matches!(b, b'+' | b'/' | b'=' | b'\\')
-    };
-    from + rest.bytes().position(|b| !is_body(b)).unwrap_or(rest.len())
+    // Up to the last secret that was looked for.
+    let end = found.get(MOST - 1).map_or(text.len(), |last| last.range.end);
+    let seen = text.get(..end).unwrap_or_default();
+    Some(masked_with(seen, found, "[masked by toolmark]").into_owned())
 }
 
 /// Adds a finding unless it is known; a hostile result gets no endless list.

@@ -6,7 +6,7 @@
 
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
-use toolmark_redact::secrets::secrets;
+use toolmark_redact::{Proof, secrets};
 
 /// Something suspicious in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub fn in_description(text: &str) -> Vec<Suspicion> {
             found.push(Suspicion { name, excerpt: around(&lower, word) });
         }
     }
-    let secret = secrets(head(text), 1);
+    let secret = secrets(head(text), Proof::Certain, 1);
     if let Some(secret) = secret.first() {
         found.push(Suspicion { name: "holds-a-secret", excerpt: secret.what.to_owned() });
     }

@@ -1,8 +1,10 @@
 //! Pointers into the trace: what decided a verdict.
 
+use crate::place::TracePlace;
 use serde::Serialize;
 use std::fmt;
-use toolmark_trace::{Call, Location};
+use toolmark_redact::{Harmless, Printable, Redactor, Untrusted, printable};
+use toolmark_trace::Call;
 
 /// How many characters of arguments or text an excerpt keeps.
 const EXCERPT: usize = 160;
@@ -42,7 +44,7 @@ impl Role {
 
 /// A call as evidence names it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CallRef {
+pub struct CallRef<T = Untrusted> {
     /// Its place among the calls of the trajectory, from 0.
     pub index: usize,
     /// The step it belongs to, from 0.
@@ -50,35 +52,35 @@ pub struct CallRef {
     pub step: Option<u32>,
     /// Its id.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
+    pub id: Option<T>,
     /// The tool.
-    pub tool: String,
+    pub tool: T,
     /// The beginning of its arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub args: Option<String>,
+    pub args: Option<T>,
     /// How it ended.
     pub status: &'static str,
     /// Where it stands.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<Location>,
+    pub place: Option<TracePlace<T>>,
 }
 
 /// One pointer into the trace with what it shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Evidence {
+pub struct Evidence<T = Untrusted> {
     /// What it says.
     pub role: Role,
     /// In words.
-    pub text: String,
+    pub text: T,
     /// The call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub call: Option<CallRef>,
+    pub call: Option<CallRef<T>>,
     /// The place, where it is no call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub place: Option<Location>,
+    pub place: Option<TracePlace<T>>,
     /// The words of the trace it points at.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub excerpt: Option<String>,
+    pub excerpt: Option<T>,
 }
 
 /// The beginning of a text on one line.
@@ -122,58 +124,49 @@ fn is_plain(text: &str) -> bool {
 impl CallRef {
     /// A call by its index, and the place it stands at.
     #[must_use]
-    pub fn new(index: usize, call: &Call, place: Option<Location>) -> Self {
+    pub fn new(index: usize, call: &Call, place: Option<TracePlace>) -> Self {
         Self {
             index,
             step: call.step,
-            id: call.id.as_ref().map(|id| id.get().into_owned()),
-            tool: call.name.full().into_owned(),
-            args: call.args.as_ref().map(|args| excerpt(&args.raw())),
+            id: call.id.as_ref().map(|id| id.get().into()),
+            tool: call.name.full().into(),
+            args: call.args.as_ref().map(|args| excerpt(&args.raw()).into()),
             status: call.status.word(),
             place,
         }
     }
+
+    /// It as it may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> CallRef<Printable> {
+        CallRef {
+            index: self.index,
+            step: self.step,
+            id: self.id.map(|id| redactor.apply(id)),
+            tool: redactor.apply(self.tool),
+            args: self.args.map(|args| redactor.apply(args)),
+            status: self.status,
+            place: self.place.map(|place| place.redact(redactor)),
+        }
+    }
 }
 
-impl CallRef {
+impl CallRef<Printable> {
     /// The call on one line: `#3 Bash [failed] {"command":"make"}`.
     #[must_use]
-    pub fn summary(&self) -> String {
-        let mut words = format!("#{} {}", self.index, self.tool);
+    pub fn summary(&self) -> Printable {
+        let mut words = printable!("#{} {}", self.index, self.tool);
         if !matches!(self.status, "succeeded" | "unknown") {
-            words.push_str(&format!(" [{}]", self.status));
+            words = printable!("{} [{}]", words, self.status);
         }
-        if let Some(args) = &self.args {
-            words.push(' ');
-            words.push_str(args);
+        match &self.args {
+            Some(args) => printable!("{} {}", words, args),
+            None => words,
         }
-        words
     }
 }
 
-impl Evidence {
-    /// Where it points.
-    #[must_use]
-    pub fn location(&self) -> Option<&Location> {
-        self.place.as_ref().or_else(|| self.call.as_ref()?.place.as_ref())
-    }
-
-    /// It in words, on one line.
-    #[must_use]
-    pub fn summary(&self) -> String {
-        let mut words = self.text.clone();
-        if let Some(made) = &self.call {
-            words.push_str(if words.is_empty() { "" } else { ": " });
-            words.push_str(&made.summary());
-        }
-        if let Some(excerpt) = &self.excerpt {
-            words.push_str(&format!(" \u{201c}{excerpt}\u{201d}"));
-        }
-        words
-    }
-}
-
-impl fmt::Display for CallRef {
+impl fmt::Display for CallRef<Printable> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "call {}", self.index)?;
         if let Some(step) = self.step {
@@ -187,37 +180,75 @@ impl fmt::Display for CallRef {
     }
 }
 
+impl Harmless for CallRef<Printable> {}
+
+impl<T> Evidence<T> {
+    /// Where it points.
+    #[must_use]
+    pub fn location(&self) -> Option<&TracePlace<T>> {
+        self.place.as_ref().or_else(|| self.call.as_ref()?.place.as_ref())
+    }
+}
+
+impl Evidence<Printable> {
+    /// It in words, on one line.
+    #[must_use]
+    pub fn summary(&self) -> Printable {
+        let mut words = self.text.clone();
+        if let Some(made) = &self.call {
+            let colon = if words.is_empty() { "" } else { ": " };
+            words = printable!("{}{}{}", words, colon, made.summary());
+        }
+        match &self.excerpt {
+            Some(excerpt) => printable!("{} \u{201c}{}\u{201d}", words, excerpt),
+            None => words,
+        }
+    }
+}
+
 impl Evidence {
     /// About a call.
     #[must_use]
-    pub fn call(role: Role, text: impl Into<String>, call: CallRef) -> Self {
-        Self { role, text: text.into(), call: Some(call), place: None, excerpt: None }
+    pub fn call(role: Role, text: impl Into<Untrusted>, call: CallRef) -> Self {
+        Self { call: Some(call), ..Self::words(role, text) }
     }
 
     /// About something that is not in the trace.
     #[must_use]
-    pub fn absence(text: impl Into<String>) -> Self {
-        Self { role: Role::Missing, text: text.into(), call: None, place: None, excerpt: None }
+    pub fn absence(text: impl Into<Untrusted>) -> Self {
+        Self::words(Role::Missing, text)
     }
 
     /// About something that is no call: a budget, a file, a text.
     #[must_use]
-    pub fn words(role: Role, text: impl Into<String>) -> Self {
+    pub fn words(role: Role, text: impl Into<Untrusted>) -> Self {
         Self { role, text: text.into(), call: None, place: None, excerpt: None }
     }
 
     /// With the place it points at.
     #[must_use]
-    pub fn at(mut self, place: Location) -> Self {
-        self.place = Some(place);
+    pub fn at(mut self, place: impl Into<TracePlace>) -> Self {
+        self.place = Some(place.into());
         self
     }
 
     /// With the words it points at.
     #[must_use]
     pub fn with_excerpt(mut self, text: &str) -> Self {
-        self.excerpt = Some(excerpt(text));
+        self.excerpt = Some(excerpt(text).into());
         self
+    }
+
+    /// It as it may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> Evidence<Printable> {
+        Evidence {
+            role: self.role,
+            text: redactor.apply(self.text),
+            call: self.call.map(|call| call.redact(redactor)),
+            place: self.place.map(|place| place.redact(redactor)),
+            excerpt: self.excerpt.map(|excerpt| redactor.apply(excerpt)),
+        }
     }
 }
 

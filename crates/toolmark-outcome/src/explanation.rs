@@ -2,6 +2,7 @@
 
 use crate::evidence::CallRef;
 use serde::Serialize;
+use toolmark_redact::{Printable, Redactor, Untrusted};
 
 /// What became of one expectation, one call, or the pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -41,25 +42,36 @@ impl RowState {
 
 /// One line of an alignment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+pub struct Row<T = Untrusted> {
     /// The expectation in words, if there is one on this line.
-    pub expected: Option<String>,
+    pub expected: Option<T>,
     /// The call, if there is one on this line.
-    pub call: Option<CallRef>,
+    pub call: Option<CallRef<T>>,
     /// What became of them.
     pub state: RowState,
     /// What exactly is wrong, where something is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
+    pub why: Option<T>,
+}
+
+impl Row {
+    fn redact(self, redactor: Redactor) -> Row<Printable> {
+        Row {
+            expected: self.expected.map(|expected| redactor.apply(expected)),
+            call: self.call.map(|call| call.redact(redactor)),
+            state: self.state,
+            why: self.why.map(|why| redactor.apply(why)),
+        }
+    }
 }
 
 /// The alignment that decided, its first divergence, and the smallest change
 /// that would have made it pass.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Explanation {
+pub struct Explanation<T = Untrusted> {
     /// Expectations and calls, in order. Long runs of extra calls may be left
     /// out: `elided` counts them.
-    pub rows: Vec<Row>,
+    pub rows: Vec<Row<T>>,
     /// Extra calls that have no row.
     #[serde(skip_serializing_if = "is_zero")]
     pub elided: usize,
@@ -68,7 +80,20 @@ pub struct Explanation {
     pub divergence: Option<usize>,
     /// What would have to be different, one change each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub repair: Vec<String>,
+    pub repair: Vec<T>,
+}
+
+impl Explanation {
+    /// It as it may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> Explanation<Printable> {
+        Explanation {
+            rows: self.rows.into_iter().map(|row| row.redact(redactor)).collect(),
+            elided: self.elided,
+            divergence: self.divergence,
+            repair: redactor.apply_all(self.repair),
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]

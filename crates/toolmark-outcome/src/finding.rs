@@ -2,10 +2,11 @@
 //! do about it.
 
 use crate::Evidence;
+use crate::place::TracePlace;
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::fmt;
-use toolmark_trace::Location;
+use toolmark_redact::{Harmless, Printable, Redactor, Untrusted};
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
@@ -30,6 +31,8 @@ macro_rules! words {
                 Self::ALL.iter().copied().find(|one| one.word() == word)
             }
         }
+
+        impl Harmless for $name {}
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -103,7 +106,7 @@ impl Axis {
 
 /// One fault of one call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Finding {
+pub struct Finding<T = Untrusted> {
     /// The rule's code.
     pub code: &'static str,
     /// The rule's name.
@@ -115,21 +118,21 @@ pub struct Finding {
     /// How sure the rule is.
     pub confidence: Confidence,
     /// The tool of the call.
-    pub tool: String,
+    pub tool: T,
     /// What kind of it: the error class of a failed call, the part of the arguments.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bucket: Option<String>,
+    pub bucket: Option<T>,
     /// What is wrong, in one line.
-    pub message: String,
+    pub message: T,
     /// What to do about it, in one line.
-    pub remedy: String,
+    pub remedy: T,
     /// The session's id.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
+    pub session: Option<T>,
     /// Where the call stands.
-    pub place: Location,
+    pub place: TracePlace<T>,
     /// The calls that prove it; the first is the call at fault.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<Evidence<T>>,
     /// What it is recognised by in the next run; see [`crate::fingerprint`].
     pub fingerprint: String,
     /// Was it not in the baseline? `None` where there is none.
@@ -138,25 +141,56 @@ pub struct Finding {
     /// What a judge says to it, where one was asked and could tell. It changes
     /// nothing else of the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub judge: Option<SecondOpinion>,
+    pub judge: Option<SecondOpinion<T>>,
 }
 
 /// What a judge says to a finding.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SecondOpinion {
+pub struct SecondOpinion<T = Untrusted> {
     /// The judge's score for the call, from 0 to 1.
     pub score: Option<f64>,
     /// Why, in its words.
-    pub reason: String,
+    pub reason: T,
     /// Does it see the fault too?
     pub agrees: bool,
 }
 
-impl Finding {
+impl SecondOpinion {
+    fn redact(self, redactor: Redactor) -> SecondOpinion<Printable> {
+        let reason = redactor.apply(self.reason);
+        SecondOpinion { score: self.score, reason, agrees: self.agrees }
+    }
+}
+
+impl<T> Finding<T> {
     /// Is it one to act on: new, or of a run that is compared with none?
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.new != Some(false)
+    }
+}
+
+impl Finding {
+    /// It as it may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> Finding<Printable> {
+        Finding {
+            code: self.code,
+            name: self.name,
+            axis: self.axis,
+            severity: self.severity,
+            confidence: self.confidence,
+            tool: redactor.apply(self.tool),
+            bucket: self.bucket.map(|bucket| redactor.apply(bucket)),
+            message: redactor.apply(self.message),
+            remedy: redactor.apply(self.remedy),
+            session: self.session.map(|session| redactor.apply(session)),
+            place: self.place.redact(redactor),
+            evidence: self.evidence.into_iter().map(|one| one.redact(redactor)).collect(),
+            fingerprint: self.fingerprint,
+            new: self.new,
+            judge: self.judge.map(|judge| judge.redact(redactor)),
+        }
     }
 
     /// The worst first, then by code and place: the order of every report.

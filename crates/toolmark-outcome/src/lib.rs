@@ -17,6 +17,7 @@ mod finding;
 mod gate;
 pub mod judging;
 mod outcome;
+mod place;
 mod profile;
 mod result;
 pub mod statistics;
@@ -31,10 +32,12 @@ pub use explanation::{Explanation, Row, RowState};
 pub use finding::{Axis, Confidence, Finding, SecondOpinion, Severity};
 pub use gate::{Decision, Rule, Scored, Scoring, reaches, rounded};
 pub use outcome::{Cause, Contrast, Metrics, Outcome, Part, Verdict};
+pub use place::{SpecPlace, TracePlace};
 pub use profile::Profile;
 pub use result::{
-    CaseResult, CaseSummary, GraderResult, RunResult, Source, SpecPlace, Summary, Timeline,
-    TimelineEntry,
+    CaseResult, CaseSummary, GraderResult, RunResult, Source, Summary, Timeline, TimelineEntry,
 };
 pub use subject::{Context, Environment, Findings, Subject};
+/// The text results are made of.
+pub use toolmark_redact::{Harmless, Name, Printable, Redactor, Untrusted, printable};
 pub use view::{Missing, Seen, View, duration_of};

@@ -5,6 +5,7 @@ use crate::explanation::Explanation;
 use crate::profile::Profile;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use toolmark_redact::{Json, Printable, Redactor, Untrusted};
 
 /// The three answers. Unknown always says why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -119,13 +120,13 @@ impl Serialize for Verdict {
 }
 
 /// Named numbers and words of a grader, in the order it gives them.
-pub type Metrics = Map<String, Value>;
+pub type Metrics<T = Untrusted> = Json<Map<String, Value>, T>;
 
 /// One named check among several a grader makes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Part {
+pub struct Part<T = Untrusted> {
     /// What was asked.
-    pub text: String,
+    pub text: T,
     /// The answer.
     pub verdict: Verdict,
     /// Its own score, where it has one that is not 0 or 1.
@@ -133,20 +134,29 @@ pub struct Part {
     pub score: Option<f64>,
     /// Why.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
+    pub reason: Option<T>,
 }
 
 impl Part {
     /// A check with its answer.
     #[must_use]
-    pub fn new(text: impl Into<String>, verdict: Verdict) -> Self {
+    pub fn new(text: impl Into<Untrusted>, verdict: Verdict) -> Self {
         Self { text: text.into(), verdict, score: None, reason: None }
+    }
+
+    fn redact(self, redactor: Redactor) -> Part<Printable> {
+        Part {
+            text: redactor.apply(self.text),
+            verdict: self.verdict,
+            score: self.score,
+            reason: self.reason.map(|reason| redactor.apply(reason)),
+        }
     }
 }
 
 /// What another reading of the same question gives, where it differs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Contrast {
+pub struct Contrast<T = Untrusted> {
     /// Whose reading.
     pub profile: Profile,
     /// Its verdict.
@@ -154,36 +164,47 @@ pub struct Contrast {
     /// Its score.
     pub score: Option<f64>,
     /// Where the difference comes from.
-    pub reason: String,
+    pub reason: T,
+}
+
+impl Contrast {
+    fn redact(self, redactor: Redactor) -> Contrast<Printable> {
+        Contrast {
+            profile: self.profile,
+            verdict: self.verdict,
+            score: self.score,
+            reason: redactor.apply(self.reason),
+        }
+    }
 }
 
 /// What a grader answers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct Outcome<T = Untrusted> {
     /// Pass, fail or unknown.
     pub verdict: Verdict,
     /// Between 0 and 1 where the grader defines one; none where it is unknown.
     pub score: Option<f64>,
     /// One sentence for people.
-    pub reason: String,
+    pub reason: T,
     /// The calls, steps and texts that decided.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<Evidence<T>>,
     /// The grader's own named outputs.
-    pub metrics: Metrics,
+    pub metrics: Metrics<T>,
     /// The checks it is made of, where it is made of several.
-    pub parts: Vec<Part>,
+    pub parts: Vec<Part<T>>,
     /// How expectations and calls were aligned, where they were.
-    pub explanation: Option<Explanation>,
+    pub explanation: Option<Explanation<T>>,
     /// Another reading that gives another answer.
-    pub contrast: Option<Contrast>,
+    pub contrast: Option<Contrast<T>>,
     /// What a reader of the verdict should know besides.
-    pub notes: Vec<String>,
+    pub notes: Vec<T>,
 }
 
 impl Outcome {
     /// A verdict with a score of its own.
     #[must_use]
-    pub fn scored(verdict: Verdict, score: f64, reason: impl Into<String>) -> Self {
+    pub fn scored(verdict: Verdict, score: f64, reason: impl Into<Untrusted>) -> Self {
         Self {
             verdict,
             score: Some(score),
@@ -199,13 +220,13 @@ impl Outcome {
 
     /// Pass with 1 or fail with 0.
     #[must_use]
-    pub fn binary(holds: bool, reason: impl Into<String>) -> Self {
+    pub fn binary(holds: bool, reason: impl Into<Untrusted>) -> Self {
         Self::scored(Verdict::of(holds), if holds { 1.0 } else { 0.0 }, reason)
     }
 
     /// It cannot be told, and this is why.
     #[must_use]
-    pub fn unknown(cause: Cause, reason: impl Into<String>) -> Self {
+    pub fn unknown(cause: Cause, reason: impl Into<Untrusted>) -> Self {
         Self { score: None, ..Self::scored(Verdict::Unknown(cause), 0.0, reason) }
     }
 
@@ -225,7 +246,7 @@ impl Outcome {
 
     /// With a note.
     #[must_use]
-    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+    pub fn with_note(mut self, note: impl Into<Untrusted>) -> Self {
         self.notes.push(note.into());
         self
     }
@@ -236,12 +257,28 @@ impl Outcome {
     pub fn negated(mut self) -> Self {
         self.verdict = self.verdict.negated();
         self.score = self.score.map(|score| 1.0 - score);
-        self.reason = format!("negated: {}", self.reason);
+        self.reason = format!("negated: {}", self.reason.raw()).into();
         for part in &mut self.parts {
             part.verdict = part.verdict.negated();
             part.score = part.score.map(|score| 1.0 - score);
         }
         self
+    }
+
+    /// It as it may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> Outcome<Printable> {
+        Outcome {
+            verdict: self.verdict,
+            score: self.score,
+            reason: redactor.apply(self.reason),
+            evidence: self.evidence.into_iter().map(|one| one.redact(redactor)).collect(),
+            metrics: redactor.object(self.metrics),
+            parts: self.parts.into_iter().map(|part| part.redact(redactor)).collect(),
+            explanation: self.explanation.map(|explanation| explanation.redact(redactor)),
+            contrast: self.contrast.map(|contrast| contrast.redact(redactor)),
+            notes: redactor.apply_all(self.notes),
+        }
     }
 }
 

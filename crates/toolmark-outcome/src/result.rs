@@ -2,32 +2,22 @@
 
 use crate::evidence::CallRef;
 use crate::outcome::{Outcome, Verdict};
+use crate::place::SpecPlace;
 use crate::profile::Profile;
 use serde::Serialize;
-use serde_json::Value;
-use std::sync::Arc;
-
-/// A place in the spec.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct SpecPlace {
-    /// The file.
-    pub file: Arc<str>,
-    /// The line, from 1.
-    pub line: u32,
-    /// The column, from 1.
-    pub column: u32,
-}
+use serde_json::{Map, Value};
+use toolmark_redact::{Json, Name, Printable, Redactor, Untrusted};
 
 /// The trajectory a result is about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Source {
+pub struct Source<T = Untrusted> {
     /// Its own id.
-    pub id: Option<String>,
+    pub id: Option<T>,
     /// Its name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
+    pub name: Option<T>,
     /// The file it was read from.
-    pub source: Arc<str>,
+    pub source: Name<T>,
     /// The format it was read as.
     pub format: &'static str,
     /// How long the run took, in milliseconds.
@@ -35,13 +25,25 @@ pub struct Source {
     pub duration_ms: Option<f64>,
 }
 
+impl Source {
+    fn redact(self, redactor: Redactor) -> Source<Printable> {
+        Source {
+            id: self.id.map(|id| redactor.apply(id)),
+            name: self.name.map(|name| redactor.apply(name)),
+            source: redactor.name(self.source),
+            format: self.format,
+            duration_ms: self.duration_ms,
+        }
+    }
+}
+
 /// One grader's answer.
 #[derive(Debug, Clone)]
-pub struct GraderResult {
+pub struct GraderResult<T = Untrusted> {
     /// The grader's name.
-    pub name: String,
+    pub name: T,
     /// Its type, in the word of the spec.
-    pub type_word: String,
+    pub type_word: T,
     /// Whose reading.
     pub profile: Profile,
     /// Its weight.
@@ -49,14 +51,28 @@ pub struct GraderResult {
     /// Must it hold?
     pub required: bool,
     /// Where the spec asks it.
-    pub place: SpecPlace,
+    pub place: SpecPlace<T>,
     /// The answer.
-    pub outcome: Outcome,
+    pub outcome: Outcome<T>,
+}
+
+impl GraderResult {
+    fn redact(self, redactor: Redactor) -> GraderResult<Printable> {
+        GraderResult {
+            name: redactor.apply(self.name),
+            type_word: redactor.apply(self.type_word),
+            profile: self.profile,
+            weight: self.weight,
+            required: self.required,
+            place: self.place.redact(redactor),
+            outcome: self.outcome.redact(redactor),
+        }
+    }
 }
 
 /// One thing on the way, for reports that show the whole of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TimelineEntry {
+pub struct TimelineEntry<T = Untrusted> {
     /// `user`, `message`, `call`, `error` and so on.
     pub kind: &'static str,
     /// The step it belongs to.
@@ -64,36 +80,56 @@ pub struct TimelineEntry {
     pub step: Option<u32>,
     /// Its words.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
+    pub text: Option<T>,
     /// The call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub call: Option<CallRef>,
+    pub call: Option<CallRef<T>>,
     /// What came back from the call.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub result: Option<String>,
+    pub result: Option<T>,
     /// How long the call took, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<f64>,
 }
 
+impl TimelineEntry {
+    fn redact(self, redactor: Redactor) -> TimelineEntry<Printable> {
+        TimelineEntry {
+            kind: self.kind,
+            step: self.step,
+            text: self.text.map(|text| redactor.apply(text)),
+            call: self.call.map(|call| call.redact(redactor)),
+            result: self.result.map(|result| redactor.apply(result)),
+            duration_ms: self.duration_ms,
+        }
+    }
+}
+
 /// The way of a trajectory, cut to what a page can show.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Timeline {
+pub struct Timeline<T = Untrusted> {
     /// What happened.
-    pub entries: Vec<TimelineEntry>,
+    pub entries: Vec<TimelineEntry<T>>,
     /// How much more there was.
     pub elided: usize,
 }
 
+impl Timeline {
+    fn redact(self, redactor: Redactor) -> Timeline<Printable> {
+        let entries = self.entries.into_iter().map(|entry| entry.redact(redactor));
+        Timeline { entries: entries.collect(), elided: self.elided }
+    }
+}
+
 /// One trial of one case.
 #[derive(Debug, Clone)]
-pub struct CaseResult {
+pub struct CaseResult<T = Untrusted> {
     /// The case.
-    pub case: String,
+    pub case: T,
     /// Its place in the plan.
     pub case_index: usize,
     /// The trajectory; `None` where there was none to grade.
-    pub trajectory: Option<Source>,
+    pub trajectory: Option<Source<T>>,
     /// Which trial of the case, from 0.
     pub trial: u32,
     /// The verdict.
@@ -101,22 +137,40 @@ pub struct CaseResult {
     /// The score.
     pub score: Option<f64>,
     /// Why.
-    pub reason: String,
+    pub reason: T,
     /// The graders' answers, in the order of the spec.
-    pub graders: Vec<GraderResult>,
+    pub graders: Vec<GraderResult<T>>,
     /// Where the spec has the case.
-    pub place: SpecPlace,
+    pub place: SpecPlace<T>,
     /// The way of the trajectory, where it was asked for.
-    pub timeline: Option<Timeline>,
+    pub timeline: Option<Timeline<T>>,
     /// The trajectory as JSON, where it was asked for.
-    pub trace: Option<Arc<Value>>,
+    pub trace: Option<Box<Json<Value, T>>>,
+}
+
+impl CaseResult {
+    fn redact(self, redactor: Redactor) -> CaseResult<Printable> {
+        CaseResult {
+            case: redactor.apply(self.case),
+            case_index: self.case_index,
+            trajectory: self.trajectory.map(|source| source.redact(redactor)),
+            trial: self.trial,
+            verdict: self.verdict,
+            score: self.score,
+            reason: redactor.apply(self.reason),
+            graders: self.graders.into_iter().map(|grader| grader.redact(redactor)).collect(),
+            place: self.place.redact(redactor),
+            timeline: self.timeline.map(|timeline| timeline.redact(redactor)),
+            trace: self.trace.map(|trace| Box::new(redactor.json(*trace))),
+        }
+    }
 }
 
 /// What the trials of one case came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CaseSummary {
+pub struct CaseSummary<T = Untrusted> {
     /// The case.
-    pub case: String,
+    pub case: T,
     /// How many trials were graded.
     pub trials: u64,
     /// How many passed.
@@ -135,9 +189,24 @@ pub struct CaseSummary {
     pub pass_hat_k: Vec<f64>,
 }
 
+impl CaseSummary {
+    fn redact(self, redactor: Redactor) -> CaseSummary<Printable> {
+        CaseSummary {
+            case: redactor.apply(self.case),
+            trials: self.trials,
+            passed: self.passed,
+            failed: self.failed,
+            unknown: self.unknown,
+            score: self.score,
+            pass_at_k: self.pass_at_k,
+            pass_hat_k: self.pass_hat_k,
+        }
+    }
+}
+
 /// What it all came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Summary {
+pub struct Summary<T = Untrusted> {
     /// How many cases there are.
     pub cases: u64,
     /// How many outcomes (trials) there are.
@@ -156,33 +225,70 @@ pub struct Summary {
     /// All of it in one verdict.
     pub verdict: Verdict,
     /// Sums over cases that the spec asks for.
-    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
-    pub aggregates: serde_json::Map<String, Value>,
+    #[serde(skip_serializing_if = "is_empty")]
+    pub aggregates: Json<Map<String, Value>, T>,
     /// Per case, where a case has several trials.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub trials: Vec<CaseSummary>,
+    pub trials: Vec<CaseSummary<T>>,
+}
+
+fn is_empty<T>(map: &Json<Map<String, Value>, T>) -> bool {
+    map.is_empty()
+}
+
+impl Summary {
+    fn redact(self, redactor: Redactor) -> Summary<Printable> {
+        Summary {
+            cases: self.cases,
+            outcomes: self.outcomes,
+            passed: self.passed,
+            failed: self.failed,
+            unknown: self.unknown,
+            score: self.score,
+            threshold: self.threshold,
+            verdict: self.verdict,
+            aggregates: redactor.object(self.aggregates),
+            trials: self.trials.into_iter().map(|case| case.redact(redactor)).collect(),
+        }
+    }
 }
 
 /// Everything a run of grading gave.
 #[derive(Debug, Clone)]
-pub struct RunResult {
+pub struct RunResult<T = Untrusted> {
     /// The spec.
-    pub spec: Arc<str>,
+    pub spec: Name<T>,
     /// Its dialect.
     pub dialect: &'static str,
     /// Its name.
-    pub name: Option<String>,
+    pub name: Option<T>,
     /// The outcomes, by case and trial.
-    pub outcomes: Vec<CaseResult>,
+    pub outcomes: Vec<CaseResult<T>>,
     /// Per case.
-    pub cases: Vec<CaseSummary>,
+    pub cases: Vec<CaseSummary<T>>,
     /// What it all came to.
-    pub summary: Summary,
+    pub summary: Summary<T>,
     /// What a reader should know besides: traces that belong to no case and the like.
-    pub notes: Vec<String>,
+    pub notes: Vec<T>,
 }
 
-impl Serialize for GraderResult {
+impl RunResult {
+    /// It as it may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> RunResult<Printable> {
+        RunResult {
+            spec: redactor.name(self.spec),
+            dialect: self.dialect,
+            name: self.name.map(|name| redactor.apply(name)),
+            outcomes: self.outcomes.into_iter().map(|one| one.redact(redactor)).collect(),
+            cases: self.cases.into_iter().map(|case| case.redact(redactor)).collect(),
+            summary: self.summary.redact(redactor),
+            notes: redactor.apply_all(self.notes),
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for GraderResult<T> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
         let o = &self.outcome;
@@ -218,7 +324,7 @@ impl Serialize for GraderResult {
     }
 }
 
-impl Serialize for CaseResult {
+impl<T: Serialize> Serialize for CaseResult<T> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
         let mut map = serializer.serialize_map(None)?;

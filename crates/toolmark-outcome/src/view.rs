@@ -1,10 +1,12 @@
 //! A trajectory as graders see it: whole, or one turn of it.
 
 use crate::evidence::{CallRef, Evidence, Role, excerpt};
+use crate::place::TracePlace;
 use jiff::SignedDuration;
 use std::borrow::Cow;
 use std::ops::Range;
-use toolmark_trace::{Actor, At, Call, Event, EventKind, Fact, Location, Status, Trajectory};
+use toolmark_redact::Untrusted;
+use toolmark_trace::{Actor, At, Call, Event, EventKind, Fact, Status, Trajectory};
 
 /// A call with its place among all calls of the trajectory.
 #[derive(Debug, Clone, Copy)]
@@ -178,8 +180,8 @@ impl<'a> View<'a> {
 
     /// Where something stands in the trace.
     #[must_use]
-    pub fn place(&self, at: &At) -> Location {
-        at.location()
+    pub fn place(&self, at: &At) -> TracePlace {
+        at.location().into()
     }
 
     /// A call as evidence names it.
@@ -190,13 +192,18 @@ impl<'a> View<'a> {
 
     /// Evidence about a call.
     #[must_use]
-    pub fn evidence(&self, role: Role, text: impl Into<String>, seen: Seen<'_>) -> Evidence {
+    pub fn evidence(&self, role: Role, text: impl Into<Untrusted>, seen: Seen<'_>) -> Evidence {
         Evidence::call(role, text, self.call_ref(seen))
     }
 
     /// Evidence about an event.
     #[must_use]
-    pub fn event_evidence(&self, role: Role, text: impl Into<String>, event: &Event) -> Evidence {
+    pub fn event_evidence(
+        &self,
+        role: Role,
+        text: impl Into<Untrusted>,
+        event: &Event,
+    ) -> Evidence {
         let evidence = Evidence::words(role, text).at(self.place(&event.at));
         match &event.text {
             Some(words) => evidence.with_excerpt(&excerpt(&words.plain())),

@@ -1,19 +1,30 @@
 //! What makes text of a trace printable: secrets are redacted, and what a
 //! terminal or a browser would obey is made visible.
 //!
+//! Text of a trace, a spec or a program is [`Untrusted`] until a [`Redactor`] makes
+//! it [`Printable`]: nothing else can be printed.
+//!
 //! ```
 //! use toolmark_redact::{redact, sanitize};
 //!
 //! assert_eq!(redact("GITHUB_TOKEN=ghp_x1Y2z3A4b5C6d7E8f9G0h1I2j3K4l5M6n7O8"), "GITHUB_TOKEN=[redacted]");
-//! assert_eq!(sanitize("a\u{1b}[31mb"), "a␛[31mb");
+//! assert_eq!(sanitize("a\u{1b}[2Jb"), "a␛[2Jb");
 //! ```
 
 #![forbid(unsafe_code)]
 
 mod mask;
+mod names;
+mod redactor;
 mod sanitize;
-pub mod secrets;
+mod scan;
 mod shapes;
+mod text;
 
-pub use mask::{MASK, moved, redact, redact_named};
+pub use mask::{MASK, masked, moved, redact, redact_named};
+pub use redactor::Redactor;
 pub use sanitize::{is_obeyed, sanitize, visible};
+pub use scan::{Proof, Secret, secrets};
+#[doc(hidden)]
+pub use text::TextPart;
+pub use text::{Harmless, Json, Name, Printable, Untrusted};

@@ -1,13 +1,11 @@
 //! What secrets look like: the table of the vendors' tokens, and where the parts
-//! of a web token, a private key and an address with a password lie. The finder
-//! ([`super::secrets`]) and the mask ([`super::redact`]) ask different questions
-//! of the same shapes.
+//! of a private key and of an address with a password lie.
 
 use std::ops::Range;
 
 /// The characters of a token after its prefix.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Of {
+pub(crate) enum Of {
     /// Letters and digits.
     Alnum,
     /// Letters, digits, `_` and `-`.
@@ -21,7 +19,7 @@ pub(super) enum Of {
 }
 
 impl Of {
-    pub(super) fn holds(self, b: u8) -> bool {
+    pub(crate) fn holds(self, b: u8) -> bool {
         match self {
             Self::Alnum => b.is_ascii_alphanumeric(),
             Self::Token => b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'),
@@ -37,19 +35,19 @@ impl Of {
 
 /// One vendor's tokens: what they begin with, what follows, and how much of it.
 #[derive(Debug)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     /// What it is: `GitHub token`.
-    pub(super) what: &'static str,
-    pub(super) prefix: &'static str,
+    pub(crate) what: &'static str,
+    pub(crate) prefix: &'static str,
     /// What a real one is made of after its prefix.
-    pub(super) of: Of,
+    pub(crate) of: Of,
     /// How long that is; `most` is 0 where such a token is no finding.
-    pub(super) least: usize,
-    pub(super) most: usize,
+    pub(crate) least: usize,
+    pub(crate) most: usize,
     /// From how many characters of any token on it is masked, where that is less
     /// than a real one has: what people see may hide too much rather than too
     /// little.
-    pub(super) masked_from: Option<usize>,
+    pub(crate) masked_from: Option<usize>,
 }
 
 const fn shape(
@@ -75,7 +73,7 @@ impl Shape {
 }
 
 /// The table. A longer prefix stands before a shorter one it begins with.
-pub(super) const SHAPES: &[Shape] = &[
+pub(crate) const SHAPES: &[Shape] = &[
     shape("AWS access key id", "AKIA", Of::Upper, 16, 16).masked_from(16),
     shape("AWS temporary key id", "ASIA", Of::Upper, 16, 16).masked_from(16),
     shape("Google API key", "AIza", Of::Token, 35, 35).masked_from(30),
@@ -124,7 +122,7 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("SendGrid key", "SG.", Of::Base64, 60, 70),
     shape("Mailgun key", "key-", Of::Hex, 32, 32),
     shape("Shopify token", "shpat_", Of::Hex, 32, 32),
-    shape("Linear key", "lin_api_", Of::Alnum, 40, 40),
+    shape("Linear key", "lin_api_", Of::Alnum, 40, 40).masked_from(30),
     shape("Notion token", "ntn_", Of::Alnum, 40, 60),
     shape("Databricks token", "dapi", Of::Hex, 32, 32),
     shape("Vault token", "hvs.", Of::Token, 60, 130),
@@ -135,33 +133,32 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("Tailscale key", "tskey-", Of::Token, 30, 80),
 ];
 
-/// By the first byte of a token, a bit for each second byte some token has.
-pub(super) const SECOND: [u128; 256] = {
-    let mut second = [0; 256];
+/// By the first byte of a prefix, a bit for each shape that begins with it.
+const BY_FIRST: [u64; 256] = {
+    let mut shapes = [0; 256];
     let mut at = 0;
     while at < SHAPES.len() {
-        let prefix = SHAPES[at].prefix.as_bytes();
-        second[prefix[0] as usize] |= 1 << (prefix[1] & 127);
+        shapes[SHAPES[at].prefix.as_bytes()[0] as usize] |= 1 << at;
         at += 1;
     }
-    second[b'e' as usize] |= 1 << b'y';
-    second
+    shapes
 };
 
 /// The shapes whose prefix stands at `at`.
-pub(super) fn shapes_at(bytes: &[u8], at: usize) -> impl Iterator<Item = &'static Shape> {
+pub(crate) fn shapes_at(bytes: &[u8], at: usize) -> impl Iterator<Item = &'static Shape> {
     let rest = bytes.get(at..).unwrap_or_default();
-    let (first, second) = (rest.first(), rest.get(1));
-    SHAPES.iter().filter(move |shape| {
-        let prefix = shape.prefix.as_bytes();
-        // Most words differ in their first two letters.
-        first == prefix.first() && second == prefix.get(1) && rest.starts_with(prefix)
+    let mut left = rest.first().map_or(0, |first| BY_FIRST[usize::from(*first)]);
+    std::iter::from_fn(move || {
+        let shape = SHAPES.get(left.trailing_zeros() as usize)?;
+        left &= left - 1;
+        Some(shape)
     })
+    .filter(move |shape| rest.starts_with(shape.prefix.as_bytes()))
 }
 
 /// Where the label of a private key ends, if one begins at `at`:
 /// `-----BEGIN … PRIVATE KEY-----`.
-pub(super) fn key_label(bytes: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn key_label(bytes: &[u8], at: usize) -> Option<usize> {
     const BEGIN: &[u8] = b"-----BEGIN ";
     const LONGEST: usize = 40;
     let label = bytes.get(at..)?.strip_prefix(BEGIN)?;
@@ -172,17 +169,17 @@ pub(super) fn key_label(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// The user and the password of `scheme://user:password@host`, of which `at` is
 /// the colon.
-pub(super) struct Login {
+pub(crate) struct Login {
     /// `user:password`
-    pub(super) whole: Range<usize>,
-    pub(super) password: Range<usize>,
+    pub(crate) whole: Range<usize>,
+    pub(crate) password: Range<usize>,
     /// What follows up to the first slash.
-    pub(super) host: Range<usize>,
+    pub(crate) host: Range<usize>,
 }
 
 /// The login of an address, looked for in so many bytes; `stop` ends an address
 /// besides what always does.
-pub(super) fn login(bytes: &[u8], at: usize, most: usize, stop: Option<u8>) -> Option<Login> {
+pub(crate) fn login(bytes: &[u8], at: usize, most: usize, stop: Option<u8>) -> Option<Login> {
     let start = at + 3;
     let rest = bytes.get(at..)?.strip_prefix(b"://")?;
     let is_end = |b: &u8| {
@@ -192,7 +189,16 @@ pub(super) fn login(bytes: &[u8], at: usize, most: usize, stop: Option<u8>) -> O
     };
     let end = rest.iter().take(most).position(is_end).unwrap_or(rest.len().min(most));
     let authority = rest.get(..end)?;
-    let host = memchr::memrchr(b'@', authority)?;
+    let host = match memchr::memrchr(b'@', authority) {
+        Some(host) => host,
+        // The rest was cut away, and a port is a number.
+        None => {
+            let left = authority.strip_suffix("…".as_bytes())?;
+            let colon = memchr::memchr(b':', left)?;
+            let is_port = left.get(colon + 1..)?.iter().all(u8::is_ascii_digit);
+            (!is_port).then_some(left.len())?
+        }
+    };
     let colon = memchr::memchr(b':', authority.get(..host)?)?;
     Some(Login {
         whole: start..start + host,

@@ -1,10 +1,11 @@
 //! Expectations and calls side by side.
 
+use crate::model::{Explanation, Row};
 use crate::shown;
-use crate::terminal::text::{cut, sanitize, width, wrap};
+use crate::terminal::text::{Layout, width};
 use crate::terminal::{Line, style};
 use anstyle::Style;
-use toolmark_outcome::{Explanation, Row, RowState};
+use toolmark_outcome::{Printable, RowState, printable};
 
 /// Runs of rows of the same kind longer than this are shortened.
 const RUN: usize = 6;
@@ -78,27 +79,27 @@ fn colour(state: RowState) -> Style {
 }
 
 /// What a gap says.
-pub(crate) fn gap(rows: usize, state: Option<RowState>) -> String {
+pub(crate) fn gap(rows: usize, state: Option<RowState>) -> Printable {
     match state {
-        Some(state) => format!("\u{2026} {rows} more {}", state.word()),
-        None => format!("\u{2026} {}", shown::things(rows as u64, "more row")),
+        Some(state) => printable!("\u{2026} {} more {}", rows, state.word()),
+        None => printable!("\u{2026} {}", shown::things(rows as u64, "more row")),
     }
 }
 
 /// What is said about the calls that have no row.
-pub(crate) fn elided(explanation: &Explanation) -> Option<String> {
+pub(crate) fn elided(explanation: &Explanation) -> Option<Printable> {
     (explanation.elided > 0).then(|| {
-        format!("\u{2026} {} not shown", shown::things(explanation.elided as u64, "extra call"))
+        printable!("\u{2026} {} not shown", shown::things(explanation.elided as u64, "extra call"))
     })
 }
 
 /// Where the first divergence stands in the trace.
-pub(crate) fn divergence(explanation: &Explanation) -> Option<String> {
+pub(crate) fn divergence(explanation: &Explanation) -> Option<Printable> {
     let row = explanation.rows.get(explanation.divergence?)?;
     let at = row.call.as_ref().and_then(|call| call.place.as_ref()).map(shown::in_trace);
     Some(match at {
-        Some(at) => format!("first divergence, {at}"),
-        None => "first divergence".to_owned(),
+        Some(at) => printable!("first divergence, {}", at),
+        None => "first divergence".into(),
     })
 }
 
@@ -113,11 +114,10 @@ pub(crate) fn divergence(explanation: &Explanation) -> Option<String> {
 /// ```
 pub(crate) fn lines(explanation: &Explanation, limit: usize, all: bool) -> Vec<Line> {
     let rows = drawn(explanation, all);
-    let expected = |row: &Row| row.expected.as_deref().map(|e| sanitize(e).into_owned());
     let widest = rows
         .iter()
         .filter_map(|drawn| match drawn {
-            Drawn::Row(row, _) => Some(width(&expected(row)?)),
+            Drawn::Row(row, _) => Some(row.expected.as_ref()?.width()),
             Drawn::Gap(..) => None,
         })
         .max()
@@ -133,7 +133,7 @@ pub(crate) fn lines(explanation: &Explanation, limit: usize, all: bool) -> Vec<L
     for drawn in rows {
         let (row, first) = match drawn {
             Drawn::Gap(rows, state) => {
-                lines.push(Line::of(style::DIM, &format!("    {}", gap(rows, state))));
+                lines.push(Line::of(style::DIM, printable!("    {}", gap(rows, state))));
                 continue;
             }
             Drawn::Row(row, first) => (row, first),
@@ -142,23 +142,23 @@ pub(crate) fn lines(explanation: &Explanation, limit: usize, all: bool) -> Vec<L
         let mut line = Line::of(style::BAD, if first { "\u{25b8} " } else { "  " })
             .with(colour(row.state), sign(row.state))
             .with(style::PLAIN, " ")
-            .with(tone, &cut(&expected(row).unwrap_or_default(), left));
+            .with(tone, row.expected.as_ref().map(|words| words.cut(left)).unwrap_or_default());
         line.pad(4 + left);
         line.push(style::DIM, " \u{2502} ");
         if let Some(call) = &row.call {
-            line.push(tone, &cut(&sanitize(&call.summary()), right));
+            line.push(tone, call.summary().cut(right));
         }
         lines.push(line);
         if let Some(why) = &row.why {
-            let words = sanitize(why).into_owned();
-            for piece in wrap(&words, limit.saturating_sub(6)) {
-                lines.push(Line::of(style::DIM, "      ").with(colour(row.state), &piece));
+            for piece in why.wrap(limit.saturating_sub(6)) {
+                lines.push(Line::of(style::DIM, "      ").with(colour(row.state), piece));
             }
         }
     }
-    lines.extend(elided(explanation).map(|words| Line::of(style::DIM, &format!("    {words}"))));
+    lines
+        .extend(elided(explanation).map(|words| Line::of(style::DIM, printable!("    {}", words))));
     if let Some(words) = divergence(explanation) {
-        lines.push(Line::of(style::BAD, "\u{25b8} ").with(style::DIM, &words).fit(limit));
+        lines.push(Line::of(style::BAD, "\u{25b8} ").with(style::DIM, words).fit(limit));
     }
     lines
 }
@@ -205,8 +205,8 @@ mod tests {
     #[test]
     fn lines_keep_to_the_width() {
         let mut long = row(RowState::Mismatched);
-        long.expected = Some("日本".repeat(80));
-        long.why = Some("word ".repeat(60));
+        long.expected = Some(Printable::from("日本").reshape(|word| word.repeat(80)));
+        long.why = Some(Printable::from("word ").reshape(|word| word.repeat(60)));
         let explanation =
             Explanation { rows: vec![long], elided: 3, divergence: Some(0), repair: Vec::new() };
         for limit in [40, 60, 100] {

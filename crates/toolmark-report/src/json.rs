@@ -1,10 +1,11 @@
 //! Everything in one JSON object.
 
+use crate::model::{CaseResult, CaseSummary, RunResult, Summary};
 use crate::terminal::harmless_json;
 use crate::{Options, ReportError};
 use serde::Serialize;
 use std::io::Write;
-use toolmark_outcome::{CaseResult, CaseSummary, RunResult, Summary};
+use toolmark_outcome::Printable;
 
 #[derive(Serialize)]
 struct Report<'r> {
@@ -17,7 +18,7 @@ struct Report<'r> {
     outcomes: &'r [CaseResult],
     cases: &'r [CaseSummary],
     summary: &'r Summary,
-    notes: &'r [String],
+    notes: &'r [Printable],
 }
 
 pub(crate) fn write(
@@ -52,7 +53,7 @@ mod tests {
         let report: Value = serde_json::from_str(&testing::report("json")).unwrap();
         assert_eq!(report["outcomes"].as_array().unwrap().len(), run.outcomes.len());
         assert_eq!(report["summary"]["failed"], run.summary.failed);
-        assert_eq!(report["notes"][0], run.notes[0]);
+        assert_eq!(report["notes"][0], *run.notes[0]);
         assert!(report.get("generated_at").is_none());
         // What a terminal would obey is escaped, not lost.
         let hostile = report["outcomes"].as_array().unwrap();

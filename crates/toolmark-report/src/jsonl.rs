@@ -1,10 +1,11 @@
 //! One JSON line per outcome, then one with the summary.
 
+use crate::model::{RunResult, Summary};
 use crate::terminal::harmless_json;
 use crate::{Options, ReportError};
 use serde::Serialize;
 use std::io::Write;
-use toolmark_outcome::{RunResult, Summary};
+use toolmark_outcome::Printable;
 
 #[derive(Serialize)]
 struct Last<'r> {
@@ -17,8 +18,8 @@ struct Last<'r> {
     generated_at: Option<String>,
     #[serde(flatten)]
     summary: &'r Summary,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    notes: &'r [String],
+    #[serde(skip_serializing_if = "<[Printable]>::is_empty")]
+    notes: &'r [Printable],
 }
 
 pub(crate) fn write(
@@ -69,7 +70,7 @@ mod tests {
         assert_eq!(outcomes.len(), run.outcomes.len());
         for (line, outcome) in outcomes.iter().zip(&run.outcomes) {
             assert_eq!(line["type"], "outcome");
-            assert_eq!(line["case"], outcome.case);
+            assert_eq!(line["case"], *outcome.case);
             assert_eq!(line["verdict"], outcome.verdict.word());
         }
         assert_eq!(last["type"], "summary");

@@ -3,13 +3,14 @@
 //! One suite per spec, one test case per trial. A failure is a `failure`, what
 //! cannot be told is an `error`, and only a case nobody ran is `skipped`.
 
+use crate::model::{CaseResult, RunResult};
 use crate::shown::{self, Shown};
 use crate::terminal::text::{sanitize, squeezed};
 use crate::{Options, ReportError, text};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use std::io::{self, Write};
-use toolmark_outcome::{CaseResult, RunResult, Verdict};
+use toolmark_outcome::{Printable, Verdict, printable};
 
 /// How wide the text of a failure is.
 const COLUMNS: usize = 100;
@@ -25,7 +26,7 @@ pub(crate) fn write(
     let count = |word: fn(&Shown<'_>) -> bool| {
         outcomes.iter().filter(|shown| word(shown)).count().to_string()
     };
-    let name = one_line(run.name.as_deref().unwrap_or(&run.spec));
+    let name = one_line(shown::name(run));
     let tests = outcomes.len().to_string();
     let failures = count(|shown| element(shown) == Some("failure"));
     let errors = count(|shown| element(shown) == Some("error"));
@@ -65,18 +66,17 @@ pub(crate) fn write(
 
 fn properties<W: Write>(run: &RunResult, xml: &mut Writer<W>) -> io::Result<()> {
     let summary = &run.summary;
-    let mut properties = vec![
-        ("spec".to_owned(), run.spec.to_string()),
-        ("dialect".to_owned(), run.dialect.to_owned()),
-        ("verdict".to_owned(), summary.verdict.word().to_owned()),
+    let mut properties: Vec<(Printable, Printable)> = vec![
+        ("spec".into(), printable!("{}", run.spec)),
+        ("dialect".into(), run.dialect.into()),
+        ("verdict".into(), summary.verdict.word().into()),
     ];
     let numbers = [("score", summary.score), ("threshold", summary.threshold)];
     for (name, value) in numbers {
-        properties.extend(value.map(|value| (name.to_owned(), shown::score(value))));
+        properties.extend(value.map(|value| (name.into(), shown::score(value))));
     }
-    let aggregates = summary.aggregates.iter();
-    properties.extend(aggregates.map(|(name, value)| (name.clone(), value.to_string())));
-    properties.extend(run.notes.iter().map(|note| ("note".to_owned(), note.clone())));
+    properties.extend(summary.aggregates.entries());
+    properties.extend(run.notes.iter().map(|note| ("note".into(), note.clone())));
     xml.write_event(Event::Start(BytesStart::new("properties")))?;
     for (name, value) in properties {
         let mut property = BytesStart::new("property");
@@ -104,7 +104,7 @@ fn case<W: Write>(shown: &Shown<'_>, class: &str, xml: &mut Writer<W>) -> io::Re
     };
     xml.write_event(Event::Start(start))?;
     let mut trouble = BytesStart::new(tag);
-    trouble.push_attribute(("message", one_line(message(shown).as_str()).as_str()));
+    trouble.push_attribute(("message", one_line(&message(shown)).as_str()));
     if tag == "skipped" {
         xml.write_event(Event::Empty(trouble))?;
     } else {
@@ -127,9 +127,9 @@ fn element(shown: &Shown<'_>) -> Option<&'static str> {
 }
 
 /// The case's own reason, and what its first trouble says.
-fn message(shown: &Shown<'_>) -> String {
+fn message(shown: &Shown<'_>) -> Printable {
     let (reason, first) = (&shown.result.reason, shown.first_reason());
-    if reason == first { reason.clone() } else { format!("{reason}: {first}") }
+    if reason == first { reason.clone() } else { printable!("{}: {}", reason, first) }
 }
 
 /// What kind of trouble: the type of the first failing grader, or why it is
@@ -137,7 +137,7 @@ fn message(shown: &Shown<'_>) -> String {
 fn kind(shown: &Shown<'_>) -> String {
     match shown.result.verdict.cause() {
         Some(cause) => cause.word().to_owned(),
-        None => shown.graders("fail").next().map_or("score", |g| g.type_word.as_str()).to_owned(),
+        None => shown.graders("fail").next().map_or("score", |g| &*g.type_word).to_owned(),
     }
 }
 

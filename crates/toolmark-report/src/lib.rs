@@ -15,6 +15,7 @@ mod json;
 mod jsonl;
 mod junit;
 mod markdown;
+mod model;
 mod sarif;
 mod shown;
 pub mod terminal;
@@ -23,9 +24,9 @@ mod testing;
 mod text;
 mod vally;
 
+use model::RunResult;
 use std::io::{self, Write};
 use std::time::Duration;
-use toolmark_outcome::RunResult;
 
 /// How much to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

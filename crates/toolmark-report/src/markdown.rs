@@ -5,13 +5,14 @@
 //! mentioned, no markup and no link is made by it. CI systems refuse summaries
 //! above a megabyte, so that what does not fit is left out, and said to be.
 
+use crate::model::{CallRef, CaseSummary, Explanation, GraderResult, RunResult};
 use crate::shown::{self, Shown};
 use crate::terminal::text::{cut, sanitize, squeezed};
 use crate::{Options, ReportError, alignment};
 use alignment::Drawn;
 use std::fmt::Write as _;
 use std::io::Write;
-use toolmark_outcome::{CallRef, CaseSummary, Explanation, GraderResult, RunResult, Verdict};
+use toolmark_outcome::{Printable, Verdict, printable};
 
 /// The most a report may take, in bytes, with room for the last words.
 pub(crate) const MOST: usize = 900_000;
@@ -66,16 +67,16 @@ pub(crate) fn write(
 }
 
 fn head(page: &mut String, run: &RunResult, options: &Options) {
-    let name = run.name.as_deref().unwrap_or(&run.spec);
+    let name = shown::name(run);
     let _ = writeln!(page, "## {} {}\n", emblem(run.summary.verdict), words(name));
     let mut totals = vec![format!("**{}**", shown::counts(&run.summary))];
-    totals.extend(shown::overall(&run.summary));
+    totals.extend(shown::overall(&run.summary).map(String::from));
     totals.push(format!("{} ({})", code(&run.spec), words(run.dialect)));
-    totals.extend(options.elapsed.map(shown::seconds));
+    totals.extend(options.elapsed.map(shown::seconds).map(String::from));
     totals.extend(options.generated_at.map(|time| time.to_string()));
     let _ = writeln!(page, "{}\n", totals.join(" \u{b7} "));
-    for (name, value) in &run.summary.aggregates {
-        let _ = writeln!(page, "- {}: {}", words(name), words(&value.to_string()));
+    for (name, value) in run.summary.aggregates.entries() {
+        let _ = writeln!(page, "- {}: {}", words(&name), words(&value));
     }
     for note in &run.notes {
         let _ = writeln!(page, "- note: {}", words(note));
@@ -101,7 +102,7 @@ fn cases(page: &mut String, outcomes: &[Shown<'_>]) {
                 "| {} {word} | {} | {} | {} |\n",
                 emblem(result.verdict),
                 words(&cut(&shown.title, WORDS)),
-                result.score.map_or("\u{2013}".to_owned(), shown::score),
+                result.score.map_or("\u{2013}".into(), shown::score),
                 words(&cut(shown.first_reason(), REASON)),
             );
             if left_out == 0 && page.len() - start + row.len() <= MOST_TABLE {
@@ -143,7 +144,7 @@ fn trials(page: &mut String, cases: &[CaseSummary]) {
         for values in [&case.pass_at_k, &case.pass_hat_k] {
             for k in &ks {
                 let value = k.checked_sub(1).and_then(|at| values.get(at));
-                let cell = value.map_or("\u{2013}".to_owned(), |value| shown::score(*value));
+                let cell = value.map_or("\u{2013}".into(), |value| shown::score(*value));
                 let _ = write!(page, " {cell} |");
             }
         }
@@ -190,8 +191,9 @@ fn grader(text: &mut String, grader: &GraderResult) {
     }
     let mut items = Vec::new();
     for part in outcome.parts.iter().filter(|part| part.verdict != Verdict::Pass).take(EVIDENCE) {
-        let reason = part.reason.as_deref().map(|r| format!(": {r}")).unwrap_or_default();
-        items.push(words(&cut(&format!("{}{reason}", part.text), WORDS)));
+        let reason = part.reason.as_ref().map(|reason| printable!(": {}", reason));
+        let text = printable!("{}{}", part.text, reason.unwrap_or_default());
+        items.push(words(&cut(&text, WORDS)));
     }
     for piece in outcome.evidence.iter().take(EVIDENCE) {
         let place = piece.location();
@@ -224,8 +226,7 @@ fn aligned(text: &mut String, explanation: &Explanation) {
                 let _ = writeln!(text, "| | {} | | |", alignment::gap(rows, state));
             }
             Drawn::Row(row, first) => {
-                let cell =
-                    |words_of: Option<String>| words(&cut(&words_of.unwrap_or_default(), WORDS));
+                let cell = |text: Option<Printable>| words(&cut(&text.unwrap_or_default(), WORDS));
                 let _ = writeln!(
                     text,
                     "| {}{} | {} | {} | {}{} |",
@@ -234,10 +235,7 @@ fn aligned(text: &mut String, explanation: &Explanation) {
                     cell(row.expected.clone()),
                     cell(row.call.as_ref().map(CallRef::summary)),
                     row.state.word(),
-                    row.why
-                        .as_deref()
-                        .map(|w| format!(": {}", cell(Some(w.into()))))
-                        .unwrap_or_default(),
+                    row.why.clone().map(|why| format!(": {}", cell(Some(why)))).unwrap_or_default(),
                 );
             }
         }

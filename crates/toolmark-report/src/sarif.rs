@@ -5,6 +5,7 @@
 //! tell a warning; where the case passes all the same, both are notes. File
 //! names stay as they were given.
 
+use crate::model::{GraderResult, RunResult, SpecPlace, TracePlace};
 use crate::shown::{self, Shown};
 use crate::terminal::harmless_json;
 use crate::terminal::text::sanitize;
@@ -13,9 +14,8 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::io::Write;
 use toolmark_check::fingerprint::of as fingerprint;
-use toolmark_outcome::{GraderResult, RunResult, SpecPlace, Verdict};
+use toolmark_outcome::{Printable, Verdict, printable};
 use toolmark_peers::grader_by_id;
-use toolmark_trace::Location;
 
 pub(crate) const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 /// The rule for a case that did not pass although no single grader is to blame.
@@ -113,19 +113,19 @@ impl Rules {
 
 /// A grader that did not pass.
 fn trouble(run: &RunResult, shown: &Shown<'_>, grader: &GraderResult, rules: &mut Rules) -> Value {
-    let mut message = format!("{}: {}: {}", shown.title, grader.name, grader.outcome.reason);
+    let mut message = printable!("{}: {}: {}", shown.title, grader.name, grader.outcome.reason);
     if let Some(explanation) = &grader.outcome.explanation {
         for repair in explanation.repair.iter().take(RELATED) {
-            let _ = write!(message, "\nto pass: {repair}");
+            message = printable!("{}\nto pass: {}", message, repair);
         }
     }
     // Evidence for what is right points nowhere a reader should look first.
-    let places: Vec<(&Location, String)> = grader
+    let places: Vec<(&TracePlace, Printable)> = grader
         .outcome
         .evidence
         .iter()
         .filter(|e| e.role != toolmark_outcome::Role::Matched)
-        .filter_map(|e| Some((e.location()?, format!("{}: {}", e.role.word(), e.text))))
+        .filter_map(|e| Some((e.location()?, printable!("{}: {}", e.role.word(), e.text))))
         .collect();
     let mut locations: Vec<Value> =
         places.iter().map(|(place, text)| in_trace(place, text)).take(RELATED).collect();
@@ -139,7 +139,7 @@ fn trouble(run: &RunResult, shown: &Shown<'_>, grader: &GraderResult, rules: &mu
 
 /// A case for which no grader is to blame.
 fn case(run: &RunResult, shown: &Shown<'_>, rules: &mut Rules) -> Value {
-    let message = format!("{}: {}", shown.title, shown.result.reason);
+    let message = printable!("{}: {}", shown.title, shown.result.reason);
     let level = level(shown.result.verdict, shown.result.verdict);
     let locations = vec![in_spec(&shown.result.place)];
     let rule = rules.index(CASE);
@@ -186,7 +186,7 @@ fn level(grader: Verdict, case: Verdict) -> &'static str {
     }
 }
 
-pub(crate) fn in_trace(place: &Location, text: &str) -> Value {
+pub(crate) fn in_trace(place: &TracePlace, text: &str) -> Value {
     location(&place.file, place.line, place.column, text)
 }
 

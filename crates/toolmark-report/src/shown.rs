@@ -1,19 +1,18 @@
 //! What reports for people have in common: names, places and numbers as they
 //! are read.
 
-use std::time::Duration;
-use toolmark_outcome::{
-    CaseResult, CaseSummary, Cause, GraderResult, Metrics, RunResult, SpecPlace, Summary, Verdict,
-    rounded,
+use crate::model::{
+    CaseResult, CaseSummary, GraderResult, Metrics, RunResult, SpecPlace, Summary, TracePlace,
 };
-use toolmark_trace::Location;
+use std::time::Duration;
+use toolmark_outcome::{Cause, Printable, Verdict, printable, rounded};
 
 /// An outcome with the name people know it by.
 pub(crate) struct Shown<'r> {
     /// The outcome.
     pub(crate) result: &'r CaseResult,
     /// The case, and the trial where there are several.
-    pub(crate) title: String,
+    pub(crate) title: Printable,
 }
 
 impl<'r> Shown<'r> {
@@ -26,7 +25,7 @@ impl<'r> Shown<'r> {
                 trials.iter().map(move |result| Self {
                     result,
                     title: if several {
-                        format!("{} (trial {})", result.case, result.trial.saturating_add(1))
+                        printable!("{} (trial {})", result.case, result.trial.saturating_add(1))
                     } else {
                         result.case.clone()
                     },
@@ -51,43 +50,53 @@ impl<'r> Shown<'r> {
     }
 
     /// Why it is not a pass, as its first failing or unknown grader says it.
-    pub(crate) fn first_reason(&self) -> &'r str {
+    pub(crate) fn first_reason(&self) -> &'r Printable {
         let verdict = self.result.verdict;
         let decisive = match verdict {
             Verdict::Pass => None,
             Verdict::Unknown(Cause::NoTrajectory) => None,
             _ => self.graders(verdict.word()).next(),
         };
-        decisive.map_or(self.result.reason.as_str(), |grader| grader.outcome.reason.as_str())
+        decisive.map_or(&self.result.reason, |grader| &grader.outcome.reason)
     }
+}
+
+/// What a run is called: its own name, or that of its spec.
+pub(crate) fn name(run: &RunResult) -> &str {
+    run.name.as_deref().unwrap_or(&run.spec)
 }
 
 /// A score of at most three digits.
-pub(crate) fn score(score: f64) -> String {
-    rounded(score).to_string()
+pub(crate) fn score(score: f64) -> Printable {
+    printable!("{}", rounded(score))
 }
 
 /// A number of things: `1 case`, `3 cases`.
-pub(crate) fn things(n: u64, one: &str) -> String {
-    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+pub(crate) fn things(n: u64, one: &'static str) -> Printable {
+    printable!("{} {}{}", n, one, if n == 1 { "" } else { "s" })
 }
 
 /// A duration in seconds, or minutes where they are many.
-pub(crate) fn seconds(duration: Duration) -> String {
+pub(crate) fn seconds(duration: Duration) -> Printable {
     let seconds = duration.as_secs_f64();
     if seconds < 100.0 {
-        return format!("{seconds:.2} s");
+        return printable!("{:.2} s", seconds);
     }
     let whole = duration.as_secs();
-    format!("{} m {:02} s", whole / 60, whole % 60)
+    printable!("{} m {:02} s", whole / 60, whole % 60)
+}
+
+/// A time as machines write it.
+pub(crate) fn instant(time: jiff::Timestamp) -> Printable {
+    Printable::compose(format_args!("{time}"))
 }
 
 /// Milliseconds as people say them.
-pub(crate) fn millis(ms: f64) -> String {
+pub(crate) fn millis(ms: f64) -> Printable {
     if ms < 1000.0 {
-        format!("{} ms", ms.round())
+        printable!("{} ms", ms.round())
     } else if ms < 100_000.0 {
-        format!("{:.1} s", ms / 1000.0)
+        printable!("{:.1} s", ms / 1000.0)
     } else {
         seconds(Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default())
     }
@@ -107,14 +116,14 @@ pub(crate) fn counts(summary: &Summary) -> String {
 }
 
 /// The score of the whole beside what it must reach.
-pub(crate) fn overall(summary: &Summary) -> Option<String> {
+pub(crate) fn overall(summary: &Summary) -> Option<Printable> {
     match (summary.score, summary.threshold) {
         (Some(mean), Some(threshold)) => {
-            Some(format!("score {}, threshold {}", score(mean), score(threshold)))
+            Some(printable!("score {}, threshold {}", score(mean), score(threshold)))
         }
-        (Some(mean), None) => Some(format!("score {}", score(mean))),
+        (Some(mean), None) => Some(printable!("score {}", score(mean))),
         (None, Some(threshold)) => {
-            Some(format!("score cannot be told, threshold {}", score(threshold)))
+            Some(printable!("score cannot be told, threshold {}", score(threshold)))
         }
         (None, None) => None,
     }
@@ -130,77 +139,68 @@ pub(crate) fn sign(verdict: Verdict) -> &'static str {
 }
 
 /// A place in the spec as editors take it.
-pub(crate) fn in_spec(place: &SpecPlace) -> Option<String> {
+pub(crate) fn in_spec(place: &SpecPlace) -> Option<Printable> {
     (!place.file.is_empty()).then(|| match place.line {
-        0 => place.file.to_string(),
-        line => format!("{}:{line}", place.file),
+        0 => printable!("{}", place.file),
+        line => printable!("{}:{}", place.file, line),
     })
 }
 
 /// A place in a trace as editors take it.
-pub(crate) fn in_trace(place: &Location) -> String {
-    format!("{}:{}", place.file, place.line)
+pub(crate) fn in_trace(place: &TracePlace) -> Printable {
+    printable!("{}:{}", place.file, place.line)
 }
 
 /// Metrics on one line: `value 12, max 10`.
-pub(crate) fn metrics(metrics: &Metrics) -> String {
-    let pairs: Vec<String> = metrics
-        .iter()
-        .map(|(name, value)| match value.as_str() {
-            Some(word) => format!("{name} {word}"),
-            None => format!("{name} {value}"),
-        })
-        .collect();
-    pairs.join(", ")
+pub(crate) fn metrics(metrics: &Metrics) -> Printable {
+    let pairs: Vec<Printable> =
+        metrics.entries().map(|(name, value)| printable!("{} {}", name, value)).collect();
+    Printable::join(&pairs, ", ")
 }
 
 /// The name of a grader, with its type where that says more.
-pub(crate) fn grader(grader: &GraderResult) -> String {
-    if grader.name.contains(&grader.type_word) {
+pub(crate) fn grader(grader: &GraderResult) -> Printable {
+    if grader.name.contains(&*grader.type_word) {
         grader.name.clone()
     } else {
-        format!("{} ({})", grader.name, grader.type_word)
+        printable!("{} ({})", grader.name, grader.type_word)
     }
 }
 
 /// What its score, weight and so on say besides the verdict.
-pub(crate) fn standing(grader: &GraderResult) -> String {
+pub(crate) fn standing(grader: &GraderResult) -> Printable {
     let mut words = Vec::new();
     match grader.outcome.score {
         // Nothing that the verdict does not say.
         Some(1.0) if grader.outcome.verdict == Verdict::Pass => {}
         Some(0.0) if grader.outcome.verdict == Verdict::Fail => {}
-        Some(value) => words.push(format!("score {}", score(value))),
+        Some(value) => words.push(printable!("score {}", score(value))),
         None => {}
     }
     if grader.weight != 1.0 {
-        words.push(format!("weight {}", score(grader.weight)));
+        words.push(printable!("weight {}", score(grader.weight)));
     }
     if grader.required {
-        words.push("required".to_owned());
+        words.push("required".into());
     }
-    words.join(", ")
+    Printable::join(&words, ", ")
 }
 
 /// Another reading with another answer, in words.
-pub(crate) fn contrast(grader: &GraderResult) -> Option<String> {
+pub(crate) fn contrast(grader: &GraderResult) -> Option<Printable> {
     let contrast = grader.outcome.contrast.as_ref()?;
-    let score = contrast.score.map(|s| format!(" with score {}", score(s))).unwrap_or_default();
-    Some(format!(
-        "{} says {}{score}: {}",
-        contrast.profile,
-        contrast.verdict.word(),
-        contrast.reason
-    ))
+    let score = contrast.score.map(|s| printable!(" with score {}", score(s))).unwrap_or_default();
+    let (who, says) = (contrast.profile.word(), contrast.verdict.word());
+    Some(printable!("{} says {}{}: {}", who, says, score, contrast.reason))
 }
 
 /// How many trials of a case passed, and how many are neither here nor there.
-pub(crate) fn trials(case: &CaseSummary) -> String {
+pub(crate) fn trials(case: &CaseSummary) -> Printable {
     let unknown = match case.unknown {
-        0 => String::new(),
-        n => format!(", {n} unknown"),
+        0 => Printable::default(),
+        n => printable!(", {} unknown", n),
     };
-    format!("{} of {}{unknown}", case.passed, case.trials)
+    printable!("{} of {}{}", case.passed, case.trials, unknown)
 }
 
 /// Which k of pass@k are worth a column, of those up to `most`.
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn trials_are_numbered_where_there_are_several() {
         let run = testing::sample();
-        let titles: Vec<String> = Shown::all(&run).into_iter().map(|s| s.title).collect();
+        let titles: Vec<Printable> = Shown::all(&run).into_iter().map(|s| s.title).collect();
         assert_eq!(titles[0], "lookup-order");
         assert_eq!(titles[1..3], ["refund-order (trial 1)", "refund-order (trial 2)"]);
     }

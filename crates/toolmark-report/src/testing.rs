@@ -1,15 +1,14 @@
 //! Results made by hand, with everything in them that a report may meet.
 
+use crate::model::RunResult as Printed;
 use crate::{Options, format_by_id};
-use serde_json::{Map, json};
-use std::sync::Arc;
+use serde_json::json;
 use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k};
 use toolmark_outcome::{
     CallRef, CaseResult, CaseSummary, Cause, Contrast, Evidence, Explanation, GraderResult,
-    Outcome, Part, Profile, Role, Row, RowState, RunResult, Source, SpecPlace, Summary, Timeline,
-    TimelineEntry, Verdict,
+    Metrics, Outcome, Part, Profile, Redactor, Role, Row, RowState, RunResult, Source, SpecPlace,
+    Summary, Timeline, TimelineEntry, TracePlace, Verdict,
 };
-use toolmark_trace::Location;
 
 /// A name that tries to break out of every format.
 pub(crate) const HOSTILE: &str = "\u{1b}[2J</script><script>alert(1)</script>|`@octocat` \
@@ -24,15 +23,15 @@ fn spec(line: u32) -> SpecPlace {
     SpecPlace { file: "evals/refund.eval.yaml".into(), line, column: 5 }
 }
 
-fn at(line: u32) -> Location {
-    Location { file: "traces/refund run.jsonl".into(), line, column: 1, byte: 100 }
+fn at(line: u32) -> TracePlace {
+    TracePlace { file: "traces/refund run.jsonl".into(), line, column: 1, byte: 100 }
 }
 
 fn call(index: usize, tool: &str, args: &str, line: u32) -> CallRef {
     CallRef {
         index,
         step: Some(u32::try_from(index / 2).unwrap()),
-        id: Some(format!("toolu_{index}")),
+        id: Some(format!("toolu_{index}").into()),
         tool: tool.into(),
         args: Some(args.into()),
         status: "succeeded",
@@ -78,7 +77,7 @@ fn case(
             let failed: Vec<&str> = graders
                 .iter()
                 .filter(|grader| grader.outcome.verdict == Verdict::Fail)
-                .map(|grader| grader.name.as_str())
+                .map(|grader| grader.name.raw())
                 .collect();
             format!("failed: {}", failed.join(", "))
         }
@@ -88,7 +87,7 @@ fn case(
         case: name.into(),
         case_index: index,
         trajectory: Some(Source {
-            id: Some(format!("run-{index}")),
+            id: Some(format!("run-{index}").into()),
             name: None,
             source: "traces/refund run.jsonl".into(),
             format: "vally",
@@ -97,7 +96,7 @@ fn case(
         trial: 0,
         verdict,
         score,
-        reason,
+        reason: reason.into(),
         graders,
         place: spec(10 + u32::try_from(index).unwrap_or(0)),
         timeline: None,
@@ -174,9 +173,9 @@ fn timeline(hostile: &str) -> Timeline {
     let entry = |kind, step, text: Option<&str>, call, result: Option<&str>| TimelineEntry {
         kind,
         step,
-        text: text.map(str::to_owned),
+        text: text.map(Into::into),
         call,
-        result: result.map(str::to_owned),
+        result: result.map(Into::into),
         duration_ms: Some(1234.5),
     };
     Timeline {
@@ -243,7 +242,7 @@ fn finish(mut outcomes: Vec<CaseResult>, threshold: Option<f64>) -> RunResult {
         score: mean(&scores),
         threshold,
         verdict,
-        aggregates: Map::new(),
+        aggregates: Metrics::new(),
         trials: cases.iter().filter(|case| case.trials > 1).cloned().collect(),
     };
     RunResult {
@@ -258,7 +257,7 @@ fn finish(mut outcomes: Vec<CaseResult>, threshold: Option<f64>) -> RunResult {
 }
 
 /// A run with passes, failures, unknowns, trials and hostile words.
-pub(crate) fn sample() -> RunResult {
+pub(crate) fn sample() -> Printed {
     let unknown = Verdict::Unknown(Cause::NeedsJudge);
     let hostile = {
         let mut outcome = Outcome::binary(false, HOSTILE).with_evidence([Evidence::call(
@@ -297,22 +296,22 @@ pub(crate) fn sample() -> RunResult {
         case("empty", 4, Verdict::Unknown(Cause::NoGraders), None, Vec::new()),
     ];
     outcomes[2].timeline = Some(timeline(HOSTILE));
-    outcomes[2].trace = Some(Arc::new(json!({"id": "run-1", "calls": []})));
+    outcomes[2].trace = Some(Box::new(json!({"id": "run-1", "calls": []}).into()));
     outcomes[5].trajectory = None;
     let mut run = finish(outcomes, Some(0.8));
     run.summary.aggregates.insert("coverage".into(), json!(0.75));
     run.notes.push("traces/other.jsonl belongs to no case".into());
-    run
+    run.redact(Redactor::new(true))
 }
 
 /// A run without anything in it.
-pub(crate) fn empty() -> RunResult {
-    finish(Vec::new(), None)
+pub(crate) fn empty() -> Printed {
+    finish(Vec::new(), None).redact(Redactor::new(true))
 }
 
 /// A large run: every seventh case fails, every eleventh is unknown, every
 /// tenth has three trials.
-pub(crate) fn many(cases: usize) -> RunResult {
+pub(crate) fn many(cases: usize) -> Printed {
     const NAMES: [&str; 8] = [
         "refund-order",
         "cancel-subscription",
@@ -344,7 +343,7 @@ pub(crate) fn many(cases: usize) -> RunResult {
             outcomes.push(result);
         }
     }
-    finish(outcomes, Some(0.85))
+    finish(outcomes, Some(0.85)).redact(Redactor::new(true))
 }
 
 fn sequence_passed() -> GraderResult {

@@ -1,12 +1,13 @@
 //! The summary people read at a terminal: what failed first, and why.
 
+use crate::model::{CaseSummary, GraderResult, Part, RunResult};
 use crate::shown::{self, Shown};
-use crate::terminal::text::{cut, sanitize, width, wrap};
+use crate::terminal::text::{Layout, width};
 use crate::terminal::{Line, style};
 use crate::{Options, ReportError, Verbosity, alignment};
 use anstyle::Style;
 use std::io::Write;
-use toolmark_outcome::{CaseSummary, GraderResult, Part, RunResult, Verdict, reaches};
+use toolmark_outcome::{Printable, Verdict, printable, reaches};
 
 /// So many passes get a line of their own; of more, only their number is said.
 const FEW: usize = 20;
@@ -85,15 +86,22 @@ impl<'o> Page<'o> {
     }
 
     /// Words over as many lines as they need, the first after a lead.
-    fn words(&mut self, indent: usize, lead: (Style, &str), style: Style, words: &str) {
-        let taken = indent + width(lead.1);
+    fn words(
+        &mut self,
+        indent: usize,
+        lead: (Style, impl Into<Printable>),
+        style: Style,
+        words: &Printable,
+    ) {
+        let (lead_style, lead) = (lead.0, lead.1.into());
+        let taken = indent + lead.width();
         let room = self.width.saturating_sub(taken);
         let mut first = true;
-        for text in words.lines().filter(|line| !line.trim().is_empty()) {
-            for piece in wrap(&sanitize(text.trim_end()), room) {
-                let mut line = Line::of(style::PLAIN, &" ".repeat(indent));
+        for text in words.each_line().iter().filter(|line| !line.trim().is_empty()) {
+            for piece in text.reshape(str::trim_end).wrap(room) {
+                let mut line = Line::indent(indent);
                 if first {
-                    line.push(lead.0, lead.1);
+                    line.push(lead_style, &lead);
                 }
                 line.pad(taken);
                 line.push(style, &piece);
@@ -107,31 +115,33 @@ impl<'o> Page<'o> {
         if self.is(Verbosity::Quiet) {
             return;
         }
-        let mut line = Line::of(style::STRONG, run.name.as_deref().unwrap_or(&run.spec));
-        if run.name.is_some() {
-            line.push(style::DIM, &format!(" \u{b7} {}", run.spec));
-        }
-        line.push(style::DIM, &format!(" \u{b7} {}", run.dialect));
-        line.push(style::DIM, &format!(" \u{b7} {}", shown::things(run.summary.cases, "case")));
+        let mut line = match &run.name {
+            Some(name) => {
+                Line::of(style::STRONG, name).with(style::DIM, printable!(" \u{b7} {}", run.spec))
+            }
+            None => Line::of(style::STRONG, &run.spec),
+        };
+        line.push(style::DIM, printable!(" \u{b7} {}", run.dialect));
+        line.push(style::DIM, printable!(" \u{b7} {}", shown::things(run.summary.cases, "case")));
         if run.summary.outcomes != run.summary.cases {
             let outcomes = shown::things(run.summary.outcomes, "outcome");
-            line.push(style::DIM, &format!(", {outcomes}"));
+            line.push(style::DIM, printable!(", {}", outcomes));
         }
         if let Some(time) = self.options.generated_at {
-            line.push(style::DIM, &format!(" \u{b7} {time}"));
+            line.push(style::DIM, printable!(" \u{b7} {}", shown::instant(time)));
         }
         self.line(line);
         self.gap();
     }
 
-    fn headline(&mut self, shown: &Shown<'_>, after: &str) {
+    fn headline(&mut self, shown: &Shown<'_>, after: &Printable) {
         let result = shown.result;
         let mut line = Line::of(tone(result.verdict), shown::sign(result.verdict))
             .with(style::PLAIN, " ")
             .with(style::STRONG, &shown.title);
         let telling = !matches!((result.verdict, result.score), (Verdict::Pass, Some(1.0)));
         if let Some(score) = result.score.filter(|_| telling) {
-            line.push(style::DIM, &format!("  score {}", shown::score(score)));
+            line.push(style::DIM, printable!("  score {}", shown::score(score)));
         }
         line.push(style::DIM, after);
         self.line(line);
@@ -139,18 +149,18 @@ impl<'o> Page<'o> {
 
     fn case(&mut self, shown: &Shown<'_>) {
         if self.is(Verbosity::Quiet) {
-            self.headline(shown, &format!("  {}", shown.first_reason()));
+            self.headline(shown, &printable!("  {}", shown.first_reason()));
             return;
         }
-        self.headline(shown, "");
+        self.headline(shown, &Printable::default());
         let result = shown.result;
         self.words(2, (style::PLAIN, ""), style::PLAIN, &result.reason);
         let mut places = Vec::new();
         if let Some(source) = &result.trajectory {
-            places.push(format!("trace {}", source.source));
+            places.push(printable!("trace {}", source.source));
         }
-        places.extend(shown::in_spec(&result.place).map(|at| format!("spec {at}")));
-        self.words(2, (style::PLAIN, ""), style::DIM, &places.join(" \u{b7} "));
+        places.extend(shown::in_spec(&result.place).map(|at| printable!("spec {}", at)));
+        self.words(2, (style::PLAIN, ""), style::DIM, &Printable::join(&places, " \u{b7} "));
         self.graders(shown, 2);
         self.gap();
     }
@@ -166,28 +176,28 @@ impl<'o> Page<'o> {
             }
             return;
         }
-        let passed: Vec<&str> = shown.graders("pass").map(|grader| grader.name.as_str()).collect();
-        if !passed.is_empty() {
-            let names = passed.join(", ");
+        let names = Printable::join(shown.graders("pass").map(|grader| &grader.name), ", ");
+        if !names.is_empty() {
             self.words(indent, (style::GOOD, "\u{2713} "), style::DIM, &names);
         }
     }
 
     fn grader(&mut self, grader: &GraderResult, indent: usize) {
         let outcome = &grader.outcome;
-        let mut head = Line::of(style::PLAIN, &" ".repeat(indent))
+        let mut head = Line::indent(indent)
             .with(tone(outcome.verdict), shown::sign(outcome.verdict))
             .with(style::PLAIN, " ")
-            .with(style::STRONG, &shown::grader(grader));
+            .with(style::STRONG, shown::grader(grader));
         let standing = shown::standing(grader);
         if !standing.is_empty() {
-            head.push(style::DIM, &format!("  {standing}"));
+            head.push(style::DIM, printable!("  {}", standing));
         }
         if let Some(cause) = outcome.verdict.cause() {
-            head.push(style::DIM, &format!("  {}", cause.word().replace('_', " ")));
+            let cause = Printable::from(cause.word()).reshape(|word| word.replace('_', " "));
+            head.push(style::DIM, printable!("  {}", cause));
         }
         if let Some(place) = shown::in_spec(&grader.place) {
-            head.push(style::DIM, &format!("  {place}"));
+            head.push(style::DIM, printable!("  {}", place));
         }
         self.line(head);
         let inner = indent + 2;
@@ -196,7 +206,7 @@ impl<'o> Page<'o> {
         let verbose = self.is(Verbosity::Verbose);
         if let Some(explanation) = &outcome.explanation {
             for line in alignment::lines(explanation, self.width.saturating_sub(inner), verbose) {
-                let mut indented = Line::of(style::PLAIN, &" ".repeat(inner));
+                let mut indented = Line::indent(inner);
                 indented.append(line);
                 self.line(indented);
             }
@@ -222,12 +232,12 @@ impl<'o> Page<'o> {
         let worth = |part: &&Part| verbose || part.verdict != Verdict::Pass;
         let most = if verbose { PLENTY } else { ENOUGH };
         for part in parts.iter().filter(worth).take(most) {
-            let sign = format!("{} ", shown::sign(part.verdict));
+            let sign = printable!("{} ", shown::sign(part.verdict));
             let words = match &part.reason {
-                Some(reason) => format!("{}: {reason}", part.text),
+                Some(reason) => printable!("{}: {}", part.text, reason),
                 None => part.text.clone(),
             };
-            self.words(indent, (tone(part.verdict), &sign), style::PLAIN, &words);
+            self.words(indent, (tone(part.verdict), sign), style::PLAIN, &words);
         }
         self.more(indent, parts.iter().filter(worth).count(), most);
     }
@@ -249,29 +259,29 @@ impl<'o> Page<'o> {
             .collect();
         let most = if verbose { PLENTY } else { ENOUGH };
         for piece in fresh.iter().take(most) {
-            let lead = format!("{}: ", piece.role.word());
+            let lead = printable!("{}: ", piece.role.word());
             let mut words = piece.summary();
             if let Some(place) = piece.location() {
-                words.push_str(&format!(" at {}", shown::in_trace(place)));
+                words = printable!("{} at {}", words, shown::in_trace(place));
             }
-            self.words(indent, (style::DIM, &lead), style::PLAIN, &words);
+            self.words(indent, (style::DIM, lead), style::PLAIN, &words);
         }
         self.more(indent, fresh.len(), most);
     }
 
     fn more(&mut self, indent: usize, total: usize, shown: usize) {
         if total > shown {
-            let words = format!("\u{2026} {} more", total - shown);
+            let words = printable!("\u{2026} {} more", total - shown);
             self.words(indent, (style::PLAIN, ""), style::DIM, &words);
         }
     }
 
     fn not_run<'s>(&mut self, cases: impl Iterator<Item = &'s Shown<'s>>) {
-        let names: Vec<&str> = cases.map(|shown| shown.title.as_str()).collect();
+        let names = Printable::join(cases.map(|shown| &shown.title), ", ");
         if names.is_empty() {
             return;
         }
-        let words = format!("no trajectory belongs to {}", names.join(", "));
+        let words = printable!("no trajectory belongs to {}", names);
         self.words(0, (style::WARN, "? "), style::PLAIN, &words);
         if !self.is(Verbosity::Quiet) {
             self.gap();
@@ -284,16 +294,17 @@ impl<'o> Page<'o> {
             return;
         }
         for shown in &passes {
-            self.headline(shown, "");
+            self.headline(shown, &Printable::default());
             if verbose {
                 self.graders(shown, 2);
                 continue;
             }
             // A pass that another reading, or part of it, does not share is worth a line.
             for grader in shown.troubles() {
-                let lead = format!("{} {}: ", shown::sign(grader.outcome.verdict), grader.name);
+                let sign = shown::sign(grader.outcome.verdict);
+                let lead = printable!("{} {}: ", sign, grader.name);
                 let style = tone(grader.outcome.verdict);
-                self.words(2, (style, &lead), style::DIM, &grader.outcome.reason);
+                self.words(2, (style, lead), style::DIM, &grader.outcome.reason);
             }
             for contrast in shown.result.graders.iter().filter_map(shown::contrast) {
                 self.words(2, (style::WARN, "but "), style::DIM, &contrast);
@@ -310,14 +321,15 @@ impl<'o> Page<'o> {
         if most == 0 || self.is(Verbosity::Quiet) {
             return;
         }
+        /// A column is as wide as the literals below say.
         const CELL: usize = 9;
         // Where there are many, those that always pass say nothing.
         let all = self.is(Verbosity::Verbose) || cases.len() <= FEW;
         let worth = |case: &&CaseSummary| all || case.passed < case.trials;
         let rows: Vec<&CaseSummary> = cases.iter().filter(worth).collect();
-        let names = rows.iter().map(|case| width(&sanitize(&case.case))).max().unwrap_or(0);
+        let names = rows.iter().map(|case| case.case.width()).max().unwrap_or(0);
         let first = names.clamp(8, (self.width / 3).max(8)) + 2;
-        let counts = rows.iter().map(|case| width(&shown::trials(case))).max().unwrap_or(0);
+        let counts = rows.iter().map(|case| shown::trials(case).width()).max().unwrap_or(0);
         let second = first + counts.max(6) + 2;
         // What does not fit is left out from the middle: the first and the last say most.
         let room = self.width.saturating_sub(second) / (2 * CELL);
@@ -331,36 +343,35 @@ impl<'o> Page<'o> {
         head.pad(second);
         for word in ["pass@", "pass^"] {
             for k in &ks {
-                head.push(style::DIM, &format!("{:<CELL$}", format!("{word}{k}")));
+                head.push(style::DIM, printable!("{:<9}", printable!("{}{}", word, k)));
             }
         }
         self.line(head);
         for case in &rows {
-            let mut line = Line::of(style::PLAIN, &cut(&sanitize(&case.case), first - 2));
+            let mut line = Line::of(style::PLAIN, case.case.cut(first - 2));
             line.pad(first);
-            line.push(style::PLAIN, &shown::trials(case));
+            line.push(style::PLAIN, shown::trials(case));
             line.pad(second);
             for values in [&case.pass_at_k, &case.pass_hat_k] {
                 for k in &ks {
                     let value = k.checked_sub(1).and_then(|at| values.get(at));
-                    let cell = value.map_or("\u{2013}".to_owned(), |value| shown::score(*value));
-                    line.push(style::PLAIN, &format!("{cell:<CELL$}"));
+                    let cell = value.map_or("\u{2013}".into(), |value| shown::score(*value));
+                    line.push(style::PLAIN, printable!("{:<9}", cell));
                 }
             }
             self.line(line);
         }
         if rows.len() < cases.len() {
             let more = shown::things((cases.len() - rows.len()) as u64, "more case");
-            self.line(Line::of(style::DIM, &format!("\u{2026} {more}: all trials passed")));
+            self.line(Line::of(style::DIM, printable!("\u{2026} {}: all trials passed", more)));
         }
         self.gap();
     }
 
     fn notes(&mut self, run: &RunResult) {
         if !self.is(Verbosity::Quiet) {
-            for (name, value) in &run.summary.aggregates {
-                let lead = format!("{name} ");
-                self.words(0, (style::STRONG, &lead), style::PLAIN, &value.to_string());
+            for (name, value) in run.summary.aggregates.entries() {
+                self.words(0, (style::STRONG, printable!("{} ", name)), style::PLAIN, &value);
             }
         }
         for note in &run.notes {
@@ -374,9 +385,9 @@ impl<'o> Page<'o> {
     fn totals(&mut self, run: &RunResult) {
         let summary = &run.summary;
         let mut line = Line::new();
-        let part = |line: &mut Line, n: u64, word: &str, style: Style| {
+        let part = |line: &mut Line, n: u64, word: &'static str, style: Style| {
             let style = if n > 0 { style } else { style::PLAIN };
-            line.push(style, &format!("{n} {word}"));
+            line.push(style, printable!("{} {}", n, word));
         };
         part(&mut line, summary.passed, "passed", style::GOOD);
         for (n, word, style) in
@@ -397,7 +408,7 @@ impl<'o> Page<'o> {
             line.push(style, &words);
         }
         if let Some(elapsed) = self.options.elapsed {
-            line.push(style::DIM, &format!(" \u{b7} {}", shown::seconds(elapsed)));
+            line.push(style::DIM, printable!(" \u{b7} {}", shown::seconds(elapsed)));
         }
         self.line(line);
     }

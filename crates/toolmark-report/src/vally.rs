@@ -1,9 +1,9 @@
 //! The result records of Vally, as JSON lines.
 
 use crate::jsonl::lines;
+use crate::model::RunResult;
 use crate::{Options, ReportError};
 use std::io::Write;
-use toolmark_outcome::RunResult;
 use toolmark_peers::vally::report::records;
 
 pub(crate) fn write(

@@ -1,8 +1,8 @@
 //! How a command ends: the exit codes, which scripts may rely on, and the one
 //! error type that leads to them.
 
-use std::fmt;
 use std::process::ExitCode;
+use toolmark_redact::Untrusted;
 
 /// The exit codes of `toolmark`. They are part of its public interface.
 ///
@@ -39,33 +39,27 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub(crate) struct Failure {
     /// What happened, as a lower-case fragment.
-    pub(crate) message: String,
+    pub(crate) message: Untrusted,
     /// What to do about it.
-    pub(crate) hint: Option<String>,
+    pub(crate) hint: Option<Untrusted>,
     /// The exit code it leads to.
     pub(crate) exit: Exit,
 }
 
 impl Failure {
     /// The command line makes no sense.
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
+    pub(crate) fn usage(message: impl Into<Untrusted>) -> Self {
         Self { message: message.into(), hint: None, exit: Exit::Usage }
     }
 
     /// Something could not be read.
-    pub(crate) fn unread(message: impl Into<String>) -> Self {
+    pub(crate) fn unread(message: impl Into<Untrusted>) -> Self {
         Self { message: message.into(), hint: None, exit: Exit::Unread }
     }
 
     /// With what to do about it.
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn hint(mut self, hint: impl Into<Untrusted>) -> Self {
         self.hint = Some(hint.into());
         self
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
     }
 }

@@ -90,7 +90,7 @@ mod tests {
         ] {
             let path = dir.path().join(name);
             std::fs::write(&path, text).unwrap();
-            let gold = read(&path).unwrap_or_else(|failure| panic!("{name}: {failure}"));
+            let gold = read(&path).unwrap_or_else(|failure| panic!("{name}: {failure:?}"));
             let rows: Vec<_> =
                 gold.rows().iter().map(|row| (row.id.clone(), row.tools.clone())).collect();
             found.push(rows);
@@ -114,7 +114,7 @@ mod tests {
         ] {
             let path = dir.path().join(name);
             std::fs::write(&path, text).unwrap();
-            let failure = read(&path).unwrap_err().to_string();
+            let failure = read(&path).unwrap_err().message.raw().to_owned();
             assert!(failure.contains(want) && failure.contains(name), "{failure}");
         }
         assert!(read(&dir.path().join("none.jsonl")).is_err());

@@ -5,16 +5,16 @@
 
 use crate::text::{code_line, head};
 use serde_json::{Map, Value};
-use std::borrow::Cow;
+use toolmark_redact::{Printable, Redactor};
 use toolmark_trace::{Call, Payload};
 
 /// The words for a call.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Headline {
+pub(crate) struct Headline<T = Printable> {
     /// The argument that says most, on one line.
-    pub(crate) main: String,
+    pub(crate) main: T,
     /// What else is worth knowing: where, how much.
-    pub(crate) extra: String,
+    pub(crate) extra: T,
 }
 
 /// Arguments that say what a call does, those that say most first.
@@ -49,22 +49,19 @@ const PATHS: &[&str] = &["file_path", "filePath", "absolute_path", "notebook_pat
 /// The part of an argument that is looked at.
 const LONGEST: usize = 4 << 10;
 
-/// The words for a call; `shown` masks what may not be seen.
-pub(crate) fn headline(
-    call: &Call,
-    cwd: Option<&str>,
-    shown: impl Fn(&str) -> Cow<'_, str>,
-) -> Headline {
+/// The words for a call, as they may be printed.
+pub(crate) fn headline(call: &Call, cwd: Option<&str>, redactor: Redactor) -> Headline {
     let Some(args) = &call.args else { return Headline::default() };
     let found = match args.parsed() {
         Some(Value::Object(map)) => of_object(map, cwd),
         _ => None,
     };
     let Headline { main, extra } = found.unwrap_or_else(|| of_text(args));
-    Headline { main: code_line(&shown(head(&main, LONGEST))), extra: shown(&extra).into_owned() }
+    let main = redactor.apply(head(&main, LONGEST)).reshape(code_line);
+    Headline { main, extra: redactor.apply(extra) }
 }
 
-fn of_text(args: &Payload) -> Headline {
+fn of_text(args: &Payload) -> Headline<String> {
     let raw = args.raw();
     match patched_files(&raw) {
         Some(files) => Headline { main: files, extra: String::new() },
@@ -77,7 +74,7 @@ fn of_text(args: &Payload) -> Headline {
     }
 }
 
-fn of_object(map: &Map<String, Value>, cwd: Option<&str>) -> Option<Headline> {
+fn of_object(map: &Map<String, Value>, cwd: Option<&str>) -> Option<Headline<String>> {
     let (key, value) = SAYS_MOST.iter().find_map(|key| Some((*key, words(map.get(*key)?)?)))?;
     let main = match key {
         _ if PATHS.contains(&key) => seen_from(cwd, &value).to_owned(),
@@ -138,10 +135,10 @@ fn extra(map: &Map<String, Value>, main: &str, cwd: Option<&str>) -> String {
         return format!("\u{2212}{} +{}", lines(old), lines(new));
     }
     if let Some(Value::Array(edits)) = map.get("edits") {
-        return crate::human::things(edits.len() as u64, "edit");
+        return crate::human::things(edits.len() as u64, "edit").into();
     }
     if let (Some(content), true) = (text(&["content"]), PATHS.contains(&main)) {
-        return crate::human::things(lines(content) as u64, "line");
+        return crate::human::things(lines(content) as u64, "line").into();
     }
     match (number("offset"), number("limit")) {
         (Some(from), Some(count)) => {

@@ -1,15 +1,16 @@
 //! Numbers and times as people say them.
 
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
+use toolmark_redact::{Printable, printable};
 
 /// A count with a unit letter: `950`, `48.2k`, `1.3M`.
-pub(crate) fn count(n: u64) -> String {
-    let scaled = |unit: f64, letter: char| {
-        let value = n as f64 / unit;
-        if value < 100.0 { format!("{value:.1}{letter}") } else { format!("{value:.0}{letter}") }
+pub(crate) fn count(n: u64) -> Printable {
+    let scaled = |unit: f64, letter: char| match n as f64 / unit {
+        value if value < 100.0 => printable!("{:.1}{}", value, letter),
+        value => printable!("{:.0}{}", value, letter),
     };
     match n {
-        0..1_000 => n.to_string(),
+        0..1_000 => printable!("{}", n),
         1_000..999_500 => scaled(1e3, 'k'),
         999_500..999_500_000 => scaled(1e6, 'M'),
         _ => scaled(1e9, 'G'),
@@ -17,59 +18,63 @@ pub(crate) fn count(n: u64) -> String {
 }
 
 /// A number of things: `1 call`, `3 calls`.
-pub(crate) fn things(n: u64, one: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{n} {one}{plural}")
+pub(crate) fn things(n: u64, one: &'static str) -> Printable {
+    printable!("{} {}{}", n, one, if n == 1 { "" } else { "s" })
 }
 
 /// How long something took: `12ms`, `3.4s`, `4m 31s`, `2h 05m`.
-pub(crate) fn duration(d: SignedDuration) -> String {
-    let ms = d.as_millis().max(0);
+pub(crate) fn duration(d: SignedDuration) -> Printable {
+    let ms = u64::try_from(d.as_millis()).unwrap_or(0);
     match ms {
-        0..100 => format!("{ms}ms"),
-        100..60_000 => format!("{:.1}s", ms as f64 / 1e3),
-        60_000..3_600_000 => format!("{}m {:02}s", ms / 60_000, ms / 1_000 % 60),
-        3_600_000..172_800_000 => format!("{}h {:02}m", ms / 3_600_000, ms / 60_000 % 60),
-        _ => format!("{}d {:02}h", ms / 86_400_000, ms / 3_600_000 % 24),
+        0..100 => printable!("{}ms", ms),
+        100..60_000 => printable!("{:.1}s", ms as f64 / 1e3),
+        60_000..3_600_000 => printable!("{}m {:02}s", ms / 60_000, ms / 1_000 % 60),
+        3_600_000..172_800_000 => printable!("{}h {:02}m", ms / 3_600_000, ms / 60_000 % 60),
+        _ => printable!("{}d {:02}h", ms / 86_400_000, ms / 3_600_000 % 24),
     }
 }
 
 /// Time since the start, as a clock shows it: `0:04`, `12:31`, `1:02:03`.
-pub(crate) fn offset(d: SignedDuration) -> String {
+pub(crate) fn offset(d: SignedDuration) -> Printable {
     let s = d.as_secs().max(0);
     if s < 3_600 {
-        format!("{}:{:02}", s / 60, s % 60)
+        printable!("{}:{:02}", s / 60, s % 60)
     } else {
-        format!("{}:{:02}:{:02}", s / 3_600, s / 60 % 60, s % 60)
+        printable!("{}:{:02}:{:02}", s / 3_600, s / 60 % 60, s % 60)
     }
 }
 
 /// How long ago: `now`, `5 min`, `3 h`, `2 d`, `6 wk`, `2 yr`.
-pub(crate) fn age(d: SignedDuration) -> String {
+pub(crate) fn age(d: SignedDuration) -> Printable {
     let minutes = d.as_secs().max(0) / 60;
     match minutes {
-        0 => "now".to_owned(),
-        1..60 => format!("{minutes} min"),
-        60..1_440 => format!("{} h", minutes / 60),
-        1_440..20_160 => format!("{} d", minutes / 1_440),
-        20_160..525_600 => format!("{} wk", minutes / 10_080),
-        _ => format!("{} yr", minutes / 525_600),
+        0 => "now".into(),
+        1..60 => printable!("{} min", minutes),
+        60..1_440 => printable!("{} h", minutes / 60),
+        1_440..20_160 => printable!("{} d", minutes / 1_440),
+        20_160..525_600 => printable!("{} wk", minutes / 10_080),
+        _ => printable!("{} yr", minutes / 525_600),
     }
 }
 
 /// Date and time where the reader sits: `14 Mar 2026 09:12`.
-pub(crate) fn date(time: Timestamp) -> String {
-    time.to_zoned(TimeZone::system()).strftime("%-d %b %Y %H:%M").to_string()
+pub(crate) fn date(time: Timestamp) -> Printable {
+    let time = time.to_zoned(TimeZone::system());
+    Printable::compose(format_args!("{}", time.strftime("%-d %b %Y %H:%M")))
 }
 
 /// Time of day where the reader sits: `09:12:04`.
-pub(crate) fn clock(time: Timestamp) -> String {
-    time.to_zoned(TimeZone::system()).strftime("%H:%M:%S").to_string()
+pub(crate) fn clock(time: Timestamp) -> Printable {
+    Printable::compose(format_args!("{}", time.to_zoned(TimeZone::system()).strftime("%H:%M:%S")))
 }
 
 /// Money: `$0.42`, and more digits where there is little of it.
-pub(crate) fn usd(amount: f64) -> String {
-    if amount.abs() < 0.1 { format!("${amount:.4}") } else { format!("${amount:.2}") }
+pub(crate) fn usd(amount: f64) -> Printable {
+    if amount.abs() < 0.1 {
+        printable!("${:.4}", amount)
+    } else {
+        printable!("${:.2}", amount)
+    }
 }
 
 #[cfg(test)]

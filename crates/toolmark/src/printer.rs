@@ -3,10 +3,10 @@
 //! Commands make [`Line`]s of styled text; the printer decides about colour and
 //! writes them.
 
-use crate::redact::Veil;
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
+use toolmark_redact::{Printable, Redactor, Untrusted};
 pub(crate) use toolmark_report::Verbosity;
 pub(crate) use toolmark_report::terminal::{Line, harmless_json, style};
 
@@ -25,8 +25,8 @@ pub(crate) enum Color {
 pub(crate) struct Printer {
     /// How much to say.
     pub(crate) verbosity: Verbosity,
-    /// What is kept from sight.
-    pub(crate) veil: Veil,
+    /// What makes text printable.
+    pub(crate) redactor: Redactor,
     out: AutoStream<io::Stdout>,
     err: AutoStream<io::Stderr>,
     buffer: String,
@@ -38,7 +38,7 @@ const PIECE: usize = 32 << 10;
 const WIDTH_ELSEWHERE: usize = 100;
 
 impl Printer {
-    pub(crate) fn new(color: Color, verbosity: Verbosity, veil: Veil) -> Self {
+    pub(crate) fn new(color: Color, verbosity: Verbosity, redactor: Redactor) -> Self {
         let choice = |auto: ColorChoice| match color {
             Color::Auto => auto,
             Color::Always => ColorChoice::Always,
@@ -48,11 +48,16 @@ impl Printer {
         let (for_out, for_err) = (AutoStream::choice(&out), AutoStream::choice(&err));
         Self {
             verbosity,
-            veil,
+            redactor,
             out: AutoStream::new(out, choice(for_out)),
             err: AutoStream::new(err, choice(for_err)),
             buffer: String::new(),
         }
+    }
+
+    /// Text as it may be printed.
+    pub(crate) fn redact(&self, text: impl Into<Untrusted>) -> Printable {
+        self.redactor.apply(text)
     }
 
     /// Prints a line of the result.
@@ -72,7 +77,7 @@ impl Printer {
     }
 
     /// Prints text about the result that is already laid out, to stderr.
-    pub(crate) fn notice_text(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn notice_text(&mut self, text: &Printable) -> io::Result<()> {
         self.flush()?;
         self.err.write_all(text.as_bytes())?;
         if text.ends_with('\n') { Ok(()) } else { self.err.write_all(b"\n") }

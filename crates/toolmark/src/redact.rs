@@ -1,30 +1,12 @@
-//! What people may see of a trace.
+//! Text of a trace at a glance.
 
-use crate::text::{head, squeezed};
-use std::borrow::Cow;
-use toolmark_redact::redact;
-
-/// What people may see of a trace: all of it, or all but its secrets.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Veil {
-    redacts: bool,
-}
+use crate::text::{Layout, head};
+use toolmark_redact::{Printable, Redactor};
 
 /// The text a one-line glance is taken from.
 const GLANCE: usize = 8 << 10;
 
-impl Veil {
-    pub(crate) fn new(redacts: bool) -> Self {
-        Self { redacts }
-    }
-
-    /// Text as it may be seen.
-    pub(crate) fn shown(self, text: &str) -> Cow<'_, str> {
-        if self.redacts { redact(text) } else { Cow::Borrowed(text) }
-    }
-
-    /// The start of a text as it may be seen, on one line.
-    pub(crate) fn glance(self, text: &str) -> String {
-        squeezed(&self.shown(head(text, GLANCE)))
-    }
+/// The start of a text as it may be printed, on one line.
+pub(crate) fn glance(redactor: Redactor, text: &str) -> Printable {
+    redactor.apply(head(text, GLANCE)).squeezed()
 }

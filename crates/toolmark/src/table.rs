@@ -1,9 +1,10 @@
 //! Tables for a terminal: columns side by side, one of which gives way.
 
 use crate::printer::{Line, Printer, style};
-use crate::text::{cut, cut_path, sanitize, width};
+use crate::text::{Layout, width};
 use anstyle::Style;
 use std::io;
+use toolmark_redact::Printable;
 
 /// Where the text of a column stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +70,7 @@ impl Column {
 }
 
 /// A cell: its text and how it looks.
-pub(crate) type Cell = (Style, String);
+pub(crate) type Cell = (Style, Printable);
 
 /// A table.
 #[derive(Debug)]
@@ -90,9 +91,7 @@ impl Table {
 
     /// Adds a row.
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {
-        // Made harmless before it is measured.
-        let cells = cells.into_iter().map(|(tone, text)| (tone, sanitize(&text).into_owned()));
-        self.rows.push(cells.collect());
+        self.rows.push(cells);
     }
 
     /// Adds the last row, a sum.
@@ -124,7 +123,9 @@ impl Table {
         for (at, row) in self.rows.iter().enumerate() {
             if self.has_total && at + 1 == self.rows.len() && at > 0 {
                 let whole = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
-                printer.line(&Line::of(style::DIM, &"\u{2500}".repeat(whole)))?;
+                let mut rule = Line::new();
+                rule.repeat(style::DIM, "\u{2500}", whole);
+                printer.line(&rule)?;
             }
             printer.line(&self.row_line(row, &kept, &widths))?;
         }
@@ -134,7 +135,7 @@ impl Table {
 
     /// The width a column would like.
     fn natural(&self, column: usize) -> usize {
-        let cells = self.rows.iter().filter_map(|row| row.get(column)).map(|(_, t)| width(t));
+        let cells = self.rows.iter().filter_map(|row| row.get(column)).map(|(_, t)| t.width());
         cells.max().unwrap_or(0).max(width(self.columns[column].head))
     }
 
@@ -162,7 +163,7 @@ impl Table {
     }
 
     fn head_line(&self, kept: &[usize], widths: &[usize]) -> Line {
-        let cells = kept.iter().map(|&c| (style::DIM, self.columns[c].head.to_owned()));
+        let cells = kept.iter().map(|&c| (style::DIM, self.columns[c].head.into()));
         self.cells_line(cells, kept, widths)
     }
 
@@ -183,14 +184,14 @@ impl Table {
             let column = &self.columns[c];
             let text = match column.give {
                 Give::Never => text,
-                Give::End => cut(&text, w).into_owned(),
-                Give::Start => cut_path(&text, w).into_owned(),
+                Give::End => text.cut(w),
+                Give::Start => text.cut_path(w),
             };
             line.pad(match column.align {
                 Align::Left => start,
-                Align::Right => start + w.saturating_sub(width(&text)),
+                Align::Right => start + w.saturating_sub(text.width()),
             });
-            line.push(tone, &text);
+            line.push(tone, text);
             start += w + GAP;
         }
         line
@@ -200,6 +201,7 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolmark_redact::Redactor;
 
     fn table() -> Table {
         let mut table = Table::new(vec![
@@ -207,7 +209,7 @@ mod tests {
             Column::words("kind").leaves(2),
             Column::numbers("n").leaves(1),
         ]);
-        let cell = |text: &str| (style::PLAIN, text.to_owned());
+        let cell = |text: &str| (style::PLAIN, Redactor::new(true).apply(text));
         table.row(vec![cell(&"x".repeat(60)), cell("some kind"), cell("12345")]);
         table
     }
@@ -225,7 +227,7 @@ mod tests {
     #[test]
     fn a_cell_is_measured_as_it_will_be_shown() {
         let mut table = Table::new(vec![Column::words("a")]);
-        table.row(vec![(style::PLAIN, "a\tb\u{1b}[1m".to_owned())]);
+        table.row(vec![(style::PLAIN, "a\tb\u{1b}[1m".into())]);
         assert_eq!(table.natural(0), 6);
     }
 }

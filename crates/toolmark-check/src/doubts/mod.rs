@@ -26,8 +26,7 @@ use toolmark_outcome::judging::{
     BuiltIn, Focus, Material, Panel, Question, Rubric, built_in, material_of,
 };
 use toolmark_outcome::{Axis, Finding};
-use toolmark_outcome::{CallRef, Context, Environment, Seen, Subject, View};
-use toolmark_trace::Location;
+use toolmark_outcome::{CallRef, Context, Environment, Seen, Subject, TracePlace, View};
 
 /// So many doubts of one rubric are kept per session.
 pub const MOST: usize = 20;
@@ -48,7 +47,7 @@ pub struct Doubt {
     /// The tool, as reports name it.
     pub tool: String,
     /// Where the call stands.
-    pub place: Location,
+    pub place: TracePlace,
     /// The session's id.
     pub session: Option<String>,
     /// The id of the run it is a part of: that of the session, or of the session

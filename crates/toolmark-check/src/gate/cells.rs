@@ -4,22 +4,28 @@
 use super::names;
 use crate::scorecard::{Scorecard, Tally};
 use std::collections::{BTreeMap, BTreeSet};
-use toolmark_outcome::Axis;
+use toolmark_outcome::{Axis, Untrusted};
 
 /// One number: a name, a tool, and a bucket of it where there are buckets.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cell {
+pub struct Cell<T = Untrusted> {
     /// The full name.
     pub name: String,
     /// The tool.
-    pub tool: String,
+    pub tool: T,
     /// The bucket.
-    pub bucket: Option<String>,
+    pub bucket: Option<T>,
 }
 
 /// The numbers of one or more sessions.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Cells(BTreeMap<Cell, Tally>);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cells<T = Untrusted>(BTreeMap<Cell<T>, Tally>);
+
+impl<T> Default for Cells<T> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
 
 /// Which cells of a name are added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,18 +36,18 @@ pub(super) struct Chosen<'a> {
     pub(super) bucket: Option<&'a str>,
 }
 
-impl From<&Scorecard> for Cells {
-    fn from(card: &Scorecard) -> Self {
+impl<T: Ord + Clone> From<&Scorecard<T>> for Cells<T> {
+    fn from(card: &Scorecard<T>) -> Self {
         Self::of_part(card, card)
     }
 }
 
-impl Cells {
+impl<T: Ord + Clone> Cells<T> {
     /// The cells of one session of several whose card is `whole`. A measure with
     /// the name of an axis says more than the share of calls without a finding:
     /// where the whole has one, that share has no cell.
     #[must_use]
-    pub fn of_part(part: &Scorecard, whole: &Scorecard) -> Self {
+    pub fn of_part(part: &Scorecard<T>, whole: &Scorecard<T>) -> Self {
         let mut cells = Self::default();
         for (measure, tally) in &part.measures {
             let (tool, bucket) = (measure.tool.clone(), measure.bucket.clone());
@@ -59,7 +65,7 @@ impl Cells {
     }
 
     /// Adds to a cell; nothing judged is no cell.
-    pub fn add(&mut self, cell: Cell, tally: Tally) {
+    pub fn add(&mut self, cell: Cell<T>, tally: Tally) {
         if tally.of > 0 {
             self.0.entry(cell).or_default().merge(tally);
         }
@@ -73,25 +79,30 @@ impl Cells {
     }
 
     /// All of them, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (&Cell, Tally)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&Cell<T>, Tally)> {
         self.0.iter().map(|(cell, tally)| (cell, *tally))
     }
+}
 
+impl Cells {
     fn named<'c>(&'c self, name: &'c str) -> impl Iterator<Item = (&'c Cell, Tally)> {
-        let first = Cell { name: name.to_owned(), tool: String::new(), bucket: None };
+        let first = Cell { name: name.to_owned(), tool: Untrusted::default(), bucket: None };
         let of_name = self.0.range(first..).take_while(move |(cell, _)| cell.name == name);
         of_name.map(|(cell, tally)| (cell, *tally))
     }
 
     /// The tools that have this number.
     pub(super) fn tools(&self, name: &str) -> BTreeSet<String> {
-        self.named(name).map(|(cell, _)| cell.tool.clone()).collect()
+        self.named(name).map(|(cell, _)| cell.tool.raw().to_owned()).collect()
     }
 
     /// The buckets it has, with their tools.
     pub(super) fn buckets(&self, name: &str, tool: Option<&str>) -> BTreeSet<(String, String)> {
-        let of_tool = self.named(name).filter(|(cell, _)| tool.is_none_or(|t| cell.tool == t));
-        of_tool.filter_map(|(cell, _)| Some((cell.tool.clone(), cell.bucket.clone()?))).collect()
+        let of_tool = self.named(name).filter(|(cell, _)| tool.is_none_or(|t| cell.tool == *t));
+        let owned = |text: &Untrusted| text.raw().to_owned();
+        of_tool
+            .filter_map(|(cell, _)| Some((owned(&cell.tool), owned(cell.bucket.as_ref()?))))
+            .collect()
     }
 
     /// What the chosen cells come to together. A tool that has the number as a
@@ -100,13 +111,13 @@ impl Cells {
         let mut whole: BTreeMap<&str, Tally> = BTreeMap::new();
         let mut parts: BTreeMap<&str, Tally> = BTreeMap::new();
         for (cell, tally) in self.named(name) {
-            if chosen.tool.is_some_and(|tool| tool != cell.tool) {
+            if chosen.tool.is_some_and(|tool| cell.tool != *tool) {
                 continue;
             }
-            match (chosen.bucket, cell.bucket.as_deref()) {
+            match (chosen.bucket, cell.bucket.as_ref().map(Untrusted::raw)) {
                 (Some(wanted), has) if has != Some(wanted) => {}
-                (None, None) => whole.entry(&cell.tool).or_default().merge(tally),
-                _ => parts.entry(&cell.tool).or_default().merge(tally),
+                (None, None) => whole.entry(cell.tool.raw()).or_default().merge(tally),
+                _ => parts.entry(cell.tool.raw()).or_default().merge(tally),
             }
         }
         parts.extend(whole);
@@ -122,7 +133,7 @@ mod tests {
     use super::*;
 
     fn cell(name: &str, tool: &str, bucket: Option<&str>) -> Cell {
-        Cell { name: name.into(), tool: tool.into(), bucket: bucket.map(str::to_owned) }
+        Cell { name: name.into(), tool: tool.into(), bucket: bucket.map(Into::into) }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use toolmark_outcome::statistics::{self, Pairs};
+use toolmark_outcome::{Harmless, Untrusted};
 
 /// Above this a difference may as well be noise.
 const SIGNIFICANT: f64 = 0.05;
@@ -21,9 +22,9 @@ pub struct Earlier<'a> {
     /// All of the run before.
     pub before: &'a Cells,
     /// Its trajectories that have an id.
-    pub before_each: &'a BTreeMap<String, Cells>,
+    pub before_each: &'a BTreeMap<Untrusted, Cells>,
     /// The trajectories of this run that have an id.
-    pub now_each: &'a BTreeMap<String, Cells>,
+    pub now_each: &'a BTreeMap<Untrusted, Cells>,
 }
 
 /// A number beside that of the run before.
@@ -58,6 +59,8 @@ impl Compared {
         self.p < SIGNIFICANT && self.difference > 0.0
     }
 }
+
+impl Harmless for Compared {}
 
 impl fmt::Display for Compared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -150,11 +153,11 @@ mod tests {
 
     #[test]
     fn the_same_trajectories_are_compared_in_pairs() {
-        let each = |faults: &[usize]| -> BTreeMap<String, Cells> {
-            let one = |n: usize| (n.to_string(), cells(1, u64::from(!faults.contains(&n))));
+        let each = |faults: &[usize]| -> BTreeMap<Untrusted, Cells> {
+            let one = |n: usize| (n.to_string().into(), cells(1, u64::from(!faults.contains(&n))));
             (0..40).map(one).collect()
         };
-        let sum = |each: &BTreeMap<String, Cells>| {
+        let sum = |each: &BTreeMap<Untrusted, Cells>| {
             each.values().fold(Cells::default(), |mut sum, cells| {
                 sum.merge(cells);
                 sum

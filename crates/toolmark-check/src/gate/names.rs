@@ -41,7 +41,7 @@ pub const NAMES: &[(&str, &str)] = &[
 
 /// The name a gate has for a measure: its own, behind that of its axis where it
 /// has no dot.
-pub(super) fn full(measure: &Measure) -> String {
+pub(super) fn full<T>(measure: &Measure<T>) -> String {
     let (axis, name) = (measure.axis.word(), measure.name);
     if name == axis || name.contains('.') { name.to_owned() } else { format!("{axis}.{name}") }
 }

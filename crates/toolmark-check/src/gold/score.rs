@@ -6,8 +6,8 @@ use crate::scorecard::{Measure, Scorecard, Tally};
 use crate::toolset::builtin;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use toolmark_outcome::Axis;
 use toolmark_outcome::statistics::wilson;
+use toolmark_outcome::{Axis, Printable, Redactor, Untrusted};
 
 /// What no tool is called among tools.
 const NONE: &str = "none";
@@ -75,20 +75,20 @@ pub struct OfTool {
 
 /// How often one was chosen where another was right.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Chosen {
+pub struct Chosen<T = Untrusted> {
     /// What was right: a tool, or `none`.
-    pub gold: String,
+    pub gold: T,
     /// What was chosen: a tool, or `none`.
-    pub chosen: String,
+    pub chosen: T,
     /// How often.
     pub count: u64,
 }
 
 /// Two tools that are easily taken for each other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Confusable {
+pub struct Confusable<T = Untrusted> {
     /// The tools.
-    pub tools: [String; 2],
+    pub tools: [T; 2],
     /// How often the second was called where the first was right.
     pub first_as_second: u64,
     /// How often the first was called where the second was right.
@@ -108,18 +108,18 @@ pub struct NoTool {
 
 /// A row of which nothing is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Unpaired {
+pub struct Unpaired<T = Untrusted> {
     /// Where it stands.
     pub line: u64,
     /// Its id or prompt.
-    pub name: String,
+    pub name: T,
     /// Why.
     pub reason: &'static str,
 }
 
 /// How tools were chosen, by gold labels.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Selection {
+pub struct Selection<T: Ord = Untrusted> {
     /// How many rows there are.
     pub rows: u64,
     /// How many pairs of a row and a trace were judged.
@@ -127,17 +127,58 @@ pub struct Selection {
     /// How many of them chose right.
     pub accuracy: Rate,
     /// By tool.
-    pub tools: BTreeMap<String, OfTool>,
+    pub tools: BTreeMap<T, OfTool>,
     /// Gold against choice, right ones too.
-    pub confusion: Vec<Chosen>,
+    pub confusion: Vec<Chosen<T>>,
     /// The confusable pairs of the toolsets that were met.
-    pub confusable: Vec<Confusable>,
+    pub confusable: Vec<Confusable<T>>,
     /// Prompts for which no tool is right.
     pub no_tool: NoTool,
     /// Rows of which nothing is known: no part of any number above.
-    pub unpaired: Vec<Unpaired>,
+    pub unpaired: Vec<Unpaired<T>>,
     /// What the reader should know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<T>,
+}
+
+impl Selection {
+    /// It as it may be printed. Of tools that look the same then, one is left.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> Selection<Printable> {
+        let tools = self.tools.into_iter();
+        let confusion = self.confusion.into_iter();
+        let confusable = self.confusable.into_iter();
+        let unpaired = self.unpaired.into_iter();
+        Selection {
+            rows: self.rows,
+            pairs: self.pairs,
+            accuracy: self.accuracy,
+            tools: tools.map(|(tool, of_tool)| (redactor.apply(tool), of_tool)).collect(),
+            confusion: confusion
+                .map(|Chosen { gold, chosen, count }| Chosen {
+                    gold: redactor.apply(gold),
+                    chosen: redactor.apply(chosen),
+                    count,
+                })
+                .collect(),
+            confusable: confusable
+                .map(|pair| Confusable {
+                    tools: pair.tools.map(|tool| redactor.apply(tool)),
+                    first_as_second: pair.first_as_second,
+                    second_as_first: pair.second_as_first,
+                    told_apart: pair.told_apart,
+                })
+                .collect(),
+            no_tool: self.no_tool,
+            unpaired: unpaired
+                .map(|Unpaired { line, name, reason }| Unpaired {
+                    line,
+                    name: redactor.apply(name),
+                    reason,
+                })
+                .collect(),
+            warnings: redactor.apply_all(self.warnings),
+        }
+    }
 }
 
 impl Gold {
@@ -180,7 +221,7 @@ impl Gold {
         let rows = self.rows().iter().enumerate();
         let unpaired = rows.filter(|(at, _)| !judged.contains(at)).map(|(at, row)| Unpaired {
             line: row.line,
-            name: row.name().to_owned(),
+            name: row.name().into(),
             reason: match unknown.contains(&at) {
                 true => "the trace shows neither a call nor an answer",
                 false => "no trace has its id or prompt",
@@ -201,23 +242,30 @@ impl Gold {
             warnings: self.warnings(no_tool, unpaired.len()),
             confusion: matrix
                 .into_iter()
-                .map(|((gold, chosen), count)| Chosen { gold, chosen, count })
+                .map(|((gold, chosen), count)| Chosen {
+                    gold: gold.into(),
+                    chosen: chosen.into(),
+                    count,
+                })
                 .collect(),
             unpaired,
         })
     }
 
-    fn warnings(&self, no_tool: usize, unpaired: usize) -> Vec<String> {
+    fn warnings(&self, no_tool: usize, unpaired: usize) -> Vec<Untrusted> {
         let mut warnings = Vec::new();
         let rows = self.rows().len();
         if no_tool.saturating_mul(ONE_IN) < rows {
-            warnings.push(format!(
-                "{no_tool} of {rows} gold rows are for no tool; with less than 10 % of them, \
+            warnings.push(
+                format!(
+                    "{no_tool} of {rows} gold rows are for no tool; with less than 10 % of them, \
                  calls that nobody needed go unseen"
-            ));
+                )
+                .into(),
+            );
         }
         if unpaired > 0 {
-            warnings.push(format!("{unpaired} of {rows} gold rows were not judged"));
+            warnings.push(format!("{unpaired} of {rows} gold rows were not judged").into());
         }
         warnings
     }
@@ -235,7 +283,7 @@ fn rate(matrix: &Matrix, asked: impl Fn(&str, &str) -> bool) -> Rate {
     Rate::new(right, of)
 }
 
-fn of_tools(matrix: &Matrix) -> BTreeMap<String, OfTool> {
+fn of_tools(matrix: &Matrix) -> BTreeMap<Untrusted, OfTool> {
     // Right, called, gold: in one pass over the matrix.
     let mut counts: BTreeMap<&str, [u64; 3]> = BTreeMap::new();
     for ((gold, chosen), count) in matrix {
@@ -251,7 +299,7 @@ fn of_tools(matrix: &Matrix) -> BTreeMap<String, OfTool> {
         f1: F1::new(right, called - right, gold - right),
     };
     let tools = counts.into_iter().filter(|(tool, _)| *tool != NONE);
-    tools.map(|(tool, counts)| (tool.to_owned(), of_tool(counts))).collect()
+    tools.map(|(tool, counts)| (tool.into(), of_tool(counts))).collect()
 }
 
 fn confusable(matrix: &Matrix, hosts: &BTreeSet<&str>) -> Vec<Confusable> {
@@ -266,7 +314,7 @@ fn confusable(matrix: &Matrix, hosts: &BTreeSet<&str>) -> Vec<Confusable> {
         let right = count(first, first) + count(second, second);
         if there + back + right > 0 {
             found.push(Confusable {
-                tools: [first.clone(), second.clone()],
+                tools: [first.into(), second.into()],
                 first_as_second: there,
                 second_as_first: back,
                 told_apart: Rate::new(right, right + there + back),
@@ -282,14 +330,13 @@ impl Selection {
     pub fn measure(&self, card: &mut Scorecard) {
         let mut put = |name: &'static str, tool: &str, of: u64, value: Option<f64>| {
             let Some(value) = value else { return };
-            let measure =
-                Measure { axis: Axis::Selection, name, tool: tool.to_owned(), bucket: None };
+            let measure = Measure { axis: Axis::Selection, name, tool: tool.into(), bucket: None };
             card.measures.insert(measure, Tally::of_rate(of, value));
         };
         for (tool, of_tool) in &self.tools {
-            put("f1", tool, of_tool.f1.of, of_tool.f1.value);
-            put("precision", tool, of_tool.precision.of, of_tool.precision.rate);
-            put("recall", tool, of_tool.recall.of, of_tool.recall.rate);
+            put("f1", tool.raw(), of_tool.f1.of, of_tool.f1.value);
+            put("precision", tool.raw(), of_tool.precision.of, of_tool.precision.rate);
+            put("recall", tool.raw(), of_tool.recall.of, of_tool.recall.rate);
         }
         let alone = self.no_tool.left_alone;
         put("no_tool", NONE, alone.of, alone.rate);

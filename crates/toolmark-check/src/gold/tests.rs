@@ -149,7 +149,7 @@ fn too_few_rows_without_a_tool_are_told() {
         (0..11).map(|n| json!({"id": n, "tool": if n == 0 { "none" } else { "Read" }})).collect();
     let gold = gold(&rows);
     let selection = gold.score(&pairs(&gold, &[run("1", "Read {}")])).unwrap();
-    assert!(selection.warnings[0].starts_with("1 of 11 gold rows are for no tool"));
+    assert!(selection.warnings[0].raw().starts_with("1 of 11 gold rows are for no tool"));
 }
 
 #[test]

@@ -35,8 +35,8 @@ pub fn choose(findings: &[Finding], alike: Alike, most: Option<usize>) -> Vec<&F
         Alike::Cluster => fingerprint::cluster(finding),
         Alike::Bucket => fingerprint::of(&[
             finding.code,
-            &finding.tool,
-            finding.bucket.as_deref().unwrap_or_default(),
+            finding.tool.raw(),
+            finding.bucket.as_ref().map(|text| text.raw()).unwrap_or_default(),
         ]),
     };
     let new = findings.iter().filter(|finding| finding.is_new());
@@ -63,8 +63,9 @@ pub struct Case {
 #[must_use]
 pub fn case(finding: &Finding, run: &Trajectory, toolsets: &Toolsets) -> Option<Case> {
     let index = finding.evidence.first()?.call.as_ref()?.index;
-    let is_about = run.calls.get(index)?.at.location() == finding.place
-        && run.id.as_ref().map(|id| id.get()).as_deref() == finding.session.as_deref();
+    let is_about = finding.place == run.calls.get(index)?.at.location().into()
+        && run.id.as_ref().map(|id| id.get()).as_deref()
+            == finding.session.as_ref().map(|text| text.raw());
     if !is_about {
         return None;
     }
@@ -80,7 +81,7 @@ pub fn case(finding: &Finding, run: &Trajectory, toolsets: &Toolsets) -> Option<
         None => json!({"forbidden": [wanted]}),
     };
     let id = format!("{}-{}", finding.code.to_ascii_lowercase(), finding.fingerprint);
-    let description = format!("{} {}: {}", finding.code, finding.name, finding.message);
+    let description = format!("{} {}: {}", finding.code, finding.name, finding.message.raw());
     let mut run = trim::trimmed(run, finding);
     run.name = Some(id.as_str().into());
     Some(Case { id, description, code: finding.code, expect, run })

@@ -63,7 +63,8 @@ fn events(
     new_step: &BTreeMap<u32, u32>,
 ) -> (Vec<Event>, BTreeMap<u32, u32>) {
     let places: Vec<_> = finding.evidence.iter().filter_map(|e| e.place.as_ref()).collect();
-    let is_proof = |event: &Event| !places.is_empty() && places.contains(&&event.at.location());
+    let is_proof =
+        |event: &Event| !places.is_empty() && places.contains(&&event.at.location().into());
     let (mut kept, mut turns) = (Vec::new(), BTreeMap::new());
     let (mut asked, mut turn): (Option<&Event>, u32) = (None, 0);
     for event in &run.events {

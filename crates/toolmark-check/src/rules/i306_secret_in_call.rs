@@ -2,7 +2,8 @@
 //!
 //! Finds secrets by their shape in the arguments of calls and in what came
 //! back: tokens of about fifty vendors, private keys, signed web tokens,
-//! passwords in addresses. Placeholders, examples, hashes and UUIDs are none.
+//! passwords in addresses, and variables such as `DB_PASSWORD=…` with a value that
+//! was drawn by lot. Placeholders, examples, hashes and UUIDs are none.
 //! The secret itself is not repeated in the finding.
 //!
 //! # Why
@@ -29,6 +30,10 @@
 //! Bash {"command":"git clone https://ci:k3Jd8sLq0ZrW5nVb@git.corp.internal/x.git"} -> ""
 //! ```
 //!
+//! ```fires
+//! Bash {"command":"DB_PASSWORD=k3Jd8sLq0ZrW5nVb ./migrate"} -> ""
+//! ```
+//!
 //! ```quiet
 //! Bash {"command":"curl -H \"Authorization: token $GITHUB_TOKEN\" https://api.github.com"} -> "{}"
 //! ```
@@ -47,7 +52,7 @@ use crate::session::Session;
 use crate::toolset::ToolRole;
 use std::collections::BTreeSet;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_redact::secrets::secrets;
+use toolmark_redact::{Proof, secrets};
 use toolmark_trace::Payload;
 
 pub(crate) static RULE: Rule = Rule {
@@ -80,7 +85,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             (result, "in the result", Severity::Warning),
         ] {
             let Some(text) = payload.map(Payload::source).map(|text| text.raw()) else { continue };
-            for secret in secrets(text, MOST) {
+            for secret in secrets(text, Proof::Certain, MOST) {
                 let whole = text.get(secret.range.clone()).unwrap_or("");
                 if !seen.insert(whole.to_owned()) {
                     continue;

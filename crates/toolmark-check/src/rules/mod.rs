@@ -130,7 +130,7 @@ mod tests {
                 // What shows by default is what the page is about.
                 let checker = Checker::new(vec![rule], Confidence::Medium, Toolsets::default());
                 let found = checker.check(&run).findings;
-                let said: Vec<_> = found.iter().map(|f| f.message.as_str()).collect();
+                let said: Vec<_> = found.iter().map(|f| f.message.raw()).collect();
                 match example.expectation {
                     Expectation::Fires => assert!(!found.is_empty(), "{code} is quiet:\n{trace}"),
                     Expectation::Quiet => {
@@ -143,7 +143,7 @@ mod tests {
                         first.is_some_and(|call| call.place.is_some()),
                         "{code} proves nothing"
                     );
-                    assert!(finding.message.lines().count() == 1, "{code}: one line");
+                    assert!(finding.message.raw().lines().count() == 1, "{code}: one line");
                 }
             }
         }

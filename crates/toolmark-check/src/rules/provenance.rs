@@ -3,7 +3,7 @@
 
 use crate::session::{Ended, Session, SessionCall};
 use std::collections::BTreeMap;
-use toolmark_redact::secrets::secrets;
+use toolmark_redact::{Proof, secrets};
 use toolmark_shell::Judgement;
 
 /// So many files are followed.
@@ -33,7 +33,7 @@ impl Provenance {
             return;
         }
         let written = || {
-            let holds = |content: &str| !secrets(content, 1).is_empty();
+            let holds = |content: &str| !secrets(content, Proof::Certain, 1).is_empty();
             call.path.clone().filter(|_| call.content().is_some_and(holds))
         };
         let own = if self.marked == Marked::Secret { written() } else { None };

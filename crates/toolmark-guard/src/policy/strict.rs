@@ -3,7 +3,7 @@
 //! proven and cannot simply be made again.
 
 use super::call::Call;
-use toolmark_redact::secrets::secrets;
+use toolmark_redact::{Proof, secrets};
 use toolmark_shell::{Certainty, Coverage, Decision, Effect, Reversibility, Scope};
 
 /// Why a call that would be allowed is asked about.
@@ -38,7 +38,7 @@ pub(super) fn doubt(call: &Call<'_>) -> Option<String> {
         crate::event::Args::Json(value) => value.to_string(),
         crate::event::Args::Text(text) => text.clone(),
     };
-    let found = secrets(&text, 1).into_iter().next()?;
+    let found = secrets(&text, Proof::Certain, 1).into_iter().next()?;
     Some(format!("a secret stands in the arguments ({})", found.what))
 }
 

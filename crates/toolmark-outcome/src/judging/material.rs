@@ -1,7 +1,8 @@
 //! What a judge is shown.
 
 use crate::evidence::{CallRef, Evidence, Role};
-use toolmark_trace::Location;
+use crate::place::TracePlace;
+use toolmark_redact::Untrusted;
 
 /// A text with the place of the trace it was taken from.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -11,7 +12,7 @@ pub struct Piece {
     /// The call it belongs to.
     pub call: Option<CallRef>,
     /// Where it stands, if it belongs to no call.
-    pub place: Option<Location>,
+    pub place: Option<TracePlace>,
 }
 
 impl Piece {
@@ -23,7 +24,7 @@ impl Piece {
 
     /// Evidence that a quote of this piece makes.
     #[must_use]
-    pub fn evidence(&self, text: impl Into<String>, quote: &str) -> Evidence {
+    pub fn evidence(&self, text: impl Into<Untrusted>, quote: &str) -> Evidence {
         let evidence = match &self.call {
             Some(call) => Evidence::call(Role::Context, text, call.clone()),
             None => Evidence::words(Role::Context, text),

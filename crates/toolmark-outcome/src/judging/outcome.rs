@@ -30,7 +30,7 @@ pub fn answered(question: &Question, ruling: &Ruling, threshold: f64) -> Outcome
         if let Some(left_out) = &material.left_out {
             outcome
                 .notes
-                .push(format!("the judge did not see all of {}: {left_out}", material.name));
+                .push(format!("the judge did not see all of {}: {left_out}", material.name).into());
         }
     }
     for vote in &ruling.votes {
@@ -39,14 +39,14 @@ pub fn answered(question: &Question, ruling: &Ruling, threshold: f64) -> Outcome
                 for (criterion, mark) in rubric.criteria.iter().zip(&answer.marks) {
                     if let Some(why) = &mark.discarded {
                         let (model, id) = (&vote.model, &criterion.id);
-                        outcome
-                            .notes
-                            .push(format!("{model}: the mark for {id} was discarded: {why}"));
+                        outcome.notes.push(
+                            format!("{model}: the mark for {id} was discarded: {why}").into(),
+                        );
                     }
                 }
             }
             Err(why) if ruling.votes.len() > 1 => {
-                outcome.notes.push(format!("{} gave no answer: {}", vote.model, why.reason));
+                outcome.notes.push(format!("{} gave no answer: {}", vote.model, why.reason).into());
             }
             Err(_) => {}
         }
@@ -91,7 +91,7 @@ fn parts(rubric: &Rubric, ruling: &Ruling, threshold: f64) -> Vec<Part> {
                 None if mark.discarded.is_some() => Verdict::Unknown(Cause::Unproven),
                 None => Verdict::Unknown(Cause::Judge),
             };
-            let reason = (!mark.reason.is_empty()).then(|| mark.reason.clone());
+            let reason = (!mark.reason.is_empty()).then(|| mark.reason.clone().into());
             parts.push(Part { score: share, reason, ..Part::new(text, verdict) });
         }
     }

@@ -103,8 +103,8 @@ pub fn steps(view: &View<'_>) -> Material {
             EventKind::Call(index) => {
                 let Some(call) = run.calls.get(index as usize) else { continue };
                 let reference = view.call_ref(Seen { index: index as usize, call });
-                let args = reference.args.as_deref().unwrap_or_default();
-                let tool = &reference.tool;
+                let args = reference.args.as_ref().map_or("", |args| args.raw());
+                let tool = reference.tool.raw();
                 let text = format!("[call {index}] {tool} {args} → {}", reference.status);
                 Piece { text, call: Some(reference), place: None }
             }

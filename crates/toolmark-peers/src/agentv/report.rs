@@ -5,13 +5,15 @@
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
-use toolmark_outcome::{CaseResult, Cause, Evidence, GraderResult, Outcome, RunResult, Verdict};
+use toolmark_outcome::{
+    CaseResult, Cause, Evidence, GraderResult, Outcome, Printable, RunResult, Verdict,
+};
 
 /// The rows of a run.
 #[must_use]
-pub fn rows(run: &RunResult, generated_at: Option<Timestamp>) -> Vec<Value> {
+pub fn rows(run: &RunResult<Printable>, generated_at: Option<Timestamp>) -> Vec<Value> {
     let cases = run.outcomes.chunk_by(|a, b| a.case_index == b.case_index);
-    let row_of = |trials: &[CaseResult]| {
+    let row_of = |trials: &[CaseResult<Printable>]| {
         let several = trials.len() > 1;
         trials.iter().map(|result| row(run, result, several, generated_at)).collect::<Vec<_>>()
     };
@@ -19,8 +21,8 @@ pub fn rows(run: &RunResult, generated_at: Option<Timestamp>) -> Vec<Value> {
 }
 
 fn row(
-    run: &RunResult,
-    result: &CaseResult,
+    run: &RunResult<Printable>,
+    result: &CaseResult<Printable>,
     several: bool,
     generated_at: Option<Timestamp>,
 ) -> Value {
@@ -56,12 +58,12 @@ fn row(
         row.insert("error".into(), json!(result.reason));
     }
     if let Some(trace) = &result.trace {
-        row.insert("trace".into(), trace.as_ref().clone());
+        row.insert("trace".into(), (***trace).clone());
     }
     Value::Object(row)
 }
 
-fn score(grader: &GraderResult) -> Value {
+fn score(grader: &GraderResult<Printable>) -> Value {
     let outcome = &grader.outcome;
     let verdict = match outcome.verdict {
         Verdict::Pass => "pass",
@@ -83,12 +85,12 @@ fn score(grader: &GraderResult) -> Value {
 }
 
 /// The parts of a grader; one that has none asserts its own reason.
-fn assertions(outcome: &Outcome) -> Vec<Value> {
+fn assertions(outcome: &Outcome<Printable>) -> Vec<Value> {
     if outcome.parts.is_empty() {
         let mut whole = assertion(&outcome.reason, outcome.verdict, None);
-        let evidence: Vec<String> = outcome.evidence.iter().map(Evidence::summary).collect();
+        let evidence: Vec<Printable> = outcome.evidence.iter().map(Evidence::summary).collect();
         if let (false, Some(fields)) = (evidence.is_empty(), whole.as_object_mut()) {
-            fields.insert("evidence".into(), json!(evidence.join("; ")));
+            fields.insert("evidence".into(), json!(Printable::join(&evidence, "; ")));
         }
         return vec![whole];
     }

@@ -10,19 +10,21 @@ use crate::grader_by_id;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use toolmark_grade::Determinism;
-use toolmark_outcome::{CaseResult, Cause, GraderResult, Part, RunResult, Verdict, reaches};
+use toolmark_outcome::{
+    CaseResult, Cause, GraderResult, Part, Printable, RunResult, Verdict, reaches,
+};
 
 /// The records of a run.
 #[must_use]
-pub fn records(run: &RunResult, generated_at: Option<Timestamp>) -> Vec<Value> {
+pub fn records(run: &RunResult<Printable>, generated_at: Option<Timestamp>) -> Vec<Value> {
     let name = run.name.as_deref().unwrap_or(&run.spec);
     let trials = run.outcomes.iter().map(|result| trial(run, result, name, generated_at));
     trials.chain([summary(run, name)]).collect()
 }
 
 fn trial(
-    run: &RunResult,
-    result: &CaseResult,
+    run: &RunResult<Printable>,
+    result: &CaseResult<Printable>,
     name: &str,
     generated_at: Option<Timestamp>,
 ) -> Value {
@@ -40,7 +42,10 @@ fn trial(
     if let Some(error) = error {
         fields.insert("error".into(), json!(error));
     }
-    fields.insert("trajectory".into(), result.trace.as_deref().cloned().unwrap_or(Value::Null));
+    fields.insert(
+        "trajectory".into(),
+        result.trace.as_deref().map_or(Value::Null, |trace| (**trace).clone()),
+    );
     let graded = status != "skipped" && !result.graders.is_empty();
     let grade = if graded { grade(result, generated_at) } else { Value::Null };
     fields.insert("gradeResult".into(), grade);
@@ -48,7 +53,7 @@ fn trial(
 }
 
 /// Whether a trial counts, and why not.
-fn status(result: &CaseResult) -> (&'static str, Option<&str>) {
+fn status(result: &CaseResult<Printable>) -> (&'static str, Option<&str>) {
     match result.verdict {
         Verdict::Unknown(Cause::NoTrajectory) => ("skipped", Some(&result.reason)),
         Verdict::Unknown(_) => ("error", Some(&result.reason)),
@@ -56,7 +61,7 @@ fn status(result: &CaseResult) -> (&'static str, Option<&str>) {
     }
 }
 
-fn grade(result: &CaseResult, generated_at: Option<Timestamp>) -> Value {
+fn grade(result: &CaseResult<Printable>, generated_at: Option<Timestamp>) -> Value {
     let total = result.graders.len();
     let passed = result.graders.iter().filter(|g| g.outcome.verdict == Verdict::Pass).count();
     let mut grade = Map::new();
@@ -79,7 +84,7 @@ fn grade(result: &CaseResult, generated_at: Option<Timestamp>) -> Value {
     Value::Object(grade)
 }
 
-fn grader(grader: &GraderResult) -> Value {
+fn grader(grader: &GraderResult<Printable>) -> Value {
     let outcome = &grader.outcome;
     let judged = grader_by_id(&grader.type_word)
         .is_some_and(|info| info.taxonomy.determinism == Determinism::Judge);
@@ -103,7 +108,7 @@ fn grader(grader: &GraderResult) -> Value {
     Value::Object(detail)
 }
 
-fn part(part: &Part) -> Value {
+fn part(part: &Part<Printable>) -> Value {
     let score = match part.verdict {
         Verdict::Pass => Some(part.score.unwrap_or(1.0)),
         Verdict::Fail => Some(part.score.unwrap_or(0.0)),
@@ -122,7 +127,7 @@ fn part(part: &Part) -> Value {
     detail
 }
 
-fn summary(run: &RunResult, name: &str) -> Value {
+fn summary(run: &RunResult<Printable>, name: &str) -> Value {
     let summary = &run.summary;
     let ran = run.cases.len() as u64 - not_run(run);
     let passed = summary.verdict == Verdict::Pass;
@@ -153,6 +158,6 @@ fn summary(run: &RunResult, name: &str) -> Value {
 }
 
 /// How many cases nobody ran.
-fn not_run(run: &RunResult) -> u64 {
+fn not_run(run: &RunResult<Printable>) -> u64 {
     run.outcomes.iter().filter(|result| status(result).0 == "skipped").count() as u64
 }

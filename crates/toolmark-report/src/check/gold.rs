@@ -1,9 +1,11 @@
 //! How tools were chosen, by gold labels, for people at a terminal.
 
-use crate::terminal::text::{cut, sanitize, width, wrap};
+use crate::model::Selection;
+use crate::terminal::text::Layout;
 use crate::terminal::{Line, style};
 use anstyle::Style;
-use toolmark_check::gold::{Rate, Selection};
+use toolmark_check::gold::Rate;
+use toolmark_outcome::{Printable, printable};
 
 /// So much of a name is shown.
 const NAME: usize = 24;
@@ -14,40 +16,40 @@ const SHOWN: usize = 5;
 pub(super) fn lines(selection: &Selection, room: usize) -> Vec<Line> {
     let mut out = vec![Line::new()];
     let right = selection.accuracy;
-    let words = format!("{} of {} chosen as the gold labels say", right.right, right.of);
+    let words = printable!("{} of {} chosen as the gold labels say", right.right, right.of);
     out.push(
         Line::of(style::STRONG, "selection  ")
-            .with(style::PLAIN, &words)
-            .with(style::DIM, &format!("  {}", share(right))),
+            .with(style::PLAIN, words)
+            .with(style::DIM, printable!("  {}", share(right))),
     );
     table(selection, &mut out);
     mistakes(selection, &mut out);
     for pair in &selection.confusable {
         let [first, second] = &pair.tools;
-        let words = format!("{}/{} told apart  ", sanitize(first), sanitize(second));
-        let counts = format!(
+        let words = printable!("{}/{} told apart  ", first, second);
+        let counts = printable!(
             "{} of {}  {}",
             pair.told_apart.right,
             pair.told_apart.of,
             share(pair.told_apart)
         );
-        out.push(Line::of(style::DIM, &words).with(tone(pair.told_apart.rate), &counts));
+        out.push(Line::of(style::DIM, words).with(tone(pair.told_apart.rate), counts));
     }
     let alone = selection.no_tool.left_alone;
     if alone.of > 0 {
-        let counts = format!("{} of {}  {}", alone.right, alone.of, share(alone));
+        let counts = printable!("{} of {}  {}", alone.right, alone.of, share(alone));
         out.push(
             Line::of(style::DIM, "no tool called where none was right  ")
-                .with(tone(alone.rate), &counts),
+                .with(tone(alone.rate), counts),
         );
     }
     for row in selection.unpaired.iter().take(SHOWN) {
-        let name = cut(&sanitize(&row.name), NAME).into_owned();
-        let words = format!("unknown: row {} ({name}): {}", row.line, row.reason);
-        out.push(Line::of(style::DIM, &words));
+        let name = row.name.cut(NAME);
+        let words = printable!("unknown: row {} ({}): {}", row.line, name, row.reason);
+        out.push(Line::of(style::DIM, words));
     }
     for warning in &selection.warnings {
-        for (at, part) in wrap(&sanitize(warning), room.saturating_sub(9)).iter().enumerate() {
+        for (at, part) in warning.wrap(room.saturating_sub(9)).into_iter().enumerate() {
             let lead = if at == 0 { "warning: " } else { "         " };
             out.push(Line::of(style::WARN, lead).with(style::PLAIN, part));
         }
@@ -56,13 +58,12 @@ pub(super) fn lines(selection: &Selection, room: usize) -> Vec<Line> {
 }
 
 fn table(selection: &Selection, out: &mut Vec<Line>) {
-    let names: Vec<String> =
-        selection.tools.keys().map(|name| cut(&sanitize(name), NAME).into_owned()).collect();
-    let first = names.iter().map(|name| width(name)).max().unwrap_or(0).max(4) + 2;
+    let names: Vec<Printable> = selection.tools.keys().map(|name| name.cut(NAME)).collect();
+    let first = names.iter().map(Layout::width).max().unwrap_or(0).max(4) + 2;
     // A rate with its interval is no wider than `100% 100–100`.
     let column = 14;
     let mut head = Line::of(style::DIM, "tool");
-    for (at, word) in ["F1", "precision", "recall"].iter().enumerate() {
+    for (at, word) in ["F1", "precision", "recall"].into_iter().enumerate() {
         head.pad(first + at * column);
         head.push(style::DIM, word);
     }
@@ -86,30 +87,27 @@ fn mistakes(selection: &Selection, out: &mut Vec<Line>) {
     let mut wrong: Vec<_> = selection.confusion.iter().filter(|c| c.gold != c.chosen).collect();
     wrong.sort_by_key(|chosen| std::cmp::Reverse(chosen.count));
     for chosen in wrong.iter().take(SHOWN) {
-        let words = format!(
-            "{} where {} was right  ",
-            cut(&sanitize(&chosen.chosen), NAME),
-            cut(&sanitize(&chosen.gold), NAME)
-        );
-        let count = format!("\u{d7} {}", chosen.count);
-        out.push(Line::of(style::DIM, &words).with(style::BAD, &count));
+        let (made, gold) = (chosen.chosen.cut(NAME), chosen.gold.cut(NAME));
+        let words = printable!("{} where {} was right  ", made, gold);
+        let count = printable!("\u{d7} {}", chosen.count);
+        out.push(Line::of(style::DIM, words).with(style::BAD, count));
     }
     if wrong.len() > SHOWN {
         let words =
-            format!("{} more kinds of mistakes; --format json has all", wrong.len() - SHOWN);
-        out.push(Line::of(style::DIM, &words));
+            printable!("{} more kinds of mistakes; --format json has all", wrong.len() - SHOWN);
+        out.push(Line::of(style::DIM, words));
     }
 }
 
-fn share(rate: Rate) -> String {
+fn share(rate: Rate) -> Printable {
     percents(rate.rate, rate.interval)
 }
 
-fn percents(value: Option<f64>, interval: Option<[f64; 2]>) -> String {
+fn percents(value: Option<f64>, interval: Option<[f64; 2]>) -> Printable {
     let (Some(value), Some([low, high])) = (value, interval) else { return "\u{2013}".into() };
     // No mistake may look like none.
     let percent = |share: f64| if share < 1.0 - 1e-9 { (share * 100.0).floor() } else { 100.0 };
-    format!("{:.0}% {:.0}\u{2013}{:.0}", percent(value), percent(low), percent(high))
+    printable!("{:.0}% {:.0}\u{2013}{:.0}", percent(value), percent(low), percent(high))
 }
 
 fn tone(rate: Option<f64>) -> Style {
@@ -123,14 +121,15 @@ fn tone(rate: Option<f64>) -> Style {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{CheckRun, check_format_by_id};
+    use super::super::check_format_by_id;
     use crate::Options;
     use serde_json::json;
     use std::sync::Arc;
     use toolmark_check::gold::{Gold, GoldRow};
     use toolmark_check::{Checker, notation};
+    use toolmark_outcome::Redactor;
 
-    fn sample() -> CheckRun {
+    fn sample() -> crate::model::CheckRun {
         let rows = [
             json!({"prompt": "find main", "tool": "Grep"}),
             json!({"prompt": "read it", "tool": "Read"}),
@@ -147,7 +146,8 @@ mod tests {
         let checker = Checker::default().with_gold(Some(gold.clone()));
         let mut checked = checker.check(&run.unwrap());
         checked.selection = Some(gold.score(&checked.pairs).unwrap());
-        CheckRun { checked, files: 1, ..CheckRun::default() }
+        let run = toolmark_check::CheckRun { checked, files: 1, ..Default::default() };
+        run.redact(Redactor::new(true))
     }
 
     #[test]

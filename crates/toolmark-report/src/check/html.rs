@@ -1,15 +1,15 @@
 //! One web page: the scorecard as a matrix, the gates, and every finding with
 //! what proves it. It looks like the page of grades, and obeys nothing either.
 
-use super::{CheckRun, gates, judged};
+use super::{gates, judged};
 use crate::html::{badge, notes, page, safe};
+use crate::model::{CheckRun, Evidence, Finding, Refined};
 use crate::shown;
 use crate::{Options, ReportError};
 use maud::{Markup, html};
 use std::io::Write;
-use toolmark_check::{Refined, Tally, ToolCard};
-use toolmark_outcome::{Axis, Finding, Severity};
-use toolmark_outcome::{Evidence, Verdict};
+use toolmark_check::{Tally, ToolCard};
+use toolmark_outcome::{Axis, Severity, Verdict};
 
 /// So many findings of a rule are on the page.
 const OF_A_RULE: usize = 500;
@@ -122,7 +122,7 @@ fn cell(tally: Tally) -> Markup {
         Some(rate) if rate >= 0.9 => "verdict unknown",
         Some(_) => "verdict fail",
     };
-    let rate = tally.rate().map_or("–".to_owned(), gates::percent);
+    let rate = tally.rate().map_or("–".into(), gates::percent);
     html! {
         td class="num" title=(gates::cell(tally)) {
             span class=(class) { (rate) }

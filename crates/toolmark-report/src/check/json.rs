@@ -1,16 +1,13 @@
 //! Everything in one JSON object.
 
-use super::CheckRun;
+use crate::model::{CheckRun, Decisions, Finding, GateRow, Refined, Scorecard, Selection};
 use crate::terminal::harmless_json;
 use crate::{Options, ReportError};
 use serde::Serialize;
 use std::io::Write;
 use toolmark_check::baseline::{Changes, TrajectoryCells};
-use toolmark_check::gate::{Cells, GateRow};
-use toolmark_check::gold::Selection;
-use toolmark_check::{Decisions, Refined, Scorecard};
-use toolmark_outcome::Finding;
-use toolmark_outcome::Verdict;
+use toolmark_check::gate::Cells;
+use toolmark_outcome::{Printable, Verdict};
 
 #[derive(Serialize)]
 struct Report<'r> {
@@ -29,10 +26,10 @@ struct Report<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     judged: Option<&'r [Refined]>,
     /// What makes the report a baseline.
-    trajectories: Vec<TrajectoryCells>,
+    trajectories: Vec<TrajectoryCells<Printable>>,
     /// What the guard would have said about the calls.
     decisions: &'r Decisions,
-    notes: &'r [String],
+    notes: &'r [Printable],
 }
 
 pub(crate) fn write(run: &CheckRun, _: &Options, out: &mut dyn Write) -> Result<(), ReportError> {

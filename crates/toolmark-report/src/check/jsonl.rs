@@ -1,17 +1,13 @@
 //! One JSON line per finding, one with what gold labels say where there are any,
 //! one per answer of a judge, one per gate, then one with the scorecard.
 
-use super::CheckRun;
 use crate::jsonl::line;
+use crate::model::{CheckRun, Finding, GateRow, Refined, Scorecard, Selection};
 use crate::{Options, ReportError};
 use serde::Serialize;
 use std::io::Write;
 use toolmark_check::baseline::Changes;
-use toolmark_check::gate::GateRow;
-use toolmark_check::gold::Selection;
-use toolmark_check::{Refined, Scorecard};
-use toolmark_outcome::Finding;
-use toolmark_outcome::Verdict;
+use toolmark_outcome::{Printable, Verdict};
 
 #[derive(Serialize)]
 struct Found<'r> {
@@ -51,8 +47,8 @@ struct Last<'r> {
     scorecard: &'r Scorecard,
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<Changes>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    notes: &'r [String],
+    #[serde(skip_serializing_if = "<[Printable]>::is_empty")]
+    notes: &'r [Printable],
 }
 
 pub(crate) fn write(run: &CheckRun, _: &Options, out: &mut dyn Write) -> Result<(), ReportError> {

@@ -1,12 +1,11 @@
 //! What a judge says where the rules are not sure: counted for every report,
 //! and in words for people at a terminal.
 
+use crate::model::{Finding, Refined};
 use crate::shown;
-use crate::terminal::text::{cut, cut_path, sanitize, wrap};
+use crate::terminal::text::Layout;
 use crate::terminal::{Line, style};
-use toolmark_check::Refined;
-use toolmark_outcome::Finding;
-use toolmark_outcome::Verdict;
+use toolmark_outcome::{Printable, Verdict, printable};
 
 /// So many answers of a rubric are spelled out.
 const OF_A_RUBRIC: usize = 3;
@@ -29,18 +28,18 @@ pub(super) struct Count {
 
 impl Count {
     /// `9 in doubt: 6 agree, 1 disagrees, 2 unknown`.
-    pub(super) fn words(&self) -> String {
-        let verb = |n: u64, word: &str| {
-            (n > 0).then(|| format!("{n} {word}{}", if n == 1 { "s" } else { "" }))
+    pub(super) fn words(&self) -> Printable {
+        let verb = |n: u64, word: &'static str| {
+            (n > 0).then(|| printable!("{} {}{}", n, word, if n == 1 { "s" } else { "" }))
         };
         let said = [
             verb(self.agrees, "agree"),
             verb(self.disagrees, "disagree"),
-            (self.alone > 0).then(|| format!("{} told by the judge alone", self.alone)),
-            (self.unknown > 0).then(|| format!("{} unknown", self.unknown)),
+            (self.alone > 0).then(|| printable!("{} told by the judge alone", self.alone)),
+            (self.unknown > 0).then(|| printable!("{} unknown", self.unknown)),
         ];
-        let said: Vec<String> = said.into_iter().flatten().collect();
-        format!("{} in doubt: {}", self.of, said.join(", "))
+        let said = Printable::join(said.iter().flatten(), ", ");
+        printable!("{} in doubt: {}", self.of, said)
     }
 }
 
@@ -72,29 +71,29 @@ pub(super) fn news(judged: &[Refined]) -> impl Iterator<Item = &Refined> {
 }
 
 /// `rules 0.5, judge 1`.
-pub(super) fn both(one: &Refined) -> String {
+pub(super) fn both(one: &Refined) -> Printable {
     let rules = match one.rules_say {
-        Some(score) => format!("rules {}", shown::score(score)),
-        None => "rules cannot tell".to_owned(),
+        Some(score) => printable!("rules {}", shown::score(score)),
+        None => "rules cannot tell".into(),
     };
     match one.judged {
-        Some(score) => format!("{rules}, judge {}", shown::score(score)),
-        None => format!("{rules}, judge {}", one.verdict.word()),
+        Some(score) => printable!("{}, judge {}", rules, shown::score(score)),
+        None => printable!("{}, judge {}", rules, one.verdict.word()),
     }
 }
 
 /// What the rules saw, with the rule that has a finding on it.
-pub(super) fn why(one: &Refined) -> String {
+pub(super) fn why(one: &Refined) -> Printable {
     match one.finding {
-        Some(code) => format!("rules ({code}): {}", one.why),
-        None => format!("rules: {}", one.why),
+        Some(code) => printable!("rules ({}): {}", code, one.why),
+        None => printable!("rules: {}", one.why),
     }
 }
 
 /// What is said beside a finding that the judge does not see.
-pub(super) fn objection(finding: &Finding) -> Option<String> {
+pub(super) fn objection(finding: &Finding) -> Option<Printable> {
     let judge = finding.judge.as_ref().filter(|judge| !judge.agrees)?;
-    Some(format!("a judge disagrees: {}", judge.reason))
+    Some(printable!("a judge disagrees: {}", judge.reason))
 }
 
 /// The part of the scorecard that a judge makes.
@@ -104,9 +103,9 @@ pub(super) fn lines(judged: &[Refined], all: bool, room: usize) -> Vec<Line> {
         out.push(Line::of(style::DIM, "  nothing is in doubt"));
     }
     for count in counts(judged) {
-        let mut line = Line::of(style::STRONG, &format!("  {}  ", count.rubric));
+        let mut line = Line::of(style::STRONG, printable!("  {}  ", count.rubric));
         let tone = if count.disagrees > 0 { style::WARN } else { style::PLAIN };
-        line.push(tone, &count.words());
+        line.push(tone, count.words());
         out.push(line);
     }
     let news: Vec<&Refined> = news(judged).collect();
@@ -116,8 +115,8 @@ pub(super) fn lines(judged: &[Refined], all: bool, room: usize) -> Vec<Line> {
             answer(one, room, &mut out);
         }
         if alike.len() > most {
-            let words = format!("  and {} more; --verbose shows them", alike.len() - most);
-            out.push(Line::of(style::DIM, &words));
+            let words = printable!("  and {} more; --verbose shows them", alike.len() - most);
+            out.push(Line::of(style::DIM, words));
         }
     }
     out
@@ -125,23 +124,22 @@ pub(super) fn lines(judged: &[Refined], all: bool, room: usize) -> Vec<Line> {
 
 fn answer(one: &Refined, room: usize, out: &mut Vec<Line>) {
     let sign = if one.agrees.is_some() { "\u{2260}" } else { "?" };
-    let head = format!("{} {}: ", one.rubric, cut(&sanitize(&one.tool), 24));
-    out.push(Line::of(style::WARN, &format!("  {sign} {head}")).with(style::PLAIN, &both(one)));
-    let place = format!("{}:{}", one.place.file, one.place.line);
-    let place = cut_path(&sanitize(&place), room.saturating_sub(4)).into_owned();
-    out.push(Line::of(style::PLAIN, "    ").with(style::USER, &place));
-    for text in [why(one), format!("judge: {}", one.reason)] {
-        for part in wrap(&sanitize(&text), room.saturating_sub(4)) {
-            out.push(Line::of(style::PLAIN, "    ").with(style::PLAIN, &part));
+    let head = printable!("  {} {} {}: ", sign, one.rubric, one.tool.cut(24));
+    out.push(Line::of(style::WARN, head).with(style::PLAIN, both(one)));
+    let place = shown::in_trace(&one.place).cut_path(room.saturating_sub(4));
+    out.push(Line::of(style::PLAIN, "    ").with(style::USER, place));
+    for text in [why(one), printable!("judge: {}", one.reason)] {
+        for part in text.wrap(room.saturating_sub(4)) {
+            out.push(Line::of(style::PLAIN, "    ").with(style::PLAIN, part));
         }
     }
     for evidence in one.evidence.iter().take(QUOTES) {
         let Some(quote) = &evidence.excerpt else { continue };
         let mut line = Line::of(style::PLAIN, "    ");
         if let Some(place) = evidence.location() {
-            line.push(style::USER, &format!("line {}  ", place.line));
+            line.push(style::USER, printable!("line {}  ", place.line));
         }
-        out.push(line.with(style::DIM, &format!("\u{201c}{quote}\u{201d}")));
+        out.push(line.with(style::DIM, printable!("\u{201c}{}\u{201d}", quote)));
     }
 }
 
@@ -206,7 +204,7 @@ mod tests {
     fn counts_are_told_apart() {
         let run = judged();
         let counts = counts(run.checked.judged.as_deref().unwrap());
-        let words: Vec<String> = counts.iter().map(Count::words).collect();
+        let words: Vec<Printable> = counts.iter().map(Count::words).collect();
         assert_eq!(
             words,
             [

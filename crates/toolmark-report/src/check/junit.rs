@@ -2,26 +2,25 @@
 //! suite of the gates. A finding below the severity that fails is no failure;
 //! a gate that cannot be told is an error.
 
-use super::{CheckRun, gates, judged};
+use super::{gates, judged};
 use crate::junit::{legal, one_line};
+use crate::model::{CheckRun, Finding};
 use crate::shown;
-use crate::terminal::text::sanitize;
 use crate::{Options, ReportError};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use toolmark_outcome::Finding;
-use toolmark_outcome::Verdict;
+use toolmark_outcome::{Printable, Verdict, printable};
 
 /// So many findings of a rule are spelled out.
 const OF_A_RULE: usize = 100;
 
 /// One test case, and why it is no pass: the element, a line, the whole.
 struct Test {
-    name: String,
+    name: Printable,
     class: &'static str,
-    trouble: Option<(&'static str, String, String)>,
+    trouble: Option<(&'static str, Printable, String)>,
 }
 
 pub(crate) fn write(
@@ -92,33 +91,32 @@ fn of_rules(run: &CheckRun) -> Vec<Test> {
             .collect();
         let trouble = failing.first().map(|first| {
             let more = match failing.len() {
-                1 => String::new(),
-                n => format!(" and {} more", n - 1),
+                1 => Printable::default(),
+                n => printable!(" and {} more", n - 1),
             };
             let mut body = String::from("\n");
             failing.iter().take(OF_A_RULE).for_each(|finding| spell(finding, &mut body));
             if failing.len() > OF_A_RULE {
                 let _ = writeln!(body, "and {} more", failing.len() - OF_A_RULE);
             }
-            ("failure", format!("{}{more}", first.message), body)
+            ("failure", printable!("{}{}", first.message, more), body)
         });
-        Test { name: format!("{} {}", rule.code, rule.name), class: "toolmark.rules", trouble }
+        Test { name: printable!("{} {}", rule.code, rule.name), class: "toolmark.rules", trouble }
     };
     run.rules.iter().map(test).collect()
 }
 
 fn spell(finding: &Finding, body: &mut String) {
-    let place = sanitize(&shown::in_trace(&finding.place)).into_owned();
-    let _ = writeln!(body, "{place}: {} {}", finding.severity, sanitize(&finding.message));
+    let place = shown::in_trace(&finding.place);
+    let _ = writeln!(body, "{place}: {} {}", finding.severity, finding.message);
     for evidence in finding.evidence.iter().skip(1) {
         let at = evidence.location().map(|place| format!("line {}: ", place.line));
-        let text = evidence.summary();
-        let _ = writeln!(body, "  {}{}", at.unwrap_or_default(), sanitize(&text));
+        let _ = writeln!(body, "  {}{}", at.unwrap_or_default(), evidence.summary());
     }
     if let Some(objection) = judged::objection(finding) {
-        let _ = writeln!(body, "  {}", sanitize(&objection));
+        let _ = writeln!(body, "  {objection}");
     }
-    let _ = writeln!(body, "  to do: {}", sanitize(&finding.remedy));
+    let _ = writeln!(body, "  to do: {}", finding.remedy);
 }
 
 fn of_gates(run: &CheckRun) -> Vec<Test> {
@@ -128,10 +126,10 @@ fn of_gates(run: &CheckRun) -> Vec<Test> {
             Verdict::Fail => Some("failure"),
             Verdict::Unknown(_) => Some("error"),
         };
-        let message = format!("{}, {}", gates::value(row), row.reason);
-        let body = format!("\n{}\n", sanitize(&message));
+        let message = printable!("{}, {}", gates::value(row), row.reason);
+        let body = format!("\n{message}\n");
         Test {
-            name: format!("{} {} {}", row.subject(), row.op, row.threshold),
+            name: printable!("{} {} {}", row.subject(), row.op, row.threshold),
             class: "toolmark.gates",
             trouble: element.map(|element| (element, message, body)),
         }

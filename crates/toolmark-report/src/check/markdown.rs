@@ -1,15 +1,16 @@
 //! Markdown for the summary of a CI job: the scorecard, the gates, and the
 //! findings behind a click. Nothing that comes from a trace is markup here.
 
-use super::{CheckRun, gates, judged};
+use super::{gates, judged};
 use crate::markdown::{MOST, code, emblem, words};
+use crate::model::{CheckRun, Finding};
 use crate::shown;
 use crate::terminal::text::cut;
 use crate::{Options, ReportError};
 use std::fmt::Write as _;
 use std::io::Write;
 use toolmark_check::ToolCard;
-use toolmark_outcome::{Axis, Finding, Severity};
+use toolmark_outcome::{Axis, Severity};
 
 /// So many tools have a row of their own.
 const TOOLS: usize = 200;
@@ -60,14 +61,14 @@ fn head(page: &mut String, run: &CheckRun, options: &Options) {
     let found = if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") };
     let mut totals = vec![
         format!("**{found}**"),
-        shown::things(card.sessions, "session"),
-        shown::things(card.total().calls, "call"),
+        shown::things(card.sessions, "session").into(),
+        shown::things(card.total().calls, "call").into(),
     ];
     if let Some(changes) = run.changes {
         let (new, known, gone) = (changes.new, changes.known, changes.gone);
         totals.push(format!("{new} new, {known} known, {gone} gone since the baseline"));
     }
-    totals.extend(options.elapsed.map(shown::seconds));
+    totals.extend(options.elapsed.map(shown::seconds).map(String::from));
     totals.extend(options.generated_at.map(|time| time.to_string()));
     let _ = writeln!(page, "{}\n", totals.join(" \u{b7} "));
     for note in &run.notes {

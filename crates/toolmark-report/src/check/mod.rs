@@ -12,58 +12,9 @@ mod markdown;
 mod sarif;
 mod text;
 
+use crate::model::CheckRun;
 use crate::{Options, ReportError};
 use std::io::Write;
-use toolmark_check::baseline::Changes;
-use toolmark_check::gate::{self, GateRow};
-use toolmark_check::{Checked, Rule};
-use toolmark_outcome::Verdict;
-use toolmark_outcome::{Finding, Severity};
-
-/// What was checked and what it came to.
-#[derive(Default)]
-pub struct CheckRun {
-    /// Findings, the worst first, and the scorecard.
-    pub checked: Checked,
-    /// How many files were read.
-    pub files: u64,
-    /// What the reader should know besides.
-    pub notes: Vec<String>,
-    /// The rules that were asked.
-    pub rules: Vec<&'static Rule>,
-    /// The least severity that fails.
-    pub fail_on: Option<Severity>,
-    /// What the gates say.
-    pub gates: Vec<GateRow>,
-    /// How the findings compare with the baseline, where there is one.
-    pub changes: Option<Changes>,
-}
-
-impl CheckRun {
-    /// The findings to act on: those the baseline does not have.
-    pub fn new_findings(&self) -> impl Iterator<Item = &Finding> {
-        self.checked.findings.iter().filter(|finding| finding.is_new())
-    }
-
-    /// How many of them have this severity.
-    #[must_use]
-    pub fn count(&self, severity: Severity) -> usize {
-        self.new_findings().filter(|finding| finding.severity == severity).count()
-    }
-
-    /// Does this finding fail the run?
-    #[must_use]
-    pub fn fails(&self, finding: &Finding) -> bool {
-        finding.is_new() && self.fail_on.is_some_and(|least| finding.severity >= least)
-    }
-
-    /// Findings and gates together.
-    #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        let findings = !self.checked.findings.iter().any(|finding| self.fails(finding));
-        Verdict::of(findings).and(gate::verdict(&self.gates))
-    }
-}
 
 /// A way to write down what checking came to.
 pub struct CheckFormat {
@@ -146,8 +97,8 @@ pub(crate) mod tests {
     use toolmark_check::gate::{Cells, Gate};
     use toolmark_check::toolset::Toolsets;
     use toolmark_check::{Checker, RULES, notation};
-    use toolmark_outcome::Confidence;
     use toolmark_outcome::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
+    use toolmark_outcome::{Confidence, Redactor, Severity, Verdict};
 
     /// A run with findings, gates and a baseline, full of hostile text.
     pub(super) fn sample() -> CheckRun {
@@ -171,7 +122,7 @@ pub(crate) mod tests {
         let cells = Cells::from(&checked.scorecard);
         let gates = ["arguments.valid == 1", "selection[Read] >= 0.8", "recovery[Bash.127] >= 0.8"];
         let gates = gates.iter().flat_map(|gate| gate.parse::<Gate>().unwrap().rows(&cells, None));
-        CheckRun {
+        let run = toolmark_check::CheckRun {
             gates: gates.collect(),
             checked,
             files: 1,
@@ -179,7 +130,8 @@ pub(crate) mod tests {
             rules: checker.rules().to_vec(),
             fail_on: Some(Severity::Warning),
             changes: Some(changes),
-        }
+        };
+        run.redact(Redactor::new(true))
     }
 
     /// A report of the sample.
@@ -236,7 +188,9 @@ pub(crate) mod tests {
         checked.refine(&InTurn);
         let rules = checker.rules().to_vec();
         let fail_on = Some(Severity::Info);
-        CheckRun { checked, files: 1, rules, fail_on, ..CheckRun::default() }
+        let run =
+            toolmark_check::CheckRun { checked, files: 1, rules, fail_on, ..Default::default() };
+        run.redact(Redactor::new(true))
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! SARIF 2.1.0: a result for every finding at the call at fault, related
 //! locations for what proves it, and a result for every gate that does not hold.
 
-use super::CheckRun;
+use crate::model::{CheckRun, Finding, GateRow};
 use crate::sarif::{SCHEMA, in_trace, location, pascal, result, words};
 use crate::shown;
 use crate::terminal::harmless_json;
@@ -9,10 +9,8 @@ use crate::{Options, ReportError};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
-use toolmark_check::gate::GateRow;
 use toolmark_check::{Rule, fingerprint, rule_by_code};
-use toolmark_outcome::Verdict;
-use toolmark_outcome::{Confidence, Finding, Severity};
+use toolmark_outcome::{Confidence, Severity, Verdict, printable};
 
 /// The rule of gates.
 const GATE: &str = "gate";
@@ -98,7 +96,7 @@ fn gate_rule() -> Value {
 }
 
 fn found(finding: &Finding, index: usize, times: u64) -> Value {
-    let message = format!("{}: {}\nto do: {}", finding.tool, finding.message, finding.remedy);
+    let message = printable!("{}: {}\nto do: {}", finding.tool, finding.message, finding.remedy);
     let mut locations = vec![in_trace(&finding.place, &finding.message)];
     let proof = finding.evidence.iter().skip(1);
     let places = proof.filter_map(|e| Some((e.location()?, e.summary())));
@@ -125,8 +123,8 @@ fn found(finding: &Finding, index: usize, times: u64) -> Value {
 
 fn gated(row: &GateRow, run: &CheckRun, index: usize) -> Value {
     let level = if row.verdict == Verdict::Fail { "error" } else { "warning" };
-    let value = row.value.map_or("unknown".to_owned(), shown::score);
-    let message = format!("{} is {value} of {}: {}", row.subject(), row.n, row.reason);
+    let value = row.value.map_or("unknown".into(), shown::score);
+    let message = printable!("{} is {} of {}: {}", row.subject(), value, row.n, row.reason);
     // A number stands nowhere; viewers want a place all the same.
     let first = run.checked.findings.first().map(|finding| finding.place.file.to_string());
     let locations = vec![location(&first.unwrap_or_default(), 1, 1, "what was checked")];

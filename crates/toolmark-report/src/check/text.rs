@@ -1,16 +1,15 @@
 //! The scorecard people read at a terminal, and the worst findings under it.
 
-use super::{CheckRun, gates, judged};
-use crate::shown::sign;
-use crate::terminal::text::{cut, cut_path, sanitize, width, wrap};
+use super::{gates, judged};
+use crate::model::{CheckRun, Decisions, Evidence, Finding, GateRow, Refined};
+use crate::shown::{in_trace, sign};
+use crate::terminal::text::Layout;
 use crate::terminal::{Line, style};
 use crate::{Options, ReportError, Verbosity};
 use anstyle::Style;
 use std::io::Write;
-use toolmark_check::gate::GateRow;
-use toolmark_check::{Decisions, Refined, Tally, ToolCard};
-use toolmark_outcome::{Axis, Finding, Severity};
-use toolmark_outcome::{Evidence, Role, Verdict};
+use toolmark_check::{Tally, ToolCard};
+use toolmark_outcome::{Axis, Printable, Role, Severity, Verdict, printable};
 
 /// So many findings of one rule are shown.
 const OF_A_RULE: usize = 3;
@@ -70,9 +69,9 @@ impl Page<'_> {
         self.out.push('\n');
     }
 
-    fn wrapped(&mut self, indent: usize, tone: Style, text: &str) {
-        for part in wrap(&sanitize(text), self.width.saturating_sub(indent)) {
-            self.line(Line::of(style::PLAIN, &" ".repeat(indent)).with(tone, &part));
+    fn wrapped(&mut self, indent: usize, tone: Style, text: &Printable) {
+        for part in text.wrap(self.width.saturating_sub(indent)) {
+            self.line(Line::indent(indent).with(tone, part));
         }
     }
 
@@ -84,29 +83,31 @@ impl Page<'_> {
         let all = self.options.verbosity == Verbosity::Verbose;
         let shown = if all { tools.len() } else { tools.len().min(TOOLS) };
         let mut rows: Vec<Row> = tools[..shown].iter().map(|(n, card)| self.row(n, card)).collect();
-        let total = self.row("all tools", &run.checked.scorecard.total());
+        let total = self.row(&"all tools".into(), &run.checked.scorecard.total());
         let head = Row::head();
         rows.push(total);
         let columns: Vec<usize> = (0..head.cells.len())
             .map(|at| {
                 let widths = rows.iter().chain([&head]).filter_map(|row| row.cells.get(at));
-                widths.map(|(_, text)| width(text)).max().unwrap_or(0)
+                widths.map(|(_, text)| text.width()).max().unwrap_or(0)
             })
             .collect();
         self.table_line(&head, &columns);
         for (at, row) in rows.iter().enumerate() {
             if at + 1 == rows.len() {
                 let whole = columns.iter().sum::<usize>() + 2 * columns.len().saturating_sub(1);
-                self.line(Line::of(style::DIM, &"\u{2500}".repeat(whole.min(self.width))));
+                let mut rule = Line::new();
+                rule.repeat(style::DIM, "\u{2500}", whole.min(self.width));
+                self.line(rule);
             }
             self.table_line(row, &columns);
         }
         if shown < tools.len() {
-            let words = format!("{} more tools; --verbose shows them", tools.len() - shown);
-            self.line(Line::of(style::DIM, &words));
+            let words = printable!("{} more tools; --verbose shows them", tools.len() - shown);
+            self.line(Line::of(style::DIM, words));
         }
         let words = "share of judged calls without a finding, with its 95 % interval; \u{2013} nothing to judge";
-        self.wrapped(0, style::DIM, words);
+        self.wrapped(0, style::DIM, &words.into());
     }
 
     /// What the guard would have done, where it would have done something.
@@ -116,18 +117,19 @@ impl Page<'_> {
             return;
         }
         let calls = allow + ask + deny;
-        let words = format!(
-            "guard: would have asked about {ask} and denied {deny} of {calls} calls; \
-             toolmark guard replay shows them"
+        let words = printable!(
+            "guard: would have asked about {} and denied {} of {} calls; \
+             toolmark guard replay shows them",
+            ask,
+            deny,
+            calls
         );
         self.wrapped(0, style::DIM, &words);
     }
 
-    fn row(&self, name: &str, card: &ToolCard) -> Row {
-        let mut cells = vec![
-            (style::STRONG, cut(&sanitize(name), NAME).into_owned()),
-            (style::PLAIN, card.calls.to_string()),
-        ];
+    fn row(&self, name: &Printable, card: &ToolCard) -> Row {
+        let mut cells =
+            vec![(style::STRONG, name.cut(NAME)), (style::PLAIN, printable!("{}", card.calls))];
         for axis in Axis::ALL {
             cells.push(cell(card.axis(*axis), self.width >= WIDE));
         }
@@ -139,7 +141,7 @@ impl Page<'_> {
         let mut start = 0;
         for (at, ((tone, text), column)) in row.cells.iter().zip(columns).enumerate() {
             let is_number = at == 1;
-            line.pad(if is_number { start + column - width(text) } else { start });
+            line.pad(if is_number { start + column - text.width() } else { start });
             line.push(*tone, text);
             start += column + 2;
         }
@@ -164,8 +166,8 @@ impl Page<'_> {
                 self.finding(finding);
             }
             if count > most {
-                let words = format!("  and {} more; --verbose shows them", count - most);
-                self.line(Line::of(style::DIM, &words));
+                let words = printable!("  and {} more; --verbose shows them", count - most);
+                self.line(Line::of(style::DIM, words));
             }
             from += count;
         }
@@ -177,30 +179,29 @@ impl Page<'_> {
     fn rule(&mut self, first: &Finding, count: usize) {
         let (tone, _) = look(first.severity);
         let mut line = Line::of(tone.bold(), first.severity.word());
-        line.push(style::STRONG, &format!(" {} {}", first.code, first.name));
-        line.push(style::DIM, &format!("  {} \u{d7} {count}", first.axis));
+        line.push(style::STRONG, printable!(" {} {}", first.code, first.name));
+        line.push(style::DIM, printable!("  {} \u{d7} {}", first.axis, count));
         if first.confidence != toolmark_outcome::Confidence::High {
-            line.push(style::DIM, &format!(", {} confidence", first.confidence));
+            line.push(style::DIM, printable!(", {} confidence", first.confidence));
         }
         self.line(line);
     }
 
     fn finding(&mut self, finding: &Finding) {
         let (tone, mark) = look(finding.severity);
-        for (at, part) in wrap(&sanitize(&finding.message), self.width - 4).iter().enumerate() {
-            let lead = if at == 0 { format!("  {mark} ") } else { "    ".into() };
-            self.line(Line::of(tone, &lead).with(style::PLAIN, part));
+        for (at, part) in finding.message.wrap(self.width - 4).into_iter().enumerate() {
+            let lead = if at == 0 { printable!("  {} ", mark) } else { "    ".into() };
+            self.line(Line::of(tone, lead).with(style::PLAIN, part));
         }
-        let place = format!("{}:{}", finding.place.file, finding.place.line);
-        let place = cut_path(&sanitize(&place), self.width - 4).into_owned();
-        self.line(Line::of(style::PLAIN, "    ").with(style::USER, &place));
+        let place = in_trace(&finding.place).cut_path(self.width - 4);
+        self.line(Line::of(style::PLAIN, "    ").with(style::USER, place));
         for evidence in &finding.evidence {
             self.evidence(evidence, finding);
         }
         if let Some(words) = judged::objection(finding) {
             self.wrapped(4, style::WARN, &words);
         }
-        self.wrapped(4, style::GOOD, &format!("\u{2192} {}", finding.remedy));
+        self.wrapped(4, style::GOOD, &printable!("\u{2192} {}", finding.remedy));
     }
 
     fn evidence(&mut self, evidence: &Evidence, finding: &Finding) {
@@ -208,23 +209,22 @@ impl Page<'_> {
         let mut line = Line::of(style::PLAIN, "    ");
         match place.or(evidence.place.as_ref()) {
             Some(place) if place.file != finding.place.file => {
-                let text = format!("{}:{}", place.file, place.line);
-                line.push(style::USER, &cut_path(&sanitize(&text), self.width / 2));
+                line.push(style::USER, in_trace(place).cut_path(self.width / 2));
                 line.push(style::PLAIN, "  ");
             }
             Some(place) if place.line != finding.place.line => {
-                line.push(style::USER, &format!("line {}", place.line));
+                line.push(style::USER, printable!("line {}", place.line));
                 line.push(style::PLAIN, "  ");
             }
             _ => {}
         }
         // The first piece says what the finding says; it need not stand twice.
         if evidence.role != Role::Violation || evidence.text != finding.message {
-            line.push(style::DIM, &format!("{}: ", evidence.text));
+            line.push(style::DIM, printable!("{}: ", evidence.text));
         }
         match (&evidence.call, &evidence.excerpt) {
             (_, Some(excerpt)) => line.push(style::PLAIN, excerpt),
-            (Some(call), None) => line.push(style::PLAIN, &call.to_string()),
+            (Some(call), None) => line.push(style::PLAIN, call),
             (None, None) => {}
         }
         self.line(line);
@@ -259,12 +259,12 @@ impl Page<'_> {
             Verdict::Fail => style::BAD,
             Verdict::Unknown(_) => style::WARN,
         };
-        let mut line = Line::of(tone, &format!("{} gate ", sign(row.verdict)));
-        line.push(style::STRONG, &sanitize(&row.subject()));
-        line.push(style::PLAIN, &format!(" {} {}  ", row.op, row.threshold));
-        line.push(tone, &gates::value(row));
+        let mut line = Line::of(tone, printable!("{} gate ", sign(row.verdict)));
+        line.push(style::STRONG, row.subject());
+        line.push(style::PLAIN, printable!(" {} {}  ", row.op, row.threshold));
+        line.push(tone, gates::value(row));
         if let Some(why) = gates::besides(row) {
-            line.push(style::DIM, &format!("  {why}"));
+            line.push(style::DIM, printable!("  {}", why));
         }
         self.line(line);
     }
@@ -272,10 +272,9 @@ impl Page<'_> {
     /// One finding on one line, in the form compilers use.
     fn brief(&mut self, finding: &Finding) {
         let (tone, _) = look(finding.severity);
-        let place = &finding.place;
-        let mut line = Line::of(style::PLAIN, &format!("{}:{}: ", place.file, place.line));
+        let mut line = Line::of(style::PLAIN, printable!("{}: ", in_trace(&finding.place)));
         line.push(tone, finding.severity.word());
-        line.push(style::PLAIN, &format!(" {} {}", finding.code, finding.message));
+        line.push(style::PLAIN, printable!(" {} {}", finding.code, finding.message));
         // Whoever asks for one line per finding wants all of it.
         if self.options.colour {
             line.write_ansi(&mut self.out);
@@ -289,7 +288,7 @@ impl Page<'_> {
         let card = &run.checked.scorecard;
         let calls = card.total().calls;
         let mut line = Line::new();
-        let counts: Vec<(Style, String)> = Severity::ALL
+        let counts: Vec<(Style, Printable)> = Severity::ALL
             .iter()
             .rev()
             .filter(|severity| run.count(**severity) > 0)
@@ -306,19 +305,19 @@ impl Page<'_> {
             line.push(*tone, text);
         }
         if run.checked.left_out > 0 {
-            line.push(style::DIM, &format!(" and {} more of the same", run.checked.left_out));
+            line.push(style::DIM, printable!(" and {} more of the same", run.checked.left_out));
         }
         if let Some(changes) = run.changes {
-            let words = format!(" ({} known, {} gone)", changes.known, changes.gone);
-            line.push(style::DIM, &words);
+            let words = printable!(" ({} known, {} gone)", changes.known, changes.gone);
+            line.push(style::DIM, words);
         }
-        let read = format!(" in {}, {}", things(card.sessions, "session"), things(calls, "call"));
-        line.push(style::PLAIN, &read);
+        let (sessions, calls) = (things(card.sessions, "session"), things(calls, "call"));
+        line.push(style::PLAIN, printable!(" in {}, {}", sessions, calls));
         if card.sub_agents > 0 {
-            line.push(style::DIM, &format!(" ({})", things(card.sub_agents, "sub-agent")));
+            line.push(style::DIM, printable!(" ({})", things(card.sub_agents, "sub-agent")));
         }
         if let Some(elapsed) = self.options.elapsed {
-            line.push(style::DIM, &format!("  {:.2}s", elapsed.as_secs_f64()));
+            line.push(style::DIM, printable!("  {:.2}s", elapsed.as_secs_f64()));
         }
         self.line(line);
     }
@@ -326,26 +325,27 @@ impl Page<'_> {
 
 /// One row of the scorecard.
 struct Row {
-    cells: Vec<(Style, String)>,
+    cells: Vec<(Style, Printable)>,
 }
 
 impl Row {
     fn head() -> Self {
         let words = ["tool", "calls"].into_iter().chain(Axis::ALL.iter().map(|axis| axis.word()));
-        Self { cells: words.map(|word| (style::DIM, word.to_owned())).collect() }
+        Self { cells: words.map(|word| (style::DIM, word.into())).collect() }
     }
 }
 
 /// A rate with its interval, and what it is made of where there is room.
-fn cell(tally: Tally, counts: bool) -> (Style, String) {
+fn cell(tally: Tally, counts: bool) -> (Style, Printable) {
     let (Some(rate), Some((low, high))) = (tally.rate(), tally.interval()) else {
         return (style::DIM, "\u{2013}".into());
     };
     // No fault may look like none; the ends of an interval are rounded sums.
     let percent = |share: f64| if share < 1.0 - 1e-9 { (share * 100.0).floor() } else { 100.0 };
-    let mut text = format!("{:.0}% {:.0}\u{2013}{:.0}", percent(rate), percent(low), percent(high));
+    let mut text =
+        printable!("{:.0}% {:.0}\u{2013}{:.0}", percent(rate), percent(low), percent(high));
     if counts {
-        text.push_str(&format!(" of {}", tally.of));
+        text = printable!("{} of {}", text, tally.of);
     }
     let tone = match rate {
         rate if rate >= 1.0 => style::GOOD,
@@ -363,6 +363,6 @@ fn look(severity: Severity) -> (Style, &'static str) {
     }
 }
 
-fn things(count: u64, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 || one == "info" { "" } else { "s" })
+fn things(count: u64, one: &'static str) -> Printable {
+    printable!("{} {}{}", count, one, if count == 1 || one == "info" { "" } else { "s" })
 }

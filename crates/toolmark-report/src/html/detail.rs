@@ -2,12 +2,11 @@
 
 use super::{anchor, badge, safe, safe_lines};
 use crate::alignment::{self, Drawn};
+use crate::model::{CallRef, Evidence, Explanation, GraderResult, Row, Timeline, TimelineEntry};
 use crate::shown::{self, Shown};
 use maud::{Markup, html};
 use std::collections::BTreeMap;
-use toolmark_outcome::{
-    CallRef, Evidence, Explanation, GraderResult, Role, Row, Timeline, TimelineEntry, Verdict,
-};
+use toolmark_outcome::{Role, Verdict};
 
 /// How many pieces of evidence a grader shows.
 const EVIDENCE: usize = 40;
@@ -64,7 +63,7 @@ pub(super) fn outcome(at: usize, shown: &Shown<'_>, depth: Depth) -> Markup {
                 (badge(verdict))
                 b { (safe(&shown.title)) }
                 span class="why" { (safe(shown.first_reason())) }
-                span class="score num" { (result.score.map_or("–".to_owned(), shown::score)) }
+                span class="score num" { (result.score.map_or("–".into(), shown::score)) }
             }
             // Links lead inside: a browser then opens what is folded.
             div class="inside" id=(anchor(at)) {
@@ -129,11 +128,8 @@ fn grader(grader: &GraderResult, at: usize, timeline: Option<&Timeline>) -> Mark
             }
             @if !outcome.metrics.is_empty() {
                 dl class="metrics" aria-label="Metrics" {
-                    @for (name, value) in &outcome.metrics {
-                        div {
-                            dt { (safe(name)) }
-                            dd { (safe(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))) }
-                        }
+                    @for (name, value) in outcome.metrics.entries() {
+                        div { dt { (safe(&name)) } dd { (safe(&value)) } }
                     }
                 }
             }

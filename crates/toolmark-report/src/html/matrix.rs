@@ -1,11 +1,12 @@
 //! Cases against graders, one sign each.
 
 use super::{anchor, badge, safe};
+use crate::model::GraderResult;
 use crate::shown::{self, Shown};
 use crate::terminal::text::cut;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
-use toolmark_outcome::{GraderResult, Verdict};
+use toolmark_outcome::{Verdict, printable};
 
 /// More columns than this are drawn by type of grader instead of by name.
 const MOST_NAMES: usize = 24;
@@ -82,7 +83,7 @@ fn row(at: usize, shown: &Shown<'_>, columns: &[&str], key: fn(&GraderResult) ->
                 a href={ "#" (anchor(at)) } { (safe(&cut(&shown.title, 60))) }
             }
             td { (badge(result.verdict)) }
-            td class="num" { (result.score.map_or("–".to_owned(), shown::score)) }
+            td class="num" { (result.score.map_or("–".into(), shown::score)) }
             @for column in columns { (cell(cells.get(column).map_or(&[], Vec::as_slice))) }
         }
     }
@@ -98,7 +99,7 @@ fn cell(graders: &[&GraderResult]) -> Markup {
         return html! { td {} };
     };
     let verdict = worst.outcome.verdict;
-    let reason = format!("{}: {}", worst.name, worst.outcome.reason);
+    let reason = printable!("{}: {}", worst.name, worst.outcome.reason);
     html! {
         td title=(safe(&cut(&reason, REASON))) {
             span class={ "sign " (verdict.word()) } { (shown::sign(verdict)) }

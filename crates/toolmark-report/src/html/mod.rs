@@ -8,13 +8,14 @@ mod detail;
 mod matrix;
 mod plots;
 
+use crate::model::{CaseSummary, RunResult, Summary};
 use crate::shown::{self, Shown};
 use crate::terminal::text::sanitize;
 use crate::{Options, ReportError};
 use detail::Depth;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::io::Write;
-use toolmark_outcome::{CaseSummary, RunResult, Summary, Verdict};
+use toolmark_outcome::{Printable, Verdict};
 
 const STYLE: &str = include_str!("page.css");
 const POLICY: &str =
@@ -37,7 +38,7 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let outcomes = Shown::all(run);
-    let name = run.name.as_deref().unwrap_or(&run.spec);
+    let name = shown::name(run);
     let body = html! {
         (header(run, name, options))
         main {
@@ -133,8 +134,8 @@ fn header(run: &RunResult, name: &str, options: &Options) -> Markup {
                 (tile(summary.failed, "failed", "fail"))
                 (tile(summary.unknown, "unknown", "unknown"))
                 (gate(summary))
-                @for (name, value) in &summary.aggregates {
-                    div class="tile" { b { (safe(&value.to_string())) } span { (safe(name)) } }
+                @for (name, value) in summary.aggregates.entries() {
+                    div class="tile" { b { (safe(&value)) } span { (safe(&name)) } }
                 }
             }
             (plots::proportions(summary))
@@ -154,7 +155,7 @@ fn gate(summary: &Summary) -> Markup {
     };
     html! {
         div class={ "tile " (class) } {
-            b { (summary.score.map_or("?".to_owned(), shown::score)) }
+            b { (summary.score.map_or("?".into(), shown::score)) }
             span {
                 "score"
                 @if let Some(threshold) = summary.threshold {
@@ -165,7 +166,7 @@ fn gate(summary: &Summary) -> Markup {
     }
 }
 
-pub(crate) fn notes(notes: &[String]) -> Markup {
+pub(crate) fn notes(notes: &[Printable]) -> Markup {
     html! {
         @if !notes.is_empty() {
             ul class="notes" aria-label="Notes" {
@@ -184,7 +185,7 @@ fn trials(cases: &[CaseSummary]) -> Markup {
     let ks = shown::interesting(most);
     let value = |values: &[f64], k: usize| {
         let value = k.checked_sub(1).and_then(|at| values.get(at));
-        value.map_or("–".to_owned(), |value| shown::score(*value))
+        value.map_or("–".into(), |value| shown::score(*value))
     };
     html! {
         details class="panel trials" {

@@ -1,10 +1,11 @@
 //! Plots as drawings inside the page: scores, graders and budgets.
 
 use super::safe;
+use crate::model::{GraderResult, RunResult, Summary};
 use crate::shown;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
-use toolmark_outcome::{GraderResult, RunResult, Summary, Verdict};
+use toolmark_outcome::Verdict;
 
 /// How many columns the scores are counted in.
 const BINS: usize = 10;

@@ -1,10 +1,12 @@
 //! Lines of styled text.
 //!
-//! Text is made harmless when it enters a line, so that nobody can forget it.
+//! A line takes nothing but words of ours and what a redactor made printable, and
+//! displays it sanitized, so that nobody can forget either.
 
-use super::text::{cut, sanitize, width};
+use super::text::{cut, width};
 use anstyle::Style;
 use std::fmt::Write as _;
+use toolmark_redact::Harmless;
 
 /// What the colours mean. Nothing is said by colour alone.
 pub mod style {
@@ -43,22 +45,36 @@ impl Line {
 
     /// A line of one style.
     #[must_use]
-    pub fn of(style: Style, text: &str) -> Self {
+    pub fn of(style: Style, text: impl Harmless) -> Self {
         Self::new().with(style, text)
+    }
+
+    /// A line that begins with so many spaces.
+    #[must_use]
+    pub fn indent(columns: usize) -> Self {
+        let mut line = Self::new();
+        line.pad(columns);
+        line
     }
 
     /// With more text at its end.
     #[must_use]
-    pub fn with(mut self, style: Style, text: &str) -> Self {
+    pub fn with(mut self, style: Style, text: impl Harmless) -> Self {
         self.push(style, text);
         self
     }
 
     /// Adds text at the end.
-    pub fn push(&mut self, style: Style, text: &str) {
+    pub fn push(&mut self, style: Style, text: impl Harmless) {
+        let text = text.to_string();
         if !text.is_empty() {
-            self.parts.push((style, sanitize(text).into_owned()));
+            self.parts.push((style, text));
         }
+    }
+
+    /// Adds a sign so many times.
+    pub fn repeat(&mut self, style: Style, sign: &'static str, times: usize) {
+        self.parts.push((style, sign.repeat(times)));
     }
 
     /// Adds another line at the end.
@@ -128,6 +144,7 @@ impl Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolmark_redact::Redactor;
 
     fn plain(line: &Line) -> String {
         let mut out = String::new();
@@ -148,7 +165,8 @@ mod tests {
 
     #[test]
     fn what_enters_a_line_is_harmless() {
-        let line = Line::of(style::PLAIN, "a\u{1b}]0;t\u{7}\nb");
+        let hostile = Redactor::new(true).apply("a\u{1b}]0;t\u{7}\nb");
+        let line = Line::of(style::PLAIN, hostile);
         assert_eq!(plain(&line), "a\u{241b}]0;t\u{2407}\u{240a}b");
     }
 }

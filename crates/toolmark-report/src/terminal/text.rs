@@ -1,8 +1,65 @@
 //! Text on its way to a terminal: made harmless, measured, wrapped and cut.
 
 use std::borrow::Cow;
+use toolmark_redact::Printable;
 pub use toolmark_redact::{is_obeyed, sanitize};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Printable text laid out for a terminal. It is measured as it will be shown:
+/// sanitized.
+pub trait Layout {
+    /// It within so many columns; what is cut ends in `…`.
+    #[must_use]
+    fn cut(&self, limit: usize) -> Printable;
+    /// A path within so many columns: its end says more than its start.
+    #[must_use]
+    fn cut_path(&self, limit: usize) -> Printable;
+    /// It in lines of at most so many columns.
+    #[must_use]
+    fn wrap(&self, limit: usize) -> Vec<Printable>;
+    /// Like [`Layout::wrap`]; what follows in an item of a list is indented.
+    #[must_use]
+    fn wrap_item(&self, limit: usize) -> Vec<Printable>;
+    /// Its lines.
+    #[must_use]
+    fn each_line(&self) -> Vec<Printable>;
+    /// It on one line: every run of white space is a space.
+    #[must_use]
+    fn squeezed(&self) -> Printable;
+    /// The columns it takes.
+    #[must_use]
+    fn width(&self) -> usize;
+}
+
+impl Layout for Printable {
+    fn cut(&self, limit: usize) -> Printable {
+        self.reshape(|text| cut(&sanitize(text), limit).into_owned())
+    }
+
+    fn cut_path(&self, limit: usize) -> Printable {
+        self.reshape(|text| cut_path(&sanitize(text), limit).into_owned())
+    }
+
+    fn wrap(&self, limit: usize) -> Vec<Printable> {
+        wrap(&sanitize(self), limit).into_iter().map(|line| self.reshape(|_| line)).collect()
+    }
+
+    fn wrap_item(&self, limit: usize) -> Vec<Printable> {
+        wrap_item(&sanitize(self), limit).into_iter().map(|line| self.reshape(|_| line)).collect()
+    }
+
+    fn each_line(&self) -> Vec<Printable> {
+        self.lines().map(|line| self.reshape(|_| line)).collect()
+    }
+
+    fn squeezed(&self) -> Printable {
+        self.reshape(squeezed)
+    }
+
+    fn width(&self) -> usize {
+        width(&sanitize(self))
+    }
+}
 
 /// Text on one line: every run of white space is a space, outer ones go.
 #[must_use]

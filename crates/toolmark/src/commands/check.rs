@@ -32,12 +32,11 @@ use toolmark_check::doubts::MOST;
 use toolmark_check::gate::{self, Cells, Gate, GateError, GateRow};
 use toolmark_check::promote::{self, Alike};
 use toolmark_check::toolset::Toolsets;
-use toolmark_check::{Checked, Checker};
+use toolmark_check::{CheckRun, Checked, Checker};
 use toolmark_grade::UsualJudge;
-use toolmark_outcome::Verdict;
-use toolmark_outcome::{Confidence, Severity};
+use toolmark_outcome::{Confidence, Printable, Severity, Untrusted, Verdict};
 use toolmark_report::Options as ReportOptions;
-use toolmark_report::check::{CHECK_FORMATS, CheckRun, check_format_by_id};
+use toolmark_report::check::{CHECK_FORMATS, check_format_by_id};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -202,7 +201,7 @@ impl Check {
         let sessions = Sessions { since: self.since, limit: self.limit, project };
         let (inputs, mut notes) = self.inputs(&sessions)?;
         let (mut run, unread) = self.check(&checker, &inputs, &sessions, printer)?;
-        run.notes.append(&mut notes);
+        run.notes.extend(notes.drain(..).map(Into::into));
         if run.files == 0 {
             let failure = if unread {
                 Failure::unread("nothing could be read")
@@ -219,7 +218,7 @@ impl Check {
         }
         run.checked.sort();
         if let Some(judge) = judge {
-            run.notes.extend(not_asked(&run.checked));
+            run.notes.extend(not_asked(&run.checked).map(Into::into));
             run.checked.refine(&*judge.bench);
             self.judging.finish(&judge, printer)?;
         }
@@ -228,10 +227,10 @@ impl Check {
         run.fail_on = self.fail_on.map(FailOn::least).or(config.fail_on).unwrap_or(usual);
         run.changes = baseline.as_ref().map(|before| before.mark(&mut run.checked.findings));
         run.gates = rows(&gates, &run, baseline.as_ref());
-        checking::redact(&mut run.checked, printer.veil);
         if let Some(directory) = &self.promote {
             self.promote(directory, &run, &inputs, &checker, &sessions, printer)?;
         }
+        let run = run.redact(printer.redactor);
         self.report(&run, started, printer)?;
         Ok(self.exit(&run, unread))
     }
@@ -319,14 +318,14 @@ impl Check {
         let options = self.reading.options();
         let cases = checking::promote::cases(&chosen, inputs, checker, sessions, &options)?;
         let count = cases.len() as u64;
-        checking::promote::write(cases, directory, printer.veil).map_err(|error| {
+        checking::promote::write(cases, directory, printer.redactor).map_err(|error| {
             Failure::usage(format!("failed to write to {}: {error}", directory.display()))
         })?;
         if printer.verbosity > Verbosity::Quiet {
             let cases = human::things(count, "case");
             let to = directory.display();
             let words = format!("{cases} in {to}; toolmark grade {to}/toolmark.yaml RUNS");
-            printer.notice(&Line::of(style::DIM, &words))?;
+            printer.notice(&Line::of(style::DIM, printer.redact(words)))?;
         }
         Ok(())
     }
@@ -379,12 +378,18 @@ impl Check {
             }
         }
         if foreign > 0 {
-            run.notes.push(format!("{} in no known trace format", human::things(foreign, "file")));
+            let files = human::things(foreign, "file");
+            run.notes.push(format!("{files} in no known trace format").into());
         }
         Ok((run, unread))
     }
 
-    fn report(&self, run: &CheckRun, started: Instant, printer: &mut Printer) -> Result<(), Stop> {
+    fn report(
+        &self,
+        run: &CheckRun<Printable>,
+        started: Instant,
+        printer: &mut Printer,
+    ) -> Result<(), Stop> {
         let plain = ReportOptions {
             colour: false,
             width: printer.width(),
@@ -410,7 +415,7 @@ impl Check {
         Ok(())
     }
 
-    fn exit(&self, run: &CheckRun, unread: bool) -> Exit {
+    fn exit(&self, run: &CheckRun<Printable>, unread: bool) -> Exit {
         match run.verdict() {
             _ if self.exit_zero => Exit::Ok,
             Verdict::Fail => Exit::Failed,
@@ -421,7 +426,11 @@ impl Check {
     }
 }
 
-fn written(id: &str, run: &CheckRun, options: &ReportOptions) -> Result<String, Failure> {
+fn written(
+    id: &str,
+    run: &CheckRun<Printable>,
+    options: &ReportOptions,
+) -> Result<String, Failure> {
     let format =
         check_format_by_id(id).ok_or_else(|| Failure::usage(format!("there is no format {id}")))?;
     format
@@ -444,7 +453,7 @@ fn not_asked(checked: &Checked) -> Option<String> {
 fn rows(gates: &[Gate], run: &CheckRun, before: Option<&Baseline>) -> Vec<GateRow> {
     let whole = &run.checked.scorecard;
     let now = Cells::from(whole);
-    let mut each: BTreeMap<String, Cells> = BTreeMap::new();
+    let mut each: BTreeMap<Untrusted, Cells> = BTreeMap::new();
     for session in run.checked.sessions.iter().filter(|_| before.is_some()) {
         if let Some(id) = &session.id {
             let cells = Cells::of_part(&session.card, whole);

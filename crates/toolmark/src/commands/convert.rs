@@ -12,6 +12,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
+use toolmark_redact::printable;
 use toolmark_trace::{Diagnostic, EXPORTERS, Exporter, Losses, Options, ReadError, exporter_by_id};
 
 const EXAMPLES: &str = "\
@@ -122,10 +123,10 @@ fn report(printer: &mut Printer, exporter: &dyn Exporter, total: &Converted) -> 
     let runs = human::things(total.runs as u64, "run");
     let title = exporter.info().title;
     let line = if total.losses.is_empty() {
-        Line::of(style::GOOD, &format!("{runs} written as {title}, nothing lost"))
+        Line::of(style::GOOD, printable!("{} written as {}, nothing lost", runs, title))
     } else {
-        Line::of(style::PLAIN, &format!("{runs} written as {title}; "))
-            .with(style::WARN, &format!("it has no place for {}", total.losses))
+        Line::of(style::PLAIN, printable!("{} written as {}; ", runs, title))
+            .with(style::WARN, printer.redact(format!("it has no place for {}", total.losses)))
     };
     printer.notice(&line)
 }

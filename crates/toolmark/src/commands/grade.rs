@@ -4,7 +4,7 @@ use crate::Stop;
 use crate::cli::Reading as ReadingArgs;
 use crate::exit::{Exit, Failure};
 use crate::grading::read::{Graded, Reading, grade_all};
-use crate::grading::{dump, redact, spec};
+use crate::grading::{dump, spec};
 use crate::human;
 use crate::inputs::{Input, expand};
 use crate::judging::{Asking, ByRules, JudgeArgs, Opened};
@@ -23,7 +23,7 @@ use std::time::Instant;
 use toolmark_grade::LoadOptions;
 use toolmark_grade::{Determinism, Grading, Plan, Selection, Unpaired};
 use toolmark_outcome::judging::Judge;
-use toolmark_outcome::{Environment, Findings, Profile, RunResult, Verdict};
+use toolmark_outcome::{Environment, Findings, Printable, Profile, RunResult, Untrusted, Verdict};
 use toolmark_report::{FORMATS, Options as ReportOptions, ReportError, format_by_id};
 
 const EXAMPLES: &str = "\
@@ -173,7 +173,7 @@ impl Grade {
         if let Some(directory) = &self.dump_traces {
             self.dump(&mut result, directory, printer)?;
         }
-        redact::redact(&mut result, printer.veil);
+        let result = result.redact(printer.redactor);
         self.report(&result, started, printer)?;
         Ok(self.exit(&result, unread))
     }
@@ -338,15 +338,15 @@ impl Grade {
         }
         if printer.verbosity > Verbosity::Quiet {
             let traces = human::things(written as u64, "trace");
-            let words = format!("{traces} written to {}", directory.display());
-            printer.notice(&Line::of(style::DIM, &words))?;
+            let words = printer.redact(format!("{traces} written to {}", directory.display()));
+            printer.notice(&Line::of(style::DIM, words))?;
         }
         Ok(())
     }
 
     fn report(
         &self,
-        result: &RunResult,
+        result: &RunResult<Printable>,
         started: Instant,
         printer: &mut Printer,
     ) -> Result<(), Stop> {
@@ -379,7 +379,7 @@ impl Grade {
         Ok(())
     }
 
-    fn exit(&self, result: &RunResult, unread: bool) -> Exit {
+    fn exit(&self, result: &RunResult<Printable>, unread: bool) -> Exit {
         match result.summary.verdict {
             _ if self.exit_zero => Exit::Ok,
             Verdict::Fail => Exit::Failed,
@@ -392,7 +392,7 @@ impl Grade {
 
 fn written(
     id: &str,
-    result: &RunResult,
+    result: &RunResult<Printable>,
     options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), Stop> {
@@ -415,7 +415,7 @@ fn has_tag(tags: &BTreeMap<String, Vec<String>>, wanted: &str) -> bool {
 }
 
 /// What a reader should know about traces that no case took.
-fn notes(plan: &Plan, unpaired: &[(String, Unpaired)], foreign: u64) -> Vec<String> {
+fn notes(plan: &Plan, unpaired: &[(String, Unpaired)], foreign: u64) -> Vec<Untrusted> {
     const SHOWN: usize = 5;
     let mut notes = Vec::new();
     let none: Vec<&str> = unpaired
@@ -430,7 +430,8 @@ fn notes(plan: &Plan, unpaired: &[(String, Unpaired)], foreign: u64) -> Vec<Stri
             words += &format!(" and {more} more");
         }
         let traces = human::things(none.len() as u64, "trajectory");
-        notes.push(format!("{traces} matched no case by id, name, file name or prompt: {words}"));
+        let how = "by id, name, file name or prompt";
+        notes.push(format!("{traces} matched no case {how}: {words}").into());
     }
     for (name, why) in unpaired {
         if let Unpaired::Ambiguous(cases) = why {
@@ -439,15 +440,14 @@ fn notes(plan: &Plan, unpaired: &[(String, Unpaired)], foreign: u64) -> Vec<Stri
                 .filter_map(|index| plan.cases.get(*index))
                 .map(|case| case.id.as_str())
                 .collect();
-            notes.push(format!(
-                "{name} has the prompt of several cases ({}): --stimulus says which",
-                ids.join(", ")
-            ));
+            let ids = ids.join(", ");
+            let words = format!("{name} has the prompt of several cases ({ids}): --stimulus says which");
+            notes.push(words.into());
         }
     }
     if foreign > 0 {
         let what = if foreign == 1 { "that is no trace" } else { "that are no traces" };
-        notes.push(format!("passed over {} {what}", human::things(foreign, "file")));
+        notes.push(format!("passed over {} {what}", human::things(foreign, "file")).into());
     }
     notes
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use toolmark_redact::printable;
 
 /// The spec it writes. A test loads and grades it.
 pub(crate) const STARTER: &str = include_str!("../../starter/toolmark.yaml");
@@ -47,9 +48,10 @@ impl Init {
         file.write_all(STARTER.as_bytes())?;
         if printer.verbosity > Verbosity::Quiet {
             let name = self.file.display();
-            printer.notice(&Line::of(style::GOOD, &format!("wrote {name}")))?;
-            let next = format!("next: toolmark grade {name} YOUR-TRACES");
-            printer.notice(&Line::of(style::DIM, &next))?;
+            let name = printer.redact(name.to_string());
+            printer.notice(&Line::of(style::GOOD, printable!("wrote {}", name)))?;
+            let next = printable!("next: toolmark grade {} YOUR-TRACES", name);
+            printer.notice(&Line::of(style::DIM, next))?;
         }
         Ok(Exit::Ok)
     }

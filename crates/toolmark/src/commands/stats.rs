@@ -21,6 +21,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_trace::{Diagnostic, Fidelity, Options, ReadError, Summary, TokenCounts};
 
 const EXAMPLES: &str = "\
@@ -62,13 +63,13 @@ impl Stats {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let inputs = expand(&self.paths);
         let options = self.reading.options();
-        let verbosity = printer.verbosity;
+        let (verbosity, redactor) = (printer.verbosity, printer.redactor);
         let progress = Progress::new(inputs.len(), verbosity);
         let read = || -> Vec<Counted> {
             inputs
                 .par_iter()
                 .map(|input| {
-                    let counted = count(input, &options, verbosity);
+                    let counted = count(input, &options, verbosity, redactor);
                     progress.bar.inc(1);
                     counted
                 })
@@ -123,7 +124,7 @@ impl Stats {
 
 /// What reading one file gave.
 struct Counted {
-    file: String,
+    file: Printable,
     /// `None` for a file in a directory that is no trace.
     row: Option<Row>,
     findings: Findings,
@@ -134,7 +135,7 @@ struct Counted {
 /// be read.
 #[derive(Debug, Default, Serialize)]
 struct Row {
-    file: String,
+    file: Printable,
     format: Option<&'static str>,
     trajectories: Option<u64>,
     tool_calls: Option<u64>,
@@ -145,17 +146,22 @@ struct Row {
     assistant_turns: Option<u64>,
     user_turns: Option<u64>,
     max_parallel: Option<u64>,
-    tool_names: Option<Vec<String>>,
+    tool_names: Option<BTreeSet<Printable>>,
     tokens: Option<TokenCounts>,
     bad_lines: Option<u64>,
     unknown_records: Option<u64>,
     fidelity_gaps: Option<Fidelity>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
+    error: Option<Printable>,
 }
 
-fn count(input: &Input, options: &Options, verbosity: Verbosity) -> Counted {
-    let file = input.name();
+fn count(
+    input: &Input,
+    options: &Options,
+    verbosity: Verbosity,
+    redactor: Redactor,
+) -> Counted {
+    let file = redactor.apply(input.name());
     let mut runs = match input.read(options) {
         Ok(runs) => runs,
         Err(ReadError::UnknownFormat { .. }) if !input.is_named => {
@@ -163,20 +169,23 @@ fn count(input: &Input, options: &Options, verbosity: Verbosity) -> Counted {
         }
         Err(error) => {
             let findings = Findings::error(Diagnostic::from_error(&error));
-            let row = Row { file: file.clone(), error: Some(error.to_string()), ..Row::default() };
+            let error = Some(redactor.apply(error.to_string()));
+            let row = Row { file: file.clone(), error, ..Row::default() };
             return Counted { file, row: Some(row), findings };
         }
     };
     let summary = Summary::of(&mut runs);
     let findings = Findings::of(runs.diagnostics(), runs.skipped(), verbosity);
-    let row = Row::new(file.clone(), runs.format().info().id, runs.skipped(), summary);
+    let names = summary.tools.keys().map(|name| redactor.apply(name)).collect();
+    let format = runs.format().info().id;
+    let row = Row { tool_names: Some(names), ..Row::new(&file, format, runs.skipped(), &summary) };
     Counted { file, row: Some(row), findings }
 }
 
 impl Row {
-    fn new(file: String, format: &'static str, bad_lines: u64, summary: Summary) -> Self {
+    fn new(file: &Printable, format: &'static str, bad_lines: u64, summary: &Summary) -> Self {
         Self {
-            file,
+            file: file.clone(),
             format: Some(format),
             trajectories: Some(summary.trajectories),
             tool_calls: Some(summary.tool_calls),
@@ -187,7 +196,7 @@ impl Row {
             assistant_turns: summary.assistant_turns,
             user_turns: summary.user_turns,
             max_parallel: summary.max_parallel,
-            tool_names: Some(summary.tools.into_keys().collect()),
+            tool_names: None,
             tokens: summary.tokens,
             bad_lines: Some(bad_lines),
             unknown_records: Some(summary.unknown_records),
@@ -202,7 +211,7 @@ impl Row {
             rows.iter().filter_map(field).reduce(u64::saturating_add)
         };
         let names = rows.iter().filter_map(|r| r.tool_names.as_ref());
-        let names = names.fold(None, |all: Option<BTreeSet<String>>, one| {
+        let names = names.fold(None, |all: Option<BTreeSet<Printable>>, one| {
             let mut all = all.unwrap_or_default();
             all.extend(one.iter().cloned());
             Some(all)
@@ -213,7 +222,7 @@ impl Row {
             sum
         });
         Self {
-            file: "total".to_owned(),
+            file: "total".into(),
             format: None,
             trajectories: sum(|r| r.trajectories),
             tool_calls: sum(|r| r.tool_calls),
@@ -224,7 +233,7 @@ impl Row {
             assistant_turns: sum(|r| r.assistant_turns),
             user_turns: sum(|r| r.user_turns),
             max_parallel: rows.iter().filter_map(|r| r.max_parallel).max(),
-            tool_names: names.map(|names| names.into_iter().collect()),
+            tool_names: names,
             tokens,
             bad_lines: sum(|r| r.bad_lines),
             unknown_records: sum(|r| r.unknown_records),
@@ -270,19 +279,19 @@ fn print_csv(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
         "error",
     ])?;
     for row in rows.iter().chain([&Row::total(rows)]) {
-        writer.write_record(csv_record(row))?;
+        writer.write_record(csv_record(row).iter().map(|cell| cell.as_bytes()))?;
     }
     let text = writer.into_inner().map_err(|e| io::Error::other(e.to_string()))?;
     printer.raw(&String::from_utf8_lossy(&text))
 }
 
-fn csv_record(row: &Row) -> Vec<String> {
-    let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+fn csv_record(row: &Row) -> Vec<Printable> {
+    let number = |n: Option<u64>| n.map(|n| printable!("{}", n)).unwrap_or_default();
     let tokens = |field: fn(&TokenCounts) -> u64| number(row.tokens.as_ref().map(field));
-    let gaps = row.fidelity_gaps.map(|f| f.missing().map(|fact| fact.word()).collect::<Vec<_>>());
+    let gaps = row.fidelity_gaps.map(|f| f.missing().map(|fact| Printable::from(fact.word())).collect::<Vec<_>>());
     vec![
         row.file.clone(),
-        row.format.unwrap_or_default().to_owned(),
+        row.format.unwrap_or_default().into(),
         number(row.trajectories),
         number(row.tool_calls),
         number(row.tool_results),
@@ -292,7 +301,7 @@ fn csv_record(row: &Row) -> Vec<String> {
         number(row.assistant_turns),
         number(row.user_turns),
         number(row.max_parallel),
-        row.tool_names.as_deref().unwrap_or_default().join(" "),
+        Printable::join(row.tool_names.iter().flatten(), " "),
         tokens(|t| t.recorded.input),
         tokens(|t| t.recorded.output),
         tokens(|t| t.recorded.cache_read),
@@ -301,7 +310,7 @@ fn csv_record(row: &Row) -> Vec<String> {
         tokens(|t| t.total),
         number(row.bad_lines),
         number(row.unknown_records),
-        gaps.unwrap_or_default().join(" "),
+        Printable::join(gaps.iter().flatten(), " "),
         row.error.clone().unwrap_or_default(),
     ]
 }
@@ -334,28 +343,29 @@ fn print_table(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
     let limit = printer.terminal_width();
     let left_out = table.print(printer, limit)?;
     if !left_out.is_empty() && printer.verbosity > Verbosity::Quiet {
-        let words = format!(
+        let left_out: Vec<Printable> = left_out.into_iter().map(Into::into).collect();
+        let words = printable!(
             "left out for width: {}; a wider terminal or --format csv has them",
-            left_out.join(", ")
+            Printable::join(&left_out, ", ")
         );
-        printer.notice(&Line::of(style::DIM, &words))?;
+        printer.notice(&Line::of(style::DIM, words))?;
     }
     Ok(())
 }
 
 fn table_row(row: &Row, tone: Style) -> Vec<Cell> {
     let number = |n: Option<u64>, alarm: Style| match n {
-        None => (style::DIM, "\u{2013}".to_owned()),
-        Some(0) => (style::DIM, "0".to_owned()),
-        Some(n) => (alarm, n.to_string()),
+        None => (style::DIM, "\u{2013}".into()),
+        Some(0) => (style::DIM, "0".into()),
+        Some(n) => (alarm, printable!("{}", n)),
     };
     if row.error.is_some() {
-        return vec![(style::PLAIN, row.file.clone()), (style::BAD, "unreadable".to_owned())];
+        return vec![(style::PLAIN, row.file.clone()), (style::BAD, "unreadable".into())];
     }
     let gaps = row.fidelity_gaps.map(|f| f.missing().count() as u64);
     vec![
         (tone, row.file.clone()),
-        (tone, row.format.unwrap_or_default().to_owned()),
+        (tone, row.format.unwrap_or_default().into()),
         number(row.trajectories, tone),
         number(row.tool_calls, tone),
         number(row.tool_results, tone),
@@ -368,7 +378,7 @@ fn table_row(row: &Row, tone: Style) -> Vec<Cell> {
         number(row.tool_names.as_ref().map(|t| t.len() as u64), tone),
         match row.tokens {
             Some(tokens) => (tone, human::count(tokens.total)),
-            None => (style::DIM, "\u{2013}".to_owned()),
+            None => (style::DIM, "\u{2013}".into()),
         },
         number(row.bad_lines, style::WARN),
         number(gaps, tone),
@@ -376,20 +386,20 @@ fn table_row(row: &Row, tone: Style) -> Vec<Cell> {
 }
 
 /// Names the files of directories that are no traces.
-fn note_foreign(printer: &mut Printer, files: &[String]) -> io::Result<()> {
+fn note_foreign(printer: &mut Printer, files: &[Printable]) -> io::Result<()> {
     const NAMED: usize = 3;
     if files.is_empty() || printer.verbosity == Verbosity::Quiet {
         return Ok(());
     }
     let all = printer.verbosity == Verbosity::Verbose;
     let named = if all { files.len() } else { NAMED.min(files.len()) };
-    let mut words = format!(
+    let mut words = printable!(
         "{} in no known trace format: {}",
         human::things(files.len() as u64, "file"),
-        files[..named].join(", ")
+        Printable::join(&files[..named], ", ")
     );
     if named < files.len() {
-        words.push_str(&format!(" and {} more (--verbose names them)", files.len() - named));
+        words = printable!("{} and {} more (--verbose names them)", words, files.len() - named);
     }
-    printer.notice(&Line::of(style::DIM, "note: ").with(style::DIM, &words))
+    printer.notice(&Line::of(style::DIM, "note: ").with(style::DIM, words))
 }

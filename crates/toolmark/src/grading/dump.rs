@@ -14,13 +14,13 @@ pub(crate) fn write(outcomes: &[CaseResult], directory: &Path) -> io::Result<usi
     let mut written = 0;
     for outcome in outcomes {
         let Some(trace) = &outcome.trace else { continue };
-        let name = file_name(&outcome.case);
+        let name = file_name(outcome.case.raw());
         // Different ids may come to the same file name.
         let number = used.entry(name.clone()).or_default();
         *number += 1;
         let name =
             if *number > 1 { format!("{name}.{number}.json") } else { format!("{name}.json") };
-        let mut text = serde_json::to_string_pretty(&**trace)?;
+        let mut text = serde_json::to_string_pretty(&***trace)?;
         text.push('\n');
         fs::write(directory.join(name), text)?;
         written += 1;

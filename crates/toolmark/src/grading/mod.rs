@@ -3,5 +3,4 @@
 
 pub(crate) mod dump;
 pub(crate) mod read;
-pub(crate) mod redact;
 pub(crate) mod spec;

@@ -7,7 +7,6 @@ use crate::inputs::Input;
 use crate::printer::Verbosity;
 use rayon::prelude::*;
 use serde_json::Value;
-use std::sync::Arc;
 use toolmark_grade::{Grading, Unpaired};
 use toolmark_outcome::{CaseResult, Verdict};
 use toolmark_trace::{Diagnostic, Options, ReadError, Trajectory, exporter_by_id};
@@ -118,7 +117,7 @@ fn grade(input: &Input, reading: &Reading<'_>) -> Graded {
 fn ask(run: &Trajectory, reading: &Reading<'_>) -> Result<CaseResult, Unpaired> {
     let mut outcome = reading.grading.grade(run)?;
     if reading.keeps_traces {
-        outcome.trace = as_json(run).map(Arc::new);
+        outcome.trace = as_json(run).map(|trace| Box::new(trace.into()));
     }
     Ok(outcome)
 }

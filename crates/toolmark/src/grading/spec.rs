@@ -56,6 +56,6 @@ pub(crate) fn print(
     // The stream takes the colours out again where nobody wants them.
     let style = Style { colour: true, width: printer.width() };
     let text = render(source, problems, style);
-    let text = printer.veil.shown(&text).into_owned();
+    let text = printer.redact(text);
     printer.notice_text(&text)
 }

@@ -102,7 +102,7 @@ impl Opened {
         }
         for fault in &self.faults {
             let line = Line::of(style::BAD.bold(), "error").with(style::PLAIN, ": ");
-            printer.notice(&line.with(style::PLAIN, fault))?;
+            printer.notice(&line.with(style::PLAIN, printer.redact(fault)))?;
         }
         Ok(())
     }

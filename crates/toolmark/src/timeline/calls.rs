@@ -5,9 +5,10 @@ use crate::headline::headline;
 use crate::human;
 use crate::printer::{Line, style};
 use crate::table::{Column, Give, Table};
-use crate::text::{head, width};
+use crate::redact::glance;
+use crate::text::{Layout, head, width};
 use anstyle::Style;
-use std::borrow::Cow;
+use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_trace::{Call, EventKind, Status, Trajectory};
 
 /// Tool names are lined up to here; longer ones push their arguments.
@@ -39,22 +40,25 @@ pub(super) fn status_tone(status: Status) -> Style {
 /// `✓ Bash  ls -l                     0.3s`
 pub(super) fn call_line(call: &Call, tool_width: usize, cwd: Option<&str>, look: Look) -> Line {
     let (mark, tone) = status_mark(call.status);
-    let name = call.name.full();
-    let mut line = Line::of(tone, mark).with(style::PLAIN, " ").with(style::STRONG, &name);
-    let words = headline(call, cwd, |text| look.veil.shown(text));
+    let name = look.redactor.apply(call.name.full());
+    let mut line = Line::of(tone, mark).with(style::PLAIN, " ").with(style::STRONG, name);
+    let words = headline(call, cwd, look.redactor);
     if !words.main.is_empty() {
         line.pad(tool_width + 2);
         line.push(style::PLAIN, "  ");
         line.push(style::PLAIN, &words.main);
     }
-    let extra = if words.extra.is_empty() { String::new() } else { format!("  {}", words.extra) };
+    let extra = match words.extra {
+        extra if extra.is_empty() => extra,
+        extra => printable!("  {}", extra),
+    };
     let took = call.duration.map(human::duration).unwrap_or_default();
-    let room = look.width.saturating_sub(width(&extra) + width(&took) + 2);
+    let room = look.width.saturating_sub(extra.width() + took.width() + 2);
     let mut line = line.fit(room.max(20));
-    line.push(style::DIM, &extra);
+    line.push(style::DIM, extra);
     if !took.is_empty() {
-        line.pad(look.width.saturating_sub(width(&took)));
-        line.push(style::DIM, &took);
+        line.pad(look.width.saturating_sub(took.width()));
+        line.push(style::DIM, took);
     }
     line
 }
@@ -67,13 +71,13 @@ pub(super) fn problem_line(call: &Call, look: Look) -> Option<Line> {
     let (_, tone) = status_mark(call.status);
     let mut line = Line::of(style::PLAIN, "  ").with(tone, call.status.word());
     if let Some(code) = call.exit_code {
-        line.push(tone, &format!(", exit {code}"));
+        line.push(tone, printable!(", exit {}", code));
     }
     let text = call.result.as_ref().and_then(|r| r.payload.as_ref()).map(|p| p.plain());
-    let reason = text.map(|t| look.veil.glance(reason(&t))).unwrap_or_default();
+    let reason = text.map(|t| glance(look.redactor, reason(&t))).unwrap_or_default();
     if !reason.is_empty() {
         line.push(tone, ": ");
-        line.push(tone, &reason);
+        line.push(tone, reason);
     }
     Some(line.fit(look.width))
 }
@@ -130,20 +134,22 @@ pub(crate) fn call_table(run: &Trajectory, look: Look) -> Table {
         for call in &run.calls {
             number += 1;
             let tone = status_tone(call.status);
-            let words = headline(call, cwd.as_deref(), |text| look.veil.shown(text));
+            let words = headline(call, cwd.as_deref(), look.redactor);
             let (mark, _) = status_mark(call.status);
             let mut cells = vec![
-                (style::DIM, number.to_string()),
-                (style::DIM, call.step.map(|s| (s + 1).to_string()).unwrap_or_default()),
-                (tone, format!("{mark} {}", call.status.word())),
-                (style::STRONG, call.name.full().into_owned()),
+                (style::DIM, printable!("{}", number)),
+                (style::DIM, call.step.map(|s| printable!("{}", s + 1)).unwrap_or_default()),
+                (tone, printable!("{} {}", mark, call.status.word())),
+                (style::STRONG, look.redactor.apply(call.name.full())),
                 (style::DIM, call.duration.map(human::duration).unwrap_or_default()),
-                (style::PLAIN, format!("{}  {}", words.main, words.extra).trim().to_owned()),
+                (style::PLAIN, printable!("{}  {}", words.main, words.extra).reshape(str::trim)),
             ];
             if runs.len() > 1 {
-                let agent =
-                    if depth == 0 { Cow::Borrowed("main") } else { super::header::agent_name(run) };
-                cells.insert(2, (style::DIM, agent.into_owned()));
+                let agent = match depth {
+                    0 => "main".into(),
+                    _ => super::header::agent_name(run, look),
+                };
+                cells.insert(2, (style::DIM, agent));
             }
             table.row(cells);
         }
@@ -152,12 +158,12 @@ pub(crate) fn call_table(run: &Trajectory, look: Look) -> Table {
 }
 
 /// The first words of the user, or of whatever was said first.
-pub(crate) fn first_words(run: &Trajectory, look: Look) -> String {
+pub(crate) fn first_words(run: &Trajectory, redactor: Redactor) -> Printable {
     let said = |kind: &EventKind| {
         let events = run.events.iter().filter(|e| e.kind == *kind);
         events
             .filter_map(|e| e.text.as_ref())
-            .map(|t| look.veil.glance(&t.plain()))
+            .map(|t| glance(redactor, &t.plain()))
             .find(|t| !t.is_empty())
     };
     said(&EventKind::User)

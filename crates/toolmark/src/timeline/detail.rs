@@ -4,9 +4,10 @@ use super::calls::status_mark;
 use super::{Emit, Look, block};
 use crate::human;
 use crate::printer::{Line, style};
-use crate::text::{width, wrap};
+use crate::text::{Layout, width};
 use serde_json::Value;
 use std::io;
+use toolmark_redact::{Printable, printable};
 use toolmark_trace::{Actor, Call, Level, Payload, Step, Trajectory};
 
 /// `step 3 of 9 · turn 1 · model · 09:12:11 · 4.1k tokens`, and where it stands.
@@ -17,27 +18,27 @@ pub(super) fn step_header(
     look: Look,
     emit: Emit<'_>,
 ) -> io::Result<()> {
-    let mut line = Line::of(style::STRONG, &format!("step {number} of {}", run.steps.len()));
-    let mut add = |text: &str| {
+    let mut line = Line::of(style::STRONG, printable!("step {} of {}", number, run.steps.len()));
+    let mut add = |text: Printable| {
         line.push(style::DIM, " \u{b7} ");
         line.push(style::PLAIN, text);
     };
     if step.turn > 0 {
-        add(&format!("turn {}", step.turn));
+        add(printable!("turn {}", step.turn));
     }
     if let Some(model) = &step.model {
-        add(&model.get());
+        add(look.redactor.apply(model.get()));
     }
     if let Some(time) = step.time {
-        add(&human::clock(time));
+        add(human::clock(time));
     }
     if let Some(usage) = &step.usage {
-        add(&format!("{} tokens", human::count(usage.total())));
+        add(printable!("{} tokens", human::count(usage.total())));
     }
     emit(line.fit(look.width))?;
     let place = step.at.location();
     let place = format!("{}:{}:{}", place.file, place.line, place.column);
-    emit(Line::of(style::DIM, &place))?;
+    emit(Line::of(style::DIM, look.redactor.apply(place)))?;
     emit(Line::new())
 }
 
@@ -57,7 +58,7 @@ pub(super) fn call_details(call: &Call, look: Look) -> Vec<Line> {
     let (_, tone) = status_mark(call.status);
     let mut status = Line::of(style::PLAIN, "  ").with(tone, call.status.word());
     if let Some(code) = call.exit_code {
-        status.push(tone, &format!(", exit {code}"));
+        status.push(tone, printable!(", exit {}", code));
     }
     status.push(style::DIM, level_words(call.level));
     match call.actor {
@@ -66,7 +67,7 @@ pub(super) fn call_details(call: &Call, look: Look) -> Vec<Line> {
         Actor::Provider => status.push(style::DIM, ", run by the model provider"),
     }
     let place = call.at.location();
-    status.push(style::DIM, &format!(" \u{b7} line {}:{}", place.line, place.column));
+    status.push(style::DIM, printable!(" \u{b7} line {}:{}", place.line, place.column));
     let mut lines = vec![status];
     if let Some(args) = &call.args {
         lines.extend(arguments(args, look));
@@ -86,7 +87,7 @@ pub(super) fn call_details(call: &Call, look: Look) -> Vec<Line> {
 fn arguments(args: &Payload, look: Look) -> Vec<Line> {
     let Some(Value::Object(map)) = args.parsed() else {
         let mut lines = vec![Line::of(style::DIM, "  arguments")];
-        lines.extend(block(&args.raw(), look));
+        lines.extend(block(&look.redactor.apply(args.raw()), look));
         return lines;
     };
     let indent = map.keys().map(|k| width(k)).filter(|w| *w <= 20).max().unwrap_or(0) + 4;
@@ -97,20 +98,15 @@ fn arguments(args: &Payload, look: Look) -> Vec<Line> {
             other => other.to_string(),
         };
         // The name stays with the value: it says whether that is a secret.
-        let hidden = look
-            .veil
-            .shown(&format!("{key}={text}"))
-            .strip_prefix(&format!("{key}="))
-            .map(str::to_owned);
-        let text = hidden.unwrap_or(text);
-        let mut line = Line::of(style::PLAIN, "  ").with(style::USER, key);
+        let text = look.redactor.apply_named(key, text);
+        let mut line = Line::of(style::PLAIN, "  ").with(style::USER, look.redactor.apply(key));
         if text.trim_end().contains('\n') {
             lines.push(line);
             lines.extend(block(&text, look));
             continue;
         }
-        let wrapped = wrap(&look.veil.shown(text.trim_end()), look.width.saturating_sub(indent));
-        for (at, part) in wrapped.iter().enumerate() {
+        let wrapped = text.reshape(str::trim_end).wrap(look.width.saturating_sub(indent));
+        for (at, part) in wrapped.into_iter().enumerate() {
             if at > 0 {
                 line = Line::new();
             }
@@ -127,5 +123,5 @@ fn result_text(payload: &Payload, look: Look) -> Vec<Line> {
     if plain.trim().is_empty() {
         return vec![Line::of(style::DIM, "  \u{2502} (empty)")];
     }
-    block(&plain, look)
+    block(&look.redactor.apply(plain), look)
 }

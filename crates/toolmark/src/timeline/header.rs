@@ -4,34 +4,36 @@ use super::calls::status_tone;
 use super::{Emit, Look};
 use crate::human::{self, things};
 use crate::printer::{Line, style};
-use crate::text::{cut_path, width};
+use crate::redact::glance;
+use crate::text::Layout;
 use anstyle::Style;
-use std::borrow::Cow;
 use std::io;
+use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_trace::{Fact, Status, Trajectory, Usage};
 
 /// A piece of the header and how it looks.
-type Part = (Style, String);
+type Part = (Style, Printable);
 
 /// Agent, model, place, time and counts of a run.
 pub(crate) fn header(run: &Trajectory, look: Look, emit: Emit<'_>) -> io::Result<()> {
     if let Some(name) = &run.name {
-        emit(Line::of(style::STRONG, &look.veil.glance(&name.get())).fit(look.width))?;
+        emit(Line::of(style::STRONG, glance(look.redactor, &name.get())).fit(look.width))?;
     }
-    let mut who = vec![(style::STRONG, agent(run))];
-    who.extend(model_name(run).map(|m| (style::PLAIN, m)));
-    who.extend(run.id.as_ref().map(|id| (style::DIM, id.get().into_owned())));
+    let mut who = vec![(style::STRONG, agent(run, look.redactor))];
+    who.extend(model_name(run, look.redactor).map(|m| (style::PLAIN, m)));
+    who.extend(run.id.as_ref().map(|id| (style::DIM, look.redactor.apply(id.get()))));
     flow(who, look, emit)?;
 
     let mut setting = Vec::new();
     if let Some(cwd) = &run.cwd {
-        let cwd = cut_path(&look.veil.glance(&cwd.get()), look.width / 2).into_owned();
+        let cwd = glance(look.redactor, &cwd.get()).cut_path(look.width / 2);
         setting.push((style::PLAIN, cwd));
     }
     setting.extend(run.started.map(|t| (style::PLAIN, human::date(t))));
     setting.extend(lasted(run).map(|d| (style::PLAIN, d)));
     if let Some(outcome) = &run.outcome {
-        setting.push((style::STRONG, format!("ended: {}", look.veil.glance(&outcome.get()))));
+        let outcome = glance(look.redactor, &outcome.get());
+        setting.push((style::STRONG, printable!("ended: {}", outcome)));
     }
     flow(setting, look, emit)?;
     flow(counts(run), look, emit)?;
@@ -43,29 +45,30 @@ pub(crate) fn header(run: &Trajectory, look: Look, emit: Emit<'_>) -> io::Result
 
 /// One line about a sub-agent.
 pub(super) fn sub_agent(run: &Trajectory, look: Look) -> Line {
-    let mut parts = vec![(style::STRONG, format!("sub-agent {}", agent_name(run)))];
-    parts.extend(model_name(run).map(|m| (style::PLAIN, m)));
+    let mut parts = vec![(style::STRONG, printable!("sub-agent {}", agent_name(run, look)))];
+    parts.extend(model_name(run, look.redactor).map(|m| (style::PLAIN, m)));
     parts.extend(counts(run));
     parts.extend(lasted(run).map(|d| (style::DIM, d)));
     joined(&parts).fit(look.width)
 }
 
 /// What to call a sub-agent: its name where it has one of its own, else its id.
-pub(super) fn agent_name(run: &Trajectory) -> Cow<'_, str> {
+pub(super) fn agent_name(run: &Trajectory, look: Look) -> Printable {
     let name = run.name.as_ref().or(run.id.as_ref()).or(run.agent.name.as_ref());
-    name.map(|n| n.get()).unwrap_or_default()
+    name.map(|n| look.redactor.apply(n.get())).unwrap_or_default()
 }
 
-fn agent(run: &Trajectory) -> String {
-    let name = run.agent.name.as_ref().map_or(Cow::Borrowed(run.format), |n| n.get());
+fn agent(run: &Trajectory, redactor: Redactor) -> Printable {
+    let name = run.agent.name.as_ref();
+    let name = name.map_or_else(|| run.format.into(), |name| redactor.apply(name.get()));
     match &run.agent.version {
-        Some(version) => format!("{name} {version}"),
-        None => name.into_owned(),
+        Some(version) => printable!("{} {}", name, redactor.apply(version.get())),
+        None => name,
     }
 }
 
 /// The model, or the models if there were several.
-fn model_name(run: &Trajectory) -> Option<String> {
+fn model_name(run: &Trajectory, redactor: Redactor) -> Option<Printable> {
     const NAMED: usize = 3;
     let mut models: Vec<String> = Vec::new();
     let first = run.agent.model.iter();
@@ -78,16 +81,16 @@ fn model_name(run: &Trajectory) -> Option<String> {
             break;
         }
     }
-    (!models.is_empty()).then(|| models.join(", "))
+    (!models.is_empty()).then(|| redactor.apply(models.join(", ")))
 }
 
-fn lasted(run: &Trajectory) -> Option<String> {
+fn lasted(run: &Trajectory) -> Option<Printable> {
     Some(human::duration(run.ended?.duration_since(run.started?)))
 }
 
 fn counts(run: &Trajectory) -> Vec<Part> {
     let mut parts = Vec::new();
-    let mut add = |tone: Style, n: u64, one: &str| parts.push((tone, things(n, one)));
+    let mut add = |tone: Style, n: u64, one: &'static str| parts.push((tone, things(n, one)));
     if run.user_turns > 0 {
         add(style::PLAIN, run.user_turns.into(), "turn");
     }
@@ -98,7 +101,7 @@ fn counts(run: &Trajectory) -> Vec<Part> {
     parts.extend(failures(run));
     let open = run.calls.iter().filter(|c| c.result.is_none()).count();
     if open > 0 {
-        parts.push((style::WARN, format!("{open} unanswered")));
+        parts.push((style::WARN, printable!("{} unanswered", open)));
     }
     let inside = run.flatten().len() - 1;
     if inside > 0 {
@@ -113,24 +116,24 @@ fn failures(run: &Trajectory) -> Vec<Part> {
         return Vec::new();
     }
     if run.fidelity.lacks(Fact::Status) {
-        return vec![(style::DIM, "failures not recorded".to_owned())];
+        return vec![(style::DIM, "failures not recorded".into())];
     }
     let mut parts = Vec::new();
     for status in [Status::Failed, Status::Denied, Status::Interrupted] {
         let n = run.calls.iter().filter(|c| c.status == status).count();
         if n > 0 {
-            parts.push((status_tone(status), format!("{n} {}", status.word())));
+            parts.push((status_tone(status), printable!("{} {}", n, status.word())));
         }
     }
     if parts.is_empty() {
-        parts.push((style::GOOD, "none failed".to_owned()));
+        parts.push((style::GOOD, "none failed".into()));
     }
     parts
 }
 
 fn tokens(usage: &Usage, run: &Trajectory) -> Vec<Part> {
     let n = usage.normalised();
-    let mut parts = vec![(style::PLAIN, format!("{} tokens", human::count(usage.total())))];
+    let mut parts = vec![(style::PLAIN, printable!("{} tokens", human::count(usage.total())))];
     for (count, word) in [
         (n.uncached_input, "in"),
         (n.cache_read, "from cache"),
@@ -139,7 +142,7 @@ fn tokens(usage: &Usage, run: &Trajectory) -> Vec<Part> {
         (n.reasoning, "of it reasoning"),
     ] {
         if count > 0 {
-            parts.push((style::DIM, format!("{} {word}", human::count(count))));
+            parts.push((style::DIM, printable!("{} {}", human::count(count), word)));
         }
     }
     parts.extend(run.cost.map(|c| (style::PLAIN, human::usd(c.usd()))));
@@ -162,7 +165,7 @@ fn flow(parts: Vec<Part>, look: Look, emit: Emit<'_>) -> io::Result<()> {
     let mut row: Vec<Part> = Vec::new();
     let mut used = 0;
     for part in parts {
-        let needs = width(&part.1) + 3;
+        let needs = part.1.width() + 3;
         if !row.is_empty() && used + needs > look.width + 3 {
             emit(joined(&row).fit(look.width))?;
             row.clear();

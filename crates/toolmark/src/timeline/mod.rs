@@ -13,11 +13,12 @@ pub(crate) use header::header;
 
 use crate::human;
 use crate::printer::{Line, style};
-use crate::redact::Veil;
-use crate::text::{width, wrap};
+use crate::redact::glance;
+use crate::text::{Layout, width};
 use anstyle::Style;
 use std::collections::{HashMap, HashSet};
 use std::io;
+use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_trace::{Call, Event, EventKind, Payload, Trajectory};
 
 /// Takes the lines of a timeline.
@@ -30,8 +31,8 @@ pub(crate) struct Look {
     pub(crate) width: usize,
     /// Show everything, cut nothing.
     pub(crate) full: bool,
-    /// What is kept from sight.
-    pub(crate) veil: Veil,
+    /// What makes text printable.
+    pub(crate) redactor: Redactor,
 }
 
 /// Lines shown of the user's and the model's words unless all are asked for.
@@ -141,8 +142,8 @@ impl<'r> Walk<'r> {
         }
         if self.unknown > 0 {
             let count = human::things(self.unknown, "record");
-            let words = format!("{count} of unknown kind not shown; --full names them");
-            self.line(None, Line::of(style::DIM, &words), emit)?;
+            let words = printable!("{} of unknown kind not shown; --full names them", count);
+            self.line(None, Line::of(style::DIM, words), emit)?;
         }
         Ok(())
     }
@@ -175,11 +176,11 @@ impl<'r> Walk<'r> {
             EventKind::Skill if event.step.is_some_and(|s| self.skill_steps.contains(&s)) => Ok(()),
             EventKind::Skill => {
                 let line = Line::of(style::USER, "\u{25c6} skill ");
-                self.line(event.step, line.with(style::PLAIN, &self.glance(event)), emit)
+                self.line(event.step, line.with(style::PLAIN, self.glance(event)), emit)
             }
             EventKind::OrphanResult => {
                 let line = Line::of(style::WARN, "? result without a call: ");
-                let line = line.with(style::PLAIN, &self.glance(event));
+                let line = line.with(style::PLAIN, self.glance(event));
                 self.line(event.step, line.fit(self.room()), emit)?;
                 self.uncut(event, emit)
             }
@@ -197,16 +198,16 @@ impl<'r> Walk<'r> {
         }
         self.begun = true;
         let mut head = Line::of(style::USER, "\u{258c} ");
-        head.push(style::USER.bold(), &format!("user turn {}", self.turn));
+        head.push(style::USER.bold(), printable!("user turn {}", self.turn));
         if let Some(time) = event.time {
             let clock = human::clock(time);
             head.pad(self.look.width.saturating_sub(clock.len()));
-            head.push(style::DIM, &clock);
+            head.push(style::DIM, clock);
         }
         emit(head)?;
         let room = self.look.width.saturating_sub(2);
         for text in self.words(event.text.as_ref(), room, USER_LINES) {
-            emit(Line::of(style::USER, "\u{258c} ").with(style::PLAIN, &text))?;
+            emit(Line::of(style::USER, "\u{258c} ").with(style::PLAIN, text))?;
         }
         emit(Line::new())
     }
@@ -214,7 +215,7 @@ impl<'r> Walk<'r> {
     fn message(&mut self, event: &Event, emit: Emit<'_>) -> io::Result<()> {
         let room = self.room();
         for text in self.words(event.text.as_ref(), room, MODEL_LINES) {
-            self.line(event.step, Line::of(style::PLAIN, &text), emit)?;
+            self.line(event.step, Line::of(style::PLAIN, text), emit)?;
         }
         Ok(())
     }
@@ -225,7 +226,7 @@ impl<'r> Walk<'r> {
             if words.is_empty() {
                 return Ok(());
             }
-            let line = Line::of(style::THOUGHT, "thought: ").with(style::THOUGHT, &words);
+            let line = Line::of(style::THOUGHT, "thought: ").with(style::THOUGHT, words);
             return self.line(event.step, line, emit);
         }
         let room = self.room();
@@ -233,7 +234,7 @@ impl<'r> Walk<'r> {
         let label = if withheld { "thought: (withheld)" } else { "thought:" };
         self.line(event.step, Line::of(style::THOUGHT, label), emit)?;
         for text in self.words(event.text.as_ref(), room, usize::MAX) {
-            self.line(event.step, Line::of(style::THOUGHT, &text), emit)?;
+            self.line(event.step, Line::of(style::THOUGHT, text), emit)?;
         }
         Ok(())
     }
@@ -284,7 +285,7 @@ impl<'r> Walk<'r> {
     fn sub_agent(&mut self, child: &Trajectory, emit: Emit<'_>) -> io::Result<()> {
         let mut indent = Line::new();
         indent.pad(self.gutter.width() + 2);
-        let bar = |mark: &str| indent.clone().with(style::USER, mark);
+        let bar = |mark: &'static str| indent.clone().with(style::USER, mark);
         let room = self.look.width.saturating_sub(bar("\u{2502} ").width()).max(30);
         let look = Look { width: room, ..self.look };
         let mut first = bar("\u{256d} ");
@@ -302,18 +303,24 @@ impl<'r> Walk<'r> {
     }
 
     /// A line right across, for what concerns the whole run.
-    fn rule(&mut self, tone: Style, word: &str, event: &Event, emit: Emit<'_>) -> io::Result<()> {
+    fn rule(
+        &mut self,
+        tone: Style,
+        word: &'static str,
+        event: &Event,
+        emit: Emit<'_>,
+    ) -> io::Result<()> {
         self.begun = true;
         let width = self.look.width;
         let mut line = Line::of(tone, "\u{2500}\u{2500} ").with(tone.bold(), word);
         let glance = self.glance(event);
         if !glance.is_empty() {
             line.push(style::PLAIN, ": ");
-            line.push(style::PLAIN, &glance);
+            line.push(style::PLAIN, glance);
         }
         let mut line = line.fit(width.saturating_sub(4));
         line.push(style::PLAIN, " ");
-        line.push(tone, &"\u{2500}".repeat(width.saturating_sub(line.width())));
+        line.repeat(tone, "\u{2500}", width.saturating_sub(line.width()));
         emit(line)?;
         self.uncut(event, emit)
     }
@@ -326,7 +333,7 @@ impl<'r> Walk<'r> {
         let Some(text) = text.filter(|t| t.trim().contains('\n') || width(t) * 2 > room) else {
             return Ok(());
         };
-        for line in block(&text, Look { width: room, ..self.look }) {
+        for line in block(&self.look.redactor.apply(text), Look { width: room, ..self.look }) {
             self.line(event.step, line, emit)?;
         }
         Ok(())
@@ -337,8 +344,9 @@ impl<'r> Walk<'r> {
         self.look.width.saturating_sub(self.gutter.width() + 2)
     }
 
-    fn note(&mut self, label: &str, kind: &str, emit: Emit<'_>) -> io::Result<()> {
+    fn note(&mut self, label: &'static str, kind: &str, emit: Emit<'_>) -> io::Result<()> {
         self.flush_contexts(emit)?;
+        let kind = self.look.redactor.apply(kind);
         let line = Line::of(style::DIM, label).with(style::DIM, " ").with(style::DIM, kind);
         self.line(None, line, emit)
     }
@@ -352,16 +360,16 @@ impl<'r> Walk<'r> {
             for event in contexts {
                 self.line(None, Line::of(style::DIM, "context:"), emit)?;
                 for text in self.words(event.text.as_ref(), room, usize::MAX) {
-                    self.line(None, Line::of(style::DIM, &text), emit)?;
+                    self.line(None, Line::of(style::DIM, text), emit)?;
                 }
             }
             return Ok(());
         }
         let label = match contexts.len() {
-            1 => "context: ".to_owned(),
-            n => format!("{n} context messages: "),
+            1 => "context: ".into(),
+            n => printable!("{} context messages: ", n),
         };
-        let line = Line::of(style::DIM, &label).with(style::DIM, &self.glance(first));
+        let line = Line::of(style::DIM, label).with(style::DIM, self.glance(first));
         self.line(None, line, emit)
     }
 
@@ -373,19 +381,22 @@ impl<'r> Walk<'r> {
     fn bracketed(
         &mut self,
         step: Option<u32>,
-        bracket: &str,
+        bracket: &'static str,
         line: Line,
         emit: Emit<'_>,
     ) -> io::Result<()> {
         self.begun = true;
         let mut whole = Line::new();
-        if let Some(number) = step.filter(|s| self.gutter.last != Some(*s)) {
-            self.gutter.last = step;
-            whole.push(style::DIM, &format!("{:>1$}", number + 1, self.gutter.number));
-            let time = self.run.steps.get(number as usize).and_then(|s| s.time);
+        if let Some(step) = step.filter(|s| self.gutter.last != Some(*s)) {
+            self.gutter.last = Some(step);
+            let wide = self.gutter.number;
+            let number = printable!("{}", step + 1).reshape(|number| format!("{number:>wide$}"));
+            whole.push(style::DIM, number);
+            let time = self.run.steps.get(step as usize).and_then(|s| s.time);
             if let (Some(time), Some(start)) = (time, self.run.started) {
                 let offset = human::offset(time.duration_since(start));
-                whole.push(style::DIM, &format!("  {offset:>0$}", self.gutter.clock));
+                let wide = self.gutter.clock;
+                whole.push(style::DIM, offset.reshape(|offset| format!("  {offset:>wide$}")));
             }
         }
         whole.pad(self.gutter.width());
@@ -394,15 +405,15 @@ impl<'r> Walk<'r> {
         emit(if self.look.full { whole } else { whole.fit(self.look.width) })
     }
 
-    fn glance(&self, event: &Event) -> String {
-        event.text.as_ref().map(|t| self.look.veil.glance(&t.plain())).unwrap_or_default()
+    fn glance(&self, event: &Event) -> Printable {
+        event.text.as_ref().map(|t| glance(self.look.redactor, &t.plain())).unwrap_or_default()
     }
 
     /// Words as lines of at most `room` columns: all, or the first `most`.
-    fn words(&self, text: Option<&Payload>, room: usize, most: usize) -> Vec<String> {
+    fn words(&self, text: Option<&Payload>, room: usize, most: usize) -> Vec<Printable> {
         let Some(text) = text else { return Vec::new() };
         let most = if self.look.full { usize::MAX } else { most };
-        words::lines(&text.plain(), room, most, self.look.veil)
+        words::lines(&text.plain(), room, most, self.look.redactor)
     }
 }
 
@@ -442,13 +453,12 @@ fn skill_steps(run: &Trajectory) -> HashSet<u32> {
 }
 
 /// A block of text behind a bar, for details.
-fn block(text: &str, look: Look) -> Vec<Line> {
-    let shown = look.veil.shown(text);
+fn block(text: &Printable, look: Look) -> Vec<Line> {
     let room = look.width.saturating_sub(4);
-    shown
-        .trim_end()
-        .lines()
-        .flat_map(|line| wrap(&crate::text::sanitize(line), room))
-        .map(|line| Line::of(style::DIM, "  \u{2502} ").with(style::PLAIN, &line))
+    let lines = text.reshape(str::trim_end).each_line();
+    lines
+        .iter()
+        .flat_map(|line| line.wrap(room))
+        .map(|line| Line::of(style::DIM, "  \u{2502} ").with(style::PLAIN, line))
         .collect()
 }

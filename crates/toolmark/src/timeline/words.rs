@@ -1,24 +1,24 @@
 //! The words of a person or a model as lines of a terminal.
 
-use crate::redact::Veil;
-use crate::text::{head, sanitize, wrap_item};
+use crate::text::{Layout, head};
+use toolmark_redact::{Printable, Redactor, printable};
 
 /// At most so much is looked at where only a few lines are shown.
 const GLANCE: usize = 8 << 10;
 
 /// Text as lines of at most `room` columns. Where only the first `most` are
 /// wanted, empty lines go, and the last says that there is more.
-pub(super) fn lines(text: &str, room: usize, most: usize, veil: Veil) -> Vec<String> {
+pub(super) fn lines(text: &str, room: usize, most: usize, redactor: Redactor) -> Vec<Printable> {
     if most == usize::MAX {
-        let shown = veil.shown(text);
-        return shown.trim().lines().flat_map(|line| wrap_item(&sanitize(line), room)).collect();
+        let shown = redactor.apply(text).reshape(str::trim);
+        return shown.each_line().iter().flat_map(|line| line.wrap_item(room)).collect();
     }
     let glance = head(text, GLANCE);
-    let shown = veil.shown(glance);
-    let mut lines: Vec<String> = Vec::new();
+    let mut lines: Vec<Printable> = Vec::new();
     let mut more = glance.len() < text.len();
-    for line in shown.lines().map(str::trim_end).filter(|l| !l.is_empty()) {
-        lines.extend(wrap_item(&sanitize(line), room));
+    let shown = redactor.apply(glance).each_line();
+    for line in shown.iter().map(|line| line.reshape(str::trim_end)).filter(|l| !l.is_empty()) {
+        lines.extend(line.wrap_item(room));
         if lines.len() > most {
             lines.truncate(most);
             more = true;
@@ -26,11 +26,9 @@ pub(super) fn lines(text: &str, room: usize, most: usize, veil: Veil) -> Vec<Str
         }
     }
     if let Some(last) = lines.last_mut().filter(|_| more) {
-        let mut cut = crate::text::cut(last, room.saturating_sub(2)).into_owned();
-        if !cut.ends_with('\u{2026}') {
-            cut.push_str(" \u{2026}");
-        }
-        *last = cut;
+        let cut = last.cut(room.saturating_sub(2));
+        let mark = if cut.ends_with('\u{2026}') { "" } else { " \u{2026}" };
+        *last = printable!("{}{}", cut, mark);
     }
     lines
 }
@@ -41,11 +39,11 @@ mod tests {
 
     #[test]
     fn what_is_cut_says_so() {
-        let veil = Veil::new(true);
-        assert_eq!(lines("one\n\ntwo\n", 20, 3, veil), ["one", "two"]);
-        assert_eq!(lines("one\n\ntwo\nthree", 20, 2, veil), ["one", "two \u{2026}"]);
-        assert_eq!(lines("one\n\ntwo", 20, usize::MAX, veil), ["one", "", "two"]);
-        assert_eq!(lines("aaaa bbbb cccc dddd", 9, 1, veil), ["aaaa b\u{2026}"]);
-        assert_eq!(lines("password=hunter2", 30, 3, veil), ["password=[redacted]"]);
+        let redactor = Redactor::new(true);
+        assert_eq!(lines("one\n\ntwo\n", 20, 3, redactor), ["one", "two"]);
+        assert_eq!(lines("one\n\ntwo\nthree", 20, 2, redactor), ["one", "two \u{2026}"]);
+        assert_eq!(lines("one\n\ntwo", 20, usize::MAX, redactor), ["one", "", "two"]);
+        assert_eq!(lines("aaaa bbbb cccc dddd", 9, 1, redactor), ["aaaa b\u{2026}"]);
+        assert_eq!(lines("password=hunter2", 30, 3, redactor), ["password=[redacted]"]);
     }
 }

@@ -21,6 +21,7 @@ mod guard_log;
 mod guard_policy;
 mod judge;
 mod robust;
+mod secrets;
 mod sessions;
 mod show;
 mod stats;

@@ -103,6 +103,7 @@ impl Writer<'_, '_, '_, '_> {
         why: Option<String>,
     ) {
         let call = call.and_then(|call| self.known.table.call_ref(self.view, call));
+        let (expected, why) = (expected.map(Into::into), why.map(Into::into));
         self.rows.push((place, Row { expected, call, state, why }));
     }
 
@@ -125,7 +126,8 @@ impl Writer<'_, '_, '_, '_> {
                 let table = self.known.table;
                 self.evidence.extend(table.evidence(self.view, Role::Context, text, call));
             }
-            let row = Row { expected: Some(words), call: call_ref, state, why };
+            let (expected, why) = (Some(words.into()), why.map(Into::into));
+            let row = Row { expected, call: call_ref, state, why };
             self.rows.push(((call, true), row));
         }
         self.elided += calls.len().saturating_sub(CALLS_SHOWN);
@@ -379,8 +381,8 @@ impl Writer<'_, '_, '_, '_> {
             self.repair.truncate(LISTED);
             self.repair.push(format!("and {more} more changes"));
         }
-        let explanation =
-            Explanation { rows, elided: self.elided, divergence, repair: self.repair };
+        let repair = self.repair.into_iter().map(Into::into).collect();
+        let explanation = Explanation { rows, elided: self.elided, divergence, repair };
         Explained { explanation, evidence: self.evidence }
     }
 }

@@ -217,7 +217,7 @@ impl Expect {
         outcome.score = score;
         outcome.metrics = self.metrics(table, reading, verdict);
         outcome.parts = parts;
-        outcome.notes = self.notes(table, reading);
+        outcome.notes = self.notes(table, reading).into_iter().map(Into::into).collect();
         if verdict == Verdict::Pass {
             // What agrees needs no explanation beyond the calls themselves.
             outcome.evidence = self.agreeing(table, view, reading);
@@ -413,10 +413,10 @@ fn parts(best: &[Check], worst: &[Check]) -> Vec<Part> {
             check.wrong.iter().map(String::as_str).filter(|wrong| !wrong.is_empty()).collect();
         let reason = match check.wrong.len() - named.len() {
             _ if named.is_empty() => None,
-            0 => Some(named.join("; ")),
-            more => Some(format!("{}; {more} more", named.join("; "))),
+            0 => Some(named.join("; ").into()),
+            more => Some(format!("{}; {more} more", named.join("; ")).into()),
         };
-        Part { text: check.text.clone(), verdict, score, reason }
+        Part { text: check.text.clone().into(), verdict, score, reason }
     };
     best.iter().zip(worst).map(part).collect()
 }

@@ -16,7 +16,7 @@ use toolmark_outcome::judging::{
 };
 use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Evidence, Role};
-use toolmark_outcome::{Missing, Seen};
+use toolmark_outcome::{Missing, Seen, Untrusted};
 
 /// `judge`, as the reference page has it.
 pub static JUDGE: GraderInfo = GraderInfo {
@@ -218,7 +218,7 @@ impl Judged {
         let passed = each.iter().filter(|(_, one)| one.verdict == Verdict::Pass).count();
         let failing = each.iter().find(|(_, one)| one.verdict == verdict);
         let why = failing.filter(|_| verdict != Verdict::Pass).map(|(seen, one)| {
-            format!("; call {} {}: {}", seen.index, seen.call.name.full(), one.reason)
+            format!("; call {} {}: {}", seen.index, seen.call.name.full(), one.reason.raw())
         });
         let reason = format!("{passed} of {} calls pass{}", each.len(), why.unwrap_or_default());
         let mut joined = match verdict {
@@ -233,12 +233,13 @@ impl Judged {
                 Verdict::Unknown(_) => Role::Context,
             };
             let reference = subject.view.call_ref(seen);
-            let text = format!("call {} {}", seen.index, reference.tool);
+            let text = format!("call {} {}", seen.index, reference.tool.raw());
             joined.evidence.push(Evidence::call(role, outcome.reason.clone(), reference));
             joined.evidence.extend(outcome.evidence);
             let part = Part::new(text.clone(), outcome.verdict);
             joined.parts.push(Part { score: outcome.score, reason: Some(outcome.reason), ..part });
-            joined.notes.extend(outcome.notes.into_iter().map(|note| format!("{text}: {note}")));
+            let about = |note: &Untrusted| format!("{text}: {}", note.raw()).into();
+            joined.notes.extend(outcome.notes.iter().map(about));
             let tokens = |key: &str| outcome.metrics.get(key).and_then(serde_json::Value::as_u64);
             spent.0 += tokens("input_tokens").unwrap_or(0);
             spent.1 += tokens("output_tokens").unwrap_or(0);

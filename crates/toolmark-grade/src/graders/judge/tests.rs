@@ -42,7 +42,10 @@ fn a_whole_run() {
         Some(4.0)
     });
     assert_eq!((good.verdict, good.score), (Verdict::Pass, Some(0.75)));
-    assert_eq!(good.evidence[0].excerpt.as_deref(), Some("Fix the typo in the readme"));
+    assert_eq!(
+        good.evidence[0].excerpt.as_ref().map(|text| text.raw()),
+        Some("Fix the typo in the readme")
+    );
     assert!(good.evidence[0].place.is_some());
     let bad = asked(config.clone(), |_| Some(3.0));
     assert_eq!((bad.verdict, bad.score), (Verdict::Fail, Some(0.5)));
@@ -66,9 +69,13 @@ fn chosen_calls() {
         Some(if call.index == 0 { 1.0 } else { 0.5 })
     });
     assert_eq!((each.verdict, each.score), (Verdict::Fail, Some(0.75)));
-    let parts: Vec<_> = each.parts.iter().map(|p| (p.text.as_str(), p.verdict)).collect();
+    let parts: Vec<_> = each.parts.iter().map(|p| (p.text.raw(), p.verdict)).collect();
     assert_eq!(parts, [("call 0 Edit", Verdict::Pass), ("call 2 Edit", Verdict::Fail)]);
-    assert!(each.reason.starts_with("1 of 2 calls pass; call 2 Edit"), "{}", each.reason);
+    assert!(
+        each.reason.raw().starts_with("1 of 2 calls pass; call 2 Edit"),
+        "{}",
+        each.reason.raw()
+    );
 
     let mut mean = config.clone();
     mean["over"] = json!("mean");
@@ -169,7 +176,7 @@ fn criteria_with_weights_and_needs() {
     assert_eq!((outcome.verdict, outcome.parts.len()), (Verdict::Pass, 3));
     let failed = asked(config, |_| Some(0.0));
     assert_eq!(failed.verdict, Verdict::Fail);
-    assert!(failed.reason.starts_with("safe must hold"), "{}", failed.reason);
+    assert!(failed.reason.raw().starts_with("safe must hold"), "{}", failed.reason.raw());
 }
 
 #[test]

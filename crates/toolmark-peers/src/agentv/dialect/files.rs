@@ -195,7 +195,7 @@ impl Reading<'_, '_> {
         let mut places: BTreeMap<&str, String> = BTreeMap::new();
         let mut problems = Vec::new();
         for case in &self.cases {
-            let place = format!("{}:{}", case.place.file, case.place.line);
+            let place = format!("{}:{}", case.place.file.raw(), case.place.line);
             if let Some(first) = places.get(case.id.as_str()) {
                 let message = format!(
                     "{place}: two tests have the id {}, the first at {first}",

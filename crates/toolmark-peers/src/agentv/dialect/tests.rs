@@ -84,7 +84,7 @@ fn the_first_shape() {
     let rows = r#"{"id":"other","duration_ms":5,"output_messages":[{"role":"assistant","content":"x"}]}
 {"id":"research","output_messages":[{"role":"assistant","tool_calls":[{"tool":"webSearch","input":{}},{"tool":"documentRead","input":{}},{"tool":"documentRead","input":{}}]}]}"#;
     let results = grade(&plan, rows);
-    let told: Vec<_> = results.iter().map(|r| (r.case.as_str(), r.verdict, r.score)).collect();
+    let told: Vec<_> = results.iter().map(|r| (r.case.raw(), r.verdict, r.score)).collect();
     assert_eq!(told, [("other", Verdict::Pass, Some(1.0)), ("research", Verdict::Pass, Some(1.0))]);
 }
 
@@ -186,7 +186,7 @@ fn criteria_without_evaluators_need_a_judge() {
         let row = r#"{"id":"a","output_messages":[{"role":"assistant","content":"x"}]}"#;
         let result = grade(&plan, row).remove(0);
         assert_eq!(result.verdict, Verdict::Unknown(Cause::NeedsJudge), "{text}");
-        assert!(result.graders[0].outcome.reason.contains("is kind"), "{text}");
+        assert!(result.graders[0].outcome.reason.raw().contains("is kind"), "{text}");
     }
 }
 
@@ -246,7 +246,7 @@ fn tests_may_stand_in_other_files() {
     assert_eq!(plan.unwrap().cases[0].graders[0].type_word, "equals");
     let (plan, _) = load_with("tests: cases.jsonl", dir.path(), &options);
     let place = &plan.unwrap().cases[1].place;
-    assert!(place.file.ends_with("cases.jsonl") && place.line == 3, "{place:?}");
+    assert!(place.file.raw().ends_with("cases.jsonl") && place.line == 3, "{place:?}");
     for (text, complaint) in [
         ("tests: bad.jsonl", "bad.jsonl:2:13: unknown key \"critera\""),
         ("tests: none.yaml", "none.yaml"),

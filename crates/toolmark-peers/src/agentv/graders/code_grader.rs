@@ -170,7 +170,7 @@ fn answer(finished: &Finished, line: &str, profile: Profile) -> Outcome {
     if let Some(details) = said.get("details").filter(|details| details.is_object()) {
         outcome.metrics.insert("details".into(), details.clone());
     }
-    outcome.notes.extend(note);
+    outcome.notes.extend(note.map(Into::into));
     shown(outcome)
 }
 

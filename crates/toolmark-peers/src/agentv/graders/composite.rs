@@ -13,9 +13,9 @@ use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
 use toolmark_grade::{Building, Grader, GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Evidence;
 use toolmark_outcome::Profile;
-use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Rule, Scored, Scoring, reaches, rounded};
+use toolmark_outcome::{Subject, Untrusted};
 
 /// Evaluators, and how their answers make one.
 #[derive(JsonSchema)]
@@ -300,15 +300,15 @@ impl Grader for Composite {
         let mut evidence: Vec<Evidence> = Vec::new();
         for (member, answer) in self.members.iter().zip(answers) {
             let part = Part {
-                text: member.name.clone(),
+                text: member.name.clone().into(),
                 verdict: answer.verdict,
                 score: answer.score,
                 reason: Some(answer.reason),
             };
             outcome.parts.push(part);
             evidence.extend(answer.evidence);
-            let named = answer.notes.into_iter().map(|note| format!("{}: {note}", member.name));
-            outcome.notes.extend(named);
+            let named = |note: &Untrusted| format!("{}: {}", member.name, note.raw()).into();
+            outcome.notes.extend(answer.notes.iter().map(named));
         }
         evidence.truncate(20);
         outcome.evidence = evidence;
@@ -362,13 +362,15 @@ impl Composite {
                 let lines: Vec<Value> = answer
                     .parts
                     .iter()
-                    .map(|part| json!({"text": part.text, "passed": part.verdict == Verdict::Pass}))
+                    .map(|part| {
+                        json!({"text": part.text.raw(), "passed": part.verdict == Verdict::Pass})
+                    })
                     .collect();
                 let answer = json!({
                     "type": member.type_word,
                     "score": answer.score,
                     "verdict": answer.verdict.word(),
-                    "reasoning": answer.reason,
+                    "reasoning": answer.reason.raw(),
                     "assertions": lines,
                 });
                 (member.name.clone(), answer)

@@ -178,7 +178,7 @@ impl Question for Metrics {
                 (_, false) => Verdict::Fail,
                 _ => Verdict::Unknown(Cause::MissingEvidence),
             };
-            outcome.reason = format!("{}; {first}", outcome.reason);
+            outcome.reason = format!("{}; {first}", outcome.reason.raw()).into();
             let verdict = Verdict::Unknown(Cause::MissingEvidence);
             outcome.parts.extend(unknown.into_iter().map(|text| Part::new(text, verdict)));
             outcome.metrics.insert("verdict".into(), outcome.verdict.word().into());

@@ -68,15 +68,15 @@ pub(super) fn explain(view: &View<'_>, expected: &[String], states: &[State]) ->
         let call = state.call().and_then(|at| calls.get(at)).map(|seen| view.call_ref(*seen));
         let (row_state, why) = match state {
             State::Met(_) => (RowState::Matched, None),
-            State::Wrong(_, why) => (RowState::Mismatched, Some(why.clone())),
+            State::Wrong(_, why) => (RowState::Mismatched, Some(why.into())),
             State::Missing => (RowState::Missing, None),
         };
         match state {
             State::Met(_) => {}
-            State::Wrong(_, why) => explanation.repair.push(format!("{text}: {why}")),
-            State::Missing => explanation.repair.push(format!("call {text}")),
+            State::Wrong(_, why) => explanation.repair.push(format!("{text}: {why}").into()),
+            State::Missing => explanation.repair.push(format!("call {text}").into()),
         }
-        let row = Row { expected: Some(text.clone()), call, state: row_state, why };
+        let row = Row { expected: Some(text.into()), call, state: row_state, why };
         push(&mut explanation, row, !state.is_met());
     }
     for seen in calls.get(next..).unwrap_or_default() {

@@ -120,7 +120,7 @@ mod tests {
         ] {
             let outcome = grade(id, config, &made);
             assert_eq!(outcome.verdict, Verdict::Unknown(cause), "{id}");
-            assert!(outcome.reason.contains(words), "{id}: {}", outcome.reason);
+            assert!(outcome.reason.raw().contains(words), "{id}: {}", outcome.reason.raw());
         }
     }
 }

@@ -398,7 +398,7 @@ mod tests {
             json!({"criteria": ["is kind", {"id": "b", "outcome": "x", "required": false}]});
         let outcome = judged("rubrics", config.clone(), &run(), &case(), |_| Some(0.0));
         assert_eq!((outcome.verdict, outcome.score), (Verdict::Fail, Some(0.0)));
-        assert!(outcome.reason.contains("must hold"));
+        assert!(outcome.reason.raw().contains("must hold"));
         let silent = judged("rubrics", config, &run(), &case(), |_| None);
         assert_eq!(silent.verdict, Verdict::Unknown(Cause::Judge));
     }
@@ -407,7 +407,7 @@ mod tests {
     fn without_a_judge_or_criteria_it_is_unknown() {
         let outcome = grade("rubrics", json!({"criteria": ["is kind"]}), &run());
         assert_eq!(outcome.verdict, Verdict::Unknown(Cause::NeedsJudge));
-        assert!(outcome.reason.contains("is kind"));
+        assert!(outcome.reason.raw().contains("is kind"));
         let outcome = grade("llm-grader", json!({}), &run());
         assert_eq!(outcome.verdict, Verdict::Unknown(Cause::Configuration));
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use toolmark_config::{Problem, Severity};
 use toolmark_grade::{Building, Grader, Mention};
 use toolmark_outcome::Profile;
-use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Contrast, Outcome, Part, Verdict};
+use toolmark_outcome::{Subject, Untrusted};
 
 /// The score from which AgentV says pass, whatever the threshold of the case.
 pub(super) const PASSING: f64 = 0.8;
@@ -78,7 +78,7 @@ pub(super) fn contrasted(
     profile: Profile,
     verdict: Verdict,
     score: Option<f64>,
-    reason: String,
+    reason: Untrusted,
 ) -> Outcome {
     let same_score = match (outcome.score, score) {
         (Some(a), Some(b)) => (a - b).abs() < 1e-9,
@@ -134,7 +134,7 @@ impl Lines {
         profile: Profile,
         score: f64,
         aspects: usize,
-        reason: impl Into<String>,
+        reason: impl Into<Untrusted>,
     ) -> Outcome {
         let left = self.hits + self.misses - self.parts.len();
         let mut outcome = Outcome::scored(Verdict::of(score >= PASSING), score, reason)
@@ -144,7 +144,7 @@ impl Lines {
             .with_metric("verdict", word(score, profile));
         outcome.parts = self.parts;
         if left > 0 {
-            outcome.notes.push(format!("{left} more checks are not listed"));
+            outcome.notes.push(format!("{left} more checks are not listed").into());
         }
         outcome
     }

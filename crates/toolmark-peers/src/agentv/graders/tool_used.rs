@@ -158,7 +158,9 @@ impl Question for ToolUsed {
         let failed = steps.iter().filter(|step| step.failed).count();
         if !is_agentv(profile) && failed > 0 {
             let calls = count(failed, "call");
-            outcome.notes.push(format!("{calls} failed: they do not show that a tool was used"));
+            outcome
+                .notes
+                .push(format!("{calls} failed: they do not show that a tool was used").into());
         }
         outcome
     }

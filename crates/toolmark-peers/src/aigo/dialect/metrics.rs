@@ -229,7 +229,7 @@ impl Aggregate for Metric {
     fn value(&self, results: &[CaseResult]) -> Result<Value, String> {
         let samples = results
             .iter()
-            .filter_map(|result| result.graders.iter().find(|grader| grader.name == self.scorer));
+            .filter_map(|result| result.graders.iter().find(|grader| grader.name == *self.scorer));
         let samples: Vec<Fields<'_>> = samples
             .map(|grader| Fields { metrics: &grader.outcome.metrics, score: grader.outcome.score })
             .collect();

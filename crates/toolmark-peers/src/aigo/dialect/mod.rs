@@ -81,8 +81,11 @@ impl Dialect for AiGo {
                 let mut graders = scorers::Graders::new(&scorers, loading);
                 let named = rows::named(&rows, &task, loading);
                 for (row, row_case) in rows.iter().zip(named) {
-                    let place =
-                        SpecPlace { file: Arc::clone(&file), line: cut(row.line), column: 1 };
+                    let place = SpecPlace {
+                        file: Arc::clone(&file).into(),
+                        line: cut(row.line),
+                        column: 1,
+                    };
                     let built = graders.of_row(row, &place, loading);
                     let context = Context {
                         case: row_case.id.clone(),

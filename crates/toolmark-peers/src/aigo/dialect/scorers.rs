@@ -263,7 +263,7 @@ fn problem(
 }
 
 fn place_words(row: &SpecPlace) -> String {
-    format!("{}:{}", row.file, row.line)
+    format!("{}:{}", row.file.raw(), row.line)
 }
 
 /// The graders of all scorers, made for one row after the other.

@@ -90,7 +90,7 @@ fn grade(plan: &Plan, traces: &[Value]) -> RunResult {
 }
 
 fn verdicts(result: &RunResult) -> Vec<(&str, &str)> {
-    let words = result.outcomes.iter().map(|o| (o.case.as_str(), o.verdict.word()));
+    let words = result.outcomes.iter().map(|o| (o.case.raw(), o.verdict.word()));
     words.collect()
 }
 
@@ -251,7 +251,7 @@ scorers:
     let graders: Vec<_> = result.outcomes[0]
         .graders
         .iter()
-        .map(|g| (g.name.as_str(), g.type_word.as_str(), g.weight, g.outcome.verdict.word()))
+        .map(|g| (g.name.raw(), g.type_word.raw(), g.weight, g.outcome.verdict.word()))
         .collect();
     assert_eq!(
         graders,

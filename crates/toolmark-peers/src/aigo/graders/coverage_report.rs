@@ -97,9 +97,9 @@ impl<'a> Sides<'a> {
             evidence.iter().take(SHOWN).map(|(_, side)| self.evidence(side)).collect();
         let left = evidence.len() - outcome.evidence.len();
         if left > 0 {
-            outcome.notes.push(format!("{left} more pieces of evidence are left out"));
+            outcome.notes.push(format!("{left} more pieces of evidence are left out").into());
         }
-        outcome.notes.extend(self.failed());
+        outcome.notes.extend(self.failed().map(Into::into));
         outcome.explanation = Some(self.explanation());
     }
 
@@ -172,15 +172,15 @@ impl<'a> Sides<'a> {
             if !is_good {
                 explanation.divergence.get_or_insert(explanation.rows.len());
                 if explanation.repair.len() < SHOWN {
-                    explanation.repair.extend(self.repair(side));
+                    explanation.repair.extend(self.repair(side).map(Into::into));
                 }
             }
             let call = side.call.and_then(|call| self.view.calls().get(call));
             explanation.rows.push(Row {
-                expected: self.words(side),
+                expected: self.words(side).map(Into::into),
                 call: call.map(|seen| self.view.call_ref(*seen)),
                 state: side.state.row(),
-                why: self.why(side),
+                why: self.why(side).map(Into::into),
             });
         }
         explanation

@@ -304,7 +304,8 @@ fn contrast(own: &Reading, theirs: &Reading) -> Option<Contrast> {
         reason: format!(
             "AI GO! compares arguments as Python does and counts {}",
             differ.join(", ")
-        ),
+        )
+        .into(),
     })
 }
 
@@ -456,7 +457,11 @@ mod tests {
             assert_eq!(outcome.verdict, Verdict::of(own), "{made}");
             let contrast = outcome.contrast.unwrap();
             assert_eq!(contrast.verdict, Verdict::of(theirs), "{made}");
-            assert!(contrast.reason.contains("all_required_calls_made"), "{}", contrast.reason);
+            assert!(
+                contrast.reason.raw().contains("all_required_calls_made"),
+                "{}",
+                contrast.reason.raw()
+            );
             let outcome = coverage(Profile::AiGo, calls, "any_order", &trace);
             assert_eq!((outcome.verdict, outcome.contrast), (Verdict::of(theirs), None), "{made}");
         }
@@ -474,7 +479,7 @@ mod tests {
         let evidence: Vec<_> = outcome
             .evidence
             .iter()
-            .map(|e| (e.text.as_str(), e.call.as_ref().map(|call| call.index)))
+            .map(|e| (e.text.raw(), e.call.as_ref().map(|call| call.index)))
             .collect();
         assert_eq!(
             evidence,
@@ -504,7 +509,11 @@ mod tests {
         let rows: Vec<_> = rows
             .iter()
             .map(|row| {
-                (row.expected.as_deref(), row.call.as_ref().map(|c| c.index), row.state.word())
+                (
+                    row.expected.as_ref().map(|text| text.raw()),
+                    row.call.as_ref().map(|c| c.index),
+                    row.state.word(),
+                )
             })
             .collect();
         assert_eq!(outcome.reason, "all 3 required calls were made, but not in order");

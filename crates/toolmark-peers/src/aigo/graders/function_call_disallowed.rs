@@ -103,7 +103,7 @@ impl Grader for Disallowed {
             );
         if made.len() > SHOWN {
             let note = format!("{} more disallowed calls are left out", made.len() - SHOWN);
-            outcome.notes.push(note);
+            outcome.notes.push(note.into());
         }
         if !holds {
             let row = |seen: &toolmark_outcome::Seen<'_>| Row {

@@ -161,10 +161,10 @@ impl Output {
                     .with_excerpt(text)
             }));
         if matched.len() > SHOWN {
-            outcome.notes.push(format!("{} more outputs match", matched.len() - SHOWN));
+            outcome.notes.push(format!("{} more outputs match", matched.len() - SHOWN).into());
         }
         match (calls, holds) {
-            ([], true) => outcome.notes.push(format!("{function} was not called")),
+            ([], true) => outcome.notes.push(format!("{function} was not called").into()),
             ([], false) => {
                 let text = format!("no call of {function}");
                 outcome.evidence.push(Evidence::absence(text));

@@ -237,7 +237,7 @@ pub(super) fn outcome(
     let extra = taken.iter().filter(|taken| !**taken).count();
     let mismatched = pairs.len() - missing - hits;
     let mut outcome = Outcome::scored(verdict, score, String::new());
-    outcome.reason = reason(sides, hits, mismatched, missing, extra);
+    outcome.reason = reason(sides, hits, mismatched, missing, extra).into();
     let mut writer = Writer::new(sides, settings);
     let mut next_extra = 0;
     for (gold, pair) in sides.gold.iter().zip(pairs) {
@@ -310,7 +310,7 @@ fn per_tool(sides: &Sides<'_>, pairs: &[Option<Pair>], outcome: &mut Outcome) {
         tools.entry(&made.name).or_default()[1] += 1;
     }
     if tools.len() > MOST_TOOLS {
-        outcome.notes.push(format!("{} tools are not listed one by one", tools.len()));
+        outcome.notes.push(format!("{} tools are not listed one by one", tools.len()).into());
         return;
     }
     let tools: Map<String, Value> = tools
@@ -356,7 +356,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         outcome.evidence.truncate(MOST_EVIDENCE);
         let left = self.pieces - outcome.evidence.len();
         if left > 0 {
-            outcome.notes.push(format!("{left} more pieces of evidence are not listed"));
+            outcome.notes.push(format!("{left} more pieces of evidence are not listed").into());
         }
     }
 
@@ -370,7 +370,7 @@ impl<'s, 'a> Writer<'s, 'a> {
 
     fn repair(&mut self, words: String) {
         if self.explanation.repair.len() < MOST_REPAIRS {
-            self.explanation.repair.push(words);
+            self.explanation.repair.push(words.into());
         }
     }
 
@@ -385,14 +385,14 @@ impl<'s, 'a> Writer<'s, 'a> {
             });
             self.repair(format!("call {text}"));
             let row = Row {
-                expected: Some(text.clone()),
+                expected: Some(text.clone().into()),
                 call: None,
                 state: RowState::Missing,
                 why: None,
             };
             self.explanation.rows.push(row);
             let mut part = Part::new(text, Verdict::Fail);
-            part.reason = Some("not called".to_owned());
+            part.reason = Some("not called".into());
             return part;
         };
         let hit = is_whole(pair.score);
@@ -408,14 +408,14 @@ impl<'s, 'a> Writer<'s, 'a> {
         let state = if hit { RowState::Matched } else { RowState::Mismatched };
         let call = Some(sides.view.call_ref(made.seen));
         self.explanation.rows.push(Row {
-            expected: Some(text.clone()),
+            expected: Some(text.clone().into()),
             call,
             state,
-            why: why.clone(),
+            why: why.clone().map(Into::into),
         });
         let mut part = Part::new(text, Verdict::of(hit));
         part.score = Some(pair.score).filter(|score| *score != 0.0 && !hit);
-        part.reason = why;
+        part.reason = why.map(Into::into);
         part
     }
 

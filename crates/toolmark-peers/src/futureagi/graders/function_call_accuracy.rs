@@ -54,7 +54,8 @@ pub(super) fn grade(settings: &Settings, material: &Material<'_>) -> Outcome {
     let passes = found == sides.most() && reaches(score, settings.threshold);
     let mut outcome = alignment::outcome(&sides, settings, &pairs, Verdict::of(passes), score);
     if !passes && found == sides.most() {
-        outcome.reason.push_str(&format!("; {score:.3} is below {}", settings.threshold));
+        let reason = outcome.reason.raw();
+        outcome.reason = format!("{reason}; {score:.3} is below {}", settings.threshold).into();
     }
     outcome.with_metric("threshold", settings.threshold)
 }

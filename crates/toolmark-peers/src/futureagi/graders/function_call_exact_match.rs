@@ -185,7 +185,7 @@ mod tests {
         let (_, _, outcome) = answer(ID, json!({}), &made, &gold);
         assert_eq!(outcome.reason, "1 of 2 expected calls were made, 1 made with other arguments");
         let why = "y is missing; z (null) was not expected";
-        assert_eq!(outcome.parts[0].reason.as_deref(), Some(why));
+        assert_eq!(outcome.parts[0].reason.as_ref().map(|text| text.raw()), Some(why));
         assert_eq!(outcome.parts[1].verdict, Verdict::Pass);
         assert_eq!(outcome.evidence[0].call.as_ref().unwrap().index, 1);
         let states: Vec<RowState> =
@@ -200,10 +200,18 @@ mod tests {
         let made = calls(&[json!({"x": 1}), json!({"x": 9}), json!({"x": 3})]);
         let (_, score, outcome) = answer(ID, ordered.clone(), &made, &gold);
         assert_eq!(score, Some(0.667));
-        assert_eq!(outcome.parts[1].reason.as_deref(), Some("x is 9 instead of 2"));
+        assert_eq!(
+            outcome.parts[1].reason.as_ref().map(|text| text.raw()),
+            Some("x is 9 instead of 2")
+        );
         let swapped = calls(&[json!({"x": 2}), json!({"x": 1}), json!({"x": 3})]);
         let (_, _, outcome) = answer(ID, ordered, &swapped, &gold);
-        assert!(outcome.parts.iter().all(|part| part.reason.as_deref() != Some("")));
+        assert!(
+            outcome
+                .parts
+                .iter()
+                .all(|part| part.reason.as_ref().map(|text| text.raw()) != Some(""))
+        );
     }
 
     #[test]

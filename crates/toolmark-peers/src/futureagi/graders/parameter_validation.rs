@@ -173,10 +173,10 @@ impl Tally {
         let mut part = Part::new(format!("call {} of {name}", seen.index), Verdict::of(is_valid));
         if !is_valid {
             part.score = Some(holding as f64 / checks as f64).filter(|score| *score > 0.0);
-            part.reason = Some(excerpt(&faults.join("; ")));
+            part.reason = Some(excerpt(&faults.join("; ")).into());
         }
         let (list, role, words) = match &part.reason {
-            None => (&mut self.matched, Role::Matched, "keeps to its definition".to_owned()),
+            None => (&mut self.matched, Role::Matched, "keeps to its definition".into()),
             Some(why) => (&mut self.evidence, Role::Violation, why.clone()),
         };
         if list.len() < MOST_EVIDENCE {
@@ -212,7 +212,7 @@ impl Tally {
         outcome.evidence.truncate(MOST_EVIDENCE);
         if calls > outcome.evidence.len() {
             let left = calls - outcome.evidence.len();
-            outcome.notes.push(format!("{left} more calls are not listed as evidence"));
+            outcome.notes.push(format!("{left} more calls are not listed as evidence").into());
         }
         outcome.parts = self.parts;
         outcome
@@ -315,8 +315,8 @@ mod tests {
             ),
         ] {
             let outcome = grade(ID, json!({}), &trace);
-            assert_eq!(outcome.verdict, Verdict::Unknown(cause), "{}", outcome.reason);
-            assert!(outcome.reason.contains(says), "{}", outcome.reason);
+            assert_eq!(outcome.verdict, Verdict::Unknown(cause), "{}", outcome.reason.raw());
+            assert!(outcome.reason.raw().contains(says), "{}", outcome.reason.raw());
         }
         let config =
             json!({"function_definitions": [{"name": "f", "parameters": {"type": "odd"}}]});
@@ -329,7 +329,7 @@ mod tests {
         let made = json!([f("grep", json!({"q": "x"})), f("grep", json!({"mode": "z"}))]);
         let (_, _, outcome) = answer(ID, config, &made, &json!(null));
         assert_eq!(outcome.reason, "4 of 6 checks hold, 1 of 2 calls have a mistake");
-        let why = outcome.parts[1].reason.as_deref().unwrap();
+        let why = outcome.parts[1].reason.as_ref().map(|text| text.raw()).unwrap();
         assert!(why.starts_with("q is missing; mode "), "{why}");
         assert_eq!(outcome.evidence[0].call.as_ref().unwrap().index, 1);
         assert_eq!(outcome.metrics["failed"], 2);

@@ -155,7 +155,10 @@ fn texts<'a>(view: &View<'_>, call: &'a Call) -> Vec<Cow<'a, str>> {
 
 fn source(view: &View<'_>, captured: &Captured, role: Role, text: &str) -> Option<Evidence> {
     let seen = view.calls().iter().find(|seen| seen.index == captured.index as usize)?;
-    Some(Evidence { excerpt: Some(excerpt(&captured.value)), ..view.evidence(role, text, *seen) })
+    Some(Evidence {
+        excerpt: Some(excerpt(&captured.value).into()),
+        ..view.evidence(role, text, *seen)
+    })
 }
 
 #[cfg(test)]

@@ -182,7 +182,7 @@ impl BudgetGrader {
             let evidence = beyond.map(|seen| view.evidence(Role::Extra, "over the budget", *seen));
             outcome.evidence.extend(evidence);
         }
-        outcome.notes.extend(counted.note);
+        outcome.notes.extend(counted.note.map(Into::into));
         outcome
     }
 }
@@ -461,7 +461,7 @@ mod tests {
     fn a_stated_number_that_the_events_do_not_add_up_to_is_mentioned() {
         let outcome =
             grade("tool-call-count", json!({"max": 9}), &stated(&json!({"toolCallCount": 4})));
-        assert!(outcome.notes[0].contains("states 4"), "{:?}", outcome.notes);
+        assert!(outcome.notes[0].raw().contains("states 4"), "{:?}", outcome.notes);
     }
 
     #[test]
@@ -484,7 +484,7 @@ mod tests {
     fn the_page_gives_these_words() {
         let within = grade("token-budget", json!({"max": 50000}), &run(10, 0));
         assert_eq!(within.reason, "1500 tokens (within budget of 50000)");
-        assert_eq!(Value::Object(within.metrics), json!({"value": 1500, "max": 50000}));
+        assert_eq!(Value::Object((*within.metrics).clone()), json!({"value": 1500, "max": 50000}));
         let over = grade("token-budget", json!({"max": 1000}), &run(10, 0));
         assert_eq!(over.reason, "1500 tokens exceeds max of 1000");
     }

@@ -9,7 +9,7 @@ use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::View;
 use toolmark_outcome::{Cause, Outcome, Part, Verdict};
-use toolmark_outcome::{Evidence, Role};
+use toolmark_outcome::{Evidence, Role, Untrusted};
 use toolmark_trace::{EventKind, Fact};
 
 /// There is nothing to configure.
@@ -66,7 +66,7 @@ struct Condition {
 }
 
 impl Condition {
-    fn new(text: &str, verdict: Verdict, reason: impl Into<String>) -> Self {
+    fn new(text: &str, verdict: Verdict, reason: impl Into<Untrusted>) -> Self {
         let part = Part { reason: Some(reason.into()), ..Part::new(text, verdict) };
         Self { part, evidence: Vec::new() }
     }
@@ -90,7 +90,7 @@ fn outcome<const N: usize>(conditions: [Condition; N]) -> Outcome {
     let against: Vec<&str> = conditions
         .iter()
         .filter(|c| c.part.verdict == verdict && verdict != Verdict::Pass)
-        .filter_map(|c| c.part.reason.as_deref())
+        .filter_map(|c| c.part.reason.as_ref().map(|text| text.raw()))
         .collect();
     let mut outcome = match verdict {
         Verdict::Unknown(cause) => Outcome::unknown(cause, against.join("; ")),
@@ -191,7 +191,7 @@ mod tests {
             ("", true, false, Verdict::Fail, "no output; 1 error event; no turn_end"),
         ] {
             let outcome = grade("completed", json!({}), &trace(output, error, end, json!({})));
-            assert_eq!((outcome.verdict, &*outcome.reason), (verdict, reason));
+            assert_eq!((outcome.verdict, outcome.reason.raw()), (verdict, reason));
             assert_eq!(outcome.parts.len(), 3);
         }
     }

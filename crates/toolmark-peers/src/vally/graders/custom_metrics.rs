@@ -172,7 +172,7 @@ impl CustomMetrics {
             _ => {
                 let deciding = parts.iter().filter(|part| part.verdict == verdict);
                 let said: Vec<String> = deciding
-                    .map(|part| part.reason.clone().unwrap_or_else(|| part.text.clone()))
+                    .map(|part| part.reason.as_ref().unwrap_or(&part.text).raw().to_owned())
                     .collect();
                 super::file::listed(&said)
             }
@@ -241,7 +241,7 @@ impl Expected {
                 (Verdict::of(holds), (!holds).then_some(reason))
             }
         };
-        Part { reason, ..Part::new(self.text(), verdict) }
+        Part { reason: reason.map(Into::into), ..Part::new(self.text(), verdict) }
     }
 
     fn holds(&self, value: &Value) -> bool {
@@ -295,7 +295,7 @@ mod tests {
             let config = json!({"assertions": config});
             let outcome = grade_in("custom-metrics", config.clone(), &files.environment());
             assert_eq!(outcome.verdict, verdict, "{config} {outcome:?}");
-            assert!(outcome.reason.contains(reason), "{config} {}", outcome.reason);
+            assert!(outcome.reason.raw().contains(reason), "{config} {}", outcome.reason.raw());
         }
         for (path, verdict) in [
             ("under.json", Verdict::Pass),

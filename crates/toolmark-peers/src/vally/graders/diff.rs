@@ -298,7 +298,11 @@ mod tests {
         ] {
             let outcome = grade_in(id, config.clone(), &with(diff));
             assert_eq!(outcome.verdict, verdict, "{id} {config}");
-            assert!(outcome.reason.contains(reason), "{id} {config} {}", outcome.reason);
+            assert!(
+                outcome.reason.raw().contains(reason),
+                "{id} {config} {}",
+                outcome.reason.raw()
+            );
         }
     }
 

@@ -472,7 +472,11 @@ mod tests {
         ] {
             let outcome = grade_in(id, config.clone(), &files.environment());
             assert_eq!(outcome.verdict, verdict, "{id} {config} {outcome:?}");
-            assert!(outcome.reason.contains(reason), "{id} {config} {}", outcome.reason);
+            assert!(
+                outcome.reason.raw().contains(reason),
+                "{id} {config} {}",
+                outcome.reason.raw()
+            );
             assert_eq!(outcome.score.is_none(), verdict == UNKNOWN, "{id} {config}");
         }
     }
@@ -484,7 +488,7 @@ mod tests {
         let evidence = &outcome.evidence[0];
         assert_eq!(evidence.role, Role::Violation);
         assert_eq!(evidence.text, "src/deep/b.ts, line 2");
-        assert_eq!(evidence.excerpt.as_deref(), Some("// XYZ later"));
+        assert_eq!(evidence.excerpt.as_ref().map(|text| text.raw()), Some("// XYZ later"));
     }
 
     #[test]
@@ -507,7 +511,7 @@ mod tests {
         ] {
             let outcome = exists(&trace);
             assert_eq!(outcome.verdict, UNKNOWN, "{reason}");
-            assert!(outcome.reason.contains(reason), "{}", outcome.reason);
+            assert!(outcome.reason.raw().contains(reason), "{}", outcome.reason.raw());
         }
         let gone = Environment { workspace: Some("/toolmark/gone".into()), ..Default::default() };
         let outcome = grade_in("file-not-exists", json!({"path": "x"}), &gone);
@@ -556,7 +560,7 @@ mod tests {
         };
         let outcome = ask("z", "abc");
         assert_eq!(outcome.verdict, UNKNOWN);
-        assert!(outcome.reason.contains("z: leads out"), "{}", outcome.reason);
+        assert!(outcome.reason.raw().contains("z: leads out"), "{}", outcome.reason.raw());
         // What another file says decides all the same.
         assert_eq!(ask("*", "Secret").verdict, Verdict::Fail);
     }

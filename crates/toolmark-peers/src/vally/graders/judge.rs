@@ -428,7 +428,7 @@ mod tests {
             let outcome = grade(id, config.clone(), &trace);
             assert_eq!(outcome.verdict, Verdict::Unknown(Cause::NeedsJudge), "{id} {config}");
             assert_eq!(outcome.score, None, "{id} {config}");
-            assert!(outcome.reason.starts_with("needs"), "{id}: {}", outcome.reason);
+            assert!(outcome.reason.raw().starts_with("needs"), "{id}: {}", outcome.reason.raw());
         }
     }
 
@@ -463,7 +463,7 @@ mod tests {
             Some(3.0)
         });
         assert_eq!((usual.verdict, usual.score), (Verdict::Pass, Some(0.5)));
-        assert!(usual.notes[0].contains("no rubric"));
+        assert!(usual.notes[0].raw().contains("no rubric"));
     }
 
     #[test]
@@ -484,7 +484,7 @@ mod tests {
             let config = json!({"evidence": [shown]});
             let outcome = judged("prompt", config, &run(), &Context::default(), |_| Some(5.0));
             assert_eq!(outcome.verdict, Verdict::Unknown(Cause::MissingEvidence), "{shown}");
-            assert!(outcome.reason.contains(word), "{shown}: {}", outcome.reason);
+            assert!(outcome.reason.raw().contains(word), "{shown}: {}", outcome.reason.raw());
         }
         let spec = json!({"golden_patch": {"inline": "-teh\n+the"}});
         let context = Context { spec: Some(std::sync::Arc::new(spec)), ..Context::default() };

@@ -88,7 +88,7 @@ impl Names {
                 None => evidence.push(Evidence::absence(reason.clone())),
             }
             parts.push(Part {
-                reason: Some(reason),
+                reason: Some(reason.into()),
                 ..Part::new(format!("required: {name}"), Verdict::of(is_found))
             });
         }
@@ -103,14 +103,14 @@ impl Names {
                 evidence.extend(shown(&found, Role::Violation));
             }
             parts.push(Part {
-                reason: Some(reason),
+                reason: Some(reason.into()),
                 ..Part::new(format!("disallowed: {name}"), Verdict::of(is_absent))
             });
         }
         let failed: Vec<&str> = parts
             .iter()
             .filter(|part| part.verdict == Verdict::Fail)
-            .filter_map(|part| part.reason.as_deref())
+            .filter_map(|part| part.reason.as_ref().map(|text| text.raw()))
             .collect();
         let reason = match failed.is_empty() {
             true => format!("all {} checks hold", parts.len()),

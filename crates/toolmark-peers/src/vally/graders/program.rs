@@ -263,7 +263,7 @@ fn answered(answer: &Map<String, Value>) -> Result<Outcome, String> {
     let mut outcome = Outcome::scored(Verdict::of(passed), score, reason);
     match answer.get("metadata") {
         None | Some(Value::Null) => {}
-        Some(Value::Object(metadata)) => outcome.metrics.clone_from(metadata),
+        Some(Value::Object(metadata)) => outcome.metrics = metadata.clone().into(),
         Some(_) => return Err("metadata is no object".into()),
     }
     if let Some(label) = answer.get("label").filter(|label| !label.is_null()) {
@@ -307,7 +307,7 @@ fn part(detail: &Value) -> Result<Part, String> {
         part.score = (score != 0.0 && score != 1.0).then_some(score);
         part
     };
-    part.reason = text("evidence").map(str::to_owned);
+    part.reason = text("evidence").map(str::to_owned).map(Into::into);
     Ok(part)
 }
 
@@ -438,7 +438,7 @@ mod tests {
         ] {
             let outcome = grade_in("program", shell(line), &files.environment());
             assert_eq!((outcome.verdict, outcome.score), (verdict, score), "{line} {outcome:?}");
-            assert!(outcome.reason.contains(reason), "{line} {}", outcome.reason);
+            assert!(outcome.reason.raw().contains(reason), "{line} {}", outcome.reason.raw());
         }
     }
 
@@ -449,12 +449,12 @@ mod tests {
             "details": [{"name": "a", "passed": false, "score": 0.5, "evidence": "why"},
                         {"name": "b", "status": "error"}]}'; echo oops >&2"#;
         let outcome = grade_in("program", shell(line), &files.environment());
-        assert_eq!(Value::Object(outcome.metrics), json!({"n": 3, "label": "correct"}));
+        assert_eq!(Value::Object((*outcome.metrics).clone()), json!({"n": 3, "label": "correct"}));
         assert_eq!(outcome.parts[0].verdict, Verdict::Fail);
         assert_eq!(outcome.parts[0].score, Some(0.5));
-        assert_eq!(outcome.parts[0].reason.as_deref(), Some("why"));
+        assert_eq!(outcome.parts[0].reason.as_ref().map(|text| text.raw()), Some("why"));
         assert_eq!(outcome.parts[1].verdict, BROKEN);
-        assert_eq!(outcome.evidence[0].excerpt.as_deref(), Some("oops"));
+        assert_eq!(outcome.evidence[0].excerpt.as_ref().map(|text| text.raw()), Some("oops"));
     }
 
     #[test]
@@ -502,7 +502,7 @@ mod tests {
         let config = json!({"program": "sleep", "args": ["20"], "timeout": "200ms"});
         let outcome = grade_in("program", config, &files.environment());
         assert_eq!(outcome.verdict, BROKEN);
-        assert!(outcome.reason.contains("within 200 ms"), "{}", outcome.reason);
+        assert!(outcome.reason.raw().contains("within 200 ms"), "{}", outcome.reason.raw());
         let environment = Environment { may_run: false, ..files.environment() };
         assert_eq!(grade_in("program", shell("touch ran"), &environment).verdict, BROKEN);
         assert!(!files.root().join("ran").exists());

@@ -267,7 +267,7 @@ impl RunCommand {
         let said = |part: &Part| part.reason.clone().unwrap_or_else(|| part.text.clone());
         let reason = match parts.iter().find(|part| part.verdict == verdict) {
             Some(part) if verdict != Verdict::Pass => said(part),
-            _ => format!("{} did all that was expected", excerpt(&self.command)),
+            _ => format!("{} did all that was expected", excerpt(&self.command)).into(),
         };
         let mut outcome = match verdict {
             Verdict::Unknown(cause) => Outcome::unknown(cause, reason),
@@ -297,10 +297,10 @@ impl RunCommand {
         );
         part.reason = match finished.code {
             _ if finished.timed_out => {
-                Some(format!("did not end within {} ms", self.timeout.millis))
+                Some(format!("did not end within {} ms", self.timeout.millis).into())
             }
             Some(code) if code != self.code => {
-                Some(format!("exited with {code}, expected {}", self.code))
+                Some(format!("exited with {code}, expected {}", self.code).into())
             }
             Some(_) => None,
             None => Some("was ended by a signal".into()),
@@ -326,18 +326,18 @@ impl Check {
         let text = self.to_string();
         let Ok(found) = found else {
             let mut part = Part::new(text, Verdict::Unknown(Cause::Limit));
-            part.reason = Some(format!("{self}: the pattern took too many steps"));
+            part.reason = Some(format!("{self}: the pattern took too many steps").into());
             return part;
         };
         // What was not found might stand in what was not kept.
         if !found && finished.truncated {
             let mut part = Part::new(text, Verdict::Unknown(Cause::Limit));
-            part.reason = Some(format!("{self}: only the beginning of {pipe} was kept"));
+            part.reason = Some(format!("{self}: only the beginning of {pipe} was kept").into());
             return part;
         }
         let mut part = Part::new(text, Verdict::of(found == sure));
         if found != sure {
-            part.reason = Some(format!("{pipe} does not hold to: {self}"));
+            part.reason = Some(format!("{pipe} does not hold to: {self}").into());
         }
         part
     }
@@ -434,7 +434,7 @@ mod tests {
         ] {
             let outcome = grade_in("run-command", config.clone(), &files.environment());
             assert_eq!(outcome.verdict, verdict, "{config} {outcome:?}");
-            assert!(outcome.reason.contains(reason), "{config} {}", outcome.reason);
+            assert!(outcome.reason.raw().contains(reason), "{config} {}", outcome.reason.raw());
         }
     }
 
@@ -448,7 +448,7 @@ mod tests {
         let verdicts: Vec<Verdict> = outcome.parts.iter().map(|part| part.verdict).collect();
         assert_eq!(verdicts, [Verdict::Fail, Verdict::Pass, Verdict::Fail]);
         assert_eq!(outcome.metrics["exit_code"], 1);
-        assert_eq!(outcome.evidence[0].excerpt.as_deref(), Some("good"));
+        assert_eq!(outcome.evidence[0].excerpt.as_ref().map(|text| text.raw()), Some("good"));
     }
 
     #[test]

@@ -200,7 +200,10 @@ mod tests {
             vally(&[call("1", "skill", json!({"skill": "pdf"})), result("1", true), event("pdf")]);
         let outcome = grade("skill-invocation", json!({"required": ["pdf"]}), &trace);
         assert_eq!(outcome.evidence.len(), 1);
-        assert_eq!(outcome.parts[0].reason.as_deref(), Some("skill pdf was activated"));
+        assert_eq!(
+            outcome.parts[0].reason.as_ref().map(|text| text.raw()),
+            Some("skill pdf was activated")
+        );
     }
 
     #[test]

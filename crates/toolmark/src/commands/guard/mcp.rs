@@ -111,7 +111,8 @@ impl Mcp {
             for tool in tools {
                 let tool = toolmark_mcp::suspicion::shown(&tool, 200);
                 printer.line(
-                    &Line::of(style::GOOD, "accepted").with(style::PLAIN, &format!("  {tool}")),
+                    &Line::of(style::GOOD, "accepted")
+                        .with(style::PLAIN, printer.redact(format!("  {tool}"))),
                 )?;
             }
             return Ok(Exit::Ok);
@@ -119,7 +120,8 @@ impl Mcp {
         let proxy = self.proxy(&pins, printer)?;
         let tell = |words: &str| {
             // There is nobody else to tell that nobody can be told.
-            let _ = printer.notice(&Line::of(style::PLAIN, &format!("toolmark: {words}")));
+            let words = printer.redact(format!("toolmark: {words}"));
+            let _ = printer.notice(&Line::of(style::PLAIN, words));
         };
         let ended = match (self.url, self.server.split_first()) {
             (Some(url), _) => serve_http(proxy, Remote { url, headers: self.headers }, tell),

@@ -105,7 +105,7 @@ fn list(answers: &Answers, printer: &mut Printer) -> Result<(), Stop> {
             human::things(count, "answer"),
             human::things(tokens, "token")
         );
-        printer.line(&Line::of(style::PLAIN, &words))?;
+        printer.line(&Line::of(style::PLAIN, printer.redact(words)))?;
     }
     let total = human::things(all.len() as u64, "answer");
     say(printer, &format!("{total} in {}", answers.directory().display()))?;
@@ -129,7 +129,7 @@ fn export(all: &[toolmark_judge::Kept], file: &Path, printer: &mut Printer) -> R
 
 fn say(printer: &mut Printer, words: &str) -> Result<(), Stop> {
     if printer.verbosity > Verbosity::Quiet {
-        printer.notice(&Line::of(style::DIM, words))?;
+        printer.notice(&Line::of(style::DIM, printer.redact(words)))?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use crate::exit::Exit;
 use crate::printer::{Line, Printer, style};
 use clap::Args;
 use toolmark_outcome::judging::{BUILT_IN, FIELDS};
+use toolmark_redact::{Printable, printable};
 
 /// List the fields a rubric can be shown
 #[derive(Debug, Args)]
@@ -14,13 +15,15 @@ pub(super) struct Fields {}
 impl Fields {
     pub(super) fn run(&self, printer: &mut Printer) -> Result<Exit, Stop> {
         for field in FIELDS {
-            let aliases = match field.aliases {
-                [] => String::new(),
-                aliases => format!(" (also {})", aliases.join(", ")),
+            let aliases: Vec<Printable> = field.aliases.iter().map(|word| (*word).into()).collect();
+            let aliases = match aliases.as_slice() {
+                [] => Printable::default(),
+                aliases => printable!(" (also {})", Printable::join(aliases, ", ")),
             };
             let of_call = if field.of_call { " [of a call]" } else { "" };
-            let words = format!("{:<22} {}{of_call}{aliases}", field.name, field.summary);
-            printer.line(&Line::of(style::PLAIN, &words))?;
+            let (name, summary) = (field.name, field.summary);
+            let words = printable!("{:<22} {}{}{}", name, summary, of_call, aliases);
+            printer.line(&Line::of(style::PLAIN, words))?;
         }
         Ok(Exit::Ok)
     }
@@ -33,8 +36,8 @@ pub(super) struct Rubrics {}
 impl Rubrics {
     pub(super) fn run(&self, printer: &mut Printer) -> Result<Exit, Stop> {
         for rubric in BUILT_IN {
-            let words = format!("{:<26} {}", rubric.name, rubric.summary);
-            printer.line(&Line::of(style::PLAIN, &words))?;
+            let words = printable!("{:<26} {}", rubric.name, rubric.summary);
+            printer.line(&Line::of(style::PLAIN, words))?;
         }
         Ok(Exit::Ok)
     }

@@ -287,7 +287,7 @@ pub(super) mod tests {
             ("l.jsonl", "nope", Some("tool-selection"), "l.jsonl:1: not JSON"),
         ] {
             let failure = labelled(name, text, rubric).unwrap_err();
-            assert!(failure.message.contains(want), "{}", failure.message);
+            assert!(failure.message.raw().contains(want), "{failure:?}");
         }
     }
 }

@@ -61,7 +61,7 @@ impl Question for ToolTrajectory {
         };
         outcome.metrics.insert("mode".into(), self.mode.word().into());
         // An allow-list looks at calls that failed too: they were made.
-        outcome.notes.extend(calls.note().filter(|_| self.mode != Mode::Subset));
+        outcome.notes.extend(calls.note().map(Into::into).filter(|_| self.mode != Mode::Subset));
         outcome
     }
 }
@@ -190,7 +190,7 @@ impl ToolTrajectory {
         }
         if !latency.skipped.is_empty() {
             outcome.metrics.insert("latency_skipped".into(), latency.skipped.len().into());
-            outcome.notes.append(&mut latency.skipped);
+            outcome.notes.extend(latency.skipped.into_iter().map(Into::into));
         }
         if self.mode == Mode::Exact && !agentv && (hits < expected || extras > 0) {
             outcome = decided(outcome, Verdict::Fail);
@@ -245,7 +245,7 @@ impl Latency {
 fn with(mut outcome: Outcome, found: Found) -> Outcome {
     let (evidence, note) = found.finish();
     outcome.evidence = evidence;
-    outcome.notes.extend(note);
+    outcome.notes.extend(note.map(Into::into));
     outcome
 }
 

@@ -130,7 +130,7 @@ fn limits_are_aspects_of_their_own() {
     let outcome = grade("tool-trajectory", config.clone(), &made(json!([100])));
     assert_eq!(outcome.score, Some(1.0));
     assert_eq!(outcome.metrics["latency_skipped"], 1);
-    assert!(outcome.notes[0].contains("counts neither way"), "{:?}", outcome.notes);
+    assert!(outcome.notes[0].raw().contains("counts neither way"), "{:?}", outcome.notes);
     // Two stamps make a duration, but not to AgentV.
     let stamps = agentv(
         json!([{"tool": "a", "input": {}, "start_time": "2026-01-01T00:00:00Z", "end_time": "2026-01-01T00:00:09Z"}]),
@@ -175,7 +175,10 @@ fn rows_show_where_it_went_wrong() {
     use RowState::{Extra, Matched, Mismatched, Missing};
     assert_eq!(states, [Extra, Mismatched, Matched, Missing, Extra]);
     assert_eq!(explanation.divergence, Some(1));
-    assert_eq!(explanation.rows[1].why.as_deref(), Some("\"q\" is \"no\", expected \"yes\""));
+    assert_eq!(
+        explanation.rows[1].why.as_ref().map(|text| text.raw()),
+        Some("\"q\" is \"no\", expected \"yes\"")
+    );
     assert_eq!(explanation.repair.len(), 2);
 }
 

@@ -145,7 +145,7 @@ impl Findings {
     }
 
     fn part(&mut self, text: String, verdict: Verdict, reason: impl Into<String>) {
-        self.parts.push(Part { reason: Some(reason.into()), ..Part::new(text, verdict) });
+        self.parts.push(Part { reason: Some(reason.into().into()), ..Part::new(text, verdict) });
     }
 
     fn note(&mut self, note: String) {
@@ -157,7 +157,8 @@ impl Findings {
     fn outcome(mut self) -> Outcome {
         let verdict = self.parts.iter().fold(Verdict::Pass, |all, part| all.and(part.verdict));
         let deciding = self.parts.iter().filter(|part| part.verdict == verdict);
-        let reasons: Vec<&str> = deciding.filter_map(|part| part.reason.as_deref()).collect();
+        let reasons: Vec<&str> =
+            deciding.filter_map(|part| part.reason.as_ref().map(|text| text.raw())).collect();
         let more = reasons.len().saturating_sub(REASONS);
         let mut reason = match verdict {
             Verdict::Pass if self.parts.len() > 1 => {
@@ -178,7 +179,7 @@ impl Findings {
         outcome.evidence = self.evidence;
         outcome.parts = self.parts;
         outcome.explanation = self.explanation;
-        outcome.notes = self.notes;
+        outcome.notes = self.notes.into_iter().map(Into::into).collect();
         outcome
     }
 }

@@ -123,7 +123,12 @@ fn explain(
             next = at + 1;
             let call = calls.all.get(at).map(|seen| calls.view.call_ref(*seen));
             let state = RowState::Matched;
-            explanation.rows.push(Row { expected, call, state, why: None });
+            explanation.rows.push(Row {
+                expected: expected.map(Into::into),
+                call,
+                state,
+                why: None,
+            });
             continue;
         }
         explanation.divergence.get_or_insert(explanation.rows.len());
@@ -139,9 +144,14 @@ fn explain(
             Some(seen) => format!("call {} meets it, but comes {place}", seen.index),
             None => "no call meets it".to_owned(),
         };
-        explanation.repair.push(repair(entry, calls, before.copied(), elsewhere));
+        explanation.repair.push(repair(entry, calls, before.copied(), elsewhere).into());
         let state = RowState::Missing;
-        explanation.rows.push(Row { expected, call: None, state, why: Some(why) });
+        explanation.rows.push(Row {
+            expected: expected.map(Into::into),
+            call: None,
+            state,
+            why: Some(why.into()),
+        });
     }
     extra(&mut explanation, next..calls.all.len());
     explanation

@@ -46,14 +46,14 @@ fn judged(config: &Value, trace: &str) -> Outcome {
 fn check(trace: &str, cases: &[(Value, Verdict)]) {
     for (config, verdict) in cases {
         let outcome = judged(config, trace);
-        assert_eq!(outcome.verdict, *verdict, "{config}: {}", outcome.reason);
+        assert_eq!(outcome.verdict, *verdict, "{config}: {}", outcome.reason.raw());
         let score = match verdict {
             Pass => Some(1.0),
             Fail => Some(0.0),
             Verdict::Unknown(_) => None,
         };
         assert_eq!(outcome.score, score, "{config}");
-        assert!(!outcome.parts.is_empty() && !outcome.reason.is_empty(), "{config}");
+        assert!(!outcome.parts.is_empty() && !outcome.reason.raw().is_empty(), "{config}");
     }
 }
 
@@ -162,7 +162,7 @@ fn an_absent_command_or_path_is_a_mistake_in_the_configuration() {
     );
     let config = json!({"required": [{"name": "bash", "command": "npm test"}]});
     let outcome = judged(&config, &trace);
-    assert!(outcome.reason.contains("call 1 of read_bash"), "{}", outcome.reason);
+    assert!(outcome.reason.raw().contains("call 1 of read_bash"), "{}", outcome.reason.raw());
     assert!(outcome.evidence.iter().any(|e| e.call.as_ref().is_some_and(|c| c.index == 1)));
 }
 
@@ -173,7 +173,7 @@ fn a_required_entry_that_is_met_anyway_mentions_the_mistake() {
         done("2", "read_bash", json!({"shellId": "7"})),
     ]);
     let outcome = judged(&json!({"required": [{"name": "bash", "command": "ls"}]}), &trace);
-    assert!(outcome.notes.join(" ").contains("anchor the name"), "{:?}", outcome.notes);
+    assert!(outcome.notes[0].raw().contains("anchor the name"), "{:?}", outcome.notes);
 }
 
 #[test]
@@ -397,7 +397,7 @@ fn what_was_never_answered_is_not_completed() {
         ],
     );
     let outcome = judged(&json!({"disallowed": ["deploy"]}), &trace);
-    assert!(outcome.notes.join(" ").contains("attempted and never completed"));
+    assert!(outcome.notes[0].raw().contains("attempted and never completed"));
     let attempt = outcome.evidence.iter().find(|e| e.role == Role::Context).unwrap();
     assert_eq!(attempt.call.as_ref().unwrap().index, 1);
 }
@@ -410,7 +410,7 @@ fn a_failed_call_is_completed() {
         &[(json!({"required": ["bash"]}), Pass), (json!({"disallowed": ["bash"]}), Fail)],
     );
     let outcome = judged(&json!({"required": ["bash"]}), &trace);
-    assert!(outcome.notes.join(" ").contains("failed"), "{:?}", outcome.notes);
+    assert!(outcome.notes[0].raw().contains("failed"), "{:?}", outcome.notes);
 }
 
 #[test]
@@ -494,13 +494,16 @@ fn a_failing_sequence_is_explained() {
     assert_eq!(explanation.divergence, Some(missing));
     assert_eq!(states.iter().filter(|state| **state == RowState::Matched).count(), 2);
     assert_eq!(explanation.repair.len(), 1);
-    let why = explanation.rows[missing].why.as_deref().unwrap();
+    let why = explanation.rows[missing].why.as_ref().map(|text| text.raw()).unwrap();
     assert!(why.contains("meets it, but comes"), "{why}");
     assert_eq!(outcome.parts.len(), 3);
     assert_eq!(outcome.parts.iter().filter(|part| part.verdict == Fail).count(), 1);
 
     let none = judged(&json!({"sequence": ["a", "z"]}), &letters("a")).explanation.unwrap();
-    assert_eq!(none.rows.last().unwrap().why.as_deref(), Some("no call meets it"));
+    assert_eq!(
+        none.rows.last().unwrap().why.as_ref().map(|text| text.raw()),
+        Some("no call meets it")
+    );
     assert_eq!(none.repair, ["call /z/ after call 0 (a)"]);
 }
 
@@ -609,8 +612,8 @@ fn evidence_is_bounded_and_says_so() {
     let events: Vec<Events> = (0..50).map(|n| done(&n.to_string(), "rm", json!({}))).collect();
     let outcome = judged(&json!({"disallowed": ["rm"]}), &trace(&events));
     assert_eq!(outcome.evidence.len(), 20);
-    assert!(outcome.notes.join(" ").contains("30 more"), "{:?}", outcome.notes);
-    assert!(outcome.reason.contains("50 times"), "{}", outcome.reason);
+    assert!(outcome.notes[0].raw().contains("30 more"), "{:?}", outcome.notes);
+    assert!(outcome.reason.raw().contains("50 times"), "{}", outcome.reason.raw());
 }
 
 #[test]

@@ -1,0 +1,131 @@
+//! Names of secrets, and values that are none.
+
+/// How careful one has to be with a value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Name {
+    /// Its value is a secret whatever it looks like.
+    Password,
+    /// Its value is a secret if it looks like one.
+    Key,
+}
+
+/// Names whose value is a secret whatever it looks like.
+const PASSWORDS: &[&str] = &["password", "passwd", "passphrase", "pwd"];
+/// Names whose value is a secret if it looks like one.
+const KEYS: &[&str] =
+    &["secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "authkey"];
+
+/// Does the name of a secret end in this? Every name in the lists ends in one of
+/// a few letters; what stands between the words of a name may follow.
+pub(crate) fn may_end_name(b: u8) -> bool {
+    matches!(b.to_ascii_lowercase(), b'd' | b'e' | b'n' | b't' | b'y' | b'_' | b'-')
+}
+
+/// Is this the name of a secret? `DB_PASSWORD`, `api-key`, `clientSecret`.
+pub(crate) fn secret_name(name: &[u8]) -> Option<Name> {
+    // Without what stands between the words of a name, from its end.
+    let bare = || name.iter().rev().filter(|b| b.is_ascii_alphanumeric());
+    if !bare().next().is_some_and(|b| may_end_name(*b)) {
+        return None;
+    }
+    let ends_with =
+        |word: &&str| word.bytes().rev().eq(bare().map(u8::to_ascii_lowercase).take(word.len()));
+    let ends = |words: &[&str]| words.iter().any(ends_with);
+    if ends(PASSWORDS) {
+        Some(Name::Password)
+    } else if ends(KEYS) {
+        Some(Name::Key)
+    } else {
+        None
+    }
+}
+
+impl Name {
+    /// What such a secret is called.
+    pub(crate) fn what(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Key => "key in a variable",
+        }
+    }
+
+    /// Is a value that stands for itself long enough to be what its name says?
+    pub(crate) fn fits(self, value: &[u8]) -> bool {
+        value.len() >= if self == Self::Password { 3 } else { 8 }
+    }
+}
+
+/// Is a value the name of a type, a reference, or nothing at all?
+pub(crate) fn is_placeholder(value: &[u8]) -> bool {
+    const WORDS: [&str; 14] = [
+        "true",
+        "false",
+        "null",
+        "none",
+        "nil",
+        "undefined",
+        "string",
+        "str",
+        "text",
+        "number",
+        "bool",
+        "boolean",
+        "option",
+        "optional",
+    ];
+    let Some(first) = value.first() else { return true };
+    b"$<{[(*%&@".contains(first) || WORDS.iter().any(|w| value.eq_ignore_ascii_case(w.as_bytes()))
+}
+
+/// Is a value without anything a shell or a template would fill in?
+pub(crate) fn is_plain(value: &[u8]) -> bool {
+    value.iter().all(|b| b.is_ascii_graphic() && !b"${}<>*()[]%".contains(b))
+}
+
+/// Words that real secrets do not hold.
+const PLACEHOLDERS: &[&[u8]] = &[
+    b"example",
+    b"xxxx",
+    b"your",
+    b"0000",
+    b"1234567",
+    b"abcdef",
+    b"placeholder",
+    b"changeme",
+    b"dummy",
+    b"sample",
+    b"fake",
+    b"redacted",
+    b"insert",
+    b"secret",
+    b"password",
+    b"token",
+    b"....",
+    b"----",
+    b"aaaa",
+    b"test",
+];
+
+/// Does a text look drawn by lot: no placeholder, letters and digits, and
+/// enough different ones?
+pub(crate) fn is_random(tail: &[u8]) -> bool {
+    let lower: Vec<u8> = tail.iter().map(u8::to_ascii_lowercase).collect();
+    let is_placeholder =
+        PLACEHOLDERS.iter().any(|word| lower.windows(word.len()).any(|window| window == *word));
+    let digits = tail.iter().filter(|b| b.is_ascii_digit()).count();
+    let letters = tail.iter().filter(|b| b.is_ascii_alphabetic()).count();
+    !is_placeholder && digits > 0 && letters > 0 && entropy(tail) >= 2.8
+}
+
+/// The bits per byte a text holds, by how often each byte occurs.
+fn entropy(text: &[u8]) -> f64 {
+    let mut counts = [0_u32; 256];
+    for byte in text {
+        if let Some(count) = counts.get_mut(usize::from(*byte)) {
+            *count += 1;
+        }
+    }
+    let all = text.len().max(1) as f64;
+    let part = |count: &u32| f64::from(*count) / all;
+    counts.iter().filter(|c| **c > 0).map(part).map(|p| -p * p.log2()).sum()
+}

@@ -1,0 +1,197 @@
+//! The one way from untrusted text to an output.
+
+use crate::text::{Json, Name, Printable, Untrusted};
+use crate::{redact, redact_named};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// Makes text printable: without its secrets, unless somebody asked to see them.
+#[derive(Debug, Clone, Copy)]
+pub struct Redactor {
+    hides: bool,
+}
+
+impl Redactor {
+    /// One that hides secrets, or that shows them.
+    #[must_use]
+    pub const fn new(hides: bool) -> Self {
+        Self { hides }
+    }
+
+    /// Text as it may be printed. A text without secrets is not copied.
+    #[must_use]
+    pub fn apply(self, text: impl Into<Untrusted>) -> Printable {
+        let Untrusted(text) = text.into();
+        let hidden = match self.hide(&text) {
+            Cow::Owned(hidden) => hidden,
+            Cow::Borrowed(_) => text,
+        };
+        Printable(hidden)
+    }
+
+    /// The value of a field as it may be printed: a password is one whatever it
+    /// looks like.
+    #[must_use]
+    pub fn apply_named(self, name: &str, text: String) -> Printable {
+        if !self.hides {
+            return Printable(text);
+        }
+        let hidden = match redact_named(name, &text) {
+            Cow::Borrowed(same) if same == text => None,
+            hidden => Some(hidden.into_owned()),
+        };
+        Printable(hidden.unwrap_or(text))
+    }
+
+    /// Texts as they may be printed.
+    #[must_use]
+    pub fn apply_all(self, texts: Vec<Untrusted>) -> Vec<Printable> {
+        texts.into_iter().map(|text| self.apply(text)).collect()
+    }
+
+    /// A name as it may be printed.
+    #[must_use]
+    pub fn name(self, name: Name) -> Name<Printable> {
+        let hidden = match self.hide(&name.name) {
+            Cow::Owned(hidden) => Arc::from(hidden),
+            Cow::Borrowed(_) => name.name,
+        };
+        Name::new(hidden)
+    }
+
+    /// An object as it may be printed.
+    #[must_use]
+    pub fn object(self, object: Json<Map<String, Value>>) -> Json<Map<String, Value>, Printable> {
+        let value = if self.hides { hide_object(object.value) } else { object.value };
+        Json { value, text: PhantomData }
+    }
+
+    /// JSON as it may be printed.
+    #[must_use]
+    pub fn json(self, json: Json<Value>) -> Json<Value, Printable> {
+        let value = if self.hides { hide_value(None, json.value) } else { json.value };
+        Json { value, text: PhantomData }
+    }
+
+    /// JSON text as it may be printed: its strings are redacted, everything else
+    /// stays as it is written, however deep it is nested.
+    #[must_use]
+    pub fn json_text(self, json: String) -> Printable {
+        if !self.hides {
+            return Printable(json);
+        }
+        let mut out = String::with_capacity(json.len());
+        let mut name = "";
+        let mut rest = json.as_str();
+        while let Some((before, after)) = rest.split_once('"') {
+            let (string, next) = after.split_at(string_end(after));
+            out.push_str(before);
+            out.push('"');
+            if next.get(1..).is_some_and(|next| next.trim_start().starts_with(':')) {
+                name = string;
+                out.push_str(&redact(string));
+            } else {
+                out.push_str(&redact_named(name, string));
+            }
+            rest = next;
+            if let Some(next) = next.strip_prefix('"') {
+                out.push('"');
+                rest = next;
+            }
+        }
+        out.push_str(rest);
+        Printable(out)
+    }
+
+    fn hide(self, text: &str) -> Cow<'_, str> {
+        if self.hides { redact(text) } else { Cow::Borrowed(text) }
+    }
+}
+
+/// Where the string ends that JSON text begins with, its quote left out.
+fn string_end(text: &str) -> usize {
+    let mut escaped = false;
+    let is_end = |b: u8| {
+        let ends = b == b'"' && !escaped;
+        escaped = b == b'\\' && !escaped;
+        ends
+    };
+    text.bytes().position(is_end).unwrap_or(text.len())
+}
+
+/// Values come from parsers that bound nesting, so the recursion is bounded too.
+fn hide_value(name: Option<&str>, value: Value) -> Value {
+    match value {
+        Value::String(text) => {
+            Value::String(Redactor::new(true).apply_named(name.unwrap_or_default(), text).0)
+        }
+        Value::Array(items) => {
+            Value::Array(items.into_iter().map(|item| hide_value(name, item)).collect())
+        }
+        Value::Object(map) => Value::Object(hide_object(map)),
+        other => other,
+    }
+}
+
+fn hide_object(map: Map<String, Value>) -> Map<String, Value> {
+    let hide = |(key, value): (String, Value)| {
+        let value = hide_value(Some(&key), value);
+        match redact(&key) {
+            Cow::Owned(hidden) => (hidden, value),
+            Cow::Borrowed(_) => (key, value),
+        }
+    };
+    map.into_iter().map(hide).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::printable;
+    use serde_json::json;
+
+    const KEY: &str = "ghp_a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8";
+
+    #[test]
+    fn nothing_shows_a_secret_by_accident() {
+        let text = Untrusted::from(format!("use {KEY}"));
+        assert_eq!(format!("{text:?}"), "\"use ghp_[redacted]\"");
+        let name = Name::from(format!("/tmp/{KEY}"));
+        assert_eq!(format!("{name:?}"), "\"/tmp/ghp_[redacted]\"");
+        let redactor = Redactor::new(true);
+        let shown = redactor.apply(text.clone());
+        assert_eq!(shown, "use ghp_[redacted]");
+        assert_eq!(redactor.name(name).to_string(), "/tmp/ghp_[redacted]");
+        assert_eq!(Redactor::new(false).apply(text), *format!("use {KEY}"));
+        assert_eq!(printable!("{}: {:>3}", shown, 7), "use ghp_[redacted]:   7");
+        let hostile = redactor.apply("a\u{1b}[2J\nb");
+        assert_eq!(hostile.to_string(), "a\u{241b}[2J\u{240a}b");
+        assert_eq!(serde_json::to_string(&hostile).unwrap(), r#""a\u001b[2J\nb""#);
+    }
+
+    #[test]
+    fn text_without_secrets_is_not_copied() {
+        let text = String::from("nothing to hide");
+        let place = text.as_ptr();
+        assert_eq!(Redactor::new(true).apply(text).as_ptr(), place);
+    }
+
+    #[test]
+    fn json_is_hidden_by_name_and_shape() {
+        let value =
+            json!({"password": "hunter2", "a": [KEY, {"api_key": ["abcdefgh12", 3]}], KEY: 1});
+        let want = json!({
+            "password": "[redacted]", "a": ["ghp_[redacted]", {"api_key": ["[redacted]", 3]}],
+            "ghp_[redacted]": 1,
+        });
+        assert_eq!(*Redactor::new(true).json(value.clone().into()), want);
+        assert_eq!(*Redactor::new(false).json(value.clone().into()), value);
+        let shown = Redactor::new(true).json_text(value.to_string());
+        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), want);
+        let text = r#"{ "a" : 1.10e0, "token" : "a\"b", "secret":["x\\","\u00e9 abcd1234"] }"#;
+        let shown = Redactor::new(true).json_text(text.to_owned());
+        assert_eq!(shown, *text.replace(r"\u00e9 abcd1234", "[redacted]"));
+    }
+}

@@ -1,0 +1,353 @@
+//! Text by who may see it: [`Untrusted`] is as a trace, a spec or a program has it,
+//! [`Printable`] is what a [`Redactor`](crate::Redactor) makes of it.
+//!
+//! Results hold text of a type parameter, `Untrusted` while they are made and
+//! `Printable` once they are reported. What holds text without being text ([`Name`],
+//! [`Json`]) has the same parameter, so that nothing is left out.
+
+use crate::{redact, sanitize};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+use std::borrow::{Borrow, Cow};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+/// Text that nobody has looked over: it may hold secrets, and what a terminal or
+/// a page would obey. It has no way to an output of its own.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Untrusted(pub(crate) String);
+
+impl Untrusted {
+    /// The text as it is: to grade, to match, to make another `Untrusted` of it.
+    /// Never to print, to log or to write it to a file.
+    #[must_use]
+    pub fn raw(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What a debugger or a failing test shows has no secrets either.
+impl fmt::Debug for Untrusted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&redact(&self.0), f)
+    }
+}
+
+impl From<String> for Untrusted {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<&str> for Untrusted {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl From<&String> for Untrusted {
+    fn from(text: &String) -> Self {
+        Self(text.clone())
+    }
+}
+
+impl From<Cow<'_, str>> for Untrusted {
+    fn from(text: Cow<'_, str>) -> Self {
+        Self(text.into_owned())
+    }
+}
+
+/// For the keys of maps, which are looked up by plain text.
+impl Borrow<str> for Untrusted {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PartialEq<str> for Untrusted {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other
+    }
+}
+
+impl PartialEq<&str> for Untrusted {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+
+/// Text without secrets. Displayed, it is sanitized too; what escapes on its own
+/// (JSON, XML, a page) takes it as it is.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Printable(pub(crate) String);
+
+impl Printable {
+    /// Text made of nothing but what may be printed. [`printable!`](crate::printable)
+    /// checks that it is.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn compose(words: fmt::Arguments<'_>) -> Self {
+        Self(words.to_string())
+    }
+
+    /// The same words laid out another way: cut, wrapped, put on one line. What
+    /// comes out must be made of what goes in.
+    #[must_use]
+    pub fn reshape<'s, S: Into<String>>(&'s self, layout: impl FnOnce(&'s str) -> S) -> Self {
+        Self(layout(&self.0).into())
+    }
+
+    /// Texts one after the other.
+    #[must_use]
+    pub fn join<'p>(texts: impl IntoIterator<Item = &'p Self>, between: &'static str) -> Self {
+        let mut out = String::new();
+        for (at, text) in texts.into_iter().enumerate() {
+            out.push_str(if at == 0 { "" } else { between });
+            out.push_str(text);
+        }
+        Self(out)
+    }
+}
+
+impl fmt::Debug for Printable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Printable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&sanitize(&self.0))
+    }
+}
+
+impl Deref for Printable {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for Printable {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&'static str> for Printable {
+    fn from(words: &'static str) -> Self {
+        Self(words.to_owned())
+    }
+}
+
+impl From<Printable> for String {
+    fn from(text: Printable) -> Self {
+        text.0
+    }
+}
+
+impl PartialEq<str> for Printable {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other
+    }
+}
+
+impl PartialEq<&str> for Printable {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+
+impl Serialize for Printable {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+/// What may stand in a line of output: words of ours, numbers, and what a
+/// [`Redactor`](crate::Redactor) has made printable.
+pub trait Harmless: fmt::Display {
+    /// It as a part of a longer text, which is sanitized when it is displayed.
+    #[doc(hidden)]
+    fn part(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Harmless for &'static str {}
+impl Harmless for Printable {
+    fn part(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+impl Harmless for Name<Printable> {
+    fn part(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name)
+    }
+}
+impl<T: Harmless> Harmless for &T {
+    fn part(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        T::part(self, f)
+    }
+}
+macro_rules! harmless {
+    ($($number:ty)*) => { $(impl Harmless for $number {})* };
+}
+harmless!(bool char u8 u16 u32 u64 usize i32 i64 f64);
+
+/// A part of a text that is made with [`printable!`](crate::printable).
+#[doc(hidden)]
+pub struct TextPart<'p, T>(pub &'p T);
+
+impl<T: Harmless> fmt::Display for TextPart<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.part(f)
+    }
+}
+
+/// `format!` for what people read: takes only what may be printed, and makes a
+/// [`Printable`] of it.
+///
+/// ```
+/// use toolmark_redact::{Redactor, printable};
+///
+/// let name = Redactor::new(true).apply("ghp_x1Y2z3A4b5C6d7E8f9G0h1I2j3K4l5M6n7O8");
+/// assert_eq!(printable!("{} of {}", 1, name), "1 of ghp_[redacted]");
+/// ```
+///
+/// ```compile_fail
+/// let name = String::from("from a trace");
+/// toolmark_redact::printable!("{}", name.as_str());
+/// ```
+#[macro_export]
+macro_rules! printable {
+    // `concat!` keeps variables out that are named within the braces.
+    ($words:literal $(, $part:expr)* $(,)?) => {
+        $crate::Printable::compose(format_args!(concat!($words) $(, $crate::TextPart(&$part))*))
+    };
+}
+
+/// A name that many results share, such as that of a file.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name<T = Untrusted> {
+    pub(crate) name: Arc<str>,
+    pub(crate) text: PhantomData<T>,
+}
+
+impl<T> Name<T> {
+    pub(crate) fn new(name: Arc<str>) -> Self {
+        Self { name, text: PhantomData }
+    }
+}
+
+impl Name {
+    /// The name as it is, as [`Untrusted::raw`] gives a text.
+    #[must_use]
+    pub fn raw(&self) -> &Arc<str> {
+        &self.name
+    }
+}
+
+impl<T> Default for Name<T> {
+    fn default() -> Self {
+        Self::new(Arc::from(""))
+    }
+}
+
+impl<S: Into<Arc<str>>> From<S> for Name {
+    fn from(name: S) -> Self {
+        Self::new(name.into())
+    }
+}
+
+impl From<&'static str> for Name<Printable> {
+    fn from(name: &'static str) -> Self {
+        Self::new(name.into())
+    }
+}
+
+impl<T> fmt::Debug for Name<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&redact(&self.name), f)
+    }
+}
+
+impl fmt::Display for Name<Printable> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&sanitize(&self.name))
+    }
+}
+
+impl Deref for Name<Printable> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.name
+    }
+}
+
+impl<T: Serialize> Serialize for Name<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.name)
+    }
+}
+
+/// JSON whose strings and keys are text of a trace or of a program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Json<V, T = Untrusted> {
+    pub(crate) value: V,
+    pub(crate) text: PhantomData<T>,
+}
+
+impl<T> Json<Map<String, Value>, T> {
+    /// An empty object.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Json<Map<String, Value>, Printable> {
+    /// Names and values as people read them: a text without its quotes.
+    pub fn entries(&self) -> impl Iterator<Item = (Printable, Printable)> {
+        self.value.iter().map(|(name, value)| {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            (Printable(name.clone()), Printable(value))
+        })
+    }
+}
+
+impl<V: Default, T> Default for Json<V, T> {
+    fn default() -> Self {
+        Self { value: V::default(), text: PhantomData }
+    }
+}
+
+impl<V> From<V> for Json<V> {
+    fn from(value: V) -> Self {
+        Self { value, text: PhantomData }
+    }
+}
+
+impl<V, T> Deref for Json<V, T> {
+    type Target = V;
+
+    fn deref(&self) -> &V {
+        &self.value
+    }
+}
+
+impl<V> DerefMut for Json<V> {
+    fn deref_mut(&mut self) -> &mut V {
+        &mut self.value
+    }
+}
+
+impl<V: Serialize, T: Serialize> Serialize for Json<V, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}

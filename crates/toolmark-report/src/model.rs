@@ -1,0 +1,27 @@
+//! Results as reports take them: with text that may be printed. A report that
+//! would print anything else does not compile.
+
+use toolmark_outcome::Printable;
+
+pub(crate) type CallRef = toolmark_outcome::CallRef<Printable>;
+pub(crate) type CaseResult = toolmark_outcome::CaseResult<Printable>;
+pub(crate) type CaseSummary = toolmark_outcome::CaseSummary<Printable>;
+pub(crate) type CheckRun = toolmark_check::CheckRun<Printable>;
+pub(crate) type Decisions = toolmark_check::Decisions<Printable>;
+pub(crate) type Evidence = toolmark_outcome::Evidence<Printable>;
+pub(crate) type Explanation = toolmark_outcome::Explanation<Printable>;
+pub(crate) type Finding = toolmark_outcome::Finding<Printable>;
+pub(crate) type GateRow = toolmark_check::gate::GateRow<Printable>;
+pub(crate) type GraderResult = toolmark_outcome::GraderResult<Printable>;
+pub(crate) type Metrics = toolmark_outcome::Metrics<Printable>;
+pub(crate) type Part = toolmark_outcome::Part<Printable>;
+pub(crate) type Refined = toolmark_check::Refined<Printable>;
+pub(crate) type Row = toolmark_outcome::Row<Printable>;
+pub(crate) type RunResult = toolmark_outcome::RunResult<Printable>;
+pub(crate) type Scorecard = toolmark_check::Scorecard<Printable>;
+pub(crate) type Selection = toolmark_check::gold::Selection<Printable>;
+pub(crate) type SpecPlace = toolmark_outcome::SpecPlace<Printable>;
+pub(crate) type Summary = toolmark_outcome::Summary<Printable>;
+pub(crate) type Timeline = toolmark_outcome::Timeline<Printable>;
+pub(crate) type TimelineEntry = toolmark_outcome::TimelineEntry<Printable>;
+pub(crate) type TracePlace = toolmark_outcome::TracePlace<Printable>;
