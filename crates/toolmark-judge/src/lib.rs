@@ -24,7 +24,6 @@ mod purse;
 mod retry;
 mod secret;
 mod shown;
-mod sse;
 
 pub use bench::{Bench, Mode, Objection, Tally};
 pub use cache::{Cache, Kept};

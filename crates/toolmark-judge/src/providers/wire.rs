@@ -8,12 +8,12 @@ use super::{Fault, FaultKind, Prompt, Provider, Reply, TOOL, Tokens, error};
 use crate::config::{Model, Structured};
 use crate::http::{Answer, Connection};
 use crate::secret::{Secret, resolve, scrubbed};
-use crate::sse::Events;
 use serde_json::Value;
 use std::fmt;
 use std::io::Read;
 use std::sync::OnceLock;
 use toolmark_grade::config::quoted;
+use toolmark_http::Events;
 use toolmark_trace::neutral;
 
 /// A wire format.
@@ -125,7 +125,7 @@ impl<W: Wire> Remote<W> {
         mut events: Events<R>,
         assembly: &mut dyn Assembly,
     ) -> Result<(), Fault> {
-        while let Some(event) = events.next().map_err(|error| self.connection.broken(error))? {
+        while let Some(event) = events.next().map_err(|error| self.connection.fault(&error))? {
             if event.data.trim() == "[DONE]" {
                 assembly.done();
                 break;
