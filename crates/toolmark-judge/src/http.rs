@@ -6,7 +6,7 @@
 
 use crate::config::{Auth, Model};
 use crate::providers::{Fault, FaultKind, error};
-use crate::secret::{Secret, percent};
+use crate::secret::{Secret, percent_encode};
 use serde_json::Value;
 use std::time::Duration;
 use toolmark_http::http::header::CONTENT_TYPE;
@@ -41,9 +41,9 @@ impl Connection {
         let mut address = format!("{}{path}", model.base_url.trim_end_matches('/'));
         for (n, (name, value)) in model.query.iter().enumerate() {
             address.push(if n == 0 { '?' } else { '&' });
-            address.push_str(&percent(name));
+            address.push_str(&percent_encode(name));
             address.push('=');
-            address.push_str(&percent(value));
+            address.push_str(&percent_encode(value));
         }
         // An invalid address is reported when it is used.
         let uri = address.parse::<Uri>().unwrap_or_default();
@@ -115,7 +115,7 @@ impl Connection {
             what.push_str(&format!(", a redirect to {place}, which is not followed"));
         }
         let body = response.read_start(MAX_ERROR);
-        let words = error::words(&String::from_utf8_lossy(&body));
+        let words = error::message_of(&String::from_utf8_lossy(&body));
         if !words.is_empty() {
             what.push_str(": ");
             what.push_str(&words);
@@ -124,6 +124,7 @@ impl Connection {
     }
 }
 
+/// What a status means.
 pub(crate) fn kind(status: u16) -> FaultKind {
     match status {
         401 | 403 => FaultKind::Key,
@@ -134,8 +135,8 @@ pub(crate) fn kind(status: u16) -> FaultKind {
     }
 }
 
-/// How long the server says to wait: in milliseconds, in seconds, or until a
-/// time, which is taken from the server's own clock where it tells it.
+/// How long the server asks to wait: in milliseconds, in seconds, or until a time,
+/// relative to the server's own clock if it sends one.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
