@@ -78,7 +78,7 @@ fn case(model: &Model) -> String {
 
 #[test]
 fn answers() {
-    let other = "(called \"ls\", which is no tool here)";
+    let other = "(called \"ls\", which is not a tool here)";
     for (act, want) in [
         (Act::Answer, said(&[r#"{"n":0}"#], "")),
         (Act::Twice, said(&[r#"{"n":0}"#, r#"{"second":true}"#], "")),
@@ -368,7 +368,7 @@ fn one_way_serves_many_questions_at_once() {
             let word = match result {
                 Ok(reply) if reply.answers.len() == 1 => "answer",
                 Ok(_) => "other",
-                Err(fault) if fault.kind.passes() => "fault",
+                Err(fault) if fault.kind.is_temporary() => "fault",
                 Err(_) => "end",
             };
             *counts.entry(word).or_default() += 1;

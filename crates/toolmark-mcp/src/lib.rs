@@ -27,7 +27,6 @@ mod proxy;
 mod rate;
 mod result;
 mod serve;
-mod sse;
 mod stdio;
 mod strings;
 pub mod suspicion;

@@ -237,7 +237,7 @@ impl Calibrate {
             repeats: self.repeats,
             probes,
         };
-        let asked = |group: &Group| calibrator.judgements(&group.asked, &group.samples);
+        let asked = |group: &Group| calibrator.count_judgements(&group.asked, &group.samples);
         let judgements: u64 = groups.iter().map(asked).sum();
         if printer.verbosity > Verbosity::Quiet {
             let labels: usize = groups.iter().map(|group| group.samples.len()).sum();

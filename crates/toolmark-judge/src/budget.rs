@@ -1,15 +1,15 @@
-//! What may be spent. Every attempt is reserved before it is made, so that
-//! questions asked at once do not overrun the budget together.
+//! Keeps spending within its limits. Every attempt reserves what it may need, so
+//! that questions asked at the same time do not exceed the budget together.
 
-use crate::config::{Budget, Model, Price};
+use crate::config::{BudgetLimits, Model, Price};
 use crate::providers::Tokens;
 use std::sync::{Mutex, PoisonError};
 use toolmark_outcome::judging::Spent;
 
-/// What was spent, and what is reserved for attempts under way.
+/// What has been spent, and what is reserved for attempts in progress.
 #[derive(Debug, Default)]
-pub(crate) struct Purse {
-    budget: Budget,
+pub(crate) struct Budget {
+    limits: BudgetLimits,
     state: Mutex<State>,
 }
 
@@ -22,21 +22,21 @@ struct State {
     reserved_micro_usd: u64,
 }
 
-/// What was put aside for one attempt.
+/// What one attempt has reserved.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reserved {
     tokens: u64,
     micro_usd: u64,
 }
 
-/// What tokens cost, in millionths of a dollar, rounded up.
+/// The cost of tokens in millionths of a dollar, rounded up.
 pub(crate) fn cost(price: Price, tokens: Tokens) -> u64 {
     let of = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
     let total = of(tokens.input, price.input) + of(tokens.output, price.output);
     u64::try_from(total.div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 
-/// What an answer took, as results say it.
+/// The cost of an answer, as results report it.
 pub(crate) fn spent(model: &Model, tokens: Tokens) -> Spent {
     Spent {
         input_tokens: tokens.input,
@@ -45,25 +45,25 @@ pub(crate) fn spent(model: &Model, tokens: Tokens) -> Spent {
     }
 }
 
-impl Purse {
-    pub(crate) fn new(budget: Budget) -> Self {
-        Self { budget, state: Mutex::default() }
+impl Budget {
+    pub(crate) fn new(limits: BudgetLimits) -> Self {
+        Self { limits, state: Mutex::default() }
     }
 
-    /// Puts aside what an attempt may take: its prompt by a cautious guess of
-    /// three bytes a token, and all the tokens its answer may have. `None` where
-    /// the budget does not allow it.
+    /// Reserves what an attempt may need: a cautious three bytes per token for the
+    /// prompt, and all the tokens the answer may have. `None` if that exceeds the
+    /// limits.
     pub(crate) fn reserve(&self, model: &Model, prompt_bytes: usize) -> Option<Reserved> {
         let guess =
             Tokens { input: prompt_bytes as u64 / 3 + 1, output: u64::from(model.max_tokens) };
         let tokens = guess.input + guess.output;
         let micro_usd = model.price.map_or(0, |price| cost(price, guess));
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let over = |budget: Option<u64>, spent: u64, reserved: u64, more: u64| {
-            budget.is_some_and(|most| spent.saturating_add(reserved).saturating_add(more) > most)
+        let exceeds = |max: Option<u64>, spent: u64, reserved: u64, more: u64| {
+            max.is_some_and(|max| spent.saturating_add(reserved).saturating_add(more) > max)
         };
-        if over(self.budget.tokens, state.tokens, state.reserved_tokens, tokens)
-            || over(self.budget.micro_usd, state.micro_usd, state.reserved_micro_usd, micro_usd)
+        if exceeds(self.limits.tokens, state.tokens, state.reserved_tokens, tokens)
+            || exceeds(self.limits.micro_usd, state.micro_usd, state.reserved_micro_usd, micro_usd)
         {
             return None;
         }
@@ -72,7 +72,7 @@ impl Purse {
         Some(Reserved { tokens, micro_usd })
     }
 
-    /// Takes what an attempt really took, and frees the rest.
+    /// Records what an attempt really used, and releases the rest.
     pub(crate) fn settle(&self, reserved: Reserved, model: &Model, tokens: Tokens) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.reserved_tokens = state.reserved_tokens.saturating_sub(reserved.tokens);
@@ -84,7 +84,7 @@ impl Purse {
         }
     }
 
-    /// Tokens, and millionths of a dollar where a price is known.
+    /// Tokens, and millionths of a dollar if a price is known.
     pub(crate) fn spent(&self) -> (u64, Option<u64>) {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         (state.tokens, state.is_priced.then_some(state.micro_usd))
@@ -102,15 +102,15 @@ mod tests {
 
     #[test]
     fn a_budget_holds_for_attempts_at_once() {
-        let purse = Purse::new(Budget { tokens: Some(300), micro_usd: None });
+        let budget = Budget::new(BudgetLimits { tokens: Some(300), micro_usd: None });
         let model = model(None);
-        let first = purse.reserve(&model, 30).unwrap();
-        let second = purse.reserve(&model, 30).unwrap();
-        assert!(purse.reserve(&model, 30).is_none());
-        purse.settle(first, &model, Tokens { input: 10, output: 5 });
-        assert!(purse.reserve(&model, 30).is_some());
-        purse.settle(second, &model, Tokens { input: 10, output: 5 });
-        assert_eq!(purse.spent(), (30, None));
+        let first = budget.reserve(&model, 30).unwrap();
+        let second = budget.reserve(&model, 30).unwrap();
+        assert!(budget.reserve(&model, 30).is_none());
+        budget.settle(first, &model, Tokens { input: 10, output: 5 });
+        assert!(budget.reserve(&model, 30).is_some());
+        budget.settle(second, &model, Tokens { input: 10, output: 5 });
+        assert_eq!(budget.spent(), (30, None));
     }
 
     #[test]
@@ -119,11 +119,11 @@ mod tests {
         assert_eq!(cost(price, Tokens { input: 1000, output: 100 }), 4500);
         assert_eq!(cost(price, Tokens { input: 0, output: 1 }), 15);
         assert_eq!(cost(Price { input: 1, output: 0 }, Tokens { input: 1, output: 0 }), 1);
-        let purse = Purse::new(Budget { tokens: None, micro_usd: Some(1600) });
+        let budget = Budget::new(BudgetLimits { tokens: None, micro_usd: Some(1600) });
         let model = model(Some(price));
-        let one = purse.reserve(&model, 30).unwrap();
-        assert!(purse.reserve(&model, 30).is_none());
-        purse.settle(one, &model, Tokens::default());
-        assert!(purse.reserve(&model, 30).is_some());
+        let one = budget.reserve(&model, 30).unwrap();
+        assert!(budget.reserve(&model, 30).is_none());
+        budget.settle(one, &model, Tokens::default());
+        assert!(budget.reserve(&model, 30).is_some());
     }
 }

@@ -1,69 +1,99 @@
-//! Server-sent events, read as they come.
+//! Server-sent events, read as they arrive.
 //!
-//! Lines end in `\n`, `\r\n` or `\r`; an empty line ends an event; several
-//! `data` lines make one text; a line that begins with a colon says nothing.
-//! An event that the end of the stream cuts short is given all the same: who
-//! reads it sees whether it is whole.
+//! Lines end in `\n`, `\r\n` or `\r`; an empty line ends an event; several `data`
+//! lines make one text; a line that starts with a colon is a comment.
 
+use crate::Error;
 use std::io::{self, Read};
+use std::time::Duration;
 
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Event {
-    /// What it is called; empty where it is not.
-    pub(crate) name: String,
-    /// What it says.
-    pub(crate) data: String,
+pub struct Event {
+    /// Its name; empty where it has none.
+    pub name: String,
+    /// Its data.
+    pub data: String,
+    /// Whether the stream ended before the event did.
+    pub is_cut: bool,
+}
+
+/// Where to continue a stream that broke.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Position {
+    /// The id of the last complete event, if events have ids.
+    pub last_id: Option<String>,
+    /// How long the server asks to wait before reconnecting.
+    pub retry: Option<Duration>,
 }
 
 /// The events of a stream.
-pub(crate) struct Events<R> {
+#[derive(Debug)]
+pub struct Events<R> {
     reader: R,
+    position: Position,
     chunk: Box<[u8]>,
-    /// What of the chunk is read but not looked at.
+    /// The unread part of the chunk.
     start: usize,
     end: usize,
     line: Vec<u8>,
-    /// How many bytes the event being read has, and may have.
+    /// How many bytes the current event has, and may have.
     size: usize,
-    limit: usize,
-    /// Was the last byte a `\r`? Then a `\n` belongs to it.
+    max: usize,
+    /// Whether the last byte was a `\r`, to which a `\n` would belong.
     after_cr: bool,
     is_first_line: bool,
     is_over: bool,
 }
 
 impl<R: Read> Events<R> {
-    /// Reads events of at most `limit` bytes each.
-    pub(crate) fn new(reader: R, limit: usize) -> Self {
+    /// Reads events of at most `max` bytes each.
+    pub fn new(reader: R, max: usize) -> Self {
+        Self::resume(reader, max, Position::default())
+    }
+
+    /// Reads events of a stream that continues another one.
+    pub fn resume(reader: R, max: usize, position: Position) -> Self {
         Self {
             reader,
+            position,
             chunk: vec![0; 8 * 1024].into_boxed_slice(),
             start: 0,
             end: 0,
             line: Vec::new(),
             size: 0,
-            limit,
+            max,
             after_cr: false,
             is_first_line: true,
             is_over: false,
         }
     }
 
+    /// Where to continue if the stream breaks now.
+    pub fn position(&self) -> &Position {
+        &self.position
+    }
+
     /// The next event; `None` at the end.
-    pub(crate) fn next(&mut self) -> io::Result<Option<Event>> {
+    ///
+    /// # Errors
+    ///
+    /// When the stream breaks, or an event has too many bytes.
+    pub fn next(&mut self) -> Result<Option<Event>, Error> {
         let mut event = Event::default();
         let mut has_data = false;
+        let mut id = None;
         self.size = 0;
         while !self.is_over {
-            let has_line = self.read_line()?;
-            self.is_over = !has_line;
+            let size = self.size;
+            self.is_over = !self.read_line()?;
             let line = std::mem::take(&mut self.line);
             let mut text = &*String::from_utf8_lossy(&line);
             if std::mem::take(&mut self.is_first_line) {
-                text = text.trim_start_matches('\u{feff}');
+                text = text.strip_prefix('\u{feff}').unwrap_or(text);
             }
-            if text.is_empty() {
+            if text.is_empty() && !self.is_over {
+                self.position.last_id = id.take().or(self.position.last_id.take());
                 if has_data {
                     return Ok(Some(event));
                 }
@@ -82,15 +112,22 @@ impl<R: Read> Events<R> {
                     event.data.push_str(value);
                     has_data = true;
                 }
-                _ => {}
+                "id" if !value.contains('\0') => id = Some(value.to_owned()),
+                "retry" => {
+                    let retry = value.parse().ok().map(Duration::from_millis);
+                    self.position.retry = retry.or(self.position.retry);
+                }
+                // Pings do not add up to an event.
+                _ => self.size = size,
             }
         }
+        event.is_cut = true;
         Ok(has_data.then_some(event))
     }
 
     /// Reads a line into `self.line`, without its end. `false` where the stream
     /// ended instead.
-    fn read_line(&mut self) -> io::Result<bool> {
+    fn read_line(&mut self) -> Result<bool, Error> {
         loop {
             let unread = self.chunk.get(self.start..self.end).unwrap_or_default();
             let Some(&first) = unread.first() else {
@@ -98,7 +135,7 @@ impl<R: Read> Events<R> {
                     Ok(0) => return Ok(false),
                     Ok(read) => (self.start, self.end) = (0, read),
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => return Err(error),
+                    Err(error) => return Err(error.into()),
                 }
                 continue;
             };
@@ -109,9 +146,8 @@ impl<R: Read> Events<R> {
             let length = memchr::memchr2(b'\n', b'\r', unread);
             let taken = unread.get(..length.unwrap_or(unread.len())).unwrap_or_default();
             self.size += taken.len() + 1;
-            if self.size > self.limit {
-                let message = format!("an event of the stream has more than {} bytes", self.limit);
-                return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+            if self.size > self.max {
+                return Err(Error::TooLarge(self.max as u64));
             }
             self.line.extend_from_slice(taken);
             let Some(length) = length else {
@@ -141,8 +177,8 @@ mod tests {
         }
     }
 
-    fn events(text: &[u8], at_once: usize, limit: usize) -> io::Result<Vec<(String, String)>> {
-        let mut events = Events::new(Slow(text, at_once), limit);
+    fn events(text: &[u8], at_once: usize, max: usize) -> Result<Vec<(String, String)>, Error> {
+        let mut events = Events::new(Slow(text, at_once), max);
         let mut all = Vec::new();
         while let Some(event) = events.next()? {
             all.push((event.name, event.data));
@@ -181,10 +217,37 @@ mod tests {
     fn the_limit_is_for_one_event() {
         let many = "data: 123456\n\n".repeat(50);
         assert_eq!(events(many.as_bytes(), 7, 20).unwrap().len(), 50);
+        let pings = ": ping\n".repeat(50) + "data: 1\n\n";
+        assert_eq!(events(pings.as_bytes(), 7, 20).unwrap().len(), 1);
         for endless in ["data: 12345678901234567890", "data: 1\ndata: 2\ndata: 3\ndata: 4"] {
-            let error = events(endless.as_bytes(), 7, 20).unwrap_err();
-            assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+            assert_eq!(events(endless.as_bytes(), 7, 20), Err(Error::TooLarge(20)));
         }
         assert_eq!(events(b"data: \xff\n\n", 7, 20).unwrap()[0].1, "\u{fffd}");
+    }
+
+    #[test]
+    fn a_broken_stream_says_where_to_continue() {
+        let stream = "\u{feff}: hello\r\nid: 1\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\nevent: x\ndata:two\n\n\
+                      id:\rdata: three\r\rretry: 250\nnothing\nid: 4\ndata: cut";
+        let want = [
+            ("{\"a\":\n1}", "1", false),
+            ("two", "1", false),
+            ("three", "", false),
+            // Its id is not the last one: all of it is still to come.
+            ("cut", "", true),
+        ];
+        for at_once in [1, 2, 3, 7, 1000] {
+            let mut events = Events::new(Slow(stream.as_bytes(), at_once), 100);
+            for (data, id, is_cut) in want {
+                let event = events.next().unwrap().unwrap();
+                assert_eq!((event.data.as_str(), event.is_cut), (data, is_cut), "{at_once}");
+                assert_eq!(events.position().last_id.as_deref(), Some(id));
+            }
+            assert_eq!(events.next(), Ok(None));
+            let position = events.position().clone();
+            assert_eq!(position.retry, Some(Duration::from_millis(250)));
+            let events = Events::resume(Slow(b"", 1), 100, position.clone());
+            assert_eq!(*events.position(), position);
+        }
     }
 }

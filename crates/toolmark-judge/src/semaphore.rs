@@ -1,23 +1,24 @@
-//! How many questions may be under way at once.
+//! Limits how many questions are asked at once.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
+/// Gives out a fixed number of permits.
 #[derive(Debug)]
-pub(crate) struct Permits {
+pub(crate) struct Semaphore {
     free: Mutex<usize>,
     freed: Condvar,
 }
 
-/// Held while a question is under way.
-pub(crate) struct Permit<'p>(&'p Permits);
+/// Held while a question is asked.
+pub(crate) struct Permit<'s>(&'s Semaphore);
 
-impl Permits {
-    pub(crate) fn new(most: usize) -> Self {
-        Self { free: Mutex::new(most.max(1)), freed: Condvar::new() }
+impl Semaphore {
+    pub(crate) fn new(permits: usize) -> Self {
+        Self { free: Mutex::new(permits.max(1)), freed: Condvar::new() }
     }
 
-    /// Waits until a question may be asked.
-    pub(crate) fn take(&self) -> Permit<'_> {
+    /// Waits for a permit.
+    pub(crate) fn acquire(&self) -> Permit<'_> {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         while *free == 0 {
             free = self.freed.wait(free).unwrap_or_else(PoisonError::into_inner);

@@ -1,20 +1,20 @@
-//! The bench: answers the questions of graders.
+//! Answers the questions of graders by asking models.
 //!
-//! A question goes to every model of its panel as often as it votes. An answer
-//! that is kept is taken from there; the same question asked twice in one run is
-//! asked once. What fails for the moment is tried again; what cannot be used is
-//! complained about, twice; what cannot be proven is discarded. Whatever happens,
-//! every question gets its ruling, and none is a guess.
+//! A question goes to every model of its panel, once per vote. Cached answers are
+//! used again, and the same question is asked only once per run. Temporary faults
+//! are retried; an answer that cannot be used is sent back with a complaint, twice
+//! at most; a mark without proof is discarded. Every question gets a ruling, and
+//! no ruling is a guess.
 
-use crate::answer::{Complaint, Submitted, read};
-use crate::cache::{Cache, Kept, Key};
+use crate::answer::{Complaint, Submission, read};
+use crate::budget::{self, Budget};
+use crate::cache::{Cache, CachedAnswer, Key};
 use crate::config::{Model, Settings};
-use crate::permits::Permits;
-use crate::prompt::{self, SYSTEM, Written};
+use crate::materials::{Redact, RedactedMaterials};
+use crate::prompt::{self, SYSTEM, WrittenQuestion};
 use crate::providers::{Fault, FaultKind, Prompt, Provider, Reply, Tokens};
-use crate::purse::{self, Purse};
-use crate::retry::{PATIENCE, wait};
-use crate::shown::{Redact, Shown};
+use crate::retry::{MAX_RETRY_WAIT, wait};
+use crate::semaphore::Semaphore;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -24,39 +24,39 @@ use toolmark_outcome::judging::{
     Answer, Effort, Judge, Question, Rubric, Ruling, Unanswered, Vote,
 };
 
-/// How often a judge is told what is wrong with its answer.
-const REMINDERS: u32 = 2;
+/// How often a model is told what is wrong with its answer.
+const MAX_REMINDERS: u32 = 2;
 
 /// Where answers may come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// From the cache, else from the model.
+    /// From the cache, otherwise from the model.
     #[default]
-    Usual,
+    CacheFirst,
     /// Only from the cache.
     Offline,
-    /// Only from the model; the cache is written anew.
+    /// Only from the model; cached answers are replaced.
     Refresh,
 }
 
-/// What was done, in numbers.
+/// What was done so far, in numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     /// Answers that models gave.
     pub asked: u64,
-    /// Answers that were there.
+    /// Answers that came from the cache.
     pub kept: u64,
-    /// Attempts that were repeated.
+    /// Attempts that were retried.
     pub retried: u64,
-    /// Questions without an answer, the next ones included.
+    /// Questions without an answer, including those over the budget.
     pub unanswered: u64,
     /// Questions that were not asked because the budget was spent.
     pub over_budget: u64,
-    /// Answers that could not be kept.
+    /// Answers that could not be written to the cache.
     pub not_kept: u64,
     /// Tokens that were used.
     pub tokens: u64,
-    /// What they cost in millionths of a dollar, where prices are known.
+    /// Their cost in millionths of a dollar, if prices are known.
     pub micro_usd: Option<u64>,
 }
 
@@ -70,48 +70,48 @@ struct Counts {
     not_kept: AtomicU64,
 }
 
-/// A model that is asked, and whether it still is.
+/// A model, and whether asking it makes sense.
 #[derive(Debug)]
-struct Seat {
+struct JudgeModel {
     model: Model,
     provider: Arc<dyn Provider>,
-    /// Why nobody needs to ask it any more: its key was refused.
+    /// Why it is not asked any more: its key was refused.
     refused: OnceLock<String>,
 }
 
-type Said = Result<Kept, Unanswered>;
+type AnswerResult = Result<CachedAnswer, Unanswered>;
 
-/// Who is wanted: a name, empty for the usual one, and how hard it is to think.
-type Wanted = (String, Option<&'static str>);
+/// A name, empty for the default model, and an effort.
+type ModelKey = (String, Option<&'static str>);
 
-/// Why a judge may not be asked about a rubric.
+/// Says why a model must not be asked about a rubric, if it must not.
 pub type Objection = Box<dyn Fn(&Model, &Rubric) -> Option<String> + Send + Sync>;
 
-/// Answers the questions of graders.
-pub struct Bench {
+/// Answers the questions of graders by asking models.
+pub struct JudgeClient {
     settings: Settings,
     connect: fn(&Model) -> Arc<dyn Provider>,
     cache: Option<Cache>,
     mode: Mode,
     redact: Redact,
-    purse: Purse,
-    permits: Permits,
-    seats: Mutex<BTreeMap<Wanted, Result<Arc<Seat>, String>>>,
-    said: Mutex<BTreeMap<Key, Arc<OnceLock<Said>>>>,
+    budget: Budget,
+    semaphore: Semaphore,
+    models: Mutex<BTreeMap<ModelKey, Result<Arc<JudgeModel>, String>>>,
+    said: Mutex<BTreeMap<Key, Arc<OnceLock<AnswerResult>>>>,
     counts: Counts,
     objection: Option<Objection>,
     watch: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
-impl fmt::Debug for Bench {
+impl fmt::Debug for JudgeClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bench").field("mode", &self.mode).finish_non_exhaustive()
+        f.debug_struct("JudgeClient").field("mode", &self.mode).finish_non_exhaustive()
     }
 }
 
-impl Bench {
-    /// A bench as it is configured. `redact` takes the secrets of a trace out of
-    /// everything that is sent or kept.
+impl JudgeClient {
+    /// A client with these settings. `redact` removes the secrets of a trace from
+    /// everything that is sent or cached.
     #[must_use]
     pub fn new(
         settings: Settings,
@@ -120,13 +120,13 @@ impl Bench {
     ) -> Self {
         Self {
             cache: settings.cache.clone().map(Cache::new),
-            purse: Purse::new(settings.budget),
-            permits: Permits::new(settings.concurrency),
+            budget: Budget::new(settings.budget),
+            semaphore: Semaphore::new(settings.concurrency),
             mode: Mode::default(),
             redact,
             connect,
             settings,
-            seats: Mutex::default(),
+            models: Mutex::default(),
             said: Mutex::default(),
             counts: Counts::default(),
             objection: None,
@@ -134,21 +134,21 @@ impl Bench {
         }
     }
 
-    /// Where answers may come from.
+    /// Sets where answers may come from.
     #[must_use]
     pub fn mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
     }
 
-    /// With a say in who may be asked what.
+    /// Sets who decides which models may be asked about which rubrics.
     #[must_use]
-    pub fn objecting(self, objection: Objection) -> Self {
+    pub fn with_objection(self, objection: Objection) -> Self {
         Self { objection: Some(objection), ..self }
     }
 
-    /// Calls this whenever a question is done with.
+    /// Sets a function to call after every question.
     #[must_use]
-    pub fn watched(self, watch: impl Fn() + Send + Sync + 'static) -> Self {
+    pub fn with_progress(self, watch: impl Fn() + Send + Sync + 'static) -> Self {
         Self { watch: Some(Box::new(watch)), ..self }
     }
 
@@ -156,7 +156,7 @@ impl Bench {
     #[must_use]
     pub fn tally(&self) -> Tally {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let (tokens, micro_usd) = self.purse.spent();
+        let (tokens, micro_usd) = self.budget.spent();
         Tally {
             asked: of(&self.counts.asked),
             kept: of(&self.counts.kept),
@@ -169,53 +169,57 @@ impl Bench {
         }
     }
 
-    /// All answers that were used, by their names.
+    /// All answers that were used, sorted by key.
     #[must_use]
-    pub fn answers(&self) -> Vec<Kept> {
+    pub fn answers(&self) -> Vec<CachedAnswer> {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         said.values().filter_map(|slot| slot.get()?.as_ref().ok()).cloned().collect()
     }
 
-    fn seat(&self, word: Option<&str>, effort: Option<Effort>) -> Result<Arc<Seat>, String> {
+    fn find_model(
+        &self,
+        word: Option<&str>,
+        effort: Option<Effort>,
+    ) -> Result<Arc<JudgeModel>, String> {
         let name = word.unwrap_or_default().to_owned();
-        let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
-        let seat = seats.entry((name, effort.map(Effort::word))).or_insert_with(|| {
+        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        let judge = models.entry((name, effort.map(Effort::word))).or_insert_with(|| {
             let mut model = match word {
                 Some(word) => self.settings.model(word)?,
                 None => {
                     let none = || "no model is configured to judge".to_owned();
-                    self.settings.usual.clone().ok_or_else(none)?
+                    self.settings.default_model.clone().ok_or_else(none)?
                 }
             };
             model.effort = effort.or(model.effort);
             let provider = (self.connect)(&model);
-            Ok(Arc::new(Seat { model, provider, refused: OnceLock::new() }))
+            Ok(Arc::new(JudgeModel { model, provider, refused: OnceLock::new() }))
         });
-        seat.clone()
+        judge.clone()
     }
 
     fn vote(&self, question: &Question, word: Option<&str>, vote: u32) -> Vote {
-        let seat = match self.seat(word, question.panel.effort) {
-            Ok(seat) => seat,
+        let judge = match self.find_model(word, question.panel.effort) {
+            Ok(judge) => judge,
             Err(reason) => {
                 let model = word.unwrap_or("none").to_owned();
                 let answer = Err(self.unanswered(Cause::NeedsJudge, reason));
                 return Vote { model, answer };
             }
         };
-        let model = seat.model.name.clone();
+        let model = judge.model.name.clone();
         let rubric = &*question.rubric;
-        if let Some(why) = self.objection.as_ref().and_then(|object| object(&seat.model, rubric)) {
+        if let Some(why) = self.objection.as_ref().and_then(|object| object(&judge.model, rubric)) {
             return Vote { model, answer: Err(self.unanswered(Cause::Calibration, why)) };
         }
-        let shown = Shown::new(&question.materials, self.redact);
+        let shown = RedactedMaterials::new(&question.materials, self.redact);
         let written = prompt::write(rubric, &shown);
-        let key = key(&seat.model, &written, vote);
+        let key = key(&judge.model, &written, vote);
         let slot = {
             let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(said.entry(key.clone()).or_default())
         };
-        let said = slot.get_or_init(|| self.answer(&seat, rubric, &shown, &written, &key));
+        let said = slot.get_or_init(|| self.answer(&judge, rubric, &shown, &written, &key));
         let answer = match said {
             Err(why) => Err(why.clone()),
             Ok(kept) => match &kept.answer {
@@ -241,29 +245,29 @@ impl Bench {
 
     fn answer(
         &self,
-        seat: &Seat,
+        judge: &JudgeModel,
         rubric: &Rubric,
-        shown: &Shown<'_>,
-        written: &Written,
+        shown: &RedactedMaterials<'_>,
+        written: &WrittenQuestion,
         key: &Key,
-    ) -> Said {
+    ) -> AnswerResult {
         let kept = self.cache.as_ref().filter(|_| self.mode != Mode::Refresh);
         if let Some(kept) = kept.and_then(|cache| cache.get(key)) {
             self.counts.kept.fetch_add(1, Ordering::Relaxed);
             return Ok(kept);
         }
         if self.mode == Mode::Offline {
-            let reason = "no answer is kept, and --offline asks nobody";
+            let reason = "no cached answer, and --offline asks no model";
             return Err(self.unanswered(Cause::Judge, reason));
         }
-        if self.settings.budget.micro_usd.is_some() && seat.model.price.is_none() {
-            let name = &seat.model.name;
+        if self.settings.budget.micro_usd.is_some() && judge.model.price.is_none() {
+            let name = &judge.model.name;
             let reason = format!("the budget is in dollars, and the price of {name} is not known");
             return Err(self.unanswered(Cause::Budget, reason));
         }
-        let _permit = self.permits.take();
+        let _permit = self.semaphore.acquire();
         let mut tokens = Tokens::default();
-        let (said, used) = self.converse(seat, rubric, shown, written, key, &mut tokens);
+        let (said, used) = self.converse(judge, rubric, shown, written, key, &mut tokens);
         if said.is_err() && !used {
             self.counts.unanswered.fetch_add(1, Ordering::Relaxed);
         }
@@ -273,8 +277,8 @@ impl Bench {
             Err(why) if used => Err(why.reason),
             Err(why) => return Err(why),
         };
-        let spent = purse::spent(&seat.model, tokens);
-        let kept = Kept::new(key, &seat.model, rubric.name.clone(), said, spent);
+        let spent = budget::spent(&judge.model, tokens);
+        let kept = CachedAnswer::new(key, &judge.model, rubric.name.clone(), said, spent);
         self.counts.asked.fetch_add(1, Ordering::Relaxed);
         if let Some(cache) = &self.cache
             && cache.put(&kept).is_err()
@@ -284,28 +288,28 @@ impl Bench {
         Ok(kept)
     }
 
-    /// Asks, complains and asks again. The flag says that an error is a refusal.
+    /// Asks, complains and asks again. The flag says whether an error is a refusal.
     fn converse(
         &self,
-        seat: &Seat,
+        judge: &JudgeModel,
         rubric: &Rubric,
-        shown: &Shown<'_>,
-        written: &Written,
+        shown: &RedactedMaterials<'_>,
+        written: &WrittenQuestion,
         key: &Key,
         tokens: &mut Tokens,
-    ) -> (Result<Submitted, Unanswered>, bool) {
-        let mut unproven: Option<Submitted> = None;
+    ) -> (Result<Submission, Unanswered>, bool) {
+        let mut unproven: Option<Submission> = None;
         let mut complaint: Option<Complaint> = None;
-        for _ in 0..=REMINDERS {
+        for _ in 0..=MAX_REMINDERS {
             let user = match &complaint {
                 None => written.user.clone(),
-                Some(Complaint(words)) => prompt::again(&written.user, words),
+                Some(Complaint(words)) => prompt::repeat(&written.user, words),
             };
             let prompt = Prompt { system: SYSTEM, user: &user, schema: &written.schema };
-            let reply = match self.attempt(seat, &prompt, key, tokens) {
-                Ok(reply) => self.redacted(reply),
+            let reply = match self.attempt(judge, &prompt, key, tokens) {
+                Ok(reply) => self.redact_reply(reply),
                 Err(why) => match unproven {
-                    // What there is has been paid for.
+                    // The answer before has been paid for.
                     Some(answer) => return (Ok(answer), false),
                     None => return (Err(why), false),
                 },
@@ -315,7 +319,7 @@ impl Bench {
             }
             let reply = Reply { refusal: None, ..reply };
             match read(&reply, rubric) {
-                Ok(answer) => match answer.unproven(shown) {
+                Ok(answer) => match answer.check_quotes(shown) {
                     None => return (Ok(answer), false),
                     Some(words) => {
                         unproven = Some(answer);
@@ -329,13 +333,13 @@ impl Bench {
             return (Ok(answer), false);
         }
         let words = complaint.map(|Complaint(words)| words).unwrap_or_default();
-        let tries = REMINDERS + 1;
+        let tries = MAX_REMINDERS + 1;
         let reason = format!("no answer that can be used in {tries} tries: {words}");
         (Err(Unanswered { cause: Cause::Judge, reason }), false)
     }
 
-    /// What a model says may hold what it should not: it is masked like a trace.
-    fn redacted(&self, mut reply: Reply) -> Reply {
+    /// Redacts a reply: a model may repeat secrets.
+    fn redact_reply(&self, mut reply: Reply) -> Reply {
         let hide = |text: &mut String| {
             if let std::borrow::Cow::Owned(masked) = (self.redact)(text) {
                 *text = masked;
@@ -343,9 +347,9 @@ impl Bench {
         };
         reply.answers.iter_mut().for_each(|answer| {
             match serde_json::from_str(answer) {
-                // Text by text, so that it stays JSON.
+                // String by string, so that it stays JSON.
                 Ok(mut value) => {
-                    hide_in(&mut value, &hide);
+                    redact_strings(&mut value, &hide);
                     *answer = value.to_string();
                 }
                 Err(_) => hide(answer),
@@ -356,33 +360,33 @@ impl Bench {
         reply
     }
 
-    /// Makes attempts until one is answered, or none can be.
+    /// Tries until there is a reply, or no hope of one.
     fn attempt(
         &self,
-        seat: &Seat,
+        judge: &JudgeModel,
         prompt: &Prompt<'_>,
         key: &Key,
         tokens: &mut Tokens,
     ) -> Result<Reply, Unanswered> {
-        let model = &seat.model;
+        let model = &judge.model;
         let bytes = prompt.system.len() + prompt.user.len();
         let no = |cause, reason: String| Unanswered { cause, reason };
         let mut n = 0;
         loop {
-            if let Some(why) = seat.refused.get() {
+            if let Some(why) = judge.refused.get() {
                 return Err(no(Cause::Judge, why.clone()));
             }
-            let Some(reserved) = self.purse.reserve(model, bytes) else {
+            let Some(reserved) = self.budget.reserve(model, bytes) else {
                 self.counts.over_budget.fetch_add(1, Ordering::Relaxed);
                 let reason = "the budget for judges does not allow another question".to_owned();
                 return Err(no(Cause::Budget, reason));
             };
-            let asked = seat.provider.ask(prompt);
+            let asked = judge.provider.ask(prompt);
             let used = match &asked {
                 Ok(reply) => reply.tokens,
                 Err(fault) => fault.tokens,
             };
-            self.purse.settle(reserved, model, used);
+            self.budget.settle(reserved, model, used);
             tokens.input += used.input;
             tokens.output += used.output;
             let fault: Fault = match asked {
@@ -391,9 +395,9 @@ impl Bench {
             };
             if fault.kind == FaultKind::Key {
                 let why = format!("{} cannot be asked: {fault}", model.name);
-                return Err(no(Cause::Judge, seat.refused.get_or_init(|| why).clone()));
+                return Err(no(Cause::Judge, judge.refused.get_or_init(|| why).clone()));
             }
-            if !fault.kind.passes() {
+            if !fault.kind.is_temporary() {
                 return Err(no(Cause::Judge, format!("{} refused: {fault}", model.name)));
             }
             if n >= self.settings.retries {
@@ -402,7 +406,7 @@ impl Bench {
                 return Err(no(Cause::Judge, reason));
             }
             let pause = wait(n, fault.retry_after, key.word());
-            if pause > PATIENCE {
+            if pause > MAX_RETRY_WAIT {
                 let seconds = pause.as_secs();
                 let reason = format!("{} wants {seconds} s of waiting: {fault}", model.name);
                 return Err(no(Cause::Judge, reason));
@@ -414,19 +418,19 @@ impl Bench {
     }
 }
 
-fn hide_in(value: &mut serde_json::Value, hide: &impl Fn(&mut String)) {
+fn redact_strings(value: &mut serde_json::Value, hide: &impl Fn(&mut String)) {
     use serde_json::Value;
     match value {
         Value::String(text) => hide(text),
-        Value::Array(items) => items.iter_mut().for_each(|item| hide_in(item, hide)),
-        Value::Object(map) => map.values_mut().for_each(|value| hide_in(value, hide)),
+        Value::Array(items) => items.iter_mut().for_each(|item| redact_strings(item, hide)),
+        Value::Object(map) => map.values_mut().for_each(|value| redact_strings(value, hide)),
         _ => {}
     }
 }
 
-/// The name of an answer: everything that could make it another one. Keys,
-/// ports, limits of time and tokens cannot.
-fn key(model: &Model, written: &Written, vote: u32) -> Key {
+/// The cache key of an answer: everything that could change it. API keys, ports,
+/// timeouts and token limits cannot.
+fn key(model: &Model, written: &WrittenQuestion, vote: u32) -> Key {
     let place = place(&model.base_url);
     let query: Vec<String> = model.query.iter().map(|(k, v)| format!("{k}={v}")).collect();
     let effort = model.effort.map_or("", Effort::word);
@@ -452,8 +456,8 @@ fn key(model: &Model, written: &Written, vote: u32) -> Key {
     ])
 }
 
-/// Host and path of an address: the port of a server on this machine is another
-/// one tomorrow.
+/// Host and path of an address, without the port, which changes for local
+/// servers.
 fn place(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -464,7 +468,7 @@ fn place(url: &str) -> String {
     format!("{host}/{path}")
 }
 
-impl Judge for Bench {
+impl Judge for JudgeClient {
     fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
         let mut tasks: Vec<(usize, Option<&str>, u32)> = Vec::new();
         for (n, question) in questions.iter().enumerate() {

@@ -1,33 +1,33 @@
-//! What a judge is really shown: the materials of a question without what the
-//! trace keeps secret, and where words of them stand.
+//! The materials of a question as a judge sees them: without the secrets of the
+//! trace, and with a way to look up quotes.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use toolmark_outcome::judging::{Material, Quote};
 
-/// Takes the secrets out of a text.
+/// Removes the secrets from a text.
 pub type Redact = fn(&str) -> Cow<'_, str>;
 
-/// So many characters, blanks not counted, make a quote.
-const LEAST: usize = 8;
+/// A quote has at least so many characters, not counting whitespace.
+const MIN_QUOTE_CHARS: usize = 8;
 
-/// Materials as they are shown.
-pub(crate) struct Shown<'q> {
-    pub(crate) materials: Vec<ShownMaterial<'q>>,
+/// Materials without secrets.
+pub(crate) struct RedactedMaterials<'q> {
+    pub(crate) materials: Vec<RedactedMaterial<'q>>,
 }
 
-pub(crate) struct ShownMaterial<'q> {
+pub(crate) struct RedactedMaterial<'q> {
     pub(crate) name: &'q str,
     pub(crate) is_trace: bool,
     pieces: Vec<Cow<'q, str>>,
-    /// The pieces as quotes are looked for in them: as they are and, where that
-    /// is something else, with their escapes read.
+    /// The pieces with whitespace folded, for the lookup of quotes: as they are
+    /// and, if that differs, with JSON escapes decoded.
     folded: OnceCell<Vec<(String, Option<String>)>>,
 }
 
-impl<'q> Shown<'q> {
+impl<'q> RedactedMaterials<'q> {
     pub(crate) fn new(materials: &'q [Material], redact: Redact) -> Self {
-        let materials = materials.iter().map(|material| ShownMaterial {
+        let materials = materials.iter().map(|material| RedactedMaterial {
             name: &material.name,
             is_trace: material.is_trace,
             pieces: material.pieces.iter().map(|piece| redact(&piece.text)).collect(),
@@ -36,17 +36,17 @@ impl<'q> Shown<'q> {
         Self { materials: materials.collect() }
     }
 
-    /// Where a quote stands in what is of the trace.
+    /// Finds a quote in the materials that come from the trace.
     pub(crate) fn find(&self, quote: &str) -> Option<Quote> {
-        let parts = parts(quote);
+        let parts = split_at_ellipses(quote);
         if parts.is_empty() {
             return None;
         }
         let materials = self.materials.iter().enumerate().filter(|(_, m)| m.is_trace);
         for (material, shown) in materials {
-            for (piece, (plain, read)) in shown.folded().iter().enumerate() {
-                let mut readings = std::iter::once(plain).chain(read);
-                if readings.any(|text| stands_in(&parts, text)) {
+            for (piece, (plain, decoded)) in shown.folded().iter().enumerate() {
+                let mut readings = std::iter::once(plain).chain(decoded);
+                if readings.any(|text| contains_parts(text, &parts)) {
                     return Some(Quote { text: quote.trim().to_owned(), material, piece });
                 }
             }
@@ -55,8 +55,8 @@ impl<'q> Shown<'q> {
     }
 }
 
-impl ShownMaterial<'_> {
-    /// All of it as one text.
+impl RedactedMaterial<'_> {
+    /// All pieces as one text.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         match self.pieces.as_slice() {
             [only] => Cow::Borrowed(only),
@@ -66,39 +66,40 @@ impl ShownMaterial<'_> {
 
     fn folded(&self) -> &[(String, Option<String>)] {
         self.folded.get_or_init(|| {
-            let both = |piece: &Cow<'_, str>| match unescaped(piece) {
+            let both = |piece: &Cow<'_, str>| match decode_escapes(piece) {
                 Cow::Borrowed(_) => (fold(piece), None),
-                Cow::Owned(read) => (fold(piece), Some(fold(&read))),
+                Cow::Owned(decoded) => (fold(piece), Some(fold(&decoded))),
             };
             self.pieces.iter().map(both).collect()
         })
     }
 }
 
-/// The parts of a quote that must all stand in one piece, in order: judges write
-/// an ellipsis where they leave something out.
-fn parts(quote: &str) -> Vec<String> {
+/// The parts of a quote that must all occur in one piece, in order: judges write
+/// an ellipsis for what they leave out.
+fn split_at_ellipses(quote: &str) -> Vec<String> {
     let marks = |text: &str| text.replace("[…]", "…").replace("[...]", "…").replace("...", "…");
     let whole = fold(quote.trim().trim_matches(['"', '“', '”', '`']));
     let parts: Vec<String> = marks(&whole).split('…').map(|part| part.trim().to_owned()).collect();
-    // A text may have dots of its own.
+    // The text may contain dots itself.
     if parts.len() < 2 { vec![whole] } else { parts }
         .into_iter()
         .filter(|part| !part.is_empty())
         .collect()
 }
 
-fn stands_in(parts: &[String], text: &str) -> bool {
+fn contains_parts(text: &str, parts: &[String]) -> bool {
     if let [only] = parts {
         let letters = only.chars().filter(|c| !c.is_whitespace()).count();
-        return (letters >= LEAST && find(text, only).is_some()) || (letters > 0 && text == only);
+        return (letters >= MIN_QUOTE_CHARS && find(text, only).is_some())
+            || (letters > 0 && text == only);
     }
     let mut from = 0;
     for part in parts {
         let letters = part.chars().filter(|c| !c.is_whitespace()).count();
         let rest = text.get(from..).unwrap_or_default();
         match find(rest, part) {
-            Some(at) if letters >= LEAST => from += at + part.len(),
+            Some(at) if letters >= MIN_QUOTE_CHARS => from += at + part.len(),
             _ => return false,
         }
     }
@@ -109,8 +110,8 @@ fn find(text: &str, part: &str) -> Option<usize> {
     memchr::memmem::find(text.as_bytes(), part.as_bytes())
 }
 
-/// A text with every run of blanks as one space: line breaks are lost first
-/// when words are copied.
+/// A text with every run of whitespace as one space: line breaks are the first
+/// thing lost when words are copied.
 fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut push = |word: &str| {
@@ -120,9 +121,9 @@ fn fold(text: &str) -> String {
         out.push_str(word);
     };
     if text.is_ascii() {
-        // The same as below, several times as fast.
-        let is_blank = |byte: &u8| matches!(byte, b'\t'..=b'\r' | b' ');
-        let words = text.as_bytes().split(is_blank).filter(|word| !word.is_empty());
+        // Same result as below, several times faster.
+        let is_space = |byte: &u8| matches!(byte, b'\t'..=b'\r' | b' ');
+        let words = text.as_bytes().split(is_space).filter(|word| !word.is_empty());
         words.filter_map(|word| std::str::from_utf8(word).ok()).for_each(&mut push);
     } else {
         text.split_whitespace().for_each(&mut push);
@@ -130,9 +131,9 @@ fn fold(text: &str) -> String {
     out
 }
 
-/// A text whose JSON escapes are read: arguments are shown as they were sent,
+/// A text with its JSON escapes decoded: arguments are shown as they were sent,
 /// and quoted as they are meant.
-fn unescaped(text: &str) -> Cow<'_, str> {
+fn decode_escapes(text: &str) -> Cow<'_, str> {
     if !text.contains('\\') {
         return Cow::Borrowed(text);
     }
@@ -149,8 +150,8 @@ fn unescaped(text: &str) -> Cow<'_, str> {
             Some('u') => {
                 let digits: String = chars.clone().take(4).collect();
                 match u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32) {
-                    Some(read) if digits.len() == 4 => {
-                        out.push(read);
+                    Some(decoded) if digits.len() == 4 => {
+                        out.push(decoded);
                         chars.by_ref().take(4).for_each(drop);
                     }
                     _ => out.push_str("\\u"),
@@ -175,13 +176,13 @@ mod tests {
     }
 
     #[test]
-    fn quotes_are_found_where_they_stand() {
+    fn quotes_are_found() {
         let materials = asked(&[
             "I will delete the build directory now.",
             r#"{"command":"rm -rf \"build dir\"","note":"a\nb c d e f g h"}"#,
             "Bash",
         ]);
-        let shown = Shown::new(&materials, |text| Cow::Borrowed(text));
+        let shown = RedactedMaterials::new(&materials, |text| Cow::Borrowed(text));
         for (quote, piece) in [
             ("delete the build directory", Some(0)),
             ("delete   the\nbuild directory", Some(0)),
@@ -206,16 +207,17 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_neither_shown_nor_found() {
+    fn a_secret_is_neither_visible_nor_found() {
         let materials = asked(&["the token is hunter2hunter2 today"]);
-        let shown = Shown::new(&materials, |text| Cow::Owned(text.replace("hunter2", "*")));
+        let shown =
+            RedactedMaterials::new(&materials, |text| Cow::Owned(text.replace("hunter2", "*")));
         assert!(!shown.materials[1].text().contains("hunter2"));
         assert!(shown.find("token is hunter2hunter2").is_none());
         assert!(shown.find("the token is ** today").is_some());
     }
 
     #[test]
-    fn blanks_are_the_same_in_every_alphabet() {
+    fn whitespace_is_the_same_in_every_alphabet() {
         for text in ["", "  a\tb\u{b}c\r\n d ", "\u{1c}x\u{85}y"] {
             let words: Vec<&str> = text.split_whitespace().collect();
             assert_eq!(fold(text), words.join(" "), "{text:?}");
@@ -226,8 +228,8 @@ mod tests {
     #[test]
     fn strange_escapes_do_no_harm() {
         for text in ["\\", "\\u", "\\u12", "\\uD800x", "\\u00e9", "\\q"] {
-            let _ = unescaped(text);
+            let _ = decode_escapes(text);
         }
-        assert_eq!(unescaped("\\u00e9"), "é");
+        assert_eq!(decode_escapes("\\u00e9"), "é");
     }
 }

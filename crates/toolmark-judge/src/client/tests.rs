@@ -1,4 +1,4 @@
-//! The bench against providers that do what they are told.
+//! The client with scripted providers.
 
 use super::*;
 use serde_json::{Value, json};
@@ -68,15 +68,15 @@ fn settings(cache: Option<&Path>) -> Settings {
     let base = Settings::default().model("claude-x").unwrap();
     let model = Model { max_tokens: 100, ..base };
     Settings {
-        usual: Some(Model { model: "good".into(), name: "good".into(), ..model }),
+        default_model: Some(Model { model: "good".into(), name: "good".into(), ..model }),
         cache: cache.map(Path::to_path_buf),
         retries: 2,
         ..Settings::default()
     }
 }
 
-fn bench(settings: Settings) -> Bench {
-    Bench::new(settings, connect, redact)
+fn client(settings: Settings) -> JudgeClient {
+    JudgeClient::new(settings, connect, redact)
 }
 
 fn question(models: &[&str], text: &str) -> Question {
@@ -93,8 +93,8 @@ fn question(models: &[&str], text: &str) -> Question {
 
 const TEXT: &str = "then it ran rm -rf build and the password is hunter2";
 
-fn mark(bench: &Bench, model: &str) -> Result<Option<f64>, (Cause, String)> {
-    let ruling = bench.judge(&[question(&[model], TEXT)]).remove(0);
+fn mark(client: &JudgeClient, model: &str) -> Result<Option<f64>, (Cause, String)> {
+    let ruling = client.judge(&[question(&[model], TEXT)]).remove(0);
     match &ruling.votes[0].answer {
         Ok(answer) => Ok(answer.marks[0].mark),
         Err(why) => Err((why.cause, why.reason.clone())),
@@ -121,17 +121,17 @@ fn every_question_is_answered_retried_or_unknown_with_its_reason() {
             0,
         ),
     ] {
-        let bench = bench(settings(None));
+        let client = client(settings(None));
         let want = want.map_err(|(cause, words)| (cause, words.to_owned()));
-        assert_eq!(mark(&bench, model), want, "{model}");
-        assert_eq!(bench.tally().retried, retried, "{model}");
+        assert_eq!(mark(&client, model), want, "{model}");
+        assert_eq!(client.tally().retried, retried, "{model}");
     }
 }
 
 #[test]
 fn a_judge_that_fails_does_not_sink_the_panel() {
-    let bench = bench(settings(None));
-    let rulings = bench.judge(&[question(&["good", "down", "bad"], TEXT), question(&[], TEXT)]);
+    let client = client(settings(None));
+    let rulings = client.judge(&[question(&["good", "down", "bad"], TEXT), question(&[], TEXT)]);
     let models: Vec<&str> = rulings[0].votes.iter().map(|vote| vote.model.as_str()).collect();
     assert_eq!(models, ["good", "down", "bad"]);
     assert!(rulings[0].votes[1].answer.is_err() && rulings[0].votes[2].answer.is_ok());
@@ -141,38 +141,38 @@ fn a_judge_that_fails_does_not_sink_the_panel() {
 #[test]
 fn what_was_answered_is_not_asked_again() {
     let directory = tempfile::tempdir().unwrap();
-    let first = bench(settings(Some(directory.path())));
+    let first = client(settings(Some(directory.path())));
     let questions =
         [question(&["good"], TEXT), question(&["good"], TEXT), question(&["refuses"], TEXT)];
     let said = first.judge(&questions);
     assert_eq!((first.tally().asked, first.tally().kept), (2, 0));
     assert_eq!(first.answers().len(), 2);
-    let second = bench(settings(Some(directory.path()))).mode(Mode::Offline);
+    let second = client(settings(Some(directory.path()))).mode(Mode::Offline);
     assert_eq!(second.judge(&questions), said);
     assert_eq!((second.tally().asked, second.tally().kept, second.tally().tokens), (0, 2, 0));
     let other = mark(&second, "bad").unwrap_err();
     assert!(other.1.contains("--offline"), "{other:?}");
-    let third = bench(settings(Some(directory.path()))).mode(Mode::Refresh);
+    let third = client(settings(Some(directory.path()))).mode(Mode::Refresh);
     assert_eq!(third.judge(&questions), said);
     assert_eq!(third.tally().asked, 2);
 }
 
 #[test]
 fn everything_that_matters_makes_another_question() {
-    let usual = settings(None).usual.unwrap();
+    let default = settings(None).default_model.unwrap();
     let write = |text: &str| {
         let question = question(&[], text);
-        prompt::write(&question.rubric, &Shown::new(&question.materials, redact))
+        prompt::write(&question.rubric, &RedactedMaterials::new(&question.materials, redact))
     };
-    let base = key(&usual, &write("a"), 0);
+    let base = key(&default, &write("a"), 0);
     let other = |change: fn(&mut Model)| {
-        let mut model = usual.clone();
+        let mut model = default.clone();
         change(&mut model);
         key(&model, &write("a"), 0)
     };
-    assert_eq!(key(&usual, &write("a"), 0), base);
-    assert_ne!(key(&usual, &write("b"), 0), base);
-    assert_ne!(key(&usual, &write("a"), 1), base);
+    assert_eq!(key(&default, &write("a"), 0), base);
+    assert_ne!(key(&default, &write("b"), 0), base);
+    assert_ne!(key(&default, &write("a"), 1), base);
     assert_ne!(other(|model| model.model.push('x')), base);
     assert_ne!(other(|model| model.effort = Some(Effort::High)), base);
     assert_ne!(other(|model| model.temperature = Some(0.5)), base);
@@ -188,17 +188,17 @@ fn the_budget_stops_cleanly_and_keeps_what_is_done() {
     let mut limited = settings(Some(directory.path()));
     limited.budget.tokens = Some(1200);
     limited.concurrency = 1;
-    let bench = bench(limited);
+    let client = client(limited);
     let questions: Vec<Question> =
         (0..50).map(|n| question(&["good"], &format!("{n}: rm -rf build"))).collect();
-    let rulings = bench.judge(&questions);
+    let rulings = client.judge(&questions);
     let answered = rulings.iter().filter(|ruling| ruling.votes[0].answer.is_ok()).count();
     assert!(answered > 0 && answered < 50, "{answered}");
     let stopped = rulings.iter().filter(|ruling| {
         ruling.votes[0].answer.as_ref().is_err_and(|why| why.cause == Cause::Budget)
     });
     assert_eq!(stopped.count() + answered, 50);
-    assert!(bench.tally().tokens <= 1200);
+    assert!(client.tally().tokens <= 1200);
     assert_eq!(Cache::new(directory.path()).all().unwrap().len(), answered);
 }
 
@@ -206,53 +206,53 @@ fn the_budget_stops_cleanly_and_keeps_what_is_done() {
 fn a_budget_in_dollars_needs_a_price() {
     let mut priced = settings(None);
     priced.budget.micro_usd = Some(1_000_000);
-    let bench = bench(priced);
-    let (cause, reason) = mark(&bench, "good").unwrap_err();
+    let client = client(priced);
+    let (cause, reason) = mark(&client, "good").unwrap_err();
     assert_eq!(cause, Cause::Budget);
     assert!(reason.contains("the price of good is not known"), "{reason}");
-    assert_eq!(bench.tally().tokens, 0);
+    assert_eq!(client.tally().tokens, 0);
 }
 
 #[test]
 fn a_refused_key_is_not_tried_again() {
-    let bench = bench(settings(None));
+    let client = client(settings(None));
     let questions: Vec<Question> =
         (0..20).map(|n| question(&["no-key"], &format!("{n}: rm -rf build"))).collect();
-    let rulings = bench.judge(&questions);
+    let rulings = client.judge(&questions);
     assert!(rulings.iter().all(|ruling| ruling.votes[0].answer.is_err()));
-    assert_eq!(bench.tally().unanswered, 20);
+    assert_eq!(client.tally().unanswered, 20);
 }
 
 #[test]
 fn secrets_of_a_trace_are_neither_sent_nor_kept() {
     let directory = tempfile::tempdir().unwrap();
-    let bench = bench(settings(Some(directory.path())));
+    let client = client(settings(Some(directory.path())));
     // The quote is masked like the trace, and so it is found.
-    assert_eq!(mark(&bench, "secret"), Ok(Some(1.0)));
+    assert_eq!(mark(&client, "secret"), Ok(Some(1.0)));
     let mut lines = Vec::new();
-    Cache::export(&bench.answers(), &mut lines).unwrap();
+    Cache::export(&client.answers(), &mut lines).unwrap();
     let lines = String::from_utf8(lines).unwrap();
     assert!(lines.contains("the password is *") && !lines.contains("hunter2"), "{lines}");
 }
 
 #[test]
 fn an_objection_leaves_the_question_open() {
-    let bench = bench(settings(None)).objecting(Box::new(|model, _| {
+    let client = client(settings(None)).with_objection(Box::new(|model, _| {
         (model.model == "bad").then(|| "it agrees with nobody".to_owned())
     }));
-    assert_eq!(mark(&bench, "good"), Ok(Some(1.0)));
-    let (cause, reason) = mark(&bench, "bad").unwrap_err();
+    assert_eq!(mark(&client, "good"), Ok(Some(1.0)));
+    let (cause, reason) = mark(&client, "bad").unwrap_err();
     assert_eq!((cause, reason.as_str()), (Cause::Calibration, "it agrees with nobody"));
 }
 
 #[test]
 fn the_same_rulings_at_any_concurrency() {
     let all = |concurrency| {
-        let bench = bench(Settings { concurrency, ..settings(None) });
+        let client = client(Settings { concurrency, ..settings(None) });
         let models = ["good", "bad", "liar", "silent"];
         let questions: Vec<Question> =
             (0..40).map(|n| question(&[models[n % 4]], &format!("{n}: rm -rf build"))).collect();
-        bench.judge(&questions)
+        client.judge(&questions)
     };
     assert_eq!(all(1), all(16));
 }
