@@ -1,8 +1,7 @@
 //! What AgentV's own code answered, asked of the profiles that carry its name.
 //!
 //! Every vector goes the whole way: the evaluator stands in a spec, the calls in
-//! a row that the reader of AgentV's files reads. The vectors are not part of
-//! the project. Where `../shared` is absent, the tests say so and end.
+//! a row that the reader of AgentV's files reads.
 
 #![expect(
     clippy::expect_used,
@@ -17,18 +16,14 @@ use toolmark_grade::config::{Node, Problem};
 use toolmark_grade::{CaseResult, Environment, Grading, Plan, Profile, Selection, Verdict};
 use toolmark_spec::dialects::dialect_by_id;
 use toolmark_spec::{LoadOptions, Loading};
+use toolmark_testing::find_shared;
 use toolmark_trace::{Options, read};
 
-/// The vectors of a file, or nothing where they are not at hand.
+/// The vectors of a file.
+#[track_caller]
 fn vectors(name: &str) -> Option<Vec<Value>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors").join(name);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Some(serde_json::from_str(&text).expect("a list of vectors")),
-        Err(_) => {
-            println!("SKIPPED: there is no {}", path.display());
-            None
-        }
-    }
+    let file = find_shared(&format!("vectors/{name}"))?;
+    Some(serde_json::from_slice(&std::fs::read(file).unwrap()).expect("a list of vectors"))
 }
 
 fn plan(spec: &Value, profile: Profile) -> Result<Plan, Vec<Problem>> {

@@ -3,79 +3,46 @@
 use crate::fake::Session;
 use crate::proxy;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::{BufReader, Write};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use toolmark_testing::http::{Request, Server};
 
-/// What a server was sent.
-#[derive(Debug, Clone)]
-struct Request {
-    verb: String,
-    headers: BTreeMap<String, String>,
-    message: Value,
-}
-
-impl Request {
-    fn method(&self) -> &str {
-        self.message["method"].as_str().unwrap_or_default()
-    }
-
-    fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(String::as_str)
-    }
-
-    fn read(stream: &mut TcpStream) -> Option<Self> {
-        let mut reader = BufReader::new(stream);
-        let mut first = String::new();
-        reader.read_line(&mut first).ok()?;
-        let verb = first.split(' ').next()?.to_owned();
-        let mut headers = BTreeMap::new();
-        loop {
-            let mut line = String::new();
-            reader.read_line(&mut line).ok()?;
-            match line.trim_end().split_once(": ") {
-                Some((name, value)) => headers.insert(name.to_lowercase(), value.to_owned()),
-                None => break,
-            };
-        }
-        let length = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body).ok()?;
-        let message = serde_json::from_slice(&body).unwrap_or_default();
-        Some(Self { verb, headers, message })
-    }
+/// The method of JSON-RPC.
+fn method(request: &Request) -> &str {
+    request.body["method"].as_str().unwrap_or_default()
 }
 
 /// A server that answers by a script.
 struct Scripted {
-    url: String,
+    server: Server,
     seen: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Scripted {
-    fn start(answer: impl Fn(&Request) -> String + Send + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    fn start(answer: impl Fn(&Request) -> String + Send + Sync + 'static) -> Self {
         let seen = Arc::new(Mutex::new(Vec::new()));
         let notes = Arc::clone(&seen);
-        thread::spawn(move || {
-            for mut stream in listener.incoming().flatten() {
-                if let Some(request) = Request::read(&mut stream) {
-                    let _ = stream.write_all(answer(&request).as_bytes());
-                    notes.lock().unwrap().push(request);
-                }
+        let server = Server::start(move |connection| {
+            let mut stream = &connection.stream;
+            if let Some(request) = Request::read(&mut BufReader::new(stream))? {
+                let text = answer(&request);
+                notes.lock().unwrap().push(request);
+                stream.write_all(text.as_bytes())?;
             }
+            Ok(false)
         });
-        Self { url, seen }
+        Self { server, seen }
     }
 
-    /// The first request of a method, or of a verb without one.
-    fn got(&self, verb: &str, method: &str) -> Request {
+    fn url(&self) -> String {
+        format!("http://{}/mcp", self.server.address())
+    }
+
+    /// The first request of a method of JSON-RPC, or of a verb without one.
+    fn got(&self, verb: &str, name: &str) -> Request {
         let seen = self.seen.lock().unwrap();
-        let found = seen.iter().find(|request| request.verb == verb && request.method() == method);
-        found.unwrap_or_else(|| panic!("no {verb} {method} in {seen:?}")).clone()
+        let found = seen.iter().find(|request| request.method == verb && method(request) == name);
+        found.unwrap_or_else(|| panic!("no {verb} {name} in {seen:?}")).clone()
     }
 }
 
@@ -87,7 +54,7 @@ fn response(status: &str, headers: &str, body: &str) -> String {
 }
 
 fn answer(request: &Request, result: &Value) -> String {
-    let body = json!({"jsonrpc": "2.0", "id": request.message["id"], "result": result});
+    let body = json!({"jsonrpc": "2.0", "id": request.body["id"], "result": result});
     response("200 OK", "content-type: application/json\r\n", &body.to_string())
 }
 
@@ -97,7 +64,7 @@ fn stream(body: &str) -> String {
 
 /// What every server says at the start, and to what needs no answer.
 fn usual(request: &Request) -> Option<String> {
-    match (request.verb.as_str(), request.method()) {
+    match (request.method.as_str(), method(request)) {
         ("POST", "initialize") => {
             let text =
                 answer(request, &json!({"protocolVersion": "2025-06-18", "capabilities": {}}));
@@ -106,7 +73,7 @@ fn usual(request: &Request) -> Option<String> {
         ("POST", method) if method.starts_with("notifications/") => {
             Some(response("202 Accepted", "", ""))
         }
-        ("GET", _) if request.header("last-event-id").is_none() => {
+        ("GET", _) if request.header("last-event-id").is_empty() => {
             Some(response("405 Method Not Allowed", "", ""))
         }
         ("DELETE", _) => Some(response("200 OK", "", "")),
@@ -116,7 +83,7 @@ fn usual(request: &Request) -> Option<String> {
 
 fn session(server: &Scripted, folder: &tempfile::TempDir) -> Session {
     let mut command = proxy(folder.path());
-    Session::of(command.args(["--url", &server.url, "--header", "X-Key: 42"]))
+    Session::of(command.args(["--url", &server.url(), "--header", "X-Key: 42"]))
 }
 
 #[test]
@@ -130,21 +97,21 @@ fn headers_follow_the_session() {
     session.ask(1, "tools/list", &json!({}));
     assert_eq!(session.end().0, Some(0));
     let first = server.got("POST", "initialize");
-    assert_eq!((first.header("x-key"), first.header("mcp-session-id")), (Some("42"), None));
-    assert_eq!(first.header("accept"), Some("application/json, text/event-stream"));
+    assert_eq!((first.header("x-key"), first.header("mcp-session-id")), ("42", ""));
+    assert_eq!(first.header("accept"), "application/json, text/event-stream");
     let later = server.got("POST", "tools/list");
-    assert_eq!(later.header("mcp-session-id"), Some("s1"));
-    assert_eq!(later.header("mcp-protocol-version"), Some("2025-06-18"));
-    assert_eq!(server.got("DELETE", "").header("mcp-session-id"), Some("s1"));
+    assert_eq!(later.header("mcp-session-id"), "s1");
+    assert_eq!(later.header("mcp-protocol-version"), "2025-06-18");
+    assert_eq!(server.got("DELETE", "").header("mcp-session-id"), "s1");
 }
 
 #[test]
 fn a_broken_stream_is_taken_up_again() {
     let server = Scripted::start(|request| {
-        usual(request).unwrap_or_else(|| match request.verb.as_str() {
+        usual(request).unwrap_or_else(|| match request.method.as_str() {
             "POST" => stream("id: 7\nretry: 10\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"n\"}\n\n"),
             _ => {
-                assert_eq!(request.header("last-event-id"), Some("7"));
+                assert_eq!(request.header("last-event-id"), "7");
                 stream("data: {\"jsonrpc\":\"2.0\",\"id\":1,\ndata: \"result\":{\"ok\":1}}\n\n")
             }
         })
@@ -161,10 +128,10 @@ fn a_broken_stream_is_taken_up_again() {
 #[test]
 fn refusals_say_what_to_do() {
     let server = Scripted::start(|request| {
-        usual(request).unwrap_or_else(|| match request.method() {
+        usual(request).unwrap_or_else(|| match method(request) {
             "a" => response("401 Unauthorized", "", "who are you"),
             "b" => {
-                let body = json!({"jsonrpc": "2.0", "id": request.message["id"], "error": {"code": 5, "message": "x"}});
+                let body = json!({"jsonrpc": "2.0", "id": request.body["id"], "error": {"code": 5, "message": "x"}});
                 response("400 Bad Request", "content-type: application/json\r\n", &body.to_string())
             }
             "c" => response("200 OK", "content-type: text/html\r\n", "<html>"),
@@ -190,7 +157,7 @@ fn refusals_say_what_to_do() {
 #[test]
 fn a_redirection_elsewhere_takes_no_headers_along() {
     let elsewhere = Scripted::start(|request| answer(request, &json!({})));
-    let to = elsewhere.url.clone();
+    let to = elsewhere.url();
     let server = Scripted::start(move |_| {
         response("307 Temporary Redirect", &format!("location: {to}\r\n"), "")
     });
