@@ -2,7 +2,7 @@
 //! trajectory, and what Vally said. What looks at the trajectory alone must say
 //! the same here.
 
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use serde_json::Value;
 use std::path::Path;
@@ -11,7 +11,7 @@ use toolmark_grade::graders::grader_by_id;
 use toolmark_grade::{
     Building, Cause, Context, Environment, Outcome, Profile, Subject, Verdict, View,
 };
-use toolmark_testing::{files_below, find_shared};
+use toolmark_testing::{assert_compared, files_below, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};
 
 /// Does a grader of Vally need more than the trajectory?
@@ -73,5 +73,6 @@ fn vally_says_the_same() {
             }
         }
     }
-    eprintln!("{compared} answers compared, {judged} left to a judge");
+    assert_compared(compared, 76, "answers");
+    assert_compared(judged, 52, "answers of a judge");
 }

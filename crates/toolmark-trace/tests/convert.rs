@@ -4,10 +4,10 @@
 //! one, and read again with nothing but its content to go by. What the target
 //! has no place for is in its [`Losses`]; everything else must agree.
 
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::io::Cursor;
-use toolmark_testing::find_traces;
+use toolmark_testing::{assert_compared, find_traces};
 use toolmark_trace::{
     Call, EXPORTERS, EventKind, Exporter, Losses, Options, Part, Payload, Trajectory, Usage, read,
     read_path,
@@ -48,7 +48,7 @@ fn every_shared_trajectory_survives_every_target() {
             }
         }
     }
-    eprintln!("{checked} conversions read back");
+    assert_compared(checked, 3_200, "conversions");
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
 }
 

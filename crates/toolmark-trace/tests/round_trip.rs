@@ -1,11 +1,11 @@
 //! Writing what was read, reading it and writing it again gives the same bytes,
 //! and every target takes every real trajectory.
 
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::io::Cursor;
 use std::path::Path;
-use toolmark_testing::find_traces;
+use toolmark_testing::{assert_compared, find_traces};
 use toolmark_trace::{EXPORTERS, Options, Summary, Trajectory, exporter_by_id, read, read_path};
 
 /// The runs of a file; none where it is not a trace.
@@ -32,7 +32,7 @@ fn counts(runs: &[Trajectory]) -> serde_json::Value {
 #[test]
 fn toolmark_json_gives_back_what_it_was_given() {
     let Some(files) = find_traces() else { return };
-    let (mut read_back, mut bytes) = (0, 0);
+    let mut read_back = 0;
     for file in files {
         let before = runs(&file);
         if before.is_empty() {
@@ -48,17 +48,18 @@ fn toolmark_json_gives_back_what_it_was_given() {
         assert!(first == written(&after), "{} differs the second time", file.display());
         assert_eq!(counts(&before), counts(&after), "{}", file.display());
         read_back += 1;
-        bytes += first.len();
     }
-    eprintln!("{read_back} files, {bytes} bytes written twice");
+    assert_compared(read_back, 335, "files");
 }
 
 #[test]
 fn every_target_takes_every_trajectory() {
     let Some(files) = find_traces() else { return };
+    let mut written = 0;
     for file in files {
         for run in runs(&file) {
             for exporter in EXPORTERS {
+                written += 1;
                 let mut bytes = Vec::new();
                 exporter.export(&run, &mut bytes).unwrap();
                 let id = exporter.info().id;
@@ -71,4 +72,5 @@ fn every_target_takes_every_trajectory() {
             }
         }
     }
+    assert_compared(written, 37_000, "conversions");
 }

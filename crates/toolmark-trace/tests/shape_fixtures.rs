@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toolmark_testing::{files_below, find_shared};
+use toolmark_testing::{assert_compared, files_below, find_shared};
 use toolmark_trace::{FORMATS, Options, ReadError, read_path};
 
 /// What must become of a file.
@@ -106,20 +106,23 @@ fn every_fixture_is_read_as_what_it_is() {
         };
         wrong.extend(problem.map(|p| format!("{name}: {p}")));
     }
-    eprintln!("{} fixtures read", files.len());
+    assert_compared(files.len(), 80, "fixtures");
     assert!(wrong.is_empty(), "{} problems:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
 fn no_format_stumbles_over_another_ones_file() {
     let Some(dir) = find_shared("shape_fixtures") else { return };
+    let mut read = 0;
     for path in files(&dir).values() {
         for &format in FORMATS {
             let options = Options { force: Some(format), ..Options::default() };
             // Whatever comes of it: it must come to an end, and without a panic.
             if let Ok(runs) = read_path(path, &options) {
                 runs.for_each(drop);
+                read += 1;
             }
         }
     }
+    assert_compared(read, 80 * FORMATS.len(), "pairs of a fixture and a format");
 }

@@ -7,7 +7,7 @@ use crate::toolmark;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use toolmark_testing::find_shared;
+use toolmark_testing::{assert_compared, find_shared};
 
 /// Folders on whose files nobody disagrees.
 const FOLDERS: [&str; 6] =
@@ -31,6 +31,7 @@ fn the_binary_prints_the_true_counts() {
         serde_json::from_slice(&std::fs::read(dir.join("truth.json")).unwrap()).unwrap();
     let rows = rows(&dir, &FOLDERS);
     let mut wrong = Vec::new();
+    let mut compared = 0;
     for (file, expected) in &truth {
         if !FOLDERS.contains(&file.split('/').next().unwrap_or_default()) {
             continue;
@@ -39,6 +40,7 @@ fn the_binary_prints_the_true_counts() {
             wrong.push(format!("{file} has no row"));
             continue;
         };
+        compared += 1;
         // The counts name formats by folder.
         for (field, want) in expected.as_object().unwrap().iter().filter(|(f, _)| *f != "format") {
             let got = &row[field];
@@ -47,6 +49,7 @@ fn the_binary_prints_the_true_counts() {
             }
         }
     }
+    assert_compared(compared, 100, "files");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
