@@ -54,7 +54,7 @@ fn every_shared_trajectory_survives_every_target() {
 
 #[test]
 fn a_run_with_one_of_everything_survives_every_target() {
-    let text = include_str!("fixtures/everything.jsonl");
+    let text = include_str!("fixtures/readers/toolmark.jsonl");
     let mut runs = read(text.as_bytes(), "everything", &Options::default()).unwrap();
     let run = runs.next().unwrap();
     let mut wrong = Vec::new();
