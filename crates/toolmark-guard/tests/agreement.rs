@@ -1,9 +1,6 @@
 //! The guard, its replay and `toolmark check` say the same about every call of
 //! the shared traces: the guard is handed each call as a payload, as a host
 //! would hand it over.
-//!
-//! The traces are not part of the project. Where `../shared` is absent, the
-//! test says so and ends.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
@@ -16,24 +13,13 @@ use toolmark_check::{Checker, Session};
 use toolmark_guard::facts::Disk;
 use toolmark_guard::{Guard, Verdict, hosts};
 use toolmark_shell::{Decision, Facts};
+use toolmark_testing::{files_below, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};
 
-fn shared() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
-    dir.join("truth.json").is_file().then_some(dir)
-}
-
-fn runs(dir: &Path) -> Vec<Trajectory> {
-    let mut open = vec![dir.to_owned()];
-    let mut runs = Vec::new();
-    while let Some(path) = open.pop() {
-        if let Ok(entries) = std::fs::read_dir(&path) {
-            open.extend(entries.filter_map(Result::ok).map(|entry| entry.path()));
-        } else if let Ok(found) = read_path(&path, &Options::default()) {
-            runs.extend(found);
-        }
-    }
-    runs
+/// The runs of all files that are traces.
+fn runs(dir: &Path) -> impl Iterator<Item = Trajectory> {
+    let read = |path: PathBuf| read_path(&path, &Options::default()).ok();
+    files_below(dir).into_iter().filter_map(read).flatten()
 }
 
 fn args(call: &SessionCall<'_>) -> Value {
@@ -75,14 +61,12 @@ fn decided(host: &str, payload: &Value, guard: &Guard) -> Verdict {
 
 #[test]
 fn one_verdict_on_every_call() {
-    let Some(shared) = shared() else {
-        eprintln!("skipped: ../shared/traces is not there");
-        return;
-    };
+    let Some(traces) = find_shared("traces") else { return };
     let (guard, checker) = (Guard::default(), Checker::default().keep_sessions());
     let toolsets = Toolsets::default();
     let (mut calls, mut stops) = (0, 0);
-    for run in runs(&shared).iter().flat_map(Trajectory::flatten) {
+    let runs: Vec<Trajectory> = runs(&traces).collect();
+    for run in runs.iter().flat_map(Trajectory::flatten) {
         let session = Session::new(run, &toolsets);
         let replay = guard.replay_alone(run, &checker);
         let checked = checker.check_alone(run).decisions;

@@ -3,16 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
-mod stand_in;
-
 use serde_json::{Value, json};
-use stand_in::{Act, INPUT, OUTPUT, Request, Script, StandIn};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use toolmark_judge::config::{Auth, KeySource, Kind, Model, Structured};
 use toolmark_judge::providers::{Fault, FaultKind, Prompt, Reply, TOOL, Tokens, connect};
-use toolmark_outcome::judging::Effort;
+use toolmark_testing::http::unused_address;
+use toolmark_testing::stand_in::{Act, FAULTS, INPUT, OUTPUT, Request, Script, StandIn};
 
 const KINDS: [Kind; 3] = [Kind::Anthropic, Kind::Openai, Kind::OpenaiChat];
 
@@ -237,10 +235,7 @@ fn time_is_for_the_whole_attempt() {
 
 #[test]
 fn nobody_is_there() {
-    let closed = {
-        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        format!("http://{}/v1", listener.local_addr().unwrap())
-    };
+    let closed = format!("http://{}/v1", unused_address());
     for kind in KINDS {
         let fault = ask(&model(kind, false, closed.clone())).unwrap_err();
         assert_eq!(fault.kind, FaultKind::Network, "{fault}");
@@ -353,7 +348,7 @@ fn what_is_configured_is_sent() {
 
 #[test]
 fn one_way_serves_many_questions_at_once() {
-    let server = StandIn::start(Script::Share(250, stand_in::FAULTS.to_vec()));
+    let server = StandIn::start(Script::Share(250, FAULTS.to_vec()));
     let mut counts = BTreeMap::<&str, usize>::new();
     for kind in KINDS {
         let provider = connect(&model(kind, kind == Kind::Openai, server.base_url()));

@@ -3,14 +3,11 @@
 //! Every target is written from every shared trajectory and from a hand-built
 //! one, and read again with nothing but its content to go by. What the target
 //! has no place for is in its [`Losses`]; everything else must agree.
-//!
-//! The traces are not part of the project. Where `../shared` is absent, the
-//! test says so and ends.
 
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
+use toolmark_testing::{assert_compared, find_traces};
 use toolmark_trace::{
     Call, EXPORTERS, EventKind, Exporter, Losses, Options, Part, Payload, Trajectory, Usage, read,
     read_path,
@@ -29,24 +26,6 @@ const READ_AS: &[(&str, &str)] = &[
 /// Of a file of many runs, so many are taken, spread over the file.
 const TAKEN: usize = 6;
 
-fn files() -> Vec<PathBuf> {
-    let only = std::env::var("TOOLMARK_TRUTH").unwrap_or_default();
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces")];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.to_string_lossy().contains(&only) {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    files
-}
-
 fn spread(runs: Vec<Trajectory>) -> Vec<Trajectory> {
     let every = runs.len().div_ceil(TAKEN).max(1);
     runs.into_iter().step_by(every).collect()
@@ -54,11 +33,7 @@ fn spread(runs: Vec<Trajectory>) -> Vec<Trajectory> {
 
 #[test]
 fn every_shared_trajectory_survives_every_target() {
-    let files = files();
-    if files.is_empty() {
-        eprintln!("SKIPPED: no ../shared/traces beside the project");
-        return;
-    }
+    let Some(files) = find_traces() else { return };
     let mut wrong = Vec::new();
     let mut checked = 0;
     for file in files {
@@ -73,13 +48,13 @@ fn every_shared_trajectory_survives_every_target() {
             }
         }
     }
-    eprintln!("{checked} conversions read back");
+    assert_compared(checked, 3_200, "conversions");
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
 fn a_run_with_one_of_everything_survives_every_target() {
-    let text = include_str!("fixtures/everything.jsonl");
+    let text = include_str!("fixtures/readers/toolmark.jsonl");
     let mut runs = read(text.as_bytes(), "everything", &Options::default()).unwrap();
     let run = runs.next().unwrap();
     let mut wrong = Vec::new();

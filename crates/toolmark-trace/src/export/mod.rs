@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn the_fixture_holds_everything() {
         let (text, _) = export(&toolmark::Toolmark, &everything());
-        assert_eq!(text, include_str!("../../tests/fixtures/everything.jsonl"));
+        assert_eq!(text, include_str!("../../tests/fixtures/readers/toolmark.jsonl"));
     }
 
     #[test]

@@ -80,15 +80,11 @@ impl Reader for TestReader {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn queries_are_turns() {
-        let read = read_text(
-            r#"[{"query":"go","expected_tool_use":[{"tool_name":"ls","tool_input":{"p":1}},{"tool_name":5}],
-                "expected_intermediate_agent_responses":[{"author":"bot","text":"wait"}],"reference":"done"},
-            {"query":"more","expected_tool_use":"none"},{"hologram":1},7]"#,
-        );
+        let read = read_fixture("adk-test.json");
         assert_eq!(read.format, "adk-test");
         assert_eq!(read.skipped, 1);
         assert_eq!(read.runs.len(), 1);

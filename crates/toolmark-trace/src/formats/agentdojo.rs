@@ -201,24 +201,11 @@ fn has_words(content: Value<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn a_run() {
-        let read = read_text(
-            r#"{"suite_name":"bank","pipeline_name":"p","user_task_id":"user_task_1","injection_task_id":"injection_task_2",
-            "utility":true,"security":false,"error":null,"messages":[
-            {"role":"system","content":[{"type":"text","content":"be good"}]},
-            {"role":"user","content":[{"type":"text","content":"pay"}]},
-            {"role":"assistant","content":[{"type":"text","content":"on it"}],"tool_calls":[
-              {"function":"read","args":{"f":"a"},"id":"1","placeholder_args":null},
-              {"function":"send","args":{"n":2},"id":"2"},
-              {"function":"stop","args":{},"id":"3"}]},
-            {"role":"tool","content":[{"type":"text","content":"bill"}],"tool_call_id":"1","tool_call":{"function":"read","args":{},"id":"1"},"error":null},
-            {"role":"tool","content":[{"type":"text","content":""}],"tool_call_id":"2","error":"ValueError: no"},
-            {"role":"tool","content":"x","tool_call_id":"9","error":null},
-            {"role":"critic","content":1}]}"#,
-        );
+        let read = read_fixture("agentdojo.json");
         assert_eq!(read.format, "agentdojo");
         let run = &read.runs[0];
         assert_eq!(

@@ -233,17 +233,11 @@ fn trace_event(b: &mut Builder, record: &Record<'_>, event: Value<'_>) {
 #[cfg(test)]
 mod tests {
     use crate::model::Fact;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn every_row_is_a_run() {
-        let read = read_text(
-            r#"{"test_id":"a","target":"x","score":1,"trace":{"token_usage":{"input":5,"output":1},"cost_usd":0.25,"duration_ms":70},"output":[{"role":"assistant","content":"look","tool_calls":[{"tool":"Read","input":{"f":1},"duration_ms":3},{"tool":"Read","input":{"f":2},"output":null}]},{"role":"assistant","content":"done"}]}
-{"test_id":"b","target":"x","score":0,"execution_status":"execution_error","error":"no agent","trace":{"tool_calls_by_name":{"Read":4}}}
-{"test_id":5,"target":"x","score":0,"output":"only words","trace":7}
-[]
-"#,
-        );
+        let read = read_fixture("agentv-results.jsonl");
         assert_eq!(read.format, "agentv-results");
         assert_eq!(read.skipped, 1);
         let [a, b, c] = &read.runs[..] else { panic!("three runs") };

@@ -175,23 +175,11 @@ fn command_exit_code(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_transcript() {
-        let read = read_text(
-            r#"{"step_index":0,"source":"USER_EXPLICIT","type":"USER_INPUT","status":"DONE","created_at":"2026-01-01T00:00:00Z","content":"go"}
-{"step_index":1,"source":"SYSTEM","type":"CONVERSATION_HISTORY","status":"DONE"}
-{"step_index":2,"source":"MODEL","type":"PLANNER_RESPONSE","status":"DONE","created_at":"2026-01-01T00:00:01Z","thinking":"hm","tool_calls":[{"name":"list_dir","args":{"DirectoryPath":"\"/w\""}},{"name":"run_command","args":{}},{"name":"view_file","args":{}}]}
-{"step_index":3,"source":"MODEL","type":"RUN_COMMAND","status":"DONE","created_at":"2026-01-01T00:00:03Z","content":"The command failed with exit code: 2\nOutput:\nno"}
-{"step_index":4,"source":"MODEL","type":"LIST_DIRECTORY","status":"ERROR","content":"no such"}
-{"step_index":5,"source":"MODEL","type":"PLANNER_RESPONSE","status":"DONE","content":"done"}
-{"step_index":6,"source":"MODEL","type":"VIEW_FILE","status":"DONE","content":"late"}
-{"step_index":7,"source":"SYSTEM","type":"CHECKPOINT","status":"DONE","content":"compacted"}
-{"step_index":8,"source":"SYSTEM","type":"LATER","status":"DONE"}
-{"step_index":"x","source":1,"type":2,"status":3}
-"#,
-        );
+        let read = read_fixture("antigravity.jsonl");
         assert_eq!(read.format, "antigravity");
         let run = &read.runs[0];
         assert_eq!(

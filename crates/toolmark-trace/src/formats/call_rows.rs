@@ -144,18 +144,11 @@ fn response(b: &mut Builder, record: &Record<'_>, output: Value<'_>, out: &mut O
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn rows() {
-        let read = read_text(
-            r#"{"id":"a","output":{"name":"f","arguments":{"x":1}},"expected":{"name":"f"}}
-{"id":2,"output":"f(x=-1)","input":"go"}
-{"id":"c","output":"I would rather not","expected":[]}
-{"id":"d","output":null}
-{"id":"e","output":[{"name":"f","input":{}},{"function":{"name":"g","arguments":"{}"}}]}
-"#,
-        );
+        let read = read_fixture("call-rows.jsonl");
         assert_eq!(read.format, "call-rows");
         let names: Vec<String> =
             read.runs.iter().map(|run| run.name.as_ref().unwrap().to_string()).collect();

@@ -439,20 +439,11 @@ fn system_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn one_message_over_several_lines_is_one_step() {
-        let read = read_text(
-            r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/w","message":{"role":"user","content":"list it"}}
-{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"s","timestamp":"2026-01-01T00:00:01Z","message":{"id":"m1","model":"x","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}],"usage":{"input_tokens":2,"output_tokens":1}}}
-{"type":"assistant","uuid":"u3","parentUuid":"u2","sessionId":"s","timestamp":"2026-01-01T00:00:01Z","message":{"id":"m1","model":"x","content":[{"type":"tool_use","id":"t2","name":"Read","input":{"file_path":"/w/a"}}],"usage":{"input_tokens":2,"output_tokens":9}}}
-{"type":"user","uuid":"u4","parentUuid":"u3","sessionId":"s","timestamp":"2026-01-01T00:00:02.5Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"Exit code 2\nno","is_error":true}]}}
-{"type":"user","uuid":"u4","parentUuid":"u3","sessionId":"s","timestamp":"2026-01-01T00:00:02.5Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"Exit code 2\nno","is_error":true}]}}
-{"type":"user","uuid":"u5","parentUuid":"u4","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t9","content":"?"}]}}
-{"type":"brand-new","uuid":"u6","parentUuid":"u5","sessionId":"s"}
-"#,
-        );
+        let read = read_fixture("claude-code.jsonl");
         assert_eq!(read.format, "claude-code");
         let run = &read.runs[0];
         assert_eq!(

@@ -370,25 +370,11 @@ fn responded(record: &Record<'_>, payload: Value<'_>) -> Answer {
 #[cfg(test)]
 mod tests {
     use crate::model::Fact;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn before_and_after_are_one_call() {
-        let read = read_text(
-            r#"{"hook_event_name":"UserPromptSubmit","session_id":"s","transcript_path":"/h/.claude/p/s.jsonl","cwd":"/w","prompt":"go"}
-{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/w","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"}
-{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/w","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"}
-{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/w","tool_name":"Write","tool_input":{},"tool_use_id":"t2"}
-{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/w","tool_name":"Edit","tool_input":{},"tool_use_id":"t3"}
-{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/w","tool_name":"Read","tool_input":{},"tool_use_id":"t4"}
-{"hook_event_name":"PostToolUse","session_id":"s","cwd":"/w","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1","tool_response":{"stdout":"a","interrupted":false},"duration_ms":12}
-{"hook_event_name":"PostToolUseFailure","session_id":"s","cwd":"/w","tool_name":"Write","tool_input":{},"tool_use_id":"t2","error":"disk full"}
-{"hook_event_name":"PermissionDenied","session_id":"s","cwd":"/w","tool_name":"Edit","tool_input":{},"tool_use_id":"t3","reason":"policy"}
-{"hook_event_name":"Stop","session_id":"s","cwd":"/w","stop_hook_active":false}
-{"hook_event_name":"Levitate","session_id":"s","cwd":"/w"}
-{"hook_event_name":"SessionEnd","session_id":"s","cwd":"/w","reason":"clear"}
-"#,
-        );
+        let read = read_fixture("claude-hooks.jsonl");
         assert_eq!(read.format, "claude-hooks");
         let run = &read.runs[0];
         assert_eq!(

@@ -272,26 +272,11 @@ fn arguments(record: &Record<'_>, item: Value<'_>, kind: &str) -> Option<Payload
 #[cfg(test)]
 mod tests {
     use crate::model::Fact;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn items_are_calls() {
-        let read = read_text(
-            r#"{"type":"thread.started","thread_id":"t1"}
-{"type":"turn.started"}
-{"type":"item.completed","item":{"id":"item_0","type":"reasoning","text":"hm"}}
-{"type":"item.started","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"","status":"in_progress"}}
-{"type":"item.started","item":{"id":"item_2","type":"mcp_tool_call","server":"gh","tool":"get","arguments":{"n":1},"status":"in_progress"}}
-{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"no","exit_code":2,"status":"failed"}}
-{"type":"item.completed","item":{"id":"item_2","type":"mcp_tool_call","server":"gh","tool":"get","arguments":{"n":1},"result":{"content":[]},"status":"completed"}}
-{"type":"item.completed","item":{"id":"item_3","type":"command_execution","command":"rm x","aggregated_output":"","status":"declined"}}
-{"type":"item.completed","item":{"id":"item_4","type":"file_change","changes":[{"path":"a","kind":"add"}],"status":"completed"}}
-{"type":"item.started","item":{"id":"item_5","type":"web_search","query":"q"}}
-{"type":"item.completed","item":{"id":"item_6","type":"telepathy"}}
-{"type":"item.completed","item":{"id":"item_7","item_type":"assistant_message","text":"done"}}
-{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":3}}
-"#,
-        );
+        let read = read_fixture("codex-exec.jsonl");
         assert_eq!(read.format, "codex-exec");
         let run = &read.runs[0];
         assert_eq!(

@@ -713,28 +713,11 @@ fn single_call_of_hook<'a>(line: &Line<'a>) -> Option<Value<'a>> {
 #[cfg(test)]
 mod tests {
     use crate::model::Actor;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn asked_for_started_and_completed_is_one_call() {
-        let read = read_text(
-            r#"{"type":"session.start","data":{"sessionId":"s","copilotVersion":"1.0","selectedModel":"m","context":{"cwd":"/w"}},"id":"1","timestamp":"2026-01-01T00:00:00Z","parentId":null}
-{"type":"system.message","data":{"content":"be good"},"id":"2","parentId":"1"}
-{"type":"user.message","data":{"content":"go"},"id":"3","parentId":"2"}
-{"type":"user.message","data":{"content":"<skill>","source":"skill-pdf"},"id":"3b","parentId":"3"}
-{"type":"assistant.message","data":{"messageId":"m1","content":"","reasoningText":"hm","outputTokens":7,"toolRequests":[{"toolCallId":"c1","name":"bash","arguments":"{\"command\":\"false\"}"},{"toolCallId":"c2","name":"srv-find","arguments":{"q":1},"mcpServerName":"srv","mcpToolName":"find"},{"toolCallId":"c3","name":"view","arguments":{}}]},"id":"4","timestamp":"2026-01-01T00:00:01Z","parentId":"3"}
-{"type":"hook.start","data":{"hookInvocationId":"h","hookType":"preToolUse","input":{"toolCalls":[{"id":"c1","name":"bash"}]}},"id":"5","parentId":"4"}
-{"type":"tool.execution_start","data":{"toolCallId":"c1","toolName":"bash","arguments":{"command":"false"}},"id":"6","timestamp":"2026-01-01T00:00:02Z","parentId":"5"}
-{"type":"tool.execution_start","data":{"toolCallId":"c2","toolName":"srv-find","arguments":{"q":1}},"id":"7","parentId":"6"}
-{"type":"tool.execution_complete","data":{"toolCallId":"c1","success":true,"result":{"content":"x\n<exited with exit code 1>"}},"id":"8","timestamp":"2026-01-01T00:00:05Z","parentId":"7"}
-{"type":"tool.execution_complete","data":{"toolCallId":"c2","success":false,"error":{"message":"broken","code":"failure"},"toolTelemetry":{"metrics":{"exit_code":3}}},"id":"9","parentId":"8"}
-{"type":"tool.execution_complete","data":{"toolCallId":"c9","success":true},"id":"10","parentId":"9"}
-{"type":"skill.invoked","data":{"name":"pdf"},"id":"11","parentId":"10"}
-{"type":"session.novelty","data":{},"id":"12","parentId":"11"}
-{"type":"session.shutdown","data":{"shutdownType":"routine","modelMetrics":{"m":{"usage":{"inputTokens":10,"outputTokens":7,"cacheReadTokens":4}},"n":{"usage":{"inputTokens":1}}}},"id":"13","parentId":"12"}
-{"type":"session.shutdown","data":{"modelMetrics":[],"tokenDetails":{"input":{"tokenCount":1},"cache_read":{"tokenCount":2},"output":{"tokenCount":3}}},"id":"14","parentId":"13"}
-"#,
-        );
+        let read = read_fixture("copilot-cli.jsonl");
         assert_eq!(read.format, "copilot-cli");
         let run = &read.runs[0];
         assert_eq!(

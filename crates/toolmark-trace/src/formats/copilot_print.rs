@@ -214,26 +214,11 @@ fn count(b: &mut Builder, step: u32, usage: Value<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn calls_belong_together_until_a_result() {
-        let read = read_text(
-            r#"{"type":"system","session_id":"s","model":"m","cwd":"/w"}
-{"type":"message","role":"user","content":"go"}
-{"type":"message","role":"assistant","id":"m1","content":"looking"}
-{"type":"tool_use","id":"t1","name":"view","input":{"path":"a"}}
-{"type":"tool_use","id":"t2","name":"bash","input":{"command":"false"}}
-{"type":"usage","input_tokens":5,"output_tokens":2,"cache_read_input_tokens":3}
-{"type":"tool_result","tool_use_id":"t1","content":"A"}
-{"type":"tool_result","tool_use_id":"t2","content":"no","is_error":true}
-{"type":"tool_use","id":"t3","name":"edit"}
-{"type":"tool_result","tool_use_id":"t9","content":"?"}
-{"type":"surprise"}
-{"type":"usage","usage":{"input_tokens":"x","output_tokens":4}}
-{"type":"result","subtype":"success"}
-"#,
-        );
+        let read = read_fixture("copilot-print.jsonl");
         assert_eq!(read.format, "copilot-print");
         let run = &read.runs[0];
         assert_eq!(

@@ -283,31 +283,11 @@ fn end(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Option<Time
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_stream() {
-        let read = read_text(
-            r#"{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/w","session_id":"s","model":"M","permissionMode":"default"}
-{"type":"user","message":{"role":"user","content":[{"type":"text","text":"go"}]},"session_id":"s"}
-{"type":"thinking","subtype":"delta","text":"h","session_id":"s","timestamp_ms":1760000000000}
-{"type":"thinking","subtype":"delta","text":"m","session_id":"s","timestamp_ms":1760000000001}
-{"type":"thinking","subtype":"completed","session_id":"s"}
-{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"I look"}]},"session_id":"s"}
-{"type":"tool_call","subtype":"started","call_id":"a","tool_call":{"readToolCall":{"args":{"path":"x"}}},"session_id":"s","timestamp_ms":1760000001000}
-{"type":"tool_call","subtype":"started","call_id":"b","tool_call":{"shellToolCall":{"args":{"command":"ls"}}},"session_id":"s"}
-{"type":"tool_call","subtype":"started","call_id":"c","tool_call":{"mcpToolCall":{"args":{"toolName":"find","providerIdentifier":"db","args":{"q":1}}}},"session_id":"s"}
-{"type":"tool_call","subtype":"completed","call_id":"a","tool_call":{"readToolCall":{"args":{"path":"x"},"result":{"success":{"content":"text"}}}},"session_id":"s","timestamp_ms":1760000003000}
-{"type":"tool_call","subtype":"completed","call_id":"b","tool_call":{"shellToolCall":{"args":{"command":"ls"},"result":{"rejected":{"reason":"no"}}}},"session_id":"s"}
-{"type":"tool_call","subtype":"completed","call_id":"d","tool_call":{"shellToolCall":{"args":{"command":"x"},"result":{"failure":{"exitCode":3}}}},"session_id":"s"}
-{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"do"}]},"session_id":"s","timestamp_ms":1760000004000}
-{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"ne"}]},"session_id":"s","timestamp_ms":1760000004001}
-{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"done"}]},"session_id":"s"}
-{"type":"novelty","session_id":"s"}
-{"type":"tool_call","subtype":"completed","call_id":7,"tool_call":"?"}
-{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"s","usage":{"inputTokens":5,"outputTokens":2,"cacheReadTokens":1,"cacheWriteTokens":0}}
-"#,
-        );
+        let read = read_fixture("cursor-stream.jsonl");
         assert_eq!(read.format, "cursor-stream");
         let run = &read.runs[0];
         assert_eq!(

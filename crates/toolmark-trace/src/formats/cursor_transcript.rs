@@ -176,21 +176,11 @@ fn assistant(
 #[cfg(test)]
 mod tests {
     use crate::model::Fact;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn results_answer_by_name_or_in_order() {
-        let read = read_text(
-            r#"{"role":"user","message":{"content":[{"type":"text","text":"go"}]}}
-{"role":"assistant","message":{"content":[{"type":"thinking","thinking":"hm"},{"type":"tool_use","name":"Read","input":{}},{"type":"tool_call","name":"Grep","input":{}},{"type":"tool_use","name":"Shell","input":{}}]}}
-{"role":"user","message":{"content":[{"type":"tool-result","name":"Grep","content":"found"},{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"body"}]}]}}
-{"role":"user","message":{"content":[{"type":"text","text":"more"}]}}
-{"role":"user","message":{"content":[{"type":"tool_result","content":"late"}]}}
-{"role":"assistant","message":{"content":[{"type":"mystery","x":1},{"type":"text","text":5}]}}
-{"role":7,"message":"?"}
-{"type":"turn_ended","status":"success"}
-"#,
-        );
+        let read = read_fixture("cursor-transcript.jsonl");
         assert_eq!(read.format, "cursor-transcript");
         let run = &read.runs[0];
         assert_eq!(

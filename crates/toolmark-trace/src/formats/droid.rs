@@ -357,21 +357,11 @@ fn is_reminder(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn a_session_file() {
-        let read = read_text(
-            r#"{"type":"session_start","id":"s","title":"T","owner":"me","version":2,"cwd":"/w"}
-{"type":"message","id":"1","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":[{"type":"text","text":"<system-reminder>\nx\n</system-reminder>"}]}}
-{"type":"message","id":"2","message":{"role":"user","content":[{"type":"text","text":"go"}]}}
-{"type":"message","id":"3","timestamp":"2026-01-01T00:00:01Z","message":{"role":"assistant","content":[{"type":"text","text":"ok"},{"type":"tool_use","id":"a","name":"Execute","input":{"command":"ls"}},{"type":"tool_use","id":"b","name":"Read","input":{}},{"type":"tool_use","id":"c","name":"Read","input":{}}]}}
-{"type":"message","id":"4","timestamp":"2026-01-01T00:00:03Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"Error: Command failed (exit code: 2)\nno"},{"type":"tool_result","tool_use_id":"b","is_error":true,"content":"User rejected"},{"type":"tool_result","tool_use_id":"z","content":"?"}]}}
-{"type":"todo_state","id":"5","todos":{}}
-{"type":"fresh","id":"6"}
-{"type":"message","id":"7","message":{"role":9,"content":{"a":1}}}
-"#,
-        );
+        let read = read_fixture("droid.jsonl");
         assert_eq!(read.format, "droid");
         let run = &read.runs[0];
         assert_eq!(

@@ -348,25 +348,11 @@ fn mark(answer: Answer, status: Status) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn a_document() {
-        let read = read_text(
-            r#"{"sessionId":"s1","projectHash":"p","startTime":"2026-01-01T00:00:00Z","messages":[
-            {"id":"a","type":"user","timestamp":"2026-01-01T00:00:01Z","content":"go"},
-            {"id":"b","type":"gemini","model":"g-1","timestamp":"2026-01-01T00:00:02Z","content":"","thoughts":[{"subject":"Plan","description":"look first"}],
-             "tokens":{"input":10,"output":2,"cached":4,"thoughts":3,"tool":0,"total":15},
-             "toolCalls":[
-              {"id":"c1","name":"run_shell_command","args":{"command":"x"},"status":"success","timestamp":"2026-01-01T00:00:04Z","result":[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":"Command: x\nOutput: no\nExit Code: 2\nSignal: 0"}}}]},
-              {"id":"c2","name":"write_file","args":{},"status":"cancelled","result":[{"functionResponse":{"id":"c2","response":{"error":"[Operation Cancelled] Reason: User denied execution."}}}]},
-              {"id":"c3","name":"read_file","args":{},"status":"error","result":[{"functionResponse":{"id":"c3","response":{"error":"no such file"}}}]},
-              {"id":"c4","name":"glob","args":{},"status":"executing"}]},
-            {"id":"i","type":"info","content":"Request cancelled."},
-            {"id":"n","type":"brand-new"},
-            {"id":7,"type":{"x":1},"toolCalls":"none"},
-            {"id":"d","type":"gemini","content":[{"text":"done"}],"tokens":{"input":"20","output":1}}]}"#,
-        );
+        let read = read_fixture("gemini-cli.json");
         assert_eq!(read.format, "gemini-cli");
         let run = &read.runs[0];
         assert_eq!(

@@ -197,19 +197,11 @@ fn definitions(record: &Record<'_>, tools: Value<'_>) -> Vec<ToolDefinition> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn a_bare_list_pairs_by_name_in_order() {
-        let read = read_text(
-            r#"[{"role":"user","parts":[{"text":"go"}]},
-            {"role":"model","parts":[{"text":"hm","thought":true},{"functionCall":{"name":"read","args":{"p":1}}},{"functionCall":{"name":"read","args":{"p":2}}},{"functionCall":{"name":"glob","args":{}}},{"functionCall":{"name":"open","args":{}}}]},
-            {"role":"user","parts":[{"functionResponse":{"name":"glob","response":{"error":"bad"}}},{"functionResponse":{"name":"read","response":{"output":"one"}}},{"functionResponse":{"name":"read","response":{"result":"two"}}}]},
-            {"role":"function","parts":[{"functionResponse":{"name":"none","response":{}}}]},
-            {"role":"model","parts":[{"executableCode":{"language":"PYTHON","code":"1/0"}},{"codeExecutionResult":{"outcome":"OUTCOME_FAILED","output":"oops"}},{"videoMetadata":{}}]},
-            {"role":"user","parts":"not a list"},
-            {"role":"model","parts":[{"text":5},{"text":"done"}]}]"#,
-        );
+        let read = read_fixture("gemini-contents.json");
         assert_eq!(read.format, "gemini-contents");
         let run = &read.runs[0];
         assert_eq!(

@@ -209,31 +209,11 @@ fn end(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Option<Time
 #[cfg(test)]
 mod tests {
     use crate::model::Fact;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_stream_of_two_processes() {
-        let read = read_text(
-            r#"Loaded cached credentials.
-{"type":"init","timestamp":"2026-01-01T00:00:00Z","session_id":"s","model":"g"}
-{"type":"message","role":"user","content":"go"}
-{"type":"tool_use","timestamp":"2026-01-01T00:00:01Z","tool_name":"a","tool_id":"t1","parameters":{"x":1}}
-{"type":"tool_use","tool_name":"b","tool_id":"t2","parameters":{}}
-{"type":"tool_use","tool_name":"c","tool_id":"t3","parameters":{}}
-{"type":"tool_result","timestamp":"2026-01-01T00:00:03Z","tool_id":"t1","status":"success"}
-{"type":"tool_result","tool_id":"t2","status":"error","output":"no","error":{"type":"execution_denied","message":"no"}}
-{"type":"tool_result","tool_id":"t9","status":"error","error":{"type":"x","message":"who?"}}
-{"type":"message","role":"assistant","content":"al","delta":true}
-{"type":"message","role":"assistant","content":"most","delta":true}
-{"type":"error","severity":"warning","message":"loop"}
-{"type":"result","status":"success","stats":{"total_tokens":12,"input_tokens":8,"output_tokens":3,"cached":2}}
-{"type":"init","session_id":"s2","model":"g"}
-{"type":"new-kind"}
-{"type":["odd"],"tool_id":4}
-{"type":"message","role":"assistant","content":"end"}
-{"type":"result","status":"error","error":{"message":"quota"},"stats":{"total_tokens":1,"input_tokens":1,"output_tokens":0}}
-"#,
-        );
+        let read = read_fixture("gemini-stream.jsonl");
         assert_eq!(read.format, "gemini-stream");
         assert_eq!(read.skipped, 0);
         let run = &read.runs[0];

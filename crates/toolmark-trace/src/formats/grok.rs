@@ -174,25 +174,11 @@ fn provider_call(b: &mut Builder, record: &Record<'_>, line: Value<'_>, step: u3
 #[cfg(test)]
 mod tests {
     use crate::model::{Actor, Fact};
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_history() {
-        let read = read_text(
-            r#"{"type":"system","content":"You are Grok."}
-{"type":"user","content":[{"type":"text","text":"<user_info>"}],"synthetic_reason":"environment_context"}
-{"type":"user","content":[{"type":"text","text":"go"}],"prompt_index":0}
-{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}
-{"type":"backend_tool_call","kind":{"tool_type":"web_search","action":{"query":"q"},"id":"w","status":"completed"}}
-{"type":"backend_tool_call","kind":{"tool_type":"x_search","call_id":"x","id":"x0","name":"x_user_search","input":"{\"q\":2}"}}
-{"type":"assistant","content":"I look","tool_calls":[{"id":"a","name":"read","arguments":"{\"p\":1}"},{"id":"b","name":"run","arguments":"{}"},{"id":"c","name":"run","arguments":"{"}],"model_id":"grok-4"}
-{"type":"tool_result","tool_call_id":"a","content":"text"}
-{"type":"tool_result","tool_call_id":"b","content":"Exit code: 4\nno"}
-{"type":"tool_result","tool_call_id":"z","content":"?"}
-{"type":"other"}
-{"type":"assistant","content":{"odd":1},"tool_calls":7,"model_id":"grok-4"}
-"#,
-        );
+        let read = read_fixture("grok.jsonl");
         assert_eq!(read.format, "grok");
         let run = &read.runs[0];
         assert_eq!(

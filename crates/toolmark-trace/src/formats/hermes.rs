@@ -146,28 +146,11 @@ fn tool_result(b: &mut Builder, record: &Record<'_>, message: Value<'_>, text: O
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_session() {
-        let read = read_text(
-            r#"{"session_id":"s","model":"m","session_start":"2026-01-01T00:00:00","last_updated":"2026-01-01T00:00:09","cwd":"/w","system_prompt":"You help.",
-            "tools":[{"type":"function","function":{"name":"shell"}}],
-            "messages":[
-            {"role":"user","content":"go"},
-            {"role":"assistant","content":"","reasoning":"hm","tool_calls":[
-              {"id":"a","type":"function","function":{"name":"shell","arguments":"{\"command\":\"ls\"}"}},
-              {"id":"b","type":"function","function":{"name":"memory","arguments":"{}"}},
-              {"id":"c","type":"function","function":{"name":"memory","arguments":"{}"}},
-              {"id":"d","type":"function","function":{"name":"web","arguments":"{}"}}]},
-            {"role":"tool","tool_call_id":"a","content":"{\"output\":\"\",\"exit_code\":2}"},
-            {"role":"tool","tool_call_id":"b","content":"No results.","finish_reason":"error"},
-            {"role":"tool","tool_call_id":"c","content":"fine"},
-            {"role":"tool","tool_call_id":"z","content":"?"},
-            {"role":"session_meta"},
-            {"role":"ghost"},
-            {"role":4,"content":[1]}]}"#,
-        );
+        let read = read_fixture("hermes.json");
         assert_eq!(read.format, "hermes");
         let run = &read.runs[0];
         assert_eq!(

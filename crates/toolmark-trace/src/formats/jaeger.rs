@@ -81,20 +81,11 @@ impl Reader for JaegerReader {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn tags_carry_the_status() {
-        let read = read_text(
-            r#"{"data":[{"traceID":"t","processes":{"p1":{"serviceName":"svc"}},"spans":[
-            {"traceID":"t","spanID":"1","operationName":"invoke_agent","startTime":1767225600000000,"duration":9000000,"tags":[{"key":"gen_ai.operation.name","type":"string","value":"invoke_agent"}],"logs":[],"processID":"p1"},
-            {"traceID":"t","spanID":"2","operationName":"execute_tool f","references":[{"refType":"CHILD_OF","traceID":"t","spanID":"1"}],"startTime":1767225601000001,"duration":1500,
-             "tags":[{"key":"gen_ai.operation.name","value":"execute_tool"},{"key":"gen_ai.tool.call.id","value":"c"},{"key":"error","type":"bool","value":true},{"key":"otel.status_description","value":"late"}],
-             "logs":[{"timestamp":1767225601000900,"fields":[{"key":"event","value":"exception"},{"key":"exception.message","value":"boom"}]}],"processID":"p1"},
-            {"traceID":"t","spanID":"3","operationName":"execute_tool g","references":[],"startTime":1767225602000000,"duration":1,"tags":[{"key":"gen_ai.operation.name","value":"execute_tool"},{"key":"otel.status_code","value":"OK"}]},
-            {"spanID":4},
-            {"traceID":"t","spanID":"5","operationName":"GET","references":"?","startTime":1767225603000000,"duration":"?","tags":{}}]}]}"#,
-        );
+        let read = read_fixture("jaeger.json");
         assert_eq!((read.format, read.skipped), ("jaeger", 1));
         let run = &read.runs[0];
         assert_eq!(

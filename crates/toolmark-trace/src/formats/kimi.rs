@@ -357,37 +357,11 @@ fn exit_code(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_session() {
-        let read = read_text(
-            r#"{"type":"metadata","protocol_version":"1.4","created_at":1785612803281}
-{"type":"config.update","cwd":"/w","modelAlias":"k","systemPrompt":"You are Kimi.","time":1785612803281}
-{"type":"tools.set_active_tools","names":["Bash"],"time":1785612803281}
-{"type":"turn.prompt","input":[{"type":"text","text":"go"}],"origin":{"kind":"user"},"time":1785612803282}
-{"type":"context.append_message","message":{"role":"user","content":[{"type":"text","text":"go"}],"origin":{"kind":"user"}},"time":1785612803282}
-{"type":"context.append_message","message":{"role":"user","content":[{"type":"text","text":"reminder"}],"origin":{"kind":"injection"}},"time":1785612803282}
-{"type":"context.append_loop_event","event":{"type":"step.begin","uuid":"s1","turnId":"0","step":1},"time":1785612803283}
-{"type":"context.append_loop_event","event":{"type":"content.part","stepUuid":"s1","part":{"type":"think","think":"hm"}},"time":1785612803284}
-{"type":"permission.record_approval_result","toolCallId":"Bash_1","result":{"decision":"rejected"},"time":1785612803284}
-{"type":"context.append_loop_event","event":{"type":"tool.call","stepUuid":"s1","toolCallId":"Bash_0","name":"Bash","args":{"command":"x"}},"time":1785612804000}
-{"type":"context.append_loop_event","event":{"type":"tool.call","stepUuid":"s1","toolCallId":"Bash_1","name":"Bash","args":{}},"time":1785612804000}
-{"type":"context.append_loop_event","event":{"type":"tool.call","stepUuid":"s1","toolCallId":"Agent_2","name":"Agent","args":{}},"time":1785612804000}
-{"type":"context.append_loop_event","event":{"type":"tool.call","stepUuid":"s1","toolCallId":"Read_3","name":"Read","args":{}},"time":1785612804000}
-{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"Bash_0","result":{"output":"no\nCommand failed with exit code: 2.","isError":true}},"time":1785612806000}
-{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"Bash_1","result":{"output":"rejected","isError":true}},"time":1785612806000}
-{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"Agent_2","result":{"output":"agent_id: agent-0\nstatus: completed"}},"time":1785612806000}
-{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"zz","result":{"output":"?"}},"time":1785612806000}
-{"type":"context.append_loop_event","event":{"type":"step.end","uuid":"s1","usage":{"inputOther":4,"output":2,"inputCacheRead":8,"inputCacheCreation":0}},"time":1785612806000}
-{"type":"usage.record","usage":{"inputOther":4,"output":2,"inputCacheRead":8,"inputCacheCreation":0},"usageScope":"turn","time":1785612806000}
-{"type":"usage.record","usage":{"inputOther":1,"output":1,"inputCacheRead":0,"inputCacheCreation":0},"usageScope":"session","time":1785612806000}
-{"type":"context.apply_compaction","summary":"short","time":1785612806000}
-{"type":"turn.ended","reason":"completed","time":1785612806000}
-{"type":"unheard.of","time":1785612806000}
-{"type":"context.append_loop_event","event":"?","time":"never"}
-"#,
-        );
+        let read = read_fixture("kimi.jsonl");
         assert_eq!(read.format, "kimi");
         let run = &read.runs[0];
         assert_eq!(

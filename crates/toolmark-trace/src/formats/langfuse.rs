@@ -10,12 +10,12 @@
 //! but one whose attributes name the operation `invoke_agent` is the run of an
 //! agent, of which the responses inside tell more.
 
-use super::shared::spans::json::{attributes, moment};
+use super::shared::spans::json::attributes;
 use super::shared::spans::{Facts, Kind, Span, Spans, messages};
 use super::shared::spans::{Message, Part, Role};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Convention, Cost, Fact, Fidelity, Payload, Text, Tokens, ToolDefinition, Usage,
+    Convention, Cost, Fact, Fidelity, Payload, Text, Tokens, ToolDefinition, Usage, time,
 };
 use toolmark_scan::{Scanner, Value};
 
@@ -132,8 +132,8 @@ fn observation(record: &Record<'_>, value: Value<'_>) -> Span {
             "traceId" => span.trace = value.str().unwrap_or_default().into_owned(),
             "parentObservationId" => span.parent = value.str().map(Into::into),
             "name" => span.name = record.label(value).unwrap_or(span.name),
-            "startTime" => span.start = moment(value),
-            "endTime" => span.end = moment(value),
+            "startTime" => span.start = time::from_value(value),
+            "endTime" => span.end = time::from_value(value),
             "level" => span.failed = value.is("ERROR"),
             "statusMessage" => span.status_message = record.text(value),
             "type" => kind = value.inner().unwrap_or(""),

@@ -3,10 +3,9 @@
 //! parent can be told even where its id is missing. Messages are LangChain's.
 //! A failure shows only in `error`.
 
-use super::shared::spans::json::moment;
 use super::shared::spans::{Facts, Kind, Role, Span, Spans, messages};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{Convention, Cost, Fact, Fidelity, Tokens, Usage};
+use crate::model::{Convention, Cost, Fact, Fidelity, Tokens, Usage, time};
 use toolmark_scan::Value;
 
 /// LangSmith runs.
@@ -94,8 +93,8 @@ fn run(record: &Record<'_>, value: Value<'_>) -> Span {
             "dotted_order" => path = value.str(),
             "run_type" => kind = value.inner().unwrap_or(""),
             "name" => span.name = record.label(value).unwrap_or(span.name),
-            "start_time" => span.start = moment(value),
-            "end_time" => span.end = moment(value),
+            "start_time" => span.start = time::from_value(value),
+            "end_time" => span.end = time::from_value(value),
             "error" if value.inner() != Some("") => {
                 span.failed = true;
                 span.known.error = Some(record.payload(value));

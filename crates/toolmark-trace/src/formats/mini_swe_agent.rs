@@ -308,7 +308,7 @@ fn fenced_command(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::fenced_command;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn one_block_is_one_command() {
@@ -355,20 +355,7 @@ mod tests {
 
     #[test]
     fn calls_by_function() {
-        let read = read_text(
-            r#"{"info":{"mini_version":"2.0","exit_status":"Submitted","model_stats":{"instance_cost":0.5},"config":{"environment":{"cwd":"/w"}}},
-            "instance_id":"i-1","trajectory_format":"mini-swe-agent-1.1","messages":[
-            {"role":"user","content":"task"},
-            {"role":"assistant","content":null,"tool_calls":[
-              {"id":"a","type":"function","function":{"name":"bash","arguments":"{\"command\":\"ls\"}"}},
-              {"id":"b","type":"function","function":{"name":"bash","arguments":"{\"command\":\"rm\"}"}}],
-              "extra":{"timestamp":1775795869.5,"cost":0.1,"response":{"id":"r","model":"m","usage":{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10,"prompt_tokens_details":{"cached_tokens":2}}}}},
-            {"role":"tool","tool_call_id":"a","content":"ok","extra":{"returncode":0,"timestamp":1775795870.5}},
-            {"role":"tool","tool_call_id":"x","content":"?"},
-            {"object":"response","id":"r2","model":"m","output":[{"type":"function_call","id":"f","call_id":"c","name":"bash","arguments":"{}"},{"type":"message","content":[{"type":"output_text","text":"hi"}]}],"usage":{"input_tokens":1,"output_tokens":1}},
-            {"type":"function_call_output","call_id":"c","output":"<returncode>1</returncode>"},
-            {"role":"exit","content":"bye","extra":{"exit_status":"Submitted"}}]}"#,
-        );
+        let read = read_fixture("mini-swe-agent.json");
         let run = &read.runs[0];
         assert_eq!(
             sketch(run),

@@ -529,7 +529,7 @@ fn arguments(record: &Record<'_>, item: Value<'_>) -> Option<Payload> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     fn sketched(text: &str) -> String {
         let read = read_text(text);
@@ -566,16 +566,7 @@ mod tests {
 
     #[test]
     fn a_response_with_tools_of_the_provider() {
-        let read = read_text(
-            r#"{"id":"resp_1","object":"response","created_at":1760000000,"status":"completed","model":"gpt","instructions":"be good","output":[
-            {"type":"web_search_call","id":"ws","status":"completed","action":{"type":"search","query":"q"}},
-            {"type":"mcp_call","id":"m","name":"ask","server_label":"wiki","arguments":"{}","output":null,"error":"boom"},
-            {"type":"mcp_approval_request","id":"ar","name":"drop","server_label":"db","arguments":"{}"},
-            {"type":"mcp_approval_response","approval_request_id":"ar","approve":false,"reason":"no"},
-            {"type":"message","role":"assistant","content":[{"type":"output_text","text":"ok"}]}],
-            "tools":[{"type":"web_search"},{"type":"function","name":"f","parameters":{}}],
-            "usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":4},"output_tokens":3,"output_tokens_details":{"reasoning_tokens":1},"total_tokens":12}}"#,
-        );
+        let read = read_fixture("openai-responses.json");
         assert_eq!(read.format, "openai-responses");
         let run = &read.runs[0];
         assert_eq!(

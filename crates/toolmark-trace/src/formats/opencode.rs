@@ -523,24 +523,11 @@ fn add_cost(b: &mut Builder, cost: Option<Cost>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn events_of_a_run() {
-        let read = read_text(
-            r#"{"type":"step_start","timestamp":1730000000000,"sessionID":"s","part":{"id":"p0","sessionID":"s","messageID":"m1","type":"step-start"}}
-{"type":"tool_use","timestamp":1730000001000,"sessionID":"s","part":{"id":"p1","messageID":"m1","type":"tool","callID":"c1","tool":"bash","state":{"status":"completed","input":{"command":"ls"},"output":"no","metadata":{"exit":1},"time":{"start":1730000000100,"end":1730000000600}}}}
-{"type":"tool_use","timestamp":1730000001000,"sessionID":"s","part":{"id":"p2","messageID":"m1","type":"tool","callID":"c2","tool":"edit","state":{"status":"error","input":{"redacted":"x"},"error":"The user rejected permission to use this specific tool call."}}}
-{"type":"tool_use","timestamp":1730000001000,"sessionID":"s","part":{"id":"p3","messageID":"m1","type":"tool","callID":"c3","tool":"read","state":{"status":"error","input":"{}","error":"no such file"}}}
-{"type":"tool_use","timestamp":1730000001000,"sessionID":"s","part":{"id":"p4","messageID":"m1","type":"tool","callID":"c4","tool":"task","state":{"status":"running","input":{},"metadata":{"sessionId":"child"}}}}
-{"type":"step_finish","timestamp":1730000001000,"sessionID":"s","part":{"id":"p5","messageID":"m1","type":"step-finish","tokens":{"input":4,"output":3,"reasoning":2,"cache":{"read":9,"write":1}},"cost":0.5}}
-{"type":"step_start","timestamp":1730000002000,"sessionID":"s","part":{"id":"p6","messageID":"m1","type":"step-start"}}
-{"type":"text","timestamp":1730000002000,"sessionID":"s","part":{"id":"p7","messageID":"m1","type":"text","text":"done"}}
-{"type":"text","timestamp":1730000002000,"sessionID":"s","part":{"id":"p8","messageID":"m1","type":"hologram"}}
-{"type":"error","timestamp":1730000002000,"sessionID":"s","error":{"name":"APIError","data":{"message":"quota"}}}
-{"type":"something","timestamp":1730000002000,"sessionID":"s"}
-"#,
-        );
+        let read = read_fixture("opencode.jsonl");
         assert_eq!(read.format, "opencode");
         let run = &read.runs[0];
         assert_eq!(

@@ -79,18 +79,11 @@ impl Reader for CopilotReader {
 #[cfg(test)]
 mod tests {
     use crate::model::Fact;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn spans_between_metrics() {
-        let read = read_text(
-            r#"{"type":"metric","name":"gen_ai.client.operation.duration","dataPoints":[]}
-{"type":"span","traceId":"0a","spanId":"02","parentSpanId":"01","name":"execute_tool bash","startTime":[1785778722,500000000],"endTime":[1785778723,0],"attributes":{"gen_ai.operation.name":"execute_tool","gen_ai.tool.name":"bash","gen_ai.tool.call.id":"c1"},"status":{"code":2,"message":"killed"},"events":[]}
-{"type":"span","traceId":"0a","spanId":"03","parentSpanId":"01","name":"chat m","startTime":[1785778720,0],"endTime":[1785778723,0],"attributes":{"gen_ai.operation.name":"chat","gen_ai.request.model":"m","gen_ai.usage.input_tokens":"[REDACTED]"},"status":{"code":0},"events":[{"name":"github.copilot.skill.invoked","attributes":{"github.copilot.skill.name":"deploy"},"time":[1785778721,0]}]}
-{"type":"span","traceId":"0a","spanId":"01","name":"invoke_agent","startTime":[1785778719,0],"endTime":[1785778729,0],"attributes":{"gen_ai.operation.name":"invoke_agent","gen_ai.agent.version":"1.0"},"status":{"code":0},"events":[{"name":"github.copilot.user.message","attributes":{"github.copilot.user.message.source":"user"},"time":[1785778719,0]},{"name":"github.copilot.user.message","attributes":{"github.copilot.user.message.source":"skill-deploy"},"time":[1785778721,5]}],"resource":{"attributes":{"service.name":"github-copilot"}}}
-{}
-"#,
-        );
+        let read = read_fixture("otel-copilot.jsonl");
         assert_eq!((read.format, read.skipped), ("otel-copilot", 0));
         let run = &read.runs[0];
         assert_eq!(

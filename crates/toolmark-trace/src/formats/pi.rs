@@ -295,26 +295,11 @@ fn usage(usage: Value<'_>) -> (Usage, Option<Cost>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_session() {
-        let read = read_text(
-            r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/w"}
-{"type":"model_change","id":"1","parentId":null,"timestamp":"2026-01-01T00:00:00Z","provider":"x","modelId":"m"}
-{"type":"message","id":"2","parentId":"1","timestamp":"2026-01-01T00:00:01Z","message":{"role":"user","content":[{"type":"text","text":"go"}]}}
-{"type":"message","id":"3","parentId":"2","timestamp":"2026-01-01T00:00:02Z","message":{"role":"assistant","model":"m","content":[{"type":"thinking","thinking":"hm"},{"type":"toolCall","id":"a","name":"bash","arguments":{"command":"ls"}},{"type":"toolCall","id":"b","name":"read","arguments":{}},{"type":"toolCall","id":"c","name":"edit","arguments":{}}],"usage":{"input":3,"output":2,"cacheRead":5,"cacheWrite":1,"cost":{"total":0.25}},"stopReason":"toolUse"}}
-{"type":"message","id":"4","parentId":"3","timestamp":"2026-01-01T00:00:05Z","message":{"role":"toolResult","toolCallId":"a","toolName":"bash","content":[{"type":"text","text":"no"}],"details":{"exitCode":2,"durationMs":900},"isError":true}}
-{"type":"message","id":"5","parentId":"4","message":{"role":"toolResult","toolCallId":"b","toolName":"read","content":"text","isError":false}}
-{"type":"message","id":"6","parentId":"5","message":{"role":"toolResult","toolCallId":"zz","content":"?"}}
-{"type":"message","id":"7","parentId":"6","message":{"role":"bashExecution","command":"pwd","output":"/w","exitCode":0}}
-{"type":"message","id":"8","parentId":"7","message":{"role":"assistant","content":[],"usage":{"input":1,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":1,"cost":{"total":0.5}},"stopReason":"aborted","errorMessage":"Request was aborted"}}
-{"type":"compaction","id":"9","parentId":"8","summary":"so far"}
-{"type":"branch_summary","id":"10","parentId":"3","summary":"other way"}
-{"type":"strange","id":"11"}
-{"type":"message","id":"12","message":"not an object"}
-"#,
-        );
+        let read = read_fixture("pi.jsonl");
         assert_eq!(read.format, "pi");
         let run = &read.runs[0];
         assert_eq!(
@@ -340,16 +325,7 @@ mod tests {
 
     #[test]
     fn openclaw_is_told_by_its_own_entries() {
-        let read = read_text(
-            r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/w"}
-{"type":"model_change","id":"1","parentId":null,"provider":"x","modelId":"m"}
-{"type":"thinking_level_change","id":"2","parentId":"1","thinkingLevel":"off"}
-{"type":"custom","customType":"openclaw:bootstrap-context:full","id":"3","parentId":"2","data":{}}
-{"type":"message","id":"4","parentId":"3","message":{"role":"assistant","content":[{"type":"toolCall","id":"a","name":"sessions_spawn","arguments":{}}]}}
-{"type":"message","id":"5","parentId":"4","message":{"role":"toolResult","toolCallId":"a","content":"ok","details":{"childSessionKey":"agent:main:subagent:1"},"isError":false}}
-{"type":"leaf","id":"6","parentId":"5","targetId":"3","appendMode":"side"}
-"#,
-        );
+        let read = read_fixture("openclaw.jsonl");
         assert_eq!(read.format, "openclaw");
         let call = &read.runs[0].calls[0];
         assert_eq!(call.spawned.as_ref().unwrap(), "agent:main:subagent:1");

@@ -197,24 +197,11 @@ fn is_hook_context(part: Value<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn a_session() {
-        let read = read_text(
-            r#"{"uuid":"1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","type":"user","cwd":"/w","version":"0.5","message":{"role":"user","parts":[{"text":"go"},{"text":"<qwen:user-prompt-submit-context>x"}]}}
-{"uuid":"2","parentUuid":"1","sessionId":"s","timestamp":"2026-01-01T00:00:01Z","type":"assistant","model":"q","message":{"role":"model","parts":[{"text":"hm","thought":true},{"functionCall":{"id":"a","name":"read","args":{}}}]}}
-{"uuid":"2","parentUuid":"1","sessionId":"s","type":"assistant","usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":4,"thoughtsTokenCount":1,"totalTokenCount":13},"message":{"role":"model","parts":[{"functionCall":{"id":"b","name":"edit","args":{}}},{"functionCall":{"id":"c","name":"run","args":{}}},{"functionCall":{"id":"d","name":"run","args":{}}}]}}
-{"uuid":"3","parentUuid":"2","sessionId":"s","timestamp":"2026-01-01T00:00:03Z","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"a","name":"read","response":{"output":"text"}}}]},"toolCallResult":{"callId":"a","status":"success"}}
-{"uuid":"4","parentUuid":"3","sessionId":"s","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"b","name":"edit","response":{"output":"odd"}}}]},"toolCallResult":{"callId":"b","status":"error"}}
-{"uuid":"5","parentUuid":"4","sessionId":"s","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"c","name":"run","response":{"error":"[Operation Cancelled] Reason: User did not allow tool call"}}}]},"toolCallResult":{"callId":"c","status":"cancelled"}}
-{"uuid":"6","parentUuid":"5","sessionId":"s","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"zz","name":"run","response":{"output":"?"}}}]}}
-{"uuid":"7","parentUuid":"6","sessionId":"s","type":"system","subtype":"chat_compression","systemPayload":{}}
-{"uuid":"8","parentUuid":"7","sessionId":"s","type":"system","subtype":"custom_title","systemPayload":{"customTitle":"T"}}
-{"uuid":"9","parentUuid":"8","sessionId":"s","type":"user","subtype":"notification","message":{"role":"user","parts":[{"text":"done in background"}]}}
-{"uuid":"10","parentUuid":"9","sessionId":"s","type":"later","message":5}
-"#,
-        );
+        let read = read_fixture("qwen-code.jsonl");
         assert_eq!(read.format, "qwen-code");
         let run = &read.runs[0];
         assert_eq!(

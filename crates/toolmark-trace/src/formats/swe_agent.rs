@@ -235,23 +235,11 @@ fn read_info(b: &mut Builder, record: &Record<'_>, info: Value<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn a_step_is_one_call() {
-        let read = read_text(
-            r#"{"environment":"main","trajectory":[
-              {"action":"ls -F\n","observation":"a.py","response":"look\n```\nls -F\n```","thought":"look","state":"{\"working_dir\": \"/repo\"}","execution_time":0.5},
-              {"action":"","observation":"try again","response":"hm","thought":"","state":{}},
-              {"action":"submit","observation":null,"response":"","thought":5}],
-             "history":[{"role":"system","content":"sys","agent":"main"},
-              {"role":"user","content":"a demo","agent":"main","is_demo":true},
-              {"role":"assistant","content":"demo answer","is_demo":true},
-              {"role":"user","content":"fix it","agent":"main"},
-              {"role":"assistant","content":"look","agent":"main"},
-              {"role":"user","content":"a.py","agent":"main"}],
-             "info":{"exit_status":"submitted","submission":"diff","model_stats":{"instance_cost":0.25,"tokens_sent":10,"tokens_received":2,"api_calls":2}}}"#,
-        );
+        let read = read_fixture("swe-agent.json");
         assert_eq!(read.format, "swe-agent");
         let run = &read.runs[0];
         assert_eq!(

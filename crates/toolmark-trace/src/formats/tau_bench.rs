@@ -120,24 +120,11 @@ fn read_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn each_element_is_a_run() {
-        let read = read_text(
-            r##"[{"task_id":3,"trial":0,"reward":1.0,"info":{},"traj":[
-              {"role":"system","content":"policy"},
-              {"role":"user","content":"book it"},
-              {"role":"assistant","content":null,"tool_calls":[
-                {"id":"a","type":"function","function":{"name":"find","arguments":"{\"x\":1}"}},
-                {"id":"b","type":"function","function":{"name":"book","arguments":"{}"}}]},
-              {"role":"tool","tool_call_id":"a","content":"Error: none left"},
-              {"role":"tool","tool_call_id":"zz","content":"lost"},
-              {"role":"narrator","content":"x"},
-              {"role":"assistant","content":"sorry"}]},
-             {"task_id":4,"trial":1,"reward":0.0,"traj":[{"role":"user","content":7},{"role":"assistant","tool_calls":"none"}, 5]},
-             {"other":1}]"##,
-        );
+        let read = read_fixture("tau-bench.json");
         assert_eq!(read.format, "tau-bench");
         assert_eq!((read.runs.len(), read.skipped), (2, 1));
         assert_eq!(

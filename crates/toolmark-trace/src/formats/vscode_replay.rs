@@ -218,22 +218,11 @@ fn tools(record: &Record<'_>, tools: Value<'_>) -> Option<Vec<ToolDefinition>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_continued_prompt_is_no_new_turn() {
-        let read = read_text(
-            r#"{"exportedAt":"2026-01-01T00:00:00Z","prompts":[
- {"prompt":"write it","hasSeen":false,"logs":[
-  {"id":"e","kind":"element"},
-  {"id":"r1","kind":"request","type":"ChatMLSuccess","metadata":{"model":"m","startTime":"2026-01-01T00:00:01Z","usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":4}},"tools":[{"function":{"name":"create_file"}},7]},"requestMessages":{"messages":[{"role":0,"content":"be good"},{"role":1,"content":"write it"}]},"response":{"type":"success","message":["I will",""]}}]},
- {"prompt":"write it","hasSeen":true,"logs":[
-  {"id":"t1__vscode-1","kind":"toolCall","tool":"create_file","args":"{\"p\":1}","time":"2026-01-01T00:00:02Z","response":["done"]},
-  {"id":"t2__vscode-2","kind":"toolCall","tool":"create_file","args":{"p":2},"time":"soon"},
-  {"id":"r2","kind":"request","type":"ChatMLFailure","metadata":[],"response":{"type":"failed"}},
-  {"kind":"novelty"}]},
- {"prompt":"write it","hasSeen":false,"logs":"none"}]}"#,
-        );
+        let read = read_fixture("vscode-replay.json");
         assert_eq!(read.format, "vscode-replay");
         let run = &read.runs[0];
         assert_eq!(

@@ -1,34 +1,30 @@
-//! A server that stands in for the providers: it speaks all three wire formats,
-//! at once and bit by bit, and does what a script says.
-//!
-//! Other crates' tests include this file by its path; it needs nothing but std
-//! and `serde_json`.
-
-#![allow(dead_code, reason = "each test that includes this needs another part of it")]
+//! A server that stands in for the providers of models: it speaks all three wire
+//! formats, whole and streamed, and does what a script says.
 
 mod shapes;
 
+use crate::http::{self, Connection, Server};
+
 use serde_json::{Value, json};
 use shapes::Spoken;
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::BTreeSet;
+use std::io::{BufReader, Write};
+use std::net::TcpStream;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex};
-use std::thread::{sleep, spawn};
-use std::time::Duration;
 
 /// The tool of the providers' contract.
-pub(crate) const TOOL: &str = "submit_verdict";
+pub const TOOL: &str = "submit_verdict";
 
-/// What every answer costs: read (plain, written to a cache, read from it), and
-/// written. Only Anthropic counts the cache apart.
-pub(crate) const INPUT: [u64; 3] = [100, 20, 3];
-pub(crate) const OUTPUT: u64 = 45;
+/// Input tokens of every answer: plain, written to a cache, read from it. Only
+/// Anthropic counts the cache apart.
+pub const INPUT: [u64; 3] = [100, 20, 3];
+/// Output tokens of every answer.
+pub const OUTPUT: u64 = 45;
 
 /// What is done with a request.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Act {
+pub enum Act {
     /// Answer by the tool, once (or as JSON text where no tool was offered).
     Answer,
     /// Call the tool twice.
@@ -77,7 +73,7 @@ pub(crate) enum Act {
 
 /// Faults that pass, for runs of many requests. A broken connection looks like
 /// a dead server and a garbled body like an answer: both must be told from one.
-pub(crate) const FAULTS: [Act; 6] = [
+pub const FAULTS: [Act; 6] = [
     Act::Busy("retry-after-ms", "2"),
     Act::Failed,
     Act::Overloaded,
@@ -88,7 +84,7 @@ pub(crate) const FAULTS: [Act; 6] = [
 
 /// What is done with all requests.
 #[derive(Debug, Clone)]
-pub(crate) enum Script {
+pub enum Script {
     /// One after the other; the last one for all that follow.
     Acts(Vec<Act>),
     /// So many of a thousand requests meet one of these faults in turn, evenly
@@ -121,28 +117,37 @@ impl Script {
 
 /// Whose wire format a request is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Family {
+pub enum Family {
+    /// Anthropic's Messages.
     Anthropic,
+    /// OpenAI's Responses.
     Responses,
+    /// OpenAI's Chat Completions.
     Chat,
 }
 
-/// A request as it came.
+/// A request for an answer of a model.
 #[derive(Debug, Clone)]
-pub(crate) struct Request {
+pub struct Request {
+    http: http::Request,
     /// How many came before it.
-    pub(crate) number: u64,
-    pub(crate) method: String,
-    /// With what follows the question mark.
-    pub(crate) path: String,
-    /// By lower-case names.
-    pub(crate) headers: BTreeMap<String, String>,
-    pub(crate) body: Value,
-    pub(crate) act: Act,
+    pub number: u64,
+    /// What was done with it.
+    pub act: Act,
+}
+
+impl Deref for Request {
+    type Target = http::Request;
+
+    fn deref(&self) -> &Self::Target {
+        &self.http
+    }
 }
 
 impl Request {
-    pub(crate) fn family(&self) -> Option<Family> {
+    /// The wire format, by its path.
+    #[must_use]
+    pub fn family(&self) -> Option<Family> {
         match self.path.split('?').next()?.strip_prefix("/v1/")? {
             "messages" => Some(Family::Anthropic),
             "responses" => Some(Family::Responses),
@@ -151,22 +156,22 @@ impl Request {
         }
     }
 
-    pub(crate) fn is_stream(&self) -> bool {
+    /// Is the answer to be streamed?
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
         self.body["stream"] == true
     }
 
-    pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", String::as_str)
-    }
-
     /// The key it came with, in whichever header.
-    pub(crate) fn key(&self) -> &str {
+    #[must_use]
+    pub fn key(&self) -> &str {
         let bearer = self.header("authorization").strip_prefix("Bearer ").unwrap_or_default();
         [self.header("x-api-key"), self.header("api-key"), bearer].into_iter().max().unwrap()
     }
 
     /// What is asked.
-    pub(crate) fn user(&self) -> &str {
+    #[must_use]
+    pub fn user(&self) -> &str {
         let at = match self.family() {
             Some(Family::Anthropic) => "/messages/0/content",
             Some(Family::Responses) => "/input",
@@ -176,7 +181,8 @@ impl Request {
     }
 
     /// The schema of the answer.
-    pub(crate) fn schema(&self) -> &Value {
+    #[must_use]
+    pub fn schema(&self) -> &Value {
         let places = [
             "/tools/0/input_schema",
             "/tools/0/parameters",
@@ -188,7 +194,9 @@ impl Request {
         places.iter().find_map(|at| self.body.pointer(at)).unwrap_or(&Value::Null)
     }
 
-    pub(crate) fn has_tools(&self) -> bool {
+    /// Does it offer a tool?
+    #[must_use]
+    pub fn has_tools(&self) -> bool {
         self.body["tools"].is_array()
     }
 
@@ -212,93 +220,75 @@ impl Request {
 }
 
 /// Makes the answer to a request.
-pub(crate) type Answerer = dyn Fn(&Request) -> String + Send + Sync;
+pub type Answerer = dyn Fn(&Request) -> String + Send + Sync;
 
 /// A server on a port of its own, until it is dropped.
-pub(crate) struct StandIn {
-    address: SocketAddr,
-    shared: Arc<Shared>,
+pub struct StandIn {
+    server: Server,
+    script: Arc<Scripted>,
 }
 
-struct Shared {
+struct Scripted {
     script: Script,
     answer: Box<Answerer>,
     /// What it has seen, and the answers it has given.
     requests: Mutex<Vec<Request>>,
     given: Mutex<Vec<String>>,
-    is_over: AtomicBool,
 }
 
 impl StandIn {
     /// Answers every request with its number.
-    pub(crate) fn start(script: impl Into<Script>) -> Self {
+    pub fn start(script: impl Into<Script>) -> Self {
         Self::answering(script, |request| json!({"n": request.number}).to_string())
     }
 
     /// Answers as told; what is told must be a JSON object.
-    pub(crate) fn answering(
+    pub fn answering(
         script: impl Into<Script>,
         answer: impl Fn(&Request) -> String + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        let address = listener.local_addr().unwrap();
-        let shared = Arc::new(Shared {
+        let script = Arc::new(Scripted {
             script: script.into(),
             answer: Box::new(answer),
             requests: Mutex::default(),
             given: Mutex::default(),
-            is_over: AtomicBool::new(false),
         });
-        let ours = Arc::clone(&shared);
-        spawn(move || {
-            for stream in listener.incoming() {
-                if ours.is_over.load(Ordering::SeqCst) {
-                    break;
-                }
-                let (Ok(stream), ours) = (stream, Arc::clone(&ours)) else { continue };
-                spawn(move || while ours.serve(&stream).is_ok_and(|goes_on| goes_on) {});
-            }
-        });
-        Self { address, shared }
+        let ours = Arc::clone(&script);
+        Self { server: Server::start(move |connection| ours.serve(connection)), script }
     }
 
     /// What to configure as `base_url`.
-    pub(crate) fn base_url(&self) -> String {
-        format!("http://{}/v1", self.address)
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.server.address())
     }
 
     /// Every request so far.
-    pub(crate) fn requests(&self) -> Vec<Request> {
-        self.shared.requests.lock().unwrap().clone()
+    #[must_use]
+    pub fn requests(&self) -> Vec<Request> {
+        self.script.requests.lock().unwrap().clone()
     }
 
     /// How many answers were given, and how many of them were different.
-    pub(crate) fn given(&self) -> (usize, usize) {
-        let given = self.shared.given.lock().unwrap();
+    #[must_use]
+    pub fn given(&self) -> (usize, usize) {
+        let given = self.script.given.lock().unwrap();
         (given.len(), given.iter().collect::<BTreeSet<_>>().len())
     }
 }
 
-impl Drop for StandIn {
-    fn drop(&mut self) {
-        self.shared.is_over.store(true, Ordering::SeqCst);
-        // Wakes the thread that waits for connections.
-        let _ = TcpStream::connect(self.address);
-    }
-}
-
-impl Shared {
+impl Scripted {
     /// Serves one request; `false` where the connection is to be closed.
-    fn serve(&self, stream: &TcpStream) -> std::io::Result<bool> {
-        let mut reader = BufReader::new(stream);
-        let Some(mut request) = read(&mut reader)? else { return Ok(false) };
-        {
+    fn serve(&self, connection: &Connection) -> std::io::Result<bool> {
+        let mut reader = BufReader::new(&connection.stream);
+        let Some(http) = http::Request::read(&mut reader)? else { return Ok(false) };
+        let request = {
             let mut requests = self.requests.lock().unwrap();
-            request.number = requests.len() as u64;
-            request.act = self.script.act(request.number);
-            requests.push(request.clone());
-        }
-        let mut line = Line { stream, request: &request };
+            let number = requests.len() as u64;
+            requests.push(Request { http, number, act: self.script.act(number) });
+            requests[requests.len() - 1].clone()
+        };
+        let mut line = Line { connection, stream: &connection.stream, request: &request };
         let Some(family) = request.family() else {
             return line.send(404, &[], "text/html", "<html><title>Not Found</title></html>");
         };
@@ -322,7 +312,7 @@ impl Shared {
                 let body = body.replace("{key}", key);
                 line.send(status, &headers, "application/json", &body)
             }
-            Act::Hang => self.wait(),
+            Act::Hang => line.wait(),
             Act::OtherShape => line.send(200, &[], "application/json", r#"{"ok": [1, 2]}"#),
             act => self.speak(line, family, &act),
         }
@@ -355,7 +345,7 @@ impl Shared {
             Act::Stall => {
                 line.begin(200, &[], kind, &text, is_stream)?;
                 line.part(first, is_stream)?;
-                self.wait()
+                line.wait()
             }
             // A stream ends after a whole event.
             Act::EndEarly if is_stream => {
@@ -379,48 +369,22 @@ impl Shared {
             }
         }
     }
-
-    /// Does nothing until the server is dropped.
-    fn wait(&self) -> std::io::Result<bool> {
-        while !self.is_over.load(Ordering::SeqCst) {
-            sleep(Duration::from_millis(20));
-        }
-        Ok(false)
-    }
-}
-
-/// Reads a request; nothing where the other side is gone.
-fn read(reader: &mut impl BufRead) -> std::io::Result<Option<Request>> {
-    let mut first = String::new();
-    if reader.read_line(&mut first)? == 0 {
-        return Ok(None);
-    }
-    let mut words = first.split_whitespace().map(str::to_owned);
-    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let mut headers = BTreeMap::new();
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line)? == 0 || line.trim().is_empty() {
-            break;
-        }
-        if let Some((name, value)) = line.split_once(':') {
-            headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
-        }
-    }
-    let length = headers.get("content-length").and_then(|length| length.parse().ok());
-    let mut body = vec![0; length.unwrap_or(0)];
-    reader.read_exact(&mut body)?;
-    let body = serde_json::from_slice(&body).unwrap_or_default();
-    Ok(Some(Request { number: 0, method, path, headers, body, act: Act::Answer }))
 }
 
 /// The way back to whoever asked.
 struct Line<'l> {
+    connection: &'l Connection,
     stream: &'l TcpStream,
     request: &'l Request,
 }
 
 impl Line<'_> {
+    /// Says nothing more until the server is dropped.
+    fn wait(&self) -> std::io::Result<bool> {
+        self.connection.wait_for_end();
+        Ok(false)
+    }
+
     fn begin(
         &mut self,
         status: u16,
