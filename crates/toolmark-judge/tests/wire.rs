@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use toolmark_judge::config::{Auth, KeySource, Kind, Model, Structured};
 use toolmark_judge::providers::{Fault, FaultKind, Prompt, Reply, TOOL, Tokens, connect};
+use toolmark_outcome::judging::Effort;
 use toolmark_testing::http::unused_address;
 use toolmark_testing::stand_in::{Act, FAULTS, INPUT, OUTPUT, Request, Script, StandIn};
 
