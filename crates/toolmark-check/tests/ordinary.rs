@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use toolmark_check::Session;
-use toolmark_check::toolset::Toolsets;
+use toolmark_hosts::toolset::Toolsets;
 use toolmark_shell::Decision;
 use toolmark_trace::{Options, Trajectory, read_path};
 
