@@ -4,9 +4,9 @@
 
 use crate::path::resolve;
 use crate::session::{Session, SessionCall};
-use crate::toolset::ToolRole;
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::ir::{Node, Operator, Script, Word};
 
 /// Two calls with the same `work` ask for the same; with the same `text` they
@@ -197,7 +197,7 @@ pub(crate) fn searches(call: &SessionCall<'_>) -> bool {
 mod tests {
     use super::*;
     use crate::notation;
-    use crate::toolset::Toolsets;
+    use toolmark_hosts::toolset::Toolsets;
 
     /// Whether the first two calls ask for the same, and are written alike.
     fn compare(trace: &str) -> (bool, bool) {

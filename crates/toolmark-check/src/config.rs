@@ -17,10 +17,10 @@
 
 use crate::gate::Gate;
 use crate::rules::RULES;
-use crate::toolset::Toolset;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
+use toolmark_hosts::toolset::Toolset;
 use toolmark_outcome::{Confidence, Severity};
 
 /// What a file says about checking.

@@ -9,11 +9,11 @@ use crate::patch::{self, Change};
 use crate::path::resolve;
 use crate::session::{Ended, Replacement, Session, SessionCall};
 use crate::shell::{self, FileEffect};
-use crate::toolset::ToolRole;
 use memchr::memmem;
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::sync::Arc;
+use toolmark_hosts::toolset::ToolRole;
 
 /// A larger content is not kept.
 const LARGEST: usize = 8 << 20;

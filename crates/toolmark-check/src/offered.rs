@@ -2,7 +2,7 @@
 //! shows in use, and what its host always offers.
 
 use crate::session::{Ended, Session, SessionCall};
-use crate::toolset::ToolRole;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_trace::ToolName;
 
 /// A tool the agent could have called.
@@ -47,7 +47,7 @@ fn with_role(session: &Session<'_>, role: ToolRole) -> Option<Offer> {
 mod tests {
     use super::*;
     use crate::notation;
-    use crate::toolset::Toolsets;
+    use toolmark_hosts::toolset::Toolsets;
 
     #[test]
     fn recorded_used_or_usual() {

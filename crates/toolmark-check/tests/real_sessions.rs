@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toolmark_check::toolset::Toolsets;
 use toolmark_check::{Checker, RULES};
+use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::Confidence;
 use toolmark_testing::{files_below, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};

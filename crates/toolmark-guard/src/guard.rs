@@ -1,12 +1,12 @@
 //! The guard: what a call would do, held against the policy.
 
 use crate::after::look_back;
-use crate::event::{Event, Moment};
 use crate::policy::Policy;
-use crate::verdict::Verdict;
 use std::borrow::Cow;
 use toolmark_check::judging::Judged;
-use toolmark_check::toolset::{Tool, Toolsets};
+use toolmark_hosts::Verdict;
+use toolmark_hosts::toolset::{Tool, Toolsets};
+use toolmark_hosts::{Event, Moment};
 use toolmark_shell::{Decision, Facts};
 use toolmark_trace::ToolName;
 
@@ -34,11 +34,8 @@ impl Guard {
     #[must_use]
     pub fn decide(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
         let tool = self.tool(event);
-        let judged = Judged {
-            tool: tool.as_deref(),
-            args: event.args.as_arguments(),
-            cwd: event.cwd.as_deref(),
-        };
+        let judged =
+            Judged { tool: tool.as_deref(), args: (&event.args).into(), cwd: event.cwd.as_deref() };
         match event.moment {
             Moment::Before | Moment::Permission => self.verdict(event, &judged, facts),
             Moment::After => look_back(event, &judged),
@@ -93,7 +90,6 @@ impl Guard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hosts;
     use crate::policy::{Layer, Origin};
     use serde_json::json;
     use toolmark_config::Node;
@@ -110,7 +106,7 @@ mod tests {
             let payload = json!({"hook_event_name": "PreToolUse", "tool_name": tool,
                 "tool_input": input, "cwd": "/w"});
             let payload = payload.to_string();
-            let host = hosts::by_id("claude-code").unwrap();
+            let host = toolmark_hosts::by_id("claude-code").unwrap();
             let event = host.read(payload.as_bytes()).unwrap();
             assert_eq!(Guard::default().decide(&event, None).decision, decision, "{tool}");
             let part = Node::from_json(&json!({"preset": "observe"})).unwrap();

@@ -4,14 +4,14 @@
 //! alarm: the call was named before it was made, undone what the session itself
 //! had made, or was what the user asked for.
 
-use crate::event::{Args, Event, Moment};
 use crate::guard::Guard;
-use crate::verdict::Verdict;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_check::judging::Arguments;
 use toolmark_check::session::SessionCall;
 use toolmark_check::{Checker, Decisions, Session};
+use toolmark_hosts::Verdict;
+use toolmark_hosts::{Args, Event, Moment};
 use toolmark_outcome::{Axis, Finding};
 use toolmark_outcome::{CallRef, excerpt};
 use toolmark_shell::Decision;

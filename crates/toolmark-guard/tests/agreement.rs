@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use toolmark_check::judging::Arguments;
 use toolmark_check::session::SessionCall;
-use toolmark_check::toolset::Toolsets;
 use toolmark_check::{Checker, Session};
 use toolmark_guard::facts::Disk;
-use toolmark_guard::{Guard, Verdict, hosts};
+use toolmark_guard::{Guard, Verdict};
+use toolmark_hosts::toolset::Toolsets;
 use toolmark_shell::{Decision, Facts};
 use toolmark_testing::{files_below, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};
@@ -54,7 +54,7 @@ fn claude(session: &Session<'_>, call: &SessionCall<'_>) -> Value {
 
 fn decided(host: &str, payload: &Value, guard: &Guard) -> Verdict {
     let text = payload.to_string();
-    let event = hosts::by_id(host).unwrap().read(text.as_bytes()).unwrap();
+    let event = toolmark_hosts::by_id(host).unwrap().read(text.as_bytes()).unwrap();
     let disk = event.cwd.as_deref().and_then(Disk::at);
     guard.decide(&event, disk.as_ref().map(|disk| disk as &dyn Facts))
 }

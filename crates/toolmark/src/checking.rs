@@ -9,7 +9,7 @@ use crate::exit::Failure;
 use crate::inputs::Input;
 use crate::printer::Verbosity;
 use crate::redact::Veil;
-use crate::sessions::{self, LOOKED_IN};
+use crate::sessions;
 use jiff::{Span, SpanRelativeTo, Unit};
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
@@ -38,8 +38,10 @@ impl Sessions {
         all.retain(|session| self.is_recent(session.modified));
         if all.is_empty() {
             let failure = Failure::unread("found no sessions");
-            return Err(failure
-                .hint(format!("looked in {LOOKED_IN}; toolmark check FILE checks any trace")));
+            return Err(failure.hint(format!(
+                "looked in {}; toolmark check FILE checks any trace",
+                sessions::looked_in()
+            )));
         }
         let mut notes = Vec::new();
         // With a project, how many there are is known only when they are read.

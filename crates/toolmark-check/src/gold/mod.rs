@@ -14,11 +14,11 @@ pub use row::GoldRow;
 pub use score::{Chosen, Confusable, F1, NoTool, OfTool, Rate, Selection, Unpaired};
 
 use crate::session::Session;
-use crate::toolset::{ToolRole, Toolsets};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::path::Path;
+use toolmark_hosts::toolset::{ToolRole, Toolsets};
 use toolmark_trace::{EventKind, ToolName, Trajectory};
 
 /// Rows, ready to be paired.

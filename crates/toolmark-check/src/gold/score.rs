@@ -3,9 +3,9 @@
 
 use super::{Choice, Gold, Pair};
 use crate::scorecard::{Measure, Scorecard, Tally};
-use crate::toolset::builtin;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use toolmark_hosts::toolset::builtin;
 use toolmark_outcome::Axis;
 use toolmark_outcome::statistics::wilson;
 

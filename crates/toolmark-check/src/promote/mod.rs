@@ -5,9 +5,9 @@ mod trim;
 
 use crate::fingerprint;
 use crate::session::{Session, SessionCall};
-use crate::toolset::Toolsets;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::{Axis, Finding};
 use toolmark_trace::Trajectory;
 
@@ -136,8 +136,8 @@ fn condition(call: &SessionCall<'_>, axis: Axis) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toolset::Toolsets;
     use crate::{Checker, notation, rule_by_code};
+    use toolmark_hosts::toolset::Toolsets;
     use toolmark_outcome::Confidence;
 
     const TRACE: &str = "user: tidy up\n\

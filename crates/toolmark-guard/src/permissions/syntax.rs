@@ -2,8 +2,8 @@
 
 use super::Settings;
 use crate::policy::Paths;
-use toolmark_check::toolset::builtin;
 use toolmark_config::did_you_mean;
+use toolmark_hosts::toolset::builtin;
 
 /// What a rule asks of a call besides its tool.
 #[derive(Debug)]

@@ -4,13 +4,13 @@
 use super::call::Call;
 use super::places::Base;
 use super::rule::{Rule, name_fits};
-use crate::event::{Args, Event, Moment};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolmark_check::judging::Judged;
-use toolmark_check::toolset::{ToolRole, Toolsets, builtin, ids};
 use toolmark_config::{Node, Problem, Span, Spanned, quoted};
 use toolmark_grade::call_match::Truth;
+use toolmark_hosts::toolset::{ToolRole, Toolsets, builtin, ids};
+use toolmark_hosts::{Args, Event, Moment};
 use toolmark_shell::Context;
 use toolmark_trace::ToolName;
 
@@ -115,7 +115,7 @@ impl Example {
 
 /// The call of a shell tool that the rule speaks of.
 fn shell_event<'a>(rule: &Rule, command: &str, cwd: &'a str) -> Option<Event<'a>> {
-    let hosts = ids().iter().filter_map(|id| builtin(id));
+    let hosts = ids().filter_map(builtin);
     for host in hosts {
         for (name, tool) in &host.tools {
             if tool.role != ToolRole::RunsShell {
@@ -156,11 +156,7 @@ pub(super) fn with_tool<T>(event: &Event<'_>, look: impl FnOnce(&Judged<'_>) -> 
     let toolsets = Toolsets::default();
     let name = ToolName::new(event.tool.as_ref());
     let tool = toolsets.tool_of(&event.host, &name);
-    look(&Judged {
-        tool: tool.as_deref(),
-        args: event.args.as_arguments(),
-        cwd: event.cwd.as_deref(),
-    })
+    look(&Judged { tool: tool.as_deref(), args: (&event.args).into(), cwd: event.cwd.as_deref() })
 }
 
 /// Shows a call with everything that is known about it.

@@ -321,7 +321,8 @@ fn pick_session(printer: &mut Printer) -> Result<Option<PathBuf>, Stop> {
     let sessions = sessions::find();
     if sessions.is_empty() {
         let failure = Failure::unread("found no sessions on this machine");
-        let hint = format!("looked in {}; toolmark show FILE shows any trace", sessions::LOOKED_IN);
+        let hint =
+            format!("looked in {}; toolmark show FILE shows any trace", sessions::looked_in());
         return Err(failure.hint(hint).into());
     }
     let listed = &sessions[..sessions.len().min(LISTED)];

@@ -1,0 +1,22 @@
+//! GitHub Copilot CLI, and Copilot in VS Code as far as its tools go.
+
+mod install;
+mod paths;
+mod protocol;
+
+use crate::{Host, toolset};
+use std::sync::LazyLock;
+
+pub(crate) const ID: &str = "copilot-cli";
+
+pub(crate) static HOST: Host = Host {
+    id: ID,
+    title: "Copilot CLI",
+    protocol: &protocol::CopilotCli,
+    paths: Some(&paths::PATHS),
+    toolset: Some((include_str!("toolset.yaml"), &TOOLSET)),
+    installer: Some(&install::INSTALLER),
+};
+
+static TOOLSET: LazyLock<toolset::Toolset> =
+    LazyLock::new(|| toolset::parse(include_str!("toolset.yaml")).unwrap_or_default());
