@@ -10,7 +10,7 @@ use std::time::Duration;
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Event {
-    /// Its name; empty where it has none.
+    /// Its name; empty if it has none.
     pub name: String,
     /// Its data.
     pub data: String,
@@ -125,7 +125,7 @@ impl<R: Read> Events<R> {
         Ok(has_data.then_some(event))
     }
 
-    /// Reads a line into `self.line`, without its end. `false` where the stream
+    /// Reads a line into `self.line`, without its end. `false` if the stream
     /// ended instead.
     fn read_line(&mut self) -> Result<bool, Error> {
         loop {

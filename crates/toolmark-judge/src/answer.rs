@@ -78,7 +78,9 @@ fn read_value(value: &Value, rubric: &Rubric) -> Result<Submission, Complaint> {
         };
         let mark = match item.get("mark") {
             None => {
-                return complain(format!("{id} has no mark; use null if the data does not decide."));
+                return complain(format!(
+                    "{id} has no mark; use null if the data does not decide."
+                ));
             }
             Some(Value::Null) => None,
             Some(mark) => {

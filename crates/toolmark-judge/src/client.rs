@@ -98,7 +98,6 @@ pub struct JudgeClient {
     said: Mutex<BTreeMap<Key, Arc<OnceLock<AnswerResult>>>>,
     counts: Counts,
     objection: Option<Objection>,
-    watch: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl fmt::Debug for JudgeClient {
@@ -128,7 +127,6 @@ impl JudgeClient {
             said: Mutex::default(),
             counts: Counts::default(),
             objection: None,
-            watch: None,
         }
     }
 
@@ -142,12 +140,6 @@ impl JudgeClient {
     #[must_use]
     pub fn with_objection(self, objection: Objection) -> Self {
         Self { objection: Some(objection), ..self }
-    }
-
-    /// Sets a function to call after every question.
-    #[must_use]
-    pub fn with_progress(self, watch: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { watch: Some(Box::new(watch)), ..self }
     }
 
     /// What was done so far.
@@ -490,9 +482,6 @@ impl Judge for JudgeClient {
                 let (n, word, vote) = *task;
                 if let Some(question) = questions.get(n) {
                     let _ = slot.set(self.vote(question, word, vote));
-                }
-                if let Some(watch) = &self.watch {
-                    watch();
                 }
             }
         };

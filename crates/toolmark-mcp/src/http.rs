@@ -1,19 +1,19 @@
-//! A server on the network, spoken to over streamable HTTP.
+//! A server on the network, connected over streamable HTTP.
 //!
-//! Each line is the body of a request of its own. What is no request of the
-//! protocol is sent before anything after it; requests run beside each other,
-//! and what comes back, at once or as a stream of events, is handed on as it
-//! was written. A stream that breaks is taken up again where the server allows.
+//! Each line is the body of an HTTP request. Notifications and answers are delivered
+//! before the next line is sent; requests run side by side, each on a thread of its
+//! own. Responses, complete or streamed, are passed on as written. A stream that breaks
+//! is resumed if the server allows it.
 //!
-//! The client of `rmcp` is not used: it reads every message into its types, so
-//! that what they do not know is lost, drops what a server says before it has
-//! answered the first request, and leaves out tools by rules of its own.
+//! The client of `rmcp` is not used: it parses every message into its types, which
+//! loses unknown fields, drops messages that arrive before the first answer, and
+//! filters tools by rules of its own.
 
-use crate::carrier::{Carrier, Event};
 use crate::headers::Outline;
 use crate::lines::Line;
-use crate::message::{Id, LONGEST_LINE, Message, member, members};
+use crate::message::{Id, MAX_LINE, Message, member, members};
 use crate::proxy::Proxy;
+use crate::transport::{Event, Transport};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -95,7 +95,7 @@ struct Post {
 }
 
 impl Http {
-    /// A carrier to a server; nothing is sent yet.
+    /// A transport to a server; nothing is sent yet.
     pub(crate) fn new(remote: Remote, events: EventSender<Event>) -> Result<Self, String> {
         let Remote { url, headers } = remote;
         let uri: Uri = url.parse().map_err(|error| format!("{url}: {error}"))?;
@@ -120,7 +120,7 @@ impl Http {
     }
 }
 
-impl Carrier for Http {
+impl Transport for Http {
     fn send(&mut self, line: String, proxy: &Proxy) {
         let outline = Outline::of(&line);
         if let Some(request) = &outline.cancels
@@ -321,7 +321,7 @@ impl Shared {
         if !is_json {
             return Err(format!("HTTP {status} without a message"));
         }
-        let body = response.read(LONGEST_LINE as u64).map_err(|error| in_words(&error))?;
+        let body = response.read(MAX_LINE as u64).map_err(|error| in_words(&error))?;
         let body = String::from_utf8(body).map_err(|error| error.to_string())?;
         self.pass(&body, hello);
         Ok(())
@@ -339,7 +339,7 @@ impl Shared {
 
     /// Passes on the events of a stream until the answer has come.
     fn follow(&self, response: Response, post: &Post, hello: bool) -> Result<(), String> {
-        let mut events = Events::new(response.reader(u64::MAX), LONGEST_LINE);
+        let mut events = Events::new(response.reader(u64::MAX), MAX_LINE);
         let mut resumes = 0;
         loop {
             let broken = loop {
@@ -364,7 +364,7 @@ impl Shared {
             thread::sleep(pause(&position));
             let response = self.open_stream(&post.client, Timeouts::default(), &position);
             let response = response.map_err(|why| why.unwrap_or(broken))?;
-            events = Events::resume(response.reader(u64::MAX), LONGEST_LINE, position);
+            events = Events::resume(response.reader(u64::MAX), MAX_LINE, position);
         }
     }
 
@@ -407,7 +407,7 @@ impl Shared {
                 Err(Some(_)) => {}
                 Ok(response) => {
                     let reader = response.reader(u64::MAX);
-                    let mut events = Events::resume(reader, LONGEST_LINE, position);
+                    let mut events = Events::resume(reader, MAX_LINE, position);
                     let end = loop {
                         match next_message(&mut events) {
                             Ok(Some(message)) => self.pass(&message, false),
@@ -450,12 +450,12 @@ fn pause(position: &Position) -> Duration {
     position.retry.unwrap_or(Duration::from_secs(1)).min(Duration::from_secs(30))
 }
 
-/// Is a message the answer to a request?
+/// Whether a message is the answer to a request.
 fn is_answer(message: &str, key: Option<&Id>) -> bool {
     matches!(Message::read(message), Ok(Message::Answer { key: Some(id), .. }) if Some(&id) == key)
 }
 
-/// The version of the protocol an answer to the first request settles.
+/// The protocol version in the answer to `initialize`.
 fn version(message: &str) -> Option<String> {
     let Ok(Message::Answer { body, is_error: false, .. }) = Message::read(message) else {
         return None;
@@ -485,7 +485,7 @@ fn describe_refusal(status: StatusCode, text: &str) -> String {
     };
     match text.trim() {
         "" => format!("HTTP {status}{hint}"),
-        text => format!("HTTP {status}{hint}: {}", crate::suspicion::shown(text, 200)),
+        text => format!("HTTP {status}{hint}: {}", crate::suspicion::sanitize(text, 200)),
     }
 }
 
