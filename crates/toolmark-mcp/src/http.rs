@@ -19,7 +19,7 @@ use std::io::Read;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender as EventSender;
 use toolmark_http::http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use toolmark_http::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
@@ -66,7 +66,7 @@ const MAX_IDLE_CLIENTS: usize = 8;
 
 /// What all requests share.
 struct Shared {
-    client: Client,
+    client: Arc<Client>,
     uri: Uri,
     headers: HeaderMap,
     events: EventSender<Event>,
@@ -74,9 +74,9 @@ struct Shared {
     version: Mutex<Option<String>>,
     /// Requests of the newer protocol are cancelled by closing their connection,
     /// so each has a client of its own until it is done.
-    running: Mutex<BTreeMap<Id, Client>>,
+    running: Mutex<BTreeMap<Id, Arc<Client>>>,
     /// Such clients whose request is done, for later requests.
-    idle: Mutex<Vec<Client>>,
+    idle: Mutex<Vec<Arc<Client>>>,
 }
 
 pub(crate) struct Http {
@@ -91,7 +91,7 @@ struct Post {
     /// The id of a request.
     id: Option<Id>,
     headers: Vec<(String, String)>,
-    client: Client,
+    client: Arc<Client>,
 }
 
 impl Http {
@@ -104,7 +104,7 @@ impl Http {
         }
         let timeouts = Timeouts { connect: Some(CONNECT_TIMEOUT), ..Timeouts::default() };
         let shared = Arc::new(Shared {
-            client: Client::new(&uri, Roots::System, timeouts),
+            client: Arc::new(Client::new(&uri, Roots::System, timeouts)),
             uri,
             headers: parse_headers(&headers)?,
             events,
@@ -136,7 +136,7 @@ impl Transport for Http {
         let id = id.and_then(Id::read);
         let client = match &id {
             Some(id) if outline.is_modern() => self.shared.lease_client(id),
-            _ => self.shared.client.clone(),
+            _ => Arc::clone(&self.shared.client),
         };
         let _ = queue.send(Post { line, outline, id, headers, client });
     }
@@ -158,9 +158,8 @@ impl Transport for Http {
         let shared = Arc::clone(&self.shared);
         let _ = tokio::task::spawn_blocking(move || shared.end_session()).await;
         // Nobody waits for the rest any more.
-        let running = std::mem::take(&mut *lock(&self.shared.running));
-        running.into_values().for_each(Client::shut_down);
-        self.shared.client.clone().shut_down();
+        lock(&self.shared.running).values().for_each(|client| client.shut_down());
+        self.shared.client.shut_down();
     }
 }
 
@@ -203,20 +202,25 @@ impl Shared {
     }
 
     /// A client for one request, which can be cancelled until it is returned.
-    fn lease_client(&self, id: &Id) -> Client {
+    fn lease_client(&self, id: &Id) -> Arc<Client> {
         let idle = lock(&self.idle).pop();
-        let client = idle.unwrap_or_else(|| self.client.separate());
-        lock(&self.running).insert(id.clone(), client.clone());
+        let client = idle.unwrap_or_else(|| Arc::new(self.client.separate()));
+        lock(&self.running).insert(id.clone(), Arc::clone(&client));
         client
     }
 
-    /// Returns the client of a request; `false` if the request was cancelled.
+    /// Returns the client of a request; `false` if nobody waits for the answer.
     fn return_client(&self, post: &Post) -> bool {
         let Some(id) = post.id.as_ref().filter(|_| post.outline.is_modern()) else { return true };
-        let Some(client) = lock(&self.running).remove(id) else { return false };
+        let mut running = lock(&self.running);
+        // An answered id may already be in use again.
+        if !running.get(id).is_some_and(|client| Arc::ptr_eq(client, &post.client)) {
+            return false;
+        }
+        running.remove(id);
         let mut idle = lock(&self.idle);
         if idle.len() < MAX_IDLE_CLIENTS {
-            idle.push(client);
+            idle.push(Arc::clone(&post.client));
         }
         true
     }
@@ -402,6 +406,7 @@ impl Shared {
         let mut resumes = 0;
         while resumes < MAX_RESUMES {
             resumes += 1;
+            let start = Instant::now();
             match self.open_stream(&self.client, timeouts, &position) {
                 Err(None) => return,
                 Err(Some(_)) => {}
@@ -417,15 +422,15 @@ impl Shared {
                         resumes = 0;
                     };
                     position = events.position().clone();
-                    match end {
-                        Some(error @ Error::TooLarge(_)) => {
-                            self.tell(Event::Note(in_words(&error)));
-                            return;
-                        }
-                        Some(Error::Timeout) => resumes = 0,
-                        _ => {}
+                    if let Some(error @ Error::TooLarge(_)) = end {
+                        self.tell(Event::Note(in_words(&error)));
+                        return;
                     }
                 }
+            }
+            // Long silence is not a failure.
+            if start.elapsed() >= STREAM_READ_TIMEOUT {
+                resumes = 0;
             }
             thread::sleep(pause(&position).max(Duration::from_millis(100)));
         }
@@ -437,7 +442,7 @@ impl Shared {
 /// The next message of a stream. Events without data keep connections open, and
 /// one that was cut is sent again.
 fn next_message(events: &mut Events<impl Read>) -> Result<Option<String>, Error> {
-    while let Some(event) = events.next()? {
+    while let Some(event) = events.next_event()? {
         if !event.is_cut && !event.data.trim().is_empty() {
             return Ok(Some(event.data));
         }
