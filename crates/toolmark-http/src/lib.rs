@@ -82,8 +82,8 @@ impl Client {
 
     /// Ends all requests of this client and its clones, also those that other
     /// threads are waiting for. Later ones fail.
-    pub fn shut_down(self) {
-        self.0.shutdown();
+    pub fn shut_down(&self) {
+        self.0.clone().shutdown();
     }
 
     /// Sends a request and waits for the head of the response.
@@ -165,8 +165,8 @@ impl Response {
     /// When the connection breaks, or the body has more than `max` bytes.
     pub fn read(self, max: u64) -> Result<Vec<u8>, Error> {
         let mut bytes = Vec::new();
-        self.reader(max).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        self.reader(u64::MAX).take(max.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > max { Err(Error::TooLarge(max)) } else { Ok(bytes) }
     }
 
     /// Reads the first bytes of the body, as many as arrive and at most `max`: for
@@ -178,9 +178,92 @@ impl Response {
         bytes
     }
 
-    /// The body as it arrives; reading fails after `max` bytes.
+    /// The body as it arrives; reading fails when `max` bytes have been read.
     #[must_use]
     pub fn reader(self, max: u64) -> BodyReader<'static> {
         self.0.into_body().into_with_config().limit(max).reader()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+    use std::thread;
+    use std::time::Instant;
+
+    /// A server that answers every connection with this text and then stays silent.
+    fn serve(answer: &'static str) -> (Uri, Client) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let uri: Uri = format!("http://{}/x", listener.local_addr().unwrap()).parse().unwrap();
+        thread::spawn(move || {
+            let mut open: Vec<TcpStream> = Vec::new();
+            for mut stream in listener.incoming().flatten() {
+                let _ = stream.read(&mut [0; 4096]);
+                let _ = stream.write_all(answer.as_bytes());
+                open.push(stream);
+            }
+        });
+        let client = Client::new(&uri, Roots::Bundled, Timeouts::default());
+        (uri, client)
+    }
+
+    fn get(uri: &Uri) -> Request<()> {
+        Request::get(uri).body(()).unwrap()
+    }
+
+    #[test]
+    fn bodies_are_bounded() {
+        let (uri, client) = serve(
+            "HTTP/1.1 404 X\r\nconnection: close\r\ncontent-type: Text/X; a=b\r\n\
+             content-length: 4\r\n\r\nbody",
+        );
+        let response = || client.send(get(&uri)).unwrap();
+        assert_eq!(response().status(), StatusCode::NOT_FOUND);
+        assert!(response().is_of_type("text/x") && !response().is_event_stream());
+        assert_eq!(response().read(4), Ok(b"body".to_vec()));
+        assert_eq!(response().read(3), Err(Error::TooLarge(3)));
+        assert_eq!(response().read_start(3), b"bod");
+    }
+
+    #[test]
+    fn a_silent_server_is_not_waited_for() {
+        let (uri, client) = serve("");
+        let start = Instant::now();
+        for timeouts in [
+            Timeouts { total: Some(Duration::from_millis(50)), ..Timeouts::default() },
+            Timeouts { read: Some(Duration::from_millis(50)), ..Timeouts::default() },
+        ] {
+            assert_eq!(client.send_within(timeouts, get(&uri)).unwrap_err(), Error::Timeout);
+        }
+        let other = client.separate();
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| client.send(get(&uri)));
+            thread::sleep(Duration::from_millis(50));
+            client.shut_down();
+            assert!(matches!(waiting.join().unwrap(), Err(Error::Connection(_))));
+        });
+        assert!(matches!(client.send(get(&uri)), Err(Error::Connection(_))));
+        let timeouts = Timeouts { total: Some(Duration::from_millis(50)), ..Timeouts::default() };
+        assert_eq!(other.send_within(timeouts, get(&uri)).unwrap_err(), Error::Timeout);
+        assert!(start.elapsed() < Duration::from_secs(20));
+    }
+
+    #[test]
+    fn a_stream_ends_with_its_client() {
+        let (uri, client) =
+            serve("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: 1\n\ndata: 2");
+        let response = client.send(get(&uri)).unwrap();
+        assert!(response.is_event_stream());
+        let mut events = Events::new(response.reader(u64::MAX), 100);
+        assert_eq!(events.next_event().unwrap().unwrap().data, "1");
+        thread::scope(|scope| {
+            let waiting = scope.spawn(move || events.next_event());
+            thread::sleep(Duration::from_millis(50));
+            client.shut_down();
+            let last = waiting.join().unwrap();
+            assert!(last.is_err() || last.is_ok_and(|event| event.is_some_and(|e| e.is_cut)));
+        });
     }
 }

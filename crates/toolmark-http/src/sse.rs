@@ -10,7 +10,7 @@ use std::time::Duration;
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Event {
-    /// Its name; empty where it has none.
+    /// Its name; empty if it has none.
     pub name: String,
     /// Its data.
     pub data: String,
@@ -74,12 +74,12 @@ impl<R: Read> Events<R> {
         &self.position
     }
 
-    /// The next event; `None` at the end.
+    /// Reads the next event; `None` at the end.
     ///
     /// # Errors
     ///
     /// When the stream breaks, or an event has too many bytes.
-    pub fn next(&mut self) -> Result<Option<Event>, Error> {
+    pub fn next_event(&mut self) -> Result<Option<Event>, Error> {
         let mut event = Event::default();
         let mut has_data = false;
         let mut id = None;
@@ -125,7 +125,7 @@ impl<R: Read> Events<R> {
         Ok(has_data.then_some(event))
     }
 
-    /// Reads a line into `self.line`, without its end. `false` where the stream
+    /// Reads a line into `self.line`, without its end. `false` if the stream
     /// ended instead.
     fn read_line(&mut self) -> Result<bool, Error> {
         loop {
@@ -180,7 +180,7 @@ mod tests {
     fn events(text: &[u8], at_once: usize, max: usize) -> Result<Vec<(String, String)>, Error> {
         let mut events = Events::new(Slow(text, at_once), max);
         let mut all = Vec::new();
-        while let Some(event) = events.next()? {
+        while let Some(event) = events.next_event()? {
             all.push((event.name, event.data));
         }
         Ok(all)
@@ -239,11 +239,11 @@ mod tests {
         for at_once in [1, 2, 3, 7, 1000] {
             let mut events = Events::new(Slow(stream.as_bytes(), at_once), 100);
             for (data, id, is_cut) in want {
-                let event = events.next().unwrap().unwrap();
+                let event = events.next_event().unwrap().unwrap();
                 assert_eq!((event.data.as_str(), event.is_cut), (data, is_cut), "{at_once}");
                 assert_eq!(events.position().last_id.as_deref(), Some(id));
             }
-            assert_eq!(events.next(), Ok(None));
+            assert_eq!(events.next_event(), Ok(None));
             let position = events.position().clone();
             assert_eq!(position.retry, Some(Duration::from_millis(250)));
             let events = Events::resume(Slow(b"", 1), 100, position.clone());

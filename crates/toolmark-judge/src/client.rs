@@ -100,7 +100,6 @@ pub struct JudgeClient {
     said: Mutex<BTreeMap<Key, Arc<OnceLock<AnswerResult>>>>,
     counts: Counts,
     objection: Option<Objection>,
-    watch: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl fmt::Debug for JudgeClient {
@@ -130,7 +129,6 @@ impl JudgeClient {
             said: Mutex::default(),
             counts: Counts::default(),
             objection: None,
-            watch: None,
         }
     }
 
@@ -144,12 +142,6 @@ impl JudgeClient {
     #[must_use]
     pub fn with_objection(self, objection: Objection) -> Self {
         Self { objection: Some(objection), ..self }
-    }
-
-    /// Sets a function to call after every question.
-    #[must_use]
-    pub fn with_progress(self, watch: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { watch: Some(Box::new(watch)), ..self }
     }
 
     /// What was done so far.
@@ -492,9 +484,6 @@ impl Judge for JudgeClient {
                 let (n, word, vote) = *task;
                 if let Some(question) = questions.get(n) {
                     let _ = slot.set(self.vote(question, word, vote));
-                }
-                if let Some(watch) = &self.watch {
-                    watch();
                 }
             }
         };

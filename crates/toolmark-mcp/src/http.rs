@@ -1,25 +1,25 @@
-//! A server on the network, spoken to over streamable HTTP.
+//! A server on the network, connected over streamable HTTP.
 //!
-//! Each line is the body of a request of its own. What is no request of the
-//! protocol is sent before anything after it; requests run beside each other,
-//! and what comes back, at once or as a stream of events, is handed on as it
-//! was written. A stream that breaks is taken up again where the server allows.
+//! Each line is the body of an HTTP request. Notifications and answers are delivered
+//! before the next line is sent; requests run side by side, each on a thread of its
+//! own. Responses, complete or streamed, are passed on as written. A stream that breaks
+//! is resumed if the server allows it.
 //!
-//! The client of `rmcp` is not used: it reads every message into its types, so
-//! that what they do not know is lost, drops what a server says before it has
-//! answered the first request, and leaves out tools by rules of its own.
+//! The client of `rmcp` is not used: it parses every message into its types, which
+//! loses unknown fields, drops messages that arrive before the first answer, and
+//! filters tools by rules of its own.
 
-use crate::carrier::{Carrier, Event};
 use crate::headers::Outline;
 use crate::lines::Line;
-use crate::message::{Id, LONGEST_LINE, Message, member, members};
+use crate::message::{Id, MAX_LINE, Message, member, members};
 use crate::proxy::Proxy;
+use crate::transport::{Event, Transport};
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender as EventSender;
 use toolmark_http::http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use toolmark_http::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
@@ -66,7 +66,7 @@ const MAX_IDLE_CLIENTS: usize = 8;
 
 /// What all requests share.
 struct Shared {
-    client: Client,
+    client: Arc<Client>,
     uri: Uri,
     headers: HeaderMap,
     events: EventSender<Event>,
@@ -74,9 +74,9 @@ struct Shared {
     version: Mutex<Option<String>>,
     /// Requests of the newer protocol are cancelled by closing their connection,
     /// so each has a client of its own until it is done.
-    running: Mutex<BTreeMap<Id, Client>>,
+    running: Mutex<BTreeMap<Id, Arc<Client>>>,
     /// Such clients whose request is done, for later requests.
-    idle: Mutex<Vec<Client>>,
+    idle: Mutex<Vec<Arc<Client>>>,
 }
 
 pub(crate) struct Http {
@@ -91,11 +91,11 @@ struct Post {
     /// The id of a request.
     id: Option<Id>,
     headers: Vec<(String, String)>,
-    client: Client,
+    client: Arc<Client>,
 }
 
 impl Http {
-    /// A carrier to a server; nothing is sent yet.
+    /// A transport to a server; nothing is sent yet.
     pub(crate) fn new(remote: Remote, events: EventSender<Event>) -> Result<Self, String> {
         let Remote { url, headers } = remote;
         let uri: Uri = url.parse().map_err(|error| format!("{url}: {error}"))?;
@@ -104,7 +104,7 @@ impl Http {
         }
         let timeouts = Timeouts { connect: Some(CONNECT_TIMEOUT), ..Timeouts::default() };
         let shared = Arc::new(Shared {
-            client: Client::new(&uri, Roots::System, timeouts),
+            client: Arc::new(Client::new(&uri, Roots::System, timeouts)),
             uri,
             headers: parse_headers(&headers)?,
             events,
@@ -120,7 +120,7 @@ impl Http {
     }
 }
 
-impl Carrier for Http {
+impl Transport for Http {
     fn send(&mut self, line: String, proxy: &Proxy) {
         let outline = Outline::of(&line);
         if let Some(request) = &outline.cancels
@@ -136,7 +136,7 @@ impl Carrier for Http {
         let id = id.and_then(Id::read);
         let client = match &id {
             Some(id) if outline.is_modern() => self.shared.lease_client(id),
-            _ => self.shared.client.clone(),
+            _ => Arc::clone(&self.shared.client),
         };
         let _ = queue.send(Post { line, outline, id, headers, client });
     }
@@ -158,9 +158,8 @@ impl Carrier for Http {
         let shared = Arc::clone(&self.shared);
         let _ = tokio::task::spawn_blocking(move || shared.end_session()).await;
         // Nobody waits for the rest any more.
-        let running = std::mem::take(&mut *lock(&self.shared.running));
-        running.into_values().for_each(Client::shut_down);
-        self.shared.client.clone().shut_down();
+        lock(&self.shared.running).values().for_each(|client| client.shut_down());
+        self.shared.client.shut_down();
     }
 }
 
@@ -203,20 +202,25 @@ impl Shared {
     }
 
     /// A client for one request, which can be cancelled until it is returned.
-    fn lease_client(&self, id: &Id) -> Client {
+    fn lease_client(&self, id: &Id) -> Arc<Client> {
         let idle = lock(&self.idle).pop();
-        let client = idle.unwrap_or_else(|| self.client.separate());
-        lock(&self.running).insert(id.clone(), client.clone());
+        let client = idle.unwrap_or_else(|| Arc::new(self.client.separate()));
+        lock(&self.running).insert(id.clone(), Arc::clone(&client));
         client
     }
 
-    /// Returns the client of a request; `false` if the request was cancelled.
+    /// Returns the client of a request; `false` if nobody waits for the answer.
     fn return_client(&self, post: &Post) -> bool {
         let Some(id) = post.id.as_ref().filter(|_| post.outline.is_modern()) else { return true };
-        let Some(client) = lock(&self.running).remove(id) else { return false };
+        let mut running = lock(&self.running);
+        // An answered id may already be in use again.
+        if !running.get(id).is_some_and(|client| Arc::ptr_eq(client, &post.client)) {
+            return false;
+        }
+        running.remove(id);
         let mut idle = lock(&self.idle);
         if idle.len() < MAX_IDLE_CLIENTS {
-            idle.push(client);
+            idle.push(Arc::clone(&post.client));
         }
         true
     }
@@ -321,7 +325,7 @@ impl Shared {
         if !is_json {
             return Err(format!("HTTP {status} without a message"));
         }
-        let body = response.read(LONGEST_LINE as u64).map_err(|error| in_words(&error))?;
+        let body = response.read(MAX_LINE as u64).map_err(|error| in_words(&error))?;
         let body = String::from_utf8(body).map_err(|error| error.to_string())?;
         self.pass(&body, hello);
         Ok(())
@@ -339,7 +343,7 @@ impl Shared {
 
     /// Passes on the events of a stream until the answer has come.
     fn follow(&self, response: Response, post: &Post, hello: bool) -> Result<(), String> {
-        let mut events = Events::new(response.reader(u64::MAX), LONGEST_LINE);
+        let mut events = Events::new(response.reader(u64::MAX), MAX_LINE);
         let mut resumes = 0;
         loop {
             let broken = loop {
@@ -364,7 +368,7 @@ impl Shared {
             thread::sleep(pause(&position));
             let response = self.open_stream(&post.client, Timeouts::default(), &position);
             let response = response.map_err(|why| why.unwrap_or(broken))?;
-            events = Events::resume(response.reader(u64::MAX), LONGEST_LINE, position);
+            events = Events::resume(response.reader(u64::MAX), MAX_LINE, position);
         }
     }
 
@@ -402,12 +406,13 @@ impl Shared {
         let mut resumes = 0;
         while resumes < MAX_RESUMES {
             resumes += 1;
+            let start = Instant::now();
             match self.open_stream(&self.client, timeouts, &position) {
                 Err(None) => return,
                 Err(Some(_)) => {}
                 Ok(response) => {
                     let reader = response.reader(u64::MAX);
-                    let mut events = Events::resume(reader, LONGEST_LINE, position);
+                    let mut events = Events::resume(reader, MAX_LINE, position);
                     let end = loop {
                         match next_message(&mut events) {
                             Ok(Some(message)) => self.pass(&message, false),
@@ -417,15 +422,15 @@ impl Shared {
                         resumes = 0;
                     };
                     position = events.position().clone();
-                    match end {
-                        Some(error @ Error::TooLarge(_)) => {
-                            self.tell(Event::Note(in_words(&error)));
-                            return;
-                        }
-                        Some(Error::Timeout) => resumes = 0,
-                        _ => {}
+                    if let Some(error @ Error::TooLarge(_)) = end {
+                        self.tell(Event::Note(in_words(&error)));
+                        return;
                     }
                 }
+            }
+            // Long silence is not a failure.
+            if start.elapsed() >= STREAM_READ_TIMEOUT {
+                resumes = 0;
             }
             thread::sleep(pause(&position).max(Duration::from_millis(100)));
         }
@@ -437,7 +442,7 @@ impl Shared {
 /// The next message of a stream. Events without data keep connections open, and
 /// one that was cut is sent again.
 fn next_message(events: &mut Events<impl Read>) -> Result<Option<String>, Error> {
-    while let Some(event) = events.next()? {
+    while let Some(event) = events.next_event()? {
         if !event.is_cut && !event.data.trim().is_empty() {
             return Ok(Some(event.data));
         }
@@ -450,12 +455,12 @@ fn pause(position: &Position) -> Duration {
     position.retry.unwrap_or(Duration::from_secs(1)).min(Duration::from_secs(30))
 }
 
-/// Is a message the answer to a request?
+/// Whether a message is the answer to a request.
 fn is_answer(message: &str, key: Option<&Id>) -> bool {
     matches!(Message::read(message), Ok(Message::Answer { key: Some(id), .. }) if Some(&id) == key)
 }
 
-/// The version of the protocol an answer to the first request settles.
+/// The protocol version in the answer to `initialize`.
 fn version(message: &str) -> Option<String> {
     let Ok(Message::Answer { body, is_error: false, .. }) = Message::read(message) else {
         return None;
@@ -485,7 +490,7 @@ fn describe_refusal(status: StatusCode, text: &str) -> String {
     };
     match text.trim() {
         "" => format!("HTTP {status}{hint}"),
-        text => format!("HTTP {status}{hint}: {}", crate::suspicion::shown(text, 200)),
+        text => format!("HTTP {status}{hint}: {}", crate::suspicion::sanitize(text, 200)),
     }
 }
 

@@ -128,7 +128,9 @@ impl<W: Wire> Remote<W> {
         mut events: Events<R>,
         assembly: &mut dyn Assembly,
     ) -> Result<(), Fault> {
-        while let Some(event) = events.next().map_err(|error| self.connection.fault(&error))? {
+        while let Some(event) =
+            events.next_event().map_err(|error| self.connection.fault(&error))?
+        {
             if event.data.trim() == "[DONE]" {
                 assembly.done();
                 break;

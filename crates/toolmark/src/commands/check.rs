@@ -220,7 +220,7 @@ impl Check {
         run.checked.sort();
         if let Some(judge) = judge {
             run.notes.extend(not_asked(&run.checked));
-            run.checked.refine(&*judge.bench);
+            run.checked.refine(&*judge.client);
             self.judging.finish(&judge, printer)?;
         }
         run.rules = checker.rules().to_vec();

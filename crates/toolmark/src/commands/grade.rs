@@ -265,7 +265,7 @@ impl Grade {
             diff,
             artifacts: self.artifact_dir.clone(),
             may_run: !self.no_programs,
-            judge: judge.map(|opened| Arc::clone(&opened.bench) as Arc<dyn Judge>),
+            judge: judge.map(|opened| Arc::clone(&opened.client) as Arc<dyn Judge>),
             findings: judge.map(|_| Arc::new(ByRules::default()) as Arc<dyn Findings>),
         })
     }

@@ -47,7 +47,7 @@ pub(crate) struct JudgeArgs {
 
 /// A judge that can be asked, and what is known about it.
 pub(crate) struct Opened {
-    pub(crate) bench: Arc<JudgeClient>,
+    pub(crate) client: Arc<JudgeClient>,
     /// The model that is asked where no other is named.
     pub(crate) usual: Option<Model>,
     /// How many questions are asked at once.
@@ -129,22 +129,22 @@ impl JudgeArgs {
         };
         let (usual, concurrency) = (settings.default_model.clone(), settings.concurrency);
         let trust = if gates { trust(&settings)? } else { None };
-        let mut bench = JudgeClient::new(settings, providers::connect, redact).mode(mode);
+        let mut client = JudgeClient::new(settings, providers::connect, redact).mode(mode);
         if let Some(trust) = trust {
-            bench = bench.with_objection(trust);
+            client = client.with_objection(trust);
         }
-        Ok(Some(Opened { bench: Arc::new(bench), usual, concurrency }))
+        Ok(Some(Opened { client: Arc::new(client), usual, concurrency }))
     }
 
     /// Says what was asked, and writes the answers where they are wanted.
     pub(crate) fn finish(&self, opened: &Opened, printer: &mut Printer) -> Result<(), Stop> {
-        let tally = opened.bench.tally();
+        let tally = opened.client.tally();
         if let Some(path) = &self.export_answers {
             let failed = |error: io::Error| {
                 Failure::usage(format!("failed to write {}: {error}", path.display()))
             };
             let mut file = fs::File::create(path).map(io::BufWriter::new).map_err(failed)?;
-            Cache::export(&opened.bench.answers(), &mut file).map_err(failed)?;
+            Cache::export(&opened.client.answers(), &mut file).map_err(failed)?;
             file.flush().map_err(failed)?;
         }
         if printer.verbosity == Verbosity::Quiet || tally == toolmark_judge::Tally::default() {

@@ -174,7 +174,7 @@ impl Calibrate {
         let labelled = samples::read(&self.labels, usual.as_ref(), wanted, &options)?;
         self.tell(&labelled, printer)?;
         let (judge, model, provider) = self.judge(printer)?;
-        let found = self.measure(&labelled.groups, &*judge.bench, (&model, provider), printer)?;
+        let found = self.measure(&labelled.groups, &*judge.client, (&model, provider), printer)?;
         self.judging.finish(&judge, printer)?;
         self.report(&found, &labelled.skipped, printer)
     }

@@ -1,31 +1,31 @@
-//! What the proxy asks and whom it tells: the doors to the policy and to the log.
+//! The interfaces to the policy and to the audit log.
 //!
-//! The proxy knows the protocol and nothing of policies; whoever runs it brings
-//! a [`Warden`] that decides and a [`Journal`] that remembers.
+//! The proxy knows the protocol but no policy: its caller provides a [`CallPolicy`]
+//! that decides and an [`AuditSink`] that records.
 
 use serde_json::Value;
 use toolmark_guard::policy::Rate;
 use toolmark_shell::Decision;
 
-/// A call that is about to be made.
+/// A call to decide.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
     /// The name of the server.
     pub server: &'a str,
-    /// The tool as the server calls it.
+    /// The name of the tool at the server.
     pub tool: &'a str,
-    /// The tool as policies name it: `mcp__server__tool`.
+    /// The name of the tool in policies: `mcp__server__tool`.
     pub name: &'a str,
     /// Its arguments.
     pub args: &'a Value,
 }
 
-/// What came of asking.
+/// A decision and its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ruling {
-    /// May it be?
+    /// The decision.
     pub decision: Decision,
-    /// The rule that said so.
+    /// The rule that decided.
     pub rule: String,
     /// Why.
     pub reason: String,
@@ -40,7 +40,7 @@ impl Ruling {
         Self { decision, rule: rule.to_owned(), reason: reason.into(), suggestion: None }
     }
 
-    /// With what would be allowed instead.
+    /// Adds what would be allowed instead.
     #[must_use]
     pub fn suggesting(mut self, suggestion: impl Into<String>) -> Self {
         self.suggestion = Some(suggestion.into());
@@ -48,15 +48,15 @@ impl Ruling {
     }
 }
 
-/// Decides.
-pub trait Warden {
-    /// May a tool be offered at all? What is denied is left out of lists.
+/// Decides which tools are listed and which calls are made.
+pub trait CallPolicy {
+    /// Decides whether a tool is listed. Denied tools are removed from lists.
     fn tool(&self, server: &str, tool: &str, name: &str) -> Ruling;
 
-    /// May this call be made?
+    /// Decides a call.
     fn call(&self, call: &Call<'_>) -> Ruling;
 
-    /// What to do with calls of a tool whose definition is not the pinned one.
+    /// What to do with calls of a tool whose definition differs from the pinned one.
     fn changed(&self) -> Decision {
         Decision::Deny
     }
@@ -67,14 +67,14 @@ pub trait Warden {
     }
 }
 
-/// What a record is about.
+/// The occasion of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occasion {
-    /// A tool was offered.
+    /// A tool was listed.
     List,
     /// A tool was called.
     Call,
-    /// A result came back.
+    /// A call returned a result.
     Result,
     /// The server introduced itself.
     Server,
@@ -96,50 +96,50 @@ impl Occasion {
 /// One decision, for the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// What it is about.
+    /// The occasion.
     pub occasion: Occasion,
     /// The name of the server.
     pub server: String,
-    /// The tool as policies name it, if it is about one.
+    /// The name of the tool in policies, if there is one.
     pub tool: Option<String>,
     /// The id of the request, as JSON.
     pub request: Option<String>,
     /// The arguments of a call.
     pub args: Option<Value>,
-    /// What was decided.
+    /// The decision.
     pub decision: &'static str,
-    /// The rule that said so.
+    /// The rule that decided.
     pub rule: String,
     /// Why.
     pub reason: String,
-    /// Names of what was found, with what shows it.
+    /// What was found, with excerpts.
     pub findings: Vec<Finding>,
 }
 
-/// Something found in words of the server.
+/// Something found in text of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Its name.
     pub name: String,
-    /// What shows it; never a secret itself.
+    /// An excerpt, which never contains a secret.
     pub excerpt: String,
 }
 
-/// Remembers.
-pub trait Journal {
-    /// Writes a record down; the error is told, and the decision stands.
+/// Records decisions.
+pub trait AuditSink {
+    /// Writes a record. An error is reported, and does not change the decision.
     ///
     /// # Errors
     ///
-    /// Where the record could not be written.
+    /// When the record could not be written.
     fn write(&mut self, record: &Record) -> std::io::Result<()>;
 }
 
-/// Forgets: for a proxy without a log.
+/// Records nothing, for a proxy without a log.
 #[derive(Debug, Default)]
-pub struct NoJournal;
+pub struct NoAudit;
 
-impl Journal for NoJournal {
+impl AuditSink for NoAudit {
     fn write(&mut self, _record: &Record) -> std::io::Result<()> {
         Ok(())
     }

@@ -1,6 +1,6 @@
-//! The guard as the warden of a proxy: the same decisions as the hook's.
+//! Decides calls with the guard: the same decisions as the hook's.
 
-use crate::warden::{Call, Ruling, Warden};
+use crate::policy::{Call, CallPolicy, Ruling};
 use serde_json::Value;
 use toolmark_guard::facts::Disk;
 use toolmark_guard::policy::Rate;
@@ -8,19 +8,19 @@ use toolmark_guard::{Args, Event, Guard, Moment, Verdict};
 use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::{Decision, Facts};
 
-/// Decides as the guard does.
+/// Decides calls with the guard.
 #[derive(Debug)]
-pub struct Guarded {
+pub struct GuardPolicy {
     guard: Guard,
     cwd: Option<String>,
-    /// What to do with calls of a tool whose definition has changed.
+    /// What to do with calls of a tool whose definition changed.
     pub changed: Decision,
     /// How often each tool may be called.
     pub rate: Option<Rate>,
 }
 
-impl Guarded {
-    /// With a guard, in a directory.
+impl GuardPolicy {
+    /// A policy that uses a guard, in a directory.
     #[must_use]
     pub fn new(guard: Guard, cwd: Option<String>) -> Self {
         Self { guard, cwd, changed: Decision::Deny, rate: None }
@@ -37,7 +37,7 @@ impl Guarded {
     }
 }
 
-impl Warden for Guarded {
+impl CallPolicy for GuardPolicy {
     fn tool(&self, _server: &str, _tool: &str, name: &str) -> Ruling {
         self.decide(name, Args::None)
     }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_call_is_decided_as_the_hook_decides() {
-        let guarded = Guarded::new(Guard::default(), Some("/work/project".to_owned()));
+        let guarded = GuardPolicy::new(Guard::default(), Some("/work/project".to_owned()));
         let name = "mcp__shell__run_command";
         assert_eq!(guarded.tool("shell", "run_command", name).decision, Decision::Allow);
         for (command, want) in [("ls", Decision::Allow), ("rm -rf ~", Decision::Deny)] {

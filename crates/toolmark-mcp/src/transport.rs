@@ -1,5 +1,4 @@
-//! What carries lines to a server, and the queue in front of anything that is
-//! written to.
+//! What transports lines to a server, and the queue of lines to write to a stream.
 
 use crate::lines::Line;
 use crate::proxy::Proxy;
@@ -12,47 +11,47 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 #[derive(Debug)]
 pub(crate) enum Event {
     Line(Line),
-    /// A request will get no answer; its id is JSON.
+    /// A request will not be answered; its id is JSON.
     Unanswered {
         id: String,
         why: String,
     },
-    /// Nothing more will come.
+    /// The server is gone, with the reason.
     End(String),
-    /// Something a person should know.
+    /// A note for the user.
     Note(String),
 }
 
-/// Carries lines to a server.
-pub(crate) trait Carrier {
-    /// Takes a line to send.
+/// Transports lines to a server.
+pub(crate) trait Transport {
+    /// Sends a line.
     fn send(&mut self, line: String, proxy: &Proxy);
 
-    /// Is so much waiting to be sent that nothing should be added?
+    /// Whether too much is waiting to be sent.
     fn is_full(&self) -> bool;
 
-    /// Waits until the server has ended by itself, and says how.
+    /// Waits until the server ends by itself, and says how.
     fn ended(&mut self) -> impl Future<Output = String>;
 
-    /// Tells the server that nothing more will come.
+    /// Tells the server that nothing more will be sent.
     fn finish(&mut self);
 
-    /// Ends the server, by and by with force.
+    /// Ends the server, by force if necessary.
     fn close(self) -> impl Future<Output = ()>;
 }
 
-/// More bytes do not wait to be written.
-const MOST_WAITING: usize = 64 << 20;
+/// How many bytes may wait to be written.
+const MAX_WAITING: usize = 64 << 20;
 
-/// A queue of lines that are written one after another.
+/// A queue of lines to write to a stream.
 #[derive(Debug, Clone)]
-pub(crate) struct Outlet {
+pub(crate) struct LineWriter {
     lines: UnboundedSender<String>,
     waiting: Arc<AtomicUsize>,
 }
 
-impl Outlet {
-    /// Writes to a stream from now on; the stream is closed with the last handle.
+impl LineWriter {
+    /// Starts to write to a stream, which is closed with the last handle.
     pub(crate) fn new(
         to: impl AsyncWrite + Unpin + 'static,
     ) -> (Self, tokio::task::JoinHandle<()>) {
@@ -65,15 +64,15 @@ impl Outlet {
     pub(crate) fn send(&self, mut line: String) {
         line.push('\n');
         self.waiting.fetch_add(line.len(), Ordering::Relaxed);
-        // Whoever no longer reads is noticed elsewhere.
+        // A closed stream is noticed elsewhere.
         let _ = self.lines.send(line);
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) > MOST_WAITING
+        self.waiting.load(Ordering::Relaxed) > MAX_WAITING
     }
 
-    /// Waits until nobody reads any more.
+    /// Waits until the stream cannot be written to.
     pub(crate) async fn closed(&self) {
         self.lines.closed().await;
     }
