@@ -48,10 +48,10 @@ pub fn from_count(text: &str) -> Option<Timestamp> {
     let whole: i128 = whole.parse().ok()?;
     // How many digits of a unit nanoseconds are.
     let digits = match whole.unsigned_abs() {
-        ..100_000_000 => return None,
-        ..100_000_000_000 => 9,
-        ..100_000_000_000_000 => 6,
-        ..100_000_000_000_000_000 => 3,
+        n if n < 100_000_000 => return None,
+        n if n < 100_000_000_000 => 9,
+        n if n < 100_000_000_000_000 => 6,
+        n if n < 100_000_000_000_000_000 => 3,
         _ => 0,
     };
     let fraction = fraction.bytes().chain(std::iter::repeat(b'0'));
