@@ -76,6 +76,7 @@ mod read;
 mod summary;
 #[cfg(test)]
 mod testing;
+mod words;
 
 pub use builder::{Answer, Builder, NewCall};
 pub use call_shapes::{LooseCall, NotCalls, calls_in};
@@ -89,6 +90,10 @@ pub use model::*;
 pub use neutral::{is_obeyed, neutral, visible};
 pub use read::{Options, ReadError, Trajectories, format_by_id, read, read_path};
 pub use summary::{Summary, TokenCounts};
+
+/// For the code that [`words!`] writes.
+#[doc(hidden)]
+pub use serde as __serde;
 
 /// The examples in the documentation are compiled too.
 #[cfg(doctest)]

@@ -1,33 +1,20 @@
 //! One tool call with its result.
 
 use super::{At, Level, Payload, Status, Text, ToolName};
+use crate::words;
 use jiff::{SignedDuration, Timestamp};
 
-/// Who made a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Actor {
-    /// The agent's model.
-    #[default]
-    Agent,
-    /// The user, or a simulated one (tau2, pi's own shell).
-    User,
-    /// The model provider, on its own servers (web search).
-    Provider,
-}
-
-impl Actor {
-    /// Every actor.
-    pub const ALL: &[Self] = &[Self::Agent, Self::User, Self::Provider];
-
-    /// The word used in every output.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::User => "user",
-            Self::Provider => "provider",
-        }
+words! {
+    /// Who made a call.
+    #[derive(Default)]
+    pub enum Actor {
+        /// The agent's model.
+        #[default]
+        Agent = "agent",
+        /// The user, or a simulated one (tau2, pi's own shell).
+        User = "user",
+        /// The model provider, on its own servers (web search).
+        Provider = "provider",
     }
 }
 
