@@ -385,6 +385,31 @@ impl<'a> Value<'a> {
         self.get(key)?.str()
     }
 
+    /// The string under `key` as it stands, to compare with words that need no
+    /// escapes; empty where there is none.
+    #[must_use]
+    pub fn word(self, key: &str) -> &'a str {
+        self.get(key).and_then(Value::inner).unwrap_or("")
+    }
+
+    /// Is there a string `want` under `key`?
+    #[must_use]
+    pub fn field_is(self, key: &str, want: &str) -> bool {
+        self.get(key).is_some_and(|value| value.is(want))
+    }
+
+    /// Is there a `true` under `key`?
+    #[must_use]
+    pub fn is_true(self, key: &str) -> bool {
+        self.get(key).is_some_and(|value| value.kind() == Kind::True)
+    }
+
+    /// The elements of the array under `key`; none where there is no array.
+    #[must_use]
+    pub fn items_at(self, key: &str) -> Items<'a> {
+        self.get(key).map_or(Items { value: self, at: 0, end: 0 }, Value::items)
+    }
+
     /// A number, or a string that holds one, as an integer; fractions are cut.
     #[must_use]
     pub fn as_i64(self) -> Option<i64> {

@@ -311,19 +311,18 @@ impl Builder {
         open.find(|(_, c)| test(c)).map(|(i, _)| i as u32)
     }
 
-    /// The result of the call with this id; an orphan where there is none.
-    pub fn answer(&mut self, id: &str, answer: Answer) -> Option<u32> {
-        let found = self.find(id);
-        match found {
-            Some(call) => self.answer_call(call, answer),
-            None => self.orphan(answer),
-        }
+    /// The result of the call with this id; an orphan without an id or a call
+    /// that has it.
+    pub fn answer<'i>(&mut self, id: impl Into<Option<&'i str>>, answer: Answer) -> Option<u32> {
+        let found = id.into().and_then(|id| self.find(id));
+        self.answer_call(found, answer);
         found
     }
 
-    /// The result of the call with this index. The first result stays; one
-    /// that repeats it is counted.
-    pub fn answer_call(&mut self, index: u32, answer: Answer) {
+    /// The result of the call with this index; an orphan where none was found.
+    /// The first result stays; one that repeats it is counted.
+    pub fn answer_call(&mut self, index: impl Into<Option<u32>>, answer: Answer) {
+        let Some(index) = index.into() else { return self.orphan(answer) };
         self.seen(answer.time);
         let Some(call) = self.run.calls.get_mut(index as usize) else { return };
         if call.result.is_some() {

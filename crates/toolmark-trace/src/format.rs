@@ -58,7 +58,9 @@ pub trait Reader: Send {
     fn record(&mut self, record: &Record<'_>, out: &mut Out);
 
     /// The file is at its end: push what is still open.
-    fn finish(&mut self, out: &mut Out);
+    fn finish(&mut self, out: &mut Out) {
+        let _ = out;
+    }
 }
 
 /// One top-level JSON value of a file (a line, an element of the outermost
@@ -198,6 +200,16 @@ impl Out {
     #[must_use]
     pub fn builder(&self, format: &dyn Format) -> Builder {
         Builder::new(format.info(), Arc::clone(&self.file))
+    }
+
+    /// The object that a record is. Anything else is skipped, since it is not
+    /// `what` the format has records of (`"a session line"`).
+    pub(crate) fn object<'a>(&mut self, record: &Record<'a>, what: &str) -> Option<Value<'a>> {
+        let object = record.json().filter(|value| value.is_object());
+        if object.is_none() {
+            self.skip(&record.at(), format!("not {what}: an object was expected"));
+        }
+        object
     }
 
     /// Reports a part of the file that could not be read and counts it.

@@ -60,10 +60,7 @@ struct SessionReader {
 
 impl Reader for SessionReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a session or an event: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a session or an event") else { return };
         let Some(events) = value.get("events").filter(|e| e.is_array()) else {
             let session = self.loose.get_or_insert_with(|| Session::new(out));
             session.event(record, value, None);

@@ -7,6 +7,7 @@
 //! whose they are follows from their parents.
 
 use super::shared::agentv;
+use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
@@ -40,29 +41,20 @@ impl Format for AgentvTrace {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(TraceReader)
+        each_record(read_record)
     }
 }
 
-struct TraceReader;
-
-impl Reader for TraceReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(artifact) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a trace artifact: an object was expected");
-            return;
-        };
-        let mut root = out.builder(&AgentvTrace);
-        header(&mut root, record, artifact);
-        let spans = artifact.at(&["trace", "spans"]).or_else(|| artifact.get("spans"));
-        let mut tree = Tree::new(root, spans.into_iter().flat_map(Value::items), out);
-        for span in tree.order() {
-            tree.read(record, span);
-        }
-        out.push(tree.finish());
+fn read_record(record: &Record<'_>, out: &mut Out) {
+    let Some(artifact) = out.object(record, "a trace artifact") else { return };
+    let mut root = out.builder(&AgentvTrace);
+    header(&mut root, record, artifact);
+    let spans = artifact.at(&["trace", "spans"]).or_else(|| artifact.get("spans"));
+    let mut tree = Tree::new(root, spans.into_iter().flat_map(Value::items), out);
+    for span in tree.order() {
+        tree.read(record, span);
     }
-
-    fn finish(&mut self, _: &mut Out) {}
+    out.push(tree.finish());
 }
 
 fn header(b: &mut Builder, record: &Record<'_>, artifact: Value<'_>) {
@@ -300,7 +292,7 @@ impl<'a> Tree<'a> {
         let name = span.first(&["gen_ai.tool.name", "tool.name"]).and_then(|n| record.label(n));
         let call = b.call(NewCall {
             id: span.first(CALL_ID).and_then(|i| record.label(i)),
-            name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+            name: ToolName::or_empty(name),
             args: payload(record, span, &["gen_ai.tool.call.arguments", "input.value"]),
             step,
             time: span.start,

@@ -82,10 +82,7 @@ struct AtifReader {
 
 impl Reader for AtifReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a trajectory or a step: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a trajectory or a step") else { return };
         if value.get("steps").is_some_and(Value::is_array) {
             self.document(record, value, out);
             return;
@@ -122,7 +119,7 @@ impl AtifReader {
         while let Some(&Found { value, parent, holder, depth }) = found.get(next) {
             let mut run = Run::new(out.builder(&Atif), is_later || parent.is_some());
             run.root(record, value);
-            for step in value.get("steps").into_iter().flat_map(Value::items) {
+            for step in value.items_at("steps") {
                 run.step(record, step);
             }
             if let Some(parent) = parent {
@@ -134,7 +131,7 @@ impl AtifReader {
                 });
             }
             let holder_of_next = if depth < DEEPEST { Some(next) } else { holder };
-            let embedded = value.get("subagent_trajectories").into_iter().flat_map(Value::items);
+            let embedded = value.items_at("subagent_trajectories");
             found.extend(embedded.filter(|d| d.is_object()).map(|value| Found {
                 value,
                 parent: Some(next),
@@ -479,7 +476,7 @@ impl Run {
         let has_id = id.is_some();
         let index = self.b.call(NewCall {
             id,
-            name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+            name: ToolName::or_empty(name),
             args,
             step: Some(step),
             time,
@@ -584,7 +581,7 @@ impl Run {
 
     fn finish(mut self) -> Trajectory {
         for (id, answer) in std::mem::take(&mut self.waiting) {
-            self.b.answer(&id, answer);
+            self.b.answer(&*id, answer);
         }
         let totals = self.final_metrics.unwrap_or_default();
         let totals = if self.is_own { totals } else { totals.or(self.step_metrics) };
@@ -623,10 +620,8 @@ fn with_status(answer: Answer, result: Value<'_>, content: Option<Value<'_>>) ->
 
 /// The status as toolmark writes it, with what it was read from.
 fn stated_status(extra: Value<'_>) -> Option<(Status, Level)> {
-    let is = |key: &str, word: &str| extra.get(key).is_some_and(|v| v.is(word));
-    let level = Level::ALL.iter().find(|l| is("status_level", l.word()))?;
-    let status = Status::ALL.iter().find(|s| is("status", s.word()))?;
-    Some((*status, *level))
+    let level = Level::from_word(extra.word("status_level"))?;
+    Some((Status::from_word(extra.word("status"))?, level))
 }
 
 /// Did the call fail, by a mark of the writer?

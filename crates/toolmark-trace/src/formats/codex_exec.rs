@@ -65,10 +65,7 @@ struct ExecReader {
 
 impl Reader for ExecReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(event) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not an event: an object was expected");
-            return;
-        };
+        let Some(event) = out.object(record, "an event") else { return };
         let kind = kind_of(event);
         if kind == "thread.started" {
             self.thread_started(record, event, out);
@@ -121,7 +118,7 @@ struct Run {
 }
 
 fn kind_of(event: Value<'_>) -> &str {
-    event.get("type").and_then(Value::inner).unwrap_or("")
+    event.word("type")
 }
 
 /// The kind of an item; a short-lived version wrote it under another key.
@@ -231,7 +228,7 @@ impl Run {
         };
         self.b.answer_call(call, answer.exit_code(exit_code));
         let spawned = item.get("receiver_thread_ids").and_then(|ids| ids.items().next());
-        if item.get("tool").is_some_and(|t| t.is("spawn_agent")) {
+        if item.field_is("tool", "spawn_agent") {
             self.b.run.calls[call as usize].spawned = spawned.and_then(|id| record.text(id));
         }
     }

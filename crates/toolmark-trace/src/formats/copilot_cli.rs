@@ -53,8 +53,7 @@ impl Format for CopilotCli {
                 && r.has("parentId")
         };
         let is_start = |r: Value<'_>| {
-            r.get("type").is_some_and(|t| t.is("session.start"))
-                && r.at(&["data", "sessionId"]).is_some()
+            r.field_is("type", "session.start") && r.at(&["data", "sessionId"]).is_some()
         };
         if probe.any(|r| is_event(r) || is_start(r)) {
             return 100;
@@ -207,10 +206,7 @@ struct SessionReader {
 
 impl Reader for SessionReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a session event: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a session event") else { return };
         let line = Line::new(value);
         if line.kind() == "session.start" && self.is_other_session(&line) {
             self.finish(out);

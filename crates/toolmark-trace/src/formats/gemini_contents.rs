@@ -84,10 +84,7 @@ struct Run {
 
 impl Reader for ContentsReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a content: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a content") else { return };
         match contents(value) {
             Some(list) => {
                 let mut run = Run::new(out);

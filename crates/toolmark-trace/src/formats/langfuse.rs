@@ -90,10 +90,7 @@ struct LangfuseReader {
 
 impl Reader for LangfuseReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a Langfuse trace: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a Langfuse trace") else { return };
         let Some((trace, list)) = parts(value) else {
             if is_observation(value) {
                 self.loose.add(observation(record, value));
@@ -183,8 +180,8 @@ fn observation(record: &Record<'_>, value: Value<'_>) -> Span {
 
 /// Calls lifted out of the output, each as JSON text, where it has none itself.
 fn lifted_calls(output: Option<&Payload>, value: Value<'_>) -> Vec<Message> {
-    let calls = value.get("toolCalls").into_iter().flat_map(Value::items);
-    let mut names = value.get("toolCallNames").into_iter().flat_map(Value::items);
+    let calls = value.items_at("toolCalls");
+    let mut names = value.items_at("toolCallNames");
     let parts: Vec<Part> = calls.flat_map(|call| lifted_call(call, names.next())).collect();
     if parts.is_empty() {
         return Vec::new();

@@ -278,7 +278,7 @@ impl Run {
         let name = name.or_else(|| record.text_at(event, "action"));
         b.call(NewCall {
             id: id.and_then(|id| record.text(id)),
-            name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+            name: ToolName::or_empty(name),
             args: written.or(args).map(|a| record.payload(a)),
             step: Some(step),
             time,
@@ -376,7 +376,7 @@ impl Run {
 fn written_arguments<'a>(response: Value<'a>, id: Value<'_>) -> Option<Value<'a>> {
     let id = id.str()?;
     let calls = response.get("choices")?.items().next()?.at(&["message", "tool_calls"])?;
-    let call = calls.items().find(|c| c.get("id").is_some_and(|i| i.is(&id)))?;
+    let call = calls.items().find(|c| c.field_is("id", &id))?;
     call.at(&["function", "arguments"])
 }
 

@@ -3,7 +3,7 @@
 //!
 //! There are no places in a binary file: everything stands at its start.
 
-use super::shared::spans::{Attributes, Span, SpanEvent, Spans, hex, parent_id};
+use super::shared::spans::{Attributes, Span, SpanEvent, Spans, hex, parent_id, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};
 use crate::model::{At, Fact, Fidelity, Payload, Text, time};
 use base64::Engine;
@@ -39,7 +39,7 @@ impl Format for OtlpProtobuf {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<ProtobufReader>::default()
+        span_reader(&OtlpProtobuf, add_record)
     }
 }
 
@@ -72,38 +72,27 @@ fn decode(bytes: &[u8]) -> Option<Decoded> {
     Some(Decoded { requests, complete: true })
 }
 
-#[derive(Default)]
-struct ProtobufReader {
-    spans: Spans,
-}
-
-impl Reader for ProtobufReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(decoded) = decode(record.binary()) else {
-            out.skip(&record.at(), "not an OTLP request");
-            return;
-        };
-        if !decoded.complete {
-            out.skip(&record.at(), "the last request is cut off");
-        }
-        for resource in decoded.requests.into_iter().flat_map(|r| r.resource_spans) {
-            let service = resource.resource.and_then(|r| {
-                let service = r.attributes.into_iter().find(|a| a.key == "service.name");
-                attributes(service.into_iter().collect()).text(&["service.name"])
-            });
-            for scope in resource.scope_spans {
-                let name = scope.scope.map(|s| Text::owned(s.name)).filter(|n| !n.is_empty());
-                for span in scope.spans {
-                    let mut span = read_span(span, name.clone(), record.at());
-                    span.service = service.clone();
-                    self.spans.add(span);
-                }
+fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
+    let Some(decoded) = decode(record.binary()) else {
+        out.skip(&record.at(), "not an OTLP request");
+        return;
+    };
+    if !decoded.complete {
+        out.skip(&record.at(), "the last request is cut off");
+    }
+    for resource in decoded.requests.into_iter().flat_map(|r| r.resource_spans) {
+        let service = resource.resource.and_then(|r| {
+            let service = r.attributes.into_iter().find(|a| a.key == "service.name");
+            attributes(service.into_iter().collect()).text(&["service.name"])
+        });
+        for scope in resource.scope_spans {
+            let name = scope.scope.map(|s| Text::owned(s.name)).filter(|n| !n.is_empty());
+            for span in scope.spans {
+                let mut span = read_span(span, name.clone(), record.at());
+                span.service = service.clone();
+                spans.add(span);
             }
         }
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        std::mem::take(&mut self.spans).finish(&OtlpProtobuf, out);
     }
 }
 

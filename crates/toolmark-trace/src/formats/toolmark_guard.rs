@@ -127,7 +127,7 @@ fn call(
     stamp: Option<Timestamp>,
 ) -> u32 {
     let id = record.text_at(line, "call_id");
-    let name = ToolName::new(record.text_at(line, "tool").unwrap_or_else(|| Text::owned("")));
+    let name = ToolName::or_empty(record.text_at(line, "tool"));
     let args = record.payload_at(line, "args");
     let known = match &id {
         Some(id) => builder.find(&id.get()),

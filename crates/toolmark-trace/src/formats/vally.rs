@@ -96,11 +96,8 @@ struct ResultsReader {
 
 impl Reader for ResultsReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a Vally record: an object was expected");
-            return;
-        };
-        let kind = value.get("type").and_then(Value::inner).unwrap_or("");
+        let Some(value) = out.object(record, "a Vally record") else { return };
+        let kind = value.word("type");
         let trajectory = value.get("trajectory").filter(|t| t.is_object());
         if trajectory.is_none() && value.get("timestamp").is_some() && value.get("data").is_some() {
             let new = || Run::new(out.builder(&Vally).with_repeating_ids());

@@ -68,10 +68,7 @@ struct ChatReader {
 
 impl Reader for ChatReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a chat session: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a chat session") else { return };
         match value.get("kind").and_then(Value::as_i64) {
             Some(kind) if value.get("requests").is_none() => {
                 if let Err(problem) = self.mutate(kind, value) {
@@ -113,7 +110,7 @@ impl ChatReader {
             return Ok(());
         }
         let state = self.replayed.as_mut().ok_or("a change before there is a session")?;
-        let path: Vec<Value<'_>> = line.get("k").into_iter().flat_map(Value::items).collect();
+        let path: Vec<Value<'_>> = line.items_at("k").collect();
         if path.len() > LONGEST_PATH {
             return Err("a path too long");
         }
@@ -284,7 +281,7 @@ fn close(b: &mut Builder, record: &Record<'_>, request: &Request<'_>) {
 }
 
 fn calls_of(round: Value<'_>) -> impl Iterator<Item = Value<'_>> {
-    round.get("toolCalls").into_iter().flat_map(Value::items)
+    round.items_at("toolCalls")
 }
 
 /// What the model wrote and called, response by response.
@@ -318,9 +315,7 @@ fn read_rounds(
             let id = call.get("id");
             let index = b.call(NewCall {
                 id: id.and_then(|i| record.text(i)),
-                name: ToolName::new(
-                    record.text_at(call, "name").unwrap_or_else(|| Text::owned("")),
-                ),
+                name: ToolName::or_empty(record.text_at(call, "name")),
                 args: record.payload_at(call, "arguments"),
                 step: Some(step),
                 time: told,
@@ -452,7 +447,7 @@ impl<'r> Parts<'r> {
         let name = record.text_at(part, "toolId");
         let index = b.call(NewCall {
             id: id.and_then(|i| record.text(i)),
-            name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+            name: ToolName::or_empty(name),
             args: shown_arguments(record, part),
             step,
             time: self.time,
@@ -467,7 +462,7 @@ impl<'r> Parts<'r> {
         let record = self.record;
         let details = part.get("resultDetails").filter(|d| !d.is_null());
         let is_error = details.and_then(|d| d.get("isError")).and_then(Value::as_bool);
-        let is_complete = part.get("isComplete").and_then(Value::as_bool) == Some(true);
+        let is_complete = part.is_true("isComplete");
         let status = if is_refused(part) {
             Some((Status::Denied, Level::Denial))
         } else {

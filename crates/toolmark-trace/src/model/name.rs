@@ -29,6 +29,12 @@ impl ToolName {
         Self { original: original.into(), namespace: None }
     }
 
+    /// A name that the source may lack: then it is empty.
+    #[must_use]
+    pub fn or_empty(original: Option<Text>) -> Self {
+        Self::new(original.unwrap_or_else(|| Text::owned("")))
+    }
+
     /// The name as the trace has it, namespace in front where it is kept apart.
     #[must_use]
     pub fn full(&self) -> Cow<'_, str> {

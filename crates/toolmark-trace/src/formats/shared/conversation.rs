@@ -200,7 +200,7 @@ pub(crate) fn fingerprint(message: Value<'_>) -> u64 {
             }
         }
     }
-    for call in message.get("tool_calls").into_iter().flat_map(Value::items) {
+    for call in message.items_at("tool_calls") {
         call.get("id").map(Value::raw).hash(&mut hasher);
     }
     message.get("tool_call_id").map(Value::raw).hash(&mut hasher);

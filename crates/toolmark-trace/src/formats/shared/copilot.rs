@@ -73,7 +73,7 @@ pub(crate) fn tool_name(
     };
     split().unwrap_or_else(|| {
         let name = name.and_then(|n| record.text(n));
-        ToolName::new(name.unwrap_or_else(|| Text::owned("")))
+        ToolName::or_empty(name)
     })
 }
 

@@ -41,6 +41,23 @@ pub(crate) fn lose_unmarked_status(b: &mut Builder) {
     }
 }
 
+/// The response that an event of a stream belongs to: the one with its id, or
+/// without one the response that is `open`, if it is, or a new one.
+pub(crate) fn open_step(
+    open: &mut Option<u32>,
+    b: &mut Builder,
+    id: Option<Text>,
+    time: Option<Timestamp>,
+    at: At,
+) -> u32 {
+    let step = match (&id, *open) {
+        (None, Some(open)) => open,
+        _ => b.step(id, time, at),
+    };
+    *open = Some(step);
+    step
+}
+
 /// Sets `slot` to the string under `key`, once.
 pub(crate) fn set_once(slot: &mut Option<Text>, record: &Record<'_>, value: Value<'_>, key: &str) {
     if slot.is_none() {

@@ -258,7 +258,7 @@ impl Run {
         let step = self.response(record.text_at(data, "turnId"), time, record.at_value(event));
         self.b.call(NewCall {
             id: record.text_at(data, "toolCallId"),
-            name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+            name: ToolName::or_empty(name),
             args: record.payload_at(data, "arguments"),
             step,
             time,
@@ -310,12 +310,7 @@ impl Run {
         };
         let text = content.or(result).and_then(Value::inner);
         let answer = answer.exit_code(text.and_then(exit_code::in_last_line));
-        match data.get("toolCallId").and_then(Value::str) {
-            Some(id) => {
-                self.b.answer(&id, answer);
-            }
-            None => self.b.orphan(answer),
-        }
+        self.b.answer(data.get("toolCallId").and_then(Value::str).as_deref(), answer);
     }
 }
 

@@ -23,7 +23,7 @@ mod tree;
 pub(crate) use attributes::Attributes;
 pub(crate) use facts::{Facts, Kind, Message, Part, Role};
 
-use crate::format::{Format, Out};
+use crate::format::{Format, Out, Reader, Record};
 use crate::model::{At, Payload, Text};
 use assemble::Assembly;
 use base64::Engine;
@@ -109,6 +109,30 @@ pub(crate) struct Spans {
     name: Option<Text>,
     conversation: Option<Text>,
     every_response_counts: bool,
+}
+
+/// A reader that collects the spans of every record with `add`.
+pub(crate) fn span_reader(
+    format: &'static dyn Format,
+    add: fn(&mut Spans, &Record<'_>, &mut Out),
+) -> Box<dyn Reader> {
+    struct SpanReader {
+        format: &'static dyn Format,
+        add: fn(&mut Spans, &Record<'_>, &mut Out),
+        spans: Spans,
+    }
+
+    impl Reader for SpanReader {
+        fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+            (self.add)(&mut self.spans, record, out);
+        }
+
+        fn finish(&mut self, out: &mut Out) {
+            std::mem::take(&mut self.spans).finish(self.format, out);
+        }
+    }
+
+    Box::new(SpanReader { format, add, spans: Spans::default() })
 }
 
 /// A log record that belongs to a span.
