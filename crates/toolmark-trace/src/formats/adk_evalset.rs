@@ -116,7 +116,7 @@ fn result(record: &Record<'_>, case: Value<'_>, out: &Out) -> Builder {
 fn invocation(b: &mut Builder, parts: &mut adk::Parts, record: &Record<'_>, invocation: Value<'_>) {
     let at = record.at_value(invocation);
     if !invocation.is_object() {
-        b.unknown("invocation that is no object", at);
+        b.unknown("invocation that is not an object", at);
         return;
     }
     let time = adk::stated_time(invocation, "creation_timestamp");
@@ -183,7 +183,7 @@ mod tests {
              orphanresult: {}\n\
              0 message: wait\n\
              0 message: done\n\
-             unknown invocation that is no object\n\
+             unknown invocation that is not an object\n\
              --\n"
         );
     }

@@ -172,7 +172,7 @@ impl Conversation {
 
     fn read_result(&mut self, record: &Record<'_>, message: Value<'_>) {
         let error = message.get("error");
-        // The error stands beside an empty content.
+        // The error is beside an empty content.
         let content = message.get("content").filter(|c| error.is_none() || has_words(*c));
         let payload = content.or(error).map(|p| record.payload(p));
         let answer = Answer::new(payload, record.at_value(message)).protocol(error.is_some());

@@ -11,7 +11,7 @@ use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    At, Convention, DEEPEST, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text,
+    At, Convention, EventKind, Fact, Fidelity, Level, MAX_DEPTH, Parent, Payload, Status, Text,
     Tokens, ToolName, Usage, time,
 };
 use jiff::Timestamp;
@@ -72,7 +72,7 @@ fn header(b: &mut Builder, record: &Record<'_>, artifact: Value<'_>) {
     }
 }
 
-/// What a span stands for.
+/// What a span is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Agent,
@@ -188,7 +188,7 @@ impl<'a> Tree<'a> {
             if !has_root {
                 has_root = true;
                 own[index] = Some(0);
-            } else if depth <= DEEPEST {
+            } else if depth <= MAX_DEPTH {
                 own[index] = Some(self.lanes.len());
                 let b = out.builder(&AgentvTrace);
                 self.lanes.push(Lane { b, owner: above, depth, spawn: None, stated: None });
@@ -206,8 +206,9 @@ impl<'a> Tree<'a> {
 
     /// The spans above one, nearest first. A circle of parents ends it.
     fn above(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
-        const FARTHEST: usize = 64;
-        std::iter::successors(self.spans[index].parent, |i| self.spans[*i].parent).take(FARTHEST)
+        const MAX_ANCESTORS: usize = 64;
+        std::iter::successors(self.spans[index].parent, |i| self.spans[*i].parent)
+            .take(MAX_ANCESTORS)
     }
 
     /// The spans in the order they started; those without a time stay in place.

@@ -140,7 +140,7 @@ fn result(
         _ => answer,
     };
     let answer = answer.exit_code(code);
-    // The type is the tool's name in capitals, give or take an ending.
+    // The type is the tool's name in capitals, sometimes with another ending.
     let named = open.named(b, &kind.to_ascii_lowercase());
     b.answer_call(named.or_else(|| open.first(b)), answer);
 }

@@ -1,7 +1,7 @@
 //! ATIF, the Agent Trajectory Interchange Format of Harbor: one document with
 //! a list of steps, each by the system, the user or the agent.
 //!
-//! An agent step is one model response; its calls stand in `tool_calls`, their
+//! An agent step is one model response; its calls are in `tool_calls`, their
 //! results in the `observation` of the same step, tied by `source_call_id`. A
 //! result without that id comes, by the definition of the format, from no tool
 //! call, and is kept as context.
@@ -23,7 +23,7 @@ use super::shared::{anthropic, exit_code, positional::Positional, tool_definitio
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Actor, Convention, Cost, DEEPEST, EventKind, Fact, Fidelity, Level, Parent, Status, Text,
+    Actor, Convention, Cost, EventKind, Fact, Fidelity, Level, MAX_DEPTH, Parent, Status, Text,
     Tokens, ToolName, Trajectory, Usage, time,
 };
 use jiff::Timestamp;
@@ -130,7 +130,7 @@ impl AtifReader {
                     call: link.cloned().flatten(),
                 });
             }
-            let holder_of_next = if depth < DEEPEST { Some(next) } else { holder };
+            let holder_of_next = if depth < MAX_DEPTH { Some(next) } else { holder };
             let embedded = value.items_at("subagent_trajectories");
             found.extend(embedded.filter(|d| d.is_object()).map(|value| Found {
                 value,
@@ -142,7 +142,7 @@ impl AtifReader {
             runs.push((holder, run.finish()));
             next += 1;
         }
-        // Children stand behind their holders, so the last one is always complete.
+        // Children come after their parents, so the last one is always complete.
         while let Some((holder, mut run)) = runs.pop() {
             run.children.reverse();
             match holder.and_then(|h| runs.get_mut(h)) {
@@ -380,7 +380,7 @@ impl Run {
     fn step(&mut self, record: &Record<'_>, value: Value<'_>) {
         let at = record.at_value(value);
         if !value.is_object() {
-            self.b.unknown("step that is no object", at);
+            self.b.unknown("step that is not an object", at);
             return;
         }
         let step = Step::new(value);
@@ -468,7 +468,7 @@ impl Run {
                 _ => {}
             }
         }
-        // What was no object was wrapped, since ATIF wants one.
+        // What was not an object was wrapped, since ATIF requires one.
         if extra.is_some_and(|e| e.get("raw_arguments").is_some()) {
             args = call.at(&["arguments", "input"]).map(|v| record.payload(v)).or(args);
         }
@@ -643,7 +643,7 @@ fn failure_mark(result: Value<'_>) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::{DEEPEST, Fact};
+    use crate::model::{Fact, MAX_DEPTH};
     use crate::testing::{read_text, sketch};
 
     fn sketched(text: &str) -> String {
@@ -684,7 +684,7 @@ mod tests {
              0 call mv {} -> unanswered(absent): \n\
              0 context: the screen\n\
              unknown source/oracle\n\
-             unknown step that is no object\n\
+             unknown step that is not an object\n\
              orphanresult: lost\n"
         );
         let run = &read_text(text).runs[0];
@@ -777,6 +777,6 @@ mod tests {
         while let Some(child) = run.children.first() {
             (levels, run) = (levels + 1, child);
         }
-        assert_eq!(levels, DEEPEST);
+        assert_eq!(levels, MAX_DEPTH);
     }
 }

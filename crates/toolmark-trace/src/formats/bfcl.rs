@@ -97,7 +97,7 @@ fn is_entry_id(id: &str) -> bool {
 fn read_record(record: &Record<'_>, out: &mut Out) {
     let entry = record.json().filter(|v| v.is_object());
     let Some((entry, result)) = entry.and_then(|e| Some((e, e.get("result")?))) else {
-        out.skip(&record.at(), "not a BFCL result: an object with id and result was expected");
+        out.skip(&record.at(), "not a BFCL result: expected an object with id and result");
         return;
     };
     let mut b = out.builder(&Bfcl);

@@ -128,7 +128,7 @@ fn response(b: &mut Builder, record: &Record<'_>, output: Value<'_>, out: &mut O
         }
         Err(NotCalls::Words) => b.message(step, payload, None, at),
         Err(NotCalls::Shape(why)) => {
-            out.note(&at, format!("{why}: the row is read as having made no call"));
+            out.note(&at, format!("{why}: the row is read as a run without calls"));
             b.message(step, payload, None, at);
         }
     }

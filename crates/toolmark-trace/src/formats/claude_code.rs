@@ -149,7 +149,7 @@ impl<'a> Line<'a> {
 #[derive(Default)]
 struct SessionReader {
     main: Option<Builder>,
-    /// Sub-agents whose lines stand in this file, by agent id or by their root.
+    /// Sub-agents whose lines are in this file, by agent id or by their root.
     sides: Vec<Builder>,
     side_by_key: HashMap<String, usize>,
     /// Lines already read: a resumed session repeats the earlier ones.

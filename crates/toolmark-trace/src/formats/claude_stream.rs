@@ -13,7 +13,7 @@ use super::shared::{anthropic, claude};
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Convention, Cost, DEEPEST, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text,
+    Convention, Cost, EventKind, Fact, Fidelity, Level, MAX_DEPTH, Parent, Payload, Status, Text,
     ToolDefinition, Trajectory, Usage, time,
 };
 use jiff::Timestamp;
@@ -161,7 +161,7 @@ impl Reader for StreamReader {
 impl StreamReader {
     fn event(&mut self, record: &Record<'_>, event: Value<'_>, out: &mut Out) {
         if !event.is_object() {
-            out.skip(&record.at_value(event), "not an event: an object was expected");
+            out.skip(&record.at_value(event), "not an event: expected an object");
             return;
         }
         let line = Line::new(event);
@@ -311,7 +311,7 @@ impl Session {
         let kind = if failed {
             EventKind::Error
         } else if self.main.run.steps.is_empty() {
-            // The answer stands nowhere else.
+            // The answer is nowhere else.
             EventKind::Message
         } else {
             EventKind::Note(Text::owned("result"))
@@ -378,14 +378,14 @@ impl Session {
     }
 
     /// Makes every sub-agent a child of the run whose call started it, of the
-    /// main one where nobody's did or where they nest absurdly deep.
+    /// main one where no call did or where they nest too deep.
     fn hang_up_agents(&mut self, owners: &HashMap<String, usize>) {
         let mut depths: Vec<usize> = Vec::with_capacity(self.agents.len());
         let mut parents = Vec::with_capacity(self.agents.len());
         for (call, _) in &self.agents {
             let owner =
                 owners.get(call).filter(|&&o| self.main.find(call).is_none() && o < depths.len());
-            let owner = owner.copied().filter(|&o| depths[o] < DEEPEST);
+            let owner = owner.copied().filter(|&o| depths[o] < MAX_DEPTH);
             depths.push(owner.map_or(0, |o| depths[o] + 1));
             parents.push(owner);
         }

@@ -4,7 +4,7 @@
 //! maybe updated, and completed under one id. Some are only ever completed. Ids
 //! (`item_3`) begin anew with every process, so a resumed thread uses them again.
 //! There are no times, no prompts, no model and no names for the built-in tools:
-//! the kind of the item stands in (`command_execution`). Responses are not
+//! the kind of the item takes its place (`command_execution`). Responses are not
 //! delimited; each message of the model is a step. `turn.completed` states the
 //! tokens of its process so far.
 

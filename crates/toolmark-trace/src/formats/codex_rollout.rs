@@ -13,7 +13,7 @@
 //! tells responses apart: each message of the model is then a step and calls
 //! belong to none.
 //!
-//! Before about 0.2 the items stand bare, without times or token counts, between
+//! Before about 0.2 the items are bare, without times or token counts, between
 //! lines of `{"record_type":"state"}`. `compacted.replacement_history` repeats
 //! items and is not read. Forks hold several `session_meta`; the first is theirs.
 
@@ -148,7 +148,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Where the token counts of a response stand.
+/// Where the token counts of a response are.
 #[derive(Clone, Copy, PartialEq)]
 enum Counts {
     /// No response of this turn has shown it yet.

@@ -7,7 +7,7 @@
 //! `messageId`; where it is missing, a new response begins after a result.
 //!
 //! Failure of a command may show only in the text (`Command failed (exit code:
-//! 1)`, `[Process exited with code 1]`). What stands in `<system-reminder>` in
+//! 1)`, `[Process exited with code 1]`). What is in `<system-reminder>` in
 //! front of the user's words is the client's.
 
 use super::shared::anthropic;

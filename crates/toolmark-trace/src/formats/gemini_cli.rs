@@ -8,7 +8,7 @@
 //!
 //! A message of type `gemini` is one model response; its `toolCalls` hold call
 //! and result together, and their time is that of the result. Tokens are per
-//! message, input includes the cache, thoughts stand beside the output.
+//! message, input includes the cache, thoughts are not part of the output.
 
 use super::shared::events::{note, set_once, words};
 use super::shared::gemini;

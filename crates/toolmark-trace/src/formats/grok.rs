@@ -3,7 +3,7 @@
 //! Types are `system`, `user` (with `synthetic_reason` where the client wrote
 //! it), `reasoning`, `assistant` (content, `tool_calls` with arguments as JSON
 //! text), `tool_result` and `backend_tool_call`, which the provider ran itself.
-//! Reasoning and provider calls stand before the message of their response.
+//! Reasoning and provider calls come before the message of their response.
 //! Nothing says whether a call failed.
 
 use super::shared::events::words;

@@ -3,7 +3,7 @@
 //!
 //! - Each sample in each epoch is one run; its `messages` are the conversation.
 //!   `events` tell times, token usage per response and the tools offered, and
-//!   stand in for the messages only where a sample has none.
+//!   replace the messages only where a sample has none.
 //! - A run that crashed leaves `_journal/start.json` and `_journal/summaries/`.
 //!   A sample known only from its summary is a run of which the input, the usage
 //!   and the end are known and nothing else.
@@ -126,7 +126,7 @@ impl LogReader {
     /// A log in one document.
     fn read_log(&mut self, record: &Record<'_>, log: Value<'_>, out: &mut Out) {
         if !log.is_object() {
-            out.skip(&record.at(), "not an Inspect log: an object was expected");
+            out.skip(&record.at(), "not an Inspect log: expected an object");
             return;
         }
         self.header.read(record, log);
@@ -198,7 +198,7 @@ impl LogReader {
         out: &mut Out,
     ) {
         if !value.is_object() {
-            out.skip(&record.at_value(value), "not a sample: an object was expected");
+            out.skip(&record.at_value(value), "not a sample: expected an object");
             return;
         }
         let sample = Sample::new(value);

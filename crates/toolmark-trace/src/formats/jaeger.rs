@@ -1,6 +1,6 @@
 //! Traces as Jaeger's UI and API give them: `data[].spans[]` with
 //! `operationName`, times in microseconds, attributes as `tags`, events as
-//! `logs`. The status and the instrumentation stand among the tags.
+//! `logs`. The status and the instrumentation are among the tags.
 
 use super::shared::spans::{Spans, json, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};

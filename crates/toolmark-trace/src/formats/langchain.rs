@@ -3,7 +3,7 @@
 //! constructors (`{lc:1,id:[…,"AIMessage"],kwargs}`).
 //!
 //! Found as a list, one message per line, and under `messages` of a document
-//! or of the values of a graph's state. Calls stand in `tool_calls` with
+//! or of the values of a graph's state. Calls are in `tool_calls` with
 //! parsed arguments, those whose arguments did not parse in
 //! `invalid_tool_calls`. The provider's own copies in `additional_kwargs` and
 //! in content blocks are the same calls again; only files older than
@@ -276,7 +276,7 @@ fn words(
             "reasoning" => {
                 b.reasoning(step, text("reasoning").or_else(|| text("summary")), time, at);
             }
-            // Copies of what stands in `tool_calls`.
+            // Copies of what is in `tool_calls`.
             "tool_use" | "input_json_delta" | "function_call" | "tool_call" => {}
             other => b.event(
                 EventKind::Unknown(Text::owned(format!("content/{other}"))),

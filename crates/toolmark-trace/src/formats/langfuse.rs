@@ -84,7 +84,7 @@ impl Format for Langfuse {
 }
 
 struct LangfuseReader {
-    /// Observations that stand alone.
+    /// Observations that are not in a trace.
     loose: Spans,
 }
 
@@ -186,15 +186,15 @@ fn lifted_calls(output: Option<&Payload>, value: Value<'_>) -> Vec<Message> {
     if parts.is_empty() {
         return Vec::new();
     }
-    let mut told = output.map(told).unwrap_or_default();
+    let mut messages = output.map(output_messages).unwrap_or_default();
     let asks = |m: &Message| m.parts.iter().any(|p| matches!(p, Part::Call { .. }));
-    if !told.iter().any(asks) {
-        told.push(Message { role: Role::Assistant, parts });
+    if !messages.iter().any(asks) {
+        messages.push(Message { role: Role::Assistant, parts });
     }
-    told
+    messages
 }
 
-/// One of them; its name stands in it or in the list of names beside.
+/// One of them; its name is in it or in the list of names beside it.
 fn lifted_call(value: Value<'_>, beside: Option<Value<'_>>) -> Vec<Part> {
     let text = value.str().unwrap_or_else(|| value.raw().into());
     let list = format!("[{text}]");
@@ -209,7 +209,7 @@ fn lifted_call(value: Value<'_>, beside: Option<Value<'_>>) -> Vec<Part> {
 }
 
 /// The messages in an output, else its text.
-fn told(output: &Payload) -> Vec<Message> {
+fn output_messages(output: &Payload) -> Vec<Message> {
     let raw = output.raw();
     let mut scanner = Scanner::new();
     let doc = scanner.parse(&raw).ok().filter(|d| d.root().is_object() || d.root().is_array());

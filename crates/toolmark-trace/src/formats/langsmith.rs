@@ -1,6 +1,6 @@
 //! LangSmith runs: objects with `run_type`, one per line, in a list, or nested
 //! in `child_runs`. `dotted_order` spells the path from the root, so that a
-//! parent can be told even where its id is missing. Messages are LangChain's.
+//! parent is known even where its id is missing. Messages are LangChain's.
 //! A failure shows only in `error`.
 
 use super::shared::spans::{Facts, Kind, Role, Span, Spans, messages, span_reader};

@@ -122,7 +122,7 @@ impl Dialect for ChatDialect {
 
     fn message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
         if !message.is_object() {
-            b.unknown("message that is no object", record.at_value(message));
+            b.unknown("message that is not an object", record.at_value(message));
         } else if message.get("role").is_none() && message.get("choices").is_some() {
             self.response(b, record, message);
         } else {
@@ -321,7 +321,7 @@ mod tests {
                 {"role":"assistant","tool_calls":[3,{"id":4,"function":{"name":["x"],"arguments":{"k":1}}}]},
                 {"role":"tool","tool_call_id":"4","content":null}],"tools":"none","response":[]}"#
             ),
-            "unknown message that is no object\n\
+            "unknown message that is not an object\n\
              unknown message without role\n\
              0 message: {\"a\":1}\n\
              1 call   -> unanswered(absent): \n\

@@ -147,7 +147,7 @@ struct ResponsesReader {
 impl Reader for ResponsesReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(value) = record.json().filter(|v| v.is_object() || v.is_array()) else {
-            out.skip(&record.at(), "not an item: an object was expected");
+            out.skip(&record.at(), "not an item: expected an object");
             return;
         };
         if value.is_array() {
@@ -274,7 +274,7 @@ impl Run {
         }
     }
 
-    /// A trace of the Open Responses format, and the row it stands in.
+    /// A trace of the Open Responses format, and the row it is in.
     fn trace(&mut self, record: &Record<'_>, row: Value<'_>, trace: Value<'_>, items: Value<'_>) {
         let ids = ["id", "sample_id", "key"];
         self.b.run.id = ids.iter().find_map(|key| record.label(row.get(key)?));

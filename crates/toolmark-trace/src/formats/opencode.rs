@@ -4,11 +4,11 @@
 //! All three are made of the same things. A session has messages, a message
 //! has parts, and a part of type `tool` holds a call with its result and both
 //! times. A message of the assistant holds one model response or several,
-//! between `step-start` and `step-finish`; tokens and cost stand on the latter.
+//! between `step-start` and `step-finish`; tokens and cost are on the latter.
 //! Input is counted without the cache, reasoning beside the output.
 //!
 //! The lines of `run` wrap parts in events. A storage file is one session, one
-//! message or one part; several of them in a row are put together by their
+//! message or one part; several of them in a row are joined by their
 //! ids. Exports may have arguments and results redacted, which leaves other
 //! types in their place. Sub-agents are sessions with a `parentID`.
 
@@ -385,7 +385,7 @@ impl Session {
             add_cost(&mut self.b, cost);
         }
         if self.messages.iter().any(|m| m.role == Role::Unknown) {
-            // Parts without their message: nobody says whose words they are.
+            // Parts without their message: it is unknown whose words they are.
             self.b.run.fidelity.lose(Fact::UserTurns);
         }
         self.b.finish()

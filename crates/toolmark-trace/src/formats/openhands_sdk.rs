@@ -315,7 +315,7 @@ fn observed(observation: Option<Value<'_>>, answer: Answer) -> Answer {
     if failed == Some(true) {
         return answer.protocol(true).exit_code(code);
     }
-    // A command that ended badly is no error of the tool, and still failed.
+    // A command that exits with an error is not an error of the tool, but it failed.
     let answer = answer.exit_code(code);
     if answer.level == Level::Absent && failed == Some(false) {
         return answer.protocol(false);

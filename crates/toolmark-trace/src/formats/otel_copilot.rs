@@ -24,7 +24,7 @@ fn is_typed_span(value: Value<'_>) -> bool {
     value.field_is("type", "span") && json::is_span(value)
 }
 
-/// Metrics of the GenAI conventions, which stand before the first span.
+/// Metrics of the GenAI conventions, which come before the first span.
 fn is_metric(value: Value<'_>) -> bool {
     value.field_is("type", "metric")
         && value.get("name").and_then(Value::inner).is_some_and(|n| n.starts_with("gen_ai."))

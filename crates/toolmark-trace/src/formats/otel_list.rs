@@ -59,7 +59,7 @@ impl Format for OtelList {
 
 fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
     let Some(value) = record.json().filter(|v| v.is_object() || v.is_array()) else {
-        out.skip(&record.at(), "not a span: an object was expected");
+        out.skip(&record.at(), "not a span: expected an object");
         return;
     };
     if let Some(inner) = inner_spans(value) {

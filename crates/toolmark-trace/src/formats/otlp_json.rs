@@ -3,7 +3,7 @@
 //! The collector's file exporter writes one request per line. Protobuf's own
 //! JSON writer spells ids in base64 and enums by name; older exporters say
 //! `instrumentationLibrarySpans`; some libraries write snake case. Integers of
-//! 64 bits are strings. Log requests may stand between: their records join the
+//! 64 bits are strings. Log requests may come between: their records join the
 //! spans they name.
 
 use super::shared::spans::{Spans, otlp, span_reader};
@@ -193,10 +193,10 @@ mod tests {
 "#,
         );
         assert_eq!((read.runs.len(), read.skipped), (1, 1));
-        let told = sketch(&read.runs[0]);
-        assert!(told.contains("call f  -> unanswered(absent): \n"), "{told}");
+        let sketched = sketch(&read.runs[0]);
+        assert!(sketched.contains("call f  -> unanswered(absent): \n"), "{sketched}");
         for note in ["span of a wrong type", "metrics", "log", "record without spans"] {
-            assert!(told.contains(&format!("note {note}\n")), "{told}");
+            assert!(sketched.contains(&format!("note {note}\n")), "{sketched}");
         }
     }
 }

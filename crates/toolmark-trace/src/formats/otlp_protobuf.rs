@@ -1,7 +1,7 @@
 //! OTLP as protobuf: an `ExportTraceServiceRequest`, which has the same wire
 //! shape as `TracesData`, alone or as a series with a length before each.
 //!
-//! There are no places in a binary file: everything stands at its start.
+//! A binary file has no lines: everything is located at its start.
 
 use super::shared::spans::{Attributes, Span, SpanEvent, Spans, hex, parent_id, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};
@@ -279,13 +279,13 @@ mod tests {
         let mut series = request().encode_length_delimited_to_vec();
         series.extend(request().encode_length_delimited_to_vec());
         let want = read_text(JSON);
-        let told = sketch(&want.runs[0]);
-        assert_eq!(told, "call f {\"a\\n\":[1,null]} -> failed(protocol): boom\n");
+        let sketched = sketch(&want.runs[0]);
+        assert_eq!(sketched, "call f {\"a\\n\":[1,null]} -> failed(protocol): boom\n");
         for bytes in [plain, series] {
             let read = read_bytes(&bytes);
             assert_eq!((read.format, read.skipped, read.runs.len()), ("otlp-protobuf", 0, 1));
             let (run, other) = (&read.runs[0], &want.runs[0]);
-            assert_eq!(sketch(run), told);
+            assert_eq!(sketch(run), sketched);
             assert_eq!((&run.id, run.started, run.ended), (&other.id, other.started, other.ended));
         }
     }

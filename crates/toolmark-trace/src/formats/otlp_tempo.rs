@@ -41,7 +41,7 @@ impl Format for OtlpTempo {
 fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
     match record.json().and_then(resources) {
         Some(resources) => otlp::resource_spans(spans, record, resources),
-        None => out.skip(&record.at(), "not a Tempo trace: batches were expected"),
+        None => out.skip(&record.at(), "not a Tempo trace: expected batches"),
     }
 }
 

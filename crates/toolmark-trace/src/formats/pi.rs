@@ -2,7 +2,7 @@
 //!
 //! Messages have the roles user, assistant (with `toolCall` blocks, usage and
 //! cost), toolResult and bashExecution, the last being a command the user ran:
-//! it is no tool call and is kept as context. Since version 2 entries form a
+//! it is not a tool call and is kept as context. Since version 2 entries form a
 //! tree by `id` and `parentId`, and `leaf` moves its head; entries on a branch
 //! that was left have happened all the same and stay in the order of the file.
 //!

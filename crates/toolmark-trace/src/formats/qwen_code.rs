@@ -176,7 +176,7 @@ fn system(b: &mut Builder, record: &Record<'_>, line: Value<'_>, time: Option<Ti
     }
 }
 
-/// A failed request; a failed tool call is told by its own line.
+/// A failed request; a failed tool call has its own line.
 fn is_api_error(payload: Value<'_>) -> bool {
     payload.get("uiEvent").is_some_and(|event| {
         event.get("error_message").is_some() && event.get("function_name").is_none()

@@ -2,7 +2,7 @@
 //! simulations alone as an array.
 //!
 //! Each simulation is a conversation between the agent and a simulated user who
-//! may call tools as well: such calls name `user` as their `requestor` and stand
+//! may call tools as well: such calls name `user` as their `requestor` and are
 //! in the user's messages. Results repeat the call's id and carry `error`; those
 //! of parallel calls may be grouped under `tool_messages`.
 
@@ -64,7 +64,7 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
             }
         }
         None if value.has("messages") => read_simulation(record, value, None, out),
-        None => out.skip(&record.at(), "not a simulation: messages were expected"),
+        None => out.skip(&record.at(), "not a simulation: expected messages"),
     }
 }
 

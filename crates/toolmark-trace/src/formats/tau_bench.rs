@@ -53,7 +53,7 @@ impl Format for TauBench {
 fn read_record(record: &Record<'_>, out: &mut Out) {
     let run = record.json().filter(|v| v.is_object());
     let Some((run, messages)) = run.and_then(|r| Some((r, r.get("traj")?))) else {
-        out.skip(&record.at(), "not a tau-bench result: an object with traj was expected");
+        out.skip(&record.at(), "not a tau-bench result: expected an object with traj");
         return;
     };
     // Ids were seen to repeat within one conversation.

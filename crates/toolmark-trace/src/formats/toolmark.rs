@@ -9,7 +9,7 @@
 use super::shared::readers::each_record;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::formats::FORMATS;
-use crate::model::DEEPEST;
+use crate::model::MAX_DEPTH;
 use crate::model::{
     Actor, Agent, At, Call, CallResult, Convention, Cost, Event, EventKind, Fact, Fidelity, Level,
     Location, Parent, Payload, Stated, Status, Step, Text, Tokens, ToolDefinition, ToolName,
@@ -112,8 +112,8 @@ impl Line<'_> {
     }
 
     fn children(&self, value: Value<'_>, depth: usize, out: &mut Out) -> Vec<Trajectory> {
-        if depth >= DEEPEST && value.items().next().is_some() {
-            let message = format!("sub-agents nested more than {DEEPEST} deep were left out");
+        if depth >= MAX_DEPTH && value.items().next().is_some() {
+            let message = format!("sub-agents nested more than {MAX_DEPTH} deep were left out");
             out.skip(&self.record.at_value(value), message);
             return Vec::new();
         }
@@ -299,7 +299,7 @@ impl Line<'_> {
         })
     }
 
-    /// Where a value stands in the file being read, for what records no place.
+    /// Where a value is in the file being read, for what has no location of its own.
     fn place(&self, value: Value<'_>) -> At {
         self.record.at_value(value)
     }
@@ -341,7 +341,7 @@ impl Line<'_> {
             }
         }
         if wrong > 0 {
-            let message = format!("{wrong} indexes of calls or steps that are not there");
+            let message = format!("{wrong} indexes of calls or steps that do not exist");
             out.skip(&self.record.at(), message);
         }
     }
@@ -476,7 +476,7 @@ mod tests {
         let text = format!("{}{}", open.repeat(5000), "]}".repeat(5000));
         let read = read_text(&text);
         assert_eq!((read.runs.len(), read.skipped), (1, 1));
-        assert_eq!(read.runs[0].flatten().len(), DEEPEST + 1);
+        assert_eq!(read.runs[0].flatten().len(), MAX_DEPTH + 1);
     }
 
     #[test]
@@ -484,7 +484,7 @@ mod tests {
         let text = r#"{"schema":"toolmark.trajectory.v9"}"#;
         let error = crate::read(text.as_bytes(), "t", &crate::Options::default()).err().unwrap();
         let hint = crate::Diagnostic::from_error(&error).hint.unwrap();
-        assert!(hint.contains("nearest is toolmark"), "{hint}");
+        assert!(hint.contains("closest format is toolmark"), "{hint}");
     }
 
     proptest! {

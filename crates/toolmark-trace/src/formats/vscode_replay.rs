@@ -2,9 +2,9 @@
 //! for each prompt, in one document.
 //!
 //! A prompt is split where its log went on later: a group whose prompt was
-//! `hasSeen` continues the one before and is no new turn. `request` entries are
+//! `hasSeen` continues the one before and is not a new turn. `request` entries are
 //! model responses, with usage and the tools that were offered; `toolCall`
-//! entries hold a call with its answer and stand between the response that made
+//! entries hold a call with its answer and are between the response that made
 //! the call and the next one, which may be in the next group. Their time is when
 //! the call was done.
 
@@ -136,7 +136,7 @@ fn request(b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
     }
 }
 
-/// Every request repeats the conversation so far; the system prompt is told once.
+/// Every request repeats the conversation so far; the system prompt is recorded once.
 fn system_prompt(b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
     let messages = entry.at(&["requestMessages", "messages"]);
     for message in messages.into_iter().flat_map(Value::items) {

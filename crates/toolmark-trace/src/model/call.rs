@@ -39,7 +39,7 @@ pub struct Call {
     pub started: Option<Timestamp>,
     /// How long it took: stated, or from call to result.
     pub duration: Option<SignedDuration>,
-    /// Does the source itself state [`Call::duration`]? Some systems look at no other.
+    /// Does the source itself state [`Call::duration`]? Some systems use only stated ones.
     pub duration_stated: bool,
     /// The step (model response) it belongs to; calls of one step are parallel.
     pub step: Option<u32>,
@@ -51,7 +51,7 @@ pub struct Call {
     /// The id of the sub-agent's run it started; its trajectory is among the
     /// children where the source has it.
     pub spawned: Option<Text>,
-    /// Where the call stands in the trace.
+    /// Where the call is in the trace.
     pub at: At,
 }
 
@@ -62,6 +62,6 @@ pub struct CallResult {
     pub payload: Option<Payload>,
     /// When it came.
     pub time: Option<Timestamp>,
-    /// Where it stands in the trace.
+    /// Where it is in the trace.
     pub at: At,
 }

@@ -1,4 +1,4 @@
-//! What a source could not tell.
+//! What a source did not record.
 
 use crate::words;
 use std::fmt;
@@ -77,13 +77,13 @@ impl Fidelity {
         self.lacks &= !(1 << fact as u32);
     }
 
-    /// Could the source not tell this?
+    /// Did the source not record this?
     #[must_use]
     pub fn lacks(self, fact: Fact) -> bool {
         self.lacks & (1 << fact as u32) != 0
     }
 
-    /// All that both together could not tell.
+    /// Everything that one of the two did not record.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self { lacks: self.lacks | other.lacks }

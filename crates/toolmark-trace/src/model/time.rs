@@ -68,7 +68,7 @@ pub fn from_nanos(nanos: i128) -> Option<Timestamp> {
     Timestamp::from_nanosecond(nanos).ok()
 }
 
-/// A duration of so many milliseconds; `None` when negative or absurd.
+/// A duration in milliseconds; `None` when negative or too large.
 #[must_use]
 pub fn millis(ms: f64) -> Option<SignedDuration> {
     (ms.is_finite() && (0.0..1e13).contains(&ms))

@@ -45,7 +45,7 @@ pub(crate) fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) 
         }
         other => b.unknown(format!("message/{other}"), at),
     }
-    // Whoever's message it stands in, a call was made.
+    // Whoever wrote the message it is in, a call was made.
     for item in calls.into_iter().flat_map(Value::items) {
         call(b, record, item, None);
     }

@@ -1,4 +1,4 @@
-//! Short ways to say what many readers say.
+//! Helpers that many readers use.
 
 use crate::builder::Builder;
 use crate::format::Record;

@@ -181,7 +181,7 @@ fn shell_exit_code(text: &str) -> Option<i64> {
     exit_code::leading_number(line)
 }
 
-/// The `usageMetadata` of a response. Thoughts stand beside the output, except
+/// The `usageMetadata` of a response. Thoughts are not part of the output, except
 /// where the stated total says that they are part of it.
 pub(crate) fn usage(usage: Value<'_>) -> Usage {
     let mut tokens = Tokens::default();

@@ -5,7 +5,7 @@ use crate::format::{Format, Out, Reader, Record};
 use crate::model::Text;
 use toolmark_scan::Value;
 
-/// A reader of files in which every record stands for itself.
+/// A reader of files in which every record is read on its own.
 pub(crate) fn each_record(read: fn(&Record<'_>, &mut Out)) -> Box<dyn Reader> {
     struct EachRecord(fn(&Record<'_>, &mut Out));
 

@@ -92,7 +92,7 @@ pub(crate) fn span(record: &Record<'_>, value: Value<'_>) -> Span {
     span
 }
 
-/// Jaeger has no place for a status: it stands among the tags.
+/// Jaeger has no field for a status: it is one of the tags.
 fn tags_of_status(span: &mut Span) {
     if span.attributes.is("otel.status_code", "ERROR")
         || span.attributes.flag("error") == Some(true)

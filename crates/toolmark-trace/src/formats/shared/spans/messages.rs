@@ -1,4 +1,4 @@
-//! Conversations as they stand inside attributes and observations: the parts
+//! Conversations as they are inside attributes and observations: the parts
 //! of OTel, and the messages of OpenAI, Anthropic, Bedrock, Gemini and
 //! LangChain, which instrumentations pass through as they find them.
 
@@ -6,7 +6,7 @@ use super::facts::{Message, Part, Role};
 use crate::model::{Payload, Text, ToolDefinition};
 use toolmark_scan::Value;
 
-/// Members that hold messages when the value itself is none, in the order
+/// Members that hold messages when the value itself is not one, in the order
 /// they are spoken.
 const WRAPPERS: [&str; 10] = [
     "messages",
@@ -100,7 +100,7 @@ fn is_message(value: Value<'_>) -> bool {
         })
 }
 
-/// A LangChain generation whose words stand beside its message.
+/// A LangChain generation whose words are beside its message.
 fn is_generation(value: Value<'_>) -> bool {
     let message = value.get("message").filter(|m| m.is_object());
     value.get("text").is_some()

@@ -59,7 +59,7 @@ pub(crate) struct Span {
     pub(crate) service: Option<Text>,
     /// What the container itself says, ahead of any attribute.
     pub(crate) known: Facts,
-    /// Where it stands in the file.
+    /// Where it is in the file.
     pub(crate) at: At,
 }
 
@@ -144,7 +144,7 @@ pub(crate) struct Log {
     pub(crate) span: String,
     /// What it says.
     pub(crate) event: SpanEvent,
-    /// Where it stands.
+    /// Where it is.
     pub(crate) at: At,
 }
 
@@ -235,7 +235,7 @@ impl Spans {
     }
 }
 
-/// An id in one form: hexadecimal stays, `0x` comes off, the base64 that
+/// An id in one form: hexadecimal stays, `0x` is removed, the base64 that
 /// protobuf's own JSON writes is decoded, anything else is left alone.
 pub(crate) fn normal_id(raw: &str) -> String {
     let raw = raw.trim();

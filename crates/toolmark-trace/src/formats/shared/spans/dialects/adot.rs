@@ -1,4 +1,4 @@
-//! AWS's distribution (ADOT, CloudWatch): what was said is taken off the span
+//! AWS's distribution (ADOT, CloudWatch): what was said is moved from the span
 //! and written as a log record, joined by span id, whose body is
 //! `{"input":{"messages":[…]},"output":{"messages":[…]}}`.
 //!
