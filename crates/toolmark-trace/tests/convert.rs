@@ -2,7 +2,7 @@
 //!
 //! Every target is written from every shared trajectory and from a hand-built
 //! one, and read again with nothing but its content to go by. What the target
-//! has no place for is in its [`Losses`]; everything else must agree.
+//! cannot represent is in its [`Losses`]; everything else must agree.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -23,11 +23,11 @@ const READ_AS: &[(&str, &str)] = &[
     ("otlp", "otlp-json"),
 ];
 
-/// Of a file of many runs, so many are taken, spread over the file.
-const TAKEN: usize = 6;
+/// Of a file of many runs, at most this many are used, spread over the file.
+const MAX_RUNS: usize = 6;
 
 fn spread(runs: Vec<Trajectory>) -> Vec<Trajectory> {
-    let every = runs.len().div_ceil(TAKEN).max(1);
+    let every = runs.len().div_ceil(MAX_RUNS).max(1);
     runs.into_iter().step_by(every).collect()
 }
 
@@ -209,8 +209,8 @@ impl Compared<'_> {
                 self.same(&what("result"), text(&was), text(&is));
             }
         }
-        let untold = before.result.is_none() && self.lost(Part::UnansweredStatus);
-        if !untold && !self.lost(Part::Status(before.status)) {
+        let is_lost = before.result.is_none() && self.lost(Part::UnansweredStatus);
+        if !is_lost && !self.lost(Part::Status(before.status)) {
             self.same(&what("status"), before.status, after.status);
         }
         if !self.lost(Part::ExitCodes) {
@@ -219,7 +219,7 @@ impl Compared<'_> {
         if !self.lost(Part::Actors) {
             self.same(&what("actor"), before.actor, after.actor);
         }
-        if !self.lost(Part::Levels) && !untold {
+        if !self.lost(Part::Levels) && !is_lost {
             self.same(&what("level"), before.level, after.level);
         }
         if !self.lost(Part::Namespaces) {

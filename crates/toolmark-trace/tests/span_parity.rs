@@ -7,7 +7,7 @@ use toolmark_testing::{assert_compared, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};
 
 /// All that must be the same, one line per call and per step.
-fn told(runs: &[Trajectory]) -> Vec<String> {
+fn describe(runs: &[Trajectory]) -> Vec<String> {
     let mut lines = Vec::new();
     for run in runs.iter().flat_map(Trajectory::flatten) {
         lines.push(format!("run {:?} {:?} {:?} {:?}", run.id, run.agent, run.started, run.ended));
@@ -66,11 +66,11 @@ fn every_encoding_of_a_run_gives_the_same_calls() {
         let read = |path: &Path| -> Vec<Trajectory> {
             read_path(path, &Options::default()).unwrap().collect()
         };
-        let want = told(&read(first));
+        let want = describe(&read(first));
         assert!(want.iter().any(|line| line.starts_with("call ")), "{}", first.display());
         for other in others {
             compared += 1;
-            assert_eq!(want, told(&read(other)), "{} and {}", first.display(), other.display());
+            assert_eq!(want, describe(&read(other)), "{} and {}", first.display(), other.display());
         }
     }
     assert_compared(compared, 16, "pairs of files");

@@ -137,7 +137,7 @@ pub(crate) struct File {
     pub(crate) checked: Checked,
     /// How many records could not be read, or 1 where the file could not.
     pub(crate) skipped: u64,
-    /// A file of a directory that is no trace.
+    /// A file of a directory that is not a trace.
     pub(crate) is_foreign: bool,
     /// Was there a session in it that was asked for?
     pub(crate) is_checked: bool,

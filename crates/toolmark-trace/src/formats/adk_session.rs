@@ -4,7 +4,7 @@
 //! Found as a session document, as a list of events and as one event per line,
 //! in snake or camel case. An event marked `partial` is a piece of one that
 //! follows whole. An event that an agent wrote is one model response; one that
-//! only brings results is none, though it has the agent as its author. Calls of
+//! only brings results is not one, though it has the agent as its author. Calls of
 //! an agent other than the first carry its name. Calls and results of old
 //! sessions have no ids and are tied by tool and position. Old sessions also
 //! keep the requests to the model in `event_logs`: tools, model and usage come
@@ -60,10 +60,7 @@ struct SessionReader {
 
 impl Reader for SessionReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a session or an event: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a session or an event") else { return };
         let Some(events) = value.get("events").filter(|e| e.is_array()) else {
             let session = self.loose.get_or_insert_with(|| Session::new(out));
             session.event(record, value, None);

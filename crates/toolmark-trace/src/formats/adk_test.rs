@@ -59,10 +59,7 @@ struct TestReader {
 
 impl Reader for TestReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(turn) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a query: an object was expected");
-            return;
-        };
+        let Some(turn) = out.object(record, "a query") else { return };
         let b = self.run.get_or_insert_with(|| out.builder(&AdkTest));
         if turn.get("query").is_some() {
             adk::old_turn(b, record, turn);

@@ -61,10 +61,7 @@ struct Open {
 
 impl Reader for TranscriptReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(row) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a transcript line: an object was expected");
-            return;
-        };
+        let Some(row) = out.object(record, "a transcript line") else { return };
         let word =
             |value: Option<Value<'_>>| value.and_then(Value::str).unwrap_or_default().into_owned();
         let (test, target) = (word(row.get("test_id")), word(row.get("target")));

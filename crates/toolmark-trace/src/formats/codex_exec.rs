@@ -4,7 +4,7 @@
 //! maybe updated, and completed under one id. Some are only ever completed. Ids
 //! (`item_3`) begin anew with every process, so a resumed thread uses them again.
 //! There are no times, no prompts, no model and no names for the built-in tools:
-//! the kind of the item stands in (`command_execution`). Responses are not
+//! the kind of the item takes its place (`command_execution`). Responses are not
 //! delimited; each message of the model is a step. `turn.completed` states the
 //! tokens of its process so far.
 
@@ -65,10 +65,7 @@ struct ExecReader {
 
 impl Reader for ExecReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(event) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not an event: an object was expected");
-            return;
-        };
+        let Some(event) = out.object(record, "an event") else { return };
         let kind = kind_of(event);
         if kind == "thread.started" {
             self.thread_started(record, event, out);
@@ -121,7 +118,7 @@ struct Run {
 }
 
 fn kind_of(event: Value<'_>) -> &str {
-    event.get("type").and_then(Value::inner).unwrap_or("")
+    event.word("type")
 }
 
 /// The kind of an item; a short-lived version wrote it under another key.
@@ -231,7 +228,7 @@ impl Run {
         };
         self.b.answer_call(call, answer.exit_code(exit_code));
         let spawned = item.get("receiver_thread_ids").and_then(|ids| ids.items().next());
-        if item.get("tool").is_some_and(|t| t.is("spawn_agent")) {
+        if item.field_is("tool", "spawn_agent") {
             self.b.run.calls[call as usize].spawned = spawned.and_then(|id| record.text(id));
         }
     }

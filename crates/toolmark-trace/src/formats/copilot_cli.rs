@@ -9,7 +9,7 @@
 //! for in parallel), a hook sees it, a permission is asked for, it starts, it
 //! completes. All of them name the same call id; hooks and permissions are
 //! notes, and tell only that a call was refused. A shell command that fails
-//! still completes with `success: true`; its exit code stands in the telemetry
+//! still completes with `success: true`; its exit code is in the telemetry
 //! or in the last line of the result.
 //!
 //! Totals of tokens come with `session.shutdown`, which a session appends each
@@ -21,7 +21,7 @@ use super::shared::{copilot, exit_code};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Actor, Convention, DEEPEST, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text,
+    Actor, Convention, EventKind, Fact, Fidelity, Level, MAX_DEPTH, Parent, Payload, Status, Text,
     Tokens, Trajectory, Usage, time,
 };
 use jiff::Timestamp;
@@ -53,8 +53,7 @@ impl Format for CopilotCli {
                 && r.has("parentId")
         };
         let is_start = |r: Value<'_>| {
-            r.get("type").is_some_and(|t| t.is("session.start"))
-                && r.at(&["data", "sessionId"]).is_some()
+            r.field_is("type", "session.start") && r.at(&["data", "sessionId"]).is_some()
         };
         if probe.any(|r| is_event(r) || is_start(r)) {
             return 100;
@@ -207,10 +206,7 @@ struct SessionReader {
 
 impl Reader for SessionReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a session event: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a session event") else { return };
         let line = Line::new(value);
         if line.kind() == "session.start" && self.is_other_session(&line) {
             self.finish(out);
@@ -277,7 +273,7 @@ impl SessionReader {
             return call.and_then(|id| self.lane_by_call.get(id)).copied().unwrap_or(0);
         }
         if line.kind().starts_with("subagent.") {
-            // Such an event is about the sub-agent, and stands in the one above it.
+            // Such an event is about the sub-agent, and belongs to its parent.
             return match parent.and_then(|p| self.known_lane(p)) {
                 Some(lane) => lane,
                 None => line
@@ -441,7 +437,7 @@ impl SessionReader {
         for index in 1..count {
             let Some(spawn) = self.lanes[index].spawn.clone() else { continue };
             let Some((owner, call)) = self.find(&spawn) else { continue };
-            if owner < index && depth[owner] < DEEPEST {
+            if owner < index && depth[owner] < MAX_DEPTH {
                 owners[index] = owner;
                 depth[index] = depth[owner] + 1;
             }

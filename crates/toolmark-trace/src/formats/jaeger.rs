@@ -1,8 +1,8 @@
 //! Traces as Jaeger's UI and API give them: `data[].spans[]` with
 //! `operationName`, times in microseconds, attributes as `tags`, events as
-//! `logs`. The status and the instrumentation stand among the tags.
+//! `logs`. The status and the instrumentation are among the tags.
 
-use super::shared::spans::{Spans, json};
+use super::shared::spans::{Spans, json, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
@@ -43,39 +43,25 @@ impl Format for Jaeger {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<JaegerReader>::default()
+        span_reader(&Jaeger, add_record)
     }
 }
 
-#[derive(Default)]
-struct JaegerReader {
-    spans: Spans,
-}
-
-impl Reader for JaegerReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a Jaeger trace: an object was expected");
-            return;
-        };
-        for trace in traces(value) {
-            let processes = trace.get("processes");
-            for value in trace.get("spans").into_iter().flat_map(Value::items) {
-                if !json::is_span(value) {
-                    out.skip(&record.at_value(value), "not a span");
-                    continue;
-                }
-                let mut span = json::span(record, value);
-                let process = value.get_str("processID");
-                let process = process.and_then(|id| processes?.get(&id));
-                span.service = process.and_then(|p| record.text_at(p, "serviceName"));
-                self.spans.add(span);
+fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
+    let Some(value) = out.object(record, "a Jaeger trace") else { return };
+    for trace in traces(value) {
+        let processes = trace.get("processes");
+        for value in trace.items_at("spans") {
+            if !json::is_span(value) {
+                out.skip(&record.at_value(value), "not a span");
+                continue;
             }
+            let mut span = json::span(record, value);
+            let process = value.get_str("processID");
+            let process = process.and_then(|id| processes?.get(&id));
+            span.service = process.and_then(|p| record.text_at(p, "serviceName"));
+            spans.add(span);
         }
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        std::mem::take(&mut self.spans).finish(&Jaeger, out);
     }
 }
 

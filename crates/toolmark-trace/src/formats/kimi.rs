@@ -12,8 +12,9 @@
 
 use super::shared::events::{note, set_once, words};
 use super::shared::exit_code::leading_number;
+use super::shared::readers::{OneRun, one_run};
 use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
 use crate::model::{
     Convention, EventKind, Fact, Fidelity, Level, Parent, Status, Text, Tokens, ToolDefinition,
     ToolName, Usage, time,
@@ -49,52 +50,24 @@ impl Format for Kimi {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<WireReader>::default()
+        one_run::<Wire>(&Kimi, "kimi", "a wire record")
     }
 }
 
 #[derive(Default)]
-struct WireReader {
-    builder: Option<Builder>,
+struct Wire {
     /// Calls the user refused.
     refused: HashSet<String>,
     /// The run's usage as its own records state it.
     stated: Option<Usage>,
 }
 
-impl Reader for WireReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(line) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a wire record: an object was expected");
-            return;
-        };
-        let mut b = self.builder.take().unwrap_or_else(|| {
-            let mut b = out.builder(&Kimi);
-            b.run.agent.name = Some(Text::owned("kimi"));
-            b
-        });
-        self.line(&mut b, record, line);
-        self.builder = Some(b);
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        let Some(mut b) = self.builder.take() else { return };
-        match self.stated.take() {
-            Some(usage) => b.run.usage = Some(usage),
-            None => {
-                b.add_usage_of_steps();
-            }
-        }
-        out.push(b.finish());
-    }
-}
-
-impl WireReader {
-    fn line(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
+impl OneRun for Wire {
+    fn record(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
         let time = line.get("time").or_else(|| line.get("created_at"));
         let time = time.and_then(time::from_value);
         b.seen(time);
-        let kind = line.get("type").and_then(Value::inner).unwrap_or("");
+        let kind = line.word("type");
         match kind {
             "context.append_message" => message(b, record, line, time),
             "context.append_loop_event" => self.loop_event(b, record, line, time),
@@ -137,6 +110,15 @@ impl WireReader {
         }
     }
 
+    fn finish(&mut self, b: &mut Builder) {
+        match self.stated.take() {
+            Some(usage) => b.run.usage = Some(usage),
+            None => b.add_usage_of_steps(),
+        }
+    }
+}
+
+impl Wire {
     fn loop_event(
         &mut self,
         b: &mut Builder,
@@ -148,7 +130,7 @@ impl WireReader {
             b.unknown("context.append_loop_event without event", record.at());
             return;
         };
-        let kind = event.get("type").and_then(Value::inner).unwrap_or("");
+        let kind = event.word("type");
         match kind {
             "step.begin" => {
                 b.step(record.text_at(event, "uuid"), time, record.at());
@@ -233,7 +215,7 @@ fn part(
         b.unknown("content.part without part", record.at());
         return;
     };
-    match part.get("type").and_then(Value::inner).unwrap_or("") {
+    match part.word("type") {
         "text" => {
             if let Some(text) = record.payload_at(part, "text") {
                 b.message(step, text, time, record.at());
@@ -280,7 +262,7 @@ fn message(b: &mut Builder, record: &Record<'_>, line: Value<'_>, time: Option<T
     };
     let text = message.get("content").and_then(|c| words(record, c));
     let origin = message.at(&["origin", "kind"]);
-    match message.get("role").and_then(Value::inner).unwrap_or("") {
+    match message.word("role") {
         "user" if origin.is_none_or(|o| o.is("user")) => b.user(text, time, record.at()),
         "user" | "system" => {
             let by = message.at(&["origin", "name"]);

@@ -3,7 +3,7 @@
 //! `[seconds, nanoseconds]`, attributes as a plain object. VS Code writes
 //! spans as `{}`: their content is lost.
 
-use super::shared::spans::{Spans, json};
+use super::shared::spans::{Spans, json, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity, Text};
 use toolmark_scan::Value;
@@ -21,12 +21,12 @@ static INFO: FormatInfo = FormatInfo {
 };
 
 fn is_typed_span(value: Value<'_>) -> bool {
-    value.get("type").is_some_and(|t| t.is("span")) && json::is_span(value)
+    value.field_is("type", "span") && json::is_span(value)
 }
 
-/// Metrics of the GenAI conventions, which stand before the first span.
+/// Metrics of the GenAI conventions, which come before the first span.
 fn is_metric(value: Value<'_>) -> bool {
-    value.get("type").is_some_and(|t| t.is("metric"))
+    value.field_is("type", "metric")
         && value.get("name").and_then(Value::inner).is_some_and(|n| n.starts_with("gen_ai."))
 }
 
@@ -48,32 +48,21 @@ impl Format for OtelCopilot {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<CopilotReader>::default()
+        span_reader(&OtelCopilot, add_record)
     }
 }
 
-#[derive(Default)]
-struct CopilotReader {
-    spans: Spans,
-}
-
-impl Reader for CopilotReader {
-    fn record(&mut self, record: &Record<'_>, _out: &mut Out) {
-        let Some(value) = record.json() else { return };
-        if json::add(&mut self.spans, record, value) {
-            return;
-        }
-        let kind = value.get("type").and_then(|t| record.text(t));
-        let kind = kind.unwrap_or_else(|| {
-            let is_lost = value.is_object() && value.fields().next().is_none();
-            Text::owned(if is_lost { "span without content" } else { "record" })
-        });
-        self.spans.note(kind, record.at());
+fn add_record(spans: &mut Spans, record: &Record<'_>, _out: &mut Out) {
+    let Some(value) = record.json() else { return };
+    if json::add(spans, record, value) {
+        return;
     }
-
-    fn finish(&mut self, out: &mut Out) {
-        std::mem::take(&mut self.spans).finish(&OtelCopilot, out);
-    }
+    let kind = value.get("type").and_then(|t| record.text(t));
+    let kind = kind.unwrap_or_else(|| {
+        let is_lost = value.is_object() && value.fields().next().is_none();
+        Text::owned(if is_lost { "span without content" } else { "record" })
+    });
+    spans.note(kind, record.at());
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! `span_attributes` and children nested in `child_spans`. Durations are ISO
 //! text, numbers in attributes are strings, the vocabulary is OpenInference.
 
-use super::shared::spans::{Spans, json};
+use super::shared::spans::{Spans, json, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
@@ -34,38 +34,23 @@ impl Format for Trail {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<TrailReader>::default()
+        span_reader(&Trail, add_record)
     }
 }
 
-#[derive(Default)]
-struct TrailReader {
-    spans: Spans,
-}
-
-impl Reader for TrailReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a trace: an object was expected");
-            return;
-        };
-        let mut todo: Vec<Value<'_>> = match value.get("spans") {
-            Some(spans) => spans.items().collect(),
-            None => vec![value],
-        };
-        todo.reverse();
-        while let Some(value) = todo.pop() {
-            if !json::add(&mut self.spans, record, value) {
-                out.skip(&record.at_value(value), "not a span");
-            }
-            let children: Vec<_> =
-                value.get("child_spans").into_iter().flat_map(Value::items).collect();
-            todo.extend(children.into_iter().rev());
+fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
+    let Some(value) = out.object(record, "a trace") else { return };
+    let mut todo: Vec<Value<'_>> = match value.get("spans") {
+        Some(spans) => spans.items().collect(),
+        None => vec![value],
+    };
+    todo.reverse();
+    while let Some(value) = todo.pop() {
+        if !json::add(spans, record, value) {
+            out.skip(&record.at_value(value), "not a span");
         }
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        std::mem::take(&mut self.spans).finish(&Trail, out);
+        let children: Vec<_> = value.items_at("child_spans").collect();
+        todo.extend(children.into_iter().rev());
     }
 }
 

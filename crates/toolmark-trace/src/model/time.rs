@@ -48,10 +48,10 @@ pub fn from_count(text: &str) -> Option<Timestamp> {
     let whole: i128 = whole.parse().ok()?;
     // How many digits of a unit nanoseconds are.
     let digits = match whole.unsigned_abs() {
-        ..100_000_000 => return None,
-        ..100_000_000_000 => 9,
-        ..100_000_000_000_000 => 6,
-        ..100_000_000_000_000_000 => 3,
+        n if n < 100_000_000 => return None,
+        n if n < 100_000_000_000 => 9,
+        n if n < 100_000_000_000_000 => 6,
+        n if n < 100_000_000_000_000_000 => 3,
         _ => 0,
     };
     let fraction = fraction.bytes().chain(std::iter::repeat(b'0'));
@@ -68,7 +68,7 @@ pub fn from_nanos(nanos: i128) -> Option<Timestamp> {
     Timestamp::from_nanosecond(nanos).ok()
 }
 
-/// A duration of so many milliseconds; `None` when negative or absurd.
+/// A duration in milliseconds; `None` when negative or too large.
 #[must_use]
 pub fn millis(ms: f64) -> Option<SignedDuration> {
     (ms.is_finite() && (0.0..1e13).contains(&ms))

@@ -379,7 +379,7 @@ impl Check {
             }
         }
         if foreign > 0 {
-            run.notes.push(format!("{} in no known trace format", human::things(foreign, "file")));
+            run.notes.push(human::skipped_files(foreign));
         }
         Ok((run, unread))
     }

@@ -20,7 +20,7 @@ Examples:
   toolmark convert runs/ --to toolmark > runs.jsonl    many traces into one file
   toolmark convert session.jsonl --to openai | jq .messages";
 
-/// Write traces in another tool's format, saying what it has no place for
+/// Write traces in another tool's format and report what is lost
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Convert {
@@ -114,7 +114,7 @@ fn convert(
     Ok(done)
 }
 
-/// Says what was written and what the target has no place for.
+/// Says what was written and what is lost.
 fn report(printer: &mut Printer, exporter: &dyn Exporter, total: &Converted) -> io::Result<()> {
     if printer.verbosity == Verbosity::Quiet {
         return Ok(());
@@ -125,7 +125,7 @@ fn report(printer: &mut Printer, exporter: &dyn Exporter, total: &Converted) -> 
         Line::of(style::GOOD, &format!("{runs} written as {title}, nothing lost"))
     } else {
         Line::of(style::PLAIN, &format!("{runs} written as {title}; "))
-            .with(style::WARN, &format!("it has no place for {}", total.losses))
+            .with(style::WARN, &format!("lost: {}", total.losses))
     };
     printer.notice(&line)
 }

@@ -446,8 +446,7 @@ fn notes(plan: &Plan, unpaired: &[(String, Unpaired)], foreign: u64) -> Vec<Stri
         }
     }
     if foreign > 0 {
-        let what = if foreign == 1 { "that is no trace" } else { "that are no traces" };
-        notes.push(format!("passed over {} {what}", human::things(foreign, "file")));
+        notes.push(human::skipped_files(foreign));
     }
     notes
 }

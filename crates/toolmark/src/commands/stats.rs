@@ -124,7 +124,7 @@ impl Stats {
 /// What reading one file gave.
 struct Counted {
     file: String,
-    /// `None` for a file in a directory that is no trace.
+    /// `None` for a file in a directory that is not a trace.
     row: Option<Row>,
     findings: Findings,
 }
@@ -375,7 +375,7 @@ fn table_row(row: &Row, tone: Style) -> Vec<Cell> {
     ]
 }
 
-/// Names the files of directories that are no traces.
+/// Names the files of directories that are not traces.
 fn note_foreign(printer: &mut Printer, files: &[String]) -> io::Result<()> {
     const NAMED: usize = 3;
     if files.is_empty() || printer.verbosity == Verbosity::Quiet {
@@ -383,11 +383,8 @@ fn note_foreign(printer: &mut Printer, files: &[String]) -> io::Result<()> {
     }
     let all = printer.verbosity == Verbosity::Verbose;
     let named = if all { files.len() } else { NAMED.min(files.len()) };
-    let mut words = format!(
-        "{} in no known trace format: {}",
-        human::things(files.len() as u64, "file"),
-        files[..named].join(", ")
-    );
+    let skipped = human::skipped_files(files.len() as u64);
+    let mut words = format!("{skipped}: {}", files[..named].join(", "));
     if named < files.len() {
         words.push_str(&format!(" and {} more (--verbose names them)", files.len() - named));
     }

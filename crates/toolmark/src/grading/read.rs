@@ -23,7 +23,7 @@ pub(crate) struct Graded {
     pub(crate) unpaired: Vec<(String, Unpaired)>,
     /// How many records could not be read, or 1 where the file could not.
     pub(crate) skipped: u64,
-    /// A file of a directory that is no trace.
+    /// A file of a directory that is not a trace.
     pub(crate) is_foreign: bool,
     pub(crate) findings: Findings,
 }

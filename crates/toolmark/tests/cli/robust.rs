@@ -61,9 +61,9 @@ fn what_is_no_trace_is_named() {
     assert_tells(&stats(""), &["error: f.jsonl is empty"], 3);
     assert_tells(&stats("\n\n  \n"), &["error: f.jsonl is empty"], 3);
     let garbage: Vec<u8> = (0..4096u32).map(|n| (n * 31 % 251) as u8).collect();
-    assert_tells(&stats(&garbage), &["error: f.jsonl is in no known trace format"], 3);
+    assert_tells(&stats(&garbage), &["error: unrecognized trace format: f.jsonl is "], 3);
     assert_tells(&stats(b"PK\x03\x04 no archive"), &["error: failed to open f.jsonl"], 3);
-    assert_tells(&stats(zip_of_notes()), &["error: f.jsonl is in no known trace format"], 3);
+    assert_tells(&stats(zip_of_notes()), &["error: unrecognized trace format: f.jsonl is "], 3);
     assert_tells(&stats(b"\x1f\x8b\x08\x00 no gzip"), &["error: ", "f.jsonl"], 3);
     assert_tells(&stats(b"\x28\xb5\x2f\xfd no zstd"), &["error: ", "f.jsonl"], 3);
 }
@@ -103,7 +103,11 @@ fn nothing_to_count_is_an_error() {
     fs::write(dir.path().join("notes.txt"), "hello\n").unwrap();
     for format in ["table", "json", "jsonl", "csv"] {
         let text = in_dir(dir.path(), &["stats", ".", "--format", format]);
-        assert_tells(&text, &["1 file in no known trace format", "error: found no trace in ."], 3);
+        assert_tells(
+            &text,
+            &["skipped 1 file that is not a trace", "error: found no trace in ."],
+            3,
+        );
     }
     assert!(in_dir(dir.path(), &["stats", ".", "--format", "json"]).starts_with("[\n]\n"));
     assert_tells(&in_dir(dir.path(), &["stats", "none*.jsonl"]), &["error: ", "none*.jsonl"], 3);

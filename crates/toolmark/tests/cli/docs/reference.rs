@@ -144,12 +144,12 @@ fn the_formats() {
     }
     text.push_str(
         "\n## Targets\n\n\
-         `toolmark convert --to TARGET` writes these. What a target has no place for is counted and\n\
+         `toolmark convert --to TARGET` writes these. What is lost is counted and\n\
          printed whenever a trajectory has it.\n\n\
-         | target | what it is | file ending | has no place for |\n|---|---|---|---|\n",
+         | target | what it is | file ending | what is lost |\n|---|---|---|---|\n",
     );
     for target in json(&["formats", "--targets"]) {
-        let lost = words(&target, "no_place_for").join(", ");
+        let lost = words(&target, "lost").join(", ");
         text.push_str(&format!(
             "| `{}` | {} | `.{}` | {} |\n",
             word(&target, "id"),

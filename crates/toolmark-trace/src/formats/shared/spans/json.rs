@@ -92,7 +92,7 @@ pub(crate) fn span(record: &Record<'_>, value: Value<'_>) -> Span {
     span
 }
 
-/// Jaeger has no place for a status: it stands among the tags.
+/// Jaeger has no field for a status: it is one of the tags.
 fn tags_of_status(span: &mut Span) {
     if span.attributes.is("otel.status_code", "ERROR")
         || span.attributes.flag("error") == Some(true)
@@ -275,7 +275,7 @@ fn any_json(value: Value<'_>) -> String {
                 json.push_str(digits.unwrap_or(inner.raw()));
             }
             Some((Any::List, inner)) => {
-                let items = inner.get("values").into_iter().flat_map(Value::items);
+                let items = inner.items_at("values");
                 json.push('[');
                 let mut parts = Vec::new();
                 for (n, item) in items.enumerate() {
@@ -286,7 +286,7 @@ fn any_json(value: Value<'_>) -> String {
                 todo.extend(parts.into_iter().rev());
             }
             Some((Any::Map, inner)) => {
-                let items = inner.get("values").into_iter().flat_map(Value::items);
+                let items = inner.items_at("values");
                 json.push('{');
                 let mut parts = Vec::new();
                 let pairs = items.filter_map(|i| Some((i.get("key")?, i.get("value")?)));
