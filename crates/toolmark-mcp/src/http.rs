@@ -434,7 +434,7 @@ impl Shared {
             }
             thread::sleep(pause(&position).max(Duration::from_millis(100)));
         }
-        let words = "the server's own messages can no longer be listened to";
+        let words = "the stream of the server's own messages broke, and cannot be resumed";
         self.tell(Event::Note(words.to_owned()));
     }
 }

@@ -17,7 +17,7 @@ fn labels_that_cannot_be_used_are_told_before_anything_is_paid_for() {
         ("nope\n", rubric, &["labels.jsonl:1: not JSON"], 3),
         ("{\"id\":\"a\"}\n", rubric, &["no row can be used", "labels.jsonl:1: has no label"], 3),
         (good, "tool-selektion", &["did you mean tool-selection?", "error-recovery"], 2),
-        (good, "tool-selection", &["no row can be used", "not shown answer"], 3),
+        (good, "tool-selection", &["no row can be used", "no input answer"], 3),
     ] {
         fs::write(&file, labels).unwrap();
         let text = run(&["judge", "calibrate", path, "--rubric", rubric]);

@@ -258,9 +258,13 @@ pub(super) mod tests {
         assert_eq!(ids, [vec!["a", "c"], vec!["b"]]);
         let lines: Vec<u64> = found.skipped.iter().map(|problem| problem.line).collect();
         assert_eq!(lines, [4, 5, 6, 7, 8], "{:?}", found.skipped);
-        for (problem, want) in
-            found.skipped.iter().zip(["no call 4", "gone.jsonl", "no rubric", "taken", "label 7"])
-        {
+        for (problem, want) in found.skipped.iter().zip([
+            "no call 4",
+            "gone.jsonl",
+            "no rubric",
+            "already used",
+            "label 7",
+        ]) {
             assert!(problem.message.contains(want), "{problem:?}");
         }
     }
