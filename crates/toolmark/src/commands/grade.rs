@@ -67,7 +67,7 @@ pub(crate) struct Grade {
     /// Stop at the first failure
     #[arg(long)]
     fail_fast: bool,
-    /// How many files to grade at once [default: one per core]
+    /// How many files to read at once [default: one per core]
     #[arg(long, short, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// Answer as another system would

@@ -44,8 +44,8 @@ pub(crate) struct Stats {
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     format: Output,
     /// How many files to read at once [default: one per core]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[arg(long, short, alias = "threads", value_name = "N")]
+    jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     reading: Reading,
 }
@@ -74,7 +74,7 @@ impl Stats {
                 })
                 .collect()
         };
-        let counted = match self.threads {
+        let counted = match self.jobs {
             None => read(),
             Some(n) => rayon::ThreadPoolBuilder::new()
                 .num_threads(n.get())

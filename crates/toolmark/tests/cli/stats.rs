@@ -64,7 +64,7 @@ fn jsonl_is_json_line_by_line() {
 }
 
 #[test]
-fn the_number_of_threads_does_not_show() {
+fn the_number_of_jobs_does_not_show() {
     let dir = tempfile::tempdir().unwrap();
     let samples = [DISK_FULL, FLAKY_TEST, EVERYTHING].map(|f| fs::read(root().join(f)).unwrap());
     for n in 0..200 {
@@ -79,11 +79,12 @@ fn the_number_of_threads_does_not_show() {
     let path = dir.path().to_str().unwrap();
     for format in ["table", "json", "jsonl", "csv"] {
         let with =
-            |threads| run(&["stats", "samples", path, "--format", format, "--threads", threads]);
-        let one = with("1");
+            |option, n| run(&["stats", "samples", path, "--format", format, option, n]);
+        let one = with("--jobs", "1");
         assert!(one.contains("39.jsonl") && one.contains("--- exit 3"), "{one}");
-        assert_eq!(one, with("2"), "{format}");
-        assert_eq!(one, with("8"), "{format}");
+        assert_eq!(one, with("-j", "2"), "{format}");
+        // What the option was called at first.
+        assert_eq!(one, with("--threads", "8"), "{format}");
     }
 }
 
