@@ -67,7 +67,7 @@ pub(crate) fn call_key(session: &Session<'_>, call: &SessionCall<'_>) -> CallKey
             let mut keys: Vec<&String> = args.keys().collect();
             keys.sort();
             for key in keys.into_iter().filter(|key| !IRRELEVANT.contains(&key.as_str())) {
-                let is_path = call.spec.is_some_and(|spec| spec.path.names().contains(key));
+                let is_path = call.spec.is_some_and(|spec| spec.path.contains(key));
                 match (&call.path, args.get(key)) {
                     (Some(path), Some(_)) if is_path => path.hash(&mut hasher),
                     (_, Some(value)) => {

@@ -149,11 +149,11 @@ fn check_toolset(toolset: &Spanned<Toolset>, problems: &mut Vec<Problem>) {
     if toolset.value.id.is_empty() {
         wrong("a toolset needs an id".to_owned());
     }
-    for (name, tool) in &toolset.value.tools {
+    for tool in &*toolset.value.tools {
         if let Some(schema) = &tool.schema
-            && let Err(error) = toolmark_schema::check_schema(schema)
+            && let Err(error) = toolmark_schema::check_schema(&schema.parse())
         {
-            wrong(format!("the schema of {} is no JSON Schema: {error}", quoted(name)));
+            wrong(format!("the schema of {} is no JSON Schema: {error}", quoted(&tool.name)));
         }
     }
     for name in toolset.value.confusable.iter().flatten() {

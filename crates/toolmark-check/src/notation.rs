@@ -69,7 +69,7 @@ fn written_by(host: &str) -> Result<(&str, &str), String> {
         return Ok(("openai-chat", "assistant"));
     }
     builtin(host)
-        .and_then(|set| Some((set.formats.first()?.as_str(), set.agents.first()?.as_str())))
+        .and_then(|set| Some((&**set.formats.first()?, &**set.agents.first()?)))
         .ok_or_else(|| format!("there is no host {host} that writes traces"))
 }
 

@@ -39,8 +39,8 @@ fn with_role(session: &Session<'_>, role: ToolRole) -> Option<Offer> {
         return None;
     }
     let host = session.host();
-    let usual = host.tools.iter().find(|(_, tool)| tool.role == role && !tool.optional);
-    usual.map(|(name, _)| Offer { name: name.clone(), is_proven: false })
+    let usual = host.tools.iter().find(|tool| tool.role == role && !tool.optional);
+    usual.map(|tool| Offer { name: tool.name.to_string(), is_proven: false })
 }
 
 #[cfg(test)]

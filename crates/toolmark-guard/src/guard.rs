@@ -2,7 +2,6 @@
 
 use crate::after::look_back;
 use crate::policy::Policy;
-use std::borrow::Cow;
 use toolmark_check::judging::Judged;
 use toolmark_hosts::Verdict;
 use toolmark_hosts::toolset::{Tool, Toolsets};
@@ -34,8 +33,7 @@ impl Guard {
     #[must_use]
     pub fn decide(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
         let tool = self.tool(event);
-        let judged =
-            Judged { tool: tool.as_deref(), args: (&event.args).into(), cwd: event.cwd.as_deref() };
+        let judged = Judged { tool, args: (&event.args).into(), cwd: event.cwd.as_deref() };
         match event.moment {
             Moment::Before | Moment::Permission => self.verdict(event, &judged, facts),
             Moment::After => look_back(event, &judged),
@@ -67,9 +65,7 @@ impl Guard {
     /// An argument that was left out and that the decision hangs on.
     fn unseen<'e>(&self, event: &'e Event<'_>, judged: &Judged<'_>) -> Option<&'e str> {
         let runs = |name: &String| {
-            judged.tool.is_some_and(|tool| {
-                tool.command.names().contains(name) || tool.patch.names().contains(name)
-            })
+            judged.tool.is_some_and(|tool| tool.command.contains(name) || tool.patch.contains(name))
         };
         let by_policy = self.policy.looks_at_arguments();
         event.left_out.iter().find(|name| by_policy || runs(name)).map(String::as_str)
@@ -82,7 +78,7 @@ impl Guard {
     }
 
     /// What is known about the tool of a call.
-    fn tool(&self, event: &Event<'_>) -> Option<Cow<'_, Tool>> {
+    fn tool(&self, event: &Event<'_>) -> Option<&Tool> {
         self.toolsets.tool_of(&event.host, &ToolName::new(event.tool.as_ref()))
     }
 }

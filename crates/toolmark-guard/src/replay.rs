@@ -162,7 +162,7 @@ fn event<'a>(session: &Session<'a>, call: &SessionCall<'a>, is_sub_agent: bool) 
             Arguments::Json(value) => Args::Json(value.clone()),
             Arguments::Text(text) => Args::Text(text.into_owned()),
         },
-        ..Event::new(Moment::Before, session.host().id.as_str(), call.call.name.full())
+        ..Event::new(Moment::Before, &*session.host().id, call.call.name.full())
     }
 }
 
@@ -180,7 +180,7 @@ fn stopped(
     let said = session.said_in_turn(call).next().and_then(|event| event.text.as_ref());
     Stopped {
         session: session.trajectory().id.as_ref().map(|id| id.get().into_owned()),
-        host: session.host().id.as_str(),
+        host: &*session.host().id,
         false_alarm: findings.is_empty(),
         verdict,
         call: session.call_ref(call),

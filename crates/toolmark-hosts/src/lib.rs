@@ -28,7 +28,6 @@ pub use protocol::{Answer, Protocol, Shape};
 pub use verdict::{Effects, Verdict};
 
 use install::Installer;
-use std::sync::LazyLock;
 use toolset::Toolset;
 
 /// A program that runs agents.
@@ -42,7 +41,8 @@ pub struct Host {
     pub protocol: &'static dyn Protocol,
     /// Where it keeps things.
     pub paths: Option<&'static Paths>,
-    pub(crate) toolset: Option<(&'static str, &'static LazyLock<Toolset>)>,
+    /// Its tools.
+    pub toolset: Option<&'static Toolset>,
     pub(crate) installer: Option<&'static Installer>,
 }
 

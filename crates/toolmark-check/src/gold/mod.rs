@@ -123,7 +123,7 @@ impl Gold {
         }
         found.sort_unstable();
         let session = Session::new(run, toolsets);
-        let host = session.host().id.as_str();
+        let host = &*session.host().id;
         let pairs = found.into_iter().filter_map(|(row, turn, is_by_name)| {
             let tools = &self.rows.get(row)?.tools;
             Some(Pair { row, choice: turns.choice(&session, turn, tools), is_by_name, host })

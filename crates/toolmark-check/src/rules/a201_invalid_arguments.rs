@@ -148,7 +148,7 @@ fn judge_of(session: &Session<'_>, call: &SessionCall<'_>) -> Option<Judge> {
     let tool = call.spec?;
     match call.spec_by_user {
         true => {
-            let schema = Arc::new(Arguments::new(tool.schema.as_ref()?)?);
+            let schema = Arc::new(Arguments::new(&tool.schema.as_ref()?.parse())?);
             Some(Judge { schema, is_believed: false })
         }
         false if session.is_host_guessed() => None,
@@ -164,5 +164,5 @@ fn builtin(tool: &Tool) -> Option<Arc<Arguments>> {
     // Built-in tools live as long as the program, so the address is a name.
     let key = std::ptr::from_ref(tool).addr();
     let mut ready = READY.lock().ok()?;
-    ready.entry(key).or_insert_with(|| Arguments::new(schema).map(Arc::new)).clone()
+    ready.entry(key).or_insert_with(|| Arguments::new(&schema.parse()).map(Arc::new)).clone()
 }

@@ -271,10 +271,9 @@ mod tests {
         let toolsets = Toolsets::default();
         let name = ToolName::new(tool);
         let tool = toolsets.tool_of(host, &name);
-        let judged =
-            Judged { tool: tool.as_deref(), args: (&event.args).into(), cwd: event.cwd.as_deref() };
+        let judged = Judged { tool, args: (&event.args).into(), cwd: event.cwd.as_deref() };
         let judgement = judged.judge(&Context::default());
-        let call = Call::new(&event, tool.as_deref(), judgement.as_ref());
+        let call = Call::new(&event, tool, judgement.as_ref());
         permissions.of(&call).map(|(decision, _)| decision)
     }
 

@@ -94,7 +94,7 @@ fn without_a_file_the_judgement_decides() {
     for event in &events {
         let name = ToolName::new(event.tool.as_ref());
         let tool = toolsets.tool_of(&event.host, &name);
-        let judged = Judged { tool: tool.as_deref(), args: (&event.args).into(), cwd: Some(CWD) };
+        let judged = Judged { tool, args: (&event.args).into(), cwd: Some(CWD) };
         let judgement = judged.judge(&Context::default());
         let verdict = decided(Policy::default(), event);
         let want = judgement.as_ref().map_or(Allow, |judgement| judgement.decision);

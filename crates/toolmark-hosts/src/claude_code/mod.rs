@@ -3,10 +3,10 @@
 mod install;
 mod paths;
 mod protocol;
+mod toolset;
 
-use crate::{Host, toolset};
+use crate::Host;
 pub(crate) use protocol::Payload;
-use std::sync::LazyLock;
 
 pub(crate) const ID: &str = "claude-code";
 
@@ -15,9 +15,6 @@ pub(crate) static HOST: Host = Host {
     title: "Claude Code",
     protocol: &protocol::ClaudeCode,
     paths: Some(&paths::PATHS),
-    toolset: Some((include_str!("toolset.yaml"), &TOOLSET)),
+    toolset: Some(&toolset::TOOLSET),
     installer: Some(&install::INSTALLER),
 };
-
-static TOOLSET: LazyLock<toolset::Toolset> =
-    LazyLock::new(|| toolset::parse(include_str!("toolset.yaml")).unwrap_or_default());

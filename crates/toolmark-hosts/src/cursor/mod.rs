@@ -3,9 +3,9 @@
 mod install;
 mod paths;
 mod protocol;
+mod toolset;
 
-use crate::{Host, toolset};
-use std::sync::LazyLock;
+use crate::Host;
 
 pub(crate) const ID: &str = "cursor";
 
@@ -14,9 +14,6 @@ pub(crate) static HOST: Host = Host {
     title: "Cursor",
     protocol: &protocol::Cursor,
     paths: Some(&paths::PATHS),
-    toolset: Some((include_str!("toolset.yaml"), &TOOLSET)),
+    toolset: Some(&toolset::TOOLSET),
     installer: Some(&install::INSTALLER),
 };
-
-static TOOLSET: LazyLock<toolset::Toolset> =
-    LazyLock::new(|| toolset::parse(include_str!("toolset.yaml")).unwrap_or_default());

@@ -1,12 +1,8 @@
 //! Which toolset a trajectory was made with.
 
-use super::{Tool, Toolset, builtin, builtin_tool, generic, ids};
-use std::borrow::Cow;
+use super::{Tool, Toolset, builtin, generic, ids};
 use std::collections::BTreeSet;
 use toolmark_trace::{ToolName, Trajectory};
-
-/// The toolset of tools that go by the same name everywhere.
-const GENERIC: &str = "generic";
 
 /// The toolsets there are: the user's and those of known hosts.
 #[derive(Debug, Default)]
@@ -40,22 +36,19 @@ impl Toolsets {
     /// What is known about one tool of a host, by the host's id. A host that is
     /// not known is taken for the first that has the tool.
     #[must_use]
-    pub fn tool_of(&self, id: &str, name: &ToolName) -> Option<Cow<'_, Tool>> {
+    pub fn tool_of(&self, id: &str, name: &ToolName) -> Option<&Tool> {
         let original = name.original.get();
         let canonical = name.canonical();
         let names = [&*original, &canonical.tool];
+        let in_set = |set: &'static Toolset| names.iter().find_map(|name| set.tool(name));
         let is_for = |set: &&Toolset| is_general(set) || set.agents.iter().any(|agent| agent == id);
         let mut users = self.user.iter().filter(is_for);
-        if let Some(tool) = users.find_map(|set| names.iter().find_map(|name| set.tool(name))) {
-            return Some(Cow::Borrowed(tool));
-        }
-        let of_set = |set: &str| names.iter().find_map(|name| builtin_tool(set, name));
-        let tool = match builtin(id).is_some() {
-            _ if canonical.server.is_some() => of_set(GENERIC),
-            true => of_set(id),
-            false => ids().find_map(of_set),
-        };
-        tool.map(Cow::Owned)
+        let of_user = users.find_map(|set| names.iter().find_map(|name| set.tool(name)));
+        of_user.or_else(|| match builtin(id) {
+            _ if canonical.server.is_some() => in_set(generic()),
+            Some(set) => in_set(set),
+            None => ids().filter_map(builtin).find_map(in_set),
+        })
     }
 }
 

@@ -1,19 +1,21 @@
 //! The names an argument has had over the versions of a tool.
 
+use super::{List, Name};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt;
 
 /// Names of one argument; written as one name or a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Keys(Vec<String>);
+pub struct Keys(pub(crate) List<Name>);
 
 impl Keys {
     /// The value of the first of these names that the arguments have.
     #[must_use]
     pub fn get<'v>(&self, args: &'v Value) -> Option<&'v Value> {
-        self.0.iter().find_map(|key| args.get(key))
+        self.0.iter().find_map(|key| args.get(&**key))
     }
 
     /// The same where it is text.
@@ -35,9 +37,14 @@ impl Keys {
     }
 
     /// The names, the usual one first.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|name| &**name)
+    }
+
+    /// Is this one of the names?
     #[must_use]
-    pub fn names(&self) -> &[String] {
-        &self.0
+    pub fn contains(&self, name: &str) -> bool {
+        self.0.iter().any(|known| known == name)
     }
 }
 
@@ -53,7 +60,7 @@ impl<'de> Deserialize<'de> for Keys {
             }
 
             fn visit_str<E>(self, name: &str) -> Result<Keys, E> {
-                Ok(Keys(vec![name.to_owned()]))
+                Ok(Keys(vec![name.to_owned().into()].into()))
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Keys, A::Error> {
@@ -61,7 +68,7 @@ impl<'de> Deserialize<'de> for Keys {
                 while let Some(name) = list.next_element()? {
                     names.push(name);
                 }
-                Ok(Keys(names))
+                Ok(Keys(Cow::Owned(names)))
             }
         }
 
