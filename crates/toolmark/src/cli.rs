@@ -5,7 +5,9 @@ use crate::commands::{
     show, stats,
 };
 use crate::exit;
+use crate::pool::Pool;
 use crate::printer::{Color, Printer, Verbosity};
+use crate::reading::Reader;
 use crate::redact::Veil;
 use anstyle::{AnsiColor, Style};
 use clap::builder::{PossibleValuesParser, Styles, TypedValueParser};
@@ -97,14 +99,20 @@ impl Output {
 #[derive(Debug, Args)]
 pub(crate) struct Reading {
     /// Read as this format, whatever the content looks like (see `toolmark formats`)
-    #[arg(long = "as", value_name = "FORMAT", value_parser = format_id(), hide_possible_values = true)]
-    reader: Option<&'static str>,
+    #[arg(id = "as", long, value_name = "FORMAT", value_parser = format_id(), hide_possible_values = true)]
+    format: Option<&'static str>,
 }
 
 impl Reading {
-    /// The reading options these arguments ask for.
-    pub(crate) fn options(&self) -> Options {
-        Options { force: self.reader.and_then(format_by_id), ..Options::default() }
+    /// Reads one file at a time.
+    pub(crate) fn reader(&self, printer: &Printer) -> Reader {
+        self.reader_with(Pool::new(None), printer)
+    }
+
+    /// Reads with these threads.
+    pub(crate) fn reader_with(&self, pool: Pool, printer: &Printer) -> Reader {
+        let options = Options { force: self.format.and_then(format_by_id), ..Options::default() };
+        Reader::new(options, pool, printer.verbosity)
     }
 }
 

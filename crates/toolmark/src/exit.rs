@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::process::ExitCode;
+use toolmark_outcome::Verdict;
 
 /// The exit codes of `toolmark`. They are part of its public interface.
 ///
@@ -28,6 +29,18 @@ Exit codes:
   1  a verdict is fail, or there is a finding
   2  the command line or a spec makes no sense, or there was nothing to grade
   3  something could not be read, or a verdict is unknown";
+
+impl Exit {
+    /// What a verdict leads to; what passed and was not read as a whole is no pass.
+    pub(crate) fn of(verdict: Verdict, unread: bool) -> Self {
+        match verdict {
+            Verdict::Fail => Self::Failed,
+            Verdict::Unknown(_) => Self::Unread,
+            Verdict::Pass if unread => Self::Unread,
+            Verdict::Pass => Self::Ok,
+        }
+    }
+}
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

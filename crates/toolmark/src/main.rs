@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod args;
 mod checking;
 mod cli;
 mod commands;
@@ -17,10 +18,11 @@ mod headline;
 mod human;
 mod inputs;
 mod judging;
+mod pool;
 mod printer;
 mod progress;
+mod reading;
 mod redact;
-mod report_file;
 mod sessions;
 mod table;
 mod timeline;

@@ -103,7 +103,11 @@ fn nothing_to_count_is_an_error() {
     fs::write(dir.path().join("notes.txt"), "hello\n").unwrap();
     for format in ["table", "json", "jsonl", "csv"] {
         let text = in_dir(dir.path(), &["stats", ".", "--format", format]);
-        assert_tells(&text, &["1 file in no known trace format", "error: found no trace in ."], 3);
+        assert_tells(
+            &text,
+            &["skipped 1 file that is not a trace: ./notes.txt", "error: found no trace in ."],
+            3,
+        );
     }
     assert!(in_dir(dir.path(), &["stats", ".", "--format", "json"]).starts_with("[\n]\n"));
     assert_tells(&in_dir(dir.path(), &["stats", "none*.jsonl"]), &["error: ", "none*.jsonl"], 3);

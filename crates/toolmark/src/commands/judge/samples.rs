@@ -2,14 +2,17 @@
 //! them a judge is shown.
 
 use super::rubric::{Wanted, names, no_such};
+use crate::diagnostics::Findings;
 use crate::exit::Failure;
+use crate::inputs::Input;
+use crate::reading::Reader;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolmark_judge::calibration::{
     About, Asked, LabelProblem, LabelRow, Sample, Written, read_rows, rubric_digest, settle,
 };
 use toolmark_outcome::judging::{Material, built_in};
-use toolmark_trace::{Options, Trajectory, load_path};
+use toolmark_trace::Trajectory;
 
 /// So many mistakes are told where nothing else can be.
 const TOLD: usize = 5;
@@ -29,7 +32,7 @@ pub(super) struct Labelled {
     /// Rows that cannot be used, in the order of the file.
     pub(super) skipped: Vec<LabelProblem>,
     /// What could not be read of traces that can be used.
-    pub(super) notes: Vec<String>,
+    pub(super) unread: Vec<Findings>,
 }
 
 /// Reads a file of labels and the traces it names.
@@ -37,7 +40,7 @@ pub(super) fn read(
     path: &Path,
     usual: Option<&Asked>,
     wanted: Wanted,
-    options: &Options,
+    reader: &Reader,
 ) -> Result<Labelled, Failure> {
     let shown = path.display();
     let values = toolmark_dataset::read(path).map_err(|errors| {
@@ -57,7 +60,7 @@ pub(super) fn read(
             .hint(format!("--rubric gives one for all rows that name none: {}", names())));
     }
     let parts = by_rubric(rows, usual, wanted, &mut skipped)?;
-    let mut traces = Traces::new(path, options);
+    let mut traces = Traces::new(path, reader);
     let mut groups = Vec::with_capacity(parts.len());
     for (asked, rows) in parts {
         let samples = traces.samples(&asked, rows, &mut skipped);
@@ -71,7 +74,7 @@ pub(super) fn read(
         let message = format!("{shown}: no row can be used\n{}", told(&words));
         return Err(Failure::unread(message));
     }
-    Ok(Labelled { groups, skipped, notes: traces.notes })
+    Ok(Labelled { groups, skipped, unread: traces.unread.into_values().collect() })
 }
 
 /// A problem with its place.
@@ -135,14 +138,15 @@ fn by_rubric(
 struct Traces<'a> {
     /// Where the file of labels is.
     directory: PathBuf,
-    options: &'a Options,
-    notes: Vec<String>,
+    reader: &'a Reader,
+    /// What could not be read, by file: several rubrics may ask about one.
+    unread: BTreeMap<PathBuf, Findings>,
 }
 
 impl<'a> Traces<'a> {
-    fn new(labels: &Path, options: &'a Options) -> Self {
+    fn new(labels: &Path, reader: &'a Reader) -> Self {
         let directory = labels.parent().map(Path::to_owned).unwrap_or_default();
-        Self { directory, options, notes: Vec::new() }
+        Self { directory, reader, unread: BTreeMap::new() }
     }
 
     /// The samples of rows, in their order.
@@ -205,22 +209,20 @@ impl<'a> Traces<'a> {
 
     fn load(&mut self, path: &str) -> Result<Vec<Trajectory>, String> {
         let path = self.directory.join(path);
-        let loaded = load_path(&path, self.options).map_err(|error| error.to_string())?;
-        if loaded.skipped > 0 {
-            let lines = crate::human::things(loaded.skipped, "line");
-            let note = format!("{}: {lines} could not be read", path.display());
-            // Several rubrics may ask about one trace.
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
-        }
-        Ok(loaded.runs)
+        let input = Input::named(&path);
+        let mut runs = self.reader.open(&input).map_err(|end| end.error().unwrap_or_default())?;
+        let all = runs.by_ref().collect();
+        self.unread.insert(path, runs.end().findings);
+        Ok(all)
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::pool::Pool;
+    use crate::printer::Verbosity;
+    use toolmark_trace::Options;
 
     pub(in super::super) const CHAT: &str = r#"{"role":"user","content":"Fix the typo"}
 {"role":"assistant","content":"I edit it.","tool_calls":[{"id":"c1","function":{"name":"Edit","arguments":"{\"file_path\":\"a\"}"}}]}
@@ -234,7 +236,8 @@ pub(super) mod tests {
         let path = dir.path().join(name);
         std::fs::write(&path, text).unwrap();
         let usual = rubric.map(|name| Asked::built_in(built_in(name).unwrap()));
-        read(&path, usual.as_ref(), Wanted::default(), &Options::default())
+        let reader = Reader::new(Options::default(), Pool::new(None), Verbosity::Quiet);
+        read(&path, usual.as_ref(), Wanted::default(), &reader)
     }
 
     #[test]
