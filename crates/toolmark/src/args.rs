@@ -140,7 +140,7 @@ fn project(named: &Path) -> Result<PathBuf, Failure> {
     // The sessions may be of a directory that is no longer there.
     std::path::absolute(named)
         .map(|path| path.canonicalize().unwrap_or(path))
-        .map_err(|error| Failure::usage(format!("--project {}: {error}", named.display())))
+        .map_err(|error| Failure::usage(format!("--project {}", named.display())).because(&error))
 }
 
 /// For people, or for programs.
@@ -244,9 +244,7 @@ impl ReportArgs {
             generated_at: None,
         };
         for (format, path) in &self.reports {
-            let failed = |error: io::Error| {
-                Failure::usage(format!("failed to write {}: {error}", path.display()))
-            };
+            let failed = |error: io::Error| Failure::write(path, &error);
             let mut file = File::create(path).map(BufWriter::new).map_err(failed)?;
             write(result, format, &for_files, &mut file)?;
             file.flush().map_err(failed)?;
@@ -275,7 +273,9 @@ fn write<R: Reported>(
     let (_, write) = found.ok_or_else(|| Failure::usage(format!("there is no format {format}")))?;
     write(result, options, out).map_err(|error| match error {
         ReportError::Write(error) => error.into(),
-        error => Failure::usage(format!("failed to write the {format} report: {error}")).into(),
+        error => {
+            Failure::usage(format!("failed to write the {format} report")).because(&error).into()
+        }
     })
 }
 

@@ -4,7 +4,7 @@ use crate::commands::{
     check, completions, convert, formats, grade, graders, guard, init, judge, lint, rules, schema,
     show, stats,
 };
-use crate::exit;
+use crate::exit::Exit;
 use crate::pool::Pool;
 use crate::printer::{Color, Printer, Verbosity};
 use crate::reading::Reader;
@@ -37,7 +37,7 @@ Examples:
 /// Reads what an AI agent did, and says with evidence whether its tool calls were right.
 #[derive(Debug, Parser)]
 #[command(name = "toolmark", version, styles = STYLES, arg_required_else_help = true)]
-#[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", Exit::help()))]
 #[command(disable_help_subcommand = false, propagate_version = false)]
 pub(crate) struct Cli {
     #[command(subcommand)]

@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         // Whoever reads the output has seen enough (`| head`).
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
         Err(Stop::Output(error)) => {
-            let failure = Failure::unread(format!("failed to write the output: {error}"));
+            let failure = Failure::unread("failed to write the output").because(&error);
             let _ = diagnostics::print_failure(&mut printer, &failure);
             failure.exit
         }

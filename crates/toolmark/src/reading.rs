@@ -277,9 +277,8 @@ impl Walked {
             return Failure::unread(format!("no trace could be read{place}"));
         }
         let failure = Failure::unread(format!("found no trace{place}"));
-        match self.note(Verbosity::Normal) {
-            Some(note) => failure.hint(note),
-            None => failure.hint("`toolmark formats` lists what can be read"),
-        }
+        failure
+            .hints(self.note(Verbosity::Normal))
+            .hint("`toolmark formats` lists what can be read")
     }
 }

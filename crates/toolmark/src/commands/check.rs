@@ -241,11 +241,9 @@ impl Check {
         };
         for text in self.gate.iter().filter(|text| !text.is_empty()) {
             gates.push(text.parse().map_err(|error: GateError| {
-                let failure = Failure::usage(format!("--gate={text}: {error}"));
-                match error.help {
-                    Some(help) => failure.hint(help),
-                    None => failure,
-                }
+                Failure::usage(format!("--gate={text} is invalid"))
+                    .because(&error)
+                    .hints(error.help)
             })?);
         }
         Ok(gates)
@@ -253,10 +251,11 @@ impl Check {
 
     fn read_baseline(&self) -> Result<Option<Baseline>, Failure> {
         let Some(path) = &self.baseline else { return Ok(None) };
-        let failed = |error: String| Failure::usage(format!("{}: {error}", path.display()));
-        let text = fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-        let baseline = Baseline::parse(&text)
-            .map_err(|error| failed(error).hint("toolmark check --report json=FILE writes one"))?;
+        let failed = || Failure::usage(format!("failed to read {}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| failed().because(&error))?;
+        let baseline = Baseline::parse(&text).map_err(|error| {
+            failed().causes([error]).hint("`toolmark check --report json=FILE` writes one")
+        })?;
         Ok(Some(baseline))
     }
 
@@ -277,9 +276,8 @@ impl Check {
         }
         let cases = checking::promote::cases(&chosen, inputs, checker, reader)?;
         let count = cases.len() as u64;
-        checking::promote::write(cases, directory, printer.veil).map_err(|error| {
-            Failure::usage(format!("failed to write to {}: {error}", directory.display()))
-        })?;
+        checking::promote::write(cases, directory, printer.veil)
+            .map_err(|error| Failure::write(directory, &error))?;
         if printer.verbosity > Verbosity::Quiet {
             let cases = human::things(count, "case");
             let to = directory.display();

@@ -62,10 +62,7 @@ impl Convert {
             None => Box::new(BufWriter::new(io::stdout())),
             Some(path) => match File::create(path) {
                 Ok(file) => Box::new(BufWriter::new(file)),
-                Err(error) => {
-                    let message = format!("failed to write {}: {error}", path.display());
-                    return Err(Failure::usage(message).into());
-                }
+                Err(error) => return Err(Failure::write(path, &error).into()),
             },
         };
         let reader = self.input.files.reader(printer).without_progress();

@@ -176,7 +176,7 @@ impl Grade {
             .iter()
             .map(|case| glob::Pattern::new(case))
             .collect::<Result<_, _>>()
-            .map_err(|error| Failure::usage(format!("--case: {error}")))?;
+            .map_err(|error| Failure::usage("--case is not a valid pattern").because(&error))?;
         let before = plan.cases.len();
         plan.cases.retain(|case| {
             let by_id = patterns.is_empty() || patterns.iter().any(|p| p.matches(&case.id));
@@ -235,7 +235,7 @@ impl Grade {
             None => None,
             Some(path) => {
                 let text = fs::read_to_string(path).map_err(|error| {
-                    Failure::usage(format!("failed to read {}: {error}", path.display()))
+                    Failure::usage(format!("failed to read {}", path.display())).because(&error)
                 })?;
                 Some(Arc::from(text))
             }
@@ -298,9 +298,8 @@ impl Grade {
         directory: &std::path::Path,
         printer: &mut Printer,
     ) -> Result<(), Stop> {
-        let written = dump::write(&result.outcomes, directory).map_err(|error| {
-            Failure::usage(format!("failed to write to {}: {error}", directory.display()))
-        })?;
+        let written = dump::write(&result.outcomes, directory)
+            .map_err(|error| Failure::write(directory, &error))?;
         if !self.include_trace {
             result.outcomes.iter_mut().for_each(|outcome| outcome.trace = None);
         }
@@ -362,8 +361,8 @@ fn nothing_graded(result: &RunResult, unread: bool) -> Failure {
     let cases = human::things(result.summary.cases, "case");
     let message = format!("no trajectory was graded: {cases}, none with a trace");
     let failure = if unread { Failure::unread(message) } else { Failure::usage(message) };
-    match result.notes.first() {
-        Some(note) => failure.hint(note.clone()),
-        None => failure.hint("toolmark formats lists what can be read"),
+    match result.notes.as_slice() {
+        [] => failure.hint("`toolmark formats` lists what can be read"),
+        notes => failure.hints(notes.iter().cloned()),
     }
 }

@@ -110,7 +110,7 @@ impl Test {
             None => CallArgs::None,
             Some(Ok(value)) => CallArgs::Json(value),
             Some(Err(error)) => {
-                let failure = Failure::usage(format!("--args is no JSON: {error}"));
+                let failure = Failure::usage("--args is not JSON").because(&error);
                 return Err(failure.hint(r#"write --args '{"file_path":".env"}'"#));
             }
         };
@@ -128,18 +128,16 @@ impl Test {
     /// Decides about every row; a row that is none is named and counted.
     fn batch(&self, path: &Path, guard: &Guard, printer: &mut Printer) -> Result<Exit, Stop> {
         let name = path.display();
+        let failed =
+            |error: &io::Error| Failure::unread(format!("failed to read {name}")).because(error);
         let lines: Box<dyn BufRead> = match path.to_str() {
             Some("-") => Box::new(BufReader::new(io::stdin())),
-            _ => Box::new(BufReader::new(
-                File::open(path)
-                    .map_err(|error| Failure::unread(format!("failed to open {name}: {error}")))?,
-            )),
+            _ => Box::new(BufReader::new(File::open(path).map_err(|error| failed(&error))?)),
         };
         let mut bad = 0_u64;
         let mut rows = Vec::new();
         for (index, line) in lines.split(b'\n').enumerate() {
-            let line =
-                line.map_err(|error| Failure::unread(format!("failed to read {name}: {error}")))?;
+            let line = line.map_err(|error| failed(&error))?;
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }

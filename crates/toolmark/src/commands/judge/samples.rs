@@ -14,9 +14,6 @@ use toolmark_judge::calibration::{
 use toolmark_outcome::judging::{Material, built_in};
 use toolmark_trace::Trajectory;
 
-/// So many mistakes are told where nothing else can be.
-const TOLD: usize = 5;
-
 /// What is asked, and about which samples.
 #[derive(Debug)]
 pub(super) struct Group {
@@ -44,11 +41,11 @@ pub(super) fn read(
 ) -> Result<Labelled, Failure> {
     let shown = path.display();
     let values = toolmark_dataset::read(path).map_err(|errors| {
-        let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Failure::unread(told(&words))
+        let failure = Failure::unread(format!("failed to read {shown}"));
+        failure.causes(errors.iter().map(ToString::to_string))
     })?;
     if values.is_empty() {
-        return Err(Failure::unread(format!("{shown}: has no rows")));
+        return Err(Failure::unread(format!("{shown} has no rows")));
     }
     let (rows, mut skipped) = read_rows(values.iter().map(|row| (row.line, &*row.value)));
     drop(values);
@@ -70,9 +67,8 @@ pub(super) fn read(
     }
     skipped.sort_by_key(|problem| problem.line);
     if groups.is_empty() {
-        let words: Vec<String> = skipped.iter().map(|problem| place(path, problem)).collect();
-        let message = format!("{shown}: no row can be used\n{}", told(&words));
-        return Err(Failure::unread(message));
+        let failure = Failure::unread(format!("{shown} has no row that can be used"));
+        return Err(failure.causes(skipped.iter().map(|problem| place(path, problem))));
     }
     Ok(Labelled { groups, skipped, unread: traces.unread.into_values().collect() })
 }
@@ -80,14 +76,6 @@ pub(super) fn read(
 /// A problem with its place.
 pub(super) fn place(path: &Path, problem: &LabelProblem) -> String {
     format!("{}:{}: {}", path.display(), problem.line, problem.message)
-}
-
-fn told(words: &[String]) -> String {
-    let mut all = words.iter().take(TOLD).cloned().collect::<Vec<_>>().join("\n");
-    if words.len() > TOLD {
-        all.push_str(&format!("\nand {} more", words.len() - TOLD));
-    }
-    all
 }
 
 /// The rows of each rubric.
@@ -286,11 +274,12 @@ pub(super) mod tests {
         for (name, text, rubric, want) in [
             ("l.jsonl", "", None, "has no rows"),
             ("l.jsonl", row, None, "l.jsonl:1: the row names no rubric"),
-            ("l.jsonl", row, Some("tool-selection"), "no row can be used"),
+            ("l.jsonl", row, Some("tool-selection"), "no row that can be used"),
             ("l.jsonl", "nope", Some("tool-selection"), "l.jsonl:1: not JSON"),
         ] {
             let failure = labelled(name, text, rubric).unwrap_err();
-            assert!(failure.message.contains(want), "{}", failure.message);
+            let words = format!("{}: {}", failure.message, failure.causes.join("; "));
+            assert!(words.contains(want), "{words}");
         }
     }
 }
