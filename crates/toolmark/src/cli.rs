@@ -4,8 +4,10 @@ use crate::commands::{
     check, completions, convert, formats, grade, graders, guard, init, judge, lint, rules, schema,
     show, stats,
 };
-use crate::exit;
+use crate::exit::Exit;
+use crate::pool::Pool;
 use crate::printer::{Color, Printer, Verbosity};
+use crate::reading::Reader;
 use crate::redact::Veil;
 use anstyle::{AnsiColor, Style};
 use clap::builder::{PossibleValuesParser, Styles, TypedValueParser};
@@ -35,7 +37,7 @@ Examples:
 /// Reads what an AI agent did, and says with evidence whether its tool calls were right.
 #[derive(Debug, Parser)]
 #[command(name = "toolmark", version, styles = STYLES, arg_required_else_help = true)]
-#[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", Exit::help()))]
 #[command(disable_help_subcommand = false, propagate_version = false)]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -97,14 +99,20 @@ impl Output {
 #[derive(Debug, Args)]
 pub(crate) struct Reading {
     /// Read as this format, whatever the content looks like (see `toolmark formats`)
-    #[arg(long = "as", value_name = "FORMAT", value_parser = format_id(), hide_possible_values = true)]
-    reader: Option<&'static str>,
+    #[arg(id = "as", long, value_name = "FORMAT", value_parser = format_id(), hide_possible_values = true)]
+    format: Option<&'static str>,
 }
 
 impl Reading {
-    /// The reading options these arguments ask for.
-    pub(crate) fn options(&self) -> Options {
-        Options { force: self.reader.and_then(format_by_id), ..Options::default() }
+    /// Reads one file at a time.
+    pub(crate) fn reader(&self, printer: &Printer) -> Reader {
+        self.reader_with(Pool::new(None), printer)
+    }
+
+    /// Reads with these threads.
+    pub(crate) fn reader_with(&self, pool: Pool, printer: &Printer) -> Reader {
+        let options = Options { force: self.format.and_then(format_by_id), ..Options::default() };
+        Reader::new(options, pool, printer.verbosity)
     }
 }
 

@@ -118,11 +118,19 @@ fn first_shown(text: &str, room: usize) -> usize {
 /// Prints why a command could not go on.
 pub(crate) fn print_failure(printer: &mut Printer, failure: &Failure) -> io::Result<()> {
     let line = Line::of(style::BAD.bold(), "error").with(style::PLAIN, ": ");
-    printer.notice(&line.with(style::PLAIN, &failure.message))?;
-    match &failure.hint {
-        Some(hint) => printer.notice(&hint_line(hint)),
-        None => Ok(()),
+    printer.notice(&line.with(style::PLAIN, &printer.veil.shown(&failure.message)))?;
+    let all = printer.verbosity == Verbosity::Verbose;
+    let shown = if all { failure.causes.len() } else { SHOWN };
+    for cause in failure.causes.iter().take(shown) {
+        let line = Line::of(style::BAD, "  caused by").with(style::PLAIN, ": ");
+        printer.notice(&line.with(style::PLAIN, &printer.veil.shown(cause)))?;
     }
+    if failure.causes.len() > shown {
+        let more = failure.causes.len() - shown;
+        let words = format!("  \u{2026} and {more} more; --verbose shows them");
+        printer.notice(&Line::of(style::DIM, &words))?;
+    }
+    failure.hints.iter().try_for_each(|hint| printer.notice(&hint_line(hint)))
 }
 
 fn hint_line(hint: &str) -> Line {

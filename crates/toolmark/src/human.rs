@@ -22,12 +22,6 @@ pub(crate) fn things(n: u64, one: &str) -> String {
     format!("{n} {one}{plural}")
 }
 
-/// Files of a directory that were skipped: `skipped 1 file that is not a trace`.
-pub(crate) fn skipped_files(n: u64) -> String {
-    let what = if n == 1 { "that is not a trace" } else { "that are not traces" };
-    format!("skipped {} {what}", things(n, "file"))
-}
-
 /// How long something took: `12ms`, `3.4s`, `4m 31s`, `2h 05m`.
 pub(crate) fn duration(d: SignedDuration) -> String {
     let ms = d.as_millis().max(0);

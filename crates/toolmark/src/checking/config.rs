@@ -24,8 +24,8 @@ pub(crate) fn open(named: Option<&Path>, printer: &mut Printer) -> Result<Config
     let source = match Source::open(path) {
         Ok(source) => source,
         Err(problem) => {
-            let message = format!("failed to read {}: {}", path.display(), problem.message);
-            return Err(Failure::usage(message).into());
+            let failure = Failure::usage(format!("failed to read {}", path.display()));
+            return Err(failure.problem(&problem).into());
         }
     };
     let parsed = parse(&source);

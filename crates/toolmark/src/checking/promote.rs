@@ -4,10 +4,10 @@
 //! which findings will be chosen, and keeping them all would take too much
 //! memory.
 
-use super::Sessions;
 use crate::exit::Failure;
 use crate::grading::redact::hide_value;
 use crate::inputs::Input;
+use crate::reading::Reader;
 use crate::redact::Veil;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -19,15 +19,14 @@ use std::path::Path;
 use toolmark_check::Checker;
 use toolmark_check::promote::{Case, case};
 use toolmark_outcome::Finding;
-use toolmark_trace::{Options, exporter_by_id};
+use toolmark_trace::exporter_by_id;
 
 /// Makes cases of the findings, in their order.
 pub(crate) fn cases(
     chosen: &[&Finding],
     inputs: &[Input],
     checker: &Checker,
-    sessions: &Sessions,
-    options: &Options,
+    reader: &Reader,
 ) -> Result<Vec<Case>, Failure> {
     let mut made: BTreeMap<usize, Case> = BTreeMap::new();
     for input in inputs {
@@ -36,14 +35,10 @@ pub(crate) fn cases(
             return Err(Failure::usage(message).hint("write the trace to a file first"));
         }
         // What could not be read was said when it was checked.
-        let Ok(mut runs) = input.read(options) else { continue };
+        let Ok(mut runs) = reader.open(input) else { continue };
         while made.len() < chosen.len()
-            && let Some(mut run) = runs.next()
+            && let Some(run) = runs.next()
         {
-            if !sessions.takes(&run) {
-                continue;
-            }
-            input.join(&mut run, &runs, options);
             for session in run.flatten() {
                 for (at, finding) in chosen.iter().enumerate() {
                     if !made.contains_key(&at)

@@ -1,28 +1,23 @@
 //! `toolmark check`: the four-axis scorecard of any session, with no
 //! configuration.
 //!
-//! Files are read in parallel, each as a stream: a trajectory is checked and
-//! dropped. What was found comes out in one order whatever the number of
-//! threads.
+//! Each file is read as a stream: a trajectory is checked and dropped.
 
 use crate::Stop;
-use crate::checking::{self, Sessions, config};
-use crate::cli::Reading;
+use crate::args::{InputArgs, ReportArgs, Selected, SessionArgs, format_of, report_of};
+use crate::checking::{self, config};
 use crate::commands::rules;
 use crate::exit::{Exit, Failure};
 use crate::gold;
 use crate::human;
-use crate::inputs::{Input, expand};
+use crate::inputs::Input;
 use crate::judging::{Asking, JudgeArgs, Opened};
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::progress::Progress;
-use crate::report_file;
+use crate::reading::{Next, Reader, Runs, Walked};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -34,10 +29,8 @@ use toolmark_check::promote::{self, Alike};
 use toolmark_check::{Checked, Checker};
 use toolmark_grade::UsualJudge;
 use toolmark_hosts::toolset::Toolsets;
-use toolmark_outcome::Verdict;
 use toolmark_outcome::{Confidence, Severity};
-use toolmark_report::Options as ReportOptions;
-use toolmark_report::check::{CHECK_FORMATS, CheckRun, check_format_by_id};
+use toolmark_report::check::CheckRun;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,16 +52,11 @@ A arguments, I irreversibility, R recovery; toolmark rules lists them.";
 /// Check sessions: selection, arguments, irreversibility and recovery, per tool
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(mut_arg("traces", SessionArgs::by_default))]
+#[command(mut_arg("format", format_of::<CheckRun>), mut_arg("reports", report_of::<CheckRun>))]
 pub(crate) struct Check {
-    /// Files, directories, patterns, - for stdin [default: the newest sessions of this machine]
-    #[arg(value_name = "PATH")]
-    paths: Vec<PathBuf>,
-    /// How to print what was found
-    #[arg(long, value_name = "FORMAT", value_parser = format_word(), default_value = "text")]
-    format: &'static str,
-    /// Write a report to a file as well; may be given several times
-    #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = report_file)]
-    reports: Vec<(&'static str, PathBuf)>,
+    #[command(flatten)]
+    report: ReportArgs,
     /// Rules, gates and toolsets from the check part of this file [default: toolmark.yaml]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -114,22 +102,12 @@ pub(crate) struct Check {
     /// Exit with 0 whatever is found
     #[arg(long)]
     exit_zero: bool,
-    /// How many files to read at once [default: one per core]
-    #[arg(long, short, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
-    /// Only sessions written to in this time, such as 12h, 7d or 2w
-    #[arg(long, value_name = "TIME", value_parser = checking::since, help_heading = "Sessions")]
-    since: Option<std::time::Duration>,
-    /// Only sessions whose working directory is this one or below it
-    #[arg(long, value_name = "DIR", help_heading = "Sessions")]
-    project: Option<PathBuf>,
-    /// Only so many sessions, the newest first [default without paths: 50]
-    #[arg(long, value_name = "N", help_heading = "Sessions")]
-    limit: Option<NonZeroUsize>,
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    sessions: SessionArgs,
     #[command(flatten)]
     judging: JudgeArgs,
-    #[command(flatten)]
-    reading: Reading,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -168,15 +146,6 @@ impl FailOn {
     }
 }
 
-fn format_word() -> impl TypedValueParser<Value = &'static str> {
-    PossibleValuesParser::new(CHECK_FORMATS.iter().map(|format| format.id))
-        .map(|id| check_format_by_id(&id).map_or("", |format| format.id))
-}
-
-fn report_file(text: &str) -> Result<(&'static str, PathBuf), String> {
-    report_file::parse(text, CHECK_FORMATS.iter().map(|format| format.id), "sarif=check.sarif")
-}
-
 fn confidence() -> impl TypedValueParser<Value = Confidence> {
     PossibleValuesParser::new(Confidence::ALL.iter().map(|one| one.word()))
         .map(|word| Confidence::from_word(&word).unwrap_or(Confidence::Medium))
@@ -198,18 +167,12 @@ impl Check {
         if let Some(directory) = &self.promote {
             refuse_to_overwrite(directory)?;
         }
-        let project = checking::project(self.project.as_deref())?;
-        let sessions = Sessions { since: self.since, limit: self.limit, project };
-        let (inputs, mut notes) = self.inputs(&sessions)?;
-        let (mut run, unread) = self.check(&checker, &inputs, &sessions, printer)?;
-        run.notes.append(&mut notes);
+        let mut selected = self.sessions.select(&self.input.traces)?;
+        let reader = self.input.files.reader(printer).within(selected.project.take());
+        let (mut run, walked) = check(&checker, &reader, &selected, printer)?;
+        run.notes.append(&mut selected.notes);
         if run.files == 0 {
-            let failure = if unread {
-                Failure::unread("nothing could be read")
-            } else {
-                Failure::unread("found no trace").hint("toolmark formats lists what can be read")
-            };
-            return Err(failure.into());
+            return Err(walked.nothing_read(&self.input.traces).into());
         }
         if let Some(gold) = gold {
             let scored = gold.score(&run.checked.pairs);
@@ -230,10 +193,10 @@ impl Check {
         run.gates = rows(&gates, &run, baseline.as_ref());
         checking::redact(&mut run.checked, printer.veil);
         if let Some(directory) = &self.promote {
-            self.promote(directory, &run, &inputs, &checker, &sessions, printer)?;
+            self.promote(directory, &run, &selected.inputs, &checker, &reader, printer)?;
         }
-        self.report(&run, started, printer)?;
-        Ok(self.exit(&run, unread))
+        self.report.write(&run, started, printer)?;
+        Ok(if self.exit_zero { Exit::Ok } else { Exit::of(run.verdict(), walked.unread) })
     }
 
     /// The rules of the command line, or those of the file.
@@ -247,7 +210,7 @@ impl Check {
         let checker = Checker::new(rules, least, toolsets).severities(severities);
         let compares = gated && self.baseline.is_some();
         let checker = if self.judge { checker.with_doubts() } else { checker };
-        Ok(if compares || self.writes("json") { checker.keep_sessions() } else { checker })
+        Ok(if compares || self.report.wants("json") { checker.keep_sessions() } else { checker })
     }
 
     /// Who is asked where the rules are not sure.
@@ -268,10 +231,6 @@ impl Check {
         self.judging.open_some(&asking, printer).map(Some)
     }
 
-    fn writes(&self, format: &str) -> bool {
-        self.format == format || self.reports.iter().any(|(id, _)| *id == format)
-    }
-
     /// The gates of the file, the usual ones where it has none and they are
     /// asked for, and those of the command line.
     fn gates(&self, of_file: Option<Vec<Gate>>) -> Result<Vec<Gate>, Failure> {
@@ -282,11 +241,9 @@ impl Check {
         };
         for text in self.gate.iter().filter(|text| !text.is_empty()) {
             gates.push(text.parse().map_err(|error: GateError| {
-                let failure = Failure::usage(format!("--gate={text}: {error}"));
-                match error.help {
-                    Some(help) => failure.hint(help),
-                    None => failure,
-                }
+                Failure::usage(format!("--gate={text} is invalid"))
+                    .because(&error)
+                    .hints(error.help)
             })?);
         }
         Ok(gates)
@@ -294,10 +251,11 @@ impl Check {
 
     fn read_baseline(&self) -> Result<Option<Baseline>, Failure> {
         let Some(path) = &self.baseline else { return Ok(None) };
-        let failed = |error: String| Failure::usage(format!("{}: {error}", path.display()));
-        let text = fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-        let baseline = Baseline::parse(&text)
-            .map_err(|error| failed(error).hint("toolmark check --report json=FILE writes one"))?;
+        let failed = || Failure::usage(format!("failed to read {}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| failed().because(&error))?;
+        let baseline = Baseline::parse(&text).map_err(|error| {
+            failed().causes([error]).hint("`toolmark check --report json=FILE` writes one")
+        })?;
         Ok(Some(baseline))
     }
 
@@ -307,7 +265,7 @@ impl Check {
         run: &CheckRun,
         inputs: &[Input],
         checker: &Checker,
-        sessions: &Sessions,
+        reader: &Reader,
         printer: &mut Printer,
     ) -> Result<(), Stop> {
         let most = self.cases.map(NonZeroUsize::get);
@@ -316,12 +274,10 @@ impl Check {
             printer.notice(&Line::of(style::DIM, "there is nothing to promote"))?;
             return Ok(());
         }
-        let options = self.reading.options();
-        let cases = checking::promote::cases(&chosen, inputs, checker, sessions, &options)?;
+        let cases = checking::promote::cases(&chosen, inputs, checker, reader)?;
         let count = cases.len() as u64;
-        checking::promote::write(cases, directory, printer.veil).map_err(|error| {
-            Failure::usage(format!("failed to write to {}: {error}", directory.display()))
-        })?;
+        checking::promote::write(cases, directory, printer.veil)
+            .map_err(|error| Failure::write(directory, &error))?;
         if printer.verbosity > Verbosity::Quiet {
             let cases = human::things(count, "case");
             let to = directory.display();
@@ -330,103 +286,25 @@ impl Check {
         }
         Ok(())
     }
-
-    /// What to read: what was named, or the sessions of this machine.
-    fn inputs(&self, sessions: &Sessions) -> Result<(Vec<Input>, Vec<String>), Failure> {
-        match self.paths.is_empty() {
-            false => Ok((sessions.recent(expand(&self.paths)), Vec::new())),
-            true => sessions.found(),
-        }
-    }
-
-    fn check(
-        &self,
-        checker: &Checker,
-        inputs: &[Input],
-        sessions: &Sessions,
-        printer: &mut Printer,
-    ) -> Result<(CheckRun, bool), Stop> {
-        let options = self.reading.options();
-        let verbosity = printer.verbosity;
-        let progress = Progress::new(inputs.len(), verbosity);
-        let work = || -> Vec<checking::File> {
-            let one = |input: &Input| {
-                let file = checking::check(input, checker, sessions, &options, verbosity);
-                progress.bar.inc(1);
-                file
-            };
-            inputs.par_iter().map(one).collect()
-        };
-        let files = match self.jobs {
-            None => work(),
-            Some(n) => rayon::ThreadPoolBuilder::new()
-                .num_threads(n.get())
-                .build()
-                .map_err(|error| Failure::usage(format!("failed to start {n} threads: {error}")))?
-                .install(work),
-        };
-        progress.finish();
-        let mut run = CheckRun::default();
-        let (mut unread, mut foreign) = (false, 0);
-        let most = sessions.most(self.paths.is_empty());
-        for file in files {
-            file.diagnostics.print(printer)?;
-            unread |= file.skipped > 0;
-            foreign += u64::from(file.is_foreign);
-            if file.is_checked && most.is_none_or(|most| run.files < most) {
-                run.files += 1;
-                run.checked.merge(file.checked);
-            }
-        }
-        if foreign > 0 {
-            run.notes.push(human::skipped_files(foreign));
-        }
-        Ok((run, unread))
-    }
-
-    fn report(&self, run: &CheckRun, started: Instant, printer: &mut Printer) -> Result<(), Stop> {
-        let plain = ReportOptions {
-            colour: false,
-            width: printer.width(),
-            verbosity: printer.verbosity,
-            elapsed: None,
-            generated_at: None,
-        };
-        for (id, path) in &self.reports {
-            fs::write(path, written(id, run, &plain)?).map_err(|error| {
-                Failure::usage(format!("failed to write {}: {error}", path.display()))
-            })?;
-        }
-        if self.format != "text" {
-            let text = written(self.format, run, &plain)?;
-            let mut out = printer.sink()?;
-            out.write_all(text.as_bytes())?;
-            out.flush()?;
-            return Ok(());
-        }
-        // Whoever compares outputs does not want to compare clocks.
-        let elapsed = io::stdout().is_terminal().then(|| started.elapsed());
-        printer.raw(&written("text", run, &ReportOptions { colour: true, elapsed, ..plain })?)?;
-        Ok(())
-    }
-
-    fn exit(&self, run: &CheckRun, unread: bool) -> Exit {
-        match run.verdict() {
-            _ if self.exit_zero => Exit::Ok,
-            Verdict::Fail => Exit::Failed,
-            Verdict::Unknown(_) => Exit::Unread,
-            Verdict::Pass if unread => Exit::Unread,
-            Verdict::Pass => Exit::Ok,
-        }
-    }
 }
 
-fn written(id: &str, run: &CheckRun, options: &ReportOptions) -> Result<String, Failure> {
-    let format =
-        check_format_by_id(id).ok_or_else(|| Failure::usage(format!("there is no format {id}")))?;
-    format
-        .to_text(run, options)
-        .map_err(|error| Failure::usage(format!("failed to write the {id} report: {error}")))
+fn check(
+    checker: &Checker,
+    reader: &Reader,
+    selected: &Selected,
+    printer: &mut Printer,
+) -> Result<(CheckRun, Walked), Stop> {
+    let mut run = CheckRun::default();
+    let work = |runs: &mut Runs<'_>| checking::check(runs, checker);
+    let walked = reader.each(&selected.inputs, printer, work, |checked| {
+        if let Ok(checked) = checked {
+            run.files += 1;
+            run.checked.merge(checked);
+        }
+        Ok(if selected.limit == Some(run.files) { Next::Enough } else { Next::More })
+    })?;
+    run.notes.extend(walked.note(printer.verbosity));
+    Ok((run, walked))
 }
 
 /// What was in doubt and is not asked about, because there is too much of it.

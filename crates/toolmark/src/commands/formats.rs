@@ -1,13 +1,14 @@
 //! `toolmark formats`: what can be read and written, and what each format cannot tell.
 
 use crate::Stop;
+use crate::args::TextFormat;
 use crate::cli::format_id;
 use crate::exit::Exit;
 use crate::human;
 use crate::printer::{Line, Printer, style};
 use crate::text::{width, wrap};
 use anstyle::Style;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 use std::io;
 use toolmark_trace::{EXPORTERS, ExportInfo, FORMATS, Fidelity, FormatInfo, Part, format_by_id};
@@ -29,15 +30,9 @@ pub(crate) struct Formats {
     /// The formats that `convert` writes, and what is lost in each
     #[arg(long, conflicts_with = "id")]
     targets: bool,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
+    format: TextFormat,
 }
 
 /// A format in the JSON output.
@@ -92,20 +87,20 @@ impl Formats {
         }
         let one = self.id.and_then(format_by_id).map(|format| format.info());
         match (self.format, one) {
-            (Output::Json, Some(info)) => printer.json(&Described::new(info))?,
-            (Output::Json, None) => {
+            (TextFormat::Json, Some(info)) => printer.json(&Described::new(info))?,
+            (TextFormat::Json, None) => {
                 let all: Vec<_> = by_id().into_iter().map(Described::new).collect();
                 printer.json(&all)?;
             }
-            (Output::Text, Some(info)) => print_details(printer, info)?,
-            (Output::Text, None) => print_list(printer)?,
+            (TextFormat::Text, Some(info)) => print_details(printer, info)?,
+            (TextFormat::Text, None) => print_list(printer)?,
         }
         Ok(Exit::Ok)
     }
 
     fn print_targets(&self, printer: &mut Printer) -> io::Result<()> {
         let targets: Vec<_> = EXPORTERS.iter().map(|e| Target::new(e.info())).collect();
-        if self.format == Output::Json {
+        if self.format == TextFormat::Json {
             return printer.json(&targets);
         }
         let indent = targets.iter().map(|t| width(t.id)).max().unwrap_or(0) + 2;

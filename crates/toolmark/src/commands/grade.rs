@@ -1,21 +1,20 @@
 //! `toolmark grade`: traces against a spec of any dialect.
 
 use crate::Stop;
-use crate::cli::Reading as ReadingArgs;
+use crate::args::{InputArgs, ReportArgs, format_of, report_of};
 use crate::exit::{Exit, Failure};
-use crate::grading::read::{Graded, Reading, grade_all};
+use crate::grading::read::grade;
 use crate::grading::{dump, redact, spec};
 use crate::human;
 use crate::inputs::{Input, expand};
 use crate::judging::{Asking, ByRules, JudgeArgs, Opened};
+use crate::pool::{Emit, Pool};
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::progress::Progress;
-use crate::report_file;
+use crate::reading::{Next, Runs};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,7 +23,6 @@ use toolmark_grade::LoadOptions;
 use toolmark_grade::{Determinism, Grading, Plan, Selection, Unpaired};
 use toolmark_outcome::judging::Judge;
 use toolmark_outcome::{Environment, Findings, Profile, RunResult, Verdict};
-use toolmark_report::{FORMATS, Options as ReportOptions, ReportError, format_by_id};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,22 +37,20 @@ Examples:
 
 A trace belongs to the case with its id, its name, its file name or its prompt.";
 
+const TRACES: &str =
+    "Trace files, directories, patterns, or - for stdin [default: those the spec names]";
+
 /// Grade traces against a spec: toolmark's own, Vally's, AgentV's or AI GO!'s
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(mut_arg("traces", |arg| arg.help(TRACES)))]
+#[command(mut_arg("format", format_of::<RunResult>), mut_arg("reports", report_of::<RunResult>))]
 pub(crate) struct Grade {
     /// The spec; its dialect is told from its content
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
-    /// Trace files, directories, patterns, - for stdin [default: those the spec names]
-    #[arg(value_name = "TRACES")]
-    traces: Vec<PathBuf>,
-    /// How to print the results
-    #[arg(long, value_name = "FORMAT", value_parser = report_id(), default_value = "text")]
-    format: &'static str,
-    /// Write a report to a file as well; may be given several times
-    #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = report_file)]
-    reports: Vec<(&'static str, PathBuf)>,
+    #[command(flatten)]
+    report: ReportArgs,
     /// Grade only cases whose id matches this pattern (* and ?); may be given several times
     #[arg(long = "case", value_name = "ID")]
     cases: Vec<String>,
@@ -67,15 +63,14 @@ pub(crate) struct Grade {
     /// Stop at the first failure
     #[arg(long)]
     fail_fast: bool,
-    /// How many files to read at once [default: one per core]
-    #[arg(long, short, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
     /// Answer as another system would
     #[arg(long, value_name = "PROFILE", value_parser = profile())]
     profile: Option<Profile>,
     /// Exit with 0 whatever the verdicts are
     #[arg(long)]
     exit_zero: bool,
+    #[command(flatten)]
+    input: InputArgs,
     /// The case of traces that no id, name or file name gives one
     #[arg(long, visible_alias = "for", value_name = "CASE", help_heading = "Pairing")]
     stimulus: Option<String>,
@@ -108,17 +103,6 @@ pub(crate) struct Grade {
     no_judge: bool,
     #[command(flatten)]
     judge: JudgeArgs,
-    #[command(flatten)]
-    reading: ReadingArgs,
-}
-
-fn report_id() -> impl TypedValueParser<Value = &'static str> {
-    PossibleValuesParser::new(FORMATS.iter().map(|report| report.id))
-        .map(|id| format_by_id(&id).map_or("", |report| report.id))
-}
-
-fn report_file(text: &str) -> Result<(&'static str, PathBuf), String> {
-    report_file::parse(text, FORMATS.iter().map(|report| report.id), "junit=results.xml")
 }
 
 fn profile() -> impl TypedValueParser<Value = Profile> {
@@ -160,13 +144,13 @@ impl Grade {
         let inputs = self.inputs(&plan)?;
         let judge = self.judge(&plan, printer)?;
         let environment = self.environment(judge.as_ref())?;
-        let selection = Selection { timelines: self.wants("html"), traces: self.keeps_traces() };
+        let selection =
+            Selection { timelines: self.report.wants("html"), traces: self.keeps_traces() };
         let grading = Grading::new(&plan, forced, environment, selection);
-        let graded = self.grade(&inputs, &grading, judge.as_ref(), printer)?;
+        let (mut result, unread) = self.grade(&inputs, &plan, &grading, judge.as_ref(), printer)?;
         if let Some(judge) = &judge {
             self.judge.finish(judge, printer)?;
         }
-        let (mut result, unread) = self.gather(&plan, &grading, graded, printer)?;
         if result.outcomes.iter().all(|outcome| outcome.trajectory.is_none()) {
             return Err(nothing_graded(&result, unread).into());
         }
@@ -174,12 +158,8 @@ impl Grade {
             self.dump(&mut result, directory, printer)?;
         }
         redact::redact(&mut result, printer.veil);
-        self.report(&result, started, printer)?;
-        Ok(self.exit(&result, unread))
-    }
-
-    fn wants(&self, report: &str) -> bool {
-        self.format == report || self.reports.iter().any(|(id, _)| *id == report)
+        self.report.write(&result, started, printer)?;
+        Ok(if self.exit_zero { Exit::Ok } else { Exit::of(result.summary.verdict, unread) })
     }
 
     fn keeps_traces(&self) -> bool {
@@ -196,7 +176,7 @@ impl Grade {
             .iter()
             .map(|case| glob::Pattern::new(case))
             .collect::<Result<_, _>>()
-            .map_err(|error| Failure::usage(format!("--case: {error}")))?;
+            .map_err(|error| Failure::usage("--case is not a valid pattern").because(&error))?;
         let before = plan.cases.len();
         plan.cases.retain(|case| {
             let by_id = patterns.is_empty() || patterns.iter().any(|p| p.matches(&case.id));
@@ -221,8 +201,8 @@ impl Grade {
     }
 
     fn inputs(&self, plan: &Plan) -> Result<Vec<Input>, Failure> {
-        if !self.traces.is_empty() {
-            return Ok(expand(&self.traces));
+        if !self.input.traces.is_empty() {
+            return Ok(expand(&self.input.traces));
         }
         let named: Vec<PathBuf> =
             plan.cases.iter().flat_map(|case| case.matches.traces.clone()).collect();
@@ -255,7 +235,7 @@ impl Grade {
             None => None,
             Some(path) => {
                 let text = fs::read_to_string(path).map_err(|error| {
-                    Failure::usage(format!("failed to read {}: {error}", path.display()))
+                    Failure::usage(format!("failed to read {}", path.display())).because(&error)
                 })?;
                 Some(Arc::from(text))
             }
@@ -270,58 +250,46 @@ impl Grade {
         })
     }
 
+    /// Grades what is read. The result, and whether something could not be read.
     fn grade(
         &self,
         inputs: &[Input],
+        plan: &Plan,
         grading: &Grading<'_>,
         judge: Option<&Opened>,
-        printer: &Printer,
-    ) -> Result<Vec<Graded>, Failure> {
-        let options = self.reading.options();
-        let reading = Reading {
-            grading,
-            options: &options,
-            verbosity: printer.verbosity,
-            keeps_traces: self.keeps_traces(),
-        };
-        let progress = Progress::new(inputs.len(), printer.verbosity);
-        let work = || grade_all(inputs, &reading, self.fail_fast, || progress.bar.inc(1));
+        printer: &mut Printer,
+    ) -> Result<(RunResult, bool), Stop> {
         // Whoever waits for a judge needs no core.
         let waiting = judge.and_then(|judge| {
             let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
             NonZeroUsize::new(judge.concurrency.max(cores))
         });
-        let graded = match self.jobs.or(waiting) {
-            None => work(),
-            Some(n) => rayon::ThreadPoolBuilder::new()
-                .num_threads(n.get())
-                .build()
-                .map_err(|error| Failure::usage(format!("failed to start {n} threads: {error}")))?
-                .install(work),
+        let pool = Pool::new(self.input.files.jobs.or(waiting));
+        let pool = if self.fail_fast { pool.one_at_a_time() } else { pool };
+        let reader = self.input.files.reader_with(pool, printer);
+        let keeps_traces = self.keeps_traces();
+        let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, _>| {
+            grade(runs, grading, keeps_traces, reader.pool(), emit);
         };
-        progress.finish();
-        Ok(graded)
-    }
-
-    /// Puts the results of all files together. Whether all could be read.
-    fn gather(
-        &self,
-        plan: &Plan,
-        grading: &Grading<'_>,
-        graded: Vec<Graded>,
-        printer: &mut Printer,
-    ) -> Result<(RunResult, bool), Stop> {
-        let (mut outcomes, mut unpaired, mut foreign) = (Vec::new(), Vec::new(), 0);
-        let mut unread = false;
-        for one in graded {
-            one.findings.print(printer)?;
-            unread |= one.skipped > 0;
-            foreign += u64::from(one.is_foreign);
-            outcomes.extend(one.outcomes);
-            unpaired.extend(one.unpaired);
-        }
-        let notes = notes(plan, &unpaired, foreign);
-        Ok((grading.finish(outcomes, notes), unread))
+        let (mut outcomes, mut unpaired) = (Vec::new(), Vec::new());
+        let walked = reader.stream(inputs, printer, work, |graded| {
+            for one in graded.into_iter().flatten() {
+                match one {
+                    Err(one) => unpaired.push(one),
+                    Ok(outcome) => {
+                        let fails = outcome.verdict == Verdict::Fail;
+                        outcomes.push(outcome);
+                        if fails && self.fail_fast {
+                            return Ok(Next::Enough);
+                        }
+                    }
+                }
+            }
+            Ok(Next::More)
+        })?;
+        let mut notes = notes(plan, &unpaired);
+        notes.extend(walked.note(printer.verbosity));
+        Ok((grading.finish(outcomes, notes), walked.unread))
     }
 
     fn dump(
@@ -330,9 +298,8 @@ impl Grade {
         directory: &std::path::Path,
         printer: &mut Printer,
     ) -> Result<(), Stop> {
-        let written = dump::write(&result.outcomes, directory).map_err(|error| {
-            Failure::usage(format!("failed to write to {}: {error}", directory.display()))
-        })?;
+        let written = dump::write(&result.outcomes, directory)
+            .map_err(|error| Failure::write(directory, &error))?;
         if !self.include_trace {
             result.outcomes.iter_mut().for_each(|outcome| outcome.trace = None);
         }
@@ -343,65 +310,6 @@ impl Grade {
         }
         Ok(())
     }
-
-    fn report(
-        &self,
-        result: &RunResult,
-        started: Instant,
-        printer: &mut Printer,
-    ) -> Result<(), Stop> {
-        let options = |colour| ReportOptions {
-            colour,
-            width: printer.width(),
-            verbosity: printer.verbosity,
-            // Whoever compares outputs does not want to compare clocks.
-            elapsed: (colour && io::stdout().is_terminal()).then(|| started.elapsed()),
-            generated_at: None,
-        };
-        for (id, path) in &self.reports {
-            let failed = |error: io::Error| {
-                Failure::usage(format!("failed to write {}: {error}", path.display()))
-            };
-            let mut file = fs::File::create(path).map(io::BufWriter::new).map_err(failed)?;
-            written(id, result, &options(false), &mut file)?;
-            file.flush().map_err(failed)?;
-        }
-        if self.format == "text" {
-            let mut text = Vec::new();
-            written("text", result, &options(true), &mut text)?;
-            printer.raw(&String::from_utf8_lossy(&text))?;
-            return Ok(());
-        }
-        let options = options(false);
-        let mut out = printer.sink()?;
-        written(self.format, result, &options, &mut out)?;
-        out.flush()?;
-        Ok(())
-    }
-
-    fn exit(&self, result: &RunResult, unread: bool) -> Exit {
-        match result.summary.verdict {
-            _ if self.exit_zero => Exit::Ok,
-            Verdict::Fail => Exit::Failed,
-            Verdict::Unknown(_) => Exit::Unread,
-            Verdict::Pass if unread => Exit::Unread,
-            Verdict::Pass => Exit::Ok,
-        }
-    }
-}
-
-fn written(
-    id: &str,
-    result: &RunResult,
-    options: &ReportOptions,
-    out: &mut dyn Write,
-) -> Result<(), Stop> {
-    let report =
-        format_by_id(id).ok_or_else(|| Failure::usage(format!("there is no report {id}")))?;
-    (report.write)(result, options, out).map_err(|error| match error {
-        ReportError::Write(error) => error.into(),
-        error => Failure::usage(format!("failed to write the {id} report: {error}")).into(),
-    })
 }
 
 /// `key` alone, or `key=value` with any of the values `a,b`.
@@ -415,7 +323,7 @@ fn has_tag(tags: &BTreeMap<String, Vec<String>>, wanted: &str) -> bool {
 }
 
 /// What a reader should know about traces that no case took.
-fn notes(plan: &Plan, unpaired: &[(String, Unpaired)], foreign: u64) -> Vec<String> {
+fn notes(plan: &Plan, unpaired: &[(String, Unpaired)]) -> Vec<String> {
     const SHOWN: usize = 5;
     let mut notes = Vec::new();
     let none: Vec<&str> = unpaired
@@ -445,9 +353,6 @@ fn notes(plan: &Plan, unpaired: &[(String, Unpaired)], foreign: u64) -> Vec<Stri
             ));
         }
     }
-    if foreign > 0 {
-        notes.push(human::skipped_files(foreign));
-    }
     notes
 }
 
@@ -456,8 +361,8 @@ fn nothing_graded(result: &RunResult, unread: bool) -> Failure {
     let cases = human::things(result.summary.cases, "case");
     let message = format!("no trajectory was graded: {cases}, none with a trace");
     let failure = if unread { Failure::unread(message) } else { Failure::usage(message) };
-    match result.notes.first() {
-        Some(note) => failure.hint(note.clone()),
-        None => failure.hint("toolmark formats lists what can be read"),
+    match result.notes.as_slice() {
+        [] => failure.hint("`toolmark formats` lists what can be read"),
+        notes => failure.hints(notes.iter().cloned()),
     }
 }

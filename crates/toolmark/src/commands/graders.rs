@@ -1,10 +1,11 @@
 //! `toolmark graders`: what can be asked of a trajectory.
 
 use crate::Stop;
+use crate::args::TextFormat;
 use crate::exit::{Exit, Failure};
 use crate::printer::{Line, Printer, style};
 use crate::text::{width, wrap};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 use std::io;
 use toolmark_config::did_you_mean;
@@ -25,15 +26,9 @@ pub(crate) struct Graders {
     /// Only this grader, in detail
     #[arg(value_name = "TYPE")]
     id: Option<String>,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
+    format: TextFormat,
 }
 
 /// A grader in the JSON output.
@@ -81,12 +76,12 @@ impl Graders {
             Some(id) => vec![grader_by_id(id).ok_or_else(|| unknown(id))?],
         };
         match (self.format, self.id) {
-            (Output::Json, _) => {
+            (TextFormat::Json, _) => {
                 let all: Vec<Described> = shown.iter().map(|info| Described::new(info)).collect();
                 printer.json(&all)?;
             }
-            (Output::Text, None) => list(printer)?,
-            (Output::Text, Some(_)) => {
+            (TextFormat::Text, None) => list(printer)?,
+            (TextFormat::Text, Some(_)) => {
                 for info in shown {
                     explain(info, printer)?;
                 }

@@ -35,8 +35,7 @@ impl Init {
         // Nobody's spec is overwritten.
         let mut file =
             OpenOptions::new().write(true).create_new(true).open(&self.file).map_err(|error| {
-                let failure =
-                    Failure::usage(format!("failed to write {}: {error}", self.file.display()));
+                let failure = Failure::write(&self.file, &error);
                 match error.kind() {
                     io::ErrorKind::AlreadyExists => {
                         failure.hint("name another file, or - for stdout")

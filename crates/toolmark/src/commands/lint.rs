@@ -1,16 +1,17 @@
 //! `toolmark lint`: every mistake of a spec at once, before anything is graded.
 
 use crate::Stop;
+use crate::args::FileArgs;
 use crate::checking::config;
-use crate::cli::Reading;
-use crate::diagnostics::Findings;
 use crate::exit::{Exit, Failure};
 use crate::grading::spec;
 use crate::guarding;
 use crate::human;
 use crate::inputs::expand;
 use crate::judging;
+use crate::pool::Emit;
 use crate::printer::{Line, Printer, Verbosity, style};
+use crate::reading::{Next, Runs};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -20,7 +21,7 @@ use toolmark_grade::LoadOptions;
 use toolmark_grade::vacuity::{self, FindingKind};
 use toolmark_grade::{Case, Grading, Plan, Selection};
 use toolmark_outcome::{Environment, SpecPlace, Verdict};
-use toolmark_trace::{Diagnostic, ReadError, Trajectory};
+use toolmark_trace::Trajectory;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,7 +37,7 @@ pub(crate) struct Lint {
     #[arg(required = true, value_name = "SPEC")]
     specs: Vec<PathBuf>,
     /// Traces to check tool names against
-    #[arg(long, value_name = "PATH", num_args = 1..)]
+    #[arg(long, value_name = "TRACE", num_args = 1..)]
     traces: Vec<PathBuf>,
     /// Alter the traces that pass, and name graders that pass all the same
     #[arg(long, requires = "traces")]
@@ -48,7 +49,7 @@ pub(crate) struct Lint {
     #[arg(long = "param", value_name = "NAME=VALUE")]
     params: Vec<String>,
     #[command(flatten)]
-    reading: Reading,
+    files: FileArgs,
 }
 
 impl Lint {
@@ -105,24 +106,17 @@ impl Lint {
 
     /// The trajectories to check against, and whether something could not be read.
     fn traces(&self, printer: &mut Printer) -> io::Result<(Vec<Trajectory>, bool)> {
-        let options = self.reading.options();
-        let (mut all, mut unread) = (Vec::new(), false);
-        for input in expand(&self.traces) {
-            match input.read(&options) {
-                Ok(mut runs) => {
-                    all.extend(runs.by_ref());
-                    unread |= runs.skipped() > 0;
-                    Findings::of(runs.diagnostics(), runs.skipped(), printer.verbosity)
-                        .print(printer)?;
-                }
-                Err(ReadError::UnknownFormat { .. }) if !input.is_named => {}
-                Err(error) => {
-                    unread = true;
-                    Findings::error(Diagnostic::from_error(&error)).print(printer)?;
-                }
-            }
-        }
-        Ok((all, unread))
+        let mut all = Vec::new();
+        let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, Trajectory>| {
+            let _ = runs.bare().try_for_each(emit);
+        };
+        let reader = self.files.reader(printer);
+        let walked = reader.stream(&expand(&self.traces), printer, work, |run| {
+            all.extend(run);
+            Ok(Next::More)
+        })?;
+        walked.print_note(printer)?;
+        Ok((all, walked.unread))
     }
 
     /// Graders that no change of a passing trace makes fail.

@@ -1,11 +1,12 @@
 //! `toolmark rules`: what `toolmark check` looks for.
 
 use crate::Stop;
+use crate::args::TextFormat;
 use crate::checking::unknown;
 use crate::exit::Exit;
 use crate::printer::{Line, Printer, style};
 use crate::text::{width, wrap};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 use std::io;
 use toolmark_check::{RULES, Rule, rule_by_code};
@@ -24,15 +25,9 @@ pub(crate) struct Rules {
     /// Only this rule, in detail
     #[arg(value_name = "CODE")]
     code: Option<String>,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
+    format: TextFormat,
 }
 
 /// A rule in the JSON output.
@@ -66,9 +61,9 @@ impl Described {
 impl Rules {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         match (self.format, &self.code) {
-            (Output::Text, None) => list(printer)?,
-            (Output::Text, Some(code)) => explain(code, printer)?,
-            (Output::Json, code) => {
+            (TextFormat::Text, None) => list(printer)?,
+            (TextFormat::Text, Some(code)) => explain(code, printer)?,
+            (TextFormat::Json, code) => {
                 let rules: Vec<&Rule> = match code {
                     None => RULES.to_vec(),
                     Some(code) => vec![rule_by_code(code).ok_or_else(|| unknown(code))?],

@@ -1,23 +1,24 @@
 //! `toolmark show`: one run, for people.
 
 use crate::Stop;
+use crate::args::TextFormat;
 use crate::cli::Reading;
-use crate::diagnostics::Findings;
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::inputs::Input;
 use crate::printer::{Line, Printer, harmless_json, style};
+use crate::reading::Runs;
 use crate::sessions::{self, Session};
 use crate::table::{Column, Give, Table};
 use crate::text::head;
 use crate::timeline::{self, Look};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jiff::SignedDuration;
 use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use toolmark_trace::{Diagnostic, Fact, Joined, Trajectories, Trajectory, exporter_by_id};
+use toolmark_trace::{Fact, Trajectory, exporter_by_id};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,17 +49,11 @@ pub(crate) struct Show {
     /// Cut nothing: all words, arguments and results
     #[arg(long)]
     full: bool,
-    /// How to print the run
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
+    format: TextFormat,
     #[command(flatten)]
     reading: Reading,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
 }
 
 /// How many sessions are listed.
@@ -68,7 +63,7 @@ const WIDEST: usize = 140;
 
 impl Show {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        if self.format == Output::Json && (self.calls || self.step.is_some()) {
+        if self.format == TextFormat::Json && (self.calls || self.step.is_some()) {
             let failure =
                 Failure::usage("--format json has everything; it takes no --calls or --step");
             return Err(failure.into());
@@ -80,53 +75,54 @@ impl Show {
                 None => return Ok(Exit::Ok),
             },
         };
-        let options = self.reading.options();
-        let mut runs = match input.read(&options) {
+        let reader = self.reading.reader(printer);
+        let mut runs = match reader.open(&input) {
             Ok(runs) => runs,
-            Err(error) => {
-                Findings::error(Diagnostic::from_error(&error)).print(printer)?;
+            Err(end) => {
+                end.findings.print(printer)?;
                 return Ok(Exit::Unread);
             }
         };
-        let mut joined = Joined::default();
         let printed = match self.find_run(&mut runs) {
-            Ok(Found::One(mut run)) => {
-                joined = input.join(&mut run, &runs, &options);
-                self.print(printer, &run)
-            }
+            Ok(Found::One(run)) => self.print(printer, &run),
             Ok(Found::Many(list)) => {
                 self.print_list(printer, &list, runs.file()).map_err(Stop::from)
             }
             Err(failure) => Err(failure.into()),
         };
         printer.flush()?;
-        let skipped = runs.skipped() + joined.skipped;
-        let diagnostics = [runs.diagnostics(), &joined.diagnostics].concat();
-        Findings::of(&diagnostics, skipped, printer.verbosity).print(printer)?;
+        let end = runs.end();
+        end.findings.print(printer)?;
         printed?;
-        Ok(if skipped > 0 { Exit::Unread } else { Exit::Ok })
+        Ok(if end.skipped > 0 { Exit::Unread } else { Exit::Ok })
     }
 
     /// The run that was asked for, or the list of all.
-    fn find_run(&self, runs: &mut Trajectories) -> Result<Found, Failure> {
-        let Some(wanted) = &self.run else {
-            let found = only_run(runs.by_ref());
-            return found.ok_or_else(|| Failure::unread(format!("{} holds no run", runs.file())));
-        };
-        if let Ok(number) = wanted.parse::<usize>() {
-            let at = number.checked_sub(1).ok_or_else(|| Failure::usage("runs count from 1"))?;
-            if let Some(run) = runs.nth(at) {
-                return Ok(Found::One(Box::new(run)));
+    fn find_run(&self, runs: &mut Runs<'_>) -> Result<Found, Failure> {
+        let found = match self.run.as_deref().map(|wanted| (wanted, wanted.parse::<usize>())) {
+            None => only_run(runs.bare()),
+            Some((_, Ok(0))) => return Err(Failure::usage("runs count from 1")),
+            Some((_, Ok(number))) => runs.bare().nth(number - 1).map(Found::one),
+            Some((wanted, Err(_))) => {
+                runs.bare().find_map(|run| named(run, wanted)).map(Found::one)
             }
-        } else if let Some(run) = runs.find_map(|run| named(run, wanted)) {
-            return Ok(Found::One(Box::new(run)));
+        };
+        match (found, &self.run) {
+            (Some(Found::One(mut run)), _) => {
+                runs.join(&mut run);
+                Ok(Found::One(run))
+            }
+            (Some(found), _) => Ok(found),
+            (None, None) => Err(Failure::unread(format!("{} holds no run", runs.file()))),
+            (None, Some(wanted)) => {
+                let failure = Failure::usage(format!("{} has no run {wanted}", runs.file()));
+                Err(failure.hint("without --run, the runs of a file are listed"))
+            }
         }
-        let failure = Failure::usage(format!("{} has no run {wanted}", runs.file()));
-        Err(failure.hint("without --run, the runs of a file are listed"))
     }
 
     fn print(&self, printer: &mut Printer, run: &Trajectory) -> Result<(), Stop> {
-        if self.format == Output::Json {
+        if self.format == TextFormat::Json {
             return print_json(printer, run).map_err(Stop::from);
         }
         let look = self.look(printer);
@@ -150,7 +146,7 @@ impl Show {
     }
 
     fn print_list(&self, printer: &mut Printer, list: &[Brief], file: &str) -> io::Result<()> {
-        if self.format == Output::Json {
+        if self.format == TextFormat::Json {
             return printer.json(&list);
         }
         let count = human::things(list.len() as u64, "run");
@@ -195,6 +191,12 @@ fn print_json(printer: &mut Printer, run: &Trajectory) -> io::Result<()> {
 enum Found {
     One(Box<Trajectory>),
     Many(Vec<Brief>),
+}
+
+impl Found {
+    fn one(run: Trajectory) -> Self {
+        Self::One(Box::new(run))
+    }
 }
 
 /// A run in a list.

@@ -1,27 +1,21 @@
 //! `toolmark stats`: the counts of many traces, a row each.
 //!
-//! Files are read in parallel, each as a stream: a trajectory is counted and
-//! dropped. Rows come out in the order of the input whatever the number of
-//! threads.
+//! Each file is read as a stream: a trajectory is counted and dropped.
 
 use crate::Stop;
-use crate::cli::Reading;
-use crate::diagnostics::{Findings, print_failure};
-use crate::exit::{Exit, Failure};
+use crate::args::InputArgs;
+use crate::exit::Exit;
 use crate::human;
-use crate::inputs::{Input, expand};
+use crate::inputs::expand;
 use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
-use crate::progress::Progress;
+use crate::reading::{Next, Runs};
 use crate::table::{Cell, Column, Give, Table};
 use anstyle::Style;
 use clap::{Args, ValueEnum};
-use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io;
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
-use toolmark_trace::{Diagnostic, Fidelity, Options, ReadError, Summary, TokenCounts};
+use toolmark_trace::{Fidelity, Summary, TokenCounts};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,19 +29,13 @@ A number that is missing (null, or \u{2013} in the table) is one the format does
 
 /// Count calls, failures, turns and tokens of traces
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("traces", |arg| arg.required(true)))]
 pub(crate) struct Stats {
-    /// Files, directories, patterns, or - for stdin
-    #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
-    /// How to print the counts
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     format: Output,
-    /// How many files to read at once [default: one per core]
-    #[arg(long, short, alias = "threads", value_name = "N")]
-    jobs: Option<NonZeroUsize>,
     #[command(flatten)]
-    reading: Reading,
+    input: InputArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -60,45 +48,17 @@ enum Output {
 
 impl Stats {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let inputs = expand(&self.paths);
-        let options = self.reading.options();
-        let verbosity = printer.verbosity;
-        let progress = Progress::new(inputs.len(), verbosity);
-        let read = || -> Vec<Counted> {
-            inputs
-                .par_iter()
-                .map(|input| {
-                    let counted = count(input, &options, verbosity);
-                    progress.bar.inc(1);
-                    counted
-                })
-                .collect()
-        };
-        let counted = match self.jobs {
-            None => read(),
-            Some(n) => rayon::ThreadPoolBuilder::new()
-                .num_threads(n.get())
-                .build()
-                .map_err(|error| Failure::usage(format!("failed to start {n} threads: {error}")))?
-                .install(read),
-        };
-        progress.finish();
-
-        let mut exit = Exit::Ok;
+        let reader = self.input.files.reader(printer);
+        let inputs = expand(&self.input.traces);
         let mut rows = Vec::new();
-        let mut foreign = Vec::new();
-        for one in counted {
-            one.findings.print(printer)?;
-            match one.row {
-                Some(row) => {
-                    if row.error.is_some() || row.bad_lines.is_some_and(|n| n > 0) {
-                        exit = Exit::Unread;
-                    }
-                    rows.push(row);
-                }
-                None => foreign.push(one.file),
-            }
-        }
+        let walked = reader.each(&inputs, printer, count, |row| {
+            rows.push(row.unwrap_or_else(|unreadable| Row {
+                file: unreadable.file,
+                error: Some(unreadable.error),
+                ..Row::default()
+            }));
+            Ok(Next::More)
+        })?;
         match self.format {
             Output::Table => print_table(printer, &rows)?,
             Output::Json => print_json(printer, &rows)?,
@@ -109,24 +69,12 @@ impl Stats {
             }
             Output::Csv => print_csv(printer, &rows)?,
         }
-        note_foreign(printer, &foreign)?;
         if rows.is_empty() {
-            // Nothing counted is not the same as nothing there to count.
-            let named: Vec<_> = self.paths.iter().map(|path| path.to_string_lossy()).collect();
-            let failure = Failure::unread(format!("found no trace in {}", named.join(", ")));
-            print_failure(printer, &failure.hint("toolmark formats lists what can be read"))?;
-            exit = Exit::Unread;
+            return Err(walked.nothing_read(&self.input.traces).into());
         }
-        Ok(exit)
+        walked.print_note(printer)?;
+        Ok(if walked.unread { Exit::Unread } else { Exit::Ok })
     }
-}
-
-/// What reading one file gave.
-struct Counted {
-    file: String,
-    /// `None` for a file in a directory that is not a trace.
-    row: Option<Row>,
-    findings: Findings,
 }
 
 /// The counts of one file, in the names and the order of the JSON output.
@@ -154,23 +102,10 @@ struct Row {
     error: Option<String>,
 }
 
-fn count(input: &Input, options: &Options, verbosity: Verbosity) -> Counted {
-    let file = input.name();
-    let mut runs = match input.read(options) {
-        Ok(runs) => runs,
-        Err(ReadError::UnknownFormat { .. }) if !input.is_named => {
-            return Counted { file, row: None, findings: Findings::default() };
-        }
-        Err(error) => {
-            let findings = Findings::error(Diagnostic::from_error(&error));
-            let row = Row { file: file.clone(), error: Some(error.to_string()), ..Row::default() };
-            return Counted { file, row: Some(row), findings };
-        }
-    };
-    let summary = Summary::of(&mut runs);
-    let findings = Findings::of(runs.diagnostics(), runs.skipped(), verbosity);
-    let row = Row::new(file.clone(), runs.format().info().id, runs.skipped(), summary);
-    Counted { file, row: Some(row), findings }
+fn count(runs: &mut Runs<'_>) -> Option<Row> {
+    let runs = runs.bare();
+    let summary = Summary::of(runs);
+    Some(Row::new(runs.file().to_owned(), runs.format().info().id, runs.skipped(), summary))
 }
 
 impl Row {
@@ -373,20 +308,4 @@ fn table_row(row: &Row, tone: Style) -> Vec<Cell> {
         number(row.bad_lines, style::WARN),
         number(gaps, tone),
     ]
-}
-
-/// Names the files of directories that are not traces.
-fn note_foreign(printer: &mut Printer, files: &[String]) -> io::Result<()> {
-    const NAMED: usize = 3;
-    if files.is_empty() || printer.verbosity == Verbosity::Quiet {
-        return Ok(());
-    }
-    let all = printer.verbosity == Verbosity::Verbose;
-    let named = if all { files.len() } else { NAMED.min(files.len()) };
-    let skipped = human::skipped_files(files.len() as u64);
-    let mut words = format!("{skipped}: {}", files[..named].join(", "));
-    if named < files.len() {
-        words.push_str(&format!(" and {} more (--verbose names them)", files.len() - named));
-    }
-    printer.notice(&Line::of(style::DIM, "note: ").with(style::DIM, &words))
 }

@@ -43,7 +43,7 @@ pub(crate) fn open(
 /// The judge part of a file, where it has one.
 fn read(path: &Path, printer: &mut Printer) -> Result<Option<Settings>, Stop> {
     let source = Source::open(path).map_err(|problem| {
-        Failure::usage(format!("failed to read {}: {}", path.display(), problem.message))
+        Failure::usage(format!("failed to read {}", path.display())).problem(&problem)
     })?;
     let parsed = parse(&source);
     let Some(part) = part(parsed.node.as_ref()) else { return Ok(None) };

@@ -140,9 +140,7 @@ impl JudgeArgs {
     pub(crate) fn finish(&self, opened: &Opened, printer: &mut Printer) -> Result<(), Stop> {
         let tally = opened.client.tally();
         if let Some(path) = &self.export_answers {
-            let failed = |error: io::Error| {
-                Failure::usage(format!("failed to write {}: {error}", path.display()))
-            };
+            let failed = |error: io::Error| Failure::write(path, &error);
             let mut file = fs::File::create(path).map(io::BufWriter::new).map_err(failed)?;
             Cache::export(&opened.client.answers(), &mut file).map_err(failed)?;
             file.flush().map_err(failed)?;

@@ -46,7 +46,7 @@ fn calls_of_tools() {
     let text = told(&mut toolmark(&args));
     assert!(text.starts_with("ask") && text.contains("takes effect for everybody"), "{text}");
     let text = told(&mut toolmark(&["guard", "test", "--tool", "Read", "--args", "{"]));
-    assert!(text.contains("--args is no JSON") && text.ends_with("--- exit 2\n"), "{text}");
+    assert!(text.contains("--args is not JSON") && text.ends_with("--- exit 2\n"), "{text}");
 }
 
 /// What the hook answers to a payload: the output, what stands on the standard

@@ -15,9 +15,14 @@ fn labels_that_cannot_be_used_are_told_before_anything_is_paid_for() {
     for (labels, rubric, words, exit) in [
         ("", rubric, &["has no rows"][..], 3),
         ("nope\n", rubric, &["labels.jsonl:1: not JSON"], 3),
-        ("{\"id\":\"a\"}\n", rubric, &["no row can be used", "labels.jsonl:1: has no label"], 3),
+        (
+            "{\"id\":\"a\"}\n",
+            rubric,
+            &["no row that can be used", "labels.jsonl:1: has no label"],
+            3,
+        ),
         (good, "tool-selektion", &["did you mean tool-selection?", "error-recovery"], 2),
-        (good, "tool-selection", &["no row can be used", "no input answer"], 3),
+        (good, "tool-selection", &["no row that can be used", "not shown answer"], 3),
     ] {
         fs::write(&file, labels).unwrap();
         let text = run(&["judge", "calibrate", path, "--rubric", rubric]);

@@ -19,6 +19,7 @@ mod guard;
 mod guard_install;
 mod guard_log;
 mod guard_policy;
+mod jobs;
 mod judge;
 mod robust;
 mod sessions;

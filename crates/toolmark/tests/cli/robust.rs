@@ -105,7 +105,7 @@ fn nothing_to_count_is_an_error() {
         let text = in_dir(dir.path(), &["stats", ".", "--format", format]);
         assert_tells(
             &text,
-            &["skipped 1 file that is not a trace", "error: found no trace in ."],
+            &["skipped 1 file that is not a trace: ./notes.txt", "error: found no trace in ."],
             3,
         );
     }

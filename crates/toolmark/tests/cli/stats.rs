@@ -64,31 +64,6 @@ fn jsonl_is_json_line_by_line() {
 }
 
 #[test]
-fn the_number_of_jobs_does_not_show() {
-    let dir = tempfile::tempdir().unwrap();
-    let samples = [DISK_FULL, FLAKY_TEST, EVERYTHING].map(|f| fs::read(root().join(f)).unwrap());
-    for n in 0..200 {
-        let mut text = samples[n % samples.len()].clone();
-        if n % 7 == 0 {
-            text.extend_from_slice(b"{\"cut\": ");
-        }
-        fs::write(dir.path().join(format!("{n}.jsonl")), text).unwrap();
-    }
-    fs::write(dir.path().join("empty.jsonl"), "").unwrap();
-    fs::write(dir.path().join("notes.txt"), "no trace\n").unwrap();
-    let path = dir.path().to_str().unwrap();
-    for format in ["table", "json", "jsonl", "csv"] {
-        let with =
-            |option, n| run(&["stats", "samples", path, "--format", format, option, n]);
-        let one = with("--jobs", "1");
-        assert!(one.contains("39.jsonl") && one.contains("--- exit 3"), "{one}");
-        assert_eq!(one, with("-j", "2"), "{format}");
-        // What the option was called at first.
-        assert_eq!(one, with("--threads", "8"), "{format}");
-    }
-}
-
-#[test]
 fn rows_come_in_the_order_of_the_input() {
     let csv = stdout(&["stats", FLAKY_TEST, DISK_FULL, "--format", "csv"]);
     let files: Vec<&str> = csv.lines().filter_map(|l| l.split(',').next()).collect();

@@ -94,7 +94,7 @@ struct Which {
     /// Every agent that is known
     #[arg(long)]
     all: bool,
-    /// How to print the answer
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     format: Output,
 }

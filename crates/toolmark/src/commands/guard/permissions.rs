@@ -2,11 +2,12 @@
 //! and the rules among them that can never match.
 
 use crate::Stop;
+use crate::args::TextFormat;
 use crate::exit::{Exit, Failure};
 use crate::guarding;
 use crate::human;
 use crate::printer::{Line, Printer, Verbosity, style};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 use std::io;
@@ -36,15 +37,9 @@ pub(super) struct Permissions {
     /// Settings files; without any, the user's and those of this directory
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// How to print the answer
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
+    format: TextFormat,
 }
 
 /// The answer as JSON.
@@ -63,7 +58,7 @@ impl Permissions {
         let findings = rules.findings();
         let guard = rules.translated();
         match self.format {
-            Output::Json => {
+            TextFormat::Json => {
                 let files = files.iter().map(|file| file.display().to_string()).collect();
                 printer.json(&Answer {
                     files,
@@ -72,7 +67,7 @@ impl Permissions {
                     findings: &findings,
                 })?;
             }
-            Output::Text => {
+            TextFormat::Text => {
                 for finding in &findings {
                     told(finding, printer)?;
                 }

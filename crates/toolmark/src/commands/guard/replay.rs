@@ -3,25 +3,17 @@
 
 use super::tone;
 use crate::Stop;
-use crate::checking::{self, Sessions};
-use crate::cli::Reading;
-use crate::diagnostics::Findings;
+use crate::args::{InputArgs, RowFormat, SessionArgs};
 use crate::exit::{Exit, Failure};
 use crate::guarding;
 use crate::human;
-use crate::inputs::{Input, expand};
-use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
-use crate::progress::Progress;
+use crate::printer::{Layout, Line, Printer, style, to_json};
+use crate::reading::{Next, Runs};
 use clap::{Args, ValueEnum};
-use rayon::prelude::*;
 use std::io;
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use toolmark_check::Checker;
-use toolmark_guard::Guard;
 use toolmark_guard::replay::{Replay as Replayed, Stopped};
 use toolmark_shell::Decision;
-use toolmark_trace::{Diagnostic, Options, ReadError};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,33 +29,18 @@ Exit codes:
 
 /// Say what would have been decided about recorded sessions
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("traces", SessionArgs::by_default))]
 pub(super) struct Replay {
-    /// Trace files, directories, patterns, or - for the standard input [default: the sessions of
-    /// this machine]
-    #[arg(value_name = "TRACES")]
-    paths: Vec<PathBuf>,
-    /// How to print the answer
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
+    format: RowFormat,
     /// Exit with 1 where a call would have got this decision or a stricter one
     #[arg(long, value_enum, value_name = "DECISION")]
     fail_on: Option<FailOn>,
-    /// Only sessions written to in this time, such as 12h, 7d or 2w
-    #[arg(long, value_name = "TIME", value_parser = checking::since)]
-    since: Option<std::time::Duration>,
-    /// Only so many sessions, the newest first [default without paths: 50]
-    #[arg(long, value_name = "N")]
-    limit: Option<NonZeroUsize>,
     #[command(flatten)]
-    reading: Reading,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
-    Jsonl,
+    input: InputArgs,
+    #[command(flatten)]
+    sessions: SessionArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -72,55 +49,39 @@ enum FailOn {
     Deny,
 }
 
-/// What one file gave.
-#[derive(Default)]
-struct File {
-    replay: Replayed,
-    is_foreign: bool,
-    skipped: u64,
-    diagnostics: Findings,
-}
-
 impl Replay {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let sessions = Sessions { since: self.since, limit: self.limit, project: None };
-        let (inputs, notes) = match self.paths.is_empty() {
-            false => (sessions.recent(expand(&self.paths)), Vec::new()),
-            true => sessions.found()?,
-        };
+        let selected = self.sessions.select(&self.input.traces)?;
         let guard = guarding::here().usable(printer)?;
         let checker = Checker::default();
-        let options = self.reading.options();
-        let verbosity = printer.verbosity;
-        let progress = Progress::new(inputs.len(), verbosity);
-        let one = |input: &Input| {
-            let file = replayed(input, &guard, &checker, &options, verbosity);
-            progress.bar.inc(1);
-            file
+        let reader = self.input.files.reader(printer).within(selected.project);
+        let work = |runs: &mut Runs<'_>| {
+            runs.map(|run| guard.replay(&run, &checker)).reduce(|mut all, one| {
+                all.merge(one);
+                all
+            })
         };
-        let files: Vec<File> = inputs.par_iter().map(one).collect();
-        progress.finish();
-        let mut replay = Replayed::default();
-        let (mut read, mut unread) = (0_u64, false);
-        for file in files {
-            file.diagnostics.print(printer)?;
-            unread |= file.skipped > 0;
-            read += u64::from(!file.is_foreign);
-            replay.merge(file.replay);
+        let (mut replay, mut files) = (Replayed::default(), 0);
+        let walked = reader.each(&selected.inputs, printer, work, |one| {
+            if let Ok(one) = one {
+                files += 1;
+                replay.merge(one);
+            }
+            Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
+        })?;
+        if files == 0 {
+            return Err(walked.nothing_read(&self.input.traces).into());
         }
-        if read == 0 {
-            let failure = Failure::unread("found no trace");
-            return Err(failure.hint("toolmark formats lists what can be read").into());
-        }
+        walked.print_note(printer)?;
         if replay.calls() == 0 {
             return Err(Failure::unread("there is no tool call to decide about").into());
         }
         replay.finish();
         hide(&mut replay, printer);
         match self.format {
-            Output::Text => print(&replay, read, &notes, printer)?,
-            Output::Json => printer.json(&replay)?,
-            Output::Jsonl => {
+            RowFormat::Text => print(&replay, files, &selected.notes, printer)?,
+            RowFormat::Json => printer.json(&replay)?,
+            RowFormat::Jsonl => {
                 for stop in &replay.stops {
                     printer.raw(&(to_json(stop, Layout::Compact)? + "\n"))?;
                 }
@@ -131,46 +92,12 @@ impl Replay {
             Some(FailOn::Ask) => replay.ask + replay.deny > 0,
             Some(FailOn::Deny) => replay.deny > 0,
         };
-        Ok(match (fails, unread) {
+        Ok(match (fails, walked.unread) {
             (true, _) => Exit::Failed,
             (false, true) => Exit::Unread,
             (false, false) => Exit::Ok,
         })
     }
-}
-
-fn replayed(
-    input: &Input,
-    guard: &Guard,
-    checker: &Checker,
-    options: &Options,
-    verbosity: Verbosity,
-) -> File {
-    let mut file = File::default();
-    let mut runs = match input.read(options) {
-        Ok(runs) => runs,
-        // Not everything in a directory is a trace.
-        Err(ReadError::UnknownFormat { .. }) if !input.is_named => {
-            file.is_foreign = true;
-            return file;
-        }
-        Err(error) => {
-            file.diagnostics = Findings::error(Diagnostic::from_error(&error));
-            (file.skipped, file.is_foreign) = (1, true);
-            return file;
-        }
-    };
-    let mut diagnostics = Vec::new();
-    while let Some(mut run) = runs.next() {
-        let joined = input.join(&mut run, &runs, options);
-        file.skipped += joined.skipped;
-        diagnostics.extend(joined.diagnostics);
-        file.replay.merge(guard.replay(&run, checker));
-    }
-    file.skipped += runs.skipped();
-    diagnostics.extend_from_slice(runs.diagnostics());
-    file.diagnostics = Findings::of(&diagnostics, file.skipped, verbosity);
-    file
 }
 
 /// Masks every text that comes from a trace.

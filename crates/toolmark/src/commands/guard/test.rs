@@ -2,11 +2,12 @@
 
 use super::tone;
 use crate::Stop;
+use crate::args::RowFormat;
 use crate::exit::{Exit, Failure};
 use crate::guarding;
 use crate::human;
 use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::fs::File;
@@ -54,16 +55,9 @@ pub(super) struct Test {
     /// Decide about the `command`, or the `tool` and `args`, of every row of this file of JSON lines
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "tool"])]
     batch: Option<PathBuf>,
-    /// How to print the answer
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
-    Jsonl,
+    format: RowFormat,
 }
 
 /// The answer to one call as JSON.
@@ -88,9 +82,9 @@ impl Test {
         let (command, tool) = (self.command.as_deref(), self.tool.as_deref());
         let answer = Answer { command, tool, verdict: &verdict };
         match self.format {
-            Output::Text => print(&verdict, command.unwrap_or_default(), printer)?,
-            Output::Json => printer.json(&answer)?,
-            Output::Jsonl => printer.raw(&(to_json(&answer, Layout::Compact)? + "\n"))?,
+            RowFormat::Text => print(&verdict, command.unwrap_or_default(), printer)?,
+            RowFormat::Json => printer.json(&answer)?,
+            RowFormat::Jsonl => printer.raw(&(to_json(&answer, Layout::Compact)? + "\n"))?,
         }
         Ok(match verdict.decision {
             Decision::Allow => Exit::Ok,
@@ -116,7 +110,7 @@ impl Test {
             None => CallArgs::None,
             Some(Ok(value)) => CallArgs::Json(value),
             Some(Err(error)) => {
-                let failure = Failure::usage(format!("--args is no JSON: {error}"));
+                let failure = Failure::usage("--args is not JSON").because(&error);
                 return Err(failure.hint(r#"write --args '{"file_path":".env"}'"#));
             }
         };
@@ -134,18 +128,16 @@ impl Test {
     /// Decides about every row; a row that is none is named and counted.
     fn batch(&self, path: &Path, guard: &Guard, printer: &mut Printer) -> Result<Exit, Stop> {
         let name = path.display();
+        let failed =
+            |error: &io::Error| Failure::unread(format!("failed to read {name}")).because(error);
         let lines: Box<dyn BufRead> = match path.to_str() {
             Some("-") => Box::new(BufReader::new(io::stdin())),
-            _ => Box::new(BufReader::new(
-                File::open(path)
-                    .map_err(|error| Failure::unread(format!("failed to open {name}: {error}")))?,
-            )),
+            _ => Box::new(BufReader::new(File::open(path).map_err(|error| failed(&error))?)),
         };
         let mut bad = 0_u64;
         let mut rows = Vec::new();
         for (index, line) in lines.split(b'\n').enumerate() {
-            let line =
-                line.map_err(|error| Failure::unread(format!("failed to read {name}: {error}")))?;
+            let line = line.map_err(|error| failed(&error))?;
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
@@ -162,7 +154,7 @@ impl Test {
                 }
             }
         }
-        if self.format == Output::Json {
+        if self.format == RowFormat::Json {
             printer.json(&rows)?;
         }
         if bad > 0 && printer.verbosity > Verbosity::Quiet {
@@ -190,7 +182,7 @@ impl Test {
                 decide(guard, &Event { args, cwd, ..Event::new(Moment::Before, host, tool) })
             }
         };
-        if self.format == Output::Text {
+        if self.format == RowFormat::Text {
             let shown = text("command").or(text("tool")).unwrap_or_default();
             let first = shown.lines().next().unwrap_or_default();
             let line =
@@ -205,7 +197,7 @@ impl Test {
         };
         row.extend(answer);
         match self.format {
-            Output::Json => rows.push(Value::Object(row)),
+            RowFormat::Json => rows.push(Value::Object(row)),
             _ => printer.raw(&(to_json(&row, Layout::Compact)? + "\n"))?,
         }
         Ok(())

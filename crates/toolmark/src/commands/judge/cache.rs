@@ -50,8 +50,9 @@ impl Cache {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let answers = Answers::new(&self.directory);
         let directory = self.directory.display();
-        let refused =
-            |error: io::Error| Stop::from(Failure::unread(format!("{directory}: {error}")));
+        let refused = |error: io::Error| {
+            Stop::from(Failure::unread(format!("failed to read {directory}")).because(&error))
+        };
         match self.command {
             None => list(&answers, printer)?,
             Some(Asked::Export { file }) => {
@@ -66,7 +67,7 @@ impl Cache {
             }
             Some(Asked::Import { file }) => {
                 let failed = |error: io::Error| {
-                    Failure::unread(format!("failed to import {}: {error}", file.display()))
+                    Failure::unread(format!("failed to import {}", file.display())).because(&error)
                 };
                 let count = match file.as_os_str() == "-" {
                     true => answers.import(&mut io::stdin().lock()),
@@ -89,9 +90,10 @@ impl Cache {
 }
 
 fn list(answers: &Answers, printer: &mut Printer) -> Result<(), Stop> {
-    let refused =
-        |error: io::Error| Failure::unread(format!("{}: {error}", answers.directory().display()));
-    let all = answers.all().map_err(refused)?;
+    let directory = answers.directory().display();
+    let all = answers
+        .all()
+        .map_err(|error| Failure::unread(format!("failed to read {directory}")).because(&error))?;
     let mut by_model = std::collections::BTreeMap::<(String, String), (u64, u64)>::new();
     for kept in &all {
         let rubric = kept.rubric.clone().unwrap_or_else(|| "-".to_owned());
@@ -108,7 +110,7 @@ fn list(answers: &Answers, printer: &mut Printer) -> Result<(), Stop> {
         printer.line(&Line::of(style::PLAIN, &words))?;
     }
     let total = human::things(all.len() as u64, "answer");
-    say(printer, &format!("{total} in {}", answers.directory().display()))?;
+    say(printer, &format!("{total} in {directory}"))?;
     Ok(())
 }
 
@@ -123,8 +125,7 @@ fn export(
         out.flush()?;
         return Ok(());
     }
-    let failed =
-        |error: io::Error| Failure::usage(format!("failed to write {}: {error}", file.display()));
+    let failed = |error: io::Error| Failure::write(file, &error);
     let mut out = File::create(file).map(BufWriter::new).map_err(failed)?;
     Answers::export(all, &mut out).map_err(failed)?;
     out.flush().map_err(failed)?;

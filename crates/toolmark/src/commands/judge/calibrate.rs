@@ -4,6 +4,7 @@ use super::page;
 use super::rubric::{self, Wanted};
 use super::samples::{self, Group, Labelled};
 use crate::Stop;
+use crate::args::TextFormat;
 use crate::cli::Reading;
 use crate::exit::{Exit, Failure};
 use crate::human;
@@ -79,19 +80,13 @@ pub(super) struct Calibrate {
     /// A file to keep the calibration in, beside those of other models and rubrics
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// How to print it
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
+    format: TextFormat,
     #[command(flatten)]
     judging: JudgeArgs,
     #[command(flatten)]
     reading: Reading,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -170,8 +165,8 @@ impl Calibrate {
             None => None,
         };
         // Labels come first: mistakes in them should cost nothing.
-        let options = self.reading.options();
-        let labelled = samples::read(&self.labels, usual.as_ref(), wanted, &options)?;
+        let reader = self.reading.reader(printer);
+        let labelled = samples::read(&self.labels, usual.as_ref(), wanted, &reader)?;
         self.tell(&labelled, printer)?;
         let (judge, model, provider) = self.judge(printer)?;
         let found = self.measure(&labelled.groups, &*judge.client, (&model, provider), printer)?;
@@ -210,12 +205,7 @@ impl Calibrate {
             let words = format!("\u{2026} and {more} more; --verbose shows them");
             printer.notice(&Line::of(style::DIM, &words))?;
         }
-        if printer.verbosity > Verbosity::Quiet {
-            for note in &labelled.notes {
-                printer.notice(&Line::of(style::DIM, "note: ").with(style::DIM, note))?;
-            }
-        }
-        Ok(())
+        labelled.unread.iter().try_for_each(|findings| findings.print(printer))
     }
 
     fn measure(
@@ -289,7 +279,7 @@ impl Calibrate {
         let below: Vec<Option<String>> =
             found.iter().map(|one| one.below(floor.as_ref()?)).collect();
         match self.format {
-            Output::Json => printer.json(&Report {
+            TextFormat::Json => printer.json(&Report {
                 version: VERSION,
                 calibrations: found,
                 below: &below,
@@ -298,7 +288,7 @@ impl Calibrate {
                     .map(|problem| Skipped { line: problem.line, reason: &problem.message })
                     .collect(),
             })?,
-            Output::Text => {
+            TextFormat::Text => {
                 for (at, (one, below)) in found.iter().zip(&below).enumerate() {
                     if at > 0 {
                         printer.line(&Line::new())?;
@@ -374,8 +364,8 @@ mod tests {
         let wanted = Wanted { scale: command.scale, threshold: command.threshold };
         let rubric = command.rubric.as_deref().unwrap();
         let usual = rubric::open(rubric, wanted, &mut printer).unwrap();
-        let options = command.reading.options();
-        let labelled = samples::read(&command.labels, Some(&usual), wanted, &options).unwrap();
+        let reader = command.reading.reader(&printer);
+        let labelled = samples::read(&command.labels, Some(&usual), wanted, &reader).unwrap();
         command.tell(&labelled, &mut printer).unwrap();
         let groups = &labelled.groups;
         let found = command.measure(groups, &Fixed, ("m", "command"), &mut printer).unwrap();

@@ -88,7 +88,8 @@ pub(super) fn open(
         let hint = format!("--rubric takes a file, or one of {}", names());
         return Err(Failure::usage(no_such(word)).hint(hint).into());
     }
-    let source = Source::open(path).map_err(|problem| Failure::unread(problem.message.clone()))?;
+    let source = Source::open(path)
+        .map_err(|problem| Failure::unread(format!("failed to read {word}")).problem(&problem))?;
     let mut problems = Vec::new();
     let asked = of_file(path, &source, wanted.scale, &mut problems);
     if problems.iter().any(Problem::is_error) {

@@ -2,7 +2,10 @@
 //! them a judge is shown.
 
 use super::rubric::{Wanted, names, no_such};
+use crate::diagnostics::Findings;
 use crate::exit::Failure;
+use crate::inputs::Input;
+use crate::reading::Reader;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolmark_judge::calibration::{
@@ -10,10 +13,7 @@ use toolmark_judge::calibration::{
     rubric_digest,
 };
 use toolmark_outcome::judging::{Material, built_in};
-use toolmark_trace::{Options, Trajectory, load_path};
-
-/// So many mistakes are told where nothing else can be.
-const TOLD: usize = 5;
+use toolmark_trace::Trajectory;
 
 /// What is asked, and about which samples.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Labelled {
     /// Rows that cannot be used, in the order of the file.
     pub(super) skipped: Vec<LabelProblem>,
     /// What could not be read of traces that can be used.
-    pub(super) notes: Vec<String>,
+    pub(super) unread: Vec<Findings>,
 }
 
 /// Reads a file of labels and the traces it names.
@@ -38,15 +38,15 @@ pub(super) fn read(
     path: &Path,
     usual: Option<&RubricTask>,
     wanted: Wanted,
-    options: &Options,
+    reader: &Reader,
 ) -> Result<Labelled, Failure> {
     let shown = path.display();
     let values = toolmark_dataset::read(path).map_err(|errors| {
-        let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Failure::unread(told(&words))
+        let failure = Failure::unread(format!("failed to read {shown}"));
+        failure.causes(errors.iter().map(ToString::to_string))
     })?;
     if values.is_empty() {
-        return Err(Failure::unread(format!("{shown}: has no rows")));
+        return Err(Failure::unread(format!("{shown} has no rows")));
     }
     let (rows, mut skipped) = read_rows(values.iter().map(|row| (row.line, &*row.value)));
     drop(values);
@@ -58,7 +58,7 @@ pub(super) fn read(
             .hint(format!("--rubric gives one for all rows that name none: {}", names())));
     }
     let parts = by_rubric(rows, usual, wanted, &mut skipped)?;
-    let mut traces = Traces::new(path, options);
+    let mut traces = Traces::new(path, reader);
     let mut groups = Vec::with_capacity(parts.len());
     for (asked, rows) in parts {
         let samples = traces.samples(&asked, rows, &mut skipped);
@@ -68,24 +68,15 @@ pub(super) fn read(
     }
     skipped.sort_by_key(|problem| problem.line);
     if groups.is_empty() {
-        let words: Vec<String> = skipped.iter().map(|problem| place(path, problem)).collect();
-        let message = format!("{shown}: no row can be used\n{}", told(&words));
-        return Err(Failure::unread(message));
+        let failure = Failure::unread(format!("{shown} has no row that can be used"));
+        return Err(failure.causes(skipped.iter().map(|problem| place(path, problem))));
     }
-    Ok(Labelled { groups, skipped, notes: traces.notes })
+    Ok(Labelled { groups, skipped, unread: traces.unread.into_values().collect() })
 }
 
 /// A problem with its place.
 pub(super) fn place(path: &Path, problem: &LabelProblem) -> String {
     format!("{}:{}: {}", path.display(), problem.line, problem.message)
-}
-
-fn told(words: &[String]) -> String {
-    let mut all = words.iter().take(TOLD).cloned().collect::<Vec<_>>().join("\n");
-    if words.len() > TOLD {
-        all.push_str(&format!("\nand {} more", words.len() - TOLD));
-    }
-    all
 }
 
 /// The rows of each rubric.
@@ -136,14 +127,15 @@ fn by_rubric(
 struct Traces<'a> {
     /// Where the file of labels is.
     directory: PathBuf,
-    options: &'a Options,
-    notes: Vec<String>,
+    reader: &'a Reader,
+    /// What could not be read, by file: several rubrics may ask about one.
+    unread: BTreeMap<PathBuf, Findings>,
 }
 
 impl<'a> Traces<'a> {
-    fn new(labels: &Path, options: &'a Options) -> Self {
+    fn new(labels: &Path, reader: &'a Reader) -> Self {
         let directory = labels.parent().map(Path::to_owned).unwrap_or_default();
-        Self { directory, options, notes: Vec::new() }
+        Self { directory, reader, unread: BTreeMap::new() }
     }
 
     /// The samples of rows, in their order.
@@ -206,22 +198,20 @@ impl<'a> Traces<'a> {
 
     fn load(&mut self, path: &str) -> Result<Vec<Trajectory>, String> {
         let path = self.directory.join(path);
-        let loaded = load_path(&path, self.options).map_err(|error| error.to_string())?;
-        if loaded.skipped > 0 {
-            let lines = crate::human::things(loaded.skipped, "line");
-            let note = format!("{}: {lines} could not be read", path.display());
-            // Several rubrics may ask about one trace.
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
-        }
-        Ok(loaded.runs)
+        let input = Input::named(&path);
+        let mut runs = self.reader.open(&input).map_err(|end| end.error().unwrap_or_default())?;
+        let all = runs.by_ref().collect();
+        self.unread.insert(path, runs.end().findings);
+        Ok(all)
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::pool::Pool;
+    use crate::printer::Verbosity;
+    use toolmark_trace::Options;
 
     pub(in super::super) const CHAT: &str = r#"{"role":"user","content":"Fix the typo"}
 {"role":"assistant","content":"I edit it.","tool_calls":[{"id":"c1","function":{"name":"Edit","arguments":"{\"file_path\":\"a\"}"}}]}
@@ -235,7 +225,8 @@ pub(super) mod tests {
         let path = dir.path().join(name);
         std::fs::write(&path, text).unwrap();
         let usual = rubric.map(|name| RubricTask::built_in(built_in(name).unwrap()));
-        read(&path, usual.as_ref(), Wanted::default(), &Options::default())
+        let reader = Reader::new(Options::default(), Pool::new(None), Verbosity::Quiet);
+        read(&path, usual.as_ref(), Wanted::default(), &reader)
     }
 
     #[test]
@@ -288,11 +279,12 @@ pub(super) mod tests {
         for (name, text, rubric, want) in [
             ("l.jsonl", "", None, "has no rows"),
             ("l.jsonl", row, None, "l.jsonl:1: the row names no rubric"),
-            ("l.jsonl", row, Some("tool-selection"), "no row can be used"),
+            ("l.jsonl", row, Some("tool-selection"), "no row that can be used"),
             ("l.jsonl", "nope", Some("tool-selection"), "l.jsonl:1: not JSON"),
         ] {
             let failure = labelled(name, text, rubric).unwrap_err();
-            assert!(failure.message.contains(want), "{}", failure.message);
+            let words = format!("{}: {}", failure.message, failure.causes.join("; "));
+            assert!(words.contains(want), "{words}");
         }
     }
 }
