@@ -18,6 +18,11 @@ impl Keys {
         self.0.iter().find_map(|key| args.get(&**key))
     }
 
+    /// All of these values that are text.
+    pub fn texts<'v>(&self, args: &'v Value) -> impl Iterator<Item = &'v str> {
+        self.0.iter().filter_map(|key| args.get(&**key)?.as_str())
+    }
+
     /// The same where it is text.
     #[must_use]
     pub fn text<'v>(&self, args: &'v Value) -> Option<&'v str> {

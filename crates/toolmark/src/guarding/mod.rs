@@ -24,10 +24,12 @@ use std::path::{Path, PathBuf};
 use toolmark_check::config::read_config;
 use toolmark_config::Problem;
 use toolmark_config::Source;
+use toolmark_guard::audit;
 use toolmark_guard::policy::{Base, Import, Layer, Origin, Policy, Whose};
 use toolmark_guard::{Event, Guard, Verdict};
 use toolmark_hosts::toolset::Toolsets;
-use toolmark_shell::{Decision, Facts};
+use toolmark_hosts::{moved_settings, own};
+use toolmark_shell::{Decision, Facts, Protection};
 
 /// The variable that names the user's file.
 const POLICY: &str = "TOOLMARK_GUARD_POLICY";
@@ -159,8 +161,22 @@ pub(crate) fn open(cwd: Option<&str>) -> Opened {
         Err(_) => None,
     };
     let (user, project) = (user.map(|(layer, _)| layer), project.map(|(layer, _)| layer));
-    opened.guard = Guard::new(Policy::new(user, project, raised), Toolsets::with(toolsets));
+    let policy = Policy::new(user, project, raised);
+    let own = own_files(&policy, home.as_deref());
+    let moved = moved_settings(|name| env::var_os(name));
+    let policy = policy.protecting(own, Protection::Policy).protecting(moved, Protection::Settings);
+    opened.guard = Guard::new(policy, Toolsets::with(toolsets));
     opened
+}
+
+/// The user's policy and the log, where variables or the policy have put them. A
+/// log that was put aside has a number behind its name.
+fn own_files(policy: &Policy, home: Option<&str>) -> Vec<String> {
+    let log = policy.log().path.map(PathBuf::from);
+    let log = log.or_else(|| audit::place(|name| env::var_os(name)).ok().flatten());
+    let absolute = |path: &Path| Some(std::path::absolute(path).ok()?.to_str()?.to_owned());
+    let file = user_file(home).and_then(|(path, _)| absolute(&path));
+    file.into_iter().chain(log.and_then(|log| Some(absolute(&log)? + "*"))).collect()
 }
 
 impl Opened {
@@ -218,7 +234,7 @@ fn user_file(home: Option<&str>) -> Option<(PathBuf, bool)> {
     let settings =
         env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
     let settings = settings.or_else(|| home.map(|home| Path::new(home).join(".config")))?;
-    Some((settings.join("toolmark/toolmark.yaml"), false))
+    Some((settings.join(own::USER_POLICY), false))
 }
 
 /// Is it the user's own file?
@@ -238,7 +254,7 @@ fn nearest(cwd: &Path, opened: &mut Opened) -> Option<(File, PathBuf)> {
     let upwards = || cwd.ancestors().take(UPWARDS);
     let root = upwards().find(|directory| directory.join(".git").exists());
     for directory in upwards() {
-        for name in ["toolmark.yaml", ".toolmark/toolmark.yaml"] {
+        for name in own::PROJECT_POLICIES {
             let path = directory.join(name);
             let file = opened.take(File::read(&path, false));
             if let Some(file) = file.filter(|_| !is_user_file(&path)) {
