@@ -1,8 +1,10 @@
 //! The names an argument has had over the versions of a tool.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt;
 
 /// Names of one argument; written as one name or a list.
@@ -38,6 +40,16 @@ impl Keys {
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.0
+    }
+}
+
+impl JsonSchema for Keys {
+    fn schema_name() -> Cow<'static, str> {
+        "ArgumentNames".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": ["string", "array"], "items": {"type": "string"}})
     }
 }
 

@@ -16,13 +16,25 @@ pub use builtin::{builtin, builtin_tool, generic, ids};
 pub use choose::{Chosen, Toolsets};
 pub use keys::Keys;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What a tool is for.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Deserialize, Serialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Deserialize,
+    Serialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ToolRole {
@@ -75,7 +87,7 @@ impl ToolRole {
 }
 
 /// One tool of a toolset.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tool {
     /// What it is for.
@@ -120,6 +132,7 @@ pub struct Tool {
     /// where lines are not numbered.
     pub line_marks: Vec<String>,
     /// The JSON Schema of its arguments.
+    #[schemars(extend("type" = ["object", "boolean", "null"]))]
     pub schema: Option<Value>,
 }
 
@@ -133,8 +146,9 @@ impl Tool {
 }
 
 /// The tools of one host.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("required" = ["id"]))]
 pub struct Toolset {
     /// Its id, such as `claude-code`.
     pub id: String,
