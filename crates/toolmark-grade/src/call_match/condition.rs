@@ -22,7 +22,8 @@ const SCHEMA_PARTS: usize = 20_000;
 
 /// What must hold for one value. Several operators must all hold.
 #[derive(Debug, Clone, Deserialize, JsonSchema, Default)]
-pub(super) struct Operators {
+#[schemars(extend("minProperties" = 1))]
+pub struct Operators {
     /// The value must be this one. 1 equals 1.0; true is not 1.
     #[serde(default, deserialize_with = "given")]
     equals: Option<Node>,

@@ -19,7 +19,7 @@ mod tests;
 mod truth;
 
 pub use args::{ArgsMatch, Difference, shown};
-pub use condition::{Condition, Conditions};
+pub use condition::{Condition, Conditions, Operators};
 pub use expected::Expected;
 pub use fits::{Fits, fits};
 pub use name::{Fitting, NamePattern, Names, Prefixes};

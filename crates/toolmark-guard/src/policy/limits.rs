@@ -1,7 +1,9 @@
 //! What a policy says about servers of tools and about the log of decisions.
 
 use super::words::Read;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::time::Duration;
@@ -38,6 +40,20 @@ impl FromStr for Rate {
     }
 }
 
+impl JsonSchema for Rate {
+    fn schema_name() -> Cow<'static, str> {
+        "GuardRate".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A number of calls and a time, such as 60/min.",
+            "type": "string",
+            "pattern": "^\\s*\\+?0*[1-9][0-9]*\\s*/\\s*(s|sec|second|m|min|minute|h|hour|d|day)\\s*$",
+        })
+    }
+}
+
 impl Rate {
     /// Is it reached sooner than another?
     fn is_stricter(self, other: Self) -> bool {
@@ -66,18 +82,29 @@ pub struct Log {
     pub max_size: Option<u64>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// What may be asked of MCP servers.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "GuardMcp")]
 pub(super) struct WrittenMcp {
+    /// How often tools may be called, all together.
+    #[schemars(with = "Option<Rate>")]
     rate: Option<Spanned<String>>,
+    /// How often single tools may be called, by name or glob.
+    #[schemars(with = "BTreeMap<String, Rate>")]
     tools: BTreeMap<String, Spanned<String>>,
+    /// What to decide when a definition of a tool has changed.
     changed: Option<Read<Decision>>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// Where decisions are logged.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "GuardLog")]
 pub(super) struct WrittenLog {
+    /// The file.
     path: Option<Spanned<String>>,
+    /// The size at which a new file is begun, such as 10MB.
     max_size: Option<Spanned<String>>,
 }
 

@@ -24,7 +24,7 @@ mod tools;
 mod words;
 
 pub use call::{Call, Touched};
-pub use layer::{Import, Layer, Origin, Whose};
+pub use layer::{Import, Layer, Origin, Whose, schema};
 pub use layers::Checked;
 pub use limits::{Log, Mcp, Rate};
 pub use places::{Base, Paths};

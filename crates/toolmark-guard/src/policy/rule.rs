@@ -10,44 +10,86 @@ use super::call::Call;
 use super::examples::{self, Examples};
 use super::places::{Base, Paths};
 use super::words::{OneOrMany, Read};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned, quoted, read};
 use toolmark_grade::Building;
 use toolmark_grade::call_match::config::{CallFields, Name, name_of};
-use toolmark_grade::call_match::{ArgsMatch, CallPattern, Conditions, NamePattern, Truth};
+use toolmark_grade::call_match::{
+    ArgsMatch, CallPattern, Conditions, NamePattern, Operators, Truth,
+};
 use toolmark_outcome::Profile;
 use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::{Coverage, Decision};
 
-/// A rule as it is written.
-#[derive(Debug, Deserialize)]
+/// Conditions on a call, and the decision about the calls that meet all of them.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "GuardRule", extend("anyOf" = [
+    {"required": ["tool"]}, {"required": ["command"]}, {"required": ["path"]}
+]))]
 pub(super) struct Written {
+    /// The name of the rule.
+    #[schemars(regex(pattern = r"^\S+$"))]
     name: Spanned<String>,
+    /// The name of the tool.
     #[serde(default)]
     tool: Option<Spanned<Name>>,
+    /// The words of a command, `*` for any text; or conditions on it.
     #[serde(default)]
+    #[schemars(schema_with = "command_schema")]
     command: Option<Spanned<Node>>,
+    /// Patterns of the paths it changes or reads.
     #[serde(default)]
     path: Option<Spanned<OneOrMany<String>>>,
+    /// Arguments with the values they must have.
     #[serde(default)]
+    #[schemars(with = "Option<BTreeMap<String, Node>>")]
     args: Option<Spanned<Node>>,
+    /// How `args` are compared.
     #[serde(default)]
     args_match: Option<Spanned<ArgsMatch>>,
+    /// Arguments that are not compared.
     #[serde(default)]
     ignore: Option<Spanned<Vec<Spanned<String>>>>,
+    /// Conditions on arguments.
     #[serde(default, rename = "where")]
     conditions: Option<Spanned<Conditions>>,
+    /// What to decide.
     decision: Read<Decision>,
+    /// Why; the agent is told.
     #[serde(default)]
     reason: Option<String>,
+    /// What to do instead, in words or as a command.
     #[serde(default)]
+    #[schemars(schema_with = "suggest_schema")]
     suggest: Option<Spanned<Node>>,
+    /// Calls that prove what the rule fits.
     examples: Spanned<examples::Written>,
+}
+
+fn command_schema(generator: &mut SchemaGenerator) -> Schema {
+    let operators = generator.subschema_for::<Operators>();
+    json_schema!({ "anyOf": [{"type": "string"}, operators, {"type": "null"}] })
+}
+
+fn suggest_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "anyOf": [
+            {"type": ["string", "null"]},
+            {
+                "type": "object",
+                "required": ["command"],
+                "additionalProperties": false,
+                "properties": {"command": {"type": "string"}}
+            }
+        ]
+    })
 }
 
 /// What to do instead.

@@ -1,6 +1,7 @@
 //! The names an argument has had over the versions of a tool.
 
 use super::{List, Name};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
@@ -50,6 +51,16 @@ impl Keys {
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.0.iter().any(|known| known == name)
+    }
+}
+
+impl JsonSchema for Keys {
+    fn schema_name() -> Cow<'static, str> {
+        "ArgumentNames".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": ["string", "array"], "items": {"type": "string"}})
     }
 }
 
