@@ -7,6 +7,19 @@
 //! the answer, and looks for every quote in the trace. What is not found there
 //! proves nothing, and its mark is discarded. Answers are kept by everything
 //! that matters to them, so that none is paid for twice.
+//!
+//! ```
+//! use std::path::Path;
+//! use toolmark_config::Node;
+//! use toolmark_judge::config::{Kind, read_settings};
+//!
+//! let part = Node::from_json(&serde_json::json!({"model": "claude-sonnet-4-6", "retries": 2}));
+//! let mut problems = Vec::new();
+//! let settings = read_settings(&part.unwrap(), Path::new("."), &mut problems);
+//! assert!(problems.is_empty());
+//! // The provider follows from the name of the model.
+//! assert_eq!(settings.usual.unwrap().kind, Kind::Anthropic);
+//! ```
 
 #![forbid(unsafe_code)]
 

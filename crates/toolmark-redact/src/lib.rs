@@ -5,7 +5,7 @@
 //! use toolmark_redact::{redact, sanitize};
 //!
 //! assert_eq!(redact("GITHUB_TOKEN=ghp_x1Y2z3A4b5C6d7E8f9G0h1I2j3K4l5M6n7O8"), "GITHUB_TOKEN=[redacted]");
-//! assert_eq!(sanitize("a\u{1b}[31mb"), "a␛[31mb");
+//! assert_eq!(sanitize("a\u{1b}[2Jb"), "a␛[2Jb");
 //! ```
 
 #![forbid(unsafe_code)]

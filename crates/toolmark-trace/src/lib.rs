@@ -87,8 +87,3 @@ pub use join::{Joined, Loaded, join_sub_agents, load_path};
 pub use model::*;
 pub use read::{Options, ReadError, Trajectories, format_by_id, read, read_path};
 pub use summary::{Summary, TokenCounts};
-
-/// The examples in the documentation are compiled too.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/library.md")]
-struct LibraryPage;
