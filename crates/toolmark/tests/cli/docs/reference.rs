@@ -23,8 +23,8 @@ pub(super) fn commands() -> Vec<String> {
 #[test]
 fn the_command_line() {
     let mut text = format!(
-        "# Command line\n\n{NOTE}\nThe help of every command. What they do is explained on pages \
-         of their own.\n"
+        "# Command line\n\n{NOTE}\nThe help of every command. Pages of their own explain what they \
+         do.\n"
     );
     let all = commands();
     assert!(all.iter().any(|name| name == "stats"), "{all:?}");
@@ -125,9 +125,9 @@ fn the_formats() {
     let formats = json(&["formats"]);
     let mut text = format!(
         "# Formats\n\n{NOTE}\n\
-         toolmark reads {} formats. It recognises them by content; file names do not matter.\n\
-         [Inputs](input.md) says what may be around them, [the trajectory](trajectory.md#fidelity) \
-         what the\nwords under \"never records\" mean.\n\n\
+         toolmark reads {} formats, recognized by content; file names do not matter. \
+         [Inputs](input.md)\nlists the containers they may be in, [the \
+         trajectory](trajectory.md#fidelity) explains the gaps\nunder \"Never records\".\n\n\
          | format | what it is | versions |\n|---|---|---|\n",
         formats.len()
     );
@@ -155,7 +155,7 @@ fn the_formats() {
             word(&target, "id"),
             cell(word(&target, "title")),
             word(&target, "extension"),
-            if lost.is_empty() { "– (it holds everything)" } else { &lost }
+            if lost.is_empty() { "– (nothing)" } else { &lost }
         ));
     }
     keep("docs/formats.md", &text);
@@ -172,7 +172,7 @@ fn section(format: &Value) -> String {
         text.push_str(&format!(", described on [its own page]({own})"));
     }
     text.push_str(&format!(
-        ".\n\n- Comes from: {}\n- Versions: {}\n- Recognised by: {}\n- Never records: {}\n",
+        ".\n\n- Comes from: {}\n- Versions: {}\n- Recognized by: {}\n- Never records: {}\n",
         plain(word(format, "origin")),
         plain(word(format, "versions")),
         plain(word(format, "looks_for")),
