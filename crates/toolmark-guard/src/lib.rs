@@ -18,7 +18,8 @@
 //! # Ok::<(), toolmark_guard::Fault>(())
 //! ```
 //!
-//! Nothing here prints, and nothing is prepared at start-up.
+//! [`hook::run`] does all of it for one payload on the standard input; nothing else
+//! here prints, and nothing is prepared at start-up.
 
 #![forbid(unsafe_code)]
 
@@ -26,7 +27,9 @@ mod after;
 pub mod audit;
 mod event;
 pub mod facts;
+pub mod files;
 mod guard;
+pub mod hook;
 pub mod hosts;
 pub mod install;
 pub mod permissions;

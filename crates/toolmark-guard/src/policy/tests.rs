@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use toolmark_check::judging::Judged;
 use toolmark_check::toolset::Toolsets;
 use toolmark_config::{Node, Problem};
+use toolmark_grade::call_match::compile_schema;
 use toolmark_shell::Context;
 use toolmark_trace::ToolName;
 
@@ -22,7 +23,7 @@ pub(super) fn layer(whose: Whose, guard: Value) -> (Layer, Vec<Problem>) {
     };
     let base = Base { directory, home: Some("/home/me".into()) };
     let origin = Origin { whose, file: file.into(), base };
-    let layer = Layer::read(&Node::from_json(&guard).unwrap(), origin, &mut problems);
+    let layer = Layer::read(&Node::from_json(&guard).unwrap(), origin, compile_schema, &mut problems);
     (layer, problems)
 }
 

@@ -88,7 +88,7 @@ impl Replay {
             false => (sessions.recent(expand(&self.paths)), Vec::new()),
             true => sessions.found()?,
         };
-        let guard = guarding::here().usable(printer)?;
+        let guard = guarding::usable(guarding::here(), printer)?;
         let checker = Checker::default();
         let options = self.reading.options();
         let verbosity = printer.verbosity;
