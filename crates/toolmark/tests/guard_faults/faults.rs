@@ -1,13 +1,6 @@
-//! The hook when things go wrong: killed, crowded, without room, without sense.
-//! Whatever happens, the decision is right and the log is whole.
+//! The tests, for whichever program is the hook.
 
-#![cfg(unix)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test that cannot go on should say so"
-)]
-
+use super::PROGRAM;
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -17,13 +10,9 @@ use std::time::{Duration, Instant};
 
 /// The hook with a log, and with a home in which there is nothing.
 fn hook(log: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_toolmark"));
-    prepared(command.arg("guard"), log);
+    let mut command = Command::new(PROGRAM[0]);
     command
-}
-
-fn prepared<'c>(command: &'c mut Command, log: &Path) -> &'c mut Command {
-    command
+        .args(&PROGRAM[1..])
         .current_dir(env!("CARGO_TARGET_TMPDIR"))
         .env("HOME", "/nonexistent")
         .env_remove("XDG_CONFIG_HOME")
@@ -31,7 +20,8 @@ fn prepared<'c>(command: &'c mut Command, log: &Path) -> &'c mut Command {
         .env("TOOLMARK_GUARD_LOG", log)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
 }
 
 /// A payload of the plain protocol.
