@@ -90,7 +90,7 @@ impl Opened {
             None => Ok(opened.guard),
             Some((_, words)) => {
                 let failure = Failure::usage(words);
-                Err(failure.hint("toolmark guard policy shows which files count").into())
+                Err(failure.hint("`toolmark guard policy` shows which files are used").into())
             }
         }
     }
@@ -152,7 +152,7 @@ pub(crate) fn open(cwd: Option<&str>) -> Opened {
         Ok(word) => {
             let preset = Policy::preset_named(&word);
             if preset.is_none() {
-                opened.faults.push(format!("{PRESET}={word}: there is no such preset"));
+                opened.faults.push(format!("{PRESET}={word}: unknown preset"));
             }
             preset
         }
