@@ -17,10 +17,10 @@
 
 use crate::gate::Gate;
 use crate::rules::RULES;
-use crate::toolset::Toolset;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
+use toolmark_hosts::toolset::Toolset;
 use toolmark_outcome::{Confidence, Severity};
 
 /// What a file says about checking.
@@ -149,11 +149,11 @@ fn check_toolset(toolset: &Spanned<Toolset>, problems: &mut Vec<Problem>) {
     if toolset.value.id.is_empty() {
         wrong("a toolset needs an id".to_owned());
     }
-    for (name, tool) in &toolset.value.tools {
+    for tool in &*toolset.value.tools {
         if let Some(schema) = &tool.schema
-            && let Err(error) = toolmark_schema::check_schema(schema)
+            && let Err(error) = toolmark_schema::check_schema(&schema.parse())
         {
-            wrong(format!("the schema of {} is no JSON Schema: {error}", quoted(name)));
+            wrong(format!("the schema of {} is no JSON Schema: {error}", quoted(&tool.name)));
         }
     }
     for name in toolset.value.confusable.iter().flatten() {

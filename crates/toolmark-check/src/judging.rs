@@ -5,10 +5,11 @@
 mod addresses;
 
 use crate::path::resolve;
-use crate::toolset::{Tool, ToolRole};
 pub(crate) use addresses::is_suspicious_address;
 use serde_json::Value;
 use std::borrow::Cow;
+use toolmark_hosts::Args;
+use toolmark_hosts::toolset::{Tool, ToolRole};
 use toolmark_shell::{Context, Judgement, judge, judge_read, judge_write};
 
 /// The arguments of a call.
@@ -30,6 +31,16 @@ impl<'a> Arguments<'a> {
         match self {
             Self::Json(value) => Some(*value),
             Self::None | Self::Text(_) => None,
+        }
+    }
+}
+
+impl<'a> From<&'a Args> for Arguments<'a> {
+    fn from(args: &'a Args) -> Self {
+        match args {
+            Args::None => Self::None,
+            Args::Json(value) => Self::Json(value),
+            Args::Text(text) => Self::Text(Cow::Borrowed(text)),
         }
     }
 }

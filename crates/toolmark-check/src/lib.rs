@@ -52,7 +52,6 @@ mod run;
 mod scorecard;
 pub mod session;
 pub mod shell;
-pub mod toolset;
 
 pub use checker::{Checked, Checker, SessionCard};
 pub use decisions::{Decisions, Stop};
@@ -63,3 +62,4 @@ pub use rule::{Example, Expectation, Rule};
 pub use rules::{RULES, rule_by_code};
 pub use scorecard::{Measure, Scorecard, Tally, ToolCard};
 pub use session::Session;
+pub use toolmark_hosts::toolset::Toolsets;

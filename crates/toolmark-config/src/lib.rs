@@ -1,4 +1,4 @@
-//! What a configuration is before it has a type: a tree that knows where in
+//! YAML and JSON that people write: what a configuration is before it has a type: a tree that knows where in
 //! its text everything stands, and problems that point there.
 //!
 //! A spec file is first parsed into [`Node`]s, whatever its notation. Each part
@@ -6,7 +6,7 @@
 //! finds every mistake of that part in one go instead of stopping at the first.
 //!
 //! ```
-//! use crate::{Node, read};
+//! use toolmark_config::{Node, read};
 //!
 //! #[derive(serde::Deserialize)]
 //! struct Budget {

@@ -1,22 +1,17 @@
-//! Specs: what was expected, in whosever words.
+//! Specs: what was expected, in any of the dialects that are known.
 //!
-//! A file is read into a tree that knows where everything stands, its dialect
-//! is told from its content, and the dialect makes a
-//! [`Plan`](toolmark_grade::Plan) of it. All mistakes are found in one go.
-//!
-//! A [`Source`] is parsed into a tree of [`Node`](toolmark_config::Node)s
-//! that know their places ([`parse()`]), its dialect is told from its content,
-//! and the dialect makes a [`Plan`](toolmark_grade::Plan) of it ([`load()`]). All
-//! mistakes are found in one go, and shown with the text underlined
-//! ([`render()`]) or as JSON ([`problems_json`]).
+//! A file is read into a tree that knows where everything stands, its dialect is
+//! told from its content, and the dialect makes a [`Plan`](toolmark_grade::Plan)
+//! of it ([`load()`]). All mistakes are found in one go.
 //!
 //! ```
-//! use toolmark_spec::{Source, Style, parse, render};
+//! use std::path::Path;
+//! use toolmark_config::Source;
+//! use toolmark_grade::LoadOptions;
 //!
-//! let source = Source::new("evals/x.yaml", "max: 3\nmax: 4\n");
-//! let parsed = parse(&source);
-//! let shown = render(&source, &parsed.problems, Style::default());
-//! assert!(shown.contains("evals/x.yaml:2:1"));
+//! let source = Source::new("x.yaml", "cases:\n  - id: build\n    expect: {calls: [Bash]}\n");
+//! let loaded = toolmark_spec::load_source(source, Path::new("."), &LoadOptions::default());
+//! assert_eq!(loaded.plan.unwrap().cases[0].id, "build");
 //! ```
 
 #![forbid(unsafe_code)]

@@ -8,7 +8,7 @@ use crate::inputs::{Input, expand};
 use crate::pool::Pool;
 use crate::printer::Printer;
 use crate::reading::Reader;
-use crate::sessions::{self, LOOKED_IN};
+use crate::sessions;
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, Args, ValueEnum};
 use jiff::{Span, SpanRelativeTo, Unit};
@@ -106,7 +106,8 @@ impl SessionArgs {
         all.retain(|session| self.is_recent(session.modified));
         if all.is_empty() {
             return Err(Failure::unread("found no sessions").hint(format!(
-                "looked in {LOOKED_IN}; a trace can be given as an argument instead"
+                "looked in {}; a trace can be given as an argument instead",
+                sessions::looked_in()
             )));
         }
         let limit = limit.or(self.since.is_none().then_some(DEFAULT_SESSIONS));

@@ -153,8 +153,7 @@ fn killed_at_any_moment() {
 fn no_room_for_the_log() {
     let full = Path::new("/dev/full");
     if !full.exists() {
-        eprintln!("skipped: there is no /dev/full here");
-        return;
+        return toolmark_testing::skip("/dev/full does not exist");
     }
     for (command, want) in [("ls", "allow"), ("git push --force", "deny"), ("cat .env", "ask")] {
         let (answer, errors) = answer(&asked(full, &payload("1", command)));

@@ -3,16 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-#[path = "../../toolmark-judge/tests/stand_in/mod.rs"]
-mod stand_in;
-
 use serde_json::{Value, json};
-use stand_in::{Act, FAULTS, Request, Script, StandIn};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
+use toolmark_testing::stand_in::{Act, FAULTS, Request, Script, StandIn};
 
 const KEY: &str = "key-of-the-test-0123456789abcdef";
 

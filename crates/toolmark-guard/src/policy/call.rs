@@ -1,14 +1,14 @@
 //! A call as a policy looks at it: its names, its command lines taken apart,
 //! and the paths it touches.
 
-use crate::event::Event;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use toolmark_check::judging::Judged;
 use toolmark_check::patch::{self, Change};
 use toolmark_check::path::resolve;
-use toolmark_check::toolset::{Tool, ToolRole};
+use toolmark_hosts::Event;
+use toolmark_hosts::toolset::{Tool, ToolRole};
 use toolmark_shell::ir::{Redirection, RedirectionKind};
 use toolmark_shell::{Effect, Judgement, Kind, Scope};
 use toolmark_trace::{Canonical, ToolName};
@@ -46,7 +46,7 @@ impl<'a> Call<'a> {
 
     fn judged(&self) -> Judged<'a> {
         let cwd = self.event.cwd.as_deref();
-        Judged { tool: self.tool, args: self.event.args.as_arguments(), cwd }
+        Judged { tool: self.tool, args: (&self.event.args).into(), cwd }
     }
 
     /// What the tool is for.

@@ -9,11 +9,11 @@ use super::suggest::suggestion;
 use super::tools::{Listed, Tools};
 use super::words::Preset;
 use super::{Policy, Surroundings, strict};
-use crate::event::Event;
-use crate::verdict::Verdict;
 use toolmark_check::judging::Judged;
-use toolmark_check::toolset::Tool;
 use toolmark_grade::call_match::Truth;
+use toolmark_hosts::Event;
+use toolmark_hosts::Verdict;
+use toolmark_hosts::toolset::Tool;
 use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::decision::of_effect;
 use toolmark_shell::{

@@ -325,8 +325,8 @@ fn building<'a>(problems: &'a mut Vec<Problem>) -> Building<'a> {
 fn with_command(call: &Call<'_>, args: &Value, line: &str) -> Value {
     let mut args = args.clone();
     let mut names = call.tool.iter().flat_map(|tool| tool.command.names());
-    let key = names.find(|name| args.get(name.as_str()).is_some());
-    if let Some(slot) = key.and_then(|key| args.get_mut(key.as_str())) {
+    let key = names.find(|name| args.get(name).is_some());
+    if let Some(slot) = key.and_then(|key| args.get_mut(key)) {
         *slot = Value::String(line.to_owned());
     }
     args

@@ -138,7 +138,7 @@ fn unusable(pattern: &str) -> Option<(String, Option<String>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Event, Moment};
+    use toolmark_hosts::{Event, Moment};
 
     fn tools(json: serde_json::Value) -> (Tools, Vec<String>) {
         let mut problems = Vec::new();

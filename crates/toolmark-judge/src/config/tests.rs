@@ -24,11 +24,11 @@ fn everything_at_once() {
                    "mine": {"command": ["./judge", "-x"], "price": {"input": 0, "output": 0}}},
     }));
     assert_eq!(problems, [""; 0]);
-    let usual = settings.usual.as_ref().unwrap();
-    assert_eq!(usual.key, KeySource::Env("MY_KEY".into()));
-    assert_eq!(usual.price, Some(Price { input: 3_000_000, output: 15_250_000 }));
-    assert_eq!((usual.timeout, usual.auth), (Duration::from_secs(90), Auth::XApiKey));
-    assert_eq!(settings.budget, Budget { tokens: Some(1000), micro_usd: Some(500_000) });
+    let default = settings.default_model.as_ref().unwrap();
+    assert_eq!(default.key, KeySource::Env("MY_KEY".into()));
+    assert_eq!(default.price, Some(Price { input: 3_000_000, output: 15_250_000 }));
+    assert_eq!((default.timeout, default.auth), (Duration::from_secs(90), Auth::XApiKey));
+    assert_eq!(settings.budget, BudgetLimits { tokens: Some(1000), micro_usd: Some(500_000) });
     assert_eq!(settings.cache.as_deref(), Some(Path::new("/spec/answers")));
     let local = &settings.models["local"];
     assert_eq!((local.kind, local.base_url.as_str()), (Kind::OpenaiChat, "http://localhost:1/v1"));
@@ -65,7 +65,7 @@ fn a_key_in_clear_is_warned_about() {
         let value = json!({"provider": "openai-chat", "model": "m", "base_url": url,
                            "key_env": "K", "auth": auth});
         let (settings, problems) = read_json(value);
-        assert!(settings.usual.is_some());
+        assert!(settings.default_model.is_some());
         problems.iter().any(|problem| problem.starts_with("key-in-clear"))
     };
     assert!(said("http://example.com/v1", "bearer"));

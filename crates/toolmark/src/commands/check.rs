@@ -26,9 +26,9 @@ use toolmark_check::config::Config;
 use toolmark_check::doubts::MOST;
 use toolmark_check::gate::{self, Cells, Gate, GateError, GateRow};
 use toolmark_check::promote::{self, Alike};
-use toolmark_check::toolset::Toolsets;
 use toolmark_check::{Checked, Checker};
 use toolmark_grade::UsualJudge;
+use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::{Confidence, Severity};
 use toolmark_report::check::CheckRun;
 
@@ -183,7 +183,7 @@ impl Check {
         run.checked.sort();
         if let Some(judge) = judge {
             run.notes.extend(not_asked(&run.checked));
-            run.checked.refine(&*judge.bench);
+            run.checked.refine(&*judge.client);
             self.judging.finish(&judge, printer)?;
         }
         run.rules = checker.rules().to_vec();

@@ -27,7 +27,7 @@ pub(crate) struct Formats {
     /// Show this format in detail
     #[arg(value_name = "ID", value_parser = format_id(), hide_possible_values = true)]
     id: Option<&'static str>,
-    /// List the formats that `convert` writes, and what each loses
+    /// List the formats that `convert` writes, and what is lost in each
     #[arg(long, conflicts_with = "id")]
     targets: bool,
     /// Output format
@@ -65,7 +65,7 @@ struct Target {
     id: &'static str,
     title: &'static str,
     extension: &'static str,
-    no_place_for: Vec<String>,
+    lost: Vec<String>,
 }
 
 impl Target {
@@ -74,7 +74,7 @@ impl Target {
             id: info.id,
             title: info.title,
             extension: info.extension,
-            no_place_for: info.lacks.iter().map(Part::to_string).collect(),
+            lost: info.lacks.iter().map(Part::to_string).collect(),
         }
     }
 }
@@ -105,10 +105,10 @@ impl Formats {
         }
         let indent = targets.iter().map(|t| width(t.id)).max().unwrap_or(0) + 2;
         for target in &targets {
-            let lost = if target.no_place_for.is_empty() {
-                "loses nothing".to_owned()
+            let lost = if target.lost.is_empty() {
+                "nothing is lost".to_owned()
             } else {
-                format!("loses {}", target.no_place_for.join(", "))
+                format!("lost: {}", target.lost.join(", "))
             };
             let facts = [(style::PLAIN, target.title.to_owned()), (style::DIM, lost)];
             print_entry(printer, target.id, indent, &facts)?;

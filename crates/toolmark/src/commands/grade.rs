@@ -245,7 +245,7 @@ impl Grade {
             diff,
             artifacts: self.artifact_dir.clone(),
             may_run: !self.no_programs,
-            judge: judge.map(|judge| Arc::clone(&judge.bench) as Arc<dyn Judge>),
+            judge: judge.map(|judge| Arc::clone(&judge.client) as Arc<dyn Judge>),
             findings: judge.map(|_| Arc::new(ByRules::default()) as Arc<dyn Findings>),
         })
     }

@@ -325,7 +325,7 @@ fn pick_session(printer: &mut Printer) -> Result<Option<PathBuf>, Stop> {
         let failure = Failure::unread("found no sessions");
         let hint = format!(
             "looked in {}; a trace can be given as an argument instead",
-            sessions::LOOKED_IN
+            sessions::looked_in()
         );
         return Err(failure.hint(hint).into());
     }

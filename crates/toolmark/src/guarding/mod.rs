@@ -22,11 +22,11 @@ use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
 use toolmark_check::config::read_config;
-use toolmark_check::toolset::Toolsets;
 use toolmark_config::Problem;
 use toolmark_config::Source;
 use toolmark_guard::policy::{Base, Import, Layer, Origin, Policy, Whose};
 use toolmark_guard::{Event, Guard, Verdict};
+use toolmark_hosts::toolset::Toolsets;
 use toolmark_shell::{Decision, Facts};
 
 /// The variable that names the user's file.
@@ -181,7 +181,7 @@ impl Opened {
         whose: Whose,
         base: Base,
         cwd: Option<&str>,
-    ) -> Option<(Layer, Vec<toolmark_check::toolset::Toolset>)> {
+    ) -> Option<(Layer, Vec<toolmark_hosts::toolset::Toolset>)> {
         let File { source, node, mut problems } = file;
         let origin = Origin { whose, file: source.name.to_string(), base };
         let layer = node.as_ref().and_then(|root| root.get("guard")).map(|part| {

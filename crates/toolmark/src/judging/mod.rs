@@ -18,7 +18,7 @@ use std::sync::Arc;
 use toolmark_grade::UsualJudge;
 use toolmark_judge::calibration::{self, Calibration};
 use toolmark_judge::config::{KeySource, Kind, Model, Settings};
-use toolmark_judge::{Bench, Cache, Mode, providers};
+use toolmark_judge::{Cache, JudgeClient, Mode, providers};
 use toolmark_redact::redact;
 
 /// Who judges, and where answers come from.
@@ -47,7 +47,7 @@ pub(crate) struct JudgeArgs {
 
 /// A judge that can be asked, and what is known about it.
 pub(crate) struct OpenJudge {
-    pub(crate) bench: Arc<Bench>,
+    pub(crate) client: Arc<JudgeClient>,
     /// The model that is asked where no other is named.
     pub(crate) usual: Option<Model>,
     /// How many questions are asked at once.
@@ -104,16 +104,16 @@ impl JudgeArgs {
                 Failure::usage(format!("{option}{error}"))
             });
             match model {
-                Ok(model) => settings.usual = Some(model),
+                Ok(model) => settings.default_model = Some(model),
                 // A spec may name a model that nothing here knows how to reach.
-                Err(_) if self.judge_model.is_none() && settings.usual.is_none() => {}
+                Err(_) if self.judge_model.is_none() && settings.default_model.is_none() => {}
                 Err(failure) => return Err(failure.into()),
             }
         }
-        if let (Some(effort), Some(model)) = (usual.effort, &mut settings.usual) {
+        if let (Some(effort), Some(model)) = (usual.effort, &mut settings.default_model) {
             model.effort = model.effort.or(Some(effort));
         }
-        if settings.usual.is_none() && settings.models.is_empty() {
+        if settings.default_model.is_none() && settings.models.is_empty() {
             return Ok(None);
         }
         if !may_run {
@@ -125,24 +125,24 @@ impl JudgeArgs {
         let mode = match (self.offline, self.refresh) {
             (true, _) => Mode::Offline,
             (_, true) => Mode::Refresh,
-            _ => Mode::Usual,
+            _ => Mode::CacheFirst,
         };
-        let (usual, concurrency) = (settings.usual.clone(), settings.concurrency);
+        let (usual, concurrency) = (settings.default_model.clone(), settings.concurrency);
         let trust = if gates { trust(&settings)? } else { None };
-        let mut bench = Bench::new(settings, providers::connect, redact).mode(mode);
+        let mut client = JudgeClient::new(settings, providers::connect, redact).mode(mode);
         if let Some(trust) = trust {
-            bench = bench.objecting(trust);
+            client = client.with_objection(trust);
         }
-        Ok(Some(OpenJudge { bench: Arc::new(bench), usual, concurrency }))
+        Ok(Some(OpenJudge { client: Arc::new(client), usual, concurrency }))
     }
 
     /// Says what was asked, and writes the answers where they are wanted.
     pub(crate) fn finish(&self, judge: &OpenJudge, printer: &mut Printer) -> Result<(), Stop> {
-        let tally = judge.bench.tally();
+        let tally = judge.client.tally();
         if let Some(path) = &self.export_answers {
             let failed = |error: io::Error| Failure::write(path, &error);
             let mut file = fs::File::create(path).map(io::BufWriter::new).map_err(failed)?;
-            Cache::export(&judge.bench.answers(), &mut file).map_err(failed)?;
+            Cache::export(&judge.client.answers(), &mut file).map_err(failed)?;
             file.flush().map_err(failed)?;
         }
         if printer.verbosity == Verbosity::Quiet || tally == toolmark_judge::Tally::default() {
@@ -180,7 +180,7 @@ impl JudgeArgs {
 fn refuse_programs(settings: &Settings) -> Result<(), Failure> {
     let runs =
         |model: &Model| model.kind == Kind::Command || matches!(model.key, KeySource::Command(_));
-    let all = settings.usual.iter().chain(settings.models.values());
+    let all = settings.default_model.iter().chain(settings.models.values());
     match all.into_iter().find(|model| runs(model)) {
         None => Ok(()),
         Some(model) => {

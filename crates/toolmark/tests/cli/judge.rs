@@ -22,7 +22,7 @@ fn labels_that_cannot_be_used_are_told_before_anything_is_paid_for() {
             3,
         ),
         (good, "tool-selektion", &["did you mean tool-selection?", "error-recovery"], 2),
-        (good, "tool-selection", &["no row that can be used", "not shown answer"], 3),
+        (good, "tool-selection", &["no row that can be used", "has no input answer"], 3),
     ] {
         fs::write(&file, labels).unwrap();
         let text = run(&["judge", "calibrate", path, "--rubric", rubric]);

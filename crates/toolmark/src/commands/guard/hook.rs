@@ -16,8 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use toolmark_guard::facts::Disk;
-use toolmark_guard::hosts::{self, Answer, Host};
-use toolmark_guard::{Fault, Verdict};
+use toolmark_hosts::{Answer, Fault, Host, Verdict};
 use toolmark_shell::Facts;
 
 /// A host that has not handed over its payload by then is stuck.
@@ -65,13 +64,13 @@ impl Hook {
     fn worked_out(&self, payload: &[u8]) -> Answer {
         match self.named() {
             Named::Known(host) => decided(host, payload),
-            Named::Not => decided(hosts::detect(payload), payload),
-            Named::Unknown(fault) => refused(hosts::detect(payload), &fault),
+            Named::Not => decided(toolmark_hosts::detect(payload), payload),
+            Named::Unknown(fault) => refused(toolmark_hosts::detect(payload), &fault),
         }
     }
 
     fn named(&self) -> Named {
-        match self.host.as_deref().map(|id| (id, hosts::by_id(id))) {
+        match self.host.as_deref().map(|id| (id, toolmark_hosts::by_id(id))) {
             None => Named::Not,
             Some((_, Some(host))) => Named::Known(host),
             Some((id, None)) => Named::Unknown(Fault::new(format!("there is no host `{id}`"))),
@@ -82,7 +81,7 @@ impl Hook {
     fn fault(&self, fault: &Fault) -> Answer {
         match self.named() {
             Named::Known(host) => refused(host, fault),
-            Named::Not | Named::Unknown(_) => refused(hosts::detect(b""), fault),
+            Named::Not | Named::Unknown(_) => refused(toolmark_hosts::detect(b""), fault),
         }
     }
 }
@@ -90,11 +89,11 @@ impl Hook {
 /// The host of the command line.
 enum Named {
     Not,
-    Known(&'static dyn Host),
+    Known(&'static Host),
     Unknown(Fault),
 }
 
-fn decided(host: &dyn Host, payload: &[u8]) -> Answer {
+fn decided(host: &Host, payload: &[u8]) -> Answer {
     let started = Instant::now();
     let event = match host.read(payload) {
         Ok(event) => event,
@@ -108,7 +107,7 @@ fn decided(host: &dyn Host, payload: &[u8]) -> Answer {
 }
 
 /// The answer where no decision could be worked out.
-fn refused(host: &dyn Host, fault: &Fault) -> Answer {
+fn refused(host: &Host, fault: &Fault) -> Answer {
     let opened = guarding::open(None);
     let policy = opened.guard.policy();
     let verdict = Verdict::new(policy.on_error(), "error", fault.to_string());

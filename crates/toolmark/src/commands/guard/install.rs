@@ -8,8 +8,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::env;
 use std::path::{Path, PathBuf};
-use toolmark_guard::hosts;
-use toolmark_guard::install::{self, Error, Place, Plan, Scope, Settings, State};
+use toolmark_hosts::install::{self, Environment, Error, Plan, Scope, Settings, State};
 
 const INSTALL: &str = "\
 Examples:
@@ -369,7 +368,7 @@ fn print_seen(seen: &Seen<'_>, printer: &mut Printer) -> Result<(), Stop> {
 
 impl Which {
     /// The agents that are meant.
-    fn hosts(&self, place: &Place, printer: &mut Printer) -> Result<Vec<&'static str>, Stop> {
+    fn hosts(&self, place: &Environment, printer: &mut Printer) -> Result<Vec<&'static str>, Stop> {
         if self.all {
             return Ok(install::ids().collect());
         }
@@ -411,13 +410,13 @@ fn complain(host: &str, error: &str, printer: &mut Printer) -> Result<(), Stop> 
 }
 
 fn title(host: &str) -> &str {
-    hosts::by_id(host).map_or(host, |host| host.title())
+    toolmark_hosts::by_id(host).map_or(host, |host| host.title)
 }
 
 fn settings<'a>(
     host: &str,
     scope: Scope,
-    place: &'a Place,
+    place: &'a Environment,
     binary: &Path,
 ) -> Result<Settings<'a>, Stop> {
     Ok(Settings::new(host, scope, place, binary)
@@ -426,14 +425,14 @@ fn settings<'a>(
 
 /// Where settings lie: in the home, and in the project around the working
 /// directory.
-fn place() -> Result<Place, Failure> {
+fn place() -> Result<Environment, Failure> {
     let home = env::home_dir()
         .filter(|home| !home.as_os_str().is_empty())
         .ok_or_else(|| Failure::usage("the home directory is not known").hint("set HOME"))?;
     let here = env::current_dir()
         .map_err(|error| Failure::unread(format!("failed to find the directory: {error}")))?;
     let root = here.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(&here);
-    Ok(Place { home, project: root.to_owned(), variable: |name| env::var_os(name) })
+    Ok(Environment { home, project: root.to_owned(), variable: |name| env::var_os(name) })
 }
 
 /// The program that runs, by its path.

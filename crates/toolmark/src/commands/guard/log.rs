@@ -6,21 +6,20 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 use toolmark_guard::audit::{self, Limits, Record};
-use toolmark_guard::hosts::{Answer, Host};
 use toolmark_guard::policy::Log;
-use toolmark_guard::{Event, Moment, Verdict};
+use toolmark_hosts::{Answer, Event, Host, Moment, Verdict};
 
 /// The answer to a host. The decision is recorded before anybody hears of it;
 /// that it could not be is a note beside the answer.
 pub(super) fn answered(
-    host: &dyn Host,
+    host: &Host,
     event: Option<&Event<'_>>,
     verdict: &Verdict,
     log: &Log,
     took: Duration,
 ) -> Answer {
     let mut answer = host.answer(event, verdict);
-    if let Err(error) = keep(&Record::of(host.id(), event, verdict, took), log) {
+    if let Err(error) = keep(&Record::of(host.id, event, verdict, took), log) {
         if !answer.stderr.is_empty() && !answer.stderr.ends_with('\n') {
             answer.stderr.push('\n');
         }

@@ -16,8 +16,8 @@ use std::time::Duration;
 use toolmark_guard::policy::{Log, Rate};
 use toolmark_guard::{Args as CallArgs, Event, Moment, Verdict, audit};
 use toolmark_mcp::{
-    Ending, Guarded, Journal, Limits, NoJournal, Occasion, OnAsk, Pins, PinsError, Proxy, Record,
-    Remote, ServeError, Settings, serve_http, serve_stdio,
+    AuditSink, Ending, GuardPolicy, Limits, NoAudit, Occasion, OnAsk, Pins, PinsError, Proxy,
+    Record, Remote, ServeError, Settings, serve_http, serve_stdio,
 };
 use toolmark_shell::Decision;
 
@@ -109,7 +109,7 @@ impl Mcp {
         if let Some(name) = &self.accept {
             let tools = Pins::accept(&pins, name).map_err(|error| failed(&error))?;
             for tool in tools {
-                let tool = toolmark_mcp::suspicion::shown(&tool, 200);
+                let tool = toolmark_mcp::suspicion::sanitize(&tool, 200);
                 printer.line(
                     &Line::of(style::GOOD, "accepted").with(style::PLAIN, &format!("  {tool}")),
                 )?;
@@ -127,7 +127,7 @@ impl Mcp {
             (None, None) => return Err(Failure::usage("no server is given").into()),
         };
         match ended {
-            Ok(Ending::ClientLeft | Ending::Told) => Ok(Exit::Ok),
+            Ok(Ending::ClientLeft | Ending::Signalled) => Ok(Exit::Ok),
             Ok(Ending::ServerLeft(how)) => {
                 Err(Failure::unread(format!("the server ended: {how}")).into())
             }
@@ -150,32 +150,32 @@ impl Mcp {
         };
         let cwd =
             std::env::current_dir().ok().and_then(|cwd| cwd.into_os_string().into_string().ok());
-        let journal = self.journal(&guard.policy().log(), &settings.server, cwd.as_deref())?;
-        let mut warden = Guarded::new(guard, cwd);
-        warden.rate = self.tool_rate;
-        warden.changed = match self.changed {
+        let audit = self.audit_sink(&guard.policy().log(), &settings.server, cwd.as_deref())?;
+        let mut call_policy = GuardPolicy::new(guard, cwd);
+        call_policy.rate = self.tool_rate;
+        call_policy.changed = match self.changed {
             Some(Changed::Allow) => Decision::Allow,
             Some(Changed::Ask) => Decision::Ask,
             Some(Changed::Deny) => Decision::Deny,
             None => policy.changed.unwrap_or(Decision::Deny),
         };
         let pins = Pins::open(pins).map_err(|error| failed(&error))?;
-        Ok(Proxy::new(settings, pins, Box::new(warden), journal))
+        Ok(Proxy::new(settings, pins, Box::new(call_policy), audit))
     }
 
     /// Where decisions are written down.
-    fn journal(
+    fn audit_sink(
         &self,
         log: &Log,
         server: &str,
         cwd: Option<&str>,
-    ) -> Result<Box<dyn Journal>, Failure> {
+    ) -> Result<Box<dyn AuditSink>, Failure> {
         let path = match &self.log {
             Some(path) => Some(path.clone()).filter(|path| path.as_os_str() != "off"),
             None => log::place(log).map_err(|error| Failure::unread(error.to_string()))?,
         };
         Ok(match path {
-            None => Box::new(NoJournal),
+            None => Box::new(NoAudit),
             Some(path) => Box::new(AuditLog {
                 path,
                 limits: log::limits(log),
@@ -271,7 +271,7 @@ struct AuditLog {
     cwd: Option<String>,
 }
 
-impl Journal for AuditLog {
+impl AuditSink for AuditLog {
     fn write(&mut self, record: &Record) -> io::Result<()> {
         let moment = match record.occasion {
             Occasion::Call => Moment::Before,

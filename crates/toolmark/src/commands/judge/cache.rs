@@ -112,7 +112,11 @@ fn list(answers: &Answers, printer: &mut Printer) -> Result<(), Stop> {
     Ok(())
 }
 
-fn export(all: &[toolmark_judge::Kept], file: &Path, printer: &mut Printer) -> Result<(), Stop> {
+fn export(
+    all: &[toolmark_judge::CachedAnswer],
+    file: &Path,
+    printer: &mut Printer,
+) -> Result<(), Stop> {
     if file.as_os_str() == "-" {
         let mut out = printer.sink()?;
         Answers::export(all, &mut out)?;

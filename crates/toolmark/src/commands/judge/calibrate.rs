@@ -168,7 +168,7 @@ impl Calibrate {
         let labelled = samples::read(&self.labels, usual.as_ref(), wanted, &reader)?;
         self.print_skipped(&labelled, printer)?;
         let (judge, model, provider) = self.judge(printer)?;
-        let found = self.measure(&labelled.groups, &*judge.bench, (&model, provider), printer)?;
+        let found = self.measure(&labelled.groups, &*judge.client, (&model, provider), printer)?;
         self.judging.finish(&judge, printer)?;
         self.report(&found, &labelled.skipped, printer)
     }
@@ -230,7 +230,7 @@ impl Calibrate {
             repeats: self.repeats,
             probes,
         };
-        let asked = |group: &Group| calibrator.judgements(&group.asked, &group.samples);
+        let asked = |group: &Group| calibrator.count_judgements(&group.asked, &group.samples);
         let judgements: u64 = groups.iter().map(asked).sum();
         if printer.verbosity > Verbosity::Quiet {
             let labels: usize = groups.iter().map(|group| group.samples.len()).sum();

@@ -6,7 +6,7 @@ use crate::redact::Veil;
 use crate::text::{cut, sanitize, width, wrap};
 use anstyle::Style;
 use toolmark_judge::calibration::{
-    Agreement, Calibration, Consistency, Cost, Kappa, ProbeKind, Probed, Rate,
+    Agreement, Calibration, Consistency, Cost, Kappa, ProbeKind, ProbeResult, Rate,
 };
 use toolmark_outcome::judging::Spent;
 
@@ -209,7 +209,7 @@ impl Page {
         self.row("spread", style::PLAIN, &number(found.spread), means);
     }
 
-    fn probes(&mut self, probes: &[Probed], consistency: Option<&Consistency>) {
+    fn probes(&mut self, probes: &[ProbeResult], consistency: Option<&Consistency>) {
         if probes.is_empty() {
             return;
         }
@@ -256,7 +256,8 @@ impl Page {
             }
             self.lines.push(line.fit(self.room));
         }
-        let turned = |probed: &Probed| probed.probe != ProbeKind::Injection && probed.flips.of > 0;
+        let turned =
+            |probed: &ProbeResult| probed.probe != ProbeKind::Injection && probed.flips.of > 0;
         if let Some(pairwise) = consistency.and_then(|found| found.pairwise)
             && pairwise < 1.0
             && probes.iter().any(turned)
@@ -338,7 +339,7 @@ fn strength(kappa: f64) -> &'static str {
 mod tests {
     use super::*;
     use std::sync::Arc;
-    use toolmark_judge::calibration::{Asked, Calibrator, Label, Sample};
+    use toolmark_judge::calibration::{Calibrator, Label, RubricTask, Sample};
     use toolmark_outcome::Cause;
     use toolmark_outcome::judging::{
         Answer, Judge, Mark, Material, Piece, Question, Rubric, Ruling, Scale, Unanswered, Vote,
@@ -381,7 +382,7 @@ mod tests {
 
     fn found(repeats: u32) -> Calibration {
         let rubric = Rubric { name: Some("tidy".into()), ..Rubric::of_text("tidy?", Scale::Half) };
-        let asked = Asked { rubric: Arc::new(rubric), inputs: Vec::new(), threshold: 0.75 };
+        let asked = RubricTask { rubric: Arc::new(rubric), inputs: Vec::new(), threshold: 0.75 };
         let texts = ["good", "good", "poor", "poor", "torn", "unreadable", "poor\u{1b}[2J"];
         let labels = [1.0, 1.0, 0.5, 0.0, 0.0, 1.0, 1.0];
         let sample = |(at, (text, label)): (usize, (&&str, &f64))| Sample {

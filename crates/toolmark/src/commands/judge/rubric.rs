@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, read};
 use toolmark_config::{Source, parse};
-use toolmark_judge::calibration::Asked;
+use toolmark_judge::calibration::RubricTask;
 use toolmark_outcome::judging::{BUILT_IN, BuiltIn, Field, Rubric, Scale, built_in, read_rubric};
 
 /// The share that passes where a file does not say it.
@@ -31,11 +31,11 @@ pub(super) struct Wanted {
 
 impl Wanted {
     /// What a built-in rubric asks, as the command line wants it.
-    pub(super) fn built_in(self, rubric: &BuiltIn) -> Result<Asked, Failure> {
-        self.change(Asked::built_in(rubric))
+    pub(super) fn built_in(self, rubric: &BuiltIn) -> Result<RubricTask, Failure> {
+        self.change(RubricTask::built_in(rubric))
     }
 
-    fn change(self, mut asked: Asked) -> Result<Asked, Failure> {
+    fn change(self, mut asked: RubricTask) -> Result<RubricTask, Failure> {
         asked.threshold = self.threshold.unwrap_or(asked.threshold);
         if let Some(scale) = self.scale {
             let mut rubric = Rubric::clone(&asked.rubric);
@@ -79,7 +79,7 @@ pub(super) fn open(
     word: &str,
     wanted: Wanted,
     printer: &mut Printer,
-) -> Result<Asked, crate::Stop> {
+) -> Result<RubricTask, crate::Stop> {
     if let Some(rubric) = built_in(word) {
         return Ok(wanted.built_in(rubric)?);
     }
@@ -124,7 +124,7 @@ fn of_file(
     source: &Source,
     scale: Option<Scale>,
     problems: &mut Vec<Problem>,
-) -> Option<Asked> {
+) -> Option<RubricTask> {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
     if !matches!(extension.as_str(), "yaml" | "yml" | "json") {
@@ -133,7 +133,11 @@ fn of_file(
             problems.push(Problem::error("empty-config", "the file is empty"));
         }
         let rubric = Rubric { name: stem, ..Rubric::of_text(text, scale.unwrap_or_default()) };
-        return Some(Asked { rubric: Arc::new(rubric), inputs: Vec::new(), threshold: THRESHOLD });
+        return Some(RubricTask {
+            rubric: Arc::new(rubric),
+            inputs: Vec::new(),
+            threshold: THRESHOLD,
+        });
     }
     let parsed = parse(source);
     problems.extend(parsed.problems);
@@ -154,7 +158,7 @@ fn of_file(
         scale,
     };
     let inputs = written.inputs.map(|node| inputs(&node, problems)).unwrap_or_default();
-    Some(Asked { rubric: Arc::new(rubric), inputs, threshold })
+    Some(RubricTask { rubric: Arc::new(rubric), inputs, threshold })
 }
 
 /// A map from names to texts, in its order.
@@ -192,7 +196,7 @@ fn inputs(node: &Node, problems: &mut Vec<Problem>) -> Vec<(String, String)> {
 mod tests {
     use super::*;
 
-    fn asked(name: &str, text: &str) -> Result<Asked, Vec<String>> {
+    fn asked(name: &str, text: &str) -> Result<RubricTask, Vec<String>> {
         let mut problems = Vec::new();
         let source = Source::new(name, text);
         let asked = of_file(Path::new(name), &source, None, &mut problems);

@@ -9,7 +9,8 @@ use crate::reading::Reader;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolmark_judge::calibration::{
-    About, Asked, LabelProblem, LabelRow, Sample, Written, read_rows, rubric_digest, settle,
+    About, LabelProblem, LabelRow, RawLabel, RubricTask, Sample, interpret, read_rows,
+    rubric_digest,
 };
 use toolmark_outcome::judging::{Material, built_in};
 use toolmark_trace::Trajectory;
@@ -17,7 +18,7 @@ use toolmark_trace::Trajectory;
 /// What is asked, and about which samples.
 #[derive(Debug)]
 pub(super) struct Group {
-    pub(super) asked: Asked,
+    pub(super) asked: RubricTask,
     pub(super) samples: Vec<Sample>,
 }
 
@@ -35,7 +36,7 @@ pub(super) struct Labelled {
 /// Reads a file of labels and the traces it names.
 pub(super) fn read(
     path: &Path,
-    usual: Option<&Asked>,
+    usual: Option<&RubricTask>,
     wanted: Wanted,
     reader: &Reader,
 ) -> Result<Labelled, Failure> {
@@ -81,11 +82,11 @@ pub(super) fn place(path: &Path, problem: &LabelProblem) -> String {
 /// The rows of each rubric.
 fn by_rubric(
     rows: Vec<LabelRow>,
-    usual: Option<&Asked>,
+    usual: Option<&RubricTask>,
     wanted: Wanted,
     skipped: &mut Vec<LabelProblem>,
-) -> Result<Vec<(Asked, Vec<LabelRow>)>, Failure> {
-    let mut parts: Vec<(Asked, Vec<LabelRow>)> = Vec::new();
+) -> Result<Vec<(RubricTask, Vec<LabelRow>)>, Failure> {
+    let mut parts: Vec<(RubricTask, Vec<LabelRow>)> = Vec::new();
     // Rubrics by the names of rows, and parts by what tells rubrics apart.
     let mut known: BTreeMap<Option<String>, Option<usize>> = BTreeMap::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -140,12 +141,12 @@ impl<'a> Traces<'a> {
     /// The samples of rows, in their order.
     fn samples(
         &mut self,
-        asked: &Asked,
+        asked: &RubricTask,
         rows: Vec<LabelRow>,
         skipped: &mut Vec<LabelProblem>,
     ) -> Vec<Sample> {
-        let written: Vec<Written> = rows.iter().map(|row| row.label).collect();
-        let labels = settle(&written, asked.rubric.scale);
+        let written: Vec<RawLabel> = rows.iter().map(|row| row.label).collect();
+        let labels = interpret(&written, asked.rubric.scale);
         let mut materials = self.materials(asked, &rows);
         let mut samples = Vec::with_capacity(rows.len());
         for (at, (row, label)) in rows.into_iter().zip(labels).enumerate() {
@@ -166,7 +167,7 @@ impl<'a> Traces<'a> {
     /// What is shown of each row. Every trace is read once, and only one is held.
     fn materials(
         &mut self,
-        asked: &Asked,
+        asked: &RubricTask,
         rows: &[LabelRow],
     ) -> BTreeMap<usize, Result<Vec<Material>, String>> {
         let mut by_trace: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -224,7 +225,7 @@ pub(super) mod tests {
         std::fs::write(dir.path().join("runs/chat.jsonl"), CHAT).unwrap();
         let path = dir.path().join(name);
         std::fs::write(&path, text).unwrap();
-        let usual = rubric.map(|name| Asked::built_in(built_in(name).unwrap()));
+        let usual = rubric.map(|name| RubricTask::built_in(built_in(name).unwrap()));
         let reader = Reader::new(Options::default(), Pool::new(None), Verbosity::Quiet);
         read(&path, usual.as_ref(), Wanted::default(), &reader)
     }
@@ -253,7 +254,7 @@ pub(super) mod tests {
             "no call 4",
             "gone.jsonl",
             "unknown rubric",
-            "taken",
+            "already used",
             "label 7",
         ]) {
             assert!(problem.message.contains(want), "{problem:?}");

@@ -148,7 +148,7 @@ fn the_formats() {
          | target | what it is | file ending | what is lost |\n|---|---|---|---|\n",
     );
     for target in json(&["formats", "--targets"]) {
-        let lost = words(&target, "no_place_for").join(", ");
+        let lost = words(&target, "lost").join(", ");
         text.push_str(&format!(
             "| `{}` | {} | `.{}` | {} |\n",
             word(&target, "id"),
