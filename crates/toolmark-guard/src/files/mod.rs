@@ -131,7 +131,7 @@ pub fn open(cwd: Option<&str>, readers: Option<&Readers>) -> Opened {
         Ok(word) => {
             let preset = Policy::preset_named(&word);
             if preset.is_none() {
-                opened.faults.push(format!("{PRESET}={word}: there is no such preset"));
+                opened.faults.push(format!("{PRESET}={word}: unknown preset"));
             }
             preset
         }

@@ -70,7 +70,7 @@ pub(super) fn of_session(whose: Whose, cwd: Option<&str>) -> (Permissions, Vec<S
 /// It is not a file, too large, not UTF-8, or cannot be read.
 pub fn read(path: &Path) -> Result<Option<String>, String> {
     match std::fs::metadata(path) {
-        Ok(about) if !about.is_file() => Err("it is no file".to_owned()),
+        Ok(about) if !about.is_file() => Err("it is not a file".to_owned()),
         Ok(about) if about.len() > LARGEST => Err("it is larger than 4 MiB".to_owned()),
         Ok(_) => std::fs::read_to_string(path).map(Some).map_err(|error| error.to_string()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -41,7 +41,7 @@ pub(crate) fn usable(opened: Opened, printer: &mut Printer) -> Result<Guard, Sto
         None => Ok(opened.guard),
         Some((_, words)) => {
             let failure = Failure::usage(words);
-            Err(failure.hint("toolmark guard policy shows which files count").into())
+            Err(failure.hint("`toolmark guard policy` shows which files are used").into())
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `guard install`, `uninstall` and `status` in a home of their own.
 
-use crate::{told, toolmark};
+use crate::{toolmark, transcript};
 use assert_cmd::Command;
 use serde_json::Value;
 use std::fs;
@@ -21,7 +21,7 @@ fn guard(dir: &TempDir, args: &[&str]) -> Command {
 }
 
 fn said(dir: &TempDir, args: &[&str]) -> String {
-    told(&mut guard(dir, args))
+    transcript(&mut guard(dir, args))
 }
 
 fn rows(dir: &TempDir, args: &[&str]) -> Vec<Value> {

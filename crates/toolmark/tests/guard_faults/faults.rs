@@ -301,10 +301,10 @@ fn a_policy_that_cannot_be_read() {
     fs::create_dir(at("folder.yaml")).unwrap();
     for (name, words) in [
         ("nowhere.yaml", "nowhere.yaml"),
-        ("folder.yaml", "no file"),
+        ("folder.yaml", "not a file"),
         ("broken.yaml", "broken.yaml:"),
         ("mistaken.yaml", "mistaken.yaml:2"),
-        ("empty.yaml", "no guard part"),
+        ("empty.yaml", "no `guard:` section"),
     ] {
         let [harmless, harmful] = decided_with(&at(name), &log);
         assert_eq!(harmless.0, "ask", "{name}: {}", harmless.1);

@@ -16,14 +16,14 @@ Examples:
   toolmark guard policy --cwd ~/app      the policy of another
 
 Exit codes:
-  0  the policy can be used
-  2  it has errors: the guard answers with `on_error` until they are gone";
+  0  the policy is valid
+  2  the policy has errors; until they are fixed, the guard answers with `on_error`";
 
-/// Show which policy files count here, and what is wrong with them
+/// Show which policy files are used, and the errors in them
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Policy {
-    /// The directory of the session
+    /// Directory of the session
     #[arg(long, value_name = "DIR", default_value = ".")]
     cwd: PathBuf,
 }
