@@ -11,8 +11,12 @@ use std::time::{Duration, Instant};
 /// The hook with a log, and with a home in which there is nothing.
 fn hook(log: &Path) -> Command {
     let mut command = Command::new(PROGRAM[0]);
+    prepare(command.args(&PROGRAM[1..]), log);
     command
-        .args(&PROGRAM[1..])
+}
+
+fn prepare<'c>(command: &'c mut Command, log: &Path) -> &'c mut Command {
+    command
         .current_dir(env!("CARGO_TARGET_TMPDIR"))
         .env("HOME", "/nonexistent")
         .env_remove("XDG_CONFIG_HOME")
@@ -20,8 +24,7 @@ fn hook(log: &Path) -> Command {
         .env("TOOLMARK_GUARD_LOG", log)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    command
+        .stderr(Stdio::piped())
 }
 
 /// A payload of the plain protocol.
@@ -160,9 +163,8 @@ fn a_record_that_was_cut_off_spoils_no_other() {
     // A file may have so many blocks: room for the first record and a part of the second.
     let limited = |payload: &[u8]| {
         let mut shell = Command::new("sh");
-        let script = "ulimit -f 4 && exec \"$0\" guard";
-        let command =
-            prepared(shell.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_toolmark")), &log);
+        let script = "ulimit -f 4 && exec \"$0\" \"$@\"";
+        let command = prepare(shell.arg("-c").arg(script).args(PROGRAM), &log);
         told(command.spawn().unwrap(), payload)
     };
     let long = format!("echo {}", "x".repeat(3_900));
