@@ -18,6 +18,7 @@
 //!     profile: Profile::Toolmark,
 //!     contrast: None,
 //!     directory: Path::new("."),
+//!     schemas: toolmark_grade::call_match::compile_schema,
 //!     problems: &mut Vec::new(),
 //! });
 //!
