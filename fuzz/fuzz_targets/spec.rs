@@ -6,8 +6,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::collections::BTreeMap;
-use toolmark_grade::config::{Node, Spanned, read};
-use toolmark_spec::{Source, Style, json, parse, problems_json, render, yaml};
+use toolmark_config::{
+    Node, Source, Spanned, Style, json, parse, problems_json, read, render, yaml,
+};
 
 #[derive(serde::Deserialize)]
 #[allow(dead_code)]
@@ -54,7 +55,7 @@ fuzz_target!(|data: &[u8]| {
             assert_eq!(as_json.to_json(), as_yaml.to_json());
         }
     }
-    json::lines(&source, &mut parsed.problems);
+    json::lines(&source, &mut parsed.problems, |_| {});
     parsed.problems.truncate(20);
     for colour in [false, true] {
         let _ = render(&source, &parsed.problems, Style { colour, width: 80 });

@@ -146,9 +146,9 @@ impl Baseline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toolset::Toolsets;
     use crate::{Checker, notation, rule_by_code};
     use serde_json::json;
+    use toolmark_hosts::toolset::Toolsets;
     use toolmark_outcome::{Confidence, Redactor};
 
     fn found(trace: &str) -> Vec<Finding> {

@@ -4,9 +4,9 @@
 
 use crate::path::resolve;
 use crate::session::{Session, SessionCall};
-use crate::toolset::ToolRole;
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::ir::{Node, Operator, Script, Word};
 
 /// Two calls with the same `work` ask for the same; with the same `text` they
@@ -67,7 +67,7 @@ pub(crate) fn call_key(session: &Session<'_>, call: &SessionCall<'_>) -> CallKey
             let mut keys: Vec<&String> = args.keys().collect();
             keys.sort();
             for key in keys.into_iter().filter(|key| !IRRELEVANT.contains(&key.as_str())) {
-                let is_path = call.spec.is_some_and(|spec| spec.path.names().contains(key));
+                let is_path = call.spec.is_some_and(|spec| spec.path.contains(key));
                 match (&call.path, args.get(key)) {
                     (Some(path), Some(_)) if is_path => path.hash(&mut hasher),
                     (_, Some(value)) => {
@@ -197,7 +197,7 @@ pub(crate) fn searches(call: &SessionCall<'_>) -> bool {
 mod tests {
     use super::*;
     use crate::notation;
-    use crate::toolset::Toolsets;
+    use toolmark_hosts::toolset::Toolsets;
 
     /// Whether the first two calls ask for the same, and are written alike.
     fn compare(trace: &str) -> (bool, bool) {

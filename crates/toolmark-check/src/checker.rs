@@ -9,9 +9,9 @@ use crate::rule::Rule;
 use crate::rules::RULES;
 use crate::scorecard::Scorecard;
 use crate::session::Session;
-use crate::toolset::Toolsets;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::{Confidence, Finding, Printable, Redactor, Severity, Untrusted};
 use toolmark_trace::Trajectory;
 

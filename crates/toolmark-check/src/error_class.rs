@@ -6,8 +6,8 @@
 
 use crate::run::{Purpose, purpose};
 use crate::session::{Ended, SessionCall};
-use crate::toolset::ToolRole;
 use std::borrow::Cow;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_trace::Status;
 
 /// The kinds of errors whose next move can be told right from wrong.

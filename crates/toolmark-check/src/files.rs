@@ -9,11 +9,11 @@ use crate::patch::{self, Change};
 use crate::path::resolve;
 use crate::session::{Ended, Replacement, Session, SessionCall};
 use crate::shell::{self, FileEffect};
-use crate::toolset::ToolRole;
 use memchr::memmem;
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::sync::Arc;
+use toolmark_hosts::toolset::{Name, ToolRole};
 
 /// A larger content is not kept.
 const LARGEST: usize = 8 << 20;
@@ -329,14 +329,14 @@ fn seen(call: &SessionCall<'_>) -> Option<Seen> {
 }
 
 /// The numbered lines at the start of a result, and what follows them.
-fn numbered<'t>(result: &'t str, marks: &[String]) -> Option<(KnownLines, &'t str)> {
+fn numbered<'t>(result: &'t str, marks: &[Name]) -> Option<(KnownLines, &'t str)> {
     let mut text = String::new();
     let mut first = 0;
     let mut rest = result;
     for next in 0.. {
         let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
         let found = marks.iter().find_map(|mark| {
-            let (number, body) = line.split_once(mark.as_str())?;
+            let (number, body) = line.split_once(&**mark)?;
             Some((number.trim_start().parse::<usize>().ok()?, body))
         });
         let Some((number, body)) = found.filter(|(n, _)| next == 0 || *n == first + next) else {

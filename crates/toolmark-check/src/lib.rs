@@ -53,7 +53,6 @@ mod run;
 mod scorecard;
 pub mod session;
 pub mod shell;
-pub mod toolset;
 
 pub use check_run::CheckRun;
 pub use checker::{Checked, Checker, SessionCard};
@@ -65,3 +64,4 @@ pub use rule::{Example, Expectation, Rule};
 pub use rules::{RULES, rule_by_code};
 pub use scorecard::{Measure, Scorecard, Tally, ToolCard};
 pub use session::Session;
+pub use toolmark_hosts::toolset::Toolsets;

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use crate::notation;
     use crate::session::Session;
-    use crate::toolset::Toolsets;
+    use toolmark_hosts::toolset::Toolsets;
 
     #[test]
     fn what_hides_a_failure() {

@@ -11,7 +11,8 @@
 //! Bash {"command":"make"} !2 "Exit code 2\nmake: *** no rule"
 //! ```
 //!
-//! - `host:` names a toolset (`claude-code` where it is left out); `cwd:` the
+//! - `host:` names a host (`claude-code` where it is left out), or `openai` for an
+//!   agent that nobody knows; `cwd:` the
 //!   working directory (`/w`); `tools:` the tools that were offered, with a
 //!   comma in between, or one of them with its JSON Schema.
 //! - `user:`, `assistant:`, `reasoning:` are messages; `compaction` stands alone.
@@ -28,6 +29,7 @@
 
 use serde_json::Value;
 use std::sync::Arc;
+use toolmark_hosts::toolset::builtin;
 use toolmark_trace::{
     Answer, At, Builder, EventKind, Level, Location, NewCall, Parent, Payload, Status, Text,
     ToolDefinition, ToolName, Trajectory, format_by_id,
@@ -39,14 +41,7 @@ const FILE: &str = "example";
 /// Reads a trace in this notation; what is wrong with it otherwise.
 pub fn parse(text: &str) -> Result<Trajectory, String> {
     let host = text.lines().find_map(|line| line.trim().strip_prefix("host:")).map(str::trim);
-    let (format, agent) = match host.unwrap_or("claude-code") {
-        "claude-code" => ("claude-code", "claude-code"),
-        "codex" => ("codex-rollout", "codex"),
-        "copilot-cli" => ("copilot-cli", "copilot-cli"),
-        "gemini-cli" => ("gemini-cli", "gemini-cli"),
-        "openai" => ("openai-chat", "assistant"),
-        other => return Err(format!("there is no host {other}")),
-    };
+    let (format, agent) = written_by(host.unwrap_or("claude-code"))?;
     let info = format_by_id(format).ok_or_else(|| format!("there is no format {format}"))?.info();
     let mut builder = Builder::new(info, Arc::from(FILE));
     builder.run.agent.name = Some(agent.into());
@@ -66,6 +61,16 @@ pub fn parse(text: &str) -> Result<Trajectory, String> {
         run.children.push(child);
     }
     Ok(run)
+}
+
+/// The format in which a host writes traces, and the name of its agent.
+fn written_by(host: &str) -> Result<(&str, &str), String> {
+    if host == "openai" {
+        return Ok(("openai-chat", "assistant"));
+    }
+    builtin(host)
+        .and_then(|set| Some((&**set.formats.first()?, &**set.agents.first()?)))
+        .ok_or_else(|| format!("there is no host {host} that writes traces"))
 }
 
 struct Lines {
@@ -238,7 +243,7 @@ mod tests {
     #[test]
     fn mistakes_are_told_with_their_line() {
         for (text, want) in [
-            ("host: emacs", "there is no host emacs"),
+            ("host: emacs", "there is no host emacs that writes traces"),
             ("user: x\nRead {", "line 2: the arguments of Read"),
             ("Read {} => \"x\"", "line 1: there is no mark =>"),
             ("Read {} -> x", "line 1: the result of Read"),

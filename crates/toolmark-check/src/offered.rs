@@ -2,7 +2,7 @@
 //! shows in use, and what its host always offers.
 
 use crate::session::{Ended, Session, SessionCall};
-use crate::toolset::ToolRole;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_trace::ToolName;
 
 /// A tool the agent could have called.
@@ -39,15 +39,15 @@ fn with_role(session: &Session<'_>, role: ToolRole) -> Option<Offer> {
         return None;
     }
     let host = session.host();
-    let usual = host.tools.iter().find(|(_, tool)| tool.role == role && !tool.optional);
-    usual.map(|(name, _)| Offer { name: name.clone(), is_proven: false })
+    let usual = host.tools.iter().find(|tool| tool.role == role && !tool.optional);
+    usual.map(|tool| Offer { name: tool.name.to_string(), is_proven: false })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::notation;
-    use crate::toolset::Toolsets;
+    use toolmark_hosts::toolset::Toolsets;
 
     #[test]
     fn recorded_used_or_usual() {

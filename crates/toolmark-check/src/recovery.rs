@@ -49,8 +49,8 @@ mod risk;
 use crate::error_class::{ErrorClass, classify};
 use crate::masked::masked;
 use crate::session::{Session, SessionCall};
-use crate::toolset::ToolRole;
 use judge::Judge;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Context, Effect};
 
 /// What a failure came to.

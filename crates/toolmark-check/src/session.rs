@@ -9,12 +9,12 @@ use crate::files::Files;
 use crate::judging::{Arguments, Judged, command_of, directory_of};
 use crate::path::resolve;
 use crate::recovery::Failure;
-use crate::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use toolmark_hosts::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
 use toolmark_outcome::{CallRef, Evidence, Role, TracePlace, Untrusted, excerpt};
 use toolmark_shell::{Context, Judgement};
 use toolmark_trace::{

@@ -1,40 +1,23 @@
 //! The shared traces of hosts whose tools are known: calls that worked fit the
 //! schemas, and what the rules claim holds of every finding.
-//!
-//! The traces are not part of the project. Where `../shared` is absent, the
-//! test says so and ends.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toolmark_check::toolset::Toolsets;
 use toolmark_check::{Checker, RULES};
+use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::Confidence;
+use toolmark_testing::{files_below, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};
 
-fn shared() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
-    dir.join("truth.json").is_file().then_some(dir)
-}
-
-fn runs(dir: &Path) -> Vec<Trajectory> {
-    let mut open = vec![dir.to_owned()];
-    let mut runs = Vec::new();
-    while let Some(path) = open.pop() {
-        if let Ok(entries) = std::fs::read_dir(&path) {
-            open.extend(entries.filter_map(Result::ok).map(|entry| entry.path()));
-        } else if let Ok(found) = read_path(&path, &Options::default()) {
-            runs.extend(found);
-        }
-    }
-    runs
+/// The runs of all files that are traces.
+fn runs(dir: &Path) -> impl Iterator<Item = Trajectory> {
+    let read = |path: PathBuf| read_path(&path, &Options::default()).ok();
+    files_below(dir).into_iter().filter_map(read).flatten()
 }
 
 #[test]
 fn calls_that_worked_fit_the_schemas() {
-    let Some(shared) = shared() else {
-        eprintln!("skipped: ../shared/traces is not there");
-        return;
-    };
+    let Some(traces) = find_shared("traces") else { return };
     let checker = Checker::new(RULES.to_vec(), Confidence::Low, Toolsets::default());
     for host in [
         "claude_code",
@@ -45,7 +28,7 @@ fn calls_that_worked_fit_the_schemas() {
         "gemini_cli",
         "gemini_stream_json",
     ] {
-        let runs = runs(&shared.join(host));
+        let runs: Vec<Trajectory> = runs(&traces.join(host)).collect();
         assert!(!runs.is_empty(), "{host}");
         let mut judged = 0;
         for run in &runs {
@@ -70,14 +53,11 @@ fn calls_that_worked_fit_the_schemas() {
 
 #[test]
 fn few_calls_are_in_doubt() {
-    let Some(shared) = shared() else {
-        eprintln!("skipped: ../shared/traces is not there");
-        return;
-    };
+    let Some(traces) = find_shared("traces") else { return };
     let checker = Checker::default().with_doubts();
     let (mut calls, mut sessions) = (0, 0);
     let mut kinds: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
-    for run in runs(&shared) {
+    for run in runs(&traces) {
         let checked = checker.check(&run);
         sessions += checked.scorecard.sessions;
         calls += checked.scorecard.total().calls;

@@ -233,8 +233,8 @@ mod tests {
         assert_eq!(
             said,
             [
-                ("line 3 is not JSON: a closing bracket where none may stand", place(3, 6)),
-                ("line 4 is not JSON: a bare word where none may stand", place(4, 2)),
+                ("line 3 is not JSON: unexpected closing bracket", place(3, 6)),
+                ("line 4 is not JSON: unexpected literal", place(4, 2)),
             ]
         );
         let many = Source::new("x", "{\n".repeat(1000));

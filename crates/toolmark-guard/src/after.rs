@@ -1,11 +1,11 @@
 //! What a call that has run left behind: a failure its exit code hides, a secret
 //! in what it printed. Nothing can be stopped any more; the agent is told.
 
-use crate::event::Event;
-use crate::verdict::Verdict;
 use std::borrow::Cow;
 use toolmark_check::judging::Judged;
 use toolmark_check::masked::masked_in;
+use toolmark_hosts::Event;
+use toolmark_hosts::Verdict;
 use toolmark_redact::{Proof, secrets};
 use toolmark_shell::Decision;
 

@@ -1,12 +1,11 @@
 //! The guard: what a call would do, held against the policy.
 
 use crate::after::look_back;
-use crate::event::{Event, Moment};
 use crate::policy::Policy;
-use crate::verdict::Verdict;
-use std::borrow::Cow;
 use toolmark_check::judging::Judged;
-use toolmark_check::toolset::{Tool, Toolsets};
+use toolmark_hosts::Verdict;
+use toolmark_hosts::toolset::{Tool, Toolsets};
+use toolmark_hosts::{Event, Moment};
 use toolmark_shell::{Decision, Facts};
 use toolmark_trace::ToolName;
 
@@ -34,11 +33,7 @@ impl Guard {
     #[must_use]
     pub fn decide(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
         let tool = self.tool(event);
-        let judged = Judged {
-            tool: tool.as_deref(),
-            args: event.args.as_arguments(),
-            cwd: event.cwd.as_deref(),
-        };
+        let judged = Judged { tool, args: (&event.args).into(), cwd: event.cwd.as_deref() };
         match event.moment {
             Moment::Before | Moment::Permission => self.verdict(event, &judged, facts),
             Moment::After => look_back(event, &judged),
@@ -70,9 +65,7 @@ impl Guard {
     /// An argument that was left out and that the decision hangs on.
     fn unseen<'e>(&self, event: &'e Event<'_>, judged: &Judged<'_>) -> Option<&'e str> {
         let runs = |name: &String| {
-            judged.tool.is_some_and(|tool| {
-                tool.command.names().contains(name) || tool.patch.names().contains(name)
-            })
+            judged.tool.is_some_and(|tool| tool.command.contains(name) || tool.patch.contains(name))
         };
         let by_policy = self.policy.looks_at_arguments();
         event.left_out.iter().find(|name| by_policy || runs(name)).map(String::as_str)
@@ -85,7 +78,7 @@ impl Guard {
     }
 
     /// What is known about the tool of a call.
-    fn tool(&self, event: &Event<'_>) -> Option<Cow<'_, Tool>> {
+    fn tool(&self, event: &Event<'_>) -> Option<&Tool> {
         self.toolsets.tool_of(&event.host, &ToolName::new(event.tool.as_ref()))
     }
 }
@@ -93,10 +86,10 @@ impl Guard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hosts;
     use crate::policy::{Layer, Origin};
     use serde_json::json;
     use toolmark_config::Node;
+    use toolmark_grade::call_match::compile_schema;
 
     #[test]
     fn what_is_too_large_to_be_looked_at() {
@@ -110,11 +103,11 @@ mod tests {
             let payload = json!({"hook_event_name": "PreToolUse", "tool_name": tool,
                 "tool_input": input, "cwd": "/w"});
             let payload = payload.to_string();
-            let host = hosts::by_id("claude-code").unwrap();
+            let host = toolmark_hosts::by_id("claude-code").unwrap();
             let event = host.read(payload.as_bytes()).unwrap();
             assert_eq!(Guard::default().decide(&event, None).decision, decision, "{tool}");
             let part = Node::from_json(&json!({"preset": "observe"})).unwrap();
-            let layer = Layer::read(&part, Origin::default(), &mut Vec::new());
+            let layer = Layer::read(&part, Origin::default(), compile_schema, &mut Vec::new());
             let observing = Policy::new(Some(layer), None, None);
             let verdict = Guard::new(observing, Toolsets::default()).decide(&event, None);
             assert_eq!((verdict.decision, verdict.observed), (Decision::Allow, Some(decision)));

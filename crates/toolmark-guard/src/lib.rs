@@ -1,39 +1,37 @@
 //! The rules of `toolmark check`, live: one call that is about to run in, allow,
 //! ask or deny out.
 //!
-//! A [`Host`](hosts::Host) reads the payload its agent hands to a hook into an
-//! [`Event`] and writes the [`Verdict`] back in the agent's own protocol. In
-//! between, [`Guard`] asks the same judge that `toolmark check` asks about
+//! A [`Host`](toolmark_hosts::Host) reads the payload its agent hands to a hook
+//! into an [`Event`] and writes the [`Verdict`] back in the agent's own protocol.
+//! In between, [`Guard`] asks the same judge that `toolmark check` asks about
 //! recorded calls, and a [`Policy`](policy::Policy) turns what the call would do
 //! into a decision.
 //!
 //! ```
-//! use toolmark_guard::{Guard, hosts};
+//! use toolmark_guard::Guard;
 //! use toolmark_shell::Decision;
 //!
 //! let payload = br#"{"tool": "Bash", "args": {"command": "git push --force"}}"#;
-//! let host = hosts::detect(payload);
+//! let host = toolmark_hosts::detect(payload);
 //! let event = host.read(payload)?;
 //! assert_eq!(Guard::default().decide(&event, None).decision, Decision::Deny);
-//! # Ok::<(), toolmark_guard::Fault>(())
+//! # Ok::<(), toolmark_hosts::Fault>(())
 //! ```
 //!
-//! Nothing here prints, and nothing is prepared at start-up.
+//! [`hook::run`] does all of it for one payload on the standard input; nothing else
+//! here prints, and nothing is prepared at start-up.
 
 #![forbid(unsafe_code)]
 
 mod after;
 pub mod audit;
-mod event;
 pub mod facts;
+pub mod files;
 mod guard;
-pub mod hosts;
-pub mod install;
+pub mod hook;
 pub mod permissions;
 pub mod policy;
 pub mod replay;
-mod verdict;
 
-pub use event::{Args, Event, Fault, LeftOut, Moment};
 pub use guard::Guard;
-pub use verdict::Verdict;
+pub use toolmark_hosts::{Args, Event, Moment, Verdict};

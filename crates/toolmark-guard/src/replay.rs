@@ -4,14 +4,14 @@
 //! alarm: the call was named before it was made, undone what the session itself
 //! had made, or was what the user asked for.
 
-use crate::event::{Args, Event, Moment};
 use crate::guard::Guard;
-use crate::verdict::Verdict;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_check::judging::Arguments;
 use toolmark_check::session::SessionCall;
 use toolmark_check::{Checker, Decisions, Session};
+use toolmark_hosts::Verdict;
+use toolmark_hosts::{Args, Event, Moment};
 use toolmark_outcome::{Axis, Finding};
 use toolmark_outcome::{CallRef, Printable, Redactor, Untrusted, excerpt};
 use toolmark_shell::Decision;
@@ -190,7 +190,7 @@ fn event<'a>(session: &Session<'a>, call: &SessionCall<'a>, is_sub_agent: bool) 
             Arguments::Json(value) => Args::Json(value.clone()),
             Arguments::Text(text) => Args::Text(text.into_owned()),
         },
-        ..Event::new(Moment::Before, session.host().id.as_str(), call.call.name.full())
+        ..Event::new(Moment::Before, &*session.host().id, call.call.name.full())
     }
 }
 
@@ -208,7 +208,7 @@ fn stopped(
     let said = session.said_in_turn(call).next().and_then(|event| event.text.as_ref());
     Stopped {
         session: session.trajectory().id.as_ref().map(|id| id.get().into()),
-        host: session.host().id.as_str(),
+        host: &*session.host().id,
         false_alarm: findings.is_empty(),
         verdict,
         call: session.call_ref(call),

@@ -1,9 +1,6 @@
 //! The guard, its replay and `toolmark check` say the same about every call of
 //! the shared traces: the guard is handed each call as a payload, as a host
 //! would hand it over.
-//!
-//! The traces are not part of the project. Where `../shared` is absent, the
-//! test says so and ends.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
@@ -11,29 +8,18 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use toolmark_check::judging::Arguments;
 use toolmark_check::session::SessionCall;
-use toolmark_check::toolset::Toolsets;
 use toolmark_check::{Checker, Session};
 use toolmark_guard::facts::Disk;
-use toolmark_guard::{Guard, Verdict, hosts};
+use toolmark_guard::{Guard, Verdict};
+use toolmark_hosts::toolset::Toolsets;
 use toolmark_shell::{Decision, Facts};
+use toolmark_testing::{files_below, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};
 
-fn shared() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
-    dir.join("truth.json").is_file().then_some(dir)
-}
-
-fn runs(dir: &Path) -> Vec<Trajectory> {
-    let mut open = vec![dir.to_owned()];
-    let mut runs = Vec::new();
-    while let Some(path) = open.pop() {
-        if let Ok(entries) = std::fs::read_dir(&path) {
-            open.extend(entries.filter_map(Result::ok).map(|entry| entry.path()));
-        } else if let Ok(found) = read_path(&path, &Options::default()) {
-            runs.extend(found);
-        }
-    }
-    runs
+/// The runs of all files that are traces.
+fn runs(dir: &Path) -> impl Iterator<Item = Trajectory> {
+    let read = |path: PathBuf| read_path(&path, &Options::default()).ok();
+    files_below(dir).into_iter().filter_map(read).flatten()
 }
 
 fn args(call: &SessionCall<'_>) -> Value {
@@ -68,21 +54,19 @@ fn claude(session: &Session<'_>, call: &SessionCall<'_>) -> Value {
 
 fn decided(host: &str, payload: &Value, guard: &Guard) -> Verdict {
     let text = payload.to_string();
-    let event = hosts::by_id(host).unwrap().read(text.as_bytes()).unwrap();
+    let event = toolmark_hosts::by_id(host).unwrap().read(text.as_bytes()).unwrap();
     let disk = event.cwd.as_deref().and_then(Disk::at);
     guard.decide(&event, disk.as_ref().map(|disk| disk as &dyn Facts))
 }
 
 #[test]
 fn one_verdict_on_every_call() {
-    let Some(shared) = shared() else {
-        eprintln!("skipped: ../shared/traces is not there");
-        return;
-    };
+    let Some(traces) = find_shared("traces") else { return };
     let (guard, checker) = (Guard::default(), Checker::default().keep_sessions());
     let toolsets = Toolsets::default();
     let (mut calls, mut stops) = (0, 0);
-    for run in runs(&shared).iter().flat_map(Trajectory::flatten) {
+    let runs: Vec<Trajectory> = runs(&traces).collect();
+    for run in runs.iter().flat_map(Trajectory::flatten) {
         let session = Session::new(run, &toolsets);
         let replay = guard.replay_alone(run, &checker);
         let checked = checker.check_alone(run).decisions;

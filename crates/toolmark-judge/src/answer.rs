@@ -1,24 +1,24 @@
-//! Reads what a judge submitted, and holds it to the trace.
+//! Reads what a judge submitted, and checks it against the trace.
 //!
-//! What cannot be used is answered with a complaint, in words the judge can act
-//! on. A mark whose quotes are not in the trace is discarded in the end.
+//! A submission that cannot be used gets a complaint the judge can act on. A mark
+//! whose quotes are not in the trace is discarded in the end.
 
+use crate::materials::RedactedMaterials;
 use crate::providers::Reply;
-use crate::shown::Shown;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use toolmark_outcome::judging::{Mark, Quote, Rubric};
 
-/// So much of a judge's own words is kept.
-const LONGEST: usize = 2000;
-/// So many quotes of a criterion are looked up.
-const QUOTES: usize = 20;
+/// How many characters of a judge's own words are kept.
+const MAX_TEXT_CHARS: usize = 2000;
+/// How many quotes per criterion are looked up.
+const MAX_QUOTES: usize = 20;
 
-/// An answer as it was submitted: what the cache keeps.
+/// An answer as submitted, and as cached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Submitted {
-    /// By the order of the rubric's criteria.
+pub(crate) struct Submission {
+    /// In the order of the rubric's criteria.
     pub(crate) criteria: Vec<Entry>,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) summary: String,
@@ -40,33 +40,33 @@ fn complain<T>(words: impl Into<String>) -> Result<T, Complaint> {
     Err(Complaint(words.into()))
 }
 
-/// The one answer of a reply.
-pub(crate) fn read(reply: &Reply, rubric: &Rubric) -> Result<Submitted, Complaint> {
+/// Reads the answer of a reply.
+pub(crate) fn read(reply: &Reply, rubric: &Rubric) -> Result<Submission, Complaint> {
     if reply.is_cut {
         return complain("it was cut off at the limit of tokens; be brief.");
     }
     let values: Vec<Option<Value>> =
         reply.answers.iter().map(|answer| serde_json::from_str(answer).ok()).collect();
     match values.as_slice() {
-        [] => match object_in(&reply.text) {
-            Some(value) => of_value(&value, rubric),
+        [] => match find_object(&reply.text) {
+            Some(value) => read_value(&value, rubric),
             None => complain("nothing was submitted."),
         },
         [None, ..] => complain("what was submitted is not JSON."),
         [Some(first), rest @ ..] if rest.iter().all(|other| other.as_ref() == Some(first)) => {
-            of_value(first, rubric)
+            read_value(first, rubric)
         }
         _ => complain("more than one verdict was submitted, and they differ."),
     }
 }
 
-/// The JSON object a model wrote instead of submitting it.
-fn object_in(text: &str) -> Option<Value> {
+/// Finds the JSON object a model wrote instead of submitting it.
+fn find_object(text: &str) -> Option<Value> {
     let (from, to) = (text.find('{')?, text.rfind('}')?);
     serde_json::from_str(text.get(from..=to)?).ok()
 }
 
-fn of_value(value: &Value, rubric: &Rubric) -> Result<Submitted, Complaint> {
+fn read_value(value: &Value, rubric: &Rubric) -> Result<Submission, Complaint> {
     let Some(list) = value.get("criteria").and_then(Value::as_array) else {
         return complain("it has no list of criteria.");
     };
@@ -74,10 +74,14 @@ fn of_value(value: &Value, rubric: &Rubric) -> Result<Submitted, Complaint> {
     for item in list {
         let id = item.get("id").and_then(Value::as_str).unwrap_or_default();
         let Some(criterion) = rubric.criteria.iter().find(|criterion| criterion.id == id) else {
-            return complain(format!("there is no criterion {:?}.", short(id)));
+            return complain(format!("there is no criterion {:?}.", truncate(id)));
         };
         let mark = match item.get("mark") {
-            None => return complain(format!("{id} has no mark; null where it cannot be told.")),
+            None => {
+                return complain(format!(
+                    "{id} has no mark; use null if the data does not decide."
+                ));
+            }
             Some(Value::Null) => None,
             Some(mark) => {
                 let number = mark.as_f64().or_else(|| mark.as_str()?.trim().parse().ok());
@@ -85,8 +89,8 @@ fn of_value(value: &Value, rubric: &Rubric) -> Result<Submitted, Complaint> {
                     Some(number) => Some(number),
                     None => {
                         let scale = rubric.scale.word();
-                        let mark = short(&mark.to_string());
-                        return complain(format!("{mark} is no mark of the scale {scale}."));
+                        let mark = truncate(&mark.to_string());
+                        return complain(format!("{mark} is not a mark of the scale {scale}."));
                     }
                 }
             }
@@ -95,15 +99,15 @@ fn of_value(value: &Value, rubric: &Rubric) -> Result<Submitted, Complaint> {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::String(one)) => vec![one.clone()],
             Some(Value::Array(all)) => {
-                all.iter().filter_map(Value::as_str).map(str::to_owned).take(QUOTES).collect()
+                all.iter().filter_map(Value::as_str).map(str::to_owned).take(MAX_QUOTES).collect()
             }
-            Some(_) => return complain(format!("the quotes of {id} are no list of texts.")),
+            Some(_) => return complain(format!("the quotes of {id} are not a list of strings.")),
         };
         let quotes = quotes.into_iter().filter(|quote| !quote.trim().is_empty()).collect();
-        let reason = item.get("reason").and_then(Value::as_str).map(short).unwrap_or_default();
+        let reason = item.get("reason").and_then(Value::as_str).map(truncate).unwrap_or_default();
         let entry = Entry { id: id.to_owned(), quotes, reason, mark };
         if entries.insert(&criterion.id, entry.clone()).is_some_and(|other| other != entry) {
-            return complain(format!("{id} was marked twice, and differently."));
+            return complain(format!("{id} was marked twice, with different marks."));
         }
     }
     let mut criteria = Vec::with_capacity(rubric.criteria.len());
@@ -113,26 +117,26 @@ fn of_value(value: &Value, rubric: &Rubric) -> Result<Submitted, Complaint> {
             None => return complain(format!("{} was not marked.", criterion.id)),
         }
     }
-    let summary = value.get("summary").and_then(Value::as_str).map(short).unwrap_or_default();
-    Ok(Submitted { criteria, summary })
+    let summary = value.get("summary").and_then(Value::as_str).map(truncate).unwrap_or_default();
+    Ok(Submission { criteria, summary })
 }
 
-fn short(text: &str) -> String {
+fn truncate(text: &str) -> String {
     let text = text.trim();
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_TEXT_CHARS) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }
 }
 
-impl Submitted {
-    /// The marks with their proof. A mark without one is discarded.
-    pub(crate) fn marks(&self, shown: &Shown<'_>) -> Vec<Mark> {
+impl Submission {
+    /// The marks with their quotes. A mark without valid quotes is discarded.
+    pub(crate) fn marks(&self, shown: &RedactedMaterials<'_>) -> Vec<Mark> {
         self.criteria.iter().map(|entry| entry.mark(shown)).collect()
     }
 
-    /// What is wrong with its proof, if anything is.
-    pub(crate) fn unproven(&self, shown: &Shown<'_>) -> Option<Complaint> {
+    /// What is wrong with the quotes, if anything.
+    pub(crate) fn check_quotes(&self, shown: &RedactedMaterials<'_>) -> Option<Complaint> {
         let wrong: Vec<String> = self
             .criteria
             .iter()
@@ -144,14 +148,14 @@ impl Submitted {
 }
 
 impl Entry {
-    fn mark(&self, shown: &Shown<'_>) -> Mark {
+    fn mark(&self, shown: &RedactedMaterials<'_>) -> Mark {
         let found: Vec<Result<Quote, &String>> =
             self.quotes.iter().map(|quote| shown.find(quote).ok_or(quote)).collect();
         let missing = found.iter().find_map(|quote| quote.as_ref().err());
         let discarded = match (self.mark, missing) {
             (None, _) => None,
             (Some(_), Some(missing)) => {
-                Some(format!("the quote {:?} is not in the recording", head(missing)))
+                Some(format!("the quote {:?} is not in the recording", excerpt(missing)))
             }
             (Some(_), None) if found.is_empty() => Some("nothing was quoted".to_owned()),
             (Some(_), None) => None,
@@ -166,7 +170,7 @@ impl Entry {
 }
 
 /// The beginning of a quote, for a complaint.
-fn head(quote: &str) -> String {
+fn excerpt(quote: &str) -> String {
     let quote = quote.trim();
     match quote.char_indices().nth(80) {
         Some((at, _)) => format!("{}…", &quote[..at]),
@@ -225,9 +229,9 @@ mod tests {
             (reply(&[changed(|v| v["criteria"][0]["id"] = json!("c9"))], ""), "no criterion"),
             (
                 reply(&[changed(|v| v["criteria"][0]["mark"] = json!(7))], ""),
-                "no mark of the scale",
+                "not a mark of the scale",
             ),
-            (reply(&[changed(|v| v["criteria"][0]["mark"] = json!(3.5))], ""), "no mark"),
+            (reply(&[changed(|v| v["criteria"][0]["mark"] = json!(3.5))], ""), "not a mark"),
             (reply(&[changed(|v| v["criteria"][1]["id"] = json!("c2"))], ""), "twice"),
             (reply(&[json!({"criteria": []})], ""), "c1 was not marked"),
             (Reply { is_cut: true, ..reply(&[good()], "") }, "cut off"),
@@ -241,15 +245,15 @@ mod tests {
     fn a_mark_without_proof_is_discarded() {
         let materials =
             [Material::of_trace("t", vec![Piece::new("these are the words of the trace")])];
-        let shown = Shown::new(&materials, |text| Cow::Borrowed(text));
+        let shown = RedactedMaterials::new(&materials, |text| Cow::Borrowed(text));
         let mut answer = read(&reply(&[good()], ""), &rubric()).unwrap();
-        assert_eq!(answer.unproven(&shown), None);
+        assert_eq!(answer.check_quotes(&shown), None);
         assert_eq!(answer.marks(&shown)[1].mark, Some(4.0));
         answer.criteria[1].quotes.push("words nobody said".into());
-        assert!(answer.unproven(&shown).unwrap().0.contains("words nobody said"));
+        assert!(answer.check_quotes(&shown).unwrap().0.contains("words nobody said"));
         let marks = answer.marks(&shown);
         assert_eq!((marks[1].mark, marks[1].quotes.len()), (None, 1));
         answer.criteria[1].quotes.clear();
-        assert!(answer.unproven(&shown).unwrap().0.contains("nothing was quoted"));
+        assert!(answer.check_quotes(&shown).unwrap().0.contains("nothing was quoted"));
     }
 }

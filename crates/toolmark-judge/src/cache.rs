@@ -1,11 +1,11 @@
-//! Answers on disk, by the hash of everything that matters to them.
+//! Cached answers on disk, named by the hash of everything that affects them.
 //!
-//! One answer is one file, written beside its place and moved there, so that a
-//! run that is killed loses nothing it has paid for, and runs at the same time
-//! do each other no harm. A file that cannot be read is as if it were not there,
-//! and is written anew.
+//! Every answer is a file, written under another name and renamed, so that a run
+//! that is killed loses nothing it has paid for, and concurrent runs do not
+//! disturb each other. A file that cannot be read counts as missing, and is
+//! overwritten.
 
-use crate::answer::Submitted;
+use crate::answer::Submission;
 use crate::fence::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use toolmark_outcome::judging::Spent;
 
-/// The name of an answer: a hash in hexadecimal.
+/// The key of an answer: a hash in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key(String);
 
 impl Key {
-    /// The name of what depends on exactly these parts, in this order.
+    /// The key of what depends on exactly these parts, in this order.
     pub(crate) fn of<'t>(parts: impl IntoIterator<Item = &'t str>) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
@@ -35,36 +35,36 @@ impl Key {
     }
 }
 
-/// The version of the files.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
-/// An answer as it is kept: neither the prompt nor a key is in it.
+/// A cached answer. It contains neither the prompt nor an API key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct CachedAnswer {
     version: u32,
     key: String,
-    /// Who answered.
+    /// The model that answered.
     pub model: String,
-    /// Whose wire format was spoken.
+    /// The provider whose wire format was used.
     pub provider: String,
-    /// The rubric, where it has a name.
+    /// The name of the rubric, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rubric: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) answer: Option<Submitted>,
-    /// The words of a refusal, in place of an answer.
+    pub(crate) answer: Option<Submission>,
+    /// The text of a refusal, instead of an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refusal: Option<String>,
-    /// What it took.
+    /// What it cost.
     pub spent: Spent,
 }
 
-impl Kept {
+impl CachedAnswer {
     pub(crate) fn new(
         key: &Key,
         model: &crate::config::Model,
         rubric: Option<String>,
-        said: Result<Submitted, String>,
+        said: Result<Submission, String>,
         spent: Spent,
     ) -> Self {
         let (answer, refusal) = match said {
@@ -83,7 +83,7 @@ impl Kept {
         }
     }
 
-    fn is_sound(&self, key: &str) -> bool {
+    fn is_valid(&self, key: &str) -> bool {
         self.version == VERSION
             && self.key == key
             && self.answer.is_some() != self.refusal.is_some()
@@ -99,56 +99,56 @@ pub struct Cache {
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl Cache {
-    /// The answers in a directory, which need not be there yet.
+    /// The cache in a directory, which need not exist yet.
     #[must_use]
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into() }
     }
 
-    /// Where they are.
+    /// The directory.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
     fn place(&self, key: &str) -> PathBuf {
-        let shelf = key.get(..2).unwrap_or("00");
-        self.directory.join(shelf).join(format!("{key}.json"))
+        let folder = key.get(..2).unwrap_or("00");
+        self.directory.join(folder).join(format!("{key}.json"))
     }
 
-    pub(crate) fn get(&self, key: &Key) -> Option<Kept> {
+    pub(crate) fn get(&self, key: &Key) -> Option<CachedAnswer> {
         let bytes = fs::read(self.place(key.word())).ok()?;
-        let kept: Kept = serde_json::from_slice(&bytes).ok()?;
-        kept.is_sound(key.word()).then_some(kept)
+        let kept: CachedAnswer = serde_json::from_slice(&bytes).ok()?;
+        kept.is_valid(key.word()).then_some(kept)
     }
 
-    /// Keeps an answer.
-    pub(crate) fn put(&self, kept: &Kept) -> io::Result<()> {
+    /// Writes an answer.
+    pub(crate) fn put(&self, kept: &CachedAnswer) -> io::Result<()> {
         let place = self.place(&kept.key);
-        let shelf = place.parent().unwrap_or(&self.directory);
+        let folder = place.parent().unwrap_or(&self.directory);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let aside = shelf.join(format!(".{}.{}.{number}", kept.key, std::process::id()));
+        let temporary = folder.join(format!(".{}.{}.{number}", kept.key, std::process::id()));
         let written = (|| {
-            let mut file = match fs::File::create_new(&aside) {
+            let mut file = match fs::File::create_new(&temporary) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    fs::create_dir_all(shelf)?;
+                    fs::create_dir_all(folder)?;
                     self.ignore_in_git();
-                    fs::File::create_new(&aside)?
+                    fs::File::create_new(&temporary)?
                 }
                 file => file?,
             };
             file.write_all(&serde_json::to_vec(kept)?)?;
             drop(file);
-            fs::rename(&aside, &place)
+            fs::rename(&temporary, &place)
         })();
         if written.is_err() {
-            let _ = fs::remove_file(&aside);
+            let _ = fs::remove_file(&temporary);
         }
         written
     }
 
-    /// A cache in a working tree is nobody's source; whoever wants to commit it
-    /// takes the file away, and it stays away with the directory there.
+    /// Keeps a new cache out of git. Whoever wants to commit it can delete the
+    /// file, which is not written again.
     fn ignore_in_git(&self) {
         let path = self.directory.join(".gitignore");
         if fs::read_dir(&self.directory).is_ok_and(|mut entries| entries.nth(1).is_none()) {
@@ -156,20 +156,20 @@ impl Cache {
         }
     }
 
-    /// All answers, by their names.
-    pub fn all(&self) -> io::Result<Vec<Kept>> {
+    /// All answers, sorted by key.
+    pub fn all(&self) -> io::Result<Vec<CachedAnswer>> {
         let mut all = Vec::new();
-        let shelves = match fs::read_dir(&self.directory) {
-            Ok(shelves) => shelves,
+        let folders = match fs::read_dir(&self.directory) {
+            Ok(folders) => folders,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(all),
             Err(error) => return Err(error),
         };
-        for shelf in shelves {
-            let shelf = shelf?.path();
-            if !shelf.is_dir() {
+        for folder in folders {
+            let folder = folder?.path();
+            if !folder.is_dir() {
                 continue;
             }
-            for file in fs::read_dir(shelf)? {
+            for file in fs::read_dir(folder)? {
                 let path = file?.path();
                 let Some(key) = path.file_stem().and_then(|stem| stem.to_str()) else { continue };
                 let is_answer = path.extension().is_some_and(|e| e == "json") && key.len() == 64;
@@ -183,7 +183,7 @@ impl Cache {
     }
 
     /// Writes answers as lines of JSON.
-    pub fn export(answers: &[Kept], out: &mut dyn Write) -> io::Result<()> {
+    pub fn export(answers: &[CachedAnswer], out: &mut dyn Write) -> io::Result<()> {
         for kept in answers {
             serde_json::to_writer(&mut *out, kept)?;
             out.write_all(b"\n")?;
@@ -191,8 +191,8 @@ impl Cache {
         Ok(())
     }
 
-    /// Takes answers from lines of JSON. How many there were; or the line that
-    /// is none.
+    /// Reads answers from lines of JSON, and returns how many there were. The error
+    /// names the first invalid line.
     pub fn import(&self, lines: &mut dyn BufRead) -> io::Result<usize> {
         let mut count = 0;
         for (n, line) in lines.lines().enumerate() {
@@ -200,11 +200,11 @@ impl Cache {
             if line.trim().is_empty() {
                 continue;
             }
-            let kept = serde_json::from_str::<Kept>(&line).ok();
+            let kept = serde_json::from_str::<CachedAnswer>(&line).ok();
             let is_name = |key: &str| key.len() == 64 && key.bytes().all(|b| b.is_ascii_hexdigit());
-            let kept = kept.filter(|kept| kept.is_sound(&kept.key) && is_name(&kept.key));
+            let kept = kept.filter(|kept| kept.is_valid(&kept.key) && is_name(&kept.key));
             let Some(kept) = kept else {
-                let message = format!("line {} is no answer of a judge", n + 1);
+                let message = format!("line {} is not an answer of a judge", n + 1);
                 return Err(io::Error::new(io::ErrorKind::InvalidData, message));
             };
             self.put(&kept)?;
@@ -213,7 +213,7 @@ impl Cache {
         Ok(count)
     }
 
-    /// Takes all answers away. How many there were.
+    /// Deletes all answers, and returns how many there were.
     pub fn clear(&self) -> io::Result<usize> {
         let all = self.all()?;
         for kept in &all {
@@ -229,11 +229,11 @@ mod tests {
     use crate::answer::Entry;
     use crate::config::Settings;
 
-    fn kept(key: &Key) -> Kept {
+    fn kept(key: &Key) -> CachedAnswer {
         let model = Settings::default().model("claude-x").unwrap();
         let entry = Entry { id: "c".into(), quotes: vec![], reason: "r".into(), mark: Some(1.0) };
-        let answer = Submitted { criteria: vec![entry], summary: String::new() };
-        Kept::new(key, &model, None, Ok(answer), Spent::default())
+        let answer = Submission { criteria: vec![entry], summary: String::new() };
+        CachedAnswer::new(key, &model, None, Ok(answer), Spent::default())
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
         cache.put(&kept(&one)).unwrap();
         assert_eq!(cache.get(&one), Some(kept(&one)));
         assert_eq!(cache.get(&other), None);
-        // An answer under another name is none.
+        // An answer under another key is invalid.
         fs::create_dir_all(cache.place(other.word()).parent().unwrap()).unwrap();
         fs::copy(cache.place(one.word()), cache.place(other.word())).unwrap();
         assert_eq!(cache.get(&other), None);

@@ -20,7 +20,7 @@
 
 mod written;
 
-pub use written::{WrittenModel, WrittenSettings, read_settings};
+pub use written::{read_settings, schema};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -31,9 +31,10 @@ use toolmark_config::quoted;
 use toolmark_outcome::judging::Effort;
 use written::kind_of;
 
-/// Whose wire format a model speaks.
+/// A provider, by its wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "JudgeProvider")]
 pub enum Kind {
     /// Anthropic's Messages.
     Anthropic,
@@ -41,7 +42,7 @@ pub enum Kind {
     Openai,
     /// OpenAI's Chat Completions, and everything compatible with it.
     OpenaiChat,
-    /// A program: the prompt on its stdin, JSON on its stdout.
+    /// A program that reads the prompt on stdin and writes JSON to stdout.
     Command,
 }
 
@@ -57,7 +58,7 @@ impl Kind {
         }
     }
 
-    /// Where it is, unless something else is said.
+    /// Its default address.
     #[must_use]
     pub fn base_url(self) -> &'static str {
         match self {
@@ -67,7 +68,7 @@ impl Kind {
         }
     }
 
-    /// The variable its key is in, unless something else is said.
+    /// The environment variable that holds its key by default.
     #[must_use]
     pub fn key_env(self) -> Option<&'static str> {
         match self {
@@ -81,6 +82,7 @@ impl Kind {
 /// How a key is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "JudgeAuth")]
 pub enum Auth {
     /// `Authorization: Bearer`, as OpenAI wants it.
     Bearer,
@@ -88,54 +90,55 @@ pub enum Auth {
     XApiKey,
     /// `api-key`, as Azure wants it.
     ApiKey,
-    /// Not at all: a local server.
+    /// Not at all, for a local server.
     None,
 }
 
-/// Where a key comes from. It is never in a file of ours.
+/// Where a key comes from. Configuration files never contain one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
     /// An environment variable.
     Env(String),
     /// The first line a program prints.
     Command(Vec<String>),
-    /// None is needed.
+    /// No key is needed.
     None,
 }
 
-/// How an answer in a given shape is asked for.
+/// How a structured answer is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "JudgeStructured")]
 pub enum Structured {
-    /// By a tool the model must call.
+    /// With a tool the model must call.
     #[default]
     Tool,
-    /// By a JSON Schema for what it says.
+    /// With a JSON Schema for its output.
     Schema,
 }
 
-/// What tokens cost, in millionths of a US dollar per million of them.
+/// The price of tokens, in millionths of a US dollar per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
-    /// Those that are read.
+    /// Input tokens.
     pub input: u64,
-    /// Those that are written.
+    /// Output tokens.
     pub output: u64,
 }
 
-/// A model, and everything that is needed to ask it.
+/// A model, and everything needed to ask it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// What specs and reports call it.
+    /// Its name in specs and reports.
     pub name: String,
-    /// Whose wire format it speaks.
+    /// Its provider.
     pub kind: Kind,
-    /// What its provider calls it.
+    /// Its name at the provider.
     pub model: String,
-    /// Where it is: everything before `/messages`, `/responses` or
+    /// Its address: everything before `/messages`, `/responses` or
     /// `/chat/completions`.
     pub base_url: String,
-    /// More to be put behind the address, such as Azure's `api-version`.
+    /// Query parameters to add to the address, such as Azure's `api-version`.
     pub query: BTreeMap<String, String>,
     /// Where its key comes from.
     pub key: KeySource,
@@ -143,79 +146,82 @@ pub struct Model {
     pub auth: Auth,
     /// The program, for [`Kind::Command`].
     pub command: Vec<String>,
-    /// Where the program runs.
+    /// The working directory of the program.
     pub directory: PathBuf,
-    /// How hard it thinks.
+    /// Its reasoning effort.
     pub effort: Option<Effort>,
-    /// How freely it chooses its words; the provider's own way where unset.
+    /// The temperature; the provider's default if unset.
     pub temperature: Option<f64>,
     /// How many tokens an answer may have.
     pub max_tokens: u32,
-    /// How its answer gets its shape.
+    /// How a structured answer is requested.
     pub structured: Structured,
-    /// Is the answer to be sent bit by bit?
+    /// Whether the answer is streamed.
     pub stream: bool,
     /// How long one attempt may take.
     pub timeout: Duration,
-    /// What it costs.
+    /// The price of its tokens.
     pub price: Option<Price>,
 }
 
-/// What may be spent; nothing is limited where nothing is said.
+/// What may be spent in one run; unlimited if unset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Budget {
-    /// Tokens, read and written.
+pub struct BudgetLimits {
+    /// Input and output tokens.
     pub tokens: Option<u64>,
     /// Millionths of a US dollar.
     pub micro_usd: Option<u64>,
 }
 
-/// How well a judge must agree with people before anything hangs on it.
+/// How well a judge must agree with people for its answers to count.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "JudgeFloor", extend("minProperties" = 1))]
 pub struct Floor {
     /// The least accuracy, from 0 to 1.
     #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
     pub accuracy: Option<f64>,
     /// The least κ, from -1 to 1.
     #[serde(default)]
+    #[schemars(range(min = -1, max = 1))]
     pub kappa: Option<f64>,
     /// The least number of labels it was measured on.
     #[serde(default)]
     pub labels: Option<u64>,
 }
 
-/// Everything a file says about judges.
+/// The settings of judges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// The model that is asked where no other is named.
-    pub usual: Option<Model>,
-    /// Others, by name.
+    /// The model to ask if a grader names none.
+    pub default_model: Option<Model>,
+    /// Other models, by name.
     pub models: BTreeMap<String, Model>,
-    /// How often an attempt is repeated.
+    /// How often a failed attempt is retried.
     pub retries: u32,
     /// How many questions are asked at once.
     pub concurrency: usize,
     /// What may be spent.
-    pub budget: Budget,
-    /// Where answers are kept; `None` where they are not.
+    pub budget: BudgetLimits,
+    /// The directory of cached answers; `None` disables the cache.
     pub cache: Option<PathBuf>,
-    /// What `toolmark judge calibrate` wrote.
+    /// The file `toolmark judge calibrate` wrote.
     pub calibration: Option<PathBuf>,
     /// How well a judge must agree with people.
     pub floor: Option<Floor>,
 }
 
-/// Where answers are kept unless something else is said.
+/// The default directory of cached answers.
 pub const CACHE: &str = ".toolmark/judge";
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            usual: None,
+            default_model: None,
             models: BTreeMap::new(),
             retries: 4,
             concurrency: 4,
-            budget: Budget::default(),
+            budget: BudgetLimits::default(),
             cache: Some(PathBuf::from(CACHE)),
             calibration: None,
             floor: None,
@@ -224,16 +230,16 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The model a spec or a command line names: one of `models`, the usual one,
-    /// `provider:model`, or a name that is put in place of the usual model's.
+    /// The model a spec or a command line names: one of `models`, the default one,
+    /// `provider:model`, or another model with the settings of the default one.
     pub fn model(&self, word: &str) -> Result<Model, String> {
         if let Some(model) = self.models.get(word) {
             return Ok(model.clone());
         }
-        if let Some(usual) = &self.usual
-            && (usual.name == word || usual.model == word)
+        if let Some(default) = &self.default_model
+            && (default.name == word || default.model == word)
         {
-            return Ok(usual.clone());
+            return Ok(default.clone());
         }
         for (prefix, kind) in [
             ("anthropic:messages:", Kind::Anthropic),
@@ -244,31 +250,31 @@ impl Settings {
             ("openai:", Kind::Openai),
         ] {
             if let Some(model) = word.strip_prefix(prefix).filter(|model| !model.is_empty()) {
-                return Ok(self.like_usual(kind, model));
+                return Ok(self.like_default(kind, model));
             }
         }
-        match (kind_of(word), &self.usual) {
-            (Some(kind), _) => Ok(self.like_usual(kind, word)),
-            (None, Some(usual)) => {
-                Ok(Model { name: word.to_owned(), model: word.to_owned(), ..usual.clone() })
+        match (kind_of(word), &self.default_model) {
+            (Some(kind), _) => Ok(self.like_default(kind, word)),
+            (None, Some(default)) => {
+                Ok(Model { name: word.to_owned(), model: word.to_owned(), ..default.clone() })
             }
             (None, None) => Err(format!(
-                "the provider of {} is not known: write anthropic:{word}, openai:{word} or \
+                "the provider of {} is unknown: write anthropic:{word}, openai:{word} or \
                  openai-chat:{word}, or name it under judge: models:",
                 quoted(word)
             )),
         }
     }
 
-    /// A model of a provider: at the usual place where that is of the same kind
-    /// or not the provider's own.
-    fn like_usual(&self, kind: Kind, model: &str) -> Model {
-        if let Some(usual) = &self.usual
-            && usual.kind != Kind::Command
-            && (usual.kind == kind || usual.base_url != usual.kind.base_url())
+    /// A model of a provider, with the settings of the default model if that has the
+    /// same provider or an address of its own, such as a gateway.
+    fn like_default(&self, kind: Kind, model: &str) -> Model {
+        if let Some(default) = &self.default_model
+            && default.kind != Kind::Command
+            && (default.kind == kind || default.base_url != default.kind.base_url())
         {
-            let price = if usual.model == model { usual.price } else { None };
-            return Model { name: model.into(), model: model.into(), price, ..usual.clone() };
+            let price = if default.model == model { default.price } else { None };
+            return Model { name: model.into(), model: model.into(), price, ..default.clone() };
         }
         Model {
             name: model.to_owned(),

@@ -1,13 +1,14 @@
-//! Trace text as data: nothing in it can pass for something we say.
+//! Fences that mark the text of a trace as data, so that nothing in it can pass for
+//! part of the prompt.
 //!
-//! Every material stands between two lines with a word nobody could know when
-//! the trace was written: it is made of the material itself, so a text that
+//! Every material is written between two lines with a code nobody could know when
+//! the trace was written: the code is a hash of the materials, so a text that
 //! contained it would have to contain its own hash.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
-/// The word that marks where data begins and ends.
+/// The code that marks where data begins and ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fence {
     word: String,
@@ -15,7 +16,7 @@ pub(crate) struct Fence {
 }
 
 impl Fence {
-    /// The word for these texts.
+    /// The fence for these texts.
     pub(crate) fn of<'t>(texts: impl Iterator<Item = &'t str> + Clone) -> Self {
         let mut salt = 0_u32;
         loop {
@@ -37,7 +38,7 @@ impl Fence {
         }
     }
 
-    /// Writes a text between its two lines.
+    /// Writes a text between two lines with the code.
     pub(crate) fn put(&self, out: &mut String, name: &str, text: &str) {
         let Self { word, .. } = self;
         let _ = writeln!(out, "<<<data {word} {name}>>>");
@@ -52,19 +53,19 @@ impl Fence {
         &self.word
     }
 
-    /// The hash of all texts: whatever depends on them depends on it.
+    /// The hash of all texts, for what depends on them.
     pub(crate) fn digest(&self) -> &str {
         &self.digest
     }
 }
 
-/// What a text would contain that pretends to end its own fence, says something
-/// outside of it, and begins it again.
-pub(crate) fn forged(name: &str, words: &str) -> String {
+/// Text that pretends to end its own fence, says something outside of it, and
+/// begins it again.
+pub(crate) fn forge(name: &str, words: &str) -> String {
     let word = "5f0c1e9a7b3d42686d2e8f14".to_owned();
-    let forged = Fence { word, digest: String::new() };
+    let fence = Fence { word, digest: String::new() };
     let mut both = String::new();
-    forged.put(&mut both, name, "");
+    fence.put(&mut both, name, "");
     let (begin, end) = both.split_at(both.find('\n').map_or(0, |at| at + 1));
     format!("{}\n\n{words}\n\n{begin}", end.trim())
 }

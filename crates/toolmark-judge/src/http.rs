@@ -1,31 +1,27 @@
-//! One request over HTTP, and what kind of fault came of it.
+//! Requests to providers, and what kind of fault came of them.
 //!
 //! Redirects are not followed: a key is for the server it was meant for. The
-//! words of a fault never hold the address beyond its host, since the rest of
+//! message of a fault never holds the address beyond its host, since the rest of
 //! it is configured and may be private.
 
 use crate::config::{Auth, Model};
 use crate::providers::{Fault, FaultKind, error};
-use crate::secret::{Secret, percent};
-use crate::sse::Events;
+use crate::secret::{Secret, percent_encode};
 use serde_json::Value;
-use std::io::{self, Read};
 use std::time::Duration;
-use ureq::http::{HeaderMap, HeaderValue, Response, Uri};
-use ureq::{Agent, Body, BodyReader};
+use toolmark_http::http::header::CONTENT_TYPE;
+use toolmark_http::http::{HeaderMap, HeaderValue, Request, Uri};
+use toolmark_http::{BodyReader, Client, Error, Events, Response, Roots, Timeouts};
 
-/// How much of an answer is read.
-const LIMIT: u64 = 16 << 20;
+/// How many bytes of an answer are read.
+const MAX_ANSWER: u64 = 16 << 20;
 
-/// How much of what a server says about an error is read.
-const ERROR_LIMIT: u64 = 64 << 10;
-
-/// How many connections are kept for the next question.
-const IDLE: usize = 64;
+/// How many bytes of an error page are read.
+const MAX_ERROR: u64 = 64 << 10;
 
 /// A server, and how it wants to be asked.
 pub(crate) struct Connection {
-    agent: Agent,
+    client: Client,
     address: String,
     host: String,
     auth: Auth,
@@ -35,32 +31,26 @@ pub(crate) struct Connection {
 pub(crate) enum Answer {
     /// All at once.
     Whole(Vec<u8>),
-    /// Bit by bit.
+    /// As a stream.
     Events(Box<Events<BodyReader<'static>>>),
 }
 
 impl Connection {
-    /// The place of a model whose wire format has this path. Nothing is sent.
+    /// The endpoint of a model whose wire format has this path. Nothing is sent.
     pub(crate) fn new(model: &Model, path: &str) -> Self {
-        let config = Agent::config_builder()
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .timeout_global(Some(model.timeout))
-            .max_idle_connections(IDLE)
-            .max_idle_connections_per_host(IDLE)
-            .user_agent(concat!("toolmark/", env!("CARGO_PKG_VERSION")))
-            .build();
         let mut address = format!("{}{path}", model.base_url.trim_end_matches('/'));
         for (n, (name, value)) in model.query.iter().enumerate() {
             address.push(if n == 0 { '?' } else { '&' });
-            address.push_str(&percent(name));
+            address.push_str(&percent_encode(name));
             address.push('=');
-            address.push_str(&percent(value));
+            address.push_str(&percent_encode(value));
         }
-        let uri = address.parse::<Uri>().ok();
-        let host = uri.as_ref().and_then(Uri::host).unwrap_or("the server").to_owned();
-        Self { agent: config.into(), address, host, auth: model.auth }
+        // An invalid address is reported when it is used.
+        let uri = address.parse::<Uri>().unwrap_or_default();
+        let host = uri.host().unwrap_or("the server").to_owned();
+        let timeouts = Timeouts { total: Some(model.timeout), ..Timeouts::default() };
+        let client = Client::new(&uri, Roots::Bundled, timeouts);
+        Self { client, address, host, auth: model.auth }
     }
 
     /// Asks once.
@@ -70,27 +60,24 @@ impl Connection {
         body: &Value,
         key: Option<&Secret>,
     ) -> Result<Answer, Fault> {
-        let mut request = self.agent.post(&self.address).content_type("application/json");
+        let mut request = Request::post(&self.address).header(CONTENT_TYPE, "application/json");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         if let Some((name, value)) = key.and_then(|key| self.key_header(key)) {
             request = request.header(name, value);
         }
-        let response = request.send(body.to_string()).map_err(|error| self.fault(error))?;
-        let status = response.status().as_u16();
-        if !(200..300).contains(&status) {
-            return Err(self.refusal(status, response));
+        let sent = request.body(body.to_string()).map_err(Error::from);
+        let response = sent.and_then(|request| self.client.send(request));
+        let response = response.map_err(|error| self.fault(&error))?;
+        if !response.status().is_success() {
+            return Err(self.refusal(response));
         }
-        let is_stream =
-            response.body().mime_type().is_some_and(|kind| kind.eq_ignore_ascii_case(EVENTS));
-        let mut reader = response.into_body().into_with_config().limit(LIMIT).reader();
-        if is_stream {
-            return Ok(Answer::Events(Box::new(Events::new(reader, LIMIT as usize))));
+        if response.is_event_stream() {
+            let events = Events::new(response.reader(MAX_ANSWER), MAX_ANSWER as usize);
+            return Ok(Answer::Events(Box::new(events)));
         }
-        let mut bytes = Vec::new();
-        reader.read_to_end(&mut bytes).map_err(|error| self.broken(error))?;
-        Ok(Answer::Whole(bytes))
+        response.read(MAX_ANSWER).map(Answer::Whole).map_err(|error| self.fault(&error))
     }
 
     /// The header that carries the key.
@@ -106,42 +93,20 @@ impl Connection {
         Some((name, value))
     }
 
-    /// Why an answer could not be read to its end.
-    pub(crate) fn broken(&self, error: io::Error) -> Fault {
-        self.fault(ureq::Error::from(error))
-    }
-
-    /// Why there is no answer at all.
-    fn fault(&self, error: ureq::Error) -> Fault {
-        use ureq::Error as E;
-        let host = &self.host;
-        let (kind, what) = match error {
-            E::Timeout(_) => (FaultKind::Timeout, "took too long".to_owned()),
-            E::Io(error) => match error.kind() {
-                io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => {
-                    (FaultKind::Timeout, "took too long".to_owned())
-                }
-                io::ErrorKind::FileTooLarge => (FaultKind::Garbled, error.to_string()),
-                _ => (FaultKind::Network, format!("the connection failed: {error}")),
-            },
-            E::HostNotFound => (FaultKind::Network, "there is no such host".to_owned()),
-            E::BodyExceedsLimit(_) => {
-                (FaultKind::Garbled, format!("the answer has more than {LIMIT} bytes"))
-            }
-            E::Protocol(error) => (FaultKind::Garbled, format!("that is no HTTP: {error}")),
-            E::LargeResponseHeader(..) => {
-                (FaultKind::Garbled, "the header of the answer is too large".to_owned())
-            }
-            // Their words would hold the address.
-            E::BadUri(_) | E::Http(_) => (FaultKind::Request, "that is no address".to_owned()),
-            E::InvalidProxyUrl => (FaultKind::Request, "the proxy has no valid address".to_owned()),
-            error => (FaultKind::Network, format!("the connection failed: {error}")),
+    /// Why there is no answer, or not all of it.
+    pub(crate) fn fault(&self, error: &Error) -> Fault {
+        let kind = match error {
+            Error::Timeout => FaultKind::Timeout,
+            Error::HostNotFound | Error::Connection(_) => FaultKind::Network,
+            Error::TooLarge(_) | Error::Protocol(_) => FaultKind::Garbled,
+            Error::Request | Error::Proxy => FaultKind::Request,
         };
-        Fault::new(kind, format!("{host}: {what}"))
+        Fault::new(kind, format!("{}: {error}", self.host))
     }
 
     /// What a status other than success means.
-    fn refusal(&self, status: u16, response: Response<Body>) -> Fault {
+    fn refusal(&self, response: Response) -> Fault {
+        let status = response.status().as_u16();
         let retry_after = retry_after(response.headers());
         let location = response.headers().get("location").and_then(|at| at.to_str().ok());
         let mut what = format!("{} answered {status}", self.host);
@@ -149,11 +114,8 @@ impl Connection {
             let place = location.split(['?', '#']).next().unwrap_or_default();
             what.push_str(&format!(", a redirect to {place}, which is not followed"));
         }
-        let mut body = Vec::new();
-        let limited = response.into_body().into_with_config().limit(u64::MAX).reader();
-        // The status is known; its words are a gift.
-        let _ = limited.take(ERROR_LIMIT).read_to_end(&mut body);
-        let words = error::words(&String::from_utf8_lossy(&body));
+        let body = response.read_start(MAX_ERROR);
+        let words = error::message_of(&String::from_utf8_lossy(&body));
         if !words.is_empty() {
             what.push_str(": ");
             what.push_str(&words);
@@ -162,8 +124,7 @@ impl Connection {
     }
 }
 
-const EVENTS: &str = "text/event-stream";
-
+/// What a status means.
 pub(crate) fn kind(status: u16) -> FaultKind {
     match status {
         401 | 403 => FaultKind::Key,
@@ -174,8 +135,8 @@ pub(crate) fn kind(status: u16) -> FaultKind {
     }
 }
 
-/// How long the server says to wait: in milliseconds, in seconds, or until a
-/// time, which is taken from the server's own clock where it tells it.
+/// How long the server asks to wait: in milliseconds, in seconds, or until a time,
+/// relative to the server's own clock if it sends one.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());

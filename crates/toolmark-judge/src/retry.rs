@@ -1,26 +1,25 @@
-//! How long to wait before asking again.
+//! How long to wait before a retry.
 
 use std::time::Duration;
 
-/// The first wait; each further one is twice as long.
-const FIRST: Duration = Duration::from_millis(500);
-/// No wait of our own is longer.
-const LONGEST: Duration = Duration::from_secs(30);
-/// Whoever is told to wait longer than this is not waited for.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+/// The first wait; each further wait is twice as long.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+/// The longest wait, unless the provider asks for more.
+const MAX_WAIT: Duration = Duration::from_secs(30);
+/// The longest wait a provider may ask for; beyond it the question is given up.
+pub(crate) const MAX_RETRY_WAIT: Duration = Duration::from_secs(120);
 
-/// The wait before attempt `n + 1`: what the provider says, else longer and
-/// longer, a little different for every question so that they do not all come
-/// back at once.
-pub(crate) fn wait(n: u32, told: Option<Duration>, seed: &str) -> Duration {
-    if let Some(told) = told {
-        return told;
+/// The wait before attempt `n + 1`: what the provider asks for, otherwise an
+/// exponential backoff with jitter, so that questions do not all come back at once.
+pub(crate) fn wait(n: u32, retry_after: Option<Duration>, seed: &str) -> Duration {
+    if let Some(wait) = retry_after {
+        return wait;
     }
-    let wait = FIRST.saturating_mul(1 << n.min(10)).min(LONGEST);
-    let spread = seed.bytes().fold(u32::from(n as u8) + 7, |sum, byte| {
+    let wait = FIRST_WAIT.saturating_mul(1 << n.min(10)).min(MAX_WAIT);
+    let jitter = seed.bytes().fold(u32::from(n as u8) + 7, |sum, byte| {
         sum.wrapping_mul(31).wrapping_add(u32::from(byte))
     });
-    wait.mul_f64(0.75 + f64::from(spread % 1000) / 2000.0)
+    wait.mul_f64(0.75 + f64::from(jitter % 1000) / 2000.0)
 }
 
 #[cfg(test)]
@@ -32,7 +31,10 @@ mod tests {
         assert_eq!(wait(0, Some(Duration::from_secs(9)), "a"), Duration::from_secs(9));
         for n in 0..40 {
             let one = wait(n, None, "a");
-            assert!(one >= FIRST.mul_f64(0.75) && one <= LONGEST.mul_f64(1.25), "{n}: {one:?}");
+            assert!(
+                one >= FIRST_WAIT.mul_f64(0.75) && one <= MAX_WAIT.mul_f64(1.25),
+                "{n}: {one:?}"
+            );
             assert_eq!(one, wait(n, None, "a"));
         }
         assert!(wait(4, None, "a") > wait(1, None, "a"));

@@ -1,8 +1,8 @@
-//! Keys: where they come from, and that they stay there.
+//! API keys: where they come from, and how they are kept out of all output.
 //!
-//! A key lives in a [`Secret`], which no format prints, and goes from there
-//! into a header and nowhere else. Everything a server or a program says is
-//! searched for it before anybody sees it: servers repeat what they were sent.
+//! A key is held in a [`Secret`], which cannot be printed, and is only ever written
+//! into a header or a variable. Everything a server or a program returns is searched
+//! for it before anybody sees it, because servers repeat what they were sent.
 
 use crate::config::KeySource;
 use crate::providers::{Fault, FaultKind, Reply};
@@ -16,18 +16,18 @@ use toolmark_config::quoted;
 use toolmark_process::{Program, run};
 use toolmark_redact::sanitize;
 
-/// What stands where a key was.
+/// Replaces a key.
 const MASK: &str = "[key]";
 
-/// How long a program may take to say the key.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a program may take to print the key.
+const KEY_COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How many characters a message has at most.
-const MESSAGE: usize = 300;
+/// The maximum length of a message.
+const MAX_MESSAGE_CHARS: usize = 300;
 
-/// Shorter ones are words such as `none` that local servers want for a key: not
-/// secret, and taking them out of what a model says would spoil its quotes.
-const LEAST: usize = 8;
+/// Shorter keys are words such as `none` for local servers: they are not secret, and
+/// removing them from what a model says would spoil its quotes.
+const MIN_SECRET_BYTES: usize = 8;
 
 /// A key. It cannot be printed.
 #[derive(Clone, PartialEq, Eq)]
@@ -46,11 +46,11 @@ impl fmt::Display for Secret {
 }
 
 impl Secret {
-    /// A key that a header can carry; `None` where it is empty.
+    /// A key that is valid in a header; `None` if it is empty.
     fn new(text: &str, place: &str) -> Result<Option<Self>, Fault> {
         let text = text.trim();
         if !text.bytes().all(|b| matches!(b, 0x20..=0x7e)) {
-            let message = format!("the key {place} has characters that no header can carry");
+            let message = format!("the key {place} has characters that are invalid in a header");
             return Err(Fault::new(FaultKind::Key, message));
         }
         Ok((!text.is_empty()).then(|| Self(text.to_owned())))
@@ -61,24 +61,24 @@ impl Secret {
         &self.0
     }
 
-    /// The ways in which the key may stand in a text, each once.
-    fn forms(&self) -> Vec<String> {
+    /// The encodings in which the key may occur in a text.
+    fn encodings(&self) -> Vec<String> {
         let json = serde_json::to_string(&self.0).unwrap_or_default();
         let json = json.strip_prefix('"').and_then(|json| json.strip_suffix('"'));
         let json = json.unwrap_or_default().to_owned();
-        let encoded = percent(&self.0);
-        let mut forms = vec![self.0.clone(), json.replace('/', "\\/"), json];
-        forms.extend([lower_hex(&encoded), encoded]);
-        // A form within another would leave the rest of it standing.
-        forms.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        forms.dedup();
-        forms.retain(|form| !form.is_empty());
-        forms
+        let encoded = percent_encode(&self.0);
+        let mut all = vec![self.0.clone(), json.replace('/', "\\/"), json];
+        all.extend([lower_hex(&encoded), encoded]);
+        // Longest first: one within another would leave the rest of it.
+        all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        all.dedup();
+        all.retain(|encoding| !encoding.is_empty());
+        all
     }
 }
 
-/// Gets the key, if one is needed. What goes wrong is a [`FaultKind::Key`].
-/// Programs are started in `directory`.
+/// Gets the key, if one is needed. Errors are a [`FaultKind::Key`]. Programs are
+/// started in `directory`.
 pub(crate) fn resolve(source: &KeySource, directory: &Path) -> Result<Option<Secret>, Fault> {
     match source {
         KeySource::None => Ok(None),
@@ -88,38 +88,38 @@ pub(crate) fn resolve(source: &KeySource, directory: &Path) -> Result<Option<Sec
             let place = format!("in the variable {name}");
             Secret::new(&value.to_string_lossy(), &place)?.ok_or_else(missing).map(Some)
         }
-        KeySource::Command(words) => told(words, directory).map(Some),
+        KeySource::Command(words) => key_of_command(words, directory).map(Some),
     }
 }
 
-/// Asks a program for the key: once, however many models need it, since a
-/// person may have to unlock it. A failure is kept too.
-fn told(words: &[String], directory: &Path) -> Result<Secret, Fault> {
-    type Told = Arc<OnceLock<Result<Secret, Fault>>>;
-    static TOLD: Mutex<BTreeMap<(PathBuf, Vec<String>), Told>> = Mutex::new(BTreeMap::new());
+/// Gets the key from a program, which runs once however many models need it: a
+/// person may have to unlock the key. A failure is remembered too.
+fn key_of_command(words: &[String], directory: &Path) -> Result<Secret, Fault> {
+    type Slot = Arc<OnceLock<Result<Secret, Fault>>>;
+    static KEYS: Mutex<BTreeMap<(PathBuf, Vec<String>), Slot>> = Mutex::new(BTreeMap::new());
     let place = (directory.to_owned(), words.to_owned());
     let cell = {
-        let mut all = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = KEYS.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(all.entry(place).or_default())
     };
-    cell.get_or_init(|| ask_program(words, directory)).clone()
+    cell.get_or_init(|| run_key_command(words, directory)).clone()
 }
 
-fn ask_program(words: &[String], directory: &Path) -> Result<Secret, Fault> {
+fn run_key_command(words: &[String], directory: &Path) -> Result<Secret, Fault> {
     let fault = |what: String| Fault::new(FaultKind::Key, message(&what, &[]));
     let Some((name, args)) = words.split_first() else {
         return Err(fault("the key command is empty".to_owned()));
     };
     let mut program = Program::new(name, directory);
     program.args = args.to_vec();
-    program.timeout = PATIENCE;
+    program.timeout = KEY_COMMAND_TIMEOUT;
     let called = quoted(name);
     let finished = run(program).map_err(|why| fault(format!("the key command: {why}")))?;
     if finished.timed_out {
-        let limit = PATIENCE.as_secs();
+        let limit = KEY_COMMAND_TIMEOUT.as_secs();
         return Err(fault(format!("the key command {called} took longer than {limit} s")));
     }
-    // What it says of its failure may hold the key: the code has to do.
+    // Its output may contain the key, so only the exit code is repeated.
     if finished.code != Some(0) {
         let how = finished.code.map_or("by a signal".into(), |code| format!("with code {code}"));
         return Err(fault(format!("the key command {called} ended {how}")));
@@ -130,22 +130,22 @@ fn ask_program(words: &[String], directory: &Path) -> Result<Secret, Fault> {
         .ok_or_else(|| fault(format!("the key command {called} printed no key")))
 }
 
-/// The text without the key, in whichever form it stands there.
+/// Masks the key in a text, in every encoding.
 pub(crate) fn scrub(text: &str, secret: &Secret) -> String {
     let mut out = text.to_owned();
-    for form in secret.forms() {
-        if out.contains(&form) {
-            out = out.replace(&form, MASK);
+    for encoding in secret.encodings() {
+        if out.contains(&encoding) {
+            out = out.replace(&encoding, MASK);
         }
     }
     out
 }
 
 /// Text for people: without keys, on one line, of bounded length, and without
-/// anything a terminal would obey.
+/// control characters.
 pub(crate) fn message(text: &str, secrets: &[Secret]) -> String {
     let mut text = text.to_owned();
-    // Before it is cut, or the beginning of a key would stay.
+    // Before truncation, which could leave the beginning of a key.
     for secret in secrets {
         text = scrub(&text, secret);
     }
@@ -158,8 +158,8 @@ pub(crate) fn message(text: &str, secrets: &[Secret]) -> String {
             out.push(' ');
         }
         out.push_str(&word);
-        if length > MESSAGE {
-            let end = out.char_indices().nth(MESSAGE).map_or(out.len(), |(at, _)| at);
+        if length > MAX_MESSAGE_CHARS {
+            let end = out.char_indices().nth(MAX_MESSAGE_CHARS).map_or(out.len(), |(at, _)| at);
             out.truncate(end);
             out.push('…');
             break;
@@ -168,12 +168,15 @@ pub(crate) fn message(text: &str, secrets: &[Secret]) -> String {
     out
 }
 
-/// What came back, without keys.
-pub(crate) fn scrubbed(result: Result<Reply, Fault>, secrets: &[Secret]) -> Result<Reply, Fault> {
+/// Masks keys in a result.
+pub(crate) fn scrub_result(
+    result: Result<Reply, Fault>,
+    secrets: &[Secret],
+) -> Result<Reply, Fault> {
     match result {
         Err(fault) => Err(Fault { message: message(&fault.message, secrets), ..fault }),
         Ok(mut reply) => {
-            for secret in secrets.iter().filter(|secret| secret.0.len() >= LEAST) {
+            for secret in secrets.iter().filter(|secret| secret.0.len() >= MIN_SECRET_BYTES) {
                 let texts = reply.answers.iter_mut().chain(&mut reply.refusal);
                 for text in texts.chain([&mut reply.text]) {
                     *text = scrub(text, secret);
@@ -184,8 +187,8 @@ pub(crate) fn scrubbed(result: Result<Reply, Fault>, secrets: &[Secret]) -> Resu
     }
 }
 
-/// Text as a part of an address.
-pub(crate) fn percent(text: &str) -> String {
+/// Percent-encodes a part of an address.
+pub(crate) fn percent_encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
@@ -200,7 +203,7 @@ pub(crate) fn percent(text: &str) -> String {
     out
 }
 
-/// The same with `%2f` for `%2F`, which is as good.
+/// The same with `%2f` for `%2F`, which is equally valid.
 fn lower_hex(encoded: &str) -> String {
     let mut parts = encoded.split('%');
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -251,13 +254,16 @@ mod tests {
     fn messages_are_short_lines_without_keys() {
         let key = [secret("sk-abcdef")];
         assert_eq!(message(" a\r\n\tb \u{1b}[31mred\u{7} ", &key), "a b red\u{2407}");
-        // The key stands where the message is cut.
-        let long = format!("{}sk-abcdef and more", "x".repeat(MESSAGE - 4));
+        // The key is where the message is truncated.
+        let long = format!("{}sk-abcdef and more", "x".repeat(MAX_MESSAGE_CHARS - 4));
         let cut = message(&long, &key);
-        assert_eq!(cut.chars().count(), MESSAGE + 1);
+        assert_eq!(cut.chars().count(), MAX_MESSAGE_CHARS + 1);
         assert!(cut.ends_with("[key…"), "{cut}");
-        assert_eq!(message(&"é ".repeat(MESSAGE), &[]).chars().count(), MESSAGE + 1);
-        assert_eq!(message(&"y".repeat(MESSAGE), &[]).chars().count(), MESSAGE);
+        assert_eq!(
+            message(&"é ".repeat(MAX_MESSAGE_CHARS), &[]).chars().count(),
+            MAX_MESSAGE_CHARS + 1
+        );
+        assert_eq!(message(&"y".repeat(MAX_MESSAGE_CHARS), &[]).chars().count(), MAX_MESSAGE_CHARS);
     }
 
     #[test]
@@ -268,11 +274,11 @@ mod tests {
             refusal: Some(word.to_owned()),
             ..Reply::default()
         };
-        let clean = scrubbed(Ok(reply("sk-abcdef")), &[secret("sk-abcdef")]).unwrap();
+        let clean = scrub_result(Ok(reply("sk-abcdef")), &[secret("sk-abcdef")]).unwrap();
         assert_eq!(clean, reply("[key]"));
-        assert_eq!(scrubbed(Ok(reply("EMPTY")), &[secret("EMPTY")]).unwrap(), reply("EMPTY"));
+        assert_eq!(scrub_result(Ok(reply("EMPTY")), &[secret("EMPTY")]).unwrap(), reply("EMPTY"));
         let fault = Fault::new(FaultKind::Server, "a EMPTY\nb");
-        assert_eq!(scrubbed(Err(fault), &[secret("EMPTY")]).unwrap_err().message, "a [key] b");
+        assert_eq!(scrub_result(Err(fault), &[secret("EMPTY")]).unwrap_err().message, "a [key] b");
     }
 
     #[test]
@@ -293,7 +299,7 @@ mod tests {
                 "\"sh\" ended with code 3",
             ),
             (&["true"], "\"true\" printed no key"),
-            (&["printf", "k\u{7}"], "no header can carry"),
+            (&["printf", "k\u{7}"], "invalid in a header"),
             (&["toolmark-no-such-program"], "toolmark-no-such-program"),
             (&[], "is empty"),
         ] {

@@ -3,15 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
-mod stand_in;
-
 use serde_json::json;
-use stand_in::{Act, StandIn};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 use toolmark_judge::config::{Auth, KeySource, Kind, Model, Structured};
 use toolmark_judge::providers::{Fault, FaultKind, Prompt, Reply, connect};
+use toolmark_testing::stand_in::{Act, StandIn};
 
 const KINDS: [Kind; 3] = [Kind::Anthropic, Kind::Openai, Kind::OpenaiChat];
 

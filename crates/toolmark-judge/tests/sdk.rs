@@ -1,59 +1,19 @@
 //! Is the stand-in like the providers? Their own Python packages must read what
 //! it says: answers, usage, streams, and the classes of errors.
 //!
-//! The packages are installed once into the target folder, where
-//! `TOOLMARK_PEERS=install` says so; without it the test says that it is
-//! skipped. `TOOLMARK_PEERS=required` makes that a failure.
+//! The packages are installed where `TOOLMARK_PEERS` says so.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test that cannot go on should say so"
-)]
-
-mod stand_in;
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
 use serde_json::{Value, json};
-use stand_in::{Act, INPUT, OUTPUT, StandIn};
-use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
+use toolmark_testing::peers;
+use toolmark_testing::stand_in::{Act, INPUT, OUTPUT, StandIn};
 
 /// The versions the test was written with.
 const PACKAGES: [&str; 2] = ["anthropic==2.8.0", "openai==3.49.0"];
-
-fn peers() -> Option<std::ffi::OsString> {
-    std::env::var_os("TOOLMARK_PEERS").filter(|word| !word.is_empty())
-}
-
-/// Python with the packages.
-fn python() -> Result<PathBuf, String> {
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("judge-peers");
-    let home = cache.join(PACKAGES.join("-").replace("==", "-"));
-    let python = home.join("bin/python");
-    let done = home.join("done");
-    if done.exists() {
-        return Ok(python);
-    }
-    if peers().is_none() {
-        return Err("TOOLMARK_PEERS=install is not set".to_owned());
-    }
-    fs::create_dir_all(&cache).map_err(|error| error.to_string())?;
-    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home))?;
-    let pip = ["-m", "pip", "install", "-q", "--disable-pip-version-check"];
-    run(Command::new(&python).args(pip).args(PACKAGES))?;
-    fs::write(&done, "").map_err(|error| error.to_string())?;
-    Ok(python)
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-    }
-}
 
 /// One thing to ask and what must be heard: a JSON pointer, and what is there.
 struct Case {
@@ -102,18 +62,15 @@ fn cases() -> Vec<Case> {
 
 #[test]
 fn the_packages_of_the_providers_understand_the_stand_in() {
-    let python = match python() {
-        Ok(python) => python,
-        Err(why) if peers().is_some_and(|word| word == "required") => panic!("{why}"),
-        Err(why) => return eprintln!("SKIPPED: the providers' packages are not there: {why}"),
-    };
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("judge-peers");
+    let Some(python) = peers::or_skip(peers::python(&cache, &PACKAGES)) else { return };
     let cases = cases();
     let servers: Vec<_> = cases.iter().map(|case| StandIn::start(case.act.clone())).collect();
     let jobs = cases.iter().zip(&servers);
     let jobs: Vec<_> =
         jobs.map(|(case, server)| json!([case.family, case.mode, server.base_url()])).collect();
 
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stand_in/sdk.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk.py");
     let mut command = Command::new(python);
     command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

@@ -3,16 +3,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
-mod stand_in;
-
 use serde_json::{Value, json};
-use stand_in::{Act, INPUT, OUTPUT, Request, Script, StandIn};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use toolmark_judge::config::{Auth, KeySource, Kind, Model, Structured};
 use toolmark_judge::providers::{Fault, FaultKind, Prompt, Reply, TOOL, Tokens, connect};
 use toolmark_outcome::judging::Effort;
+use toolmark_testing::http::unused_address;
+use toolmark_testing::stand_in::{Act, FAULTS, INPUT, OUTPUT, Request, Script, StandIn};
 
 const KINDS: [Kind; 3] = [Kind::Anthropic, Kind::Openai, Kind::OpenaiChat];
 
@@ -78,7 +77,7 @@ fn case(model: &Model) -> String {
 
 #[test]
 fn answers() {
-    let other = "(called \"ls\", which is no tool here)";
+    let other = "(called \"ls\", which is not a tool here)";
     for (act, want) in [
         (Act::Answer, said(&[r#"{"n":0}"#], "")),
         (Act::Twice, said(&[r#"{"n":0}"#, r#"{"second":true}"#], "")),
@@ -237,10 +236,7 @@ fn time_is_for_the_whole_attempt() {
 
 #[test]
 fn nobody_is_there() {
-    let closed = {
-        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        format!("http://{}/v1", listener.local_addr().unwrap())
-    };
+    let closed = format!("http://{}/v1", unused_address());
     for kind in KINDS {
         let fault = ask(&model(kind, false, closed.clone())).unwrap_err();
         assert_eq!(fault.kind, FaultKind::Network, "{fault}");
@@ -353,7 +349,7 @@ fn what_is_configured_is_sent() {
 
 #[test]
 fn one_way_serves_many_questions_at_once() {
-    let server = StandIn::start(Script::Share(250, stand_in::FAULTS.to_vec()));
+    let server = StandIn::start(Script::Share(250, FAULTS.to_vec()));
     let mut counts = BTreeMap::<&str, usize>::new();
     for kind in KINDS {
         let provider = connect(&model(kind, kind == Kind::Openai, server.base_url()));
@@ -368,7 +364,7 @@ fn one_way_serves_many_questions_at_once() {
             let word = match result {
                 Ok(reply) if reply.answers.len() == 1 => "answer",
                 Ok(_) => "other",
-                Err(fault) if fault.kind.passes() => "fault",
+                Err(fault) if fault.kind.is_temporary() => "fault",
                 Err(_) => "end",
             };
             *counts.entry(word).or_default() += 1;

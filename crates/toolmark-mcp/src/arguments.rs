@@ -1,10 +1,9 @@
-//! Arguments against the schema their tool was listed with.
+//! Checks arguments against the schema of their tool.
 //!
-//! The schema comes from the server and may be hostile: a chain of references
-//! can double the work at every step or lead round in a circle. References that
-//! come back to where they began without taking a step into the arguments are
-//! refused, and everything that is more than a flat object is checked beside the
-//! proxy, which waits only so long.
+//! The schema comes from the server and may be hostile: a chain of references can
+//! double the work at every step, or form a cycle. Cycles that do not descend into the
+//! arguments are refused, and all but flat schemas are checked on another thread with
+//! a timeout.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,29 +14,29 @@ use std::time::Duration;
 use toolmark_schema::{Arguments, Patterns, Validator};
 
 /// How long a check may take.
-const PATIENCE: Duration = Duration::from_millis(500);
+const CHECK_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// What a check came to.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Check {
     Valid,
-    /// The arguments are wrong: where and how.
+    /// The arguments are invalid, with the problems.
     Invalid(Vec<String>),
-    /// There is no telling, and why.
+    /// The arguments cannot be checked, with the reason.
     Unknown(String),
 }
 
-/// A tool's schema, made ready when it is first needed.
+/// The schema of a tool, compiled when it is first needed.
 pub(crate) struct Schema {
     value: Option<Value>,
     compiled: OnceLock<Result<Arc<Arguments>, String>>,
-    /// A check that took too long is not tried again.
-    hopeless: bool,
+    /// Whether a check timed out; it is not tried again.
+    timed_out: bool,
 }
 
 impl Schema {
     pub(crate) fn new(value: Option<&Value>) -> Self {
-        Self { value: value.cloned(), compiled: OnceLock::new(), hopeless: false }
+        Self { value: value.cloned(), compiled: OnceLock::new(), timed_out: false }
     }
 
     /// Checks arguments.
@@ -45,15 +44,15 @@ impl Schema {
         let Some(value) = &self.value else {
             return Check::Unknown("the tool was listed without a schema".to_owned());
         };
-        if self.hopeless {
+        if self.timed_out {
             return Check::Unknown("checking against its schema takes too long".to_owned());
         }
         let compiled = self.compiled.get_or_init(|| {
-            if goes_in_circles(value) {
-                return Err("its schema refers to itself without end".to_owned());
+            if has_reference_cycle(value) {
+                return Err("its schema refers to itself endlessly".to_owned());
             }
             let value = value.clone();
-            let built = beside(move || ready(&value).map(Arc::new));
+            let built = run_with_timeout(move || compile(&value).map(Arc::new));
             built.flatten().ok_or_else(|| "its schema cannot be used".to_owned())
         });
         let compiled = match compiled {
@@ -61,15 +60,15 @@ impl Schema {
             Err(why) => return Check::Unknown(why.clone()),
         };
         let found = match &*compiled {
-            Arguments::Flat(_) => Some(told(&compiled, args)),
+            Arguments::Flat(_) => Some(list_problems(&compiled, args)),
             Arguments::Full(_) => {
                 let args = args.clone();
-                beside(move || told(&compiled, &args))
+                run_with_timeout(move || list_problems(&compiled, &args))
             }
         };
         match found {
             None => {
-                self.hopeless = true;
+                self.timed_out = true;
                 Check::Unknown("checking against its schema takes too long".to_owned())
             }
             Some(found) if found.is_empty() => Check::Valid,
@@ -78,29 +77,29 @@ impl Schema {
     }
 }
 
-/// A schema made ready. Patterns with look-around, which generators of schemas
-/// like to write, need an engine that may be slow; the check is bounded in time.
-fn ready(schema: &Value) -> Option<Arguments> {
+/// Compiles a schema. Patterns with look-around, which are common in generated
+/// schemas, need an engine that may be slow; the check has a timeout.
+fn compile(schema: &Value) -> Option<Arguments> {
     Arguments::new(schema).or_else(|| {
         let validator = Validator::new(schema, Patterns::Backtracking(100_000));
         validator.ok().map(|validator| Arguments::Full(Box::new(validator)))
     })
 }
 
-/// Does work in a thread of its own; `None` if it takes too long or fails.
-fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    /// Room for as deep a recursion as parsed JSON allows.
+/// Runs work on another thread; `None` if it times out or fails.
+fn run_with_timeout<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    /// Enough for the deepest recursion that parsed JSON allows.
     const STACK: usize = 64 << 20;
     let (sender, receiver) = mpsc::channel();
     let spawned = thread::Builder::new().stack_size(STACK).spawn(move || {
         let _ = sender.send(work());
     });
-    spawned.ok().and_then(|_| receiver.recv_timeout(PATIENCE).ok())
+    spawned.ok().and_then(|_| receiver.recv_timeout(CHECK_TIMEOUT).ok())
 }
 
-/// What is wrong, each as a place and a problem.
-fn told(compiled: &Arguments, args: &Value) -> Vec<String> {
-    /// More does not help to mend them.
+/// Lists what is wrong, each as a path and a problem.
+fn list_problems(compiled: &Arguments, args: &Value) -> Vec<String> {
+    /// How many problems are listed.
     const MOST: usize = 8;
     match compiled {
         Arguments::Flat(_) => compiled
@@ -113,16 +112,16 @@ fn told(compiled: &Arguments, args: &Value) -> Vec<String> {
             .into_iter()
             .map(|mismatch| {
                 let place = if mismatch.pointer.is_empty() { "/" } else { &mismatch.pointer };
-                format!("{place} {}", crate::suspicion::shown(&mismatch.message, 300))
+                format!("{place} {}", crate::suspicion::sanitize(&mismatch.message, 300))
             })
             .collect(),
     }
 }
 
-/// Can the same part of the arguments be asked about the same part of the schema
-/// again and again? Also said of schemas too large to tell.
-fn goes_in_circles(root: &Value) -> bool {
-    /// More parts are no schema of a tool.
+/// Whether the same part of the arguments can be checked against the same part of the
+/// schema endlessly. Also true of schemas that are too large to tell.
+fn has_reference_cycle(root: &Value) -> bool {
+    /// How many parts a schema may have.
     const MOST: usize = 50_000;
     // Part (by its pointer) → parts asked about the same place.
     let mut leads: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -159,7 +158,7 @@ fn goes_in_circles(root: &Value) -> bool {
                 }
                 for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
                     if let Some(Value::String(to)) = map.get(key) {
-                        match to.strip_prefix('#').map(unescaped) {
+                        match to.strip_prefix('#').map(percent_decode) {
                             Some(to) if to.is_empty() || to.starts_with('/') => here.push(to),
                             _ => by_name.push(place.clone()),
                         }
@@ -172,7 +171,7 @@ fn goes_in_circles(root: &Value) -> bool {
                     named.push(place.clone());
                 }
             }
-            // An array under `allOf` and the like: its members are asked, too.
+            // An array under `allOf` or similar: its members apply to the same place.
             Value::Array(items) => {
                 for (index, child) in items.iter().enumerate() {
                     into(&index.to_string(), child, true, &mut rest);
@@ -182,7 +181,7 @@ fn goes_in_circles(root: &Value) -> bool {
         }
         leads.insert(place, here);
     }
-    // Which name is meant is not worked out: it may be any.
+    // Names are not resolved: a reference by name may lead to any of them.
     if named.len().saturating_mul(by_name.len()) > MOST {
         return true;
     }
@@ -191,11 +190,11 @@ fn goes_in_circles(root: &Value) -> bool {
             here.extend(named.iter().cloned());
         }
     }
-    is_circular(&leads)
+    has_cycle(&leads)
 }
 
-/// A fragment of an address without its `%XX`.
-fn unescaped(text: &str) -> String {
+/// Decodes the `%XX` of a fragment.
+fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
@@ -215,11 +214,11 @@ fn unescaped(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Is there a way round in a graph?
-fn is_circular(leads: &BTreeMap<String, Vec<String>>) -> bool {
+/// Whether a graph has a cycle.
+fn has_cycle(leads: &BTreeMap<String, Vec<String>>) -> bool {
     let mut done: BTreeSet<&str> = BTreeSet::new();
     for start in leads.keys() {
-        // The way here, with what is still to be tried at each place.
+        // The path to here, with the next edge to try at each node.
         let mut way: Vec<(&str, usize)> = vec![(start, 0)];
         let mut on_way: BTreeSet<&str> = BTreeSet::from([start.as_str()]);
         while let Some((place, next)) = way.last_mut() {
@@ -298,7 +297,7 @@ mod tests {
         ] {
             let check = Schema::new(Some(&circular)).check(&json!({}));
             assert!(
-                matches!(&check, Check::Unknown(why) if why.contains("without end")),
+                matches!(&check, Check::Unknown(why) if why.contains("endlessly")),
                 "{check:?}"
             );
         }

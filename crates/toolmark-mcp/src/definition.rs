@@ -1,34 +1,33 @@
-//! What a server says a tool is: its name, the words the model reads and the
-//! schema of its arguments, with a hash that changes when any of them does.
+//! Definitions of tools: the name, the text the model reads and the schema of the
+//! arguments, with a hash that changes when any of them does.
 //!
-//! The hash is over the parts that matter, keys sorted, so that a server may
-//! write the same definition in another order or add metadata without a word
-//! about a change.
+//! The hash covers the relevant parts with sorted keys, so that another order of keys
+//! or additional metadata is not a change.
 
 use crate::suspicion::{Suspicion, in_description};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-/// A longer definition is none.
-const LONGEST: usize = 256 << 10;
+/// The maximum length of a definition, in bytes.
+const MAX_DEFINITION: usize = 256 << 10;
 
-/// What the model reads of a tool, and what a host trusts.
+/// The parts that the model reads or a host trusts.
 const PARTS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
 
 /// A tool as a server lists it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Definition {
     pub(crate) name: String,
-    /// All the server said.
+    /// The whole definition.
     pub(crate) value: Value,
-    /// Of its parts that matter, in hexadecimal.
+    /// The hash of the relevant parts, in hexadecimal.
     pub(crate) hash: String,
 }
 
 impl Definition {
-    /// Reads one element of a list; the error says why it is no tool.
+    /// Parses one element of a list; the error says what is wrong.
     pub(crate) fn read(json: &str) -> Result<Self, String> {
-        if json.len() > LONGEST {
+        if json.len() > MAX_DEFINITION {
             return Err(format!("a definition of {} bytes", json.len()));
         }
         let value = crate::message::strict_value(json).map_err(|error| error.to_string())?;
@@ -43,7 +42,7 @@ impl Definition {
         self.value.get("inputSchema")
     }
 
-    /// What is suspicious in its words, wherever they stand; each name once.
+    /// What is suspicious in its strings and keys; each name once.
     pub(crate) fn suspicions(&self) -> Vec<Suspicion> {
         let mut found: Vec<Suspicion> = Vec::new();
         let mut rest = vec![&self.value];
@@ -69,7 +68,7 @@ impl Definition {
     }
 }
 
-/// The hash of the parts of a definition that matter.
+/// The hash of the relevant parts of a definition.
 fn hash(definition: &Value) -> String {
     let digest = Sha256::digest(sorted(&parts(definition)).to_string());
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -80,7 +79,7 @@ fn parts(definition: &Value) -> Value {
     Value::Object(PARTS.iter().filter_map(|key| part(key)).collect())
 }
 
-/// With the keys of every object in order. The nesting is bounded by the parser.
+/// Sorts the keys of every object. The parser bounds the nesting.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
@@ -94,11 +93,11 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-/// What differs between two definitions: lines that are gone with `-`, new ones
-/// with `+`, under the part they are of.
+/// The difference between two definitions, by part: removed lines with `-`, new ones
+/// with `+`.
 pub(crate) fn difference(old: &Value, new: &Value) -> String {
-    /// More lines tell nobody more.
-    const MOST: usize = 24;
+    /// How many lines are shown.
+    const MAX_LINES: usize = 24;
     let mut out = Vec::new();
     for key in PARTS {
         let (before, after) = (lines(old.get(key)), lines(new.get(key)));
@@ -114,22 +113,22 @@ pub(crate) fn difference(old: &Value, new: &Value) -> String {
             out.extend(part.iter().map(|line| format!("{mark} {line}")));
         }
     }
-    if out.len() > MOST {
-        let more = out.len() - MOST;
-        out.truncate(MOST);
+    if out.len() > MAX_LINES {
+        let more = out.len() - MAX_LINES;
+        out.truncate(MAX_LINES);
         out.push(format!("… {more} more lines"));
     }
     out.join("\n")
 }
 
-/// A part in lines that are safe to print.
+/// The sanitized lines of a part.
 fn lines(part: Option<&Value>) -> Vec<String> {
     let text = match part {
         None => return Vec::new(),
         Some(Value::String(text)) => text.clone(),
         Some(other) => serde_json::to_string_pretty(&sorted(other)).unwrap_or_default(),
     };
-    text.lines().map(|line| crate::suspicion::shown(line, 200)).collect()
+    text.lines().map(|line| crate::suspicion::sanitize(line, 200)).collect()
 }
 
 #[cfg(test)]
@@ -177,7 +176,7 @@ mod tests {
         for json in ["{}", r#"{"name":""}"#, r#"{"name":1}"#, "[]", r#"{"name":"a","name":"b"}"#] {
             assert!(Definition::read(json).is_err(), "{json}");
         }
-        let long = format!(r#"{{"name":"a","description":"{}"}}"#, "x".repeat(LONGEST));
+        let long = format!(r#"{{"name":"a","description":"{}"}}"#, "x".repeat(MAX_DEFINITION));
         assert!(Definition::read(&long).is_err());
     }
 

@@ -1,30 +1,30 @@
-//! The headers a request over HTTP carries beside the message, by the version of
-//! the protocol it is of: newer ones repeat the method, the name and marked
-//! arguments, so that what stands between can route without reading the body.
+//! The headers of a message sent over HTTP, which depend on the version of the
+//! protocol: newer versions repeat the method, the name and marked arguments, so that
+//! intermediaries can route without reading the body.
 
 use crate::message::{Id, Message, member, members};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-/// The key of a request's metadata that says its version of the protocol.
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// The metadata key of the protocol version.
+const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// The version that brought them.
-const SINCE: &str = "2026-07-28";
+/// The first version with these headers, and without sessions.
+const MODERN_VERSION: &str = "2026-07-28";
 
-/// What the carrier has to know of a message.
+/// What the transport needs to know of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Outline {
     /// The id of a request, as JSON.
     pub(crate) id: Option<String>,
-    /// The method, unless it is an answer.
+    /// The method, unless the message is an answer.
     pub(crate) method: Option<String>,
-    /// The version the message itself says it is of.
+    /// The protocol version in the metadata of the message.
     pub(crate) version: Option<String>,
-    /// The tool, prompt, resource or task it is about.
+    /// The tool, prompt, resource or task it names.
     pub(crate) name: Option<String>,
-    /// The request it is about, if it cancels one.
+    /// The request it cancels, if any.
     pub(crate) cancels: Option<Id>,
     /// The arguments of a call.
     args: Value,
@@ -48,7 +48,7 @@ impl Outline {
         };
         let meta = member(&all, "_meta").and_then(|raw| members(raw.get()).ok());
         let version =
-            meta.and_then(|meta| serde_json::from_str(member(&meta, VERSION)?.get()).ok());
+            meta.and_then(|meta| serde_json::from_str(member(&meta, VERSION_KEY)?.get()).ok());
         let args = member(&all, "arguments").and_then(|raw| serde_json::from_str(raw.get()).ok());
         let cancels = (method == "notifications/cancelled")
             .then(|| member(&all, "requestId").and_then(Id::read))
@@ -63,13 +63,12 @@ impl Outline {
         }
     }
 
-    /// Is it of a version without sessions?
+    /// Whether its version has no sessions.
     pub(crate) fn is_modern(&self) -> bool {
-        self.version.as_deref().is_some_and(|version| version >= SINCE)
+        self.version.as_deref().is_some_and(|version| version >= MODERN_VERSION)
     }
 
-    /// The headers it carries, given the version of the session, if there is one,
-    /// and the schema of the tool it calls.
+    /// Its headers, given the version of the session and the schema of the tool.
     pub(crate) fn headers(
         &self,
         session_version: Option<&str>,
@@ -87,17 +86,19 @@ impl Outline {
             add("mcp-method", method);
         }
         if let Some(name) = &self.name {
-            add("mcp-name", &encoded(name));
+            add("mcp-name", &encode(name));
         }
-        for (header, value) in schema.map(|schema| marked(schema, &self.args)).unwrap_or_default() {
-            add(&format!("mcp-param-{}", header.to_ascii_lowercase()), &encoded(&value));
+        for (header, value) in
+            schema.map(|schema| marked_arguments(schema, &self.args)).unwrap_or_default()
+        {
+            add(&format!("mcp-param-{}", header.to_ascii_lowercase()), &encode(&value));
         }
         headers
     }
 }
 
-/// The arguments a schema wants in headers, with the names it gives them.
-fn marked(schema: &Value, args: &Value) -> Vec<(String, String)> {
+/// The arguments a schema marks for headers, with the names of the headers.
+fn marked_arguments(schema: &Value, args: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut rest = vec![(schema, args)];
     while let Some((schema, args)) = rest.pop() {
@@ -119,8 +120,8 @@ fn marked(schema: &Value, args: &Value) -> Vec<(String, String)> {
     found
 }
 
-/// A value as a header can hold it.
-fn encoded(value: &str) -> String {
+/// Encodes a value so that it is valid in a header.
+fn encode(value: &str) -> String {
     let edge = |c: Option<char>| matches!(c, Some(' ' | '\t'));
     let unfit = !value.chars().all(|c| matches!(c, ' '..='~'))
         || edge(value.chars().next())
@@ -141,7 +142,7 @@ mod tests {
     fn headers_follow_the_version() {
         let schema = json!({"properties": {"r": {"type": "string", "x-mcp-header": "Region"},
             "in": {"properties": {"n": {"x-mcp-header": "N"}}}, "p": {}}});
-        let meta = json!({VERSION: SINCE});
+        let meta = json!({VERSION_KEY: MODERN_VERSION});
         for (line, want) in [
             (
                 json!({"id": 1, "method": "tools/call", "params": {"name": "t"}}),

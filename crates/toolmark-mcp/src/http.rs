@@ -1,118 +1,144 @@
-//! A server on the network, spoken to over streamable HTTP.
+//! A server on the network, connected over streamable HTTP.
 //!
-//! Each line is the body of a request of its own. What is no request of the
-//! protocol is sent before anything after it; requests run beside each other,
-//! and what comes back, at once or as a stream of events, is handed on as it
-//! was written. A stream that breaks is taken up again where the server allows.
+//! Each line is the body of an HTTP request. Notifications and answers are delivered
+//! before the next line is sent; requests run side by side, each on a thread of its
+//! own. Responses, complete or streamed, are passed on as written. A stream that breaks
+//! is resumed if the server allows it.
 //!
-//! The client of `rmcp` is not used: it reads every message into its types, so
-//! that what they do not know is lost, drops what a server says before it has
-//! answered the first request, and leaves out tools by rules of its own.
+//! The client of `rmcp` is not used: it parses every message into its types, which
+//! loses unknown fields, drops messages that arrive before the first answer, and
+//! filters tools by rules of its own.
 
-use crate::carrier::{Carrier, Event};
 use crate::headers::Outline;
 use crate::lines::Line;
-use crate::message::{Id, LONGEST_LINE, Message, id_near_start, member, members};
+use crate::message::{Id, MAX_LINE, Message, member, members};
 use crate::proxy::Proxy;
-use crate::sse::Events;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::redirect::Policy;
-use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url};
-use std::cell::RefCell;
+use crate::transport::{Event, Transport};
 use std::collections::BTreeMap;
-use std::rc::Rc;
-use std::time::Duration;
-use tokio::sync::mpsc::{Sender, UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::{AbortHandle, spawn_local};
-use tokio::time::{sleep, timeout};
+use std::io::Read;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::Sender as EventSender;
+use toolmark_http::http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
+use toolmark_http::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
+use toolmark_http::{AsSendBody, Client, Error, Events, Position, Response, Roots, Timeouts};
 
 /// Where a server is.
 #[derive(Debug, Clone)]
 pub struct Remote {
     /// Its address.
     pub url: String,
-    /// Headers to send with everything, each as `Name: value`.
+    /// Headers to send with every request, each as `Name: value`.
     pub headers: Vec<String>,
 }
 
-const SESSION: &str = "mcp-session-id";
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// How long a connection may take.
-const CONNECT: Duration = Duration::from_secs(15);
+/// How long connecting may take. How long an answer may take is for the client
+/// to decide.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long a server may take over what needs no answer.
-const RECEIPT: Duration = Duration::from_secs(30);
+/// How long a server may take to accept what needs no answer.
+const ACCEPT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often a broken stream is taken up again before it is given up.
-const TRIES: u32 = 5;
+/// How long a server may take to end a session.
+const DELETE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A stream of the server's own messages that is silent for so long is opened
+/// anew: routers forget idle connections without telling either side.
+const STREAM_READ_TIMEOUT: Duration = Duration::from_secs(5 * 60);
+
+/// How often a broken stream is resumed before it is given up.
+const MAX_RESUMES: u32 = 5;
+
+/// How many redirects are followed.
+const MAX_REDIRECTS: usize = 4;
+
+/// How many bytes of an error response are read.
+const MAX_ERROR: u64 = 1 << 20;
+
+/// How many clients without a request are kept.
+const MAX_IDLE_CLIENTS: usize = 8;
 
 /// What all requests share.
 struct Shared {
-    client: Client,
-    url: Url,
-    events: Sender<Event>,
-    session: RefCell<Option<HeaderValue>>,
-    version: RefCell<Option<String>>,
+    client: Arc<Client>,
+    uri: Uri,
+    headers: HeaderMap,
+    events: EventSender<Event>,
+    session: Mutex<Option<HeaderValue>>,
+    version: Mutex<Option<String>>,
+    /// Requests of the newer protocol are cancelled by closing their connection,
+    /// so each has a client of its own until it is done.
+    running: Mutex<BTreeMap<Id, Arc<Client>>>,
+    /// Such clients whose request is done, for later requests.
+    idle: Mutex<Vec<Arc<Client>>>,
 }
 
 pub(crate) struct Http {
-    shared: Rc<Shared>,
-    queue: Option<UnboundedSender<Post>>,
-    /// Requests of the newer protocol are cancelled by hanging up.
-    running: Rc<RefCell<BTreeMap<Id, AbortHandle>>>,
+    shared: Arc<Shared>,
+    queue: Option<Sender<Post>>,
 }
 
 /// A message to send.
 struct Post {
     line: String,
     outline: Outline,
+    /// The id of a request.
+    id: Option<Id>,
     headers: Vec<(String, String)>,
+    client: Arc<Client>,
 }
 
 impl Http {
-    /// A carrier to a server; nothing is sent yet.
-    pub(crate) fn new(remote: Remote, events: Sender<Event>) -> Result<Self, String> {
-        // Another part of the program may have chosen already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let url = Url::parse(&remote.url).map_err(|error| format!("{}: {error}", remote.url))?;
-        if !matches!(url.scheme(), "http" | "https") {
+    /// A transport to a server; nothing is sent yet.
+    pub(crate) fn new(remote: Remote, events: EventSender<Event>) -> Result<Self, String> {
+        let Remote { url, headers } = remote;
+        let uri: Uri = url.parse().map_err(|error| format!("{url}: {error}"))?;
+        if !matches!(uri.scheme_str(), Some("http" | "https")) {
             return Err(format!("{url}: neither http nor https"));
         }
-        let client = Client::builder()
-            .default_headers(headers(&remote.headers)?)
-            .connect_timeout(CONNECT)
-            .redirect(same_origin())
-            .build()
-            .map_err(|error| error.to_string())?;
-        let shared = Rc::new(Shared {
-            client,
-            url,
+        let timeouts = Timeouts { connect: Some(CONNECT_TIMEOUT), ..Timeouts::default() };
+        let shared = Arc::new(Shared {
+            client: Arc::new(Client::new(&uri, Roots::System, timeouts)),
+            uri,
+            headers: parse_headers(&headers)?,
             events,
-            session: RefCell::default(),
-            version: RefCell::default(),
+            session: Mutex::default(),
+            version: Mutex::default(),
+            running: Mutex::default(),
+            idle: Mutex::default(),
         });
-        let running = Rc::new(RefCell::new(BTreeMap::new()));
-        let (queue, posts) = unbounded_channel();
-        spawn_local(dispatch(Rc::clone(&shared), Rc::clone(&running), posts));
-        Ok(Self { shared, queue: Some(queue), running })
+        let (queue, posts) = channel();
+        let dispatcher = Arc::clone(&shared);
+        spawn(move || dispatch(&dispatcher, &posts)).map_err(|error| error.to_string())?;
+        Ok(Self { shared, queue: Some(queue) })
     }
 }
 
-impl Carrier for Http {
+impl Transport for Http {
     fn send(&mut self, line: String, proxy: &Proxy) {
         let outline = Outline::of(&line);
         if let Some(request) = &outline.cancels
-            && let Some(task) = self.running.borrow_mut().remove(request)
+            && let Some(client) = lock(&self.shared.running).remove(request)
         {
-            task.abort();
+            client.shut_down();
             return;
         }
+        let Some(queue) = &self.queue else { return };
         let schema = outline.name.as_deref().and_then(|tool| proxy.schema_of(tool));
-        let version = self.shared.version.borrow();
-        let headers = outline.headers(version.as_deref(), schema);
-        if let Some(queue) = &self.queue {
-            let _ = queue.send(Post { line, outline, headers });
-        }
+        let headers = outline.headers(lock(&self.shared.version).as_deref(), schema);
+        let id = outline.id.as_deref().and_then(|id| serde_json::from_str(id).ok());
+        let id = id.and_then(Id::read);
+        let client = match &id {
+            Some(id) if outline.is_modern() => self.shared.lease_client(id),
+            _ => Arc::clone(&self.shared.client),
+        };
+        let _ = queue.send(Post { line, outline, id, headers, client });
     }
 
     fn is_full(&self) -> bool {
@@ -129,248 +155,312 @@ impl Carrier for Http {
     }
 
     async fn close(self) {
-        let session = self.shared.session.borrow().clone();
-        if let Some(session) = session {
-            let request = self.shared.request(Method::DELETE).header(SESSION, session);
-            // Not every server lets a session be ended.
-            let _ = timeout(Duration::from_secs(2), request.send()).await;
-        }
+        let shared = Arc::clone(&self.shared);
+        let _ = tokio::task::spawn_blocking(move || shared.end_session()).await;
+        // Nobody waits for the rest any more.
+        lock(&self.shared.running).values().for_each(|client| client.shut_down());
+        self.shared.client.shut_down();
     }
 }
 
-/// Sends messages in order: what needs no answer is delivered before what
-/// follows, a request is left to itself.
-async fn dispatch(
-    shared: Rc<Shared>,
-    running: Rc<RefCell<BTreeMap<Id, AbortHandle>>>,
-    mut posts: UnboundedReceiver<Post>,
-) {
-    while let Some(post) = posts.recv().await {
-        let is_request = post.outline.id.is_some() || post.line.trim_start().starts_with('[');
-        if !is_request {
-            let opens = post.outline.method.as_deref() == Some("notifications/initialized");
-            let sent = timeout(RECEIPT, shared.deliver(&post)).await;
-            let why = sent.unwrap_or_else(|_| Err("no receipt in time".to_owned()));
-            if let Err(why) = why {
-                shared.tell(Event::Note(format!("the server did not take a message: {why}"))).await;
-            }
-            if opens {
-                spawn_local(Rc::clone(&shared).listen());
+/// Runs blocking work on a thread of its own. The threads of the runtime are few,
+/// and a request may wait for hours.
+fn spawn(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    thread::Builder::new().name("mcp-http".to_owned()).spawn(work).map(drop)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sends messages in order: what needs no answer is delivered before the next
+/// message is sent, requests run side by side.
+fn dispatch(shared: &Arc<Shared>, posts: &Receiver<Post>) {
+    for post in posts {
+        let of_thread = Arc::clone(shared);
+        if post.outline.id.is_some() || post.line.trim_start().starts_with('[') {
+            let id = post.outline.id.clone();
+            if let (Err(error), Some(id)) = (spawn(move || of_thread.ask(&post)), id) {
+                shared.tell(Event::Unanswered { id, why: error.to_string() });
             }
             continue;
         }
-        let key = id_near_start(post.line.as_bytes()).filter(|_| post.outline.is_modern());
-        let (of, tasks) = (Rc::clone(&shared), Rc::clone(&running));
-        let id = key.clone();
-        let task = spawn_local(async move {
-            of.ask(&post).await;
-            if let Some(id) = id {
-                tasks.borrow_mut().remove(&id);
-            }
-        });
-        if let Some(key) = key {
-            running.borrow_mut().insert(key, task.abort_handle());
+        if let Err(why) = shared.deliver(&post) {
+            shared.tell(Event::Note(format!("the server did not accept a message: {why}")));
+        }
+        if post.outline.method.as_deref() == Some("notifications/initialized")
+            && let Err(error) = spawn(move || of_thread.listen())
+        {
+            shared.tell(Event::Note(error.to_string()));
         }
     }
 }
 
 impl Shared {
-    async fn tell(&self, event: Event) {
-        let _ = self.events.send(event).await;
+    fn tell(&self, event: Event) {
+        let _ = self.events.blocking_send(event);
     }
 
-    fn request(&self, method: Method) -> RequestBuilder {
-        self.client.request(method, self.url.clone())
+    /// A client for one request, which can be cancelled until it is returned.
+    fn lease_client(&self, id: &Id) -> Arc<Client> {
+        let idle = lock(&self.idle).pop();
+        let client = idle.unwrap_or_else(|| Arc::new(self.client.separate()));
+        lock(&self.running).insert(id.clone(), Arc::clone(&client));
+        client
     }
 
-    async fn post(&self, post: &Post) -> Result<Response, String> {
-        let mut request = self
-            .request(Method::POST)
-            .header(ACCEPT, "application/json, text/event-stream")
-            .header(CONTENT_TYPE, "application/json");
+    /// Returns the client of a request; `false` if nobody waits for the answer.
+    fn return_client(&self, post: &Post) -> bool {
+        let Some(id) = post.id.as_ref().filter(|_| post.outline.is_modern()) else { return true };
+        let mut running = lock(&self.running);
+        // An answered id may already be in use again.
+        if !running.get(id).is_some_and(|client| Arc::ptr_eq(client, &post.client)) {
+            return false;
+        }
+        running.remove(id);
+        let mut idle = lock(&self.idle);
+        if idle.len() < MAX_IDLE_CLIENTS {
+            idle.push(Arc::clone(&post.client));
+        }
+        true
+    }
+
+    /// Sends a request. Redirects are followed if they keep the method and stay on
+    /// the server: headers with secrets would go with them.
+    fn send(
+        &self,
+        client: &Client,
+        timeouts: Timeouts,
+        method: &Method,
+        headers: &HeaderMap,
+        body: impl AsSendBody + Copy,
+    ) -> Result<Response, String> {
+        let mut uri = self.uri.clone();
+        let mut redirects = 0;
+        loop {
+            let mut request = Request::new(body);
+            *request.method_mut() = method.clone();
+            *request.uri_mut() = uri.clone();
+            headers.clone_into(request.headers_mut());
+            let sent = match timeouts == Timeouts::default() {
+                true => client.send(request),
+                false => client.send_within(timeouts, request),
+            };
+            let response = sent.map_err(|error| error.to_string())?;
+            match redirect(&uri, &response).filter(|_| redirects < MAX_REDIRECTS) {
+                Some(next) => uri = next,
+                None => return Ok(response),
+            }
+            redirects += 1;
+        }
+    }
+
+    fn post(&self, post: &Post, timeouts: Timeouts) -> Result<Response, String> {
+        let mut headers = self.headers.clone();
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         for (name, value) in &post.headers {
-            request = request.header(name, value);
+            insert(&mut headers, name, value)?;
         }
-        let session = self.session.borrow().clone().filter(|_| !post.outline.is_modern());
-        if let Some(session) = session {
-            request = request.header(SESSION, session);
+        if let Some(session) = &*lock(&self.session)
+            && !post.outline.is_modern()
+        {
+            headers.insert(SESSION, session.clone());
         }
-        request.body(post.line.clone()).send().await.map_err(|error| in_words(&error))
+        self.send(&post.client, timeouts, &Method::POST, &headers, post.line.as_str())
     }
 
     /// Sends what needs no answer.
-    async fn deliver(&self, post: &Post) -> Result<(), String> {
-        let response = self.post(post).await?;
-        if response.status().is_success() { Ok(()) } else { Err(refusal(response).await) }
+    fn deliver(&self, post: &Post) -> Result<(), String> {
+        let timeouts = Timeouts { total: Some(ACCEPT_TIMEOUT), ..Timeouts::default() };
+        let response = self.post(post, timeouts)?;
+        if response.status().is_success() { Ok(()) } else { Err(refusal(response)) }
     }
 
-    /// Sends a request and hands on whatever comes back.
-    async fn ask(&self, post: &Post) {
-        let id = post.outline.id.clone();
-        let key = id.as_deref().and_then(|id| serde_json::from_str(id).ok()).and_then(Id::read);
-        let answered = match self.post(post).await {
-            Ok(response) => self.take(response, key.as_ref(), post).await,
-            Err(why) => Err(why),
-        };
-        if let (Err(why), Some(id)) = (answered, id) {
-            self.tell(Event::Unanswered { id, why }).await;
+    /// Tells the server that the session is over. Not every server allows it.
+    fn end_session(&self) {
+        let Some(session) = lock(&self.session).clone() else { return };
+        let mut headers = self.headers.clone();
+        headers.insert(SESSION, session);
+        let timeouts = Timeouts { total: Some(DELETE_TIMEOUT), ..Timeouts::default() };
+        let _ = self.send(&self.client, timeouts, &Method::DELETE, &headers, ());
+    }
+
+    /// Sends a request and passes on what comes back.
+    fn ask(&self, post: &Post) {
+        let response = self.post(post, Timeouts::default());
+        let answered = response.and_then(|response| self.take(response, post));
+        if self.return_client(post)
+            && let (Err(why), Some(id)) = (answered, post.outline.id.clone())
+        {
+            self.tell(Event::Unanswered { id, why });
         }
     }
 
-    /// Hands on what a response holds; the error says why there is no answer.
-    async fn take(&self, response: Response, key: Option<&Id>, post: &Post) -> Result<(), String> {
+    /// Passes on what a response holds; the error says why there is no answer.
+    fn take(&self, response: Response, post: &Post) -> Result<(), String> {
         let status = response.status();
         let hello = post.outline.method.as_deref() == Some("initialize");
         if hello && let Some(session) = response.headers().get(SESSION) {
-            *self.session.borrow_mut() = Some(session.clone());
+            *lock(&self.session) = Some(session.clone());
         }
-        if status == StatusCode::NOT_FOUND && self.session.borrow().is_some() && !hello {
+        if status == StatusCode::NOT_FOUND && lock(&self.session).is_some() && !hello {
             let why = "it ended the session".to_owned();
-            self.tell(Event::End(why.clone())).await;
+            self.tell(Event::End(why.clone()));
             return Err(why);
         }
-        let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
-        let is_stream = kind.is_some_and(|kind| kind.starts_with(b"text/event-stream"));
-        let is_json = kind.is_some_and(|kind| kind.starts_with(b"application/json"));
+        let is_json = response.is_of_type("application/json");
         if !status.is_success() {
-            return self.refused(response, key, is_json).await;
+            let body = String::from_utf8(response.read_start(MAX_ERROR)).unwrap_or_default();
+            // It may be an error for this very request.
+            if is_json && post.id.is_some() && is_answer(&body, post.id.as_ref()) {
+                self.pass(&body, false);
+                return Ok(());
+            }
+            return Err(describe_refusal(status, &body));
         }
-        if is_stream {
-            return self.follow(response, key, hello).await;
+        if response.is_event_stream() {
+            return self.follow(response, post, hello);
         }
         if !is_json {
             return Err(format!("HTTP {status} without a message"));
         }
-        let body = body(response, LONGEST_LINE).await?;
-        self.pass(body, hello).await;
+        let body = response.read(MAX_LINE as u64).map_err(|error| in_words(&error))?;
+        let body = String::from_utf8(body).map_err(|error| error.to_string())?;
+        self.pass(&body, hello);
         Ok(())
     }
 
-    /// Hands on one message; the first answer tells the version.
-    async fn pass(&self, message: String, hello: bool) {
-        if hello && let Some(version) = version(&message) {
-            *self.version.borrow_mut() = Some(version);
+    /// Passes on one message; the answer to `initialize` tells the version.
+    fn pass(&self, message: &str, hello: bool) {
+        if hello && let Some(version) = version(message) {
+            *lock(&self.version) = Some(version);
         }
         // As a line: line breaks outside strings mean nothing.
         let line = message.replace(['\n', '\r'], " ");
-        self.tell(Event::Line(Line::Text(line))).await;
+        self.tell(Event::Line(Line::Text(line)));
     }
 
-    /// A response that says no, perhaps with an error for this very request.
-    async fn refused(
-        &self,
-        response: Response,
-        key: Option<&Id>,
-        is_json: bool,
-    ) -> Result<(), String> {
-        let status = response.status();
-        let text = body(response, 1 << 20).await.unwrap_or_default();
-        if is_json && key.is_some() && is_answer(&text, key) {
-            self.pass(text, false).await;
-            return Ok(());
-        }
-        Err(said(status, &text))
-    }
-
-    /// Hands on the events of a stream until the answer has come.
-    async fn follow(
-        &self,
-        mut response: Response,
-        key: Option<&Id>,
-        hello: bool,
-    ) -> Result<(), String> {
-        let mut events = Events::default();
-        let mut tries = 0;
+    /// Passes on the events of a stream until the answer has come.
+    fn follow(&self, response: Response, post: &Post, hello: bool) -> Result<(), String> {
+        let mut events = Events::new(response.reader(u64::MAX), MAX_LINE);
+        let mut resumes = 0;
         loop {
             let broken = loop {
-                match response.chunk().await {
-                    Ok(Some(chunk)) => {
-                        let all = events.push(&chunk).map_err(|_| too_long())?;
-                        for event in all.into_iter().filter(|event| !event.data.trim().is_empty()) {
-                            let done = is_answer(&event.data, key);
-                            self.pass(event.data, hello).await;
-                            if done {
-                                return Ok(());
-                            }
-                            tries = 0;
+                match next_message(&mut events) {
+                    Ok(Some(message)) => {
+                        self.pass(&message, hello);
+                        if is_answer(&message, post.id.as_ref()) {
+                            return Ok(());
                         }
+                        resumes = 0;
                     }
                     Ok(None) => break "the stream ended".to_owned(),
+                    Err(error @ Error::TooLarge(_)) => return Err(in_words(&error)),
                     Err(error) => break in_words(&error),
                 }
             };
-            let Some(last) = events.last_id().filter(|id| !id.is_empty() && tries < TRIES) else {
-                return match key {
-                    Some(_) => Err(broken),
-                    None => Ok(()),
-                };
-            };
-            tries += 1;
-            sleep(Duration::from_millis(events.retry.unwrap_or(1000).min(30_000))).await;
-            response = self.stream(Some(last)).await.map_err(|why| why.unwrap_or(broken))?;
+            let position = events.position().clone();
+            if position.last_id.as_ref().is_none_or(String::is_empty) || resumes == MAX_RESUMES {
+                return if post.id.is_some() { Err(broken) } else { Ok(()) };
+            }
+            resumes += 1;
+            thread::sleep(pause(&position));
+            let response = self.open_stream(&post.client, Timeouts::default(), &position);
+            let response = response.map_err(|why| why.unwrap_or(broken))?;
+            events = Events::resume(response.reader(u64::MAX), MAX_LINE, position);
         }
     }
 
-    /// Opens the stream of what the server says by itself. The error is what is
-    /// wrong, if anything is.
-    async fn stream(&self, last: Option<&str>) -> Result<Response, Option<String>> {
-        let mut request = self.request(Method::GET).header(ACCEPT, "text/event-stream");
-        let session = self.session.borrow().clone();
-        if let Some(session) = session {
-            request = request.header(SESSION, session);
+    /// Opens the stream of the server's own messages. The error is `None` if the
+    /// server does not offer one.
+    fn open_stream(
+        &self,
+        client: &Client,
+        timeouts: Timeouts,
+        position: &Position,
+    ) -> Result<Response, Option<String>> {
+        let mut headers = self.headers.clone();
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        if let Some(session) = &*lock(&self.session) {
+            headers.insert(SESSION, session.clone());
         }
-        let version = self.version.borrow().clone();
-        if let Some(version) = version {
-            request = request.header("mcp-protocol-version", version);
+        if let Some(version) = &*lock(&self.version) {
+            insert(&mut headers, PROTOCOL_VERSION.as_str(), version)?;
         }
-        if let Some(last) = last {
-            request = request.header("last-event-id", last);
+        if let Some(last) = position.last_id.as_deref().filter(|id| !id.is_empty()) {
+            insert(&mut headers, LAST_EVENT_ID.as_str(), last)?;
         }
-        let response = request.send().await.map_err(|error| Some(in_words(&error)))?;
+        let response = self.send(client, timeouts, &Method::GET, &headers, ())?;
         match response.status() {
             status if status.is_success() => Ok(response),
-            // The server does not offer one.
             StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_FOUND => Err(None),
             status => Err(Some(format!("HTTP {status}"))),
         }
     }
 
-    /// Listens to what the server says by itself, as long as it offers to.
-    async fn listen(self: Rc<Self>) {
-        let mut events = Events::default();
-        let mut tries = 0;
-        while tries < TRIES {
-            let last = events.last_id().filter(|id| !id.is_empty()).map(str::to_owned);
-            match self.stream(last.as_deref()).await {
+    /// Passes on the server's own messages, as long as it offers them.
+    fn listen(&self) {
+        let timeouts = Timeouts { read: Some(STREAM_READ_TIMEOUT), ..Timeouts::default() };
+        let mut position = Position::default();
+        let mut resumes = 0;
+        while resumes < MAX_RESUMES {
+            resumes += 1;
+            let start = Instant::now();
+            match self.open_stream(&self.client, timeouts, &position) {
                 Err(None) => return,
-                Err(Some(_)) => tries += 1,
-                Ok(mut response) => {
-                    tries += 1;
-                    while let Ok(Some(chunk)) = response.chunk().await {
-                        let Ok(all) = events.push(&chunk) else {
-                            self.tell(Event::Note(too_long())).await;
-                            return;
-                        };
-                        for event in all.into_iter().filter(|event| !event.data.trim().is_empty()) {
-                            self.pass(event.data, false).await;
-                            tries = 0;
+                Err(Some(_)) => {}
+                Ok(response) => {
+                    let reader = response.reader(u64::MAX);
+                    let mut events = Events::resume(reader, MAX_LINE, position);
+                    let end = loop {
+                        match next_message(&mut events) {
+                            Ok(Some(message)) => self.pass(&message, false),
+                            Ok(None) => break None,
+                            Err(error) => break Some(error),
                         }
+                        resumes = 0;
+                    };
+                    position = events.position().clone();
+                    if let Some(error @ Error::TooLarge(_)) = end {
+                        self.tell(Event::Note(in_words(&error)));
+                        return;
                     }
                 }
             }
-            sleep(Duration::from_millis(events.retry.unwrap_or(1000).clamp(100, 30_000))).await;
+            // Long silence is not a failure.
+            if start.elapsed() >= STREAM_READ_TIMEOUT {
+                resumes = 0;
+            }
+            thread::sleep(pause(&position).max(Duration::from_millis(100)));
         }
-        let words = "the server's own messages can no longer be listened to";
-        self.tell(Event::Note(words.to_owned())).await;
+        let words = "the stream of the server's own messages broke, and cannot be resumed";
+        self.tell(Event::Note(words.to_owned()));
     }
 }
 
-/// Is a message the answer to a request?
+/// The next message of a stream. Events without data keep connections open, and
+/// one that was cut is sent again.
+fn next_message(events: &mut Events<impl Read>) -> Result<Option<String>, Error> {
+    while let Some(event) = events.next_event()? {
+        if !event.is_cut && !event.data.trim().is_empty() {
+            return Ok(Some(event.data));
+        }
+    }
+    Ok(None)
+}
+
+/// How long to wait before a stream is resumed.
+fn pause(position: &Position) -> Duration {
+    position.retry.unwrap_or(Duration::from_secs(1)).min(Duration::from_secs(30))
+}
+
+/// Whether a message is the answer to a request.
 fn is_answer(message: &str, key: Option<&Id>) -> bool {
     matches!(Message::read(message), Ok(Message::Answer { key: Some(id), .. }) if Some(&id) == key)
 }
 
-/// The version of the protocol an answer to the first request settles.
+/// The protocol version in the answer to `initialize`.
 fn version(message: &str) -> Option<String> {
     let Ok(Message::Answer { body, is_error: false, .. }) = Message::read(message) else {
         return None;
@@ -378,29 +468,20 @@ fn version(message: &str) -> Option<String> {
     serde_json::from_str(member(&members(body.get()).ok()?, "protocolVersion")?.get()).ok()
 }
 
-/// The body of a response, if it is not too long.
-async fn body(mut response: Response, most: usize) -> Result<String, String> {
-    let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| in_words(&error))? {
-        bytes.extend_from_slice(&chunk);
-        if bytes.len() > most {
-            return Err(too_long());
-        }
+fn in_words(error: &Error) -> String {
+    match error {
+        Error::TooLarge(max) => format!("a message of more than {max} bytes"),
+        error => error.to_string(),
     }
-    String::from_utf8(bytes).map_err(|error| error.to_string())
 }
 
-fn too_long() -> String {
-    format!("a message of more than {LONGEST_LINE} bytes")
-}
-
-async fn refusal(response: Response) -> String {
+fn refusal(response: Response) -> String {
     let status = response.status();
-    said(status, &body(response, 1 << 20).await.unwrap_or_default())
+    describe_refusal(status, &String::from_utf8_lossy(&response.read_start(MAX_ERROR)))
 }
 
-/// What a server said no with, and what to do about it.
-fn said(status: StatusCode, text: &str) -> String {
+/// What a server refused with, and what to do about it.
+fn describe_refusal(status: StatusCode, text: &str) -> String {
     let hint = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             "; pass what it wants with --header 'Authorization: Bearer …'"
@@ -409,53 +490,63 @@ fn said(status: StatusCode, text: &str) -> String {
     };
     match text.trim() {
         "" => format!("HTTP {status}{hint}"),
-        text => format!("HTTP {status}{hint}: {}", crate::suspicion::shown(text, 200)),
+        text => format!("HTTP {status}{hint}: {}", crate::suspicion::sanitize(text, 200)),
     }
-}
-
-/// An error with its causes: the outermost alone says little.
-fn in_words(error: &reqwest::Error) -> String {
-    let mut words = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(inner) = cause {
-        words = format!("{words}: {inner}");
-        cause = inner.source();
-    }
-    words
 }
 
 /// Headers as given on a command line.
-fn headers(given: &[String]) -> Result<HeaderMap, String> {
+fn parse_headers(given: &[String]) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for header in given {
-        // What a header holds may be a secret: only its name is repeated.
+        // The value may be a secret: only the name is repeated.
         let (name, value) = header.split_once(':').ok_or("a header is written `Name: value`")?;
-        let wrong = |_| format!("the header {:?} makes no sense", name.trim());
         let name = name.trim();
-        let key: HeaderName = name.parse().map_err(|_| format!("{name:?} is no header"))?;
-        let mut value = HeaderValue::from_str(value.trim()).map_err(wrong)?;
+        let key: HeaderName =
+            name.parse().map_err(|_| format!("{name:?} is not a valid name of a header"))?;
+        let mut value = HeaderValue::from_str(value.trim())
+            .map_err(|_| format!("the value of the header {name:?} is invalid"))?;
         value.set_sensitive(true);
         headers.append(key, value);
     }
     Ok(headers)
 }
 
-/// Redirections that keep the method are followed on the same server; elsewhere,
-/// headers with secrets would go with them.
-fn same_origin() -> Policy {
-    Policy::custom(|attempt| {
-        let keeps = matches!(
-            attempt.status(),
-            StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
-        );
-        let first = attempt.previous().first();
-        let same = first.is_some_and(|first| first.origin() == attempt.url().origin());
-        if keeps && same && attempt.previous().len() < 5 {
-            attempt.follow()
-        } else {
-            attempt.stop()
-        }
-    })
+/// Sets a header whose name or value comes from a message.
+fn insert(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), String> {
+    let invalid = || format!("{name:?} cannot be sent as a header");
+    let key: HeaderName = name.parse().map_err(|_| invalid())?;
+    headers.insert(key, HeaderValue::from_str(value).map_err(|_| invalid())?);
+    Ok(())
+}
+
+/// Where a redirect leads, if it keeps the method and stays on the server.
+fn redirect(from: &Uri, response: &Response) -> Option<Uri> {
+    let keeps_method = [StatusCode::TEMPORARY_REDIRECT, StatusCode::PERMANENT_REDIRECT];
+    let location = response.headers().get(LOCATION)?.to_str().ok()?;
+    keeps_method.contains(&response.status()).then(|| resolve(from, location)).flatten()
+}
+
+/// The address a location means, if it is on the same server.
+fn resolve(from: &Uri, location: &str) -> Option<Uri> {
+    let (scheme, authority) = (from.scheme_str()?, from.authority()?);
+    let directory = from.path().rsplit_once('/').map_or("", |(directory, _)| directory);
+    let to: Uri = match location {
+        path if path.starts_with("//") => format!("{scheme}:{path}"),
+        path if path.starts_with('/') => format!("{scheme}://{authority}{path}"),
+        whole if whole.contains("://") => whole.to_owned(),
+        relative => format!("{scheme}://{authority}{directory}/{relative}"),
+    }
+    .parse()
+    .ok()?;
+    let origin = |uri: &Uri| {
+        let port = uri.port_u16().or_else(|| match uri.scheme_str()? {
+            "http" => Some(80),
+            "https" => Some(443),
+            _ => None,
+        })?;
+        Some((uri.scheme_str()?.to_owned(), uri.host()?.to_ascii_lowercase(), port))
+    };
+    (origin(&to).is_some() && origin(&to) == origin(from)).then_some(to)
 }
 
 #[cfg(test)]
@@ -464,7 +555,7 @@ mod tests {
 
     #[test]
     fn headers_are_read_and_their_values_never_repeated() {
-        let of = |text: &str| headers(&[text.to_owned()]);
+        let of = |text: &str| parse_headers(&[text.to_owned()]);
         assert_eq!(of("X-Key:  a b ").unwrap()["x-key"], "a b");
         for wrong in ["secret", "X Key: secret", "X-Key: secret\u{1}", ": secret"] {
             assert!(!of(wrong).unwrap_err().contains("secret"), "{wrong}");
@@ -485,5 +576,24 @@ mod tests {
             assert_eq!(is_answer(message, Some(&key)), want, "{message}");
         }
         assert_eq!(version(r#"{"id":1,"result":{"protocolVersion":"v"}}"#).as_deref(), Some("v"));
+    }
+
+    #[test]
+    fn redirects_stay_on_the_server() {
+        let from = Uri::from_static("https://a.example/x/mcp");
+        for (location, want) in [
+            ("/mcp/", Some("https://a.example/mcp/")),
+            ("mcp2?y=1", Some("https://a.example/x/mcp2?y=1")),
+            ("https://A.example:443/z", Some("https://A.example:443/z")),
+            ("//a.example/z", Some("https://a.example/z")),
+            ("http://a.example/z", None),
+            ("https://b.example/z", None),
+            ("https://a.example:8443/z", None),
+            ("//b.example/z", None),
+            ("a b", None),
+        ] {
+            let to = resolve(&from, location).map(|uri| uri.to_string());
+            assert_eq!(to.as_deref(), want, "{location}");
+        }
     }
 }

@@ -1,43 +1,40 @@
 //! A guard between an MCP client and an MCP server.
 //!
-//! The client starts the proxy in place of the server. Every message passes in
-//! both directions as it was written; only lists of tools, calls of tools and
-//! their results are looked at. [`Proxy`] is the whole of that logic, without
-//! any input or output: lines go in, [`Step`]s come out. [`serve_stdio`] and
-//! [`serve_http`] carry the lines.
+//! The client starts the proxy instead of the server. Every message is forwarded as
+//! it was written; only lists of tools, calls and their results are inspected.
+//! [`Proxy`] holds all of that logic, without input or output: lines go in, [`Step`]s
+//! come out. [`serve_stdio`] and [`serve_http`] transport the lines.
 //!
-//! Messages are not read into the types of `rmcp` and written again: those types
-//! hold what their version of the protocol knows, so fields of a tool, of
-//! capabilities or of a notification that are not known would be gone, a request
-//! with positional parameters, a batch or an id that is a fraction refused, and
+//! Messages are not parsed into the types of `rmcp` and written again, because those
+//! types only hold what their version of the protocol knows: unknown fields would be
+//! lost, requests with positional parameters, batches and fractional ids refused, and
 //! large numbers rounded. The types are used for the answers the proxy writes.
 
 #![forbid(unsafe_code)]
 
 mod arguments;
-mod carrier;
 mod definition;
-mod guarded;
+mod guard_policy;
 mod headers;
 mod http;
 mod lines;
 mod message;
 mod pins;
+mod policy;
 mod proxy;
 mod rate;
 mod result;
 mod serve;
-mod sse;
 mod stdio;
 mod strings;
 pub mod suspicion;
-mod warden;
+mod transport;
 
-pub use guarded::Guarded;
+pub use guard_policy::GuardPolicy;
 pub use http::Remote;
-pub use message::LONGEST_LINE;
+pub use message::MAX_LINE;
 pub use pins::{Pins, PinsError};
+pub use policy::{AuditSink, Call, CallPolicy, Finding, NoAudit, Occasion, Record, Ruling};
 pub use proxy::{OnAsk, Proxy, Settings, Step};
 pub use result::Limits;
 pub use serve::{Ending, ServeError, serve_http, serve_stdio};
-pub use warden::{Call, Finding, Journal, NoJournal, Occasion, Record, Ruling, Warden};

@@ -1,9 +1,9 @@
-//! Lines of a stream, none longer than is bearable.
+//! Reads lines of bounded length from a stream.
 //!
-//! What is too long is read to its end and thrown away but for its start, which
-//! may tell the request it was about.
+//! A line that is too long is skipped except for its start, which may contain the id
+//! of a request.
 
-use crate::message::LONGEST_LINE;
+use crate::message::MAX_LINE;
 use std::io;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
@@ -11,25 +11,25 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Line {
     Text(String),
-    /// What cannot be a message: how it starts, and why it is none.
+    /// An invalid line: its start, and why it is invalid.
     Bad {
         start: Vec<u8>,
         why: String,
     },
 }
 
-/// What is kept of a line that is thrown away.
-const KEPT: usize = 4 << 10;
+/// How many bytes of an invalid line are kept.
+const MAX_KEPT: usize = 4 << 10;
 
 /// Reads lines.
 pub(crate) struct Lines<R> {
     reader: BufReader<R>,
-    longest: usize,
+    max: usize,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     pub(crate) fn new(reader: R) -> Self {
-        Self { reader: BufReader::with_capacity(64 << 10, reader), longest: LONGEST_LINE }
+        Self { reader: BufReader::with_capacity(64 << 10, reader), max: MAX_LINE }
     }
 
     /// The next line that is not empty; `None` at the end.
@@ -45,10 +45,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 let end = memchr::memchr(b'\n', chunk);
                 let part = chunk.get(..end.unwrap_or(chunk.len())).unwrap_or(chunk);
                 length = length.saturating_add(part.len());
-                if length <= self.longest {
+                if length <= self.max {
                     line.extend_from_slice(part);
                 } else {
-                    line.truncate(KEPT);
+                    line.truncate(MAX_KEPT);
                     line.shrink_to_fit();
                 }
                 let used = part.len() + usize::from(end.is_some());
@@ -57,8 +57,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                     break false;
                 }
             };
-            if length > self.longest {
-                let why = format!("{length} bytes in a line, at most {} may be", self.longest);
+            if length > self.max {
+                let why = format!("a line of {length} bytes, more than {}", self.max);
                 return Ok(Some(Line::Bad { start: line, why }));
             }
             if !line.trim_ascii().is_empty() {
@@ -74,15 +74,15 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 fn text(mut line: Vec<u8>) -> Line {
     let end = line.trim_ascii_end().len();
     line.truncate(end);
-    // Inside a message a carriage return can only stand between its parts. Some
-    // readers end a line with it, and would see messages where there are none.
+    // In valid JSON a carriage return is only whitespace. Some readers end a line
+    // with it, and would see other messages than the guard.
     line.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b' ');
     match String::from_utf8(line) {
         Ok(text) => Line::Text(text),
         Err(error) => {
             let why = error.to_string();
             let mut start = error.into_bytes();
-            start.truncate(KEPT);
+            start.truncate(MAX_KEPT);
             Line::Bad { start, why }
         }
     }
@@ -92,10 +92,10 @@ fn text(mut line: Vec<u8>) -> Line {
 mod tests {
     use super::*;
 
-    fn all(bytes: &[u8], longest: usize) -> Vec<Line> {
+    fn all(bytes: &[u8], max: usize) -> Vec<Line> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            let mut lines = Lines { reader: BufReader::with_capacity(7, bytes), longest };
+            let mut lines = Lines { reader: BufReader::with_capacity(7, bytes), max };
             let mut all = Vec::new();
             while let Some(line) = lines.next().await.unwrap() {
                 all.push(line);
@@ -127,7 +127,7 @@ mod tests {
         bytes.extend_from_slice(b"\nnext\n");
         let lines = all(&bytes, 10_000);
         assert!(
-            matches!(&lines[0], Line::Bad { start, why } if start.len() <= KEPT && why.contains("100000"))
+            matches!(&lines[0], Line::Bad { start, why } if start.len() <= MAX_KEPT && why.contains("100000"))
         );
         assert_eq!(lines[1], Line::Text("next".to_owned()));
     }

@@ -1,10 +1,10 @@
-//! One JSON-RPC message, read only as far as the proxy must understand it.
+//! JSON-RPC messages, parsed only as far as the proxy needs.
 //!
-//! What is forwarded is the text that came, never a copy that was parsed and
-//! written again: fields nobody here knows, numbers of any size and the order
-//! of keys stay as they were. Reading is strict where two readers could differ:
-//! a key that is given twice, or once more in another case, would be one thing
-//! to the guard and another to the server, so such a message is refused.
+//! The original text is forwarded, never a copy that was parsed and written again:
+//! unknown fields, numbers of any size and the order of keys are preserved. Parsing is
+//! strict where two parsers could differ: a key that occurs twice, even in another
+//! case, could mean one thing to the guard and another to the server, so such a
+//! message is refused.
 
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -12,10 +12,10 @@ use serde_json::{Deserializer, Map, Number, Value};
 use std::borrow::Cow;
 use std::fmt;
 
-/// The longest line that is read, in bytes.
-pub const LONGEST_LINE: usize = 64 << 20;
+/// The maximum length of a line, in bytes.
+pub const MAX_LINE: usize = 64 << 20;
 
-/// The id of a request, the same for every way of writing it.
+/// The id of a request, equal for all spellings of the same id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Id {
     Number(String),
@@ -23,7 +23,7 @@ pub(crate) enum Id {
 }
 
 impl Id {
-    /// The id a JSON text holds; `None` for null and whatever else is no id.
+    /// Parses an id; `None` for null and anything else that is not an id.
     pub(crate) fn read(raw: &RawValue) -> Option<Self> {
         match serde_json::from_str(raw.get()).ok()? {
             Value::String(text) => Some(Self::Text(text)),
@@ -41,11 +41,11 @@ impl Id {
     }
 }
 
-/// A member of an object and its text.
+/// A member of an object, with its value as text.
 pub(crate) type Member<'a> = (Cow<'a, str>, &'a RawValue);
 
-/// The members of an object in order, values unread; refuses a key that occurs
-/// twice, be it in another case.
+/// The members of an object in order, with unparsed values. A key that occurs twice,
+/// even in another case, is an error.
 pub(crate) fn members(json: &str) -> Result<Vec<Member<'_>>, serde_json::Error> {
     struct Members;
     impl<'de> Visitor<'de> for Members {
@@ -54,15 +54,18 @@ pub(crate) fn members(json: &str) -> Result<Vec<Member<'_>>, serde_json::Error> 
             f.write_str("an object")
         }
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            /// More members are no message.
-            const MOST: usize = 256;
+            /// No message has more.
+            const MAX_MEMBERS: usize = 256;
             let mut all: Vec<Member<'de>> = Vec::new();
             while let Some(key) = map.next_key::<Text<'de>>()? {
                 if all.iter().any(|(known, _)| known.eq_ignore_ascii_case(&key.0)) {
-                    return Err(serde::de::Error::custom(format!("the key {:?} twice", key.0)));
+                    return Err(serde::de::Error::custom(format!(
+                        "the key {:?} occurs twice",
+                        key.0
+                    )));
                 }
-                if all.len() == MOST {
-                    return Err(serde::de::Error::custom(format!("more than {MOST} keys")));
+                if all.len() == MAX_MEMBERS {
+                    return Err(serde::de::Error::custom(format!("more than {MAX_MEMBERS} keys")));
                 }
                 all.push((key.0, map.next_value()?));
             }
@@ -80,7 +83,7 @@ pub(crate) fn member<'a>(members: &[Member<'a>], key: &str) -> Option<&'a RawVal
     members.iter().find(|(known, _)| known == key).map(|(_, value)| *value)
 }
 
-/// An object of these members.
+/// Writes an object with these members.
 pub(crate) fn object(members: &[Member<'_>]) -> String {
     let mut out = String::from("{");
     for (key, value) in members {
@@ -95,12 +98,12 @@ pub(crate) fn object(members: &[Member<'_>]) -> String {
     out
 }
 
-/// The elements of an array, unread.
+/// The elements of an array, unparsed.
 pub(crate) fn elements(json: &str) -> Option<Vec<&RawValue>> {
     serde_json::from_str(json).ok()
 }
 
-/// A string that is borrowed where it can be.
+/// A string that is borrowed if possible.
 struct Text<'a>(Cow<'a, str>);
 
 impl<'de> serde::Deserialize<'de> for Text<'de> {
@@ -122,7 +125,7 @@ impl<'de> serde::Deserialize<'de> for Text<'de> {
     }
 }
 
-/// What a message is.
+/// A message.
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
     Request {
@@ -144,7 +147,7 @@ pub(crate) enum Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Reads a message; the error says what it lacks.
+    /// Parses a message; the error says what is wrong.
     pub(crate) fn read(json: &'a str) -> Result<Self, String> {
         let all = members(json).map_err(|error| error.to_string())?;
         let get = |key| member(&all, key);
@@ -171,8 +174,8 @@ impl<'a> Message<'a> {
     }
 }
 
-/// A text with one part of it replaced; the part must be borrowed from it.
-pub(crate) fn spliced(text: &str, part: &str, by: &str) -> String {
+/// Replaces one part of a text; the part must be borrowed from it.
+pub(crate) fn splice(text: &str, part: &str, by: &str) -> String {
     let start = (part.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
     match (text.get(..start), text.get(start.saturating_add(part.len())..)) {
         (Some(before), Some(after)) => [before, by, after].concat(),
@@ -180,12 +183,12 @@ pub(crate) fn spliced(text: &str, part: &str, by: &str) -> String {
     }
 }
 
-/// The id near the start of a line that could not be read as a whole: a request
-/// whose answer is lost must still be ended. Only the outermost object counts.
+/// Finds the id near the start of a line that cannot be parsed, so that the request
+/// whose answer is lost can still be ended. Only the outermost object counts.
 pub(crate) fn id_near_start(bytes: &[u8]) -> Option<Id> {
-    /// How far in it is looked for.
-    const FAR: usize = 4 << 10;
-    let head = bytes.get(..bytes.len().min(FAR))?;
+    /// How many bytes are searched.
+    const MAX_SCANNED: usize = 4 << 10;
+    let head = bytes.get(..bytes.len().min(MAX_SCANNED))?;
     let head = match std::str::from_utf8(head) {
         Ok(head) => head,
         Err(error) => std::str::from_utf8(head.get(..error.valid_up_to())?).ok()?,
@@ -208,12 +211,12 @@ pub(crate) fn id_near_start(bytes: &[u8]) -> Option<Id> {
         }
     }
     let mut found = None;
-    // The end of what was cut off is an error that does not matter.
+    // The error at the truncated end does not matter.
     let _ = Deserializer::from_str(head).deserialize_map(Finder(&mut found));
     found
 }
 
-/// A JSON value in which no object has a key twice.
+/// Parses a JSON value in which no key may occur twice.
 pub(crate) fn strict_value(json: &str) -> Result<Value, serde_json::Error> {
     struct Strict;
     impl<'de> serde::de::DeserializeSeed<'de> for Strict {
@@ -256,7 +259,7 @@ pub(crate) fn strict_value(json: &str) -> Result<Value, serde_json::Error> {
             let mut object = Map::new();
             while let Some(key) = map.next_key::<String>()? {
                 if object.contains_key(&key) {
-                    return Err(serde::de::Error::custom(format!("the key {key:?} twice")));
+                    return Err(serde::de::Error::custom(format!("the key {key:?} occurs twice")));
                 }
                 let value = map.next_value_seed(Strict)?;
                 object.insert(key, value);
@@ -336,7 +339,7 @@ mod tests {
     fn splicing_leaves_the_rest_as_it_was() {
         let text = String::from(r#"{"id": 1.0 ,"result":{"a":1}, "x":1e400}"#);
         let Ok(Message::Answer { body, .. }) = Message::read(&text) else { panic!("no answer") };
-        assert_eq!(spliced(&text, body.get(), "2"), r#"{"id": 1.0 ,"result":2, "x":1e400}"#);
-        assert_eq!(spliced("abc", "elsewhere", "x"), "abc");
+        assert_eq!(splice(&text, body.get(), "2"), r#"{"id": 1.0 ,"result":2, "x":1e400}"#);
+        assert_eq!(splice("abc", "elsewhere", "x"), "abc");
     }
 }

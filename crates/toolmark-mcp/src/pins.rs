@@ -1,9 +1,9 @@
-//! The definitions of tools as they were first seen or last accepted, in a file
-//! that several proxies share.
+//! Pinned definitions of tools: as first seen or last accepted, in a file that several
+//! proxies share.
 //!
-//! A server can describe a tool harmlessly on the day it is approved and
-//! otherwise a week later. The first definition seen is pinned with its hash;
-//! one that differs is kept beside it until a person accepts it.
+//! A server can describe a tool harmlessly on the day it is approved and differently a
+//! week later. The first definition is pinned with its hash; a different one is stored
+//! beside it until a person accepts it.
 
 use crate::definition::Definition;
 use serde::{Deserialize, Serialize};
@@ -22,11 +22,11 @@ pub enum PinsError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The file holds something else.
-    #[error("{path} is no file of pins: {why}")]
+    /// The contents are invalid.
+    #[error("{path} is not a file of pins: {why}")]
     Shape {
         /// The file.
         path: PathBuf,
@@ -34,166 +34,166 @@ pub enum PinsError {
         why: String,
     },
     /// There is nothing to accept.
-    #[error("nothing of {0:?} waits to be accepted")]
+    #[error("{0:?} has no changes to accept")]
     Nothing(String),
 }
 
-/// The file.
+/// The contents of the file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Book {
+struct PinFile {
     version: u32,
     servers: BTreeMap<String, BTreeMap<String, Pin>>,
 }
 
-/// A tool.
+/// The pin of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Pin {
     sha256: String,
     definition: Value,
-    /// What the server says now, if that is something else.
+    /// The current definition, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    changed: Option<Seen>,
+    changed: Option<Snapshot>,
 }
 
 impl Pin {
-    fn of(seen: &Seen) -> Self {
-        let Seen { sha256, definition } = seen.clone();
+    fn of(snapshot: &Snapshot) -> Self {
+        let Snapshot { sha256, definition } = snapshot.clone();
         Self { sha256, definition, changed: None }
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Seen {
+struct Snapshot {
     sha256: String,
     definition: Value,
 }
 
-/// The version of the file this writes.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
-/// How a definition stands to its pin.
+/// How a definition compares with its pin.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Standing {
-    /// Never seen before; pinned now.
+pub(crate) enum PinStatus {
+    /// It was not pinned before, and is now.
     New,
-    /// As it was pinned.
+    /// It is the pinned one.
     Same,
-    /// Another one is pinned: this.
+    /// Another one is pinned, which is given.
     Changed(Value),
 }
 
 /// One change to the file.
 #[derive(Debug, Clone)]
 enum Edit {
-    /// Unless another proxy was first.
-    Pin(String, String, Seen),
-    Replace(String, String, Seen),
-    Changed(String, String, Option<Seen>),
+    /// Pins a definition, unless another proxy was first.
+    Pin(String, String, Snapshot),
+    Replace(String, String, Snapshot),
+    Changed(String, String, Option<Snapshot>),
 }
 
-/// The pins.
+/// The pinned definitions of tools.
 #[derive(Debug)]
 pub struct Pins {
     path: Option<PathBuf>,
-    book: Book,
+    file: PinFile,
     edits: Vec<Edit>,
 }
 
 impl Pins {
-    /// Pins that live as long as the proxy.
+    /// Pins that are not stored.
     #[must_use]
     pub fn in_memory() -> Self {
-        let book = Book { version: VERSION, ..Book::default() };
-        Self { path: None, book, edits: Vec::new() }
+        let file = PinFile { version: VERSION, ..PinFile::default() };
+        Self { path: None, file, edits: Vec::new() }
     }
 
     /// Pins of a file, which need not exist yet.
     ///
     /// # Errors
     ///
-    /// Where the file cannot be read: taking it for empty would accept whatever
-    /// the servers say today.
+    /// When the file cannot be read: treating it as empty would accept all current
+    /// definitions.
     pub fn open(path: &Path) -> Result<Self, PinsError> {
-        Ok(Self { path: Some(path.to_owned()), book: read(path)?, edits: Vec::new() })
+        Ok(Self { path: Some(path.to_owned()), file: read(path)?, edits: Vec::new() })
     }
 
-    /// How a definition stands to its pin, which is made if there is none.
-    pub(crate) fn standing(&mut self, server: &str, tool: &Definition) -> Standing {
-        let pin = self.book.servers.get(server).and_then(|tools| tools.get(&tool.name));
-        let seen = || Seen { sha256: tool.hash.clone(), definition: tool.value.clone() };
+    /// Compares a definition with its pin, which is created if there is none.
+    pub(crate) fn check(&mut self, server: &str, tool: &Definition) -> PinStatus {
+        let pin = self.file.servers.get(server).and_then(|tools| tools.get(&tool.name));
+        let snapshot = || Snapshot { sha256: tool.hash.clone(), definition: tool.value.clone() };
         let name = || (server.to_owned(), tool.name.clone());
         match pin {
             None => {
                 let (server, tool) = name();
-                self.edit(Edit::Pin(server, tool, seen()));
-                Standing::New
+                self.edit(Edit::Pin(server, tool, snapshot()));
+                PinStatus::New
             }
             Some(pin) if pin.sha256 == tool.hash => {
                 if pin.changed.is_some() {
                     let (server, tool) = name();
                     self.edit(Edit::Changed(server, tool, None));
                 }
-                Standing::Same
+                PinStatus::Same
             }
             Some(pin) => {
                 let pinned = pin.definition.clone();
                 if pin.changed.as_ref().is_none_or(|known| known.sha256 != tool.hash) {
                     let (server, tool) = name();
-                    self.edit(Edit::Changed(server, tool, Some(seen())));
+                    self.edit(Edit::Changed(server, tool, Some(snapshot())));
                 }
-                Standing::Changed(pinned)
+                PinStatus::Changed(pinned)
             }
         }
     }
 
-    /// Pins a definition in place of another one.
+    /// Replaces a pin.
     pub(crate) fn replace(&mut self, server: &str, tool: &Definition) {
-        let seen = Seen { sha256: tool.hash.clone(), definition: tool.value.clone() };
-        self.edit(Edit::Replace(server.to_owned(), tool.name.clone(), seen));
+        let snapshot = Snapshot { sha256: tool.hash.clone(), definition: tool.value.clone() };
+        self.edit(Edit::Replace(server.to_owned(), tool.name.clone(), snapshot));
     }
 
     fn edit(&mut self, edit: Edit) {
-        apply(&mut self.book, &edit);
+        apply(&mut self.file, &edit);
         self.edits.push(edit);
     }
 
-    /// Reads the file again: somebody may have accepted a change.
+    /// Reads the file again, since a change may have been accepted.
     pub(crate) fn refresh(&mut self) -> Result<(), PinsError> {
         if let Some(path) = &self.path {
-            self.book = read(path)?;
+            self.file = read(path)?;
         }
         Ok(())
     }
 
-    /// Writes down what is new. Other proxies may have written meanwhile.
+    /// Writes new pins and changes, on top of what other proxies have written.
     pub(crate) fn save(&mut self) -> Result<(), PinsError> {
         let edits = std::mem::take(&mut self.edits);
         match &self.path {
-            Some(path) if !edits.is_empty() => change(path, |book| {
-                edits.iter().for_each(|edit| apply(book, edit));
+            Some(path) if !edits.is_empty() => change(path, |file| {
+                edits.iter().for_each(|edit| apply(file, edit));
                 Ok(())
             }),
             _ => Ok(()),
         }
     }
 
-    /// Accepts what has changed of a server, or of one tool of it
-    /// (`server/tool`), and returns the tools.
+    /// Accepts the changes of a server, or of one of its tools (`server/tool`), and
+    /// returns the tools.
     ///
     /// # Errors
     ///
-    /// Where nothing waits to be accepted, or the file cannot be changed.
+    /// When there are no changes to accept, or the file cannot be changed.
     pub fn accept(path: &Path, name: &str) -> Result<Vec<String>, PinsError> {
         let mut tools = Vec::new();
-        change(path, |book| {
+        change(path, |file| {
             let (server, tool) = match name.split_once('/') {
-                Some((server, tool)) if !book.servers.contains_key(name) => (server, Some(tool)),
+                Some((server, tool)) if !file.servers.contains_key(name) => (server, Some(tool)),
                 _ => (name, None),
             };
-            tools = accepted(book, server, tool);
+            tools = accept_changes(file, server, tool);
             match tools.is_empty() {
                 true => Err(PinsError::Nothing(name.to_owned())),
                 false => Ok(()),
@@ -203,81 +203,81 @@ impl Pins {
     }
 }
 
-/// Makes what a server's tools are now what is pinned; the tools it changed.
-fn accepted(book: &mut Book, server: &str, tool: Option<&str>) -> Vec<String> {
+/// Pins the current definitions of a server's tools, and returns those that changed.
+fn accept_changes(file: &mut PinFile, server: &str, tool: Option<&str>) -> Vec<String> {
     let mut tools = Vec::new();
-    for (name, pin) in book.servers.get_mut(server).into_iter().flatten() {
+    for (name, pin) in file.servers.get_mut(server).into_iter().flatten() {
         if tool.is_none_or(|tool| tool == name)
-            && let Some(seen) = pin.changed.take()
+            && let Some(snapshot) = pin.changed.take()
         {
-            *pin = Pin::of(&seen);
+            *pin = Pin::of(&snapshot);
             tools.push(name.clone());
         }
     }
     tools
 }
 
-fn apply(book: &mut Book, edit: &Edit) {
+fn apply(file: &mut PinFile, edit: &Edit) {
     match edit {
-        Edit::Pin(server, tool, seen) => {
-            let tools = book.servers.entry(server.clone()).or_default();
-            tools.entry(tool.clone()).or_insert_with(|| Pin::of(seen));
+        Edit::Pin(server, tool, snapshot) => {
+            let tools = file.servers.entry(server.clone()).or_default();
+            tools.entry(tool.clone()).or_insert_with(|| Pin::of(snapshot));
         }
-        Edit::Replace(server, tool, seen) => {
-            let tools = book.servers.entry(server.clone()).or_default();
-            tools.insert(tool.clone(), Pin::of(seen));
+        Edit::Replace(server, tool, snapshot) => {
+            let tools = file.servers.entry(server.clone()).or_default();
+            tools.insert(tool.clone(), Pin::of(snapshot));
         }
-        Edit::Changed(server, tool, seen) => {
-            let pin = book.servers.get_mut(server).and_then(|tools| tools.get_mut(tool));
+        Edit::Changed(server, tool, snapshot) => {
+            let pin = file.servers.get_mut(server).and_then(|tools| tools.get_mut(tool));
             if let Some(pin) = pin {
-                pin.changed.clone_from(seen);
+                pin.changed.clone_from(snapshot);
             }
         }
     }
 }
 
-fn read(path: &Path) -> Result<Book, PinsError> {
+fn read(path: &Path) -> Result<PinFile, PinsError> {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(Book { version: VERSION, ..Book::default() });
+            return Ok(PinFile { version: VERSION, ..PinFile::default() });
         }
         Err(source) => return Err(PinsError::File { path: path.to_owned(), source }),
     };
     let shape = |why: String| PinsError::Shape { path: path.to_owned(), why };
-    let book: Book = serde_json::from_str(&text).map_err(|error| shape(error.to_string()))?;
-    match book.version {
-        VERSION => Ok(book),
-        other => Err(shape(format!("version {other} is not known"))),
+    let file: PinFile = serde_json::from_str(&text).map_err(|error| shape(error.to_string()))?;
+    match file.version {
+        VERSION => Ok(file),
+        other => Err(shape(format!("version {other} is not supported"))),
     }
 }
 
-/// Changes the file while nobody else does, whole or not at all.
+/// Changes the file under a lock, atomically.
 fn change(
     path: &Path,
-    change: impl FnOnce(&mut Book) -> Result<(), PinsError>,
+    change: impl FnOnce(&mut PinFile) -> Result<(), PinsError>,
 ) -> Result<(), PinsError> {
-    let file = |source| PinsError::File { path: path.to_owned(), source };
+    let failed = |source| PinsError::File { path: path.to_owned(), source };
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(file)?;
+        fs::create_dir_all(folder).map_err(failed)?;
     }
     let beside = |end: &str| {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(end);
         path.with_file_name(name)
     };
-    let lock = File::create(beside(".lock")).map_err(file)?;
-    locked(&lock).map_err(file)?;
-    let mut book = read(path)?;
-    change(&mut book)?;
-    let json = serde_json::to_string_pretty(&book).map_err(io::Error::other).map_err(file)?;
+    let lock = File::create(beside(".lock")).map_err(failed)?;
+    acquire_lock(&lock).map_err(failed)?;
+    let mut file = read(path)?;
+    change(&mut file)?;
+    let json = serde_json::to_string_pretty(&file).map_err(io::Error::other).map_err(failed)?;
     let draft = beside(".new");
-    fs::write(&draft, json + "\n").map_err(file)?;
-    fs::rename(&draft, path).map_err(file)
+    fs::write(&draft, json + "\n").map_err(failed)?;
+    fs::rename(&draft, path).map_err(failed)
 }
 
-/// Waits for a lock, but not for ever.
-fn locked(file: &File) -> io::Result<()> {
+/// Waits for a lock, with a timeout.
+fn acquire_lock(file: &File) -> io::Result<()> {
     for _ in 0..100 {
         match file.try_lock() {
             Ok(()) => return Ok(()),
@@ -302,20 +302,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/pins.json");
         let mut pins = Pins::open(&path).unwrap();
-        assert_eq!(pins.standing("s", &tool("a", "old")), Standing::New);
-        assert_eq!(pins.standing("s", &tool("a", "old")), Standing::Same);
-        assert_eq!(pins.standing("other", &tool("a", "new")), Standing::New);
+        assert_eq!(pins.check("s", &tool("a", "old")), PinStatus::New);
+        assert_eq!(pins.check("s", &tool("a", "old")), PinStatus::Same);
+        assert_eq!(pins.check("other", &tool("a", "new")), PinStatus::New);
         pins.save().unwrap();
         assert!(matches!(Pins::accept(&path, "s"), Err(PinsError::Nothing(_))));
 
         let mut pins = Pins::open(&path).unwrap();
-        let pinned = Standing::Changed(tool("a", "old").value);
-        assert_eq!(pins.standing("s", &tool("a", "new")), pinned);
+        let pinned = PinStatus::Changed(tool("a", "old").value);
+        assert_eq!(pins.check("s", &tool("a", "new")), pinned);
         pins.save().unwrap();
         assert_eq!(Pins::accept(&path, "s/a").unwrap(), ["a"]);
         pins.refresh().unwrap();
-        assert_eq!(pins.standing("s", &tool("a", "new")), Standing::Same);
-        assert!(matches!(pins.standing("s", &tool("a", "old")), Standing::Changed(_)));
+        assert_eq!(pins.check("s", &tool("a", "new")), PinStatus::Same);
+        assert!(matches!(pins.check("s", &tool("a", "old")), PinStatus::Changed(_)));
     }
 
     #[test]
@@ -324,7 +324,7 @@ mod tests {
         let path = folder.path().join("pins.json");
         let mut pins = Pins::open(&path).unwrap();
         for description in ["old", "new", "old"] {
-            pins.standing("s", &tool("a", description));
+            pins.check("s", &tool("a", description));
             pins.save().unwrap();
         }
         assert!(matches!(Pins::accept(&path, "s"), Err(PinsError::Nothing(_))));
@@ -335,13 +335,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pins.json");
         let (mut one, mut two) = (Pins::open(&path).unwrap(), Pins::open(&path).unwrap());
-        one.standing("one", &tool("a", "x"));
-        two.standing("two", &tool("b", "y"));
+        one.check("one", &tool("a", "x"));
+        two.check("two", &tool("b", "y"));
         one.save().unwrap();
         two.save().unwrap();
         let mut both = Pins::open(&path).unwrap();
-        assert_eq!(both.standing("one", &tool("a", "x")), Standing::Same);
-        assert_eq!(both.standing("two", &tool("b", "y")), Standing::Same);
+        assert_eq!(both.check("one", &tool("a", "x")), PinStatus::Same);
+        assert_eq!(both.check("two", &tool("b", "y")), PinStatus::Same);
     }
 
     #[test]

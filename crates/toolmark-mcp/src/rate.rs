@@ -1,13 +1,12 @@
-//! How often something may happen: a bucket of tokens that fills with time.
+//! Rate limits: a token bucket.
 //!
-//! The time is given, not read, so that what a limit does can be tested to the
-//! millisecond.
+//! The time is a parameter, so that limits can be tested to the millisecond.
 
 use std::time::Duration;
 use toolmark_guard::policy::Rate;
 
-/// A rate as people write it.
-pub(crate) fn shown(rate: Rate) -> String {
+/// A rate as it is written in policies.
+pub(crate) fn describe(rate: Rate) -> String {
     let unit = match rate.per.as_secs() {
         1 => "s",
         60 => "min",
@@ -35,7 +34,7 @@ impl Bucket {
         self.rate
     }
 
-    /// How long until there is a token; none if there is one now.
+    /// How long until there is a token; `None` if there is one now.
     pub(crate) fn wait(&mut self, now: Duration) -> Option<Duration> {
         self.filled = (self.filled + now.saturating_sub(self.last)).min(self.rate.per);
         self.last = self.last.max(now);
@@ -60,7 +59,7 @@ mod tests {
     #[test]
     fn rates_as_they_are_written() {
         for text in ["60/min", "1/s", "5/h"] {
-            assert_eq!(shown(text.parse().unwrap()), text);
+            assert_eq!(describe(text.parse().unwrap()), text);
         }
     }
 

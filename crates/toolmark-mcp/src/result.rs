@@ -1,19 +1,19 @@
-//! What comes back from a tool, before the model reads it: secrets masked,
-//! orders to the model named, text beyond the limit cut where it can be seen.
+//! Inspects results before the model reads them: masks secrets, reports instructions
+//! to the model, and truncates long text visibly.
 
 use crate::message::{member, members};
-use crate::strings::rewritten;
-use crate::suspicion::{in_text, shown};
-use crate::warden::Finding;
+use crate::policy::Finding;
+use crate::strings::rewrite;
+use crate::suspicion::{in_text, sanitize};
 use std::borrow::Cow;
 use toolmark_redact::{Proof, masked as masked_with, secrets};
 
-/// What may pass.
+/// Limits for results.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Bytes of text in a result.
+    /// The maximum length of the text of a result, in bytes.
     pub text: usize,
-    /// Let secrets through as they are.
+    /// Whether secrets are passed on unmasked.
     pub pass_secrets: bool,
 }
 
@@ -23,17 +23,17 @@ impl Default for Limits {
     }
 }
 
-/// The result as it may pass, and what was found in it.
-pub(crate) fn looked_over<'j>(json: &'j str, limits: Limits) -> (Cow<'j, str>, Vec<Finding>) {
+/// Returns a result as it may be passed on, and what was found in it.
+pub(crate) fn inspect<'j>(json: &'j str, limits: Limits) -> (Cow<'j, str>, Vec<Finding>) {
     let mut findings: Vec<Finding> = Vec::new();
     let mut left = limits.text;
     let mut cut = 0_usize;
-    let passed = rewritten(json, |place, text| {
+    let passed = rewrite(json, |place, text| {
         for one in in_text(text) {
             note(&mut findings, one.name, &one.excerpt);
         }
         let masked = mask(text, &mut findings, limits.pass_secrets);
-        // Pictures and sounds are no text, and half of one is nothing.
+        // Images and audio are not text, and cannot be truncated.
         let is_text = place.key == "text" || place.top == "structuredContent";
         if !is_text || place.key == text {
             return masked;
@@ -62,15 +62,14 @@ pub(crate) fn looked_over<'j>(json: &'j str, limits: Limits) -> (Cow<'j, str>, V
     (passed, findings)
 }
 
-/// Structured content stays within the limit as a whole or is left out: it must
-/// fit the tool's output schema, which half of it would not. Marked as an error,
-/// so that no client looks for what is not there.
+/// Removes structured content that is too long. Half of it would not fit the tool's
+/// output schema. The result is marked as an error, so that no client expects it.
 fn without_huge_structure<'j>(
     json: Cow<'j, str>,
     most: usize,
     findings: &mut Vec<Finding>,
 ) -> Cow<'j, str> {
-    // Escapes and the marks of what was cut take room as well.
+    // Escapes and notes about truncation take space as well.
     let most = most.saturating_mul(2).saturating_add(4 << 10);
     let new = match members(&json) {
         Ok(all) => match member(&all, "structuredContent") {
@@ -88,7 +87,7 @@ fn without_huge_structure<'j>(
                 new.push_str(comma);
                 new.push_str(r#""isError":true}"#);
                 let words = format!(
-                    "[toolmark: the tool ran, but its structured content of {bytes} bytes is longer than may pass]"
+                    "[toolmark: the tool ran, but its structured content of {bytes} bytes is too long]"
                 );
                 Some(with_text(&new, &words))
             }
@@ -99,7 +98,7 @@ fn without_huge_structure<'j>(
     new.map_or(json, Cow::Owned)
 }
 
-/// A result with one more text in its content.
+/// Adds a text to the content of a result.
 fn with_text(json: &str, words: &str) -> String {
     let block = serde_json::json!({"type": "text", "text": words}).to_string();
     let content = members(json).ok().and_then(|all| member(&all, "content"));
@@ -107,7 +106,7 @@ fn with_text(json: &str, words: &str) -> String {
         Some(content) => {
             let inner = content.trim_end().strip_suffix(']').unwrap_or("[");
             let comma = if inner.trim_end().ends_with('[') { "" } else { "," };
-            crate::message::spliced(json, content, &format!("{inner}{comma}{block}]"))
+            crate::message::splice(json, content, &format!("{inner}{comma}{block}]"))
         }
         None => {
             let inner = json.trim_end().strip_suffix('}').unwrap_or("{");
@@ -117,11 +116,11 @@ fn with_text(json: &str, words: &str) -> String {
     }
 }
 
-/// The text with its secrets masked; `None` where there are none to mask.
+/// Masks the secrets of a text; `None` if there are none.
 fn mask(text: &str, findings: &mut Vec<Finding>, pass: bool) -> Option<String> {
-    /// A text with more secrets is masked up to here and goes no further.
-    const MOST: usize = 1000;
-    let found = secrets(text, Proof::Certain, MOST);
+    /// A text with more secrets ends after so many.
+    const MAX_SECRETS: usize = 1000;
+    let found = secrets(text, Proof::Certain, MAX_SECRETS);
     for secret in &found {
         note(findings, "secret", &format!("{} {}", secret.what, secret.masked(text)));
     }
@@ -129,23 +128,23 @@ fn mask(text: &str, findings: &mut Vec<Finding>, pass: bool) -> Option<String> {
         return None;
     }
     // Up to the last secret that was looked for.
-    let end = found.get(MOST - 1).map_or(text.len(), |last| last.range.end);
+    let end = found.get(MAX_SECRETS - 1).map_or(text.len(), |last| last.range.end);
     let seen = text.get(..end).unwrap_or_default();
     Some(masked_with(seen, found, "[masked by toolmark]").into_owned())
 }
 
-/// Adds a finding unless it is known; a hostile result gets no endless list.
+/// Adds a finding unless it is known, up to a limit.
 fn note(findings: &mut Vec<Finding>, name: &str, excerpt: &str) {
-    const MOST: usize = 20;
-    let finding = Finding { name: name.to_owned(), excerpt: shown(excerpt, 160) };
-    if findings.len() < MOST && !findings.contains(&finding) {
+    const MAX_FINDINGS: usize = 20;
+    let finding = Finding { name: name.to_owned(), excerpt: sanitize(excerpt, 160) };
+    if findings.len() < MAX_FINDINGS && !findings.contains(&finding) {
         findings.push(finding);
     }
 }
 
-/// JSON with its secrets masked, for the log.
-pub(crate) fn masked(json: &str) -> Cow<'_, str> {
-    rewritten(json, |_, text| mask(text, &mut Vec::new(), false))
+/// Masks the secrets of a JSON text, for the log.
+pub(crate) fn mask_json(json: &str) -> Cow<'_, str> {
+    rewrite(json, |_, text| mask(text, &mut Vec::new(), false))
 }
 
 #[cfg(test)]
@@ -160,7 +159,7 @@ mod tests {
 
     fn looked(value: &Value, text: usize) -> (Value, Vec<String>) {
         let json = value.to_string();
-        let (passed, findings) = looked_over(&json, Limits { text, pass_secrets: false });
+        let (passed, findings) = inspect(&json, Limits { text, pass_secrets: false });
         let names = findings.iter().map(|finding| finding.name.clone()).collect();
         (serde_json::from_str(&passed).unwrap(), names)
     }
@@ -181,9 +180,9 @@ mod tests {
         }
         let escaped =
             format!(r#"{{"content":[{{"type":"text","text":"\u0067{}"}}]}}"#, &secret[1..]);
-        assert!(!looked_over(&escaped, Limits::default()).0.contains(&secret[1..]));
+        assert!(!inspect(&escaped, Limits::default()).0.contains(&secret[1..]));
         let limits = Limits { pass_secrets: true, ..Limits::default() };
-        let (passed, findings) = looked_over(&escaped, limits);
+        let (passed, findings) = inspect(&escaped, limits);
         assert_eq!((passed.as_ref(), findings.len()), (escaped.as_str(), 1));
         assert!(!findings[0].excerpt.contains(&secret));
     }
@@ -235,7 +234,7 @@ mod tests {
     #[test]
     fn what_is_fine_passes_byte_for_byte() {
         let json = r#"{ "content":[ {"type":"text","text":"a\u00e9\/"} ], "x":1.50e2, "y":123456789012345678901234567890 }"#;
-        let (passed, findings) = looked_over(json, Limits::default());
+        let (passed, findings) = inspect(json, Limits::default());
         assert_eq!((passed.as_ref(), findings), (json, Vec::new()));
     }
 

@@ -1,14 +1,14 @@
-//! Runs a proxy: carries lines between the client, the proxy and the server
-//! until one of them leaves.
+//! Runs a proxy: passes lines between the client, the proxy and the server until one
+//! of them ends.
 //!
-//! Each direction waits only for its own reader: a side that does not read
-//! stops the other from being read, never both from each other.
+//! Each direction waits only for its own reader: a side that does not read stops the
+//! other from being read, but the two never block each other.
 
-use crate::carrier::{Carrier, Event, Outlet};
 use crate::http::{Http, Remote};
 use crate::lines::{Line, Lines};
 use crate::proxy::{Proxy, Step};
 use crate::stdio::Program;
+use crate::transport::{Event, LineWriter, Transport};
 use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
@@ -19,29 +19,29 @@ use tokio::time::{Instant, sleep_until, timeout};
 /// How a session ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
-    /// The client left, as it should.
+    /// The client ended it, as usual.
     ClientLeft,
-    /// The server left before the client did: how.
+    /// The server ended before the client did, with the reason.
     ServerLeft(String),
-    /// A signal told the proxy to end.
-    Told,
+    /// A signal ended the proxy.
+    Signalled,
 }
 
-/// Why a session did not begin.
+/// Why a session did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The server's program does not start.
+    /// The program of the server does not start.
     #[error("failed to start {program}: {source}")]
     Start {
         /// The program.
         program: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The address or a header makes no sense.
+    /// The address or a header is invalid.
     #[error("{0}")]
     Remote(String),
-    /// The system denies what it takes.
+    /// The runtime cannot be set up.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -50,7 +50,7 @@ pub enum ServeError {
 ///
 /// # Errors
 ///
-/// Where the program does not start.
+/// When the program does not start.
 pub fn serve_stdio(
     proxy: Proxy,
     program: &OsString,
@@ -71,7 +71,7 @@ pub fn serve_stdio(
 ///
 /// # Errors
 ///
-/// Where the address or a header makes no sense.
+/// When the address or a header is invalid.
 pub fn serve_http(
     proxy: Proxy,
     remote: Remote,
@@ -84,8 +84,8 @@ pub fn serve_http(
     })
 }
 
-/// Runs to the end on a runtime of one thread, and leaves behind a read of
-/// standard input nobody waits for.
+/// Runs work on a runtime of one thread, and does not wait for a pending read of
+/// standard input.
 fn on_runtime<T>(work: impl Future<Output = Result<T, ServeError>>) -> Result<T, ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = tokio::task::LocalSet::new().block_on(&runtime, work);
@@ -93,10 +93,10 @@ fn on_runtime<T>(work: impl Future<Output = Result<T, ServeError>>) -> Result<T,
     ended
 }
 
-/// What a side that is about to end may still say is passed on for so long.
-const GRACE: Duration = Duration::from_secs(5);
+/// How long messages are still passed on after one side has ended.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-async fn serve<C: Carrier>(
+async fn serve<C: Transport>(
     mut proxy: Proxy,
     mut server: C,
     mut from_server: Receiver<Event>,
@@ -107,7 +107,7 @@ async fn serve<C: Carrier>(
     let start = Instant::now();
     let (lines, mut from_client) = channel(64);
     tokio::task::spawn_local(read_client(input, lines));
-    let (client, written) = Outlet::new(output);
+    let (client, written) = LineWriter::new(output);
     let mut number = 0;
     let mut signals = Signals::new();
     let mut leaving = None;
@@ -122,18 +122,18 @@ async fn serve<C: Carrier>(
         let steps = tokio::select! {
             biased;
             event = from_server.recv(), if !client.is_full() => match event {
-                Some(event) => match taken(event, &mut proxy, &mut number, start.elapsed()) {
+                Some(event) => match handle_event(event, &mut proxy, &mut number, start.elapsed()) {
                     Ok(steps) => steps,
-                    Err(why) => break ended(leaving.is_some(), &mut server, why).await,
+                    Err(why) => break describe_end(leaving.is_some(), &mut server, why).await,
                 },
-                None => break ended(leaving.is_some(), &mut server, "it is gone".to_owned()).await,
+                None => break describe_end(leaving.is_some(), &mut server, "it is gone".to_owned()).await,
             },
             line = from_client.recv(), if leaving.is_none() && !server.is_full() => match line {
                 Some(Line::Text(line)) => proxy.from_client(&line, start.elapsed()),
                 Some(Line::Bad { start, why }) => proxy.lost_from_client(&start, &why),
-                // What it asked for may still be answered.
+                // Its requests may still be answered.
                 None => {
-                    leaving = Some(Instant::now() + GRACE);
+                    leaving = Some(Instant::now() + DRAIN_TIMEOUT);
                     Vec::new()
                 }
             },
@@ -143,8 +143,8 @@ async fn serve<C: Carrier>(
             },
             () = tick => proxy.tick(start.elapsed()),
             () = client.closed() => break Ending::ClientLeft,
-            () = signals.any() => break Ending::Told,
-            () = until(leaving) => break Ending::ClientLeft,
+            () = signals.any() => break Ending::Signalled,
+            () = sleep_until_maybe(leaving) => break Ending::ClientLeft,
         };
         for step in steps {
             match step {
@@ -171,12 +171,12 @@ async fn serve<C: Carrier>(
     }
     server.close().await;
     drop(client);
-    let _ = timeout(GRACE, written).await;
+    let _ = timeout(DRAIN_TIMEOUT, written).await;
     ending
 }
 
-/// What an event comes to; the error says that the server is gone.
-fn taken(
+/// Handles an event; the error says that the server is gone.
+fn handle_event(
     event: Event,
     proxy: &mut Proxy,
     number: &mut u64,
@@ -196,8 +196,8 @@ fn taken(
     })
 }
 
-/// The server says no more; how it ended is known in a moment, or not at all.
-async fn ended(leaving: bool, server: &mut impl Carrier, why: String) -> Ending {
+/// The server is gone; how it ended is known shortly, or not at all.
+async fn describe_end(leaving: bool, server: &mut impl Transport, why: String) -> Ending {
     if leaving {
         return Ending::ClientLeft;
     }
@@ -205,7 +205,8 @@ async fn ended(leaving: bool, server: &mut impl Carrier, why: String) -> Ending 
     Ending::ServerLeft(how.unwrap_or(why))
 }
 
-async fn until(at: Option<Instant>) {
+/// Sleeps until a time, or forever.
+async fn sleep_until_maybe(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at).await,
         None => std::future::pending().await,
@@ -221,7 +222,7 @@ async fn read_client(input: impl AsyncRead + Unpin, lines: Sender<Line>) {
     }
 }
 
-/// The signals that tell a program to end.
+/// The signals that end a program.
 struct Signals {
     #[cfg(unix)]
     all: Vec<tokio::signal::unix::Signal>,

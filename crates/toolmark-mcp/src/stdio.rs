@@ -1,9 +1,9 @@
-//! A server that is a program: started, spoken to over its standard streams and
-//! ended with all it started.
+//! A server that is a program: started, connected over its standard streams, and
+//! ended with all its child processes.
 
-use crate::carrier::{Carrier, Event, Outlet};
 use crate::lines::Lines;
 use crate::proxy::Proxy;
+use crate::transport::{Event, LineWriter, Transport};
 use std::ffi::OsString;
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -12,16 +12,16 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc::Sender;
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// How long the server may take to end, each time it is asked more firmly.
-const GRACE: Duration = Duration::from_secs(2);
+/// How long the server may take to exit, before each stronger signal.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What a server that is gone may still have said is read for so long.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long the output of a server is still read after it has exited.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub(crate) struct Program {
     child: Child,
-    stdin: Option<Outlet>,
-    /// How it ended, and when its last words have been waited for.
+    stdin: Option<LineWriter>,
+    /// How it exited, and until when its output is read.
     exit: Option<(String, Instant)>,
 }
 
@@ -39,8 +39,8 @@ impl Program {
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
             .kill_on_drop(true);
-        // A group of its own: launchers start the server proper, which has to
-        // end as well.
+        // A process group of its own: launchers start the actual server, which has
+        // to be ended as well.
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.spawn()?;
@@ -56,11 +56,11 @@ impl Program {
             }
             let _ = events.send(Event::End("it closed its output".to_owned())).await;
         });
-        let (stdin, _) = Outlet::new(stdin);
+        let (stdin, _) = LineWriter::new(stdin);
         Ok(Self { child, stdin: Some(stdin), exit: None })
     }
 
-    async fn gone(&mut self, within: Duration) -> bool {
+    async fn exits_within(&mut self, within: Duration) -> bool {
         timeout(within, self.child.wait()).await.is_ok()
     }
 
@@ -68,13 +68,13 @@ impl Program {
     fn signal(&self, signal: rustix::process::Signal) {
         let pid = self.child.id().and_then(|id| i32::try_from(id).ok());
         if let Some(pid) = pid.and_then(rustix::process::Pid::from_raw) {
-            // It may have gone meanwhile.
+            // It may have exited in the meantime.
             let _ = rustix::process::kill_process_group(pid, signal);
         }
     }
 }
 
-impl Carrier for Program {
+impl Transport for Program {
     fn send(&mut self, line: String, _: &Proxy) {
         if let Some(stdin) = &self.stdin {
             stdin.send(line);
@@ -82,18 +82,18 @@ impl Carrier for Program {
     }
 
     fn is_full(&self) -> bool {
-        self.stdin.as_ref().is_some_and(Outlet::is_full)
+        self.stdin.as_ref().is_some_and(LineWriter::is_full)
     }
 
     async fn ended(&mut self) -> String {
-        // Its output may still hold answers; the end of that comes as an event.
-        // Whoever waits may give up in between, so what is known is kept.
+        // Its output may still hold answers, and its end comes as an event. The caller
+        // may stop waiting in between, so the exit is remembered.
         let (how, until) = match &self.exit {
             Some(exit) => exit,
             None => {
                 let status = self.child.wait().await;
-                let how = status.map_or_else(|error| error.to_string(), in_words);
-                self.exit.insert((how, Instant::now() + LAST_WORDS))
+                let how = status.map_or_else(|error| error.to_string(), describe_exit);
+                self.exit.insert((how, Instant::now() + DRAIN_TIMEOUT))
             }
         };
         sleep_until(*until).await;
@@ -106,24 +106,24 @@ impl Carrier for Program {
 
     async fn close(mut self) {
         self.finish();
-        if self.gone(GRACE).await {
+        if self.exits_within(EXIT_TIMEOUT).await {
             return;
         }
         #[cfg(unix)]
         {
             self.signal(rustix::process::Signal::TERM);
-            if self.gone(GRACE).await {
+            if self.exits_within(EXIT_TIMEOUT).await {
                 return;
             }
             self.signal(rustix::process::Signal::KILL);
         }
         let _ = self.child.start_kill();
-        self.gone(GRACE).await;
+        self.exits_within(EXIT_TIMEOUT).await;
     }
 }
 
-/// How a program ended.
-fn in_words(status: ExitStatus) -> String {
+/// Describes how a program exited.
+fn describe_exit(status: ExitStatus) -> String {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         return format!("it was ended by signal {signal}");

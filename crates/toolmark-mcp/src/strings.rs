@@ -1,26 +1,25 @@
-//! Goes over the strings of a JSON text and replaces some of them, leaving every
-//! other byte as it was.
+//! Replaces strings in a JSON text, and leaves every other byte as it was.
 //!
-//! A result is scanned decoded, since an escape could hide what it says, but
-//! passed on as written: only a string that has to change is written anew. The
-//! text must be valid JSON; it is walked without recursion.
+//! Strings are inspected decoded, since escapes could hide their content, but passed on
+//! as written: only a string that has to change is written again. The text must be
+//! valid JSON; it is walked without recursion.
 
 use memchr::memchr2;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Where a string stands.
+/// The position of a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place<'a> {
-    /// The key of the outermost object it is under.
+    /// Its key in the outermost object.
     pub(crate) top: &'a str,
     /// The nearest key before it.
     pub(crate) key: &'a str,
 }
 
-/// The text with each string for which `change` gives another one replaced.
-/// Keys are shown to it as well, with themselves as their key.
-pub(crate) fn rewritten<'j>(
+/// Replaces each string for which `change` returns another one. It is called for keys
+/// too, with themselves as their key.
+pub(crate) fn rewrite<'j>(
     json: &'j str,
     mut change: impl FnMut(Place<'_>, &str) -> Option<String>,
 ) -> Cow<'j, str> {
@@ -36,7 +35,7 @@ pub(crate) fn rewritten<'j>(
             b'}' | b']' => depth = depth.saturating_sub(1),
             b'"' => {
                 let end = end_of_string(bytes, at + 1);
-                let text = decoded(json.get(at + 1..end).unwrap_or_default());
+                let text = decode(json.get(at + 1..end).unwrap_or_default());
                 let after = bytes.get(end + 1..).unwrap_or_default();
                 let next = after.iter().find(|byte| !byte.is_ascii_whitespace());
                 if next == Some(&b':') {
@@ -63,7 +62,7 @@ pub(crate) fn rewritten<'j>(
     Cow::Owned(out)
 }
 
-/// Where the closing quote of a string stands whose first character is at `at`.
+/// The index of the closing quote of a string whose first character is at `at`.
 fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
         at += found;
@@ -75,9 +74,9 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// The text of a string between its quotes. Half of a surrogate pair becomes the
-/// replacement character: there is something to scan in any case.
-fn decoded(inner: &str) -> Cow<'_, str> {
+/// Decodes a string between its quotes. Half of a surrogate pair becomes the
+/// replacement character, so that there is always something to inspect.
+fn decode(inner: &str) -> Cow<'_, str> {
     let Some(first) = inner.find('\\') else { return Cow::Borrowed(inner) };
     let mut out = String::with_capacity(inner.len());
     let (plain, mut rest) = inner.split_at(first);
@@ -86,7 +85,7 @@ fn decoded(inner: &str) -> Cow<'_, str> {
         let mut chars = escape.chars();
         match chars.next() {
             Some('u') => {
-                let (c, used) = unicode(chars.as_str());
+                let (c, used) = decode_unicode(chars.as_str());
                 out.push(c);
                 rest = chars.as_str().get(used..).unwrap_or_default();
             }
@@ -111,9 +110,8 @@ fn decoded(inner: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The character whose digits stand at the start of a text, and how much of the
-/// text it takes.
-fn unicode(text: &str) -> (char, usize) {
+/// The character whose digits a text starts with, and how much of the text it takes.
+fn decode_unicode(text: &str) -> (char, usize) {
     let unit = |from: usize| {
         text.get(from..from + 4).and_then(|digits| u32::from_str_radix(digits, 16).ok())
     };
@@ -145,7 +143,7 @@ mod tests {
             (r#""bad""#, r#""good""#),
             (r#"{"a":"\\","b":"bad"}"#, r#"{"a":"\\","b":"good"}"#),
         ] {
-            let got = rewritten(json, |_, text| (text == "bad").then(|| "good".to_owned()));
+            let got = rewrite(json, |_, text| (text == "bad").then(|| "good".to_owned()));
             assert_eq!(got, want);
         }
     }
@@ -154,7 +152,7 @@ mod tests {
     fn a_string_knows_where_it_stands() {
         let json = r#"{"content":[{"type":"text","text":"a"}],"meta":{"x":{"y":"b"}}}"#;
         let mut seen = Vec::new();
-        let _ = rewritten(json, |place, text| {
+        let _ = rewrite(json, |place, text| {
             seen.push(format!("{}/{}={text}", place.top, place.key));
             None
         });
@@ -168,11 +166,11 @@ mod tests {
     fn decoding_agrees_with_the_parser_and_bears_what_it_refuses() {
         for text in ["", "a", "a\nb\t\"\\/\u{8}\u{c}\r", "é \u{1f600} \u{e0041}", "\\u0041"] {
             let json = serde_json::to_string(text).unwrap();
-            assert_eq!(decoded(&json[1..json.len() - 1]), text);
+            assert_eq!(decode(&json[1..json.len() - 1]), text);
         }
-        assert_eq!(decoded(r"\ud83d\ude00\u00e9"), "\u{1f600}é");
-        assert_eq!(decoded(r"\ud83dx\ude00"), "\u{fffd}x\u{fffd}");
-        assert_eq!(decoded(r"\ud83d\u0041"), "\u{fffd}A");
-        assert_eq!(decoded(r"\"), "");
+        assert_eq!(decode(r"\ud83d\ude00\u00e9"), "\u{1f600}é");
+        assert_eq!(decode(r"\ud83dx\ude00"), "\u{fffd}x\u{fffd}");
+        assert_eq!(decode(r"\ud83d\u0041"), "\u{fffd}A");
+        assert_eq!(decode(r"\"), "");
     }
 }

@@ -1,8 +1,8 @@
-//! Text that speaks to the model instead of describing a tool or answering a
-//! call: characters nobody sees, orders to the model, requests for secrets.
+//! Finds text that addresses the model instead of describing a tool or answering a
+//! call: invisible characters, instructions to the model, requests for secrets.
 //!
-//! Each finding has a name and the place that shows it. None of them proves ill
-//! intent, so they are told and logged, and what follows is the policy's matter.
+//! Each finding has a name and an excerpt. None of them proves bad intent, so they are
+//! reported and logged, and the policy decides.
 
 use aho_corasick::AhoCorasick;
 use std::sync::LazyLock;
@@ -13,15 +13,16 @@ use toolmark_redact::{Proof, secrets};
 pub struct Suspicion {
     /// Its name: `hidden-text`.
     pub name: &'static str,
-    /// What shows it, made safe to print.
+    /// A sanitized excerpt.
     pub excerpt: String,
 }
 
-/// Text is looked at this far; no description is longer, and a result is cut.
-const FARTHEST: usize = 1 << 20;
+/// How many bytes of a text are scanned. Descriptions are shorter, and results are
+/// truncated.
+const MAX_SCANNED: usize = 1 << 20;
 
-/// What makes a phrase an order to the model: any of the first words with any of
-/// the second soon after it.
+/// Instructions to the model: any of the first phrases, closely followed by any of the
+/// second.
 const ORDERS: &[(&[&str], &[&str])] = &[
     (
         &["ignore", "disregard", "forget", "override"],
@@ -63,7 +64,7 @@ const ORDERS: &[(&[&str], &[&str])] = &[
     ),
 ];
 
-/// Phrases that are an order to the model by themselves.
+/// Phrases that are instructions to the model by themselves.
 const PHRASES: &[&str] = &[
     "<important>",
     "</important>",
@@ -81,7 +82,7 @@ const PHRASES: &[&str] = &[
     "message to the model",
 ];
 
-/// What a description of a tool has no business with.
+/// What a description of a tool should not mention.
 const SECRETS: &[&str] = &[
     "~/.ssh",
     "id_rsa",
@@ -100,7 +101,7 @@ const SECRETS: &[&str] = &[
     "system prompt",
 ];
 
-/// Words that tell a tool's description speaks of other tools.
+/// Phrases of a description that refers to other tools.
 const OTHER_TOOLS: &[&str] = &[
     "instead of the other tool",
     "instead of any other tool",
@@ -112,21 +113,21 @@ const OTHER_TOOLS: &[&str] = &[
     "mcp__",
 ];
 
-/// What every order to the model has one of, looked for all at once: results are
-/// long, and nearly all of them hold none.
-static TOLD_BY: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+/// Every instruction contains one of these. They are searched all at once, because
+/// results are long and hardly any contains one.
+static INDICATORS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let objects = ORDERS.iter().flat_map(|(_, objects)| objects.iter());
     AhoCorasick::new(PHRASES.iter().chain(objects)).ok()
 });
 
-/// What is suspicious in words that describe a tool or a server.
+/// Finds what is suspicious in the description of a tool or a server.
 #[must_use]
 pub fn in_description(text: &str) -> Vec<Suspicion> {
     let mut found = in_text(text);
-    let lower = lowered(text);
+    let lower = normalize(text);
     for (name, words) in [("asks-for-secrets", SECRETS), ("speaks-of-other-tools", OTHER_TOOLS)] {
         if let Some(word) = words.iter().find(|word| lower.contains(**word)) {
-            found.push(Suspicion { name, excerpt: around(&lower, word) });
+            found.push(Suspicion { name, excerpt: excerpt_around(&lower, word) });
         }
     }
     let secret = secrets(head(text), Proof::Certain, 1);
@@ -136,32 +137,37 @@ pub fn in_description(text: &str) -> Vec<Suspicion> {
     found
 }
 
-/// What is suspicious in any text that reaches the model.
+/// Finds what is suspicious in any text that reaches the model.
 #[must_use]
 pub fn in_text(text: &str) -> Vec<Suspicion> {
     let text = head(text);
     let mut found = Vec::new();
     if !text.is_ascii() {
-        found.extend(unseen(text));
+        found.extend(find_invisible(text));
     }
-    let lower = lowered(text);
-    if TOLD_BY.as_ref().is_some_and(|words| !words.is_match(&lower)) {
+    let lower = normalize(text);
+    if INDICATORS.as_ref().is_some_and(|words| !words.is_match(&lower)) {
         return found;
     }
     let order = PHRASES.iter().find(|phrase| lower.contains(**phrase)).copied();
-    if let Some(phrase) = order.or_else(|| ORDERS.iter().find_map(|order| ordered(&lower, order))) {
-        found.push(Suspicion { name: "instructs-the-model", excerpt: around(&lower, phrase) });
+    if let Some(phrase) =
+        order.or_else(|| ORDERS.iter().find_map(|order| find_order(&lower, order)))
+    {
+        found.push(Suspicion {
+            name: "instructs-the-model",
+            excerpt: excerpt_around(&lower, phrase),
+        });
     }
     found
 }
 
-/// The second part of an order whose first part stands shortly before it.
-fn ordered(lower: &str, (verbs, objects): &(&[&str], &[&'static str])) -> Option<&'static str> {
-    /// How far apart the two parts may be.
-    const APART: usize = 60;
+/// The second part of an instruction whose first part closely precedes it.
+fn find_order(lower: &str, (verbs, objects): &(&[&str], &[&'static str])) -> Option<&'static str> {
+    /// The maximum distance of the two parts, in bytes.
+    const MAX_DISTANCE: usize = 60;
     objects.iter().copied().find(|object| {
         lower.match_indices(object).take(32).any(|(at, _)| {
-            let mut from = at.saturating_sub(APART);
+            let mut from = at.saturating_sub(MAX_DISTANCE);
             while !lower.is_char_boundary(from) {
                 from += 1;
             }
@@ -171,17 +177,17 @@ fn ordered(lower: &str, (verbs, objects): &(&[&str], &[&'static str])) -> Option
     })
 }
 
-/// A kind of unseen characters: its name, what belongs to it, and how many of
-/// them no honest text has.
-type Unseen = (&'static str, fn(char) -> bool, usize);
+/// A kind of invisible characters: its name, which characters belong to it, and how
+/// many of them are suspicious.
+type InvisibleKind = (&'static str, fn(char) -> bool, usize);
 
-/// Characters that are not seen, by kind; each kind once.
-fn unseen(text: &str) -> Vec<Suspicion> {
-    let kinds: [Unseen; 4] = [
-        // Tag characters spell hidden ASCII; a flag of a region has a few.
+/// Finds invisible characters; each kind once.
+fn find_invisible(text: &str) -> Vec<Suspicion> {
+    let kinds: [InvisibleKind; 4] = [
+        // Tag characters can spell hidden ASCII; flags of regions have a few.
         ("hidden-text", |c| matches!(c, '\u{e0000}'..='\u{e007f}'), 8),
         ("hidden-text", |c| matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}'), 16),
-        // One joiner belongs to an emoji, a run of them to nothing.
+        // An emoji has a joiner, but nothing has many.
         (
             "zero-width-text",
             |c| matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{180e}'),
@@ -193,10 +199,11 @@ fn unseen(text: &str) -> Vec<Suspicion> {
     for (name, is_one, least) in kinds {
         let count = text.chars().filter(|c| is_one(*c)).count();
         if count >= least && found.iter().all(|known| known.name != name) {
-            let spelled: String = text.chars().filter(|c| is_one(*c)).filter_map(spelled).collect();
+            let spelled: String =
+                text.chars().filter(|c| is_one(*c)).filter_map(decode_tag).collect();
             let excerpt = match spelled.as_str() {
                 "" => format!("{count} characters"),
-                words => format!("{count} characters: {}", shown(words, 80)),
+                words => format!("{count} characters: {}", sanitize(words, 80)),
             };
             found.push(Suspicion { name, excerpt });
         }
@@ -204,15 +211,14 @@ fn unseen(text: &str) -> Vec<Suspicion> {
     found
 }
 
-/// The letter a tag character stands for.
-fn spelled(c: char) -> Option<char> {
+/// The letter of a tag character.
+fn decode_tag(c: char) -> Option<char> {
     let code = u32::from(c).checked_sub(0xe_0000)?;
     char::from_u32(code).filter(|c| c.is_ascii_graphic() || *c == ' ')
 }
 
-/// In lower case, with every gap one blank, so that a phrase broken over lines
-/// is still one.
-fn lowered(text: &str) -> String {
+/// Lower case with single spaces, so that phrases are found across line breaks.
+fn normalize(text: &str) -> String {
     let text = head(text);
     let mut out = String::with_capacity(text.len());
     let mut gap = false;
@@ -229,7 +235,7 @@ fn lowered(text: &str) -> String {
 }
 
 fn head(text: &str) -> &str {
-    let mut end = text.len().min(FARTHEST);
+    let mut end = text.len().min(MAX_SCANNED);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
@@ -237,19 +243,19 @@ fn head(text: &str) -> &str {
 }
 
 /// Some text around a phrase.
-fn around(text: &str, phrase: &str) -> String {
+fn excerpt_around(text: &str, phrase: &str) -> String {
     let at = text.find(phrase).unwrap_or(0);
     let start = text.get(..at).unwrap_or_default();
     let start = start.char_indices().rev().take(30).last().map_or(at, |(at, _)| at);
-    shown(text.get(start..).unwrap_or(text), 30 + phrase.chars().count() + 40)
+    sanitize(text.get(start..).unwrap_or(text), 30 + phrase.chars().count() + 40)
 }
 
-/// A text of others made safe to print: on one line, nothing unseen, not long.
+/// Makes text safe to print: on one line, without invisible characters, truncated.
 #[must_use]
-pub fn shown(text: &str, most: usize) -> String {
+pub fn sanitize(text: &str, max_chars: usize) -> String {
     let mut out = String::new();
     for (count, c) in text.chars().enumerate() {
-        if count == most {
+        if count == max_chars {
             out.push('…');
             break;
         }
@@ -305,8 +311,8 @@ mod tests {
 
     #[test]
     fn what_is_shown_moves_no_cursor_and_is_bounded() {
-        assert_eq!(shown("a\u{1b}[2J\nb\u{202e}", 99), "a\\u{1b}[2J\\u{a}b\\u{202e}");
-        assert_eq!(shown("abcdef", 3), "abc…");
+        assert_eq!(sanitize("a\u{1b}[2J\nb\u{202e}", 99), "a\\u{1b}[2J\\u{a}b\\u{202e}");
+        assert_eq!(sanitize("abcdef", 3), "abc…");
         let long = "é ignore x ".repeat(1 << 18);
         assert!(in_text(&long).is_empty());
         let many = "previous instruction ".repeat(1 << 16);

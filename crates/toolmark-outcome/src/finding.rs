@@ -3,6 +3,7 @@
 
 use crate::Evidence;
 use crate::place::TracePlace;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::fmt;
@@ -11,7 +12,7 @@ use toolmark_redact::{Harmless, Printable, Redactor, Untrusted};
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)* }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
         #[serde(rename_all = "snake_case")]
         pub enum $name { $($(#[$variant_doc])* $variant,)* }
 

@@ -1,8 +1,7 @@
 //! What AgentV's own code answered, asked of the profiles that carry its name.
 //!
 //! Every vector goes the whole way: the evaluator stands in a spec, the calls in
-//! a row that the reader of AgentV's files reads. The vectors are not part of
-//! the project. Where `../shared` is absent, the tests say so and end.
+//! a row that the reader of AgentV's files reads.
 
 #![expect(
     clippy::expect_used,
@@ -14,21 +13,17 @@
 use serde_json::{Value, json};
 use std::path::Path;
 use toolmark_config::{Node, Problem};
-use toolmark_grade::{Dialect, Grading, Plan, Selection};
-use toolmark_grade::{LoadOptions, Loading};
+use toolmark_grade::{Dialect, LoadOptions, Loading};
+use toolmark_grade::{Grading, Plan, Selection};
 use toolmark_outcome::{CaseResult, Environment, Profile, Verdict};
+use toolmark_testing::find_shared;
 use toolmark_trace::{Options, read};
 
-/// The vectors of a file, or nothing where they are not at hand.
+/// The vectors of a file.
+#[track_caller]
 fn vectors(name: &str) -> Option<Vec<Value>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors").join(name);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Some(serde_json::from_str(&text).expect("a list of vectors")),
-        Err(_) => {
-            println!("SKIPPED: there is no {}", path.display());
-            None
-        }
-    }
+    let file = find_shared(&format!("vectors/{name}"))?;
+    Some(serde_json::from_slice(&std::fs::read(file).unwrap()).expect("a list of vectors"))
 }
 
 fn plan(spec: &Value, profile: Profile) -> Result<Plan, Vec<Problem>> {

@@ -1,16 +1,9 @@
 //! The profile `futureagi` against answers of the library itself.
 //!
 //! Every vector becomes a row, is read by the reader for such rows and graded
-//! by the grader of its metric. The vectors are not part of the project. Where
-//! `../shared` is absent, the test says so and ends.
+//! by the grader of its metric.
 
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a test stops where it cannot go on, and says what it skips"
-)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -19,13 +12,8 @@ use toolmark_config::{Node, Problem};
 use toolmark_grade::{Building, Grader};
 use toolmark_outcome::{Cause, Context, Environment, Outcome, Profile, Subject, Verdict, View};
 use toolmark_peers::grader_by_id;
+use toolmark_testing::{assert_compared, find_shared};
 use toolmark_trace::{Options, read};
-
-fn vectors() -> Option<Vec<Value>> {
-    let path = "../../../shared/vectors/futureagi_vectors.json";
-    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).ok()?;
-    Some(serde_json::from_str(&text).unwrap())
-}
 
 fn build(metric: &str, config: &Value) -> Arc<dyn Grader> {
     let mut problems = Vec::new();
@@ -34,6 +22,7 @@ fn build(metric: &str, config: &Value) -> Arc<dyn Grader> {
         profile: Profile::FutureAgi,
         contrast: None,
         directory: Path::new("."),
+        schemas: toolmark_grade::call_match::compile_schema,
         problems: &mut problems,
     });
     let errors: Vec<_> = problems.iter().filter(|problem| Problem::is_error(problem)).collect();
@@ -62,10 +51,8 @@ fn grade(vector: &Value) -> Outcome {
 
 #[test]
 fn the_library_answers_the_same() {
-    let Some(vectors) = vectors() else {
-        println!("skipped: ../shared/vectors is not there");
-        return;
-    };
+    let Some(file) = find_shared("vectors/futureagi_vectors.json") else { return };
+    let vectors: Vec<Value> = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     let mut wrong = Vec::new();
     for vector in &vectors {
         let outcome = grade(vector);
@@ -78,7 +65,6 @@ fn the_library_answers_the_same() {
             wrong.push(format!("{}: {:?} instead of {want:?}", vector["name"], outcome.score));
         }
     }
-    assert!(!vectors.is_empty());
+    assert_compared(vectors.len(), 50, "vectors");
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), vectors.len(), wrong.join("\n"));
-    println!("{} vectors reproduced", vectors.len());
 }

@@ -1,29 +1,15 @@
 //! What AI GO!'s own code gives for the same calls, against profile `aigo`.
-//!
-//! The vectors are not part of the project. Where `../shared` is absent, the
-//! test says so and ends.
 
-#![allow(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a test stops where it cannot go on, and says what it skips"
-)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
 use serde_json::{Map, Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use toolmark_config::Node;
 use toolmark_grade::Building;
 use toolmark_outcome::{Context, Environment, Outcome, Profile, Subject, View};
 use toolmark_peers::grader_by_id;
+use toolmark_testing::{assert_compared, find_shared};
 use toolmark_trace::{Options, read};
-
-fn vectors() -> Option<PathBuf> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors");
-    let file = file.join("peer_vectors.json");
-    file.is_file().then_some(file)
-}
 
 /// A trace in the Open Responses format, as AI GO! takes it.
 fn trace(calls: &[Value]) -> String {
@@ -76,6 +62,7 @@ fn grade(id: &str, config: &Value, trace: &str) -> Outcome {
         profile: Profile::AiGo,
         contrast: None,
         directory: Path::new("."),
+        schemas: toolmark_grade::call_match::compile_schema,
         problems: &mut problems,
     });
     let grader = grader.unwrap_or_else(|| panic!("{config}: {problems:?}"));
@@ -106,13 +93,10 @@ fn numbers(values: &Map<String, Value>) -> Vec<(String, f64)> {
 
 #[test]
 fn the_profile_gives_what_ai_go_gives() {
-    let Some(file) = vectors() else {
-        eprintln!("skipped: no vectors beside the workspace");
-        return;
-    };
+    let Some(file) = find_shared("vectors/peer_vectors.json") else { return };
     let all: Vec<Value> = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     let theirs: Vec<&Value> = all.iter().filter(|v| v["peer"] == "latticeflow").collect();
-    assert!(!theirs.is_empty(), "the vectors have no rows of this system");
+    assert_compared(theirs.len(), 16, "vectors");
     for vector in theirs {
         let (id, config) = configuration(vector);
         let outcome = grade(id, &config, &trace(vector["actual"].as_array().unwrap()));

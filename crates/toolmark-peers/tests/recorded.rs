@@ -1,35 +1,22 @@
 //! Vally's own answers: results files carry the graders of the stimulus, the
 //! trajectory, and what Vally said. What looks at the trajectory alone must say
 //! the same here.
-//!
-//! The traces are not part of the project. Where `../shared` is absent, the
-//! test says so and ends.
 
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use toolmark_config::{Node, Problem};
 use toolmark_grade::Building;
 use toolmark_outcome::{Cause, Context, Environment, Outcome, Profile, Subject, Verdict, View};
 use toolmark_peers::grader_by_id;
+use toolmark_testing::{assert_compared, files_below, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};
 
 /// Does a grader of Vally need more than the trajectory?
 fn needs_more(kind: &str) -> bool {
     let others = ["run-command", "program", "custom-metrics"];
     kind.starts_with("file-") || kind.starts_with("diff-") || others.contains(&kind)
-}
-
-fn files() -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces/vally");
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
-    files.sort();
-    if files.is_empty() {
-        eprintln!("SKIPPED: no ../shared/traces/vally beside the project");
-    }
-    files
 }
 
 fn ask(entry: &Value, run: &Trajectory, profile: Profile) -> Outcome {
@@ -42,6 +29,7 @@ fn ask(entry: &Value, run: &Trajectory, profile: Profile) -> Outcome {
         profile,
         contrast: None,
         directory: Path::new("."),
+        schemas: toolmark_grade::call_match::compile_schema,
         problems: &mut problems,
     });
     grader.unwrap_or_else(|| panic!("{entry}: {problems:?}")).grade(&Subject {
@@ -53,8 +41,9 @@ fn ask(entry: &Value, run: &Trajectory, profile: Profile) -> Outcome {
 
 #[test]
 fn vally_says_the_same() {
+    let Some(dir) = find_shared("traces/vally") else { return };
     let (mut compared, mut judged) = (0, 0);
-    for file in files() {
+    for file in files_below(&dir) {
         let runs: Vec<Trajectory> = read_path(&file, &Options::default()).unwrap().collect();
         let text = std::fs::read_to_string(&file).unwrap();
         let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -84,5 +73,6 @@ fn vally_says_the_same() {
             }
         }
     }
-    eprintln!("{compared} answers compared, {judged} left to a judge");
+    assert_compared(compared, 76, "answers");
+    assert_compared(judged, 52, "answers of a judge");
 }

@@ -1,5 +1,5 @@
 //! What makes text of a trace printable: secrets are redacted, and what a
-//! terminal or a browser would obey is made visible.
+//! terminal or a browser would obey is taken out or made visible.
 //!
 //! Text of a trace, a spec or a program is [`Untrusted`] until a [`Redactor`] makes
 //! it [`Printable`]: nothing else can be printed.
@@ -7,7 +7,8 @@
 //! ```
 //! use toolmark_redact::{redact, sanitize};
 //!
-//! assert_eq!(redact("GITHUB_TOKEN=ghp_x1Y2z3A4b5C6d7E8f9G0h1I2j3K4l5M6n7O8"), "GITHUB_TOKEN=[redacted]");
+//! let shown = redact("GITHUB_TOKEN=ghp_x1Y2z3A4b5C6d7E8f9G0h1I2j3K4l5M6n7O8");
+//! assert_eq!(shown, "GITHUB_TOKEN=[redacted]");
 //! assert_eq!(sanitize("a\u{1b}[2Jb"), "a␛[2Jb");
 //! ```
 

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-/// Text without anything a terminal would obey. Colours are taken out; other
+/// Text without anything a terminal would obey. Colours are removed; other
 /// control characters become visible signs, line breaks too.
 #[must_use]
 pub fn sanitize(text: &str) -> Cow<'_, str> {

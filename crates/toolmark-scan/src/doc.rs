@@ -76,7 +76,7 @@ impl Scanner {
     /// Parses one JSON text.
     pub fn parse<'a>(&'a mut self, text: &'a str) -> Result<Doc<'a>, ScanError> {
         if u32::try_from(text.len()).is_err() {
-            return Err(ScanError { offset: 0, problem: "a value over 4 GiB" });
+            return Err(ScanError { offset: 0, problem: "value is larger than 4 GiB" });
         }
         for buffer in [&mut self.index, &mut self.open] {
             if buffer.capacity() > KEEP_ENTRIES && text.len() < KEEP_ENTRIES {
@@ -97,12 +97,10 @@ impl Scanner {
 fn index_error(error: IndexError, len: usize) -> ScanError {
     match error {
         IndexError::Control(offset) => {
-            ScanError { offset, problem: "a control character where none may stand" }
+            ScanError { offset, problem: "unexpected control character" }
         }
-        IndexError::Escape(offset) => ScanError { offset, problem: "an unknown escape" },
-        IndexError::OpenString => {
-            ScanError { offset: len, problem: "the text ends inside a string" }
-        }
+        IndexError::Escape(offset) => ScanError { offset, problem: "invalid escape" },
+        IndexError::OpenString => ScanError { offset: len, problem: "unterminated string" },
     }
 }
 
@@ -139,7 +137,7 @@ fn build_nodes(
         match bytes[at as usize] {
             b'"' => {
                 let Some(&end) = index.get(i) else {
-                    return fail("a string that never ends");
+                    return fail("unterminated string");
                 };
                 i += 1;
                 let next = nodes.len() as u32 + 1;
@@ -147,19 +145,19 @@ fn build_nodes(
                 expect = match expect {
                     Expect::Value | Expect::ValueOrClose => after_value(open),
                     Expect::Key | Expect::KeyOrClose => Expect::Colon,
-                    Expect::End => return fail("more text after the value"),
-                    _ => return fail("a string where none may stand"),
+                    Expect::End => return fail("unexpected text after the value"),
+                    _ => return fail("unexpected string"),
                 };
             }
             b':' => {
                 if expect != Expect::Colon {
-                    return fail("a colon where none may stand");
+                    return fail("unexpected ':'");
                 }
                 expect = Expect::Value;
             }
             b',' => {
                 if expect != Expect::CommaOrClose {
-                    return fail("a comma where none may stand");
+                    return fail("unexpected ','");
                 }
                 expect = match open.last().map(|&o| nodes[o as usize].kind) {
                     Some(Kind::Object) => Expect::Key,
@@ -169,9 +167,9 @@ fn build_nodes(
             byte @ (b'{' | b'[') => {
                 if !value_expected {
                     return fail(if expect == Expect::End {
-                        "more text after the value"
+                        "unexpected text after the value"
                     } else {
-                        "a bracket where none may stand"
+                        "unexpected opening bracket"
                     });
                 }
                 let (kind, then) = if byte == b'{' {
@@ -191,12 +189,12 @@ fn build_nodes(
                     (Kind::Array, Expect::ValueOrClose)
                 };
                 let Some(opened) = open.pop() else {
-                    return fail("a closing bracket without its opening one");
+                    return fail("closing bracket without an opening one");
                 };
                 let next = nodes.len() as u32;
                 let node = &mut nodes[opened as usize];
                 if node.kind != kind || (expect != empty && expect != Expect::CommaOrClose) {
-                    return fail("a closing bracket where none may stand");
+                    return fail("unexpected closing bracket");
                 }
                 node.end = at + 1;
                 node.next = next;
@@ -205,14 +203,14 @@ fn build_nodes(
             _ => {
                 if !value_expected {
                     return fail(if expect == Expect::End {
-                        "more text after the value"
+                        "unexpected text after the value"
                     } else {
-                        "a bare word where none may stand"
+                        "unexpected literal"
                     });
                 }
                 let end = token_end(bytes, at as usize, index.get(i).map(|&n| n as usize));
                 let Some(kind) = token_kind(&bytes[at as usize..end]) else {
-                    return fail("a bare word that is no JSON value");
+                    return fail("invalid literal");
                 };
                 let next = nodes.len() as u32 + 1;
                 nodes.push(Node { start: at, end: end as u32, next, kind });
@@ -223,7 +221,7 @@ fn build_nodes(
     if expect == Expect::End {
         Ok(depth)
     } else {
-        Err(ScanError { offset: bytes.len(), problem: "the text ends inside a value" })
+        Err(ScanError { offset: bytes.len(), problem: "unexpected end of text" })
     }
 }
 
@@ -365,7 +363,7 @@ impl<'a> Value<'a> {
         self.inner().map(unescape)
     }
 
-    /// The inside of a string as it stands, escapes and all.
+    /// The inside of a string as written, with its escapes.
     #[must_use]
     pub fn inner(self) -> Option<&'a str> {
         let node = self.node();
@@ -383,6 +381,31 @@ impl<'a> Value<'a> {
     #[must_use]
     pub fn get_str(self, key: &str) -> Option<Cow<'a, str>> {
         self.get(key)?.str()
+    }
+
+    /// The string under `key` as written, to compare with words that need no
+    /// escapes; empty where there is none.
+    #[must_use]
+    pub fn word(self, key: &str) -> &'a str {
+        self.get(key).and_then(Value::inner).unwrap_or("")
+    }
+
+    /// Is there a string `want` under `key`?
+    #[must_use]
+    pub fn field_is(self, key: &str, want: &str) -> bool {
+        self.get(key).is_some_and(|value| value.is(want))
+    }
+
+    /// Is there a `true` under `key`?
+    #[must_use]
+    pub fn is_true(self, key: &str) -> bool {
+        self.get(key).is_some_and(|value| value.kind() == Kind::True)
+    }
+
+    /// The elements of the array under `key`; none where there is no array.
+    #[must_use]
+    pub fn items_at(self, key: &str) -> Items<'a> {
+        self.get(key).map_or(Items { value: self, at: 0, end: 0 }, Value::items)
     }
 
     /// A number, or a string that holds one, as an integer; fractions are cut.
@@ -436,7 +459,7 @@ impl<'a> Value<'a> {
         &self.text[start..end]
     }
 
-    /// Where [`Value::raw`] stands in the document's text.
+    /// Where [`Value::raw`] is in the document's text.
     #[must_use]
     pub fn span(self) -> (usize, usize) {
         let node = self.node();

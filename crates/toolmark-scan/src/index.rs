@@ -9,7 +9,7 @@
 /// What the first pass can find wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IndexError {
-    /// A control character that may not stand there, at this byte.
+    /// A control character that is not allowed there, at this byte.
     Control(usize),
     /// A backslash followed by something JSON does not know, at this byte.
     Escape(usize),
@@ -121,7 +121,7 @@ fn step(
     Ok(())
 }
 
-/// Control characters may not stand in strings, and between values only as
+/// Control characters are not allowed in strings, and between values only as
 /// white space.
 #[cold]
 fn check_controls(
@@ -259,7 +259,7 @@ mod x86 {
         let at_most =
             |v: __m256i, c: i8| _mm256_cmpeq_epi8(_mm256_min_epu8(v, _mm256_set1_epi8(c)), v);
         let either = |c: u8| both(is(low, c), is(high, c));
-        // Each operator stands in the table at the place of its own low nibble,
+        // Each operator is in the table at the place of its own low nibble,
         // so one comparison finds all six; `[` and `]` differ from `{` and `}` in
         // the bit that is set. (Four comparisons joined with "or" would be taken
         // apart into single bytes by the optimiser.)

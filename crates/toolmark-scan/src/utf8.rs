@@ -4,7 +4,7 @@
 pub enum Utf8 {
     /// The buffer was valid and is the text, not copied.
     Valid(String),
-    /// The buffer was not valid; replacement characters stand where it broke.
+    /// The buffer was not valid; replacement characters mark where it broke.
     Lossy {
         /// The text with U+FFFD for every broken sequence.
         text: String,

@@ -1,26 +1,14 @@
 //! The labelled commands against the bars: destructive rows are flagged, safe
 //! rows are not.
-//!
-//! The rows are not part of the project. Where `../shared` is absent, the test
-//! says so and ends.
 
 use serde_json::Value;
-use std::path::{Path, PathBuf};
 use toolmark_shell::{Context, Decision, judge};
-
-fn shared() -> Option<PathBuf> {
-    let file =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/safety/commands_dev.jsonl");
-    file.is_file().then_some(file)
-}
+use toolmark_testing::find_shared;
 
 #[test]
 #[allow(clippy::print_stderr, reason = "the counts are what the test is for")]
 fn labelled_commands() {
-    let Some(file) = shared() else {
-        eprintln!("skipped: ../shared/safety is not here");
-        return;
-    };
+    let Some(file) = find_shared("safety/commands_dev.jsonl") else { return };
     let text = std::fs::read_to_string(file).unwrap();
     let (mut hit, mut missed, mut alarms, mut quiet) = (0_u32, 0_u32, 0_u32, 0_u32);
     let (mut flagged, mut blocked) = (0_u32, 0_u32);

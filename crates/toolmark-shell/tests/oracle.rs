@@ -1,11 +1,10 @@
 //! Another parser beside ours: every command it finds in a text, ours must find
 //! too. A command that is not seen is one that is not judged.
 //!
-//! Texts are written here, nested by machine, and taken from `../shared` where
-//! that is present; the test says so where it is not.
+//! Texts are written here, nested by machine, and taken from `../shared`.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use toolmark_testing::find_shared;
 use tree_sitter::{Node, Parser};
 
 /// The names of the commands the other parser finds; `None` where it is in doubt.
@@ -124,12 +123,8 @@ fn no_command_is_overlooked() {
 #[test]
 #[allow(clippy::print_stderr, reason = "whether it ran is worth knowing")]
 fn no_command_of_the_labelled_ones_is_overlooked() {
-    let file =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/safety/commands_dev.jsonl");
-    let Ok(rows) = std::fs::read_to_string(file) else {
-        eprintln!("skipped: ../shared/safety is not here");
-        return;
-    };
+    let Some(file) = find_shared("safety/commands_dev.jsonl") else { return };
+    let rows = std::fs::read_to_string(file).unwrap();
     let rows = rows.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let texts: Vec<String> =
         rows.filter_map(|row| Some(row["command"].as_str()?.to_owned())).collect();

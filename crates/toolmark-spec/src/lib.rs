@@ -1,22 +1,22 @@
-//! Specs: what was expected, in whosever words.
+//! Specs: what was expected, in any of the dialects toolmark reads.
 //!
-//! A file is read into a tree that knows where everything stands, its dialect
-//! is told from its content, and the dialect makes a
-//! [`Plan`](toolmark_grade::Plan) of it. All mistakes are found in one go.
-//!
-//! A [`Source`] is parsed into a tree of [`Node`](toolmark_config::Node)s
-//! that know their places ([`parse()`]), its dialect is told from its content,
-//! and the dialect makes a [`Plan`](toolmark_grade::Plan) of it ([`load()`]). All
-//! mistakes are found in one go, and shown with the text underlined
-//! ([`render()`]) or as JSON ([`problems_json`]).
+//! [`load()`] parses a file into a tree of [`Node`](toolmark_config::Node)s,
+//! recognizes its dialect by its content, and turns it into a
+//! [`Plan`](toolmark_grade::Plan). All problems are reported at once, with their
+//! places.
 //!
 //! ```
-//! use toolmark_spec::{Source, Style, parse, render};
+//! use std::path::Path;
+//! use toolmark_config::{Source, Style, render};
+//! use toolmark_grade::LoadOptions;
+//! use toolmark_spec::load_source;
 //!
-//! let source = Source::new("evals/x.yaml", "max: 3\nmax: 4\n");
-//! let parsed = parse(&source);
-//! let shown = render(&source, &parsed.problems, Style::default());
-//! assert!(shown.contains("evals/x.yaml:2:1"));
+//! let spec = "cases:\n  - {id: a, expect: {sequence: [Read]}}\n  - {id: a, expekt: {}}\n";
+//! let source = Source::new("toolmark.yaml", spec);
+//! let loaded = load_source(source, Path::new("."), &LoadOptions::default());
+//! assert!(loaded.plan.is_none());
+//! let shown = render(&loaded.source, &loaded.problems, Style::default());
+//! assert!(shown.contains("toolmark.yaml:3:"));
 //! ```
 
 #![forbid(unsafe_code)]

@@ -48,7 +48,7 @@ pub struct NewCall {
     pub step: Option<u32>,
     /// When it was asked for.
     pub time: Option<Timestamp>,
-    /// Where it stands.
+    /// Where it is.
     pub at: At,
 }
 
@@ -67,7 +67,7 @@ pub struct Answer {
     pub time: Option<Timestamp>,
     /// How long the call took, where the source says so.
     pub duration: Option<SignedDuration>,
-    /// Where it stands.
+    /// Where it is.
     pub at: At,
 }
 
@@ -193,7 +193,7 @@ impl Builder {
         self.event(EventKind::User, text, None, time, at);
     }
 
-    /// Text put before the model that nobody typed.
+    /// Text given to the model that nobody typed.
     pub fn context(&mut self, text: Option<Payload>, time: Option<Timestamp>, at: At) {
         self.event(EventKind::Context, text, None, time, at);
     }
@@ -299,31 +299,30 @@ impl Builder {
     #[must_use]
     pub fn first_open(&self, test: impl Fn(&Call) -> bool) -> Option<u32> {
         // Far more than any run has open at once, far less than a hostile file could.
-        const WINDOW: usize = 10_000;
+        const MAX_LOOKED_AT: usize = 10_000;
         let calls = &self.run.calls;
         let mut from = self.open_from.get();
         while calls.get(from).is_some_and(|c| c.result.is_some()) {
             from += 1;
         }
         self.open_from.set(from);
-        let window = calls.iter().enumerate().skip(from).take(WINDOW);
+        let window = calls.iter().enumerate().skip(from).take(MAX_LOOKED_AT);
         let mut open = window.filter(|(_, c)| c.result.is_none());
         open.find(|(_, c)| test(c)).map(|(i, _)| i as u32)
     }
 
-    /// The result of the call with this id; an orphan where there is none.
-    pub fn answer(&mut self, id: &str, answer: Answer) -> Option<u32> {
-        let found = self.find(id);
-        match found {
-            Some(call) => self.answer_call(call, answer),
-            None => self.orphan(answer),
-        }
+    /// The result of the call with this id; an orphan without an id or a call
+    /// that has it.
+    pub fn answer<'i>(&mut self, id: impl Into<Option<&'i str>>, answer: Answer) -> Option<u32> {
+        let found = id.into().and_then(|id| self.find(id));
+        self.answer_call(found, answer);
         found
     }
 
-    /// The result of the call with this index. The first result stays; one
-    /// that repeats it is counted.
-    pub fn answer_call(&mut self, index: u32, answer: Answer) {
+    /// The result of the call with this index; an orphan where none was found.
+    /// The first result stays; one that repeats it is counted.
+    pub fn answer_call(&mut self, index: impl Into<Option<u32>>, answer: Answer) {
+        let Some(index) = index.into() else { return self.orphan(answer) };
         self.seen(answer.time);
         let Some(call) = self.run.calls.get_mut(index as usize) else { return };
         if call.result.is_some() {

@@ -1,8 +1,8 @@
 //! Calls in every shape people write them down: as objects of any API, in
 //! lists, as JSON in a text, as Python.
 //!
-//! Rows of datasets and expectations hold such values. What is none of these
-//! shapes is an error, never a call with nothing in it.
+//! Rows of datasets and expectations hold such values. Anything else is
+//! an error, never an empty call.
 
 use crate::formats::shared::python;
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ pub struct LooseCall {
 /// Why a value holds no calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotCalls {
-    /// It is text: whoever wrote it made no call.
+    /// It is text: no call was made.
     Words,
     /// It looks like something else.
     Shape(String),
@@ -31,11 +31,11 @@ const ARGS: [&str; 6] = ["arguments", "parameters", "input", "args", "tool_input
 const ONE: [&str; 4] = ["function", "function_call", "functionCall", "tool_call"];
 const MANY: [&str; 4] = ["tool_calls", "toolCalls", "function_calls", "calls"];
 /// JSON in a text in JSON in a text is followed this far.
-const DEEPEST_TEXT: u8 = 3;
+const MAX_TEXT_DEPTH: u8 = 3;
 
 /// The calls a value holds, in order; none for null, an empty list or an empty text.
 pub fn calls_in(value: &Value) -> Result<Vec<LooseCall>, NotCalls> {
-    collect(value, DEEPEST_TEXT)
+    collect(value, MAX_TEXT_DEPTH)
 }
 
 // Values come from a parser that bounds nesting, so the recursion is bounded too.
@@ -56,7 +56,7 @@ fn collect(value: &Value, texts: u8) -> Result<Vec<LooseCall>, NotCalls> {
         }
         Value::Object(map) => object(map, texts),
         Value::String(text) => text_calls(text, texts),
-        other => Err(NotCalls::Shape(format!("{other} is no call"))),
+        other => Err(NotCalls::Shape(format!("{other} is not a call"))),
     }
 }
 
@@ -85,7 +85,7 @@ fn object(map: &Map<String, Value>, texts: u8) -> Result<Vec<LooseCall>, NotCall
         }
         _ => {
             let keys: Vec<&str> = map.keys().map(String::as_str).take(5).collect();
-            Err(NotCalls::Shape(format!("an object with {} is no call", list(&keys))))
+            Err(NotCalls::Shape(format!("an object with {} is not a call", list(&keys))))
         }
     }
 }

@@ -5,8 +5,8 @@ use crate::formats::FORMATS;
 use toolmark_scan::Scanner;
 
 /// From this confidence on, a file is read.
-const ENOUGH: Confidence = 50;
-/// At this confidence nobody else is asked.
+const MIN_CONFIDENCE: Confidence = 50;
+/// At this confidence no other format is asked.
 const CERTAIN: Confidence = 100;
 
 /// The first records of a file, parsed, for detection only.
@@ -20,11 +20,11 @@ pub(crate) struct Sample<'a> {
 /// What detection found.
 pub(crate) enum Detected {
     Format(&'static dyn Format),
-    /// Nobody was sure; the nearest, if one came near at all.
+    /// No format was sure; the closest one, if any came close.
     Unknown(Option<&'static dyn Format>),
 }
 
-/// How many records are looked at: first a few, then, if nobody is certain, more.
+/// How many records are looked at: first a few, then, if no format is certain, more.
 const ROUNDS: [usize; 2] = [2, 40];
 
 /// Asks the formats, the most certain wins.
@@ -60,7 +60,7 @@ pub(crate) fn detect(sample: &Sample<'_>) -> Detected {
         }
     }
     match best {
-        Some((confidence, format)) if confidence >= ENOUGH => Detected::Format(format),
+        Some((confidence, format)) if confidence >= MIN_CONFIDENCE => Detected::Format(format),
         near => Detected::Unknown(near.map(|(_, format)| format).or_else(|| nearest(sample))),
     }
 }
@@ -98,7 +98,7 @@ fn nearest(sample: &Sample<'_>) -> Option<&'static dyn Format> {
     (best.0 > 0).then_some(best.1)
 }
 
-/// What a file looks like, as a fragment that fits behind "it is".
+/// What a file looks like, as a fragment that follows "it is".
 pub(crate) fn appearance(sample: &Sample<'_>) -> String {
     let layout = match (sample.shape, sample.texts.len()) {
         (Shape::Binary, _) => "binary data",

@@ -1,18 +1,19 @@
 //! What could not be read, and where.
 
 use crate::model::{At, Location};
+use crate::words;
 use std::sync::Arc;
 
-/// How much a [`Diagnostic`] matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Everything was read; this is worth knowing.
-    Note,
-    /// A part of the file could not be read and was left out.
-    Skipped,
-    /// The file could not be read at all.
-    Error,
+words! {
+    /// How much a [`Diagnostic`] matters.
+    pub enum Severity {
+        /// Everything was read; this is worth knowing.
+        Note = "note",
+        /// A part of the file could not be read and was left out.
+        Skipped = "skipped",
+        /// The file could not be read at all.
+        Error = "error",
+    }
 }
 
 /// One thing that could not be read as it should.

@@ -1,4 +1,4 @@
-//! What a format is: how to recognise it, how to read it, what it lacks.
+//! What a format is: how to recognize it, how to read it, what it lacks.
 //!
 //! A format is one file in `formats/` with a unit struct that implements
 //! [`Format`], and one line in the list of `formats/mod.rs`.
@@ -22,7 +22,7 @@ pub struct FormatInfo {
     pub origin: &'static str,
     /// Versions or generations it reads.
     pub versions: &'static str,
-    /// What detection looks for, as a fragment that fits behind "looked for".
+    /// What detection looks for, as a fragment that follows "looks for".
     pub looks_for: &'static str,
     /// What the format never records.
     pub fidelity: Fidelity,
@@ -58,7 +58,9 @@ pub trait Reader: Send {
     fn record(&mut self, record: &Record<'_>, out: &mut Out);
 
     /// The file is at its end: push what is still open.
-    fn finish(&mut self, out: &mut Out);
+    fn finish(&mut self, out: &mut Out) {
+        let _ = out;
+    }
 }
 
 /// One top-level JSON value of a file (a line, an element of the outermost
@@ -200,22 +202,32 @@ impl Out {
         Builder::new(format.info(), Arc::clone(&self.file))
     }
 
+    /// The object that a record is. Anything else is skipped, since it is not
+    /// `what` the format has records of (`"a session line"`).
+    pub(crate) fn object<'a>(&mut self, record: &Record<'a>, what: &str) -> Option<Value<'a>> {
+        let object = record.json().filter(|value| value.is_object());
+        if object.is_none() {
+            self.skip(&record.at(), format!("not {what}: expected an object"));
+        }
+        object
+    }
+
     /// Reports a part of the file that could not be read and counts it.
     pub fn skip(&mut self, at: &At, message: impl Into<String>) {
         self.skipped += 1;
         self.report(Diagnostic::at(Severity::Skipped, at, message));
     }
 
-    /// Reports something worth knowing that lost nothing.
+    /// Reports something worth knowing; nothing was lost.
     pub fn note(&mut self, at: &At, message: impl Into<String>) {
         self.report(Diagnostic::at(Severity::Note, at, message));
     }
 
-    /// The first so many diagnostics of a file are kept; a log of ten million
+    /// Only the first diagnostics of a file are kept; a log of ten million
     /// noise lines must not fill the memory. The count goes on.
     pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
-        const KEPT: usize = 1000;
-        if self.diagnostics.len() < KEPT {
+        const MAX_DIAGNOSTICS: usize = 1000;
+        if self.diagnostics.len() < MAX_DIAGNOSTICS {
             self.diagnostics.push(diagnostic);
         }
     }

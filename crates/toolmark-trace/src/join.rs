@@ -1,4 +1,4 @@
-//! A run together with its sub-agents, where they lie in files of their own.
+//! Joins a run with its sub-agents where they are in files of their own.
 
 use crate::diagnostic::Diagnostic;
 use crate::format::Format;
@@ -48,7 +48,7 @@ pub fn load_path(path: impl AsRef<Path>, options: &Options) -> Result<Loaded, Re
 }
 
 /// Reads the files of a run's sub-agents, where its format keeps them apart,
-/// and hangs them under the calls that started them.
+/// and attaches them to the calls that started them.
 pub fn join_sub_agents(
     run: &mut Trajectory,
     path: &Path,

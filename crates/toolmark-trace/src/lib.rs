@@ -21,7 +21,7 @@
 //!
 //! # With sub-agents
 //!
-//! [`load_path`] also reads the files in which a session's sub-agents lie.
+//! [`load_path`] also reads the files of a session's sub-agents.
 //!
 //! ```no_run
 //! use toolmark_trace::{Options, load_path};
@@ -49,15 +49,15 @@
 //! let result = call.result.as_ref().unwrap();
 //! assert_eq!(result.payload.as_ref().unwrap().plain(), "a b");
 //! assert_eq!(result.at.location().line, 2);
-//! // Nothing here says whether the call failed, so nobody claims to know.
+//! // Nothing here says whether the call failed, so its status is unknown.
 //! assert_eq!(call.status, Status::Unknown);
 //! # Ok::<(), toolmark_trace::ReadError>(())
 //! ```
 //!
 //! # Writing
 //!
-//! [`EXPORTERS`] write a trajectory in the formats of other tools and say what
-//! those have no place for; [`Summary`] counts what `toolmark stats` prints.
+//! [`EXPORTERS`] write a trajectory in the formats of other tools and count what
+//! is lost; [`Summary`] counts what `toolmark stats` prints.
 
 #![forbid(unsafe_code)]
 
@@ -75,6 +75,7 @@ mod read;
 mod summary;
 #[cfg(test)]
 mod testing;
+mod words;
 
 pub use builder::{Answer, Builder, NewCall};
 pub use call_shapes::{LooseCall, NotCalls, calls_in};
@@ -88,7 +89,6 @@ pub use model::*;
 pub use read::{Options, ReadError, Trajectories, format_by_id, read, read_path};
 pub use summary::{Summary, TokenCounts};
 
-/// The examples in the documentation are compiled too.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/library.md")]
-struct LibraryPage;
+/// For the code that [`words!`] writes.
+#[doc(hidden)]
+pub use serde as __serde;

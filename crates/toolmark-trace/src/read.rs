@@ -1,4 +1,4 @@
-//! The way in: a path or a stream becomes an iterator of trajectories.
+//! Reads a path or a stream as an iterator of trajectories.
 
 use crate::detect::{Detected, Sample, appearance, detect};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -42,8 +42,8 @@ pub enum ReadError {
         /// The file.
         file: String,
     },
-    /// No format recognised it.
-    #[error("{file} is in no known trace format: it is {appearance}")]
+    /// No format recognized it.
+    #[error("unrecognized trace format: {file} is {appearance}")]
     UnknownFormat {
         /// The file.
         file: String,
@@ -124,7 +124,7 @@ pub fn read(
         return open_binary(head, &file, options);
     }
 
-    // Detection looks at the first records only; they are read again in earnest.
+    // Detection looks at the first records only; the reader gets them again.
     let mut out = Out::new(Arc::clone(&file));
     let mut frames = Frames::new(head, skipped, shape, limits, Arc::clone(&file));
     let mut looked_at = Vec::new();
@@ -157,12 +157,12 @@ pub fn read(
 /// The frames that detection looks at. The noise a CI log has in front of its
 /// first events and between them does not count, within reason.
 fn first_frames(frames: &mut Frames, out: &mut Out) -> Vec<Frame> {
-    const MOST: usize = 40;
-    const MOST_BYTES: usize = 128 << 10;
-    const MOST_NOISE: usize = 20_000;
+    const MAX_RECORDS: usize = 40;
+    const MAX_BYTES: usize = 128 << 10;
+    const MAX_FRAMES: usize = 20_000;
     let mut found = Vec::new();
     let (mut records, mut bytes) = (0, 0);
-    while records < MOST && bytes < MOST_BYTES && found.len() < MOST_NOISE {
+    while records < MAX_RECORDS && bytes < MAX_BYTES && found.len() < MAX_FRAMES {
         let Some(mut frame) = frames.next(out) else { break };
         if is_open(frame.text()) {
             frame = whole_value(frames, frame);
@@ -378,7 +378,7 @@ impl Trajectories {
         let Some(mut frame) = looked_at.next().or_else(|| frames.next(&mut self.out)) else {
             return false;
         };
-        // Frames that detection looked at have been put together already.
+        // Frames that detection looked at are already joined.
         if looked_at.len() == 0 && is_open(frame.text()) {
             frame = whole_value(frames, frame);
         }
@@ -403,9 +403,9 @@ impl Trajectories {
                     let at = crate::model::At::new(&frame.block, frame.start + offset);
                     self.out.skip(&at, format!("not JSON: {}", error.problem));
                 } else {
-                    // What a program printed around its events was never one.
+                    // Other output of a program around its events.
                     let at = crate::model::At::new(&frame.block, frame.start);
-                    self.out.note(&at, "not JSON, and not meant to be: passed over");
+                    self.out.note(&at, "not JSON; skipped as text of a log");
                 }
             }
         }
@@ -451,12 +451,12 @@ impl Diagnostic {
             ReadError::UnknownFormat { file, nearest, missing, .. } => {
                 let near = match (nearest, missing) {
                     (Some(id), Some(missing)) => {
-                        format!("the nearest is {id}, which looks for {missing}; ")
+                        format!("the closest format is {id}, which looks for {missing}; ")
                     }
                     _ => String::new(),
                 };
                 let hint = format!(
-                    "{near}`toolmark formats` says what each format looks for, --as FORMAT forces one"
+                    "{near}`toolmark formats` lists what each format looks for, --as FORMAT forces one"
                 );
                 (file, Some(hint))
             }

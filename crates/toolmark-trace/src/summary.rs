@@ -16,7 +16,7 @@ pub struct TokenCounts {
     pub total: u64,
 }
 
-/// The counts of the trajectories of one file; sub-agents count where they stand.
+/// The counts of the trajectories of one file; sub-agents in the same file are included.
 /// `None` means that the format does not record it.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Summary {
@@ -32,7 +32,7 @@ pub struct Summary {
     pub unanswered: u64,
     /// Results without a call.
     pub orphans: u64,
-    /// Model responses that came to their end.
+    /// Complete model responses.
     pub assistant_turns: Option<u64>,
     /// User messages.
     pub user_turns: Option<u64>,
@@ -57,7 +57,7 @@ fn names_only<S: serde::Serializer>(
     serializer.collect_seq(tools.keys())
 }
 
-/// The counts of a file without a run: nothing was called, nobody spoke.
+/// The counts of a file without a run: no calls, no messages.
 impl Summary {
     /// The counts of a file, reading it to its end.
     #[must_use]

@@ -16,6 +16,12 @@ pub(crate) fn read_text(text: &str) -> Read {
     read_bytes(text.as_bytes())
 }
 
+/// Reads a small file of a format, of which there is also a snapshot.
+pub(crate) fn read_fixture(name: &str) -> Read {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/readers");
+    read_bytes(&std::fs::read(format!("{directory}/{name}")).unwrap())
+}
+
 /// Reads bytes as a file of a format that detection has to find.
 pub(crate) fn read_bytes(bytes: &[u8]) -> Read {
     let stream = std::io::Cursor::new(bytes.to_vec());

@@ -183,7 +183,11 @@ fn compressed_files_and_bombs() {
     let limits = Limits { expansion_floor: 1 << 20, ..Limits::default() };
     let mut runs = read(Cursor::new(bomb), "f", &Options { limits, force: None }).unwrap();
     assert_eq!(runs.by_ref().count(), 1);
-    assert!(runs.diagnostics()[0].message.contains("1000-fold"), "{:?}", runs.diagnostics());
+    assert!(
+        runs.diagnostics()[0].message.contains("1000 times its size"),
+        "{:?}",
+        runs.diagnostics()
+    );
 }
 
 #[test]
@@ -197,7 +201,7 @@ fn empty_unknown_and_missing_files() {
     let near = open(r#"{"type":"x","sessionId":"s"}"#).unwrap_err();
     let near = Diagnostic::from_error(&near);
     assert!(near.message.ends_with("the first record has the keys type, sessionId"), "{near:?}");
-    assert!(near.hint.unwrap().contains("nearest is claude-code"));
+    assert!(near.hint.unwrap().contains("closest format is claude-code"));
     let missing = toolmark_trace::read_path("no/such/file", &Options::default()).unwrap_err();
     assert!(missing.to_string().starts_with("failed to read no/such/file"), "{missing}");
 }

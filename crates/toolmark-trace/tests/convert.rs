@@ -2,15 +2,12 @@
 //!
 //! Every target is written from every shared trajectory and from a hand-built
 //! one, and read again with nothing but its content to go by. What the target
-//! has no place for is in its [`Losses`]; everything else must agree.
-//!
-//! The traces are not part of the project. Where `../shared` is absent, the
-//! test says so and ends.
+//! cannot represent is in its [`Losses`]; everything else must agree.
 
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
+use toolmark_testing::{assert_compared, find_traces};
 use toolmark_trace::{
     Call, EXPORTERS, EventKind, Exporter, Losses, Options, Part, Payload, Trajectory, Usage, read,
     read_path,
@@ -26,39 +23,17 @@ const READ_AS: &[(&str, &str)] = &[
     ("otlp", "otlp-json"),
 ];
 
-/// Of a file of many runs, so many are taken, spread over the file.
-const TAKEN: usize = 6;
-
-fn files() -> Vec<PathBuf> {
-    let only = std::env::var("TOOLMARK_TRUTH").unwrap_or_default();
-    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces")];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.to_string_lossy().contains(&only) {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    files
-}
+/// Of a file of many runs, at most this many are used, spread over the file.
+const MAX_RUNS: usize = 6;
 
 fn spread(runs: Vec<Trajectory>) -> Vec<Trajectory> {
-    let every = runs.len().div_ceil(TAKEN).max(1);
+    let every = runs.len().div_ceil(MAX_RUNS).max(1);
     runs.into_iter().step_by(every).collect()
 }
 
 #[test]
 fn every_shared_trajectory_survives_every_target() {
-    let files = files();
-    if files.is_empty() {
-        eprintln!("SKIPPED: no ../shared/traces beside the project");
-        return;
-    }
+    let Some(files) = find_traces() else { return };
     let mut wrong = Vec::new();
     let mut checked = 0;
     for file in files {
@@ -73,13 +48,13 @@ fn every_shared_trajectory_survives_every_target() {
             }
         }
     }
-    eprintln!("{checked} conversions read back");
+    assert_compared(checked, 3_200, "conversions");
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
 fn a_run_with_one_of_everything_survives_every_target() {
-    let text = include_str!("fixtures/everything.jsonl");
+    let text = include_str!("fixtures/readers/toolmark.jsonl");
     let mut runs = read(text.as_bytes(), "everything", &Options::default()).unwrap();
     let run = runs.next().unwrap();
     let mut wrong = Vec::new();
@@ -234,8 +209,8 @@ impl Compared<'_> {
                 self.same(&what("result"), text(&was), text(&is));
             }
         }
-        let untold = before.result.is_none() && self.lost(Part::UnansweredStatus);
-        if !untold && !self.lost(Part::Status(before.status)) {
+        let is_lost = before.result.is_none() && self.lost(Part::UnansweredStatus);
+        if !is_lost && !self.lost(Part::Status(before.status)) {
             self.same(&what("status"), before.status, after.status);
         }
         if !self.lost(Part::ExitCodes) {
@@ -244,7 +219,7 @@ impl Compared<'_> {
         if !self.lost(Part::Actors) {
             self.same(&what("actor"), before.actor, after.actor);
         }
-        if !self.lost(Part::Levels) && !untold {
+        if !self.lost(Part::Levels) && !is_lost {
             self.same(&what("level"), before.level, after.level);
         }
         if !self.lost(Part::Namespaces) {

@@ -70,10 +70,10 @@ fn survives_all(name: &str, format: &str, text: String, exported: bool) -> Summa
         drop(runs.clone());
         drop(runs);
         times.push(("drop", watch.elapsed()));
-        let told = times.iter().map(|(what, time)| format!("{what} {}", time.as_millis()));
-        let told = told.collect::<Vec<_>>().join(", ");
-        eprintln!("{format} {name}: {told} ms, {} calls", summary.tool_calls);
-        assert!(times.iter().all(|(_, time)| *time < limit()), "{format} {name} is slow: {told}");
+        let listed = times.iter().map(|(what, time)| format!("{what} {}", time.as_millis()));
+        let listed = listed.collect::<Vec<_>>().join(", ");
+        eprintln!("{format} {name}: {listed} ms, {} calls", summary.tool_calls);
+        assert!(times.iter().all(|(_, time)| *time < limit()), "{format} {name} is slow: {listed}");
         summary
     };
     std::thread::Builder::new().stack_size(1 << 20).spawn(work).unwrap().join().unwrap()

@@ -1,18 +1,12 @@
 //! One run in two formats gives the same calls.
 //!
-//! Harbor's own converter re-encoded sessions of several agents as ATIF. The
-//! traces are not part of the project: where `../shared` is absent, the test
-//! says so and ends. Differences that the converter makes are argued beside
-//! the code that allows them.
+//! Harbor's own converter re-encoded sessions of several agents as ATIF. Differences
+//! that the converter makes are argued beside the code that allows them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use toolmark_testing::{assert_compared, find_shared};
 use toolmark_trace::{Call, CallResult, Options, Payload, ReadError, read_path};
-
-fn shared() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
-    dir.join("MANIFEST.tsv").is_file().then_some(dir)
-}
 
 /// The pairs of files: a re-encoding and what it was made from.
 fn pairs(dir: &Path) -> Vec<(String, String)> {
@@ -131,26 +125,18 @@ fn differences(ours: &Facts, theirs: &Facts, is_codex: bool) -> Vec<String> {
 
 #[test]
 fn re_encoded_runs_have_the_same_calls() {
-    let Some(dir) = shared() else {
-        eprintln!("SKIPPED: no ../shared/traces beside the project");
-        return;
-    };
+    let Some(dir) = find_shared("traces") else { return };
     let mut wrong = Vec::new();
-    let (mut compared, mut skipped) = (0, 0);
-    for (atif, source) in pairs(&dir) {
-        let ours = match calls(&dir.join(&source)) {
-            Ok(calls) => calls,
-            Err(error) => {
-                eprintln!("SKIPPED: {error}");
-                skipped += 1;
-                continue;
-            }
-        };
-        let theirs = calls(&dir.join(&atif)).unwrap();
-        compared += 1;
-        let differences = compare(&source, &ours, &theirs);
+    let pairs = pairs(&dir);
+    let mut compared = 0;
+    for (atif, source) in &pairs {
+        let ours = calls(&dir.join(source)).unwrap();
+        let theirs = calls(&dir.join(atif)).unwrap();
+        compared += ours.by_id.keys().filter(|id| theirs.by_id.contains_key(*id)).count();
+        let differences = compare(source, &ours, &theirs);
         wrong.extend(differences.into_iter().map(|d| format!("{source}: {d}")));
     }
-    eprintln!("{compared} pairs compared, {skipped} skipped");
+    assert_compared(pairs.len(), 15, "pairs of files");
+    assert_compared(compared, 525, "calls");
     assert!(wrong.is_empty(), "{} differences:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -1,38 +1,14 @@
 //! Writing what was read, reading it and writing it again gives the same bytes,
 //! and every target takes every real trajectory.
-//!
-//! The traces are not part of the project. Where `../shared` is absent, the
-//! tests say so and end.
 
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use toolmark_testing::{assert_compared, find_traces};
 use toolmark_trace::{EXPORTERS, Options, Summary, Trajectory, exporter_by_id, read, read_path};
 
-/// The shared traces; those this version does not read are passed over.
-fn files() -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
-    let only = std::env::var("TOOLMARK_TRUTH").unwrap_or_default();
-    let mut files = Vec::new();
-    let mut folders = vec![dir];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.to_string_lossy().contains(&only) {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    if files.is_empty() {
-        eprintln!("SKIPPED: no ../shared/traces beside the project");
-    }
-    files
-}
-
+/// The runs of a file; none where it is not a trace.
 fn runs(file: &Path) -> Vec<Trajectory> {
     read_path(file, &Options::default()).map(Iterator::collect).unwrap_or_default()
 }
@@ -55,8 +31,9 @@ fn counts(runs: &[Trajectory]) -> serde_json::Value {
 
 #[test]
 fn toolmark_json_gives_back_what_it_was_given() {
-    let (mut read_back, mut bytes) = (0, 0);
-    for file in files() {
+    let Some(files) = find_traces() else { return };
+    let mut read_back = 0;
+    for file in files {
         let before = runs(&file);
         if before.is_empty() {
             continue;
@@ -71,16 +48,18 @@ fn toolmark_json_gives_back_what_it_was_given() {
         assert!(first == written(&after), "{} differs the second time", file.display());
         assert_eq!(counts(&before), counts(&after), "{}", file.display());
         read_back += 1;
-        bytes += first.len();
     }
-    eprintln!("{read_back} files, {bytes} bytes written twice");
+    assert_compared(read_back, 335, "files");
 }
 
 #[test]
 fn every_target_takes_every_trajectory() {
-    for file in files() {
+    let Some(files) = find_traces() else { return };
+    let mut written = 0;
+    for file in files {
         for run in runs(&file) {
             for exporter in EXPORTERS {
+                written += 1;
                 let mut bytes = Vec::new();
                 exporter.export(&run, &mut bytes).unwrap();
                 let id = exporter.info().id;
@@ -93,4 +72,5 @@ fn every_target_takes_every_trajectory() {
             }
         }
     }
+    assert_compared(written, 37_000, "conversions");
 }

@@ -1,16 +1,9 @@
 //! One record of every kind of every agent: all of them must be known.
-//!
-//! The fixtures are not part of the project. Where `../shared` is absent, the
-//! test says so and ends.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use toolmark_testing::{assert_compared, files_below, find_shared};
 use toolmark_trace::{FORMATS, Options, ReadError, read_path};
-
-fn shared() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/shape_fixtures");
-    dir.is_dir().then_some(dir)
-}
 
 /// What must become of a file.
 #[derive(Clone, Copy)]
@@ -67,19 +60,11 @@ fn expected(path: &str) -> Option<Expect> {
 
 /// All files below `dir`, by their paths from there.
 fn files(dir: &Path) -> BTreeMap<String, PathBuf> {
-    let mut found = BTreeMap::new();
-    let mut folders = vec![dir.to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if let Ok(name) = path.strip_prefix(dir) {
-                found.insert(name.to_string_lossy().replace('\\', "/"), path);
-            }
-        }
-    }
-    found
+    let named = |path: PathBuf| {
+        let name = path.strip_prefix(dir).ok()?.to_string_lossy().replace('\\', "/");
+        Some((name, path))
+    };
+    files_below(dir).into_iter().filter_map(named).collect()
 }
 
 /// What reading a file gave: format, unknown records, skipped lines.
@@ -110,10 +95,7 @@ fn problem(outcome: &Outcome, expect: Expect) -> Option<String> {
 
 #[test]
 fn every_fixture_is_read_as_what_it_is() {
-    let Some(dir) = shared() else {
-        eprintln!("SKIPPED: no ../shared/shape_fixtures beside the project");
-        return;
-    };
+    let Some(dir) = find_shared("shape_fixtures") else { return };
     let mut wrong = Vec::new();
     let files = files(&dir);
     for (name, path) in &files {
@@ -124,23 +106,23 @@ fn every_fixture_is_read_as_what_it_is() {
         };
         wrong.extend(problem.map(|p| format!("{name}: {p}")));
     }
-    eprintln!("{} fixtures read", files.len());
+    assert_compared(files.len(), 80, "fixtures");
     assert!(wrong.is_empty(), "{} problems:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
 fn no_format_stumbles_over_another_ones_file() {
-    let Some(dir) = shared() else {
-        eprintln!("SKIPPED: no ../shared/shape_fixtures beside the project");
-        return;
-    };
+    let Some(dir) = find_shared("shape_fixtures") else { return };
+    let mut read = 0;
     for path in files(&dir).values() {
         for &format in FORMATS {
             let options = Options { force: Some(format), ..Options::default() };
             // Whatever comes of it: it must come to an end, and without a panic.
             if let Ok(runs) = read_path(path, &options) {
                 runs.for_each(drop);
+                read += 1;
             }
         }
     }
+    assert_compared(read, 80 * FORMATS.len(), "pairs of a fixture and a format");
 }

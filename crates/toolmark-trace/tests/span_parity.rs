@@ -1,20 +1,13 @@
 //! One run, several encodings: hexadecimal and base64 OTLP, JSON lines,
 //! protobuf and what they were made from must give the same calls.
-//!
-//! The traces are not part of the project. Where `../shared` is absent, the
-//! test says so and ends.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use toolmark_testing::{assert_compared, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};
 
-fn shared() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
-    dir.join("truth.json").is_file().then_some(dir)
-}
-
 /// All that must be the same, one line per call and per step.
-fn told(runs: &[Trajectory]) -> Vec<String> {
+fn describe(runs: &[Trajectory]) -> Vec<String> {
     let mut lines = Vec::new();
     for run in runs.iter().flat_map(Trajectory::flatten) {
         lines.push(format!("run {:?} {:?} {:?} {:?}", run.id, run.agent, run.started, run.ended));
@@ -47,10 +40,7 @@ fn told(runs: &[Trajectory]) -> Vec<String> {
 
 #[test]
 fn every_encoding_of_a_run_gives_the_same_calls() {
-    let Some(dir) = shared() else {
-        eprintln!("SKIPPED: no ../shared/traces beside the project");
-        return;
-    };
+    let Some(dir) = find_shared("traces") else { return };
     let mut families: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for folder in ["otlp_json", "otlp_protobuf"] {
         for entry in std::fs::read_dir(dir.join(folder)).unwrap() {
@@ -76,13 +66,12 @@ fn every_encoding_of_a_run_gives_the_same_calls() {
         let read = |path: &Path| -> Vec<Trajectory> {
             read_path(path, &Options::default()).unwrap().collect()
         };
-        let want = told(&read(first));
+        let want = describe(&read(first));
         assert!(want.iter().any(|line| line.starts_with("call ")), "{}", first.display());
         for other in others {
             compared += 1;
-            assert_eq!(want, told(&read(other)), "{} and {}", first.display(), other.display());
+            assert_eq!(want, describe(&read(other)), "{} and {}", first.display(), other.display());
         }
     }
-    eprintln!("{compared} pairs compared");
-    assert!(compared > 0);
+    assert_compared(compared, 16, "pairs of files");
 }

@@ -1,15 +1,17 @@
-//! The command line: what can be asked for, and the words that explain it.
+//! The command line: the commands, the options they all have, and their help.
 
 use crate::commands::{
     check, completions, convert, formats, grade, graders, guard, init, judge, lint, rules, schema,
     show, stats,
 };
-use crate::exit;
+use crate::exit::Exit;
+use crate::pool::Pool;
 use crate::printer::{Color, Printer, Verbosity};
+use crate::reading::Reader;
+use crate::redact::Veil;
 use anstyle::{AnsiColor, Style};
 use clap::builder::{PossibleValuesParser, Styles, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand};
-use toolmark_redact::Redactor;
 use toolmark_trace::{FORMATS, Format, Options, format_by_id};
 
 const STYLES: Styles = Styles::styled()
@@ -27,15 +29,15 @@ Examples:
   toolmark show session.jsonl         one run as a timeline
   toolmark stats runs/ --format csv   one row per trace
   toolmark convert run.json --to atif the same run in another tool's format
-  toolmark check                      what the newest sessions did wrong
-  toolmark grade spec.yaml runs/      traces against what was expected
-  toolmark lint spec.yaml             every mistake of a spec at once
-  toolmark formats                    what can be read";
+  toolmark check                      findings in the newest sessions
+  toolmark grade spec.yaml runs/      traces against a spec
+  toolmark lint spec.yaml             all errors in a spec
+  toolmark formats                    the formats that can be read";
 
 /// Reads what an AI agent did, and says with evidence whether its tool calls were right.
 #[derive(Debug, Parser)]
 #[command(name = "toolmark", version, styles = STYLES, arg_required_else_help = true)]
-#[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", Exit::help()))]
 #[command(disable_help_subcommand = false, propagate_version = false)]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -73,7 +75,7 @@ pub(crate) struct Output {
     /// Print errors and results only
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
-    /// Print everything there is to say about what was read
+    /// Print all details about what was read
     #[arg(short, long, global = true)]
     verbose: bool,
     /// Show secrets instead of masking them
@@ -89,26 +91,32 @@ impl Output {
             (_, true) => Verbosity::Verbose,
             _ => Verbosity::Normal,
         };
-        Printer::new(self.color, verbosity, Redactor::new(self.redacts))
+        Printer::new(self.color, verbosity, Veil::new(self.redacts))
     }
 }
 
 /// How traces are read.
 #[derive(Debug, Args)]
 pub(crate) struct Reading {
-    /// Read as this format, whatever the content looks like (see `toolmark formats`)
-    #[arg(long = "as", value_name = "FORMAT", value_parser = format_id(), hide_possible_values = true)]
-    reader: Option<&'static str>,
+    /// Read as this format instead of detecting it (see `toolmark formats`)
+    #[arg(id = "as", long, value_name = "FORMAT", value_parser = format_id(), hide_possible_values = true)]
+    format: Option<&'static str>,
 }
 
 impl Reading {
-    /// The reading options these arguments ask for.
-    pub(crate) fn options(&self) -> Options {
-        Options { force: self.reader.and_then(format_by_id), ..Options::default() }
+    /// Reads one file at a time.
+    pub(crate) fn reader(&self, printer: &Printer) -> Reader {
+        self.reader_with(Pool::new(None), printer)
+    }
+
+    /// Reads with these threads.
+    pub(crate) fn reader_with(&self, pool: Pool, printer: &Printer) -> Reader {
+        let options = Options { force: self.format.and_then(format_by_id), ..Options::default() };
+        Reader::new(options, pool, printer.verbosity)
     }
 }
 
-/// Accepts the id of a format; clap suggests the nearest where it is none.
+/// Accepts the id of a format; clap suggests the nearest for any other word.
 pub(crate) fn format_id() -> impl TypedValueParser<Value = &'static str> {
     let ids = FORMATS.iter().map(|f| f.info().id);
     PossibleValuesParser::new(ids)

@@ -7,56 +7,47 @@ use std::sync::Arc;
 use toolmark_check::gold::{Gold, GoldRow};
 use toolmark_config::{Source, yaml};
 
-/// So many mistakes are told.
-const TOLD: usize = 5;
-
 /// Reads a file of gold labels.
 pub(crate) fn read(path: &Path) -> Result<Arc<Gold>, Failure> {
-    let shown = path.display();
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
     let values = match extension.as_str() {
         "yaml" | "yml" => of_yaml(path)?,
         _ => {
-            let rows = toolmark_dataset::read(path).map_err(|errors| {
-                let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
-                told(&words)
-            })?;
+            let rows = toolmark_dataset::read(path)
+                .map_err(|errors| invalid(path, errors.iter().map(ToString::to_string)))?;
             rows.iter().map(|row| (row.line, Value::clone(&row.value))).collect()
         }
     };
     if values.is_empty() {
-        return Err(Failure::unread(format!("{shown}: has no rows")));
+        return Err(Failure::unread(format!("{} has no rows", path.display())));
     }
     let mut rows = Vec::with_capacity(values.len());
     let mut errors = Vec::new();
     for (line, value) in &values {
         match GoldRow::parse(value, *line) {
             Ok(row) => rows.push(row),
-            Err(error) => errors.push(format!("{shown}: {error}")),
+            Err(error) => errors.push(error.to_string()),
         }
     }
     if !errors.is_empty() {
-        return Err(told(&errors));
+        return Err(invalid(path, errors));
     }
     let gold = Gold::new(rows);
-    gold.map(Arc::new).map_err(|errors| {
-        let words: Vec<String> = errors.iter().map(|e| format!("{shown}: {e}")).collect();
-        told(&words)
-    })
+    gold.map(Arc::new).map_err(|errors| invalid(path, errors.iter().map(ToString::to_string)))
 }
 
 /// A list of rows, or a map that holds one under `rows`.
 fn of_yaml(path: &Path) -> Result<Vec<(u64, Value)>, Failure> {
-    let source = Source::open(path).map_err(|problem| Failure::unread(problem.message.clone()))?;
+    let source = Source::open(path).map_err(|problem| unread(path).problem(&problem))?;
     let mut problems = Vec::new();
     let node = yaml::parse(&source, &mut problems);
-    if let Some(problem) = problems.first() {
-        return Err(Failure::unread(format!("{}: {}", path.display(), problem.message)));
+    if !problems.is_empty() {
+        return Err(problems.iter().fold(unread(path), Failure::problem));
     }
     let Some(node) = node else { return Ok(Vec::new()) };
     let list = node.get("rows").unwrap_or(&node);
     let rows = list.as_list().ok_or_else(|| {
-        Failure::unread(format!("{}: is no list of rows", path.display()))
+        Failure::unread(format!("{} is not a list of rows", path.display()))
             .hint("write a list of maps with id or prompt, and tool")
     })?;
     let row =
@@ -64,13 +55,12 @@ fn of_yaml(path: &Path) -> Result<Vec<(u64, Value)>, Failure> {
     Ok(rows.iter().map(row).collect())
 }
 
-fn told(errors: &[String]) -> Failure {
-    let more = errors.len().saturating_sub(TOLD);
-    let mut words = errors.iter().take(TOLD).cloned().collect::<Vec<_>>().join("\n");
-    if more > 0 {
-        words.push_str(&format!("\nand {more} more"));
-    }
-    Failure::unread(words)
+fn unread(path: &Path) -> Failure {
+    Failure::unread(format!("failed to read {}", path.display()))
+}
+
+fn invalid(path: &Path, errors: impl IntoIterator<Item = String>) -> Failure {
+    Failure::unread(format!("the labels in {} are invalid", path.display())).causes(errors)
 }
 
 #[cfg(test)]
@@ -108,14 +98,15 @@ mod tests {
                 "{\"id\":\"a\",\"tool\":\"Read\"}\n{\"tool\":\"Read\"}\n",
                 "row 2 has neither",
             ),
-            ("b.yaml", "tool: Read\n", "no list of rows"),
+            ("b.yaml", "tool: Read\n", "not a list of rows"),
             ("c.jsonl", "\n", "no rows"),
             ("d.yaml", "- id: a\n- id: b\n  tool: x\n", "row 1 has no tool"),
         ] {
             let path = dir.path().join(name);
             std::fs::write(&path, text).unwrap();
-            let failure = read(&path).unwrap_err().message.raw().to_owned();
-            assert!(failure.contains(want) && failure.contains(name), "{failure}");
+            let failure = read(&path).unwrap_err();
+            let words = format!("{}: {}", failure.message, failure.causes.join("; "));
+            assert!(words.contains(want) && words.contains(name), "{words}");
         }
         assert!(read(&dir.path().join("none.jsonl")).is_err());
     }

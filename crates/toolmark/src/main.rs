@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod args;
 mod checking;
 mod cli;
 mod commands;
@@ -17,10 +18,11 @@ mod headline;
 mod human;
 mod inputs;
 mod judging;
+mod pool;
 mod printer;
 mod progress;
+mod reading;
 mod redact;
-mod report_file;
 mod sessions;
 mod table;
 mod timeline;
@@ -50,7 +52,7 @@ fn main() -> ExitCode {
         // Whoever reads the output has seen enough (`| head`).
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
         Err(Stop::Output(error)) => {
-            let failure = Failure::unread(format!("failed to write the output: {error}"));
+            let failure = Failure::unread("failed to write the output").because(&error);
             let _ = diagnostics::print_failure(&mut printer, &failure);
             failure.exit
         }

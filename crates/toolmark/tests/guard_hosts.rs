@@ -2,16 +2,10 @@
 //! its model's HTTP API that asks for a command that destroys, one that is
 //! harmless and a tool of an MCP server that the policy denies.
 //!
-//! The agents are those of npm, at the versions below. They are large, so they
-//! are only installed, into a folder of the target directory, where
-//! `TOOLMARK_PEERS=install` says so. A test that finds no agent says that it is
-//! skipped; `TOOLMARK_PEERS=required` makes that a failure.
+//! The agents are those of npm, at the versions below, installed where
+//! `TOOLMARK_PEERS` says so.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test that cannot go on should say so"
-)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 #![cfg(unix)]
 
 use serde_json::{Value, json};
@@ -20,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+use toolmark_testing::{peers, server_script};
 
 /// An agent from npm.
 struct Agent {
@@ -82,22 +77,10 @@ fn gemini_cli_is_stopped() {
     stopped("gemini-cli");
 }
 
-/// What to do about agents that are not there: `install` them, or they are
-/// `required`.
-fn peers() -> Option<std::ffi::OsString> {
-    std::env::var_os("TOOLMARK_PEERS").filter(|word| !word.is_empty())
-}
-
 /// Runs an agent without the guard and with it.
 fn stopped(host: &str) {
     let agent = AGENTS.iter().find(|agent| agent.host == host).unwrap();
-    let program = match program(agent) {
-        Ok(program) => program,
-        Err(why) if peers().is_some_and(|v| v == "required") => {
-            panic!("{host}: {why}")
-        }
-        Err(why) => return eprintln!("SKIPPED {host}: {why}"),
-    };
+    let Some(program) = peers::or_skip(program(agent)) else { return };
 
     // Without the guard everything happens: the test can fail.
     let bare = Stage::new(agent);
@@ -151,7 +134,7 @@ impl Stage {
         ]);
         fs::write(stage.path("script.json"), script.to_string()).unwrap();
         let server = json!({"mcpServers": {"records": {
-            "command": "python3", "args": [stand_in("mcp_server.py"), stage.path("reached.txt")],
+            "command": "python3", "args": [server_script("mcp_server.py"), stage.path("reached.txt")],
             "tools": ["*"],
         }}});
         fs::write(stage.path("mcp.json"), server.to_string()).unwrap();
@@ -211,7 +194,7 @@ impl Stage {
     /// step.
     fn play(&self, agent: &Agent, program: &Path) -> Vec<String> {
         let mut model = Command::new("python3");
-        model.arg(stand_in("model.py"));
+        model.arg(server_script("model.py"));
         model.args(["script.json", "record.jsonl", "port"].map(|name| self.path(name)));
         let _model = Running(model.spawn().unwrap());
         wait_for(|| self.path("port").exists(), "the stand-in to listen");
@@ -249,7 +232,7 @@ fn codex(stage: &Stage, command: &mut Command) {
          [model_providers.stand_in]\nname = 'stand-in'\nbase_url = '{}/v1'\nwire_api = 'responses'\n\
          [mcp_servers.records]\ncommand = 'python3'\nargs = ['{}', '{}']\n",
         stage.url(),
-        stand_in("mcp_server.py").display(),
+        server_script("mcp_server.py").display(),
         stage.path("reached.txt").display(),
     );
     fs::create_dir_all(stage.home().join(".codex")).unwrap();
@@ -293,10 +276,6 @@ fn wait_for(mut happened: impl FnMut() -> bool, what: &str) {
     }
 }
 
-fn stand_in(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stand_in").join(file)
-}
-
 /// Where agents are installed: kept between runs.
 fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("hosts")
@@ -304,35 +283,12 @@ fn cache() -> PathBuf {
 
 /// The program of an agent, installed if it is not.
 fn program(agent: &Agent) -> Result<PathBuf, String> {
-    let python = Command::new("python3").arg("--version").output();
-    if !python.is_ok_and(|output| output.status.success()) {
-        return Err("python3 is not there".to_owned());
-    }
-    let dir = cache().join(format!("{}-{}", agent.host, agent.version));
-    let program = dir.join("node_modules/.bin").join(agent.program);
-    let complete = dir.join("complete");
-    if complete.exists() {
-        return Ok(program);
-    }
-    if peers().is_none() {
-        return Err("it is not installed; TOOLMARK_PEERS=install installs it".to_owned());
-    }
-    fs::create_dir_all(&dir).map_err(|error| error.to_string())?;
-    let package = format!("{}@{}", agent.package, agent.version);
-    let npm = Command::new("npm")
-        .args(["install", "--no-audit", "--no-fund", "--loglevel", "error", "--prefix"])
-        .args([dir.as_os_str(), package.as_ref()])
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("npm is not there: {error}"))?;
-    if !npm.status.success() {
-        let words = String::from_utf8_lossy(&npm.stderr).into_owned();
-        return Err(format!("npm could not install {package}: {}", words.trim()));
-    }
-    let version = Command::new(&program).arg("--version").stdin(Stdio::null()).output();
-    if !version.as_ref().is_ok_and(|output| output.status.success()) {
-        return Err(format!("{package} does not start: {version:?}"));
-    }
-    fs::write(complete, "").map_err(|error| error.to_string())?;
+    peers::find_python()?;
+    let home = cache().join(format!("{}-{}", agent.host, agent.version));
+    let program = home.join("node_modules/.bin").join(agent.program);
+    peers::install_once(&home, || {
+        peers::npm(&home, &format!("{}@{}", agent.package, agent.version))?;
+        peers::run(Command::new(&program).arg("--version"))
+    })?;
     Ok(program)
 }

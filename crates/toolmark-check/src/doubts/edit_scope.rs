@@ -23,7 +23,7 @@ use crate::files::Snapshot;
 use crate::rules::a203_wide_edit::{SHORT, Width, measured};
 use crate::rules::s104_edit_as_write::SMALL;
 use crate::session::{Ended, SessionCall};
-use crate::toolset::ToolRole;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Axis;
 
 pub(super) static KIND: Kind = Kind {

@@ -14,8 +14,8 @@
 
 use super::{Candidate, Kind, Scene};
 use crate::session::{Ended, LineRange, Session, SessionCall};
-use crate::toolset::ToolRole;
 use std::collections::{BTreeMap, BTreeSet};
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Axis;
 
 pub(super) static KIND: Kind = Kind {

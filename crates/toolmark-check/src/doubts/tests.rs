@@ -1,9 +1,9 @@
 //! Small sessions: which calls are in doubt, and what the rules say about them.
 
 use super::*;
-use crate::toolset::Toolsets;
 use crate::{Checked, Checker, RULES, notation};
 use std::fmt::Write as _;
+use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::Confidence;
 
 fn checked(trace: &str) -> Checked {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::notation;
 use crate::session::Session;
-use crate::toolset::Toolsets;
+use toolmark_hosts::toolset::Toolsets;
 
 #[test]
 fn classes_by_host() {

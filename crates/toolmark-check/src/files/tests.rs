@@ -3,7 +3,7 @@
 use super::{Known, Occurrences, Snapshot};
 use crate::notation;
 use crate::session::Session;
-use crate::toolset::Toolsets;
+use toolmark_hosts::toolset::Toolsets;
 
 fn known(trace: &str) -> Snapshot {
     let run = notation::parse(&format!("{trace}\nRead {{\"file_path\":\"/w/a\"}}")).unwrap();

@@ -14,11 +14,11 @@ pub use row::GoldRow;
 pub use score::{Chosen, Confusable, F1, NoTool, OfTool, Rate, Selection, Unpaired};
 
 use crate::session::Session;
-use crate::toolset::{ToolRole, Toolsets};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::path::Path;
+use toolmark_hosts::toolset::{ToolRole, Toolsets};
 use toolmark_trace::{EventKind, ToolName, Trajectory};
 
 /// Rows, ready to be paired.
@@ -123,7 +123,7 @@ impl Gold {
         }
         found.sort_unstable();
         let session = Session::new(run, toolsets);
-        let host = session.host().id.as_str();
+        let host = &*session.host().id;
         let pairs = found.into_iter().filter_map(|(row, turn, is_by_name)| {
             let tools = &self.rows.get(row)?.tools;
             Some(Pair { row, choice: turns.choice(&session, turn, tools), is_by_name, host })

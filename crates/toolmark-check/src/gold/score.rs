@@ -3,9 +3,9 @@
 
 use super::{Choice, Gold, Pair};
 use crate::scorecard::{Measure, Scorecard, Tally};
-use crate::toolset::builtin;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use toolmark_hosts::toolset::{Name, builtin};
 use toolmark_outcome::statistics::wilson;
 use toolmark_outcome::{Axis, Printable, Redactor, Untrusted};
 
@@ -303,18 +303,18 @@ fn of_tools(matrix: &Matrix) -> BTreeMap<Untrusted, OfTool> {
 }
 
 fn confusable(matrix: &Matrix, hosts: &BTreeSet<&str>) -> Vec<Confusable> {
-    let pairs: BTreeSet<&[String; 2]> =
-        hosts.iter().filter_map(|host| builtin(host)).flat_map(|set| &set.confusable).collect();
+    let sets = hosts.iter().filter_map(|host| builtin(host));
+    let pairs: BTreeSet<&[Name; 2]> = sets.flat_map(|set| set.confusable.iter()).collect();
     let mut found = Vec::new();
     for [first, second] in pairs {
-        let count = |gold: &String, chosen: &String| {
-            matrix.get(&(gold.clone(), chosen.clone())).copied().unwrap_or(0)
+        let count = |gold: &str, chosen: &str| {
+            matrix.get(&(gold.to_owned(), chosen.to_owned())).copied().unwrap_or(0)
         };
         let (there, back) = (count(first, second), count(second, first));
         let right = count(first, first) + count(second, second);
         if there + back + right > 0 {
             found.push(Confusable {
-                tools: [first.into(), second.into()],
+                tools: [first.to_string().into(), second.to_string().into()],
                 first_as_second: there,
                 second_as_first: back,
                 told_apart: Rate::new(right, right + there + back),

@@ -5,9 +5,9 @@ mod trim;
 
 use crate::fingerprint;
 use crate::session::{Session, SessionCall};
-use crate::toolset::Toolsets;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::{Axis, Finding};
 use toolmark_trace::Trajectory;
 
@@ -100,7 +100,7 @@ fn is_repeated(other: &SessionCall<'_>, call: &SessionCall<'_>) -> bool {
 fn condition(call: &SessionCall<'_>, axis: Axis) -> Value {
     let name = call.call.name.original.get();
     let Some(Value::Object(args)) = call.args() else { return json!({"tool": name}) };
-    let decisive: Vec<&String> = match call.spec {
+    let decisive: Vec<&str> = match call.spec {
         // Any of the arguments may be what is wrong with them.
         Some(tool) if axis != Axis::Arguments => {
             let keys = [
@@ -124,7 +124,7 @@ fn condition(call: &SessionCall<'_>, axis: Axis) -> Value {
         let kept = args.iter().filter(|(key, value)| wanted(key) && small(value));
         kept.map(|(key, value)| (key.clone(), value.clone())).collect()
     };
-    let mut picked = pick(&|key| decisive.contains(&key));
+    let mut picked = pick(&|key| decisive.contains(&key.as_str()));
     if picked.is_empty() {
         picked = pick(&|_| true);
     }
@@ -137,8 +137,8 @@ fn condition(call: &SessionCall<'_>, axis: Axis) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toolset::Toolsets;
     use crate::{Checker, notation, rule_by_code};
+    use toolmark_hosts::toolset::Toolsets;
     use toolmark_outcome::Confidence;
 
     const TRACE: &str = "user: tidy up\n\

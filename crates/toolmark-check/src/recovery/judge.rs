@@ -8,7 +8,7 @@ use crate::error_class::{ErrorClass, classify, is_not_found};
 use crate::masked::masked;
 use crate::run::{Purpose, purpose};
 use crate::session::{Ended, Session, SessionCall};
-use crate::toolset::ToolRole;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Kind, Reversibility};
 
 /// Calls that are looked at after a failure.

@@ -6,7 +6,7 @@ use super::{Verdict, effects};
 use crate::error_class::ErrorClass;
 use crate::path::resolve;
 use crate::session::{Ended, Session, SessionCall};
-use crate::toolset::ToolRole;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Effect, Kind, Reversibility};
 
 /// Calls among which an answer of higher risk is looked for.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::notation;
-use crate::toolset::Toolsets;
+use toolmark_hosts::toolset::Toolsets;
 
 fn verdict(trace: &str) -> (&'static str, Verdict) {
     let run = notation::parse(trace).unwrap();

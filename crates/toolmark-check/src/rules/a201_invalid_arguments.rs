@@ -69,10 +69,10 @@
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use crate::toolset::Tool;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock, Mutex};
+use toolmark_hosts::toolset::Tool;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_schema::{Arguments, Violation};
@@ -148,7 +148,7 @@ fn judge_of(session: &Session<'_>, call: &SessionCall<'_>) -> Option<Judge> {
     let tool = call.spec?;
     match call.spec_by_user {
         true => {
-            let schema = Arc::new(Arguments::new(tool.schema.as_ref()?)?);
+            let schema = Arc::new(Arguments::new(&tool.schema.as_ref()?.parse())?);
             Some(Judge { schema, is_believed: false })
         }
         false if session.is_host_guessed() => None,
@@ -164,5 +164,5 @@ fn builtin(tool: &Tool) -> Option<Arc<Arguments>> {
     // Built-in tools live as long as the program, so the address is a name.
     let key = std::ptr::from_ref(tool).addr();
     let mut ready = READY.lock().ok()?;
-    ready.entry(key).or_insert_with(|| Arguments::new(schema).map(Arc::new)).clone()
+    ready.entry(key).or_insert_with(|| Arguments::new(&schema.parse()).map(Arc::new)).clone()
 }

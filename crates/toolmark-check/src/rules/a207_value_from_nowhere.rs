@@ -57,9 +57,9 @@
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use crate::toolset::ToolRole;
 use serde_json::Value;
 use std::collections::HashSet;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_trace::{Event, EventKind};
 

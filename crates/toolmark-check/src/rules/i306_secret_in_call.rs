@@ -49,8 +49,8 @@
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::Session;
-use crate::toolset::ToolRole;
 use std::collections::BTreeSet;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_redact::{Proof, secrets};
 use toolmark_trace::Payload;

@@ -44,7 +44,7 @@ use crate::judging::is_suspicious_address;
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::Session;
-use crate::toolset::ToolRole;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 
 pub(crate) static RULE: Rule = Rule {

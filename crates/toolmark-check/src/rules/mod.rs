@@ -83,8 +83,8 @@ mod tests {
     use crate::checker::Checker;
     use crate::notation;
     use crate::rule::Expectation;
-    use crate::toolset::Toolsets;
     use std::collections::BTreeSet;
+    use toolmark_hosts::toolset::Toolsets;
     use toolmark_outcome::Confidence;
 
     #[test]

@@ -118,7 +118,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
 /// Does a call run what failed once more? What cannot be seen (a script, a
 /// sub-agent) may do so too; that something builds says nothing about tests.
 fn runs(call: &SessionCall<'_>, class: ErrorClass) -> bool {
-    use crate::toolset::ToolRole::{Dispatches, RunsShell, TalksToShell};
+    use toolmark_hosts::toolset::ToolRole::{Dispatches, RunsShell, TalksToShell};
     match call.role {
         RunsShell => call.command().is_some_and(|command| match purpose(&command) {
             Purpose::Tests => true,

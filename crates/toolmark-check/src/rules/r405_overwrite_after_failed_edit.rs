@@ -62,8 +62,8 @@ use crate::recovery::Verdict;
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::Session;
-use crate::toolset::ToolRole;
 use std::collections::BTreeSet;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 

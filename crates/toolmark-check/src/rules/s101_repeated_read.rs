@@ -87,8 +87,8 @@
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use crate::toolset::ToolRole;
 use std::collections::HashMap;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_trace::EventKind;

@@ -88,7 +88,7 @@ use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::shell::stand_in::{Deed, StandIn, stand_in};
-use crate::toolset::ToolRole;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 

@@ -55,8 +55,8 @@
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session};
-use crate::toolset::ToolRole;
 use std::collections::HashMap;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{CallRef, Evidence, Role};
 use toolmark_trace::{EventKind, Trajectory};

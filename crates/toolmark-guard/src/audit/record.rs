@@ -1,11 +1,11 @@
 //! One decision as one line.
 
 use super::json::{self, Object};
-use crate::event::{Args, Event, Moment};
-use crate::verdict::Verdict;
 use jiff::Timestamp;
 use std::io::Write;
 use std::time::Duration;
+use toolmark_hosts::Verdict;
+use toolmark_hosts::{Args, Event, Moment};
 
 /// The version of the format, under the key that names it.
 const VERSION: u64 = 1;

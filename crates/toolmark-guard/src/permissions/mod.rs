@@ -15,7 +15,7 @@ pub use report::{Finding, Level};
 use crate::policy::{Base, Call, Paths, words_fit};
 use serde_json::Value;
 use syntax::{Mistake, Spec, parse};
-use toolmark_check::toolset::ToolRole;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::{Coverage, Decision};
 
@@ -245,10 +245,10 @@ fn is_in(host: &str, domain: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Args, Event, Moment};
     use serde_json::json;
     use toolmark_check::judging::Judged;
-    use toolmark_check::toolset::Toolsets;
+    use toolmark_hosts::toolset::Toolsets;
+    use toolmark_hosts::{Args, Event, Moment};
     use toolmark_shell::Context;
     use toolmark_trace::ToolName;
 
@@ -271,13 +271,9 @@ mod tests {
         let toolsets = Toolsets::default();
         let name = ToolName::new(tool);
         let tool = toolsets.tool_of(host, &name);
-        let judged = Judged {
-            tool: tool.as_deref(),
-            args: event.args.as_arguments(),
-            cwd: event.cwd.as_deref(),
-        };
+        let judged = Judged { tool, args: (&event.args).into(), cwd: event.cwd.as_deref() };
         let judgement = judged.judge(&Context::default());
-        let call = Call::new(&event, tool.as_deref(), judgement.as_ref());
+        let call = Call::new(&event, tool, judgement.as_ref());
         permissions.of(&call).map(|(decision, _)| decision)
     }
 

@@ -2,8 +2,8 @@
 
 use super::Settings;
 use crate::policy::Paths;
-use toolmark_check::toolset::builtin;
 use toolmark_config::did_you_mean;
+use toolmark_hosts::toolset::builtin;
 
 /// What a rule asks of a call besides its tool.
 #[derive(Debug)]
@@ -128,7 +128,7 @@ fn known(tool: &str) -> Result<(), Mistake> {
     if is_known {
         return Ok(());
     }
-    let names = host.into_iter().flat_map(|host| host.tools.keys().map(String::as_str));
+    let names = host.into_iter().flat_map(|host| host.tools.iter().map(|tool| &*tool.name));
     let mistake = Mistake::new(format!("there is no tool {tool}"));
     Err(match did_you_mean(tool, names.chain(OTHER_TOOLS.iter().copied())) {
         Some(near) => mistake.help(format!("did you mean {near}?")),

@@ -4,25 +4,48 @@
 use super::call::Call;
 use super::places::Base;
 use super::rule::{Rule, name_fits};
-use crate::event::{Args, Event, Moment};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolmark_check::judging::Judged;
-use toolmark_check::toolset::{ToolRole, Toolsets, builtin, ids};
 use toolmark_config::{Node, Problem, Span, Spanned, quoted};
 use toolmark_grade::call_match::Truth;
+use toolmark_hosts::toolset::{ToolRole, Toolsets, builtin, ids};
+use toolmark_hosts::{Args, Event, Moment};
 use toolmark_shell::Context;
 use toolmark_trace::ToolName;
 
 /// The directory examples run in where the policy belongs to none.
 const SOMEWHERE: &str = "/workspace/project";
 
-/// The examples as they are written.
-#[derive(Debug, Default, Deserialize)]
+/// Calls that prove what a rule fits.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "GuardExamples", extend("required" = ["match"]))]
 pub(super) struct Written {
+    /// Calls the rule must fit.
+    #[schemars(schema_with = "calls_schema", length(min = 1))]
     r#match: Vec<Spanned<Node>>,
+    /// Calls the rule must not fit.
+    #[schemars(schema_with = "calls_schema")]
     not_match: Vec<Spanned<Node>>,
+}
+
+fn calls_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "items": {
+            "anyOf": [
+                {"type": "string", "description": "A command."},
+                {
+                    "type": "object",
+                    "required": ["tool"],
+                    "additionalProperties": false,
+                    "properties": {"tool": {"type": "string"}, "args": {"type": "object"}}
+                }
+            ]
+        }
+    })
 }
 
 /// The examples of a rule.
@@ -115,13 +138,14 @@ impl Example {
 
 /// The call of a shell tool that the rule speaks of.
 fn shell_event<'a>(rule: &Rule, command: &str, cwd: &'a str) -> Option<Event<'a>> {
-    let hosts = ids().iter().filter_map(|id| builtin(id));
+    let hosts = ids().filter_map(builtin);
     for host in hosts {
-        for (name, tool) in &host.tools {
+        for tool in &*host.tools {
             if tool.role != ToolRole::RunsShell {
                 continue;
             }
-            let event = command_event(&host.id, name, tool.command.names(), command, cwd);
+            let event =
+                command_event(&host.id, &tool.name, tool.command.names().next(), command, cwd);
             let call = Call::new(&event, Some(tool), None);
             if rule.named().is_none_or(|pattern| name_fits(pattern, &call) == Truth::Yes) {
                 return Some(event);
@@ -134,12 +158,12 @@ fn shell_event<'a>(rule: &Rule, command: &str, cwd: &'a str) -> Option<Event<'a>
 fn command_event<'a>(
     host: &str,
     tool: &str,
-    keys: &[String],
+    key: Option<&str>,
     command: &str,
     cwd: &'a str,
 ) -> Event<'a> {
     let mut event = Event::new(Moment::Before, host.to_owned(), tool.to_owned());
-    let key = keys.first().map_or("command", String::as_str);
+    let key = key.unwrap_or("command");
     event.args = Args::Json(json!({ key: command }));
     event.cwd = Some(cwd.into());
     event
@@ -148,7 +172,7 @@ fn command_event<'a>(
 /// A command as the usual shell tool would get it.
 pub(super) fn usual_command<'a>(command: &str, base: &'a Base) -> Event<'a> {
     let cwd = base.directory.as_deref().unwrap_or(SOMEWHERE);
-    command_event("claude-code", "Bash", &["command".to_owned()], command, cwd)
+    command_event("claude-code", "Bash", None, command, cwd)
 }
 
 /// Shows a call with what is known about its tool.
@@ -156,11 +180,7 @@ pub(super) fn with_tool<T>(event: &Event<'_>, look: impl FnOnce(&Judged<'_>) -> 
     let toolsets = Toolsets::default();
     let name = ToolName::new(event.tool.as_ref());
     let tool = toolsets.tool_of(&event.host, &name);
-    look(&Judged {
-        tool: tool.as_deref(),
-        args: event.args.as_arguments(),
-        cwd: event.cwd.as_deref(),
-    })
+    look(&Judged { tool, args: (&event.args).into(), cwd: event.cwd.as_deref() })
 }
 
 /// Shows a call with everything that is known about it.

@@ -34,9 +34,9 @@ pub(super) fn doubt(call: &Call<'_>) -> Option<String> {
         }
     }
     let text = match &call.event.args {
-        crate::event::Args::None => return None,
-        crate::event::Args::Json(value) => value.to_string(),
-        crate::event::Args::Text(text) => text.clone(),
+        toolmark_hosts::Args::None => return None,
+        toolmark_hosts::Args::Json(value) => value.to_string(),
+        toolmark_hosts::Args::Text(text) => text.clone(),
     };
     let found = secrets(&text, Proof::Certain, 1).into_iter().next()?;
     Some(format!("a secret stands in the arguments ({})", found.what))

@@ -1,13 +1,14 @@
 //! Whole policies against whole calls.
 
 use super::*;
-use crate::event::{Args, Event, Moment};
 use crate::guard::Guard;
-use crate::verdict::Verdict;
 use serde_json::{Value, json};
 use toolmark_check::judging::Judged;
-use toolmark_check::toolset::Toolsets;
 use toolmark_config::{Node, Problem};
+use toolmark_grade::call_match::compile_schema;
+use toolmark_hosts::Verdict;
+use toolmark_hosts::toolset::Toolsets;
+use toolmark_hosts::{Args, Event, Moment};
 use toolmark_shell::Context;
 use toolmark_trace::ToolName;
 
@@ -22,7 +23,8 @@ pub(super) fn layer(whose: Whose, guard: Value) -> (Layer, Vec<Problem>) {
     };
     let base = Base { directory, home: Some("/home/me".into()) };
     let origin = Origin { whose, file: file.into(), base };
-    let layer = Layer::read(&Node::from_json(&guard).unwrap(), origin, &mut problems);
+    let layer =
+        Layer::read(&Node::from_json(&guard).unwrap(), origin, compile_schema, &mut problems);
     (layer, problems)
 }
 
@@ -94,8 +96,7 @@ fn without_a_file_the_judgement_decides() {
     for event in &events {
         let name = ToolName::new(event.tool.as_ref());
         let tool = toolsets.tool_of(&event.host, &name);
-        let judged =
-            Judged { tool: tool.as_deref(), args: event.args.as_arguments(), cwd: Some(CWD) };
+        let judged = Judged { tool, args: (&event.args).into(), cwd: Some(CWD) };
         let judgement = judged.judge(&Context::default());
         let verdict = decided(Policy::default(), event);
         let want = judgement.as_ref().map_or(Allow, |judgement| judgement.decision);

@@ -1,38 +1,38 @@
-//! How far a judge says what people said.
+//! How well a judge agrees with people.
 //!
-//! What the judge left unknown is never counted as agreement: accuracy is given
-//! over what it answered, and beside it with everything unknown counted as
-//! wrong. κ is what is left of the accuracy when agreement by chance is taken
-//! off; where chance alone would always agree, there is no κ, and a reason.
+//! An unknown verdict never counts as agreement: accuracy is given over the labels
+//! the judge answered, and also with unknown counted as wrong. κ is the accuracy
+//! corrected for agreement by chance; if chance alone would always agree, κ is
+//! undefined, with a reason.
 
 use super::random::Random;
 use serde::{Deserialize, Serialize};
 use toolmark_outcome::statistics::wilson;
 
-/// Resamples behind the interval of a κ, where labels are few enough for them.
+/// Resamples for the interval of κ, unless there are too many labels.
 const RESAMPLES: usize = 2_000;
-/// At least so many, however many labels there are.
-const LEAST_RESAMPLES: usize = 200;
-/// Draws that all resamples together may take.
-const DRAWS: usize = 20_000_000;
-/// Intervals are the same every time.
+/// The minimum, however many labels there are.
+const MIN_RESAMPLES: usize = 200;
+/// The maximum number of draws in all resamples.
+const MAX_DRAWS: usize = 20_000_000;
+/// A fixed seed, so that intervals are reproducible.
 const SEED: u64 = 0x746f_6f6c_6d61_726b;
 
-/// So many of so many, with the 95 % interval of the rate.
+/// A count out of a total, with the 95 % interval of the rate.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Rate {
-    /// How many.
+    /// The count.
     pub count: u64,
-    /// Of how many.
+    /// The total.
     pub of: u64,
-    /// Their share; none of nothing.
+    /// The share; `None` if the total is 0.
     pub rate: Option<f64>,
     /// Wilson's interval.
     pub interval: Option<[f64; 2]>,
 }
 
 impl Rate {
-    /// So many of so many.
+    /// A count out of a total.
     #[must_use]
     pub fn new(count: u64, of: u64) -> Self {
         Self {
@@ -51,55 +51,55 @@ pub struct Kappa {
     pub value: Option<f64>,
     /// Its 95 % interval, by bootstrap with a fixed seed.
     pub interval: Option<[f64; 2]>,
-    /// Why there is none.
+    /// Why it is undefined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undefined: Option<String>,
 }
 
-/// How one class was told.
+/// How well the judge recognizes one class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OfClass {
+pub struct ClassAgreement {
     /// The class.
     pub class: String,
-    /// How many labels are of it, answered or not.
+    /// How many labels have this class, answered or not.
     pub support: u64,
     /// How many of them the judge left unknown.
     pub unknown: u64,
-    /// Of what the judge put into it, how many belong there.
+    /// The share of correct ones among those the judge assigned to it.
     pub precision: Rate,
-    /// Of what belongs there and was answered, how many the judge put into it.
+    /// The share the judge assigned to it among the answered labels of this class.
     pub recall: Rate,
-    /// Both in one number.
+    /// The harmonic mean of both.
     pub f1: Option<f64>,
 }
 
-/// How far a judge says what people said.
+/// How well a judge agrees with people.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Agreement {
-    /// The classes, the worst first.
+    /// The classes, worst first.
     pub classes: Vec<String>,
     /// How many labels there are.
     pub labels: u64,
     /// How many of them the judge left unknown.
     pub unknown: u64,
-    /// Right ones among those it answered.
+    /// The share of correct verdicts among those it answered.
     pub accuracy: Rate,
-    /// Right ones among all: unknown counts as wrong.
+    /// The share of correct verdicts among all labels: unknown counts as wrong.
     pub accuracy_of_all: Rate,
-    /// Agreement beyond chance, over the classes.
+    /// Agreement beyond chance.
     pub kappa: Kappa,
-    /// The same with quadratic weights, where more than two classes have an order.
+    /// The same with quadratic weights, if there are more than two classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weighted_kappa: Option<Kappa>,
     /// How often a label (row) was given a class by the judge (column).
     pub confusion: Vec<Vec<u64>>,
-    /// Class by class.
-    pub of_classes: Vec<OfClass>,
+    /// The agreement per class.
+    pub of_classes: Vec<ClassAgreement>,
 }
 
 impl Agreement {
-    /// Compares labels with answers: pairs of the classes' places, in which the
-    /// judge's is missing where it is unknown. The classes are in order.
+    /// Compares labels with verdicts, given as pairs of indexes of ordered classes.
+    /// The index of the judge is missing if its verdict is unknown.
     #[must_use]
     pub fn new(classes: Vec<String>, pairs: &[(usize, Option<usize>)]) -> Self {
         let known = |class: &usize| *class < classes.len();
@@ -114,7 +114,7 @@ impl Agreement {
         let of_class = |(at, class): (usize, &String)| {
             let support = pairs.iter().filter(|(label, _)| *label == at).count() as u64;
             let (right, row, column) = (table.cell(at, at), table.row(at), table.column(at));
-            OfClass {
+            ClassAgreement {
                 class: class.clone(),
                 support,
                 unknown: support - row,
@@ -144,12 +144,12 @@ impl Agreement {
     }
 }
 
-/// How far apart two classes are.
+/// The weight of a disagreement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weights {
-    /// Every mistake is as bad as any other.
+    /// All disagreements weigh the same.
     None,
-    /// By the square of the distance.
+    /// The square of the distance between the classes.
     Quadratic,
 }
 
@@ -197,8 +197,8 @@ impl Table {
         (0..self.classes).map(|class| self.cell(class, class)).sum()
     }
 
-    /// One less the share of disagreement that chance would make; `None` where
-    /// chance makes none.
+    /// One minus the disagreement relative to that expected by chance; `None` if
+    /// none is expected.
     fn kappa(&self, weights: Weights) -> Option<f64> {
         let all: u64 = self.cells.iter().sum();
         let rows: Vec<u64> = (0..self.classes).map(|class| self.row(class)).collect();
@@ -225,17 +225,17 @@ fn kappa(table: &Table, pairs: &[(usize, usize)], weights: Weights) -> Kappa {
         None => {
             let why = match pairs.first() {
                 None => "the judge answered none of the labels",
-                Some(_) => "labels and judge are all of one class: chance alone would agree",
+                Some(_) => "all labels and verdicts have the same class",
             };
             Kappa { undefined: Some(why.to_owned()), ..Kappa::default() }
         }
     }
 }
 
-/// The middle 95 % of what labels drawn anew would give. Draws that leave κ
-/// undefined say nothing about it; where most do, there is no interval.
+/// The 95 % bootstrap interval of κ. Resamples with an undefined κ are ignored; if
+/// most are, there is no interval.
 fn bootstrap(classes: usize, pairs: &[(usize, usize)], weights: Weights) -> Option<[f64; 2]> {
-    let resamples = (DRAWS / pairs.len().max(1)).clamp(LEAST_RESAMPLES, RESAMPLES);
+    let resamples = (MAX_DRAWS / pairs.len().max(1)).clamp(MIN_RESAMPLES, RESAMPLES);
     let mut random = Random::new(SEED);
     let mut values: Vec<f64> = (0..resamples)
         .filter_map(|_| {
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn without_chance_there_is_no_kappa() {
         for (table, why) in [
-            (&[&[7, 0][..], &[0, 0]][..], "all of one class"),
+            (&[&[7, 0][..], &[0, 0]][..], "the same class"),
             (&[&[0, 0], &[0, 0]], "answered none"),
         ] {
             let kappa = agreement(table, &[]).kappa;

@@ -1,34 +1,34 @@
-//! How far a judge says the same again when it is asked the same again.
+//! How well a judge agrees with itself when it is asked the same question again.
 
 use super::agreement::Rate;
 use super::opinion::Opinion;
 use serde::{Deserialize, Serialize};
 
-/// How far a judge agrees with itself.
+/// How well a judge agrees with itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Consistency {
     /// How often each question was asked.
     pub repeats: u32,
-    /// Samples whose verdicts are all the same, among those answered at least
-    /// twice. That it cannot tell is a verdict too.
+    /// Samples whose verdicts are all the same, among those answered at least twice.
+    /// Unknown is a verdict here.
     pub all_agree: Rate,
-    /// How often two answers to a question have the same verdict, on average.
+    /// The share of pairs of answers with the same verdict, on average.
     pub pairwise: Option<f64>,
-    /// How far the highest score of a question is from the lowest, on average.
+    /// The distance between the highest and the lowest score, on average.
     pub spread: Option<f64>,
-    /// Samples that were answered less than twice.
+    /// Samples that were answered fewer than two times.
     pub left_out: u64,
 }
 
 impl Consistency {
-    /// Of all answers to every sample.
+    /// Compares all answers to every sample.
     #[must_use]
     pub(super) fn new(repeats: u32, samples: &[Vec<Opinion>]) -> Self {
         let (mut same, mut of, mut left_out) = (0, 0, 0);
         let (mut pairwise, mut spreads) = (Vec::new(), Vec::new());
         for opinions in samples {
             let answers: Vec<&Opinion> = opinions.iter().filter(|one| one.is_answer).collect();
-            let Some(agreed) = agreeing(&answers) else {
+            let Some(agreed) = pairwise_agreement(&answers) else {
                 left_out += 1;
                 continue;
             };
@@ -47,8 +47,8 @@ impl Consistency {
     }
 }
 
-/// The share of pairs with the same verdict; `None` where there is no pair.
-fn agreeing(answers: &[&Opinion]) -> Option<f64> {
+/// The share of pairs with the same verdict; `None` if there is no pair.
+fn pairwise_agreement(answers: &[&Opinion]) -> Option<f64> {
     let n = answers.len();
     if n < 2 {
         return None;

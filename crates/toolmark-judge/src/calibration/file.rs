@@ -1,4 +1,4 @@
-//! Calibrations in a file: one per model and rubric, in a fixed order.
+//! The file of calibrations: one entry per model and rubric, in a fixed order.
 
 use super::report::Calibration;
 use serde::{Deserialize, Serialize};
@@ -6,15 +6,15 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// The version of the file.
+/// The version of the file format.
 pub const VERSION: u32 = 1;
-/// No file of calibrations is larger.
-const LARGEST: u64 = 256 << 20;
+/// The maximum size of the file.
+const MAX_FILE_BYTES: u64 = 256 << 20;
 
-/// What a file holds.
+/// The contents of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationFile {
-    /// The version of its shape.
+    /// The version of the format.
     pub version: u32,
     /// One per model and rubric.
     pub calibrations: Vec<Calibration>,
@@ -23,18 +23,18 @@ pub struct CalibrationFile {
 /// Why a file of calibrations cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The system refused.
+    /// The file cannot be read or written.
     #[error("failed to {what} {}: {source}", path.display())]
     Io {
         /// What was tried.
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// It is no file of calibrations.
-    #[error("{} is no file of calibrations: {problem}", path.display())]
+    /// The contents are invalid.
+    #[error("{} is not a file of calibrations: {problem}", path.display())]
     Content {
         /// The file.
         path: PathBuf,
@@ -50,13 +50,13 @@ pub fn read_file(path: &Path) -> Result<Vec<Calibration>, FileError> {
     let mut bytes = Vec::new();
     File::open(path)
         .map_err(refused)?
-        .take(LARGEST + 1)
+        .take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(refused)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(wrong(format!("it has more than {LARGEST} bytes")));
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(wrong(format!("it has more than {MAX_FILE_BYTES} bytes")));
     }
-    /// Only the version: what else there is may be of another one.
+    /// Only the version, since the rest may be in another format.
     #[derive(Deserialize)]
     struct Versioned {
         version: u32,
@@ -64,14 +64,14 @@ pub fn read_file(path: &Path) -> Result<Vec<Calibration>, FileError> {
     let of_json = |error: serde_json::Error| wrong(error.to_string());
     let Versioned { version } = serde_json::from_slice(&bytes).map_err(of_json)?;
     if version != VERSION {
-        return Err(wrong(format!("it is of version {version}, and only {VERSION} is known")));
+        return Err(wrong(format!("version {version} is not supported, only {VERSION}")));
     }
     let file: CalibrationFile = serde_json::from_slice(&bytes).map_err(of_json)?;
     Ok(file.calibrations)
 }
 
-/// Puts calibrations into a file: each in the place of the one of the same model
-/// and rubric, all others stay. The file is replaced in one step.
+/// Adds calibrations to a file. Each replaces the one for the same model and rubric.
+/// The file is replaced atomically.
 pub fn write_file(path: &Path, new: &[Calibration]) -> Result<(), FileError> {
     let refused = |source| FileError::Io { what: "write", path: path.to_owned(), source };
     let mut all = match read_file(path) {
@@ -91,7 +91,7 @@ pub fn write_file(path: &Path, new: &[Calibration]) -> Result<(), FileError> {
 }
 
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // A link keeps pointing to the file it points to.
+    // A symbolic link is kept, and its target replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if let Some(folder) = target.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder)?;
@@ -134,7 +134,7 @@ mod tests {
         let path = dir.path().join("x.json");
         for (text, want) in [
             ("{", "EOF"),
-            ("[]", "is no file of calibrations"),
+            ("[]", "is not a file of calibrations"),
             ("{\"version\":2,\"calibrations\":[]}", "version 2"),
             ("{\"version\":1,\"calibrations\":[{}]}", "missing field"),
         ] {

@@ -1,9 +1,8 @@
-//! Labels: what people said about samples, a row each.
+//! Labels: the verdicts of people on samples, one row each.
 //!
-//! A row has an `id`, a `label` (or `expected`, `human`, `gold`), and what it is
-//! about: a `trace` with the `call` in question, or the `inputs` themselves. It
-//! may name its `rubric`. A row that cannot be used is told with its line;
-//! none is dropped in silence.
+//! A row has an `id`, a `label` (or `expected`, `human`, `gold`), and its subject: a
+//! `trace` with a `call`, or the `inputs` themselves. It may name its `rubric`. An
+//! invalid row is reported with its line; none is dropped silently.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -11,25 +10,25 @@ use std::fmt;
 use toolmark_outcome::judging::Scale;
 use toolmark_outcome::reaches;
 
-/// Keys the label may stand under.
+/// The keys of the label.
 const LABEL_KEYS: &[&str] = &["label", "expected", "human", "gold"];
-/// All other keys a row may have; the last two are for people.
+/// All other keys a row may have; the last two are not read.
 const OTHER_KEYS: &[&str] =
     &["id", "trace", "run", "call", "inputs", "rubric", "note", "annotator"];
-/// So much of a value is shown in a message.
-const SHOWN: usize = 40;
+/// How much of a value is repeated in a message.
+const MAX_EXCERPT_CHARS: usize = 40;
 
-/// What a person said.
+/// The label of a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Label {
-    /// That it passes, or not.
+    /// Whether it passes.
     Verdict(bool),
     /// A mark on the rubric's scale.
     Mark(f64),
 }
 
 impl Label {
-    /// Does it pass?
+    /// Whether it passes.
     #[must_use]
     pub fn passes(self, scale: Scale, threshold: f64) -> bool {
         match self {
@@ -39,9 +38,9 @@ impl Label {
     }
 }
 
-/// A label as it is written: what a number means depends on the scale.
+/// A label as written: what a number means depends on the scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Written {
+pub enum RawLabel {
     /// `pass`, `fail`, true or false.
     Verdict(bool),
     /// A mark, or 1 for pass and 0 for fail.
@@ -51,9 +50,9 @@ pub enum Written {
 /// A run in a file, or a call in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// By its place, from 0.
+    /// By its index, from 0.
     Index(usize),
-    /// By its id; a whole number where no id is the same.
+    /// By its id, or by its index if it is a number that is not an id.
     Id(String),
 }
 
@@ -61,52 +60,52 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Index(index) => write!(f, "{index}"),
-            Self::Id(id) => f.write_str(&brief(id)),
+            Self::Id(id) => f.write_str(&excerpt(id)),
         }
     }
 }
 
-/// What a row is about.
+/// The subject of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum About {
-    /// A trace, as a path from the file of labels.
+    /// A trace, as a path relative to the file of labels.
     Trace {
         /// The file.
         path: String,
-        /// The run, where the file has several.
+        /// The run, if the file has several.
         run: Option<Place>,
-        /// The call in question.
+        /// The call, if the label is about one.
         call: Option<Place>,
     },
-    /// Texts by name, in the order of the row.
+    /// Named texts, in the order of the row.
     Inputs(Vec<(String, String)>),
 }
 
 /// A row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelRow {
-    /// Where it stands, from 1.
+    /// Its line, from 1.
     pub line: u64,
-    /// What it is called in every output.
+    /// Its name in every output.
     pub id: String,
-    /// What a person said.
-    pub label: Written,
-    /// What it is about.
+    /// The label.
+    pub label: RawLabel,
+    /// Its subject.
     pub about: About,
-    /// The rubric, where the row names one.
+    /// The rubric, if the row names one.
     pub rubric: Option<String>,
 }
 
 /// Why a row cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelProblem {
-    /// Where it stands, from 1.
+    /// Its line, from 1.
     pub line: u64,
-    /// In words, as a lower-case fragment.
+    /// The message, a lower-case fragment.
     pub message: String,
 }
 
-/// Reads rows, each with its line. Those that cannot be used are apart.
+/// Reads rows with their lines. Invalid ones become problems.
 #[must_use]
 pub fn read_rows<'v>(
     rows: impl IntoIterator<Item = (u64, &'v Value)>,
@@ -125,7 +124,7 @@ pub fn read_rows<'v>(
         };
         match ids.get(&row.id) {
             Some(first) => {
-                wrong(format!("the id {} is taken by line {first}", brief(&row.id)));
+                wrong(format!("the id {} is already used in line {first}", excerpt(&row.id)));
             }
             None => {
                 ids.insert(row.id.clone(), line);
@@ -136,22 +135,22 @@ pub fn read_rows<'v>(
     (good, problems)
 }
 
-/// A row, or everything that is wrong with it.
+/// Reads a row; the error is everything that is wrong with it.
 fn read_row(value: &Value, line: u64) -> Result<LabelRow, Vec<String>> {
-    let Some(map) = value.as_object() else { return Err(vec!["is no object".to_owned()]) };
+    let Some(map) = value.as_object() else { return Err(vec!["is not an object".to_owned()]) };
     let mut wrong = Vec::new();
     for key in map.keys().filter(|key| !is_known(key)) {
         let keys = ["id", "label", "trace", "call", "run", "inputs", "rubric", "note", "annotator"];
-        wrong.push(format!("the key {} is not known: there are {}", brief(key), keys.join(", ")));
+        wrong.push(format!("unknown key {}: expected one of {}", excerpt(key), keys.join(", ")));
     }
-    // An empty cell of a table says nothing.
+    // An empty cell of a table counts as missing.
     let get = |key: &str| map.get(key).filter(|value| !is_nothing(value));
     let mut text = |key: &str| match get(key) {
         None => None,
         Some(Value::String(text)) => Some(text.trim().to_owned()),
         Some(Value::Number(number)) if key == "id" => Some(number.to_string()),
         Some(_) => {
-            wrong.push(format!("{key} is no text"));
+            wrong.push(format!("{key} is not a string"));
             None
         }
     };
@@ -165,7 +164,7 @@ fn read_row(value: &Value, line: u64) -> Result<LabelRow, Vec<String>> {
         Some(value) => match value.as_u64().and_then(|index| usize::try_from(index).ok()) {
             Some(index) => Some(Place::Index(index)),
             None => {
-                wrong.push(format!("{key} is neither an id nor a place from 0"));
+                wrong.push(format!("{key} is neither an id nor an index from 0"));
                 None
             }
         },
@@ -178,13 +177,13 @@ fn read_row(value: &Value, line: u64) -> Result<LabelRow, Vec<String>> {
         (None, Some(inputs)) => {
             for (key, is_there) in [("run", run.is_some()), ("call", call.is_some())] {
                 if is_there {
-                    wrong.push(format!("{key} belongs to a trace, and there is none"));
+                    wrong.push(format!("{key} needs a trace"));
                 }
             }
             Some(About::Inputs(inputs))
         }
         (Some(_), Some(_)) => {
-            wrong.push("has a trace and inputs: one of them".to_owned());
+            wrong.push("has both a trace and inputs".to_owned());
             None
         }
         (None, None) => {
@@ -214,42 +213,42 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-fn label<'v>(get: impl Fn(&str) -> Option<&'v Value>, wrong: &mut Vec<String>) -> Option<Written> {
+fn label<'v>(get: impl Fn(&str) -> Option<&'v Value>, wrong: &mut Vec<String>) -> Option<RawLabel> {
     let mut found = LABEL_KEYS.iter().filter_map(|key| Some((*key, get(key)?)));
     let Some((key, value)) = found.next() else {
         wrong.push("has no label".to_owned());
         return None;
     };
     if let Some((other, _)) = found.next() {
-        wrong.push(format!("has a label twice: {key} and {other}"));
+        wrong.push(format!("has two labels: {key} and {other}"));
         return None;
     }
     let read = match value {
-        Value::Bool(passes) => Some(Written::Verdict(*passes)),
-        Value::Number(number) => number.as_f64().map(Written::Number),
+        Value::Bool(passes) => Some(RawLabel::Verdict(*passes)),
+        Value::Number(number) => number.as_f64().map(RawLabel::Number),
         Value::String(text) => word(text.trim()),
         _ => None,
     };
     if read.is_none() {
-        let shown = brief(&value.to_string());
+        let shown = excerpt(&value.to_string());
         wrong.push(format!("{key} is neither pass nor fail nor a mark: {shown}"));
     }
     read
 }
 
-fn word(text: &str) -> Option<Written> {
+fn word(text: &str) -> Option<RawLabel> {
     match text.to_ascii_lowercase().as_str() {
-        "pass" | "passed" | "true" | "yes" => Some(Written::Verdict(true)),
-        "fail" | "failed" | "false" | "no" => Some(Written::Verdict(false)),
-        _ => text.parse::<f64>().ok().filter(|mark| mark.is_finite()).map(Written::Number),
+        "pass" | "passed" | "true" | "yes" => Some(RawLabel::Verdict(true)),
+        "fail" | "failed" | "false" | "no" => Some(RawLabel::Verdict(false)),
+        _ => text.parse::<f64>().ok().filter(|mark| mark.is_finite()).map(RawLabel::Number),
     }
 }
 
-/// Texts by name. A table has no maps: there they are JSON in a cell.
+/// Named texts. In a table they are JSON in a cell.
 fn inputs(value: &Value, wrong: &mut Vec<String>) -> Option<Vec<(String, String)>> {
     let of_cell = value.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
     let Some(map) = of_cell.as_ref().unwrap_or(value).as_object() else {
-        wrong.push("inputs is no map from names to texts".to_owned());
+        wrong.push("inputs is not a map of strings".to_owned());
         return None;
     };
     let texts: Vec<(String, String)> = map
@@ -261,46 +260,46 @@ fn inputs(value: &Value, wrong: &mut Vec<String>) -> Option<Vec<(String, String)
         })
         .collect();
     if texts.is_empty() {
-        wrong.push("inputs has no text".to_owned());
+        wrong.push("inputs is empty".to_owned());
         return None;
     }
     Some(texts)
 }
 
-/// What the labels of one rubric mean on its scale, in their order.
+/// Interprets the labels of one rubric on its scale, in their order.
 ///
-/// Marks stand on the scale. 1 and 0 alone are pass and fail, also where the
-/// scale has more marks; where only 1 is there and would be a poor mark, nobody
-/// can tell.
+/// Numbers are marks of the scale. If all are 0 or 1, they are pass and fail, even if
+/// the scale has more marks; if all are 1, which could also be a poor mark, the label
+/// is ambiguous.
 #[must_use]
-pub fn settle(labels: &[Written], scale: Scale) -> Vec<Result<Label, String>> {
+pub fn interpret(labels: &[RawLabel], scale: Scale) -> Vec<Result<Label, String>> {
     let numbers = || {
         labels.iter().filter_map(|label| match label {
-            Written::Number(number) => Some(*number),
-            Written::Verdict(_) => None,
+            RawLabel::Number(number) => Some(*number),
+            RawLabel::Verdict(_) => None,
         })
     };
     let is_fine = matches!(scale, Scale::Binary | Scale::Half);
     let are_verdicts = !is_fine && numbers().all(|number| number == 0.0 || number == 1.0);
     let has_zero = numbers().any(|number| number == 0.0);
-    let one = |label: &Written| match *label {
-        Written::Verdict(passes) => Ok(Label::Verdict(passes)),
-        Written::Number(number) if are_verdicts && has_zero => Ok(Label::Verdict(number == 1.0)),
-        Written::Number(_) if are_verdicts => Err(format!(
-            "the label 1 can be a pass or a mark of {}: write pass or fail",
+    let one = |label: &RawLabel| match *label {
+        RawLabel::Verdict(passes) => Ok(Label::Verdict(passes)),
+        RawLabel::Number(number) if are_verdicts && has_zero => Ok(Label::Verdict(number == 1.0)),
+        RawLabel::Number(_) if are_verdicts => Err(format!(
+            "the label 1 is ambiguous: it can be a pass or a mark of {}; write pass or fail",
             scale.word()
         )),
-        Written::Number(number) if scale.has(number) => Ok(Label::Mark(number)),
-        Written::Number(number) => {
-            Err(format!("the label {number} is no mark of the scale {}", scale.word()))
+        RawLabel::Number(number) if scale.has(number) => Ok(Label::Mark(number)),
+        RawLabel::Number(number) => {
+            Err(format!("the label {number} is not a mark of the scale {}", scale.word()))
         }
     };
     labels.iter().map(one).collect()
 }
 
 /// The start of a text, for a message.
-fn brief(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
+fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(MAX_EXCERPT_CHARS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
@@ -327,8 +326,8 @@ mod tests {
                    "inputs": "{\"x\":\"y\"}", "note": "hard"}),
         ]);
         assert_eq!(problems, [""; 0]);
-        let labels: Vec<Written> = rows.iter().map(|row| row.label).collect();
-        use Written::{Number, Verdict};
+        let labels: Vec<RawLabel> = rows.iter().map(|row| row.label).collect();
+        use RawLabel::{Number, Verdict};
         assert_eq!(labels, [Verdict(true), Verdict(false), Number(0.5), Number(1.0)]);
         assert_eq!(rows[1].id, "7");
         let About::Trace { path, run, call } = &rows[1].about else { panic!() };
@@ -348,18 +347,24 @@ mod tests {
             (json!({"id": "x", "trace": "t"}), "has no label"),
             (json!({"id": "x", "label": null, "trace": "t"}), "has no label"),
             (json!({"label": 1, "trace": "t"}), "has no id"),
-            (json!({"id": "x", "lable": 1, "label": 1, "trace": "t"}), "the key lable is not"),
+            (json!({"id": "x", "lable": 1, "label": 1, "trace": "t"}), "unknown key lable"),
             (json!({"id": "x", "label": "maybe", "trace": "t"}), "neither pass nor fail"),
             (json!({"id": "x", "label": "NaN", "trace": "t"}), "neither pass nor fail"),
             (json!({"id": "x", "label": 1, "gold": 0, "trace": "t"}), "label and gold"),
-            (json!({"id": "x", "label": 1, "trace": 3}), "trace is no text"),
+            (json!({"id": "x", "label": 1, "trace": 3}), "trace is not a string"),
             (json!({"id": "x", "label": 1, "trace": "t", "call": -1}), "call is neither"),
-            (json!({"id": "x", "label": 1, "trace": "t", "inputs": {"a": "b"}}), "one of them"),
-            (json!({"id": "x", "label": 1, "inputs": {"a": "b"}, "call": 1}), "belongs to a trace"),
-            (json!({"id": "x", "label": 1, "inputs": {}}), "inputs has no text"),
-            (json!({"id": "x", "label": 1, "inputs": "text"}), "inputs is no map"),
-            (json!({"id": "good", "label": 1, "trace": "t"}), "the id good is taken by line 1"),
-            (json!([1]), "is no object"),
+            (
+                json!({"id": "x", "label": 1, "trace": "t", "inputs": {"a": "b"}}),
+                "both a trace and inputs",
+            ),
+            (json!({"id": "x", "label": 1, "inputs": {"a": "b"}, "call": 1}), "call needs a trace"),
+            (json!({"id": "x", "label": 1, "inputs": {}}), "inputs is empty"),
+            (json!({"id": "x", "label": 1, "inputs": "text"}), "inputs is not a map"),
+            (
+                json!({"id": "good", "label": 1, "trace": "t"}),
+                "the id good is already used in line 1",
+            ),
+            (json!([1]), "is not an object"),
         ] {
             let good = json!({"id": "good", "label": 1, "trace": "t"});
             let (rows, problems) = read(&[good, row.clone()]);
@@ -386,11 +391,11 @@ mod tests {
             (vec![1.0, 1.0], Scale::OneToTen, vec![None, None]),
             (vec![2.5], Scale::OneToFive, vec![None]),
         ] {
-            let written: Vec<Written> = labels.iter().map(|n| Written::Number(*n)).collect();
-            let got: Vec<_> = settle(&written, scale).into_iter().map(Result::ok).collect();
+            let written: Vec<RawLabel> = labels.iter().map(|n| RawLabel::Number(*n)).collect();
+            let got: Vec<_> = interpret(&written, scale).into_iter().map(Result::ok).collect();
             assert_eq!(got, want, "{labels:?} {scale:?}");
         }
-        let mixed = settle(&[Written::Verdict(true), Written::Number(4.0)], Scale::OneToFive);
+        let mixed = interpret(&[RawLabel::Verdict(true), RawLabel::Number(4.0)], Scale::OneToFive);
         assert_eq!(mixed, [Ok(Verdict(true)), Ok(Mark(4.0))]);
         assert!(Mark(4.0).passes(Scale::OneToFive, 0.75));
         assert!(!Mark(3.0).passes(Scale::OneToFive, 0.75));

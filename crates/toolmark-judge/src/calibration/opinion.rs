@@ -1,23 +1,23 @@
-//! What one answer of a judge comes to, as calibration compares it.
+//! One answer of a judge, reduced to what calibration compares.
 
 use toolmark_outcome::Verdict;
 use toolmark_outcome::judging::{Rubric, Ruling, Spent, Vote, decide_vote};
 
-/// What one answer comes to.
+/// One answer of a judge.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Opinion {
-    /// Does it pass? `None` where that is unknown.
+    /// Whether it passes; `None` if unknown.
     pub(super) passes: Option<bool>,
-    /// The score, where every mark is known.
+    /// The score, if every mark is known.
     pub(super) score: Option<f64>,
-    /// The place of the mark on the scale: of several criteria, the mark
-    /// nearest to the score.
+    /// The index of the mark on the scale; with several criteria, of the mark nearest
+    /// to the score.
     pub(super) mark: Option<usize>,
     /// Why it is unknown.
     pub(super) reason: Option<String>,
-    /// Was there an answer at all?
+    /// Whether there was an answer at all.
     pub(super) is_answer: bool,
-    /// What it took.
+    /// What it cost.
     pub(super) spent: Option<Spent>,
 }
 
@@ -43,7 +43,7 @@ impl Opinion {
         }
     }
 
-    /// All answers to a question; those that never came are unknown.
+    /// All answers to a question; missing ones are unknown.
     pub(super) fn all(
         rubric: &Rubric,
         ruling: Option<&Ruling>,
@@ -51,14 +51,14 @@ impl Opinion {
         threshold: f64,
     ) -> Vec<Self> {
         let given = ruling.map(|ruling| ruling.votes.as_slice()).unwrap_or_default();
-        let never = || Self { reason: Some("nobody was asked".to_owned()), ..Self::default() };
+        let never = || Self { reason: Some("no model was asked".to_owned()), ..Self::default() };
         (0..votes as usize)
             .map(|n| given.get(n).map_or_else(never, |vote| Self::of(rubric, vote, threshold)))
             .collect()
     }
 }
 
-/// The place of the mark that is worth nearly so much.
+/// The index of the mark nearest to a score.
 fn nearest(rubric: &Rubric, score: f64) -> Option<usize> {
     let points = rubric.scale.points().iter().enumerate();
     let away = |mark: f64| (rubric.scale.share(mark) - score).abs();
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!((found[1].passes, found[1].mark, found[1].is_answer), (None, None, true));
         assert_eq!((found[2].passes, found[2].is_answer), (None, false));
         assert_eq!(found[2].reason.as_deref(), Some("timed out"));
-        assert_eq!(found[3].reason.as_deref(), Some("nobody was asked"));
+        assert_eq!(found[3].reason.as_deref(), Some("no model was asked"));
         assert_eq!(Opinion::all(&rubric, None, 1, 0.6).len(), 1);
     }
 }

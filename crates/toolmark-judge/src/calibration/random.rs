@@ -1,6 +1,6 @@
-//! Chance that is the same every time: SplitMix64 (Steele, Lea and Flood 2014).
+//! Reproducible random numbers: SplitMix64 (Steele, Lea and Flood 2014).
 
-/// A source of numbers that depend on its seed alone.
+/// A generator whose numbers depend on its seed alone.
 #[derive(Debug, Clone)]
 pub(super) struct Random(u64);
 
@@ -17,7 +17,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`; 0 where that is 0.
+    /// A number below `end`; 0 if that is 0.
     pub(super) fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }

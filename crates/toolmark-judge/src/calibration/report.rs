@@ -1,8 +1,8 @@
-//! The result of a calibration, as it is kept and printed.
+//! The result of a calibration, as it is stored and printed.
 
 use super::agreement::Agreement;
 use super::consistency::Consistency;
-use super::probes::Probed;
+use super::probes::ProbeResult;
 use crate::config::Floor;
 use crate::fence::hex;
 use crate::prompt;
@@ -14,49 +14,48 @@ use toolmark_outcome::reaches;
 /// How far one judge can be trusted with one rubric.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// What specs and reports call the model.
+    /// The name of the model in specs and reports.
     pub model: String,
-    /// Whose wire format it speaks.
+    /// The provider of the model.
     pub provider: String,
-    /// The name of the rubric, where it has one.
+    /// The name of the rubric, if it has one.
     pub rubric: Option<String>,
-    /// What [`rubric_digest`] says of it.
+    /// The [`rubric_digest`] of the rubric.
     pub rubric_digest: String,
-    /// The marks.
+    /// The scale of the marks.
     pub scale: Scale,
-    /// The share that passed.
+    /// The score that passes.
     pub threshold: f64,
     /// The version of the prompts it was measured with.
     pub prompt_version: u32,
-    /// Pass or fail, as people and as the judge say.
+    /// The agreement on pass and fail.
     pub verdicts: Agreement,
-    /// The same for the marks themselves, where the scale has more than two and
-    /// labels are marks.
+    /// The agreement on marks, if the scale has more than two and labels are marks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marks: Option<Agreement>,
-    /// The samples whose verdict is not the label's.
+    /// The samples whose verdict differs from the label.
     pub disagreements: Vec<Disagreement>,
     /// The samples the judge left unknown.
     pub unknown: Vec<Unknown>,
-    /// How far it agrees with itself, where it was asked more than once.
+    /// How well it agrees with itself, if it was asked more than once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consistency: Option<Consistency>,
     /// What sways it.
-    pub probes: Vec<Probed>,
-    /// What all of it took.
+    pub probes: Vec<ProbeResult>,
+    /// What the calibration cost.
     pub cost: Cost,
 }
 
-/// A sample about which a person and the judge do not agree.
+/// A sample on which a person and the judge disagree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Disagreement {
     /// The sample.
     pub id: String,
-    /// Does it pass, as the person says?
+    /// The verdict of the person.
     pub label: String,
-    /// And as the judge says?
+    /// The verdict of the judge.
     pub judge: String,
-    /// The judge's score, where it has one.
+    /// The score of the judge, if it has one.
     pub score: Option<f64>,
 }
 
@@ -69,14 +68,14 @@ pub struct Unknown {
     pub reason: String,
 }
 
-/// What judgements took.
+/// What judgements cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Cost {
     /// How many were made.
     pub judgements: u64,
-    /// What they took together. Without a price where one has none.
+    /// Their total; without a price if one of them has none.
     pub total: Spent,
-    /// What a thousand take; `None` where none was made.
+    /// The average of a thousand; `None` if there were none.
     pub per_thousand: Option<Spent>,
 }
 
@@ -101,8 +100,8 @@ impl Cost {
 }
 
 impl Calibration {
-    /// Why it does not reach a floor; `None` where it does. Only labels the
-    /// judge answered measure it.
+    /// Why it does not reach a floor; `None` if it does. Only labels the judge
+    /// answered count.
     #[must_use]
     pub fn below(&self, floor: &Floor) -> Option<String> {
         let verdicts = &self.verdicts;
@@ -155,12 +154,12 @@ pub fn find<'c>(
     all.iter().find(|one| one.model == model && one.rubric_digest == rubric_digest)
 }
 
-/// What tells a rubric from every other, its scale included and its name not:
-/// SHA-256 of its JSON, in hexadecimal digits.
+/// Identifies a rubric by everything but its name: SHA-256 of its JSON, in
+/// hexadecimal.
 #[must_use]
 pub fn rubric_digest(rubric: &Rubric) -> String {
     let unnamed = Rubric { name: None, ..rubric.clone() };
-    // A rubric is texts and numbers: it always has a JSON.
+    // A rubric consists of strings and numbers, so this never fails.
     let json = serde_json::to_vec(&unnamed).unwrap_or_default();
     hex(&Sha256::digest(json))
 }

@@ -1,4 +1,4 @@
-//! A labelled sample: what a judge is shown, and what a person said about it.
+//! Labelled samples: the materials for a judge, and the label of a person.
 
 use super::labels::{Label, Place};
 use std::sync::Arc;
@@ -8,39 +8,39 @@ use toolmark_outcome::judging::{
 use toolmark_outcome::{Context, Environment, Missing, Seen, Subject, View};
 use toolmark_trace::{Actor, Trajectory};
 
-/// Fields that hold the agent's own words.
+/// Fields that hold the agent's own text.
 const OWN_WORDS: &[&str] = &["pre_tool_call_turn", "post_tool_call_turn", "output", TRANSCRIPT];
-/// The field in which they stand among everything else.
+/// The field in which it is mixed with everything else.
 pub(super) const TRANSCRIPT: &str = "transcript";
-/// How an entry of a transcript begins that the agent said.
+/// The start of an entry of a transcript that the agent said.
 pub(super) const SAID: &str = "[assistant]";
 
-/// What is asked about every sample.
+/// What a judge is asked about every sample.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct RubricTask {
     /// The rubric.
     pub rubric: Arc<Rubric>,
-    /// What the judge is shown: a name and a field; one that ends in `?` may be
-    /// missing. Where it is empty, samples bring whatever they have, and of a
-    /// trace the call or the whole run is shown.
+    /// The inputs of the judge: a name and a field, which is optional if it ends in
+    /// `?`. If there are none, samples bring whatever they have, and a trace gives the
+    /// call or the whole run.
     pub inputs: Vec<(String, String)>,
-    /// The share that passes.
+    /// The score that passes.
     pub threshold: f64,
 }
 
 /// A labelled sample.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// What it is called in every output.
+    /// Its name in every output.
     pub id: String,
-    /// What a person said.
+    /// The label.
     pub label: Label,
-    /// What the judge is shown.
+    /// The materials for the judge.
     pub materials: Vec<Material>,
 }
 
-impl Asked {
-    /// What a built-in rubric asks.
+impl RubricTask {
+    /// The task of a built-in rubric.
     #[must_use]
     pub fn built_in(rubric: &BuiltIn) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl Asked {
         }
     }
 
-    /// The materials of one call, or of a whole run, out of the runs of a file.
+    /// The materials of one call or of a whole run, from the runs of a file.
     pub fn of_trace(
         &self,
         runs: &[Trajectory],
@@ -70,11 +70,11 @@ impl Asked {
         found.map_err(|Missing(why)| why)
     }
 
-    /// The materials of a sample that brings its texts. Where the rubric says
-    /// what it is shown, they may go by the names of the fields too.
+    /// The materials of a sample that brings its texts. If the rubric names its
+    /// inputs, the texts may have the names of inputs or of fields.
     pub fn of_inputs(&self, texts: &[(String, String)]) -> Result<Vec<Material>, String> {
         if self.inputs.is_empty() {
-            return Ok(texts.iter().map(|(name, text)| given(name, name, text)).collect());
+            return Ok(texts.iter().map(|(name, text)| text_material(name, name, text)).collect());
         }
         let is_it = |name: &str, (input, path): &(String, String)| {
             let field = whole_field(path.trim_end_matches('?'));
@@ -84,13 +84,13 @@ impl Asked {
             texts.iter().find(|(name, _)| !self.inputs.iter().any(|input| is_it(name, input)))
         {
             let names: Vec<&str> = self.inputs.iter().map(|(name, _)| name.as_str()).collect();
-            return Err(format!("the rubric is not shown {name}: only {}", names.join(", ")));
+            return Err(format!("the rubric has no input {name}, only {}", names.join(", ")));
         }
         let mut found = Vec::with_capacity(self.inputs.len());
         for input in &self.inputs {
             let (name, path) = input;
             match texts.iter().find(|(given, _)| is_it(given, input)) {
-                Some((_, text)) => found.push(given(name, path, text)),
+                Some((_, text)) => found.push(text_material(name, path, text)),
                 None if path.ends_with('?') => {}
                 None => return Err(format!("the rubric needs the input {name}")),
             }
@@ -104,7 +104,7 @@ impl Asked {
         Question { rubric: Arc::clone(&self.rubric), materials, panel }
     }
 
-    /// The field of a material that holds the agent's own words.
+    /// The field of a material that holds the agent's own text.
     pub(super) fn own_words(&self, material: &Material) -> Option<&'static str> {
         let input = self.inputs.iter().find(|(name, _)| *name == material.name);
         let path = input.map_or(material.name.as_str(), |(_, path)| path.trim_end_matches('?'));
@@ -113,7 +113,7 @@ impl Asked {
     }
 }
 
-/// The field this is a name of, if it is not only a part of it that is named.
+/// The field with this name, unless only a part of it is named.
 fn whole_field(path: &str) -> Option<&'static str> {
     let is_whole = |field: &&Field| field.name == path || field.aliases.contains(&path);
     Field::of(path).filter(is_whole).map(|field| field.name)
@@ -123,8 +123,8 @@ fn pairs(inputs: &[(&str, &str)]) -> Vec<(String, String)> {
     inputs.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect()
 }
 
-/// A text of the row: of the recording, unless only a spec has such a field.
-fn given(name: &str, path: &str, text: &str) -> Material {
+/// A text of the row: part of the recording, unless only a spec has such a field.
+fn text_material(name: &str, path: &str, text: &str) -> Material {
     let field = Field::of(path.trim_end_matches('?'));
     match field.is_some_and(|field| field.name.starts_with("case.")) {
         true => Material::of_spec(name, text),
@@ -132,8 +132,7 @@ fn given(name: &str, path: &str, text: &str) -> Material {
     }
 }
 
-/// The run that is meant: the one with this id or place, the one that has the
-/// call, or the only one.
+/// Finds the run with this id or index, the run that has the call, or the only run.
 fn find_run<'r>(
     runs: &'r [Trajectory],
     run: Option<&Place>,
@@ -161,10 +160,9 @@ fn find_run<'r>(
         ([one], _) => Ok(one),
         ([], Some(run)) => Err(format!("the trace has no run {run}")),
         ([], None) => Err("the trace has no run".to_owned()),
-        (several, _) => Err(format!(
-            "the trace has {} runs that may be meant: name one under run",
-            several.len()
-        )),
+        (several, _) => {
+            Err(format!("the trace has {} candidate runs: name one with run", several.len()))
+        }
     }
 }
 
@@ -207,13 +205,13 @@ mod tests {
         read(stream, "chat.jsonl", &Options::default()).unwrap().collect()
     }
 
-    fn asked(name: &str) -> Asked {
-        Asked::built_in(built_in(name).unwrap())
+    fn task(name: &str) -> RubricTask {
+        RubricTask::built_in(built_in(name).unwrap())
     }
 
     #[test]
     fn a_call_of_a_trace() {
-        let (asked, runs) = (asked("edit-minimal-scope"), runs(CHAT));
+        let (task, runs) = (task("edit-minimal-scope"), runs(CHAT));
         let id = |id: &str| Place::Id(id.to_owned());
         for (place, want) in [
             (Some(Place::Index(0)), Ok(3)),
@@ -223,17 +221,17 @@ mod tests {
             (Some(Place::Index(1)), Err("no call 1 among its 1")),
             (None, Err("tool_input belongs to a call")),
         ] {
-            let got = asked.of_trace(&runs, None, place.as_ref());
+            let got = task.of_trace(&runs, None, place.as_ref());
             match (got, want) {
                 (Ok(materials), Ok(count)) => assert_eq!(materials.len(), count, "{place:?}"),
                 (Err(why), Err(part)) => assert!(why.contains(part), "{why}"),
                 (got, _) => panic!("{place:?}: {got:?}"),
             }
         }
-        let materials = asked.of_trace(&runs, None, Some(&id("c1"))).unwrap();
+        let materials = task.of_trace(&runs, None, Some(&id("c1"))).unwrap();
         let own: Vec<&str> = materials
             .iter()
-            .filter(|m| asked.own_words(m).is_some())
+            .filter(|m| task.own_words(m).is_some())
             .map(|m| m.name.as_str())
             .collect();
         assert_eq!(own, ["said_before"]);
@@ -241,44 +239,44 @@ mod tests {
 
     #[test]
     fn a_run_among_several() {
-        let asked = asked("edit-minimal-scope");
+        let task = task("edit-minimal-scope");
         let (first, second) = (runs(CHAT), runs(&CHAT.replace("c1", "c2")));
         let both: Vec<Trajectory> = first.into_iter().chain(second).collect();
         let call = Place::Index(0);
-        let why = asked.of_trace(&both, None, Some(&call)).unwrap_err();
-        assert!(why.contains("2 runs"), "{why}");
-        assert!(asked.of_trace(&both, Some(&Place::Index(1)), Some(&call)).is_ok());
-        assert!(asked.of_trace(&both, None, Some(&Place::Id("c2".into()))).is_ok());
-        let why = asked.of_trace(&both, Some(&Place::Id("x".into())), Some(&call)).unwrap_err();
+        let why = task.of_trace(&both, None, Some(&call)).unwrap_err();
+        assert!(why.contains("2 candidate runs"), "{why}");
+        assert!(task.of_trace(&both, Some(&Place::Index(1)), Some(&call)).is_ok());
+        assert!(task.of_trace(&both, None, Some(&Place::Id("c2".into()))).is_ok());
+        let why = task.of_trace(&both, Some(&Place::Id("x".into())), Some(&call)).unwrap_err();
         assert!(why.contains("no run x"), "{why}");
     }
 
     #[test]
     fn texts_of_the_row() {
-        let asked = asked("error-recovery");
+        let task = task("error-recovery");
         let texts = |names: &[&str]| -> Vec<(String, String)> {
             names.iter().map(|name| ((*name).to_owned(), format!("the {name}"))).collect()
         };
         let all = ["error", "tool_name", "next_calls", "tool_input", "said_after"];
-        let found = asked.of_inputs(&texts(&all)).unwrap();
+        let found = task.of_inputs(&texts(&all)).unwrap();
         let names: Vec<&str> = found.iter().map(|material| material.name.as_str()).collect();
         // In the rubric's order and under its names.
         assert_eq!(names, ["tool_name", "tool_input", "error_message", "said_after", "next_calls"]);
         assert_eq!(found[2].pieces[0].text, "the error");
-        let own = |asked: &Asked| -> Vec<bool> {
-            found.iter().map(|material| asked.own_words(material).is_some()).collect()
+        let own = |task: &RubricTask| -> Vec<bool> {
+            found.iter().map(|material| task.own_words(material).is_some()).collect()
         };
-        assert_eq!(own(&asked), [false, false, false, true, false]);
-        assert_eq!(asked.of_inputs(&texts(&all[..4])).unwrap().len(), 4);
+        assert_eq!(own(&task), [false, false, false, true, false]);
+        assert_eq!(task.of_inputs(&texts(&all[..4])).unwrap().len(), 4);
         assert!(
-            asked.of_inputs(&texts(&all[..3])).unwrap_err().contains("needs the input tool_input")
+            task.of_inputs(&texts(&all[..3])).unwrap_err().contains("needs the input tool_input")
         );
-        assert!(asked.of_inputs(&texts(&["nonsense"])).unwrap_err().contains("nonsense"));
+        assert!(task.of_inputs(&texts(&["nonsense"])).unwrap_err().contains("nonsense"));
         let part = |path: &str| (path.replace('.', " "), path.to_owned());
         let inputs = vec![part("tool_input.old"), part("tool_input.new")];
-        let parts = Asked { inputs, ..asked.clone() };
+        let parts = RubricTask { inputs, ..task.clone() };
         assert!(parts.of_inputs(&texts(&["tool_input"])).is_err(), "a part is not the whole");
-        let free = Asked { inputs: Vec::new(), ..asked };
+        let free = RubricTask { inputs: Vec::new(), ..task };
         let names = |call: Option<Place>| -> Vec<String> {
             let shown = free.of_trace(&runs(CHAT), None, call.as_ref()).unwrap();
             shown.into_iter().map(|material| material.name).collect()

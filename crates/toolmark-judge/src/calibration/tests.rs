@@ -56,14 +56,14 @@ fn truth(question: &Question) -> f64 {
     text[at..].chars().next().unwrap().to_digit(10).unwrap().into()
 }
 
-fn asked() -> Asked {
+fn task() -> RubricTask {
     let texts = ["is it right?".to_owned(), "is it all?".to_owned()];
     let rubric = Rubric { name: Some("r".into()), ..Rubric::of_texts(texts, Scale::OneToFive) };
     let inputs = vec![
         ("request".to_owned(), "user_request".to_owned()),
         ("answer".to_owned(), "output".to_owned()),
     ];
-    Asked { rubric: Arc::new(rubric), inputs, threshold: 0.5 }
+    RubricTask { rubric: Arc::new(rubric), inputs, threshold: 0.5 }
 }
 
 fn samples() -> Vec<Sample> {
@@ -92,14 +92,14 @@ fn calibrate(mark: fn(&Question, u32, &mut Random) -> Option<f64>) -> Calibratio
         repeats: 3,
         probes: ProbeKind::ALL.to_vec(),
     };
-    let (asked, samples) = (asked(), samples());
+    let (task, samples) = (task(), samples());
     let told = Cell::new(0);
-    let found = calibrator.calibrate(&asked, &samples, &|n| told.set(told.get() + n));
-    assert_eq!(told.get(), calibrator.judgements(&asked, &samples));
+    let found = calibrator.calibrate(&task, &samples, &|n| told.set(told.get() + n));
+    assert_eq!(told.get(), calibrator.count_judgements(&task, &samples));
     found
 }
 
-fn probed(found: &Calibration, change: Change) -> &Probed {
+fn probed(found: &Calibration, change: Change) -> &ProbeResult {
     found.probes.iter().find(|probed| probed.change == change).unwrap()
 }
 
@@ -238,11 +238,11 @@ fn a_judge_that_says_nothing_and_no_samples() {
         repeats: 0,
         probes: Vec::new(),
     };
-    let found = calibrator.calibrate(&asked(), &samples(), &|_| {});
+    let found = calibrator.calibrate(&task(), &samples(), &|_| {});
     assert_eq!((found.verdicts.labels, found.verdicts.unknown), (100, 100));
-    assert_eq!(found.unknown[0].reason, "nobody was asked");
+    assert_eq!(found.unknown[0].reason, "no model was asked");
     assert!(found.consistency.is_none() && found.probes.is_empty());
-    let nothing = calibrator.calibrate(&asked(), &[], &|_| {});
+    let nothing = calibrator.calibrate(&task(), &[], &|_| {});
     assert_eq!(nothing.verdicts.labels, 0);
 }
 

@@ -24,11 +24,11 @@ fn everything_at_once() {
                    "mine": {"command": ["./judge", "-x"], "price": {"input": 0, "output": 0}}},
     }));
     assert_eq!(problems, [""; 0]);
-    let usual = settings.usual.as_ref().unwrap();
-    assert_eq!(usual.key, KeySource::Env("MY_KEY".into()));
-    assert_eq!(usual.price, Some(Price { input: 3_000_000, output: 15_250_000 }));
-    assert_eq!((usual.timeout, usual.auth), (Duration::from_secs(90), Auth::XApiKey));
-    assert_eq!(settings.budget, Budget { tokens: Some(1000), micro_usd: Some(500_000) });
+    let default = settings.default_model.as_ref().unwrap();
+    assert_eq!(default.key, KeySource::Env("MY_KEY".into()));
+    assert_eq!(default.price, Some(Price { input: 3_000_000, output: 15_250_000 }));
+    assert_eq!((default.timeout, default.auth), (Duration::from_secs(90), Auth::XApiKey));
+    assert_eq!(settings.budget, BudgetLimits { tokens: Some(1000), micro_usd: Some(500_000) });
     assert_eq!(settings.cache.as_deref(), Some(Path::new("/spec/answers")));
     let local = &settings.models["local"];
     assert_eq!((local.kind, local.base_url.as_str()), (Kind::OpenaiChat, "http://localhost:1/v1"));
@@ -65,7 +65,7 @@ fn a_key_in_clear_is_warned_about() {
         let value = json!({"provider": "openai-chat", "model": "m", "base_url": url,
                            "key_env": "K", "auth": auth});
         let (settings, problems) = read_json(value);
-        assert!(settings.usual.is_some());
+        assert!(settings.default_model.is_some());
         problems.iter().any(|problem| problem.starts_with("key-in-clear"))
     };
     assert!(said("http://example.com/v1", "bearer"));
@@ -99,5 +99,18 @@ fn mistakes() {
     ] {
         let (_, problems) = read_json(value.clone());
         assert!(problems.first().is_some_and(|p| p.starts_with(want)), "{value}: {problems:?}");
+    }
+}
+
+#[test]
+fn the_keys_of_the_section_are_those_that_are_read() {
+    let schema = schema(&mut schemars::SchemaGenerator::default()).to_value();
+    let keys = schema["properties"].as_object().unwrap();
+    assert!(keys.len() > 20);
+    for key in keys.keys() {
+        // No key takes such a list: the reader must know it to find that wrong.
+        let (_, problems) = read_json(json!({ key.as_str(): [[]] }));
+        let is_unknown = |problem: &String| problem.starts_with("unknown-key");
+        assert!(!problems.is_empty() && !problems.iter().any(is_unknown), "{key}: {problems:?}");
     }
 }

@@ -1,56 +1,65 @@
-//! The `judge:` part as it is written: everything that is wrong with it is
-//! reported with its place.
+//! Reads the `judge:` part, and reports everything that is wrong with it, with
+//! positions.
 
-use super::{Auth, Budget, CACHE, Floor, KeySource, Kind, Model, Price, Settings, Structured};
-use schemars::JsonSchema;
+use super::{
+    Auth, BudgetLimits, CACHE, Floor, KeySource, Kind, Model, Price, Settings, Structured,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 use toolmark_config::{Node, Problem, Spanned, quoted, read};
 use toolmark_outcome::judging::Effort;
 
-/// A model as it is written.
+/// A model, and how it is asked.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct WrittenModel {
-    /// Whose wire format it speaks; told from the model's name where unset.
+#[schemars(rename = "JudgeModel")]
+struct WrittenModel {
+    /// The provider; derived from the name of the model if unset.
     #[serde(default)]
     provider: Option<Kind>,
-    /// What its provider calls it.
+    /// The name of the model at the provider.
     #[serde(default)]
+    #[schemars(length(min = 1))]
     model: Option<Spanned<String>>,
-    /// Where it is, up to and with the version: `http://localhost:11434/v1`.
+    /// The address, including the version: `http://localhost:11434/v1`.
     #[serde(default)]
+    #[schemars(regex(pattern = "^https?://"))]
     base_url: Option<Spanned<String>>,
-    /// More to be put behind the address.
+    /// Query parameters to add to the address.
     #[serde(default)]
     query: BTreeMap<String, String>,
     /// The environment variable that holds the key.
     #[serde(default)]
     key_env: Option<Spanned<String>>,
-    /// A program whose first line is the key.
+    /// A program that prints the key as its first line.
     #[serde(default)]
+    #[schemars(length(min = 1))]
     key_command: Option<Spanned<Vec<String>>>,
     /// How the key is sent.
     #[serde(default)]
     auth: Option<Auth>,
-    /// A program that judges: the prompt on stdin, JSON on stdout.
+    /// A program that judges: it reads the prompt on stdin and writes JSON to stdout.
     #[serde(default)]
+    #[schemars(length(min = 1))]
     command: Option<Spanned<Vec<String>>>,
-    /// How hard it thinks.
+    /// The reasoning effort.
     #[serde(default)]
     effort: Option<Effort>,
-    /// How freely it chooses its words.
+    /// The temperature.
     #[serde(default)]
     temperature: Option<Spanned<f64>>,
     /// How many tokens an answer may have; 4096 by default.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     max_tokens: Option<Spanned<u32>>,
-    /// How its answer gets its shape: `tool` (the default) or `schema`.
+    /// How a structured answer is requested: `tool` (the default) or `schema`.
     #[serde(default)]
     structured: Option<Structured>,
-    /// Is the answer to be sent bit by bit? Not by default.
+    /// Whether the answer is streamed; false by default.
     #[serde(default)]
     stream: Option<bool>,
     /// How long one attempt may take, with a unit; 60s by default.
@@ -64,58 +73,94 @@ pub struct WrittenModel {
 /// US dollars per million tokens.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "JudgePrice")]
 struct WrittenPrice {
-    /// Those that are read.
+    /// Input tokens.
+    #[schemars(range(min = 0))]
     input: f64,
-    /// Those that are written.
+    /// Output tokens.
+    #[schemars(range(min = 0))]
     output: f64,
 }
 
 /// What may be spent.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "JudgeBudget")]
 struct WrittenBudget {
-    /// Tokens, read and written.
+    /// Input and output tokens.
     #[serde(default)]
     tokens: Option<u64>,
     /// US dollars.
     #[serde(default)]
+    #[schemars(range(min = 0))]
     usd: Option<f64>,
 }
 
-/// What goes for all judges, as it is written.
+/// The settings all judges share.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct WrittenSettings {
+struct WrittenSettings {
     /// Other models, by the names panels and graders use for them.
     #[serde(default)]
     models: BTreeMap<String, Spanned<WrittenModel>>,
-    /// How often a failed attempt is repeated; 4 by default.
+    /// How often a failed attempt is retried; 4 by default.
     #[serde(default)]
+    #[schemars(range(max = MAX_RETRIES))]
     retries: Option<Spanned<u32>>,
     /// How many questions are asked at once; 4 by default.
     #[serde(default)]
+    #[schemars(range(min = 1, max = MAX_CONCURRENCY))]
     concurrency: Option<Spanned<u32>>,
     /// What may be spent in one run.
     #[serde(default)]
     budget: Option<Spanned<WrittenBudget>>,
-    /// The directory answers are kept in, or `false`; `.toolmark/judge` by default.
+    /// The directory of cached answers, or `false`; `.toolmark/judge` by default.
     #[serde(default)]
+    #[schemars(schema_with = "cache_schema")]
     cache: Option<Node>,
     /// The file `toolmark judge calibrate` wrote.
     #[serde(default)]
     calibration: Option<Spanned<String>>,
-    /// How well a judge must agree with people before anything hangs on it.
+    /// How well a judge must agree with people for its answers to count.
     #[serde(default)]
     floor: Option<Spanned<Floor>>,
 }
 
-/// The keys of [`WrittenSettings`]; all others describe the usual model.
+/// The most attempts that can be repeated.
+const MAX_RETRIES: u32 = 20;
+
+/// The most questions that can be asked at once.
+const MAX_CONCURRENCY: u32 = 256;
+
+/// The keys of [`WrittenSettings`]; all others describe the default model.
 const SETTINGS_KEYS: &[&str] =
     &["models", "retries", "concurrency", "budget", "cache", "calibration", "floor"];
 
-/// Reads the part; everything that is wrong with it is reported with its place.
-/// Paths start from `directory`.
+/// The JSON Schema of the part: the keys of the default model, and the settings
+/// all models share.
+pub fn schema(generator: &mut SchemaGenerator) -> Schema {
+    let keys = |mut schema: Schema| match schema.remove("properties") {
+        Some(Value::Object(keys)) => keys,
+        _ => Map::new(),
+    };
+    let mut all = keys(WrittenModel::json_schema(generator));
+    all.extend(keys(WrittenSettings::json_schema(generator)));
+    json_schema!({
+        "description": "The models that decide what no rule can, and how they are asked.",
+        "type": "object",
+        "additionalProperties": false,
+        "minProperties": 1,
+        "properties": all,
+    })
+}
+
+fn cache_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"anyOf": [{"type": "string", "minLength": 1}, {"const": false}, {"type": "null"}]})
+}
+
+/// Reads the part, and reports everything that is wrong with it. Paths are relative
+/// to `directory`.
 #[must_use]
 pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>) -> Settings {
     let mut settings = Settings::default();
@@ -125,7 +170,7 @@ pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>)
         return settings;
     };
     if entries.is_empty() {
-        let problem = Problem::error("empty-config", "judge says nothing").at(node.span);
+        let problem = Problem::error("empty-config", "judge is empty").at(node.span);
         problems.push(problem.help("name a provider and a model"));
         return settings;
     }
@@ -136,7 +181,7 @@ pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>)
     if !others.is_empty()
         && let Some(written) = read::<WrittenModel>(&of_model, problems)
     {
-        settings.usual = model(None, &written, &of_model, directory, problems);
+        settings.default_model = model(None, &written, &of_model, directory, problems);
     }
     let Some(written) = read::<WrittenSettings>(&node.without(&others), problems) else {
         return settings;
@@ -146,29 +191,29 @@ pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>)
             settings.models.insert(name, model);
         }
     }
-    let mut wrong = |span, message: &str| {
+    let mut wrong = |span, message: String| {
         problems.push(Problem::error("out-of-range", message).at(span));
     };
     if let Some(retries) = written.retries {
         match retries.value {
-            0..=20 => settings.retries = retries.value,
-            _ => wrong(retries.span, "more than 20 retries help nobody"),
+            0..=MAX_RETRIES => settings.retries = retries.value,
+            _ => wrong(retries.span, format!("retries is at most {MAX_RETRIES}")),
         }
     }
     if let Some(concurrency) = written.concurrency {
         match concurrency.value {
-            1..=256 => settings.concurrency = concurrency.value as usize,
-            _ => wrong(concurrency.span, "concurrency is from 1 to 256"),
+            1..=MAX_CONCURRENCY => settings.concurrency = concurrency.value as usize,
+            _ => wrong(concurrency.span, format!("concurrency is from 1 to {MAX_CONCURRENCY}")),
         }
     }
     if let Some(budget) = written.budget {
         let usd = budget.value.usd;
         if usd.is_some_and(|usd| !usd.is_finite() || usd < 0.0) {
-            wrong(budget.span, "a budget is not negative");
+            wrong(budget.span, "a budget must not be negative".to_owned());
         }
         let micro_usd = usd.map(micro);
-        settings.budget = Budget { tokens: budget.value.tokens, micro_usd };
-        let all = settings.usual.iter().chain(settings.models.values());
+        settings.budget = BudgetLimits { tokens: budget.value.tokens, micro_usd };
+        let all = settings.default_model.iter().chain(settings.models.values());
         if let Some(unpriced) = all.clone().find(|model| model.price.is_none())
             && micro_usd.is_some()
         {
@@ -198,10 +243,10 @@ pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>)
             problems.push(Problem::error("out-of-range", message).at(floor.span));
         }
         if floor.value == Floor::default() {
-            let problem = Problem::error("empty-config", "the floor says nothing").at(floor.span);
+            let problem = Problem::error("empty-config", "the floor is empty").at(floor.span);
             problems.push(problem.help("name accuracy or kappa"));
         } else if settings.calibration.is_none() {
-            let message = "a floor needs a calibration to hold against it";
+            let message = "a floor needs a calibration";
             let problem = Problem::error("missing-key", message).at(floor.span);
             problems.push(problem.help("calibration: FILE, written by toolmark judge calibrate"));
         }
@@ -240,7 +285,7 @@ fn model(
         (None, Some(called)) => match kind_of(called) {
             Some(kind) => kind,
             None => {
-                let message = format!("the provider of {} is not known", quoted(called));
+                let message = format!("the provider of {} is unknown", quoted(called));
                 let help = "provider: anthropic, openai, openai-chat or command";
                 wrong(node.span, "missing-key", message, Some(help));
                 return None;
@@ -260,7 +305,7 @@ fn model(
             wrong(node.span, "missing-key", "this judge needs a command".into(), Some(help));
         }
         (Some(command), kind) if kind != Kind::Command => {
-            let message = format!("a judge of {} runs no command", kind.word());
+            let message = format!("a judge of {} does not run a command", kind.word());
             wrong(command.span, "unknown-key", message, Some("provider: command"));
         }
         _ => {}
@@ -278,7 +323,7 @@ fn model(
         && !url.value.starts_with("http://")
         && !url.value.starts_with("https://")
     {
-        let message = "base_url begins with http:// or https://".to_owned();
+        let message = "base_url must start with http:// or https://".to_owned();
         wrong(url.span, "invalid-url", message, None);
     }
     let base_url = written.base_url.as_ref().map_or(kind.base_url(), |url| url.value.as_str());
@@ -287,7 +332,7 @@ fn model(
         Some(text) => match duration(&text.value) {
             Some(timeout) => timeout,
             None => {
-                let message = "a time has a unit, such as 60s or 2m".to_owned();
+                let message = "a duration needs a unit, such as 60s or 2m".to_owned();
                 wrong(text.span, "invalid-duration", message, None);
                 Duration::ZERO
             }
@@ -295,7 +340,7 @@ fn model(
     };
     let max_tokens = match &written.max_tokens {
         Some(most) if most.value == 0 => {
-            wrong(most.span, "out-of-range", "an answer needs tokens".into(), None);
+            wrong(most.span, "out-of-range", "max_tokens must be at least 1".into(), None);
             1
         }
         Some(most) => most.value,
@@ -304,7 +349,7 @@ fn model(
     if let Some(price) = &written.price
         && [price.value.input, price.value.output].iter().any(|p| !p.is_finite() || *p < 0.0)
     {
-        wrong(price.span, "out-of-range", "a price is not negative".into(), None);
+        wrong(price.span, "out-of-range", "a price must not be negative".into(), None);
     }
     let key = key(written, kind, &mut wrong);
     let auth = written.auth.unwrap_or(match kind {
@@ -318,7 +363,7 @@ fn model(
     {
         let message = "the key is sent to another machine without encryption";
         let problem = Problem::warning("key-in-clear", message).at(url.span);
-        problems.push(problem.help("https:// keeps it from whoever listens"));
+        problems.push(problem.help("use https://"));
     }
     is_good.then(|| Model {
         name: name.map_or_else(|| model.clone(), str::to_owned),
@@ -350,12 +395,12 @@ fn key(
 ) -> KeySource {
     match (&written.key_env, &written.key_command) {
         (Some(env), Some(_)) => {
-            let message = "a key comes from key_env or key_command, not both".to_owned();
+            let message = "key_env and key_command exclude each other".to_owned();
             wrong(env.span, "conflicting-keys", message, None);
             KeySource::None
         }
         (Some(env), None) => {
-            // A key in the file itself is the mistake this would be.
+            // Most likely somebody wrote the key itself.
             let is_name = env.value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
             if !is_name || env.value.is_empty() || env.value.len() > 64 {
                 let message = "key_env is the name of an environment variable".to_owned();
@@ -370,14 +415,14 @@ fn key(
             KeySource::Command(command.value.clone())
         }
         (None, None) => match kind.key_env() {
-            // A server of one's own often wants none: it is sent where it is set.
+            // Self-hosted servers often need no key: one is sent only if configured.
             Some(env) if written.base_url.is_none() => KeySource::Env(env.to_owned()),
             _ => KeySource::None,
         },
     }
 }
 
-/// Is it an address of another machine, without encryption?
+/// Whether an address is on another machine and not encrypted.
 fn is_in_clear(url: &str) -> bool {
     let Some(rest) = url.strip_prefix("http://") else { return false };
     let host = rest.split(['/', '?']).next().unwrap_or_default();
@@ -385,7 +430,7 @@ fn is_in_clear(url: &str) -> bool {
     !is_here
 }
 
-/// Whose model this is, where its name says so.
+/// The provider of a model, if its name tells.
 pub(super) fn kind_of(model: &str) -> Option<Kind> {
     let numbered = |rest: &str| rest.starts_with(|c: char| c.is_ascii_digit());
     if model.starts_with("claude") {
@@ -400,7 +445,7 @@ pub(super) fn kind_of(model: &str) -> Option<Kind> {
     }
 }
 
-/// A time with a unit.
+/// A duration with a unit.
 fn duration(text: &str) -> Option<Duration> {
     let at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, unit) = text.split_at(at);

@@ -1,6 +1,6 @@
 //! Anthropic's Messages.
 
-use super::wire::{Assembly, Said, Wire, call, garbled, no_error, text, tokens};
+use super::wire::{Assembly, ModelOutput, Wire, call, check_error, garbled, text, tokens};
 use super::{Fault, Prompt, TOOL, TOOL_PURPOSE, Tokens};
 use crate::config::{Model, Structured};
 use serde_json::{Map, Value, json};
@@ -60,16 +60,16 @@ impl Wire for Messages {
         spent(answer.get("usage"))
     }
 
-    fn read(&self, answer: &Value) -> Result<Said, Fault> {
-        no_error(answer)?;
+    fn read(&self, answer: &Value) -> Result<ModelOutput, Fault> {
+        check_error(answer)?;
         let content = answer.get("content").and_then(Value::as_array);
         let content = content.ok_or_else(|| garbled("the answer has no content"))?;
-        let mut said = Said::default();
+        let mut said = ModelOutput::default();
         for block in content {
             match text(block, "type") {
                 "text" => said.text.push_str(text(block, "text")),
                 "tool_use" => said.calls.push(call(block, "input")?),
-                // Thinking is not for us.
+                // Thinking is not needed.
                 _ => {}
             }
         }
@@ -95,21 +95,21 @@ fn spent(usage: Option<&Value>) -> Tokens {
     tokens(usage, &input, "output_tokens")
 }
 
-/// A message that comes bit by bit.
+/// A message that is streamed.
 #[derive(Default)]
 struct Message {
     blocks: BTreeMap<u64, Block>,
     /// Counts are cumulative: later ones replace earlier ones.
     usage: Map<String, Value>,
-    /// What the end of the message says about it.
+    /// The fields of the final `message_delta`.
     end: Map<String, Value>,
     is_over: bool,
 }
 
 struct Block {
-    /// As it began.
+    /// The block of the start event.
     start: Value,
-    /// What was added, of text or of JSON.
+    /// The text or JSON of the deltas.
     added: String,
 }
 
@@ -130,14 +130,14 @@ impl Assembly for Message {
             "message_start" => self.counts(event.get("message").and_then(|m| m.get("usage"))),
             "content_block_start" => {
                 let (Some(index), Some(start)) = (index, event.get("content_block")) else {
-                    return Err(garbled("a content block begins without a number"));
+                    return Err(garbled("a content block has no index"));
                 };
                 self.blocks.insert(index, Block { start: start.clone(), added: String::new() });
             }
             "content_block_delta" => {
                 let block = index.and_then(|index| self.blocks.get_mut(&index));
                 let (Some(block), Some(delta)) = (block, event.get("delta")) else {
-                    return Err(garbled("a content block goes on that did not begin"));
+                    return Err(garbled("a content block continues before it began"));
                 };
                 match text(delta, "type") {
                     "text_delta" => block.added.push_str(text(delta, "text")),
@@ -151,7 +151,7 @@ impl Assembly for Message {
                 self.end.extend(delta.cloned().unwrap_or_default());
             }
             "message_stop" => self.is_over = true,
-            // `ping`, `content_block_stop`, and what is new.
+            // `ping`, `content_block_stop`, and unknown events.
             _ => {}
         }
         Ok(self.is_over)

@@ -1,9 +1,9 @@
 //! OpenAI's Chat Completions, and everything compatible with it.
 //!
-//! Other servers reject some of what OpenAI's own knows: they are sent only what
-//! all of them understand.
+//! Other servers reject some of OpenAI's own parameters: they are sent only those
+//! that all of them accept.
 
-use super::wire::{Assembly, Said, Wire, call, garbled, list, no_error, text, tokens};
+use super::wire::{Assembly, ModelOutput, Wire, call, check_error, garbled, list, text, tokens};
 use super::{Fault, Prompt, TOOL, TOOL_PURPOSE, Tokens};
 use crate::config::{Kind, Model, Structured};
 use serde_json::{Value, json};
@@ -66,14 +66,14 @@ impl Wire for Chat {
         spent(answer.get("usage"))
     }
 
-    fn read(&self, answer: &Value) -> Result<Said, Fault> {
-        no_error(answer)?;
+    fn read(&self, answer: &Value) -> Result<ModelOutput, Fault> {
+        check_error(answer)?;
         let choice = list(answer, "choices").first();
         let message = choice.and_then(|choice| choice.get("message"));
         let (Some(choice), Some(message)) = (choice, message.filter(|m| m.is_object())) else {
             return Err(garbled("the answer has no message"));
         };
-        let mut said = Said::default();
+        let mut said = ModelOutput::default();
         let mut refused = text(message, "refusal").to_owned();
         said.text.push_str(text(message, "content"));
         for part in list(message, "content") {
@@ -104,14 +104,14 @@ fn spent(usage: Option<&Value>) -> Tokens {
     tokens(usage, &["prompt_tokens"], "completion_tokens")
 }
 
-/// A completion that comes bit by bit.
+/// A completion that is streamed.
 #[derive(Default)]
 struct Completion {
     has_choice: bool,
     content: String,
     refusal: String,
     calls: Vec<Called>,
-    /// Which call the bits of a number belong to.
+    /// Which call the deltas of an index belong to.
     places: BTreeMap<u64, usize>,
     finish_reason: String,
     usage: Value,
@@ -126,15 +126,15 @@ struct Called {
 }
 
 impl Completion {
-    fn call(&mut self, bit: &Value) {
-        let (id, function) = (text(bit, "id"), bit.get("function"));
+    fn add_call(&mut self, delta: &Value) {
+        let (id, function) = (text(delta, "id"), delta.get("function"));
         let name = function.map_or("", |function| text(function, "name"));
-        // Servers that number nothing send each call in one bit.
+        // Servers without an index send each call in one delta.
         let last = self.calls.len().saturating_sub(1) as u64;
         let unnumbered = if name.is_empty() { last } else { self.calls.len() as u64 };
-        let index = bit.get("index").and_then(Value::as_u64).unwrap_or(unnumbered);
+        let index = delta.get("index").and_then(Value::as_u64).unwrap_or(unnumbered);
         let place = self.places.get(&index).copied();
-        // Some give all calls the same number: another id with a name is another call.
+        // Some give all calls the same index: another id with a name is another call.
         let is_other = |called: &Called| {
             !name.is_empty() && !id.is_empty() && !called.id.is_empty() && called.id != id
         };
@@ -152,7 +152,7 @@ impl Completion {
             name.clone_into(&mut called.name);
         }
         match function.and_then(|function| function.get("arguments")) {
-            Some(Value::String(bit)) => called.arguments.push_str(bit),
+            Some(Value::String(delta)) => called.arguments.push_str(delta),
             Some(json @ Value::Object(_)) => called.arguments.push_str(&json.to_string()),
             _ => {}
         }
@@ -171,8 +171,8 @@ impl Assembly for Completion {
             if let Some(delta) = choice.get("delta") {
                 self.content.push_str(text(delta, "content"));
                 self.refusal.push_str(text(delta, "refusal"));
-                for bit in list(delta, "tool_calls") {
-                    self.call(bit);
+                for delta in list(delta, "tool_calls") {
+                    self.add_call(delta);
                 }
             }
             let reason = text(choice, "finish_reason");

@@ -1,20 +1,20 @@
-//! A program that judges: the prompt on its standard input, JSON on its
+//! A program that judges: it reads the prompt on standard input and writes JSON to
 //! standard output.
 
 use super::{Fault, FaultKind, Prompt, Provider, Reply, Tokens};
 use crate::config::{KeySource, Kind, Model};
-use crate::secret::{Secret, resolve, scrubbed};
+use crate::secret::{Secret, resolve, scrub_result};
 use serde_json::Value;
 use std::fmt;
 use toolmark_config::quoted;
 use toolmark_process::{Finished, Program, run};
 
-/// How much a program may say.
-const LIMIT: usize = 16 << 20;
+/// How many bytes a program may write.
+const MAX_OUTPUT: usize = 16 << 20;
 
-/// How many bytes are looked at in search of the answer: each place where one
-/// could begin may have to be read to the end.
-const WORK: usize = 64 << 20;
+/// How many bytes are scanned for the answer: each place where it could begin may
+/// have to be read to the end.
+const MAX_SCANNED: usize = 64 << 20;
 
 /// The program of a model.
 pub(super) struct Command(Model);
@@ -34,9 +34,9 @@ impl Command {
         if let Some(key) = key {
             program.env.push(("TOOLMARK_JUDGE_KEY".into(), key.reveal().into()));
         }
-        program.stdin = Some(asked(prompt).into_bytes());
+        program.stdin = Some(write_input(prompt).into_bytes());
         program.timeout = self.0.timeout;
-        program.output_limit = LIMIT;
+        program.output_limit = MAX_OUTPUT;
         Ok(program)
     }
 
@@ -44,16 +44,16 @@ impl Command {
         let program = self.program(prompt, key)?;
         let called = quoted(&program.program);
         let fault = |kind, what: String| Fault::new(kind, format!("the command {called} {what}"));
-        // What cannot be started now cannot be started later.
+        // A retry would not start it either.
         let finished = run(program).map_err(|why| Fault::new(FaultKind::Request, why))?;
         if finished.timed_out {
-            return Err(fault(FaultKind::Timeout, "took too long".to_owned()));
+            return Err(fault(FaultKind::Timeout, "timed out".to_owned()));
         }
         if finished.code != Some(0) {
-            return Err(fault(FaultKind::Server, ending(&finished)));
+            return Err(fault(FaultKind::Server, describe_failure(&finished)));
         }
         if finished.truncated {
-            return Err(fault(FaultKind::Garbled, format!("said more than {LIMIT} bytes")));
+            return Err(fault(FaultKind::Garbled, format!("wrote more than {MAX_OUTPUT} bytes")));
         }
         Ok(read(&finished.stdout))
     }
@@ -62,13 +62,13 @@ impl Command {
 impl Provider for Command {
     fn ask(&self, prompt: &Prompt<'_>) -> Result<Reply, Fault> {
         let key = resolve(&self.0.key, &self.0.directory)?;
-        // It inherits these too, and might say them.
+        // It inherits these too, and might print them.
         let usual = [Kind::Anthropic, Kind::Openai].into_iter().filter_map(Kind::key_env);
         let inherited = usual.map(|env| KeySource::Env(env.to_owned()));
         let mut secrets: Vec<Secret> =
             inherited.filter_map(|source| resolve(&source, &self.0.directory).ok()?).collect();
         secrets.extend(key.clone());
-        scrubbed(self.attempt(prompt, key.as_ref()), &secrets)
+        scrub_result(self.attempt(prompt, key.as_ref()), &secrets)
     }
 }
 
@@ -78,8 +78,8 @@ impl fmt::Debug for Command {
     }
 }
 
-/// What the program reads.
-fn asked(prompt: &Prompt<'_>) -> String {
+/// The standard input of the program.
+fn write_input(prompt: &Prompt<'_>) -> String {
     format!(
         "{}\n\n{}\n\nAnswer with one JSON object that conforms to this JSON Schema, and nothing \
          else:\n{}\n",
@@ -87,8 +87,8 @@ fn asked(prompt: &Prompt<'_>) -> String {
     )
 }
 
-/// How a program failed, with the last line of what it said about it.
-fn ending(finished: &Finished) -> String {
+/// How a program failed, with the last line of its standard error.
+fn describe_failure(finished: &Finished) -> String {
     let how = match finished.code {
         Some(code) => format!("ended with code {code}"),
         None => "was ended by a signal".to_owned(),
@@ -97,35 +97,36 @@ fn ending(finished: &Finished) -> String {
     last.map_or(how.clone(), |line| format!("{how}: {line}"))
 }
 
-/// Finds the answer in what a program said.
-fn read(said: &str) -> Reply {
-    let Some((start, end, object)) = object(said) else {
-        return Reply { text: said.trim().to_owned(), ..Reply::default() };
+/// Finds the answer in what a program wrote.
+fn read(output: &str) -> Reply {
+    let Some((start, end, object)) = find_object(output) else {
+        return Reply { text: output.trim().to_owned(), ..Reply::default() };
     };
-    let around = [said.get(..start), said.get(end..)].map(|part| part.unwrap_or_default().trim());
+    let around =
+        [output.get(..start), output.get(end..)].map(|part| part.unwrap_or_default().trim());
     let text = around.join("\n").trim().to_owned();
     let (answer, usage) = match object.get("answer") {
         Some(answer @ Value::Object(_)) if is_envelope(&object) => {
             (answer.to_string(), object.get("usage"))
         }
-        _ => (said.get(start..end).unwrap_or_default().to_owned(), None),
+        _ => (output.get(start..end).unwrap_or_default().to_owned(), None),
     };
     let tokens: Tokens = super::wire::tokens(usage, &["input_tokens"], "output_tokens");
     Reply { answers: vec![answer], text, tokens, ..Reply::default() }
 }
 
-/// Is this an answer with something about it, and not an answer?
+/// Whether this is an envelope around an answer, and not the answer.
 fn is_envelope(object: &Value) -> bool {
     let keys = object.as_object().into_iter().flatten().map(|(key, _)| key.as_str());
     keys.into_iter().all(|key| matches!(key, "answer" | "usage"))
 }
 
-/// The outermost JSON object of a text, from where to where, and read. Where
+/// Finds the outermost JSON object of a text: its start, its end and its value. If
 /// there are several, the longest: examples are shorter than answers.
-fn object(text: &str) -> Option<(usize, usize, Value)> {
+fn find_object(text: &str) -> Option<(usize, usize, Value)> {
     let mut best: Option<(usize, usize, Value)> = None;
     let (mut from, mut work) = (0, 0);
-    while work < WORK
+    while work < MAX_SCANNED
         && let Some(at) = text.get(from..).and_then(|rest| rest.find('{'))
     {
         let start = from + at;
@@ -141,7 +142,7 @@ fn object(text: &str) -> Option<(usize, usize, Value)> {
                 }
             }
             Some(Err(error)) => {
-                work += looked_at(rest, &error);
+                work += scanned_bytes(rest, &error);
                 from = start + 1;
             }
             None => break,
@@ -150,8 +151,8 @@ fn object(text: &str) -> Option<(usize, usize, Value)> {
     best
 }
 
-/// How many bytes it took to find an error.
-fn looked_at(text: &str, error: &serde_json::Error) -> usize {
+/// How many bytes were scanned up to an error.
+fn scanned_bytes(text: &str, error: &serde_json::Error) -> usize {
     let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
     lines.map(str::len).sum::<usize>() + error.column() + 1
 }
@@ -196,8 +197,8 @@ mod tests {
     #[test]
     fn endless_beginnings_end() {
         let start = std::time::Instant::now();
-        assert_eq!(object(&"{\"a\":[".repeat(200_000)), None);
-        assert_eq!(object(&format!("{}{}", "{".repeat(500), "\"a".repeat(1 << 20))), None);
+        assert_eq!(find_object(&"{\"a\":[".repeat(200_000)), None);
+        assert_eq!(find_object(&format!("{}{}", "{".repeat(500), "\"a".repeat(1 << 20))), None);
         assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
     }
 }

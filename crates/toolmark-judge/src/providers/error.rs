@@ -1,30 +1,30 @@
-//! What servers say about errors: the words of a body, and the kind of an error
-//! that is told where success was announced, as streams do.
+//! Errors of servers: the message in a body, and the kind of an error that follows
+//! a successful status, as in streams.
 
 use super::{Fault, FaultKind};
 use serde_json::Value;
 
-/// The words of an error body: `error.message` in all wire formats, what stands
-/// there in compatible servers, or the text itself.
-pub(crate) fn words(body: &str) -> String {
+/// The message of an error body: `error.message` in all wire formats, variants of
+/// it in compatible servers, or the text itself.
+pub(crate) fn message_of(body: &str) -> String {
     let body = body.trim();
     if let Ok(json) = serde_json::from_str::<Value>(body) {
         return message(&json).map_or_else(|| body.to_owned(), str::to_owned);
     }
-    if body.starts_with('<') { without_tags(body) } else { body.to_owned() }
+    if body.starts_with('<') { strip_tags(body) } else { body.to_owned() }
 }
 
 fn message(json: &Value) -> Option<&str> {
-    // Some gateways put the error into a list.
+    // Some gateways wrap the error in a list.
     let json = json.get(0).unwrap_or(json);
     let error = json.get("error").filter(|error| !error.is_null()).unwrap_or(json);
     let places = [Some(error), error.get("message"), json.get("message"), json.get("detail")];
     places.into_iter().flatten().find_map(Value::as_str).filter(|text| !text.trim().is_empty())
 }
 
-/// The text of a page: its title, or all there is between tags.
-fn without_tags(page: &str) -> String {
-    // Only ASCII changes, so places in the one are places in the other.
+/// The text of a page: its title, or all text between tags.
+fn strip_tags(page: &str) -> String {
+    // Only ASCII changes, so offsets are the same in both.
     let lower = page.to_ascii_lowercase();
     let title = lower.find("<title").and_then(|at| {
         let start = at + lower.get(at..)?.find('>')? + 1;
@@ -46,17 +46,17 @@ fn without_tags(page: &str) -> String {
 pub(crate) fn fault(error: &Value) -> Fault {
     let text = |name: &str| error.get(name).and_then(Value::as_str);
     let called = text("code").or_else(|| text("type")).unwrap_or("error");
-    // A code says more than a type, but is not always a word that is known.
+    // A code says more than a type, but is not always known.
     let kind = text("code")
         .and_then(kind)
-        .or_else(|| error.get("code").and_then(Value::as_u64).and_then(of_number))
+        .or_else(|| error.get("code").and_then(Value::as_u64).and_then(kind_of_status))
         .or_else(|| text("type").and_then(kind))
         .unwrap_or(FaultKind::Server);
     let words = error.as_str().or_else(|| text("message")).unwrap_or("no reason given");
     Fault::new(kind, format!("the server reports {called}: {words}"))
 }
 
-/// What a word for an error means; `None` where it is not known.
+/// The kind of a named error; `None` if the name is unknown.
 fn kind(word: &str) -> Option<FaultKind> {
     Some(match word {
         "authentication_error" | "permission_error" | "invalid_api_key" => FaultKind::Key,
@@ -81,8 +81,8 @@ fn kind(word: &str) -> Option<FaultKind> {
     })
 }
 
-/// Compatible servers put the status into `code`.
-fn of_number(code: u64) -> Option<FaultKind> {
+/// The kind of a status: compatible servers put it into `code`.
+fn kind_of_status(code: u64) -> Option<FaultKind> {
     u16::try_from(code).ok().filter(|code| (400..600).contains(code)).map(crate::http::kind)
 }
 
@@ -108,7 +108,7 @@ mod tests {
             ("", ""),
             ("   ", ""),
         ] {
-            assert_eq!(words(body).trim_end(), want.trim_end(), "{body}");
+            assert_eq!(message_of(body).trim_end(), want.trim_end(), "{body}");
         }
     }
 

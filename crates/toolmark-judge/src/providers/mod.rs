@@ -1,7 +1,7 @@
-//! Who is asked, and how: one file per wire format.
+//! Providers of models: one file per wire format.
 //!
-//! A provider makes one attempt. Whether to try again is not its business; it
-//! says what kind of fault it met and how long it was told to wait.
+//! A provider makes one attempt. It does not retry, but says what kind of fault it
+//! met and how long it was asked to wait.
 
 mod anthropic;
 mod chat;
@@ -16,10 +16,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is asked, whatever the wire format.
+/// A prompt, independent of the wire format.
 #[derive(Debug, Clone, Copy)]
 pub struct Prompt<'a> {
-    /// What goes for every question: from us, never from the trace.
+    /// The system prompt: never text of the trace.
     pub system: &'a str,
     /// The question itself.
     pub user: &'a str,
@@ -30,76 +30,76 @@ pub struct Prompt<'a> {
 /// The name of the tool through which a model answers.
 pub const TOOL: &str = "submit_verdict";
 
-/// What the tool is for, in the words a model is told.
+/// The description of the tool.
 pub const TOOL_PURPOSE: &str = "Submit the verdict. Call this exactly once.";
 
-/// Tokens an attempt took, as the provider counts them.
+/// Tokens an attempt used, as the provider counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tokens {
-    /// Read, cached ones included.
+    /// Input tokens, including cached ones.
     pub input: u64,
-    /// Written, thinking included.
+    /// Output tokens, including reasoning.
     pub output: u64,
 }
 
-/// What came back.
+/// What a model replied.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reply {
-    /// Every answer that was submitted, as JSON text: none, one, or more than
-    /// one where the tool was called again.
+    /// Every answer that was submitted, as JSON text: more than one if the tool was
+    /// called again.
     pub answers: Vec<String>,
-    /// What was said besides.
+    /// Other text.
     pub text: String,
-    /// The words of a refusal.
+    /// The text of a refusal.
     pub refusal: Option<String>,
-    /// Did it end because no more tokens were allowed?
+    /// Whether it was cut off at the token limit.
     pub is_cut: bool,
-    /// What it took.
+    /// The tokens it used.
     pub tokens: Tokens,
 }
 
-/// What kind of fault it was.
+/// A kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// There is no key, or it is refused.
+    /// The key is missing or refused.
     Key,
-    /// The request is refused, and would be again.
+    /// The request is refused, and a retry would be too.
     Request,
     /// Too many requests, or overloaded.
     Busy,
     /// The server failed.
     Server,
-    /// It took too long.
+    /// The attempt timed out.
     Timeout,
     /// The connection failed or broke off.
     Network,
-    /// What came back is not what the wire format says, or not all of it.
+    /// The response is invalid or incomplete.
     Garbled,
 }
 
 impl FaultKind {
-    /// May the same request work later?
+    /// Whether a retry may succeed.
     #[must_use]
-    pub fn passes(self) -> bool {
+    pub fn is_temporary(self) -> bool {
         !matches!(self, Self::Key | Self::Request)
     }
 }
 
-/// Why there is no reply. Neither the words nor the debug output hold a key.
+/// Why there is no reply. Neither the message nor the debug output contains a key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
     /// The kind.
     pub kind: FaultKind,
-    /// In words, as a fragment.
+    /// The message, a lower-case fragment.
     pub message: String,
-    /// How long the provider says to wait.
+    /// How long the provider asks to wait.
     pub retry_after: Option<Duration>,
-    /// What was used up all the same.
+    /// The tokens it used nevertheless.
     pub tokens: Tokens,
 }
 
 impl Fault {
-    /// A fault without more to say.
+    /// A fault that used no tokens and asks for no wait.
     #[must_use]
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), retry_after: None, tokens: Tokens::default() }
@@ -120,8 +120,8 @@ pub trait Provider: Send + Sync + fmt::Debug {
     fn ask(&self, prompt: &Prompt<'_>) -> Result<Reply, Fault>;
 }
 
-/// The way to a model. Nothing is sent, and no key is looked for, before the
-/// first question.
+/// Connects to a model. Nothing is sent, and no key is read, before the first
+/// question.
 #[must_use]
 pub fn connect(model: &Model) -> Arc<dyn Provider> {
     let of = model.clone();

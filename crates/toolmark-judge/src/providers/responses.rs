@@ -1,6 +1,6 @@
 //! OpenAI's Responses.
 
-use super::wire::{Assembly, Said, Wire, call, garbled, list, no_error, text, tokens};
+use super::wire::{Assembly, ModelOutput, Wire, call, check_error, garbled, list, text, tokens};
 use super::{Fault, FaultKind, Prompt, TOOL, TOOL_PURPOSE, Tokens};
 use crate::config::{Model, Structured};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ impl Wire for Responses {
             "instructions": prompt.system,
             "input": prompt.user,
             "max_output_tokens": model.max_tokens,
-            // What is judged may be private: it is not to be kept.
+            // The trace may be private, so the provider should not store it.
             "store": false,
         });
         match model.structured {
@@ -60,11 +60,11 @@ impl Wire for Responses {
         spent(answer)
     }
 
-    fn read(&self, answer: &Value) -> Result<Said, Fault> {
-        no_error(answer)?;
+    fn read(&self, answer: &Value) -> Result<ModelOutput, Fault> {
+        check_error(answer)?;
         let output = answer.get("output").and_then(Value::as_array);
         let output = output.ok_or_else(|| garbled("the answer has no output"))?;
-        let mut said = Said::default();
+        let mut said = ModelOutput::default();
         let mut refused = String::new();
         for item in output {
             match text(item, "type") {
@@ -75,7 +75,7 @@ impl Wire for Responses {
                         refused.push_str(text(part, "refusal"));
                     }
                 }
-                // Reasoning is not for us.
+                // Reasoning is not needed.
                 _ => {}
             }
         }
@@ -90,7 +90,7 @@ impl Wire for Responses {
                 }
             }
             "failed" => return Err(Fault::new(FaultKind::Server, "the answer failed")),
-            status => return Err(garbled(format!("the answer is not one, but {status}"))),
+            status => return Err(garbled(format!("the status of the answer is {status}"))),
         }
         said.refusal = (!refused.is_empty()).then_some(refused);
         Ok(said)
@@ -105,7 +105,7 @@ fn spent(answer: &Value) -> Tokens {
     tokens(answer.get("usage"), &["input_tokens"], "output_tokens")
 }
 
-/// A response that comes bit by bit. Its last event holds all of it; the bits
+/// A response that is streamed. Its last event holds all of it; the deltas
 /// are for servers that leave it empty there.
 #[derive(Default)]
 struct Response {
@@ -125,7 +125,7 @@ struct Item {
 }
 
 impl Item {
-    /// What the events made of it.
+    /// The item that the events describe.
     fn value(self) -> Value {
         if let Some(whole) = self.whole {
             return whole;

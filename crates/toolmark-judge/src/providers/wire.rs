@@ -1,24 +1,24 @@
-//! What the wire formats over HTTP have in common.
+//! The parts that all wire formats over HTTP share.
 //!
-//! A [`Wire`] writes a request and reads a whole answer. Where the answer comes
-//! bit by bit, its [`Assembly`] puts it together into the whole that would have
-//! come at once, so that there is one reader for both.
+//! A [`Wire`] writes a request and reads a complete answer. If the answer is
+//! streamed, an [`Assembly`] builds the answer that would have come in one piece, so
+//! that there is one reader for both.
 
 use super::{Fault, FaultKind, Prompt, Provider, Reply, TOOL, Tokens, error};
 use crate::config::{Model, Structured};
 use crate::http::{Answer, Connection};
-use crate::secret::{Secret, resolve, scrubbed};
-use crate::sse::Events;
+use crate::secret::{Secret, resolve, scrub_result};
 use serde_json::Value;
 use std::fmt;
 use std::io::Read;
 use std::sync::OnceLock;
 use toolmark_config::quoted;
+use toolmark_http::Events;
 use toolmark_redact::sanitize;
 
 /// A wire format.
 pub(super) trait Wire: Send + Sync {
-    /// What follows the base address.
+    /// The path after the base address.
     fn path(&self) -> &'static str;
 
     /// Headers besides the key.
@@ -29,34 +29,34 @@ pub(super) trait Wire: Send + Sync {
     /// The body of a request.
     fn request(&self, model: &Model, prompt: &Prompt<'_>) -> Value;
 
-    /// What a whole answer took.
+    /// The tokens a complete answer used.
     fn spent(&self, answer: &Value) -> Tokens;
 
-    /// Reads a whole answer.
-    fn read(&self, answer: &Value) -> Result<Said, Fault>;
+    /// Reads a complete answer.
+    fn read(&self, answer: &Value) -> Result<ModelOutput, Fault>;
 
-    /// Begins to put an answer together.
+    /// Starts to assemble a streamed answer.
     fn assembly(&self) -> Box<dyn Assembly>;
 }
 
-/// An answer that is being put together.
+/// A streamed answer that is being assembled.
 pub(super) trait Assembly {
-    /// Takes what an event says; `true` where it was the last.
+    /// Adds an event; `true` if it was the last.
     fn take(&mut self, event: &Value) -> Result<bool, Fault>;
 
-    /// The stream says that nothing follows: OpenAI's `[DONE]`.
+    /// The stream has ended: OpenAI's `[DONE]`.
     fn done(&mut self) {}
 
     /// The tokens so far.
     fn tokens(&self) -> Tokens;
 
-    /// The whole answer; `None` where its end is missing.
+    /// The complete answer; `None` if its end is missing.
     fn whole(self: Box<Self>) -> Option<Value>;
 }
 
-/// What a model said, whatever the wire format.
+/// What a model returned, independent of the wire format.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct ModelOutput {
     /// Tool calls: names and arguments.
     pub(super) calls: Vec<(String, String)>,
     pub(super) text: String,
@@ -64,7 +64,7 @@ pub(super) struct Said {
     pub(super) is_cut: bool,
 }
 
-impl Said {
+impl ModelOutput {
     fn reply(self, structured: Structured, tokens: Tokens) -> Reply {
         let Self { calls, mut text, refusal, is_cut } = self;
         let mut answers = Vec::new();
@@ -79,7 +79,10 @@ impl Said {
             if !text.is_empty() {
                 text.push('\n');
             }
-            text.push_str(&format!("(called {}, which is no tool here)", quoted(&sanitize(&name))));
+            text.push_str(&format!(
+                "(called {}, which is not a tool here)",
+                quoted(&sanitize(&name))
+            ));
         }
         Reply { answers, text, refusal, is_cut, tokens }
     }
@@ -125,7 +128,9 @@ impl<W: Wire> Remote<W> {
         mut events: Events<R>,
         assembly: &mut dyn Assembly,
     ) -> Result<(), Fault> {
-        while let Some(event) = events.next().map_err(|error| self.connection.broken(error))? {
+        while let Some(event) =
+            events.next_event().map_err(|error| self.connection.fault(&error))?
+        {
             if event.data.trim() == "[DONE]" {
                 assembly.done();
                 break;
@@ -147,7 +152,7 @@ impl<W: Wire> Provider for Remote<W> {
     fn ask(&self, prompt: &Prompt<'_>) -> Result<Reply, Fault> {
         let key = self.key.get_or_init(|| resolve(&self.model.key, &self.model.directory));
         match key {
-            Ok(key) => scrubbed(self.attempt(prompt, key.as_ref()), key.as_slice()),
+            Ok(key) => scrub_result(self.attempt(prompt, key.as_ref()), key.as_slice()),
             Err(fault) => Err(fault.clone()),
         }
     }
@@ -160,37 +165,37 @@ impl<W> fmt::Debug for Remote<W> {
     }
 }
 
-/// A fault of shape.
+/// A fault for an invalid response.
 pub(super) fn garbled(message: impl Into<String>) -> Fault {
     Fault::new(FaultKind::Garbled, message)
 }
 
-/// The error an answer holds although its status was success.
-pub(super) fn no_error(answer: &Value) -> Result<(), Fault> {
+/// Fails if an answer holds an error although its status was success.
+pub(super) fn check_error(answer: &Value) -> Result<(), Fault> {
     match answer.get("error").filter(|error| !error.is_null()) {
-        Some(told) => Err(error::fault(told)),
+        Some(error) => Err(error::fault(error)),
         None => Ok(()),
     }
 }
 
-/// A text of an object; empty where there is none.
+/// A string of an object; empty if missing.
 pub(super) fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A list of an object; empty where there is none.
+/// A list of an object; empty if missing.
 pub(super) fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
     value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The tokens of a `usage` object: the sum of each group of counts.
+/// The tokens of a `usage` object: the sum of the input counts, and the output count.
 pub(super) fn tokens(usage: Option<&Value>, input: &[&str], output: &str) -> Tokens {
     let count = |name: &&str| usage.and_then(|usage| usage.get(*name)?.as_u64()).unwrap_or(0);
     Tokens { input: input.iter().map(count).fold(0, u64::saturating_add), output: count(&output) }
 }
 
 /// The name of a called tool and its arguments, which some servers send as JSON
-/// and some as a text. Text is handed on as it is, JSON or not.
+/// and some as a string. A string is passed on as it is, JSON or not.
 pub(super) fn call(value: &Value, arguments: &str) -> Result<(String, String), Fault> {
     let name = value.get("name").and_then(Value::as_str);
     let name = name.ok_or_else(|| garbled("a tool call has no name"))?;

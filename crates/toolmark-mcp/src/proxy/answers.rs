@@ -1,18 +1,18 @@
-//! The messages the proxy writes itself, in the types of `rmcp`.
+//! Messages that the proxy writes, in the types of `rmcp`.
 
 use super::{Proxy, Step};
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode, ErrorData};
 use serde::Serialize;
 
 impl Proxy {
-    /// Answers a request with an error of the protocol. `id` is JSON.
+    /// Answers a request with a protocol error; `id` is JSON.
     pub(super) fn fail(&mut self, id: &str, code: ErrorCode, words: &str) {
         let error = ErrorData::new(code, format!("toolmark: {words}"), None);
         self.steps.push(Step::Client(message(id, "error", &error)));
     }
 
-    /// Answers a call with a result that says what went wrong: hosts show it to
-    /// the model, while they keep errors of the protocol to themselves.
+    /// Answers a call with a result that says what went wrong: hosts show it to the
+    /// model, but not protocol errors.
     pub(super) fn fail_call(&mut self, id: &str, words: &str, modern: bool) {
         let mut result = CallToolResult::error(vec![ContentBlock::text(words)]);
         if !modern {
@@ -27,13 +27,13 @@ impl Proxy {
     }
 }
 
-/// An answer as a line; `id` is JSON.
+/// Writes an answer; `id` is JSON.
 fn message(id: &str, key: &str, body: &impl Serialize) -> String {
     let body = serde_json::to_string(body).unwrap_or_else(|_| "null".to_owned());
     format!(r#"{{"jsonrpc":"2.0","id":{id},"{key}":{body}}}"#)
 }
 
-/// A request or a notification as a line; `params` is JSON.
+/// Writes a request or a notification; `params` is JSON.
 pub(super) fn request(id: Option<&str>, method: &str, params: &str) -> String {
     let id = id.map(|id| format!(r#""id":{id},"#)).unwrap_or_default();
     format!(r#"{{"jsonrpc":"2.0",{id}"method":"{method}","params":{params}}}"#)

@@ -1,41 +1,41 @@
-//! A call of a tool: read, looked up, checked and decided, in that order. What
-//! may be made goes on as it was written.
+//! Calls of tools: parsed, looked up, checked and decided, in that order. Allowed calls
+//! are forwarded as written.
 
 use super::client::asks_with_forms;
 use super::{Kind, Proxy};
 use crate::arguments::Check;
 use crate::definition::difference;
 use crate::message::{Id, member, members, strict_value};
-use crate::pins::Standing;
+use crate::pins::PinStatus;
+use crate::policy::{Call, Finding, Occasion, Record, Ruling};
 use crate::rate::Bucket;
-use crate::result::masked;
-use crate::suspicion::shown;
-use crate::warden::{Call, Finding, Occasion, Record, Ruling};
+use crate::result::mask_json;
+use crate::suspicion::sanitize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::time::Duration;
 use toolmark_shell::Decision;
 
-/// A call that was read.
+/// A parsed call.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct ToolCall {
     pub(super) tool: String,
     pub(super) args: Value,
-    /// The protocol has no start of a session: each request says it all.
+    /// Whether the protocol version has no sessions.
     pub(super) modern: bool,
-    /// This request says that the user can be asked.
+    /// Whether the request says that the user can be asked.
     pub(super) can_be_asked: bool,
-    /// It answers questions the server had about the same call.
+    /// Whether it continues an earlier call with requested input.
     pub(super) is_later_round: bool,
-    /// The metadata another request of ours needs, as JSON.
+    /// The metadata for requests of the proxy, as JSON.
     meta: Option<String>,
 }
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-impl Asked {
+impl ToolCall {
     fn read(params: Option<&RawValue>) -> Result<Self, String> {
         let params = params.ok_or("the call has no `params`")?;
         let all = members(params.get()).map_err(|error| format!("`params`: {error}"))?;
@@ -64,14 +64,14 @@ impl Asked {
         })
     }
 
-    /// The arguments in a line, secrets masked.
-    pub(super) fn shown(&self) -> String {
-        shown(&masked(&self.args.to_string()), 400)
+    /// The arguments in one line, with secrets masked.
+    pub(super) fn excerpt(&self) -> String {
+        sanitize(&mask_json(&self.args.to_string()), 400)
     }
 }
 
 impl Proxy {
-    /// Decides a call; what goes on to the server.
+    /// Handles a call. Returns what to forward to the server, if anything.
     pub(super) fn call<'m>(
         &mut self,
         json: &'m str,
@@ -80,8 +80,8 @@ impl Proxy {
         params: Option<&RawValue>,
         now: Duration,
     ) -> Option<Cow<'m, str>> {
-        let asked = match Asked::read(params) {
-            Ok(asked) => asked,
+        let call = match ToolCall::read(params) {
+            Ok(call) => call,
             Err(why) => {
                 self.fail_call(
                     id.get(),
@@ -96,54 +96,53 @@ impl Proxy {
             self.fail(id.get(), rmcp::model::ErrorCode::INVALID_REQUEST, words);
             return None;
         }
-        let name = self.name(&asked.tool);
-        let offered = self.warden.tool(&self.settings.server, &asked.tool, &name);
+        let name = self.name(&call.tool);
+        let offered = self.policy.tool(&self.settings.server, &call.tool, &name);
         if offered.decision == Decision::Deny {
-            self.refuse(id.get(), &asked, &offered);
+            self.refuse(id.get(), &call, &offered);
             return None;
         }
-        if !self.tools.contains_key(&asked.tool) {
-            match self.opened(key, Kind::Held) {
-                Ok(()) => self.hold_for_list(json, asked.meta.clone(), now),
+        if !self.tools.contains_key(&call.tool) {
+            match self.register(key, Kind::Held) {
+                Ok(()) => self.hold_for_list(json, call.meta.clone(), now),
                 Err(why) => self.fail(id.get(), rmcp::model::ErrorCode::INVALID_REQUEST, why),
             }
             return None;
         }
-        match self.ruled(&asked, &name, now) {
+        match self.decide(&call, &name, now) {
             ruling if ruling.decision == Decision::Deny => {
-                self.refuse(id.get(), &asked, &ruling);
+                self.refuse(id.get(), &call, &ruling);
                 None
             }
             ruling if ruling.decision == Decision::Ask => {
                 if let Some(params) = params
-                    && let Some(decided) = self.answered_again(json, key, &asked, params)
+                    && let Some(decided) = self.resume_call(json, key, &call, params)
                 {
                     return decided.map(Cow::Owned);
                 }
-                self.ask(json, key, asked, ruling, now)
+                self.ask(json, key, call, ruling, now)
             }
-            ruling => self.forward(json, key, &asked, &ruling),
+            ruling => self.forward(json, key, &call, &ruling),
         }
     }
 
-    /// All that stands against a call, the first of it first.
-    fn ruled(&mut self, asked: &Asked, name: &str, now: Duration) -> Ruling {
-        let changed = self.changed(&asked.tool);
+    /// Decides a call.
+    fn decide(&mut self, call: &ToolCall, name: &str, now: Duration) -> Ruling {
+        let changed = self.check_pin(&call.tool);
         if let Some(ruling) = changed.as_ref().filter(|ruling| ruling.decision == Decision::Deny) {
             return ruling.clone();
         }
-        if let Some(ruling) = self.misfit(asked, name) {
+        if let Some(ruling) = self.check_arguments(call, name) {
             return ruling;
         }
         let server = &self.settings.server;
-        let call = Call { server, tool: &asked.tool, name, args: &asked.args };
-        let ruling = self.warden.call(&call);
+        let ruling = self.policy.call(&Call { server, tool: &call.tool, name, args: &call.args });
         if ruling.decision == Decision::Deny {
             return ruling;
         }
-        // A call made again after a question has been counted.
-        if !asked.is_later_round
-            && let Some(ruling) = self.too_often(name, now)
+        // A repeated call has already been counted.
+        if !call.is_later_round
+            && let Some(ruling) = self.check_rate(name, now)
         {
             return ruling;
         }
@@ -153,65 +152,66 @@ impl Proxy {
         }
     }
 
-    /// Has the tool another definition than the one that was accepted?
-    fn changed(&mut self, tool: &str) -> Option<Ruling> {
+    /// Denies or asks if the definition of the tool differs from the pinned one.
+    fn check_pin(&mut self, tool: &str) -> Option<Ruling> {
         if !self.tools.get(tool)?.changed {
             return None;
         }
-        // Somebody may have accepted it meanwhile.
+        // It may have been accepted in the meantime.
         let refreshed = self.pins.refresh();
         if let Err(error) = refreshed {
             self.note(format!("the pins cannot be read: {error}"));
         }
         let known = self.tools.get_mut(tool)?;
-        let Standing::Changed(pinned) =
-            self.pins.standing(&self.settings.server, &known.definition)
+        let PinStatus::Changed(pinned) = self.pins.check(&self.settings.server, &known.definition)
         else {
             known.changed = false;
             return None;
         };
         let change = difference(&pinned, &known.definition.value);
-        let reason = format!("the server changed what it says about this tool:\n{change}");
+        let reason = format!("the server changed the definition of this tool:\n{change}");
         let accept = format!(
             "a person can accept it with `toolmark guard mcp --accept {}`",
             self.settings.server
         );
-        Some(Ruling::new(self.warden.changed(), "changed", reason).suggesting(accept))
+        Some(Ruling::new(self.policy.changed(), "changed", reason).suggesting(accept))
     }
 
-    /// Do the arguments break the tool's own schema?
-    fn misfit(&mut self, asked: &Asked, name: &str) -> Option<Ruling> {
-        let known = self.tools.get_mut(&asked.tool)?;
-        if !asked.args.is_object() {
+    /// Denies arguments that do not match the schema of the tool.
+    fn check_arguments(&mut self, call: &ToolCall, name: &str) -> Option<Ruling> {
+        let known = self.tools.get_mut(&call.tool)?;
+        if !call.args.is_object() {
             let reason = "`arguments` is not an object";
             return Some(Ruling::new(Decision::Deny, "arguments", reason));
         }
-        match known.schema.check(&asked.args) {
+        match known.schema.check(&call.args) {
             Check::Valid => None,
             Check::Invalid(wrong) => {
-                let reason =
-                    format!("the arguments do not fit the tool's schema: {}", wrong.join("; "));
+                let reason = format!(
+                    "the arguments do not match the schema of the tool: {}",
+                    wrong.join("; ")
+                );
                 let ruling = Ruling::new(Decision::Deny, "arguments", reason);
                 Some(ruling.suggesting("correct the arguments and call again"))
             }
-            // What the server does not say it cannot expect; it is told once.
+            // Arguments without a usable schema are allowed, and reported once.
             Check::Unknown(why) => {
-                if !std::mem::replace(&mut known.told, true) {
-                    let name = shown(name, 120);
+                if !std::mem::replace(&mut known.is_reported, true) {
+                    let name = sanitize(name, 120);
                     self.note(format!("arguments of {name} are not checked: {why}"));
                     let finding = Finding { name: "not-validated".to_owned(), excerpt: why };
                     let ruling = Ruling::new(Decision::Allow, "arguments", "");
-                    self.log(Occasion::Call, Some(&asked.tool), None, None, &ruling, vec![finding]);
+                    self.log(Occasion::Call, Some(&call.tool), None, None, &ruling, vec![finding]);
                 }
                 None
             }
         }
     }
 
-    /// Is it too soon for another call? If not, the call is counted.
-    fn too_often(&mut self, name: &str, now: Duration) -> Option<Ruling> {
+    /// Denies a call that exceeds a rate limit, and counts it otherwise.
+    fn check_rate(&mut self, name: &str, now: Duration) -> Option<Ruling> {
         if !self.buckets.contains_key(name)
-            && let Some(rate) = self.warden.rate(name)
+            && let Some(rate) = self.policy.rate(name)
         {
             self.buckets.insert(name.to_owned(), Bucket::new(rate, now));
         }
@@ -227,60 +227,60 @@ impl Proxy {
             }
             Some((wait, rate)) => {
                 let seconds = wait.as_secs_f64().ceil().max(1.0);
-                let reason = format!("more than {} calls", crate::rate::shown(rate));
+                let reason = format!("more than {} calls", crate::rate::describe(rate));
                 let ruling = Ruling::new(Decision::Deny, "rate", reason);
                 Some(ruling.suggesting(format!("wait {seconds} s and call again")))
             }
         }
     }
 
-    /// Lets a call through.
+    /// Forwards a call.
     pub(super) fn forward<'m>(
         &mut self,
         json: &'m str,
         key: &Id,
-        asked: &Asked,
+        call: &ToolCall,
         ruling: &Ruling,
     ) -> Option<Cow<'m, str>> {
-        if let Err(why) = self.opened(key, Kind::Call { tool: asked.tool.clone() }) {
+        if let Err(why) = self.register(key, Kind::Call { tool: call.tool.clone() }) {
             self.fail(&key.json(), rmcp::model::ErrorCode::INVALID_REQUEST, why);
             return None;
         }
         self.log(
             Occasion::Call,
-            Some(&asked.tool),
+            Some(&call.tool),
             Some(key.json()),
-            Some(&asked.args),
+            Some(&call.args),
             ruling,
             Vec::new(),
         );
         Some(Cow::Borrowed(json))
     }
 
-    /// Answers a call in the server's place; `id` is JSON.
-    pub(super) fn refuse(&mut self, id: &str, asked: &Asked, ruling: &Ruling) {
+    /// Answers a call with a refusal; `id` is JSON.
+    pub(super) fn refuse(&mut self, id: &str, call: &ToolCall, ruling: &Ruling) {
         self.log(
             Occasion::Call,
-            Some(&asked.tool),
+            Some(&call.tool),
             Some(id.to_owned()),
-            Some(&asked.args),
+            Some(&call.args),
             ruling,
             Vec::new(),
         );
-        let name = self.name(&asked.tool);
+        let name = self.name(&call.tool);
         let words = refusal(&name, ruling);
         let line = words.lines().next().unwrap_or_default();
-        self.note(shown(line, 400));
-        self.fail_call(id, &words, asked.modern);
+        self.note(sanitize(line, 400));
+        self.fail_call(id, &words, call.modern);
     }
 
-    /// Answers a call of a tool nobody knows.
-    pub(super) fn unlisted(&mut self, id: &str, params: Option<&RawValue>, why: &str) {
-        match Asked::read(params) {
-            Ok(asked) => {
-                let reason = format!("what the tool is cannot be told: {why}");
+    /// Refuses a call of a tool that is not listed.
+    pub(super) fn refuse_unlisted(&mut self, id: &str, params: Option<&RawValue>, why: &str) {
+        match ToolCall::read(params) {
+            Ok(call) => {
+                let reason = format!("the tool is unknown: {why}");
                 let ruling = Ruling::new(Decision::Deny, "unlisted", reason);
-                self.refuse(id, &asked, &ruling.suggesting("call a tool the server lists"));
+                self.refuse(id, &call, &ruling.suggesting("call a tool the server lists"));
             }
             Err(why) => {
                 self.fail_call(id, &format!("toolmark: the call cannot be read: {why}"), false)
@@ -288,12 +288,12 @@ impl Proxy {
         }
     }
 
-    /// The tool a call names.
+    /// The name of the called tool.
     pub(super) fn tool_of(&self, params: Option<&RawValue>) -> Option<String> {
-        Asked::read(params).ok().map(|asked| asked.tool)
+        ToolCall::read(params).ok().map(|call| call.tool)
     }
 
-    /// Writes a decision into the log.
+    /// Writes a decision to the audit log.
     pub(super) fn log(
         &mut self,
         occasion: Occasion,
@@ -303,7 +303,7 @@ impl Proxy {
         ruling: &Ruling,
         findings: Vec<Finding>,
     ) {
-        let args = args.and_then(|args| serde_json::from_str(&masked(&args.to_string())).ok());
+        let args = args.and_then(|args| serde_json::from_str(&mask_json(&args.to_string())).ok());
         self.record(&Record {
             occasion,
             server: self.settings.server.clone(),
@@ -318,11 +318,11 @@ impl Proxy {
     }
 }
 
-/// What the model reads in place of a result.
+/// What the model reads instead of a result.
 fn refusal(name: &str, ruling: &Ruling) -> String {
     let mut words = format!(
         "toolmark: {} was not called ({}): {}",
-        shown(name, 200),
+        sanitize(name, 200),
         ruling.rule,
         ruling.reason
     );

@@ -1,4 +1,4 @@
-//! What the client says.
+//! Messages of the client.
 
 use super::answers::request;
 use super::{Fetch, Kind, Proxy, Step};
@@ -9,11 +9,11 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// How long the server may take to list its tools when the proxy asks.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the server may take to list its tools for the proxy.
+const LIST_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Proxy {
-    /// Takes a message of the client; what goes on to the server.
+    /// Handles a message of the client. Returns what to forward, if anything.
     pub(super) fn client_message<'m>(
         &mut self,
         json: &'m str,
@@ -36,15 +36,15 @@ impl Proxy {
                 }
                 let kind = match method.as_str() {
                     "initialize" => {
-                        self.asking.can_be_asked = params.is_some_and(can_be_asked);
-                        Kind::Hello
+                        self.questions.can_be_asked = params.is_some_and(can_be_asked);
+                        Kind::Initialize
                     }
-                    "server/discover" => Kind::Hello,
+                    "server/discover" => Kind::Initialize,
                     "tools/list" => Kind::List,
                     "tasks/result" | "tasks/get" => Kind::Task,
                     _ => Kind::Other,
                 };
-                match self.opened(&key, kind) {
+                match self.register(&key, kind) {
                     Ok(()) => Some(Cow::Borrowed(json)),
                     Err(why) => {
                         self.fail(id.get(), ErrorCode::INVALID_REQUEST, why);
@@ -53,23 +53,23 @@ impl Proxy {
                 }
             }
             Message::Notification { method, params } => match method.as_str() {
-                // Some servers would run it and answer nobody.
+                // Some servers would run it without answering.
                 "tools/call" => {
                     self.note("a call without an id was dropped".to_owned());
                     None
                 }
-                "notifications/cancelled" => self.cancelled(params).then_some(Cow::Borrowed(json)),
+                "notifications/cancelled" => self.cancel(params).then_some(Cow::Borrowed(json)),
                 _ => Some(Cow::Borrowed(json)),
             },
-            Message::Answer { key: Some(key), body, is_error } if self.asking.is_ours(&key) => {
-                self.answered(&key, body, is_error)
+            Message::Answer { key: Some(key), body, is_error } if self.questions.is_ours(&key) => {
+                self.resolve_question(&key, body, is_error)
             }
             Message::Answer { .. } => Some(Cow::Borrowed(json)),
         }
     }
 
-    /// The client waits no longer; does the server have to know?
-    fn cancelled(&mut self, params: Option<&RawValue>) -> bool {
+    /// Cancels a request; `true` if the server has to know.
+    fn cancel(&mut self, params: Option<&RawValue>) -> bool {
         let id = params
             .and_then(|params| members(params.get()).ok())
             .and_then(|all| member(&all, "requestId"))
@@ -81,7 +81,7 @@ impl Proxy {
                 if let Some(fetch) = &mut self.fetch {
                     fetch.waiting.retain(|line| !super::is_request(line, &id));
                 }
-                if let Some(question) = self.asking.forget(&id) {
+                if let Some(question) = self.questions.forget(&id) {
                     let params = format!(
                         r#"{{"requestId":{},"reason":"the call was cancelled"}}"#,
                         question.json()
@@ -99,18 +99,22 @@ impl Proxy {
         }
     }
 
-    /// Holds a call of a tool that was not listed, and asks for the list.
+    /// Holds a call of a tool that was not listed, and requests the list.
     pub(super) fn hold_for_list(&mut self, json: &str, meta: Option<String>, now: Duration) {
         if let Some(fetch) = &mut self.fetch {
             fetch.waiting.push(json.to_owned());
             return;
         }
-        self.fetch =
-            Some(Fetch { waiting: vec![json.to_owned()], pages: 0, until: now + PATIENCE, meta });
+        self.fetch = Some(Fetch {
+            waiting: vec![json.to_owned()],
+            pages: 0,
+            until: now + LIST_TIMEOUT,
+            meta,
+        });
         self.ask_for_list(None);
     }
 
-    /// Asks the server for a page of its tools.
+    /// Requests a page of the list of tools.
     pub(super) fn ask_for_list(&mut self, cursor: Option<&RawValue>) {
         let meta = self.fetch.as_ref().and_then(|fetch| fetch.meta.as_deref());
         let parts = [("_meta", meta), ("cursor", cursor.map(RawValue::get))];
@@ -118,26 +122,26 @@ impl Proxy {
         let params = format!("{{{}}}", parts.collect::<Vec<_>>().join(","));
         let id = self.own_id();
         let line = request(Some(&id.json()), "tools/list", &params);
-        if self.opened(&id, Kind::OwnList).is_ok() {
+        if self.register(&id, Kind::OwnList).is_ok() {
             self.steps.push(Step::Server(line));
         } else {
             self.give_up_list("too many requests are open");
         }
     }
 
-    /// The list the proxy asked for will not come.
+    /// Refuses the calls that wait for a list, because it will not come.
     pub(super) fn give_up_list(&mut self, why: &str) {
         let waiting = self.fetch.take().map(|fetch| fetch.waiting).unwrap_or_default();
         for line in waiting {
             if let Ok(Message::Request { id, key, params, .. }) = Message::read(&line) {
                 self.open.remove(&key);
-                self.unlisted(id.get(), params, why);
+                self.refuse_unlisted(id.get(), params, why);
             }
         }
     }
 
-    /// The list is there: calls that waited for it go on.
-    pub(super) fn go_on(&mut self, now: Duration) {
+    /// Resumes the calls that waited for the list.
+    pub(super) fn resume_held(&mut self, now: Duration) {
         let waiting = self.fetch.take().map(|fetch| fetch.waiting).unwrap_or_default();
         for line in waiting {
             if let Ok(Message::Request { id, key, params, .. }) = Message::read(&line) {
@@ -145,7 +149,7 @@ impl Proxy {
                 let listed =
                     self.tool_of(params).is_some_and(|tool| self.tools.contains_key(&tool));
                 if !listed {
-                    self.unlisted(id.get(), params, "the server does not list it");
+                    self.refuse_unlisted(id.get(), params, "the server does not list it");
                 } else if let Some(forward) = self.client_message(&line, now) {
                     self.steps.push(Step::Server(forward.into_owned()));
                 }
@@ -154,7 +158,7 @@ impl Proxy {
     }
 }
 
-/// Did the client say, at the start, that its user can be asked with a form?
+/// Whether the parameters of `initialize` say that the user can be asked with a form.
 fn can_be_asked(params: &RawValue) -> bool {
     let all = members(params.get()).unwrap_or_default();
     let capabilities = member(&all, "capabilities");
@@ -163,8 +167,8 @@ fn can_be_asked(params: &RawValue) -> bool {
         .is_some_and(|capabilities: Value| asks_with_forms(&capabilities))
 }
 
-/// Do capabilities say that the user can be asked with a form? Nothing said
-/// about ways to ask means forms.
+/// Whether capabilities say that the user can be asked with a form, which is the
+/// default way.
 pub(super) fn asks_with_forms(capabilities: &Value) -> bool {
     match capabilities.get("elicitation") {
         Some(Value::Object(ways)) => ways.is_empty() || ways.contains_key("form"),

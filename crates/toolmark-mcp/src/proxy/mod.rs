@@ -1,25 +1,24 @@
 //! The proxy without its input and output: lines go in, [`Step`]s come out.
 //!
-//! It knows which requests are open in each direction, what the server listed
-//! and what waits for a person's answer. Whatever is none of its business goes
-//! on as it came. The time is given with every line, so that limits and
-//! deadlines can be tested without waiting.
+//! It tracks which requests are open, which tools the server listed, and which
+//! questions wait for the user. Everything else is forwarded unchanged. The time is a
+//! parameter, so that limits and deadlines can be tested without waiting.
 
 mod answers;
-mod asking;
 mod calls;
 mod client;
+mod questions;
 mod server;
 
 use crate::arguments::Schema;
 use crate::definition::Definition;
 use crate::message::{Id, elements, id_near_start};
 use crate::pins::Pins;
+use crate::policy::{AuditSink, CallPolicy, Finding, Record};
 use crate::rate::Bucket;
 use crate::result::Limits;
-use crate::suspicion::{Suspicion, shown};
-use crate::warden::{Finding, Journal, Record, Warden};
-use asking::Asking;
+use crate::suspicion::{Suspicion, sanitize};
+use questions::Questions;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -28,7 +27,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 use toolmark_guard::policy::Rate;
 
-/// What to do where the policy says to ask and nobody can be asked.
+/// What to do if the policy says to ask and the client cannot ask its user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnAsk {
     /// Deny, and say how to allow it.
@@ -38,44 +37,44 @@ pub enum OnAsk {
     Allow,
 }
 
-/// How a proxy works.
+/// The settings of a proxy.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// What policies and pins call the server.
+    /// The name of the server in policies and pins.
     pub server: String,
-    /// What of a result may pass.
+    /// The limits for results.
     pub limits: Limits,
-    /// What to do where nobody can be asked.
+    /// What to do if the user cannot be asked.
     pub on_ask: OnAsk,
-    /// How often tools may be called, all taken together.
+    /// How often tools may be called in total.
     pub rate: Option<Rate>,
 }
 
-/// What is to be done.
+/// What to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Send a line to the client.
     Client(String),
     /// Send a line to the server.
     Server(String),
-    /// Tell the person.
+    /// Show a note to the user.
     Note(String),
 }
 
-/// What a request that waits for its answer is.
+/// The kind of an open request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
-    /// The start of the session.
-    Hello,
+    /// `initialize` or `server/discover`.
+    Initialize,
     List,
     Call {
         tool: String,
     },
-    /// A question for the result of a call that became a task.
+    /// A request for the result of a task.
     Task,
-    /// A call that is held until a person or a list of tools decides.
+    /// A call that is held until the user answers or the tools are listed.
     Held,
-    /// A list of tools the proxy asked for itself.
+    /// A list of tools that the proxy requested.
     OwnList,
     Other,
 }
@@ -83,7 +82,7 @@ enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Open {
     kind: Kind,
-    /// The client no longer waits.
+    /// Whether the client cancelled it.
     cancelled: bool,
 }
 
@@ -92,40 +91,40 @@ struct Tool {
     definition: Definition,
     schema: Schema,
     changed: bool,
-    /// It was already told that its arguments cannot be checked.
-    told: bool,
+    /// Whether it was reported that its arguments cannot be checked.
+    is_reported: bool,
 }
 
-/// A list of tools the proxy asked for, and the calls that wait for it.
+/// A list of tools that the proxy requested, and the calls that wait for it.
 struct Fetch {
     waiting: Vec<String>,
     pages: usize,
     until: Duration,
-    /// The metadata a request of this protocol version needs, as JSON.
+    /// The metadata that this protocol version requires, as JSON.
     meta: Option<String>,
 }
 
 /// A guard between a client and a server.
 pub struct Proxy {
     settings: Settings,
-    warden: Box<dyn Warden>,
-    journal: Box<dyn Journal>,
+    policy: Box<dyn CallPolicy>,
+    audit: Box<dyn AuditSink>,
     pins: Pins,
     open: BTreeMap<Id, Open>,
     tools: BTreeMap<String, Tool>,
     fetch: Option<Fetch>,
-    asking: Asking,
+    questions: Questions,
     overall: Option<Bucket>,
     buckets: BTreeMap<String, Bucket>,
-    /// Begins every id of ours: no server can guess it.
+    /// The start of our own ids, which no server can guess.
     nonce: String,
     count: u64,
     steps: Vec<Step>,
     log_failed: bool,
 }
 
-/// More requests are not open at once.
-const MOST_OPEN: usize = 1 << 16;
+/// How many requests may be open at once.
+const MAX_OPEN_REQUESTS: usize = 1 << 16;
 
 impl Proxy {
     /// A proxy for a session.
@@ -133,20 +132,20 @@ impl Proxy {
     pub fn new(
         settings: Settings,
         pins: Pins,
-        warden: Box<dyn Warden>,
-        journal: Box<dyn Journal>,
+        policy: Box<dyn CallPolicy>,
+        audit: Box<dyn AuditSink>,
     ) -> Self {
         let lot = || RandomState::new().build_hasher().finish();
         Self {
             overall: settings.rate.map(|rate| Bucket::new(rate, Duration::ZERO)),
             settings,
-            warden,
-            journal,
+            policy,
+            audit,
             pins,
             open: BTreeMap::new(),
             tools: BTreeMap::new(),
             fetch: None,
-            asking: Asking::default(),
+            questions: Questions::default(),
             buckets: BTreeMap::new(),
             nonce: format!("toolmark-{:016x}{:016x}", lot(), lot()),
             count: 0,
@@ -155,7 +154,7 @@ impl Proxy {
         }
     }
 
-    /// A line of the client.
+    /// Handles a line of the client.
     #[must_use]
     pub fn from_client(&mut self, line: &str, now: Duration) -> Vec<Step> {
         match batch(line) {
@@ -173,7 +172,7 @@ impl Proxy {
         std::mem::take(&mut self.steps)
     }
 
-    /// A line of the server.
+    /// Handles a line of the server.
     #[must_use]
     pub fn from_server(&mut self, line: &str, number: u64, now: Duration) -> Vec<Step> {
         match batch(line) {
@@ -199,7 +198,7 @@ impl Proxy {
         }
     }
 
-    /// A line of the client that could not be read as text, or is too long.
+    /// Handles a line of the client that is too long or not valid UTF-8.
     #[must_use]
     pub fn lost_from_client(&mut self, start: &[u8], why: &str) -> Vec<Step> {
         let id = id_near_start(start).map_or_else(|| "null".to_owned(), |id| id.json());
@@ -208,9 +207,8 @@ impl Proxy {
         std::mem::take(&mut self.steps)
     }
 
-    /// A line of the server that could not be read as text, or is too long. If it
-    /// was to answer a request, that request ends with an error; where it cannot
-    /// be told which one, all end that still wait.
+    /// Handles a line of the server that is too long or not valid UTF-8. The request it
+    /// answers ends with an error; if it is not known which one, all open requests do.
     #[must_use]
     pub fn lost_from_server(&mut self, start: &[u8], number: u64, why: &str) -> Vec<Step> {
         self.note(format!("line {number} of the server was dropped: {why}"));
@@ -222,7 +220,7 @@ impl Proxy {
         std::mem::take(&mut self.steps)
     }
 
-    /// A request that cannot be answered any more, because of its carrier.
+    /// Ends a request that the transport cannot get an answer for.
     #[must_use]
     pub fn unanswered(&mut self, id: &str, why: &str) -> Vec<Step> {
         if let Some(id) = serde_json::from_str(id).ok().and_then(Id::read) {
@@ -231,7 +229,7 @@ impl Proxy {
         std::mem::take(&mut self.steps)
     }
 
-    /// The server is gone: every request that waits ends with an error.
+    /// Ends all open requests with an error, because the server is gone.
     #[must_use]
     pub fn server_gone(&mut self, why: &str) -> Vec<Step> {
         self.end_all(why);
@@ -248,7 +246,7 @@ impl Proxy {
         match self.open.remove(id) {
             Some(Open { kind: Kind::OwnList, .. }) => self.give_up_list(why),
             Some(Open { cancelled: false, .. }) => {
-                self.asking.forget(id);
+                self.questions.forget(id);
                 if let Some(fetch) = &mut self.fetch {
                     fetch.waiting.retain(|line| !is_request(line, id));
                 }
@@ -259,14 +257,14 @@ impl Proxy {
         }
     }
 
-    /// When [`tick`](Self::tick) has something to do.
+    /// When [`tick`](Self::tick) has to be called.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         let fetch = self.fetch.as_ref().map(|fetch| fetch.until);
-        fetch.into_iter().chain(self.asking.deadline()).min()
+        fetch.into_iter().chain(self.questions.deadline()).min()
     }
 
-    /// Ends what has waited too long.
+    /// Ends what has timed out.
     #[must_use]
     pub fn tick(&mut self, now: Duration) -> Vec<Step> {
         if self.fetch.as_ref().is_some_and(|fetch| fetch.until <= now) {
@@ -277,31 +275,30 @@ impl Proxy {
         std::mem::take(&mut self.steps)
     }
 
-    /// Does the client wait for anything?
+    /// Whether the client waits for an answer.
     #[must_use]
     pub fn is_waited_for(&self) -> bool {
         self.open.values().any(|open| !open.cancelled)
     }
 
-    /// Does a call wait for a list of tools?
+    /// Whether a call waits for a list of tools.
     #[must_use]
     pub fn is_looking_up(&self) -> bool {
         self.fetch.is_some()
     }
 
-    /// The schema a tool was listed with.
+    /// The listed schema of a tool.
     #[must_use]
     pub fn schema_of(&self, tool: &str) -> Option<&Value> {
         self.tools.get(tool)?.definition.schema()
     }
 
-    /// Notes an open request; an error where there may be no more, or one has
-    /// this id already.
-    fn opened(&mut self, id: &Id, kind: Kind) -> Result<(), &'static str> {
-        if self.open.len() >= MOST_OPEN {
+    /// Registers an open request; an error if there are too many, or the id is in use.
+    fn register(&mut self, id: &Id, kind: Kind) -> Result<(), &'static str> {
+        if self.open.len() >= MAX_OPEN_REQUESTS {
             self.open.retain(|_, open| !open.cancelled);
         }
-        if self.open.len() >= MOST_OPEN {
+        if self.open.len() >= MAX_OPEN_REQUESTS {
             return Err("too many requests are open");
         }
         if self.open.get(id).is_some_and(|open| !open.cancelled) {
@@ -311,7 +308,7 @@ impl Proxy {
         Ok(())
     }
 
-    /// An id of our own.
+    /// A new id for a request of the proxy.
     fn own_id(&mut self) -> Id {
         self.count += 1;
         Id::Text(format!("{}-{}", self.nonce, self.count))
@@ -322,20 +319,20 @@ impl Proxy {
     }
 
     fn record(&mut self, record: &Record) {
-        if let Err(error) = self.journal.write(record)
+        if let Err(error) = self.audit.write(record)
             && !std::mem::replace(&mut self.log_failed, true)
         {
             self.note(format!("the log cannot be written: {error}"));
         }
     }
 
-    /// The name policies have for a tool.
+    /// The name of a tool in policies.
     fn name(&self, tool: &str) -> String {
         format!("mcp__{}__{tool}", self.settings.server)
     }
 }
 
-/// The messages of a batch; `None` for a line that is none.
+/// The messages of a batch; `None` if the line is not a batch.
 fn batch(line: &str) -> Option<Vec<&RawValue>> {
     line.trim_start().starts_with('[').then(|| elements(line)).flatten()
 }
@@ -349,9 +346,9 @@ fn findings(suspicions: Vec<Suspicion>) -> Vec<Finding> {
     suspicions.into_iter().map(finding).collect()
 }
 
-/// Findings in a few words.
-fn in_words(findings: &[Finding]) -> String {
-    let word = |one: &Finding| format!("{} ({})", one.name, shown(&one.excerpt, 120));
+/// Findings in one line.
+fn describe_findings(findings: &[Finding]) -> String {
+    let word = |one: &Finding| format!("{} ({})", one.name, sanitize(&one.excerpt, 120));
     findings.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 

@@ -1,28 +1,28 @@
-//! What the server says: lists are filtered and compared with what is pinned,
-//! results looked over, everything else goes on as it came.
+//! Messages of the server: lists are filtered and compared with the pins, results are
+//! inspected, everything else is forwarded unchanged.
 
-use super::{Kind, Open, Proxy, Tool, findings, in_words};
+use super::{Kind, Open, Proxy, Tool, describe_findings, findings};
 use crate::arguments::Schema;
 use crate::definition::{Definition, difference};
-use crate::message::{Message, elements, member, members, spliced};
-use crate::pins::Standing;
-use crate::result::looked_over;
-use crate::suspicion::{in_description, shown};
-use crate::warden::{Finding, Occasion, Ruling};
+use crate::message::{Message, elements, member, members, splice};
+use crate::pins::PinStatus;
+use crate::policy::{Finding, Occasion, Ruling};
+use crate::result::inspect;
+use crate::suspicion::{in_description, sanitize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use toolmark_shell::Decision;
 
-/// More tools are not listed.
-const MOST_TOOLS: usize = 10_000;
+/// How many tools are listed.
+const MAX_TOOLS: usize = 10_000;
 
-/// More pages are not asked for.
-const MOST_PAGES: usize = 100;
+/// How many pages of a list are requested.
+const MAX_PAGES: usize = 100;
 
 impl Proxy {
-    /// Takes a message of the server; what goes on to the client.
+    /// Handles a message of the server. Returns what to forward, if anything.
     pub(super) fn server_message<'m>(
         &mut self,
         json: &'m str,
@@ -32,16 +32,21 @@ impl Proxy {
         let message = match Message::read(json) {
             Ok(message) => message,
             Err(why) => {
-                self.note(format!("line {number} of the server was dropped: {}", shown(&why, 200)));
+                self.note(format!(
+                    "line {number} of the server was dropped: {}",
+                    sanitize(&why, 200)
+                ));
                 if let Some(id) = crate::message::id_near_start(json.as_bytes()) {
-                    self.end(&id, "what came cannot be read");
+                    self.end(&id, "its answer cannot be parsed");
                 }
                 return None;
             }
         };
         let (key, body, is_error) = match message {
-            Message::Request { key, .. } if self.asking.is_ours(&key) => {
-                self.note(format!("line {number} of the server was dropped: not its id"));
+            Message::Request { key, .. } if self.questions.is_ours(&key) => {
+                self.note(format!(
+                    "line {number} of the server was dropped: it uses an id of the proxy"
+                ));
                 return None;
             }
             Message::Request { .. } | Message::Notification { .. } => {
@@ -66,50 +71,50 @@ impl Proxy {
                 self.own_list(body, now);
                 return None;
             }
-            (Kind::List, false) => self.listed(body),
-            (Kind::Hello, false) => {
-                self.introduced(body);
+            (Kind::List, false) => self.filter_list(body),
+            (Kind::Initialize, false) => {
+                self.check_instructions(body);
                 None
             }
-            (Kind::Call { tool }, _) => self.returned(Some(&tool), body),
-            (Kind::Task, _) => self.returned(None, body),
+            (Kind::Call { tool }, _) => self.inspect_result(Some(&tool), body),
+            (Kind::Task, _) => self.inspect_result(None, body),
             _ => None,
         };
         Some(match new {
-            Some(new) => Cow::Owned(spliced(json, body.get(), &new)),
+            Some(new) => Cow::Owned(splice(json, body.get(), &new)),
             None => Cow::Borrowed(json),
         })
     }
 
-    /// A server says what it is for; that reaches the model like a description.
-    fn introduced(&mut self, body: &RawValue) {
+    /// Inspects the instructions of a server, which the model reads.
+    fn check_instructions(&mut self, body: &RawValue) {
         let words = members(body.get()).ok().and_then(|all| member(&all, "instructions"));
         let words = words.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
         let found = findings(in_description(&words.unwrap_or_default()));
         if !found.is_empty() {
-            self.note(format!("the server's instructions: {}", in_words(&found)));
+            self.note(format!("the server's instructions: {}", describe_findings(&found)));
             let ruling = Ruling::new(Decision::Allow, "suspicious", "instructions of the server");
             self.log(Occasion::Server, None, None, None, &ruling, found);
         }
     }
 
-    /// A result; what passes in its place.
-    fn returned(&mut self, tool: Option<&str>, body: &RawValue) -> Option<String> {
-        let (passed, found) = looked_over(body.get(), self.settings.limits);
+    /// Inspects a result. Returns a replacement, if it has to change.
+    fn inspect_result(&mut self, tool: Option<&str>, body: &RawValue) -> Option<String> {
+        let (passed, found) = inspect(body.get(), self.settings.limits);
         let new = match passed {
             Cow::Owned(new) => Some(new),
             Cow::Borrowed(_) => None,
         };
         if !found.is_empty() {
             let whose =
-                tool.map_or_else(|| "a task".to_owned(), |tool| shown(&self.name(tool), 120));
-            self.note(format!("in a result of {whose}: {}", in_words(&found)));
+                tool.map_or_else(|| "a task".to_owned(), |tool| sanitize(&self.name(tool), 120));
+            self.note(format!("in a result of {whose}: {}", describe_findings(&found)));
             let ruling = Ruling::new(
                 Decision::Allow,
                 "result",
                 match new {
                     Some(_) => "passed on changed",
-                    None => "passed on as it was",
+                    None => "passed on unchanged",
                 },
             );
             self.log(Occasion::Result, tool, None, None, &ruling, found);
@@ -117,26 +122,26 @@ impl Proxy {
         new
     }
 
-    /// A page of the list the proxy asked for.
+    /// Handles a page of a list that the proxy requested.
     fn own_list(&mut self, body: &RawValue, now: Duration) {
-        let _ = self.listed(body);
+        let _ = self.filter_list(body);
         let all = members(body.get()).unwrap_or_default();
         let cursor = member(&all, "nextCursor").filter(|cursor| cursor.get() != "null");
         let more = self.fetch.as_mut().is_some_and(|fetch| {
             fetch.pages += 1;
-            fetch.pages < MOST_PAGES
+            fetch.pages < MAX_PAGES
         });
         match cursor {
             Some(cursor) if more => self.ask_for_list(Some(cursor)),
-            _ => self.go_on(now),
+            _ => self.resume_held(now),
         }
     }
 
-    /// A page of a list of tools; what passes in its place.
-    fn listed(&mut self, body: &RawValue) -> Option<String> {
+    /// Filters a page of a list of tools. Returns a replacement, if it has to change.
+    fn filter_list(&mut self, body: &RawValue) -> Option<String> {
         let all = match members(body.get()) {
             Ok(all) => all,
-            // Two readers of it would see two lists.
+            // Two parsers could see two different lists.
             Err(error) => {
                 self.note(format!("a list of tools was emptied: {error}"));
                 return Some(r#"{"tools":[]}"#.to_owned());
@@ -144,14 +149,14 @@ impl Proxy {
         };
         let tools = member(&all, "tools")?;
         let Some(parts) = elements(tools.get()) else {
-            self.note("a list of tools is no list and was emptied".to_owned());
-            return Some(spliced(body.get(), tools.get(), "[]"));
+            self.note("a list of tools is not an array and was emptied".to_owned());
+            return Some(splice(body.get(), tools.get(), "[]"));
         };
         let mut seen = BTreeSet::new();
         let mut kept: Vec<Cow<'_, str>> = Vec::new();
         let mut same = true;
         for part in &parts {
-            match self.offered(part.get(), &mut seen) {
+            match self.filter_tool(part.get(), &mut seen) {
                 Some(Cow::Borrowed(as_it_was)) => kept.push(Cow::Borrowed(as_it_was)),
                 Some(Cow::Owned(other)) => {
                     same = false;
@@ -164,27 +169,31 @@ impl Proxy {
         if let Err(error) = saved {
             self.note(format!("the pins cannot be written: {error}"));
         }
-        (!same).then(|| spliced(body.get(), tools.get(), &format!("[{}]", kept.join(","))))
+        (!same).then(|| splice(body.get(), tools.get(), &format!("[{}]", kept.join(","))))
     }
 
-    /// One tool of a list; what passes in its place.
-    fn offered<'t>(&mut self, json: &'t str, seen: &mut BTreeSet<String>) -> Option<Cow<'t, str>> {
+    /// Decides on one tool of a list. Returns what to list, if anything.
+    fn filter_tool<'t>(
+        &mut self,
+        json: &'t str,
+        seen: &mut BTreeSet<String>,
+    ) -> Option<Cow<'t, str>> {
         let definition = match Definition::read(json) {
             Ok(definition) => definition,
             Err(why) => {
-                self.note(format!("a listed tool was left out: {}", shown(&why, 200)));
+                self.note(format!("a listed tool was removed: {}", sanitize(&why, 200)));
                 return None;
             }
         };
         let tool = definition.name.clone();
         let name = self.name(&tool);
         let known = self.tools.contains_key(&tool);
-        if !seen.insert(tool.clone()) || (!known && self.tools.len() >= MOST_TOOLS) {
-            let words = "was left out: it is listed twice, or there are too many";
-            self.note(format!("{} {words}", shown(&name, 120)));
+        if !seen.insert(tool.clone()) || (!known && self.tools.len() >= MAX_TOOLS) {
+            let words = "was removed: it is listed twice, or there are too many";
+            self.note(format!("{} {words}", sanitize(&name, 120)));
             return None;
         }
-        let ruling = self.warden.tool(&self.settings.server, &tool, &name);
+        let ruling = self.policy.tool(&self.settings.server, &tool, &name);
         if ruling.decision == Decision::Deny {
             self.log(Occasion::List, Some(&tool), None, None, &ruling, Vec::new());
             return None;
@@ -192,43 +201,46 @@ impl Proxy {
         let unchanged =
             self.tools.get(&tool).is_some_and(|known| known.definition.hash == definition.hash);
         let found = if unchanged { Vec::new() } else { findings(definition.suspicions()) };
-        let standing = self.pins.standing(&self.settings.server, &definition);
-        let pass = self.pinned(&definition, &standing, unchanged, &found);
-        let changed = matches!(standing, Standing::Changed(_)) && !pass;
+        let standing = self.pins.check(&self.settings.server, &definition);
+        let pass = self.report_pin(&definition, &standing, unchanged, &found);
+        let changed = matches!(standing, PinStatus::Changed(_)) && !pass;
         if !unchanged || self.tools.get(&tool).is_some_and(|known| known.changed != changed) {
             let schema = Schema::new(definition.schema());
-            self.tools.insert(tool, Tool { definition, schema, changed, told: false });
+            self.tools.insert(tool, Tool { definition, schema, changed, is_reported: false });
         }
         match standing {
-            // What nobody accepted does not reach the model.
-            Standing::Changed(pinned) if changed => Some(Cow::Owned(pinned.to_string())),
+            // The model does not see a change that nobody accepted.
+            PinStatus::Changed(pinned) if changed => Some(Cow::Owned(pinned.to_string())),
             _ => Some(Cow::Borrowed(json)),
         }
     }
 
-    /// Tells and logs how a definition stands to its pin; may it pass?
-    fn pinned(
+    /// Reports and logs how a definition compares with its pin; `true` if it is allowed.
+    fn report_pin(
         &mut self,
         definition: &Definition,
-        standing: &Standing,
+        standing: &PinStatus,
         unchanged: bool,
         found: &[Finding],
     ) -> bool {
         let tool = &definition.name;
-        let name = shown(&self.name(tool), 120);
+        let name = sanitize(&self.name(tool), 120);
         if !found.is_empty() {
-            self.note(format!("{name} is described suspiciously: {}", in_words(found)));
+            self.note(format!(
+                "the description of {name} is suspicious: {}",
+                describe_findings(found)
+            ));
         }
         let (decision, reason) = match standing {
-            Standing::Same => (Decision::Allow, "as pinned".to_owned()),
-            Standing::New => (Decision::Allow, "seen for the first time and pinned".to_owned()),
-            Standing::Changed(pinned) => {
+            PinStatus::Same => (Decision::Allow, "as pinned".to_owned()),
+            PinStatus::New => (Decision::Allow, "seen for the first time and pinned".to_owned()),
+            PinStatus::Changed(pinned) => {
                 let change = difference(pinned, &definition.value);
-                (self.warden.changed(), format!("changed since it was pinned:\n{change}"))
+                (self.policy.changed(), format!("changed since it was pinned:\n{change}"))
             }
         };
         let allowed = decision == Decision::Allow;
-        if let Standing::Changed(_) = standing {
+        if let PinStatus::Changed(_) = standing {
             if !unchanged {
                 let accept = match allowed {
                     true => "accepted by the policy".to_owned(),

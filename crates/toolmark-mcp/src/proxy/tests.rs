@@ -1,7 +1,7 @@
 //! Conversations: what each side says and what the other one hears.
 
 use super::*;
-use crate::warden::{Call, NoJournal, Ruling};
+use crate::policy::{Call, NoAudit, Ruling};
 use serde_json::json;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ struct ByName {
     rate: Option<Rate>,
 }
 
-impl Warden for ByName {
+impl CallPolicy for ByName {
     fn tool(&self, server: &str, tool: &str, name: &str) -> Ruling {
         assert_eq!(name, format!("mcp__{server}__{tool}"));
         match tool.starts_with("no") {
@@ -44,7 +44,7 @@ impl Warden for ByName {
 #[derive(Clone, Default)]
 struct Shared(Rc<RefCell<Vec<Record>>>);
 
-impl Journal for Shared {
+impl AuditSink for Shared {
     fn write(&mut self, record: &Record) -> std::io::Result<()> {
         self.0.borrow_mut().push(record.clone());
         Ok(())
@@ -60,7 +60,7 @@ fn warden() -> Box<ByName> {
 }
 
 fn plain() -> Proxy {
-    Proxy::new(settings(), Pins::in_memory(), warden(), Box::new(NoJournal))
+    Proxy::new(settings(), Pins::in_memory(), warden(), Box::new(NoAudit))
 }
 
 const START: Duration = Duration::from_secs(1);
@@ -408,7 +408,7 @@ fn nobody_to_ask_is_decided_as_told() {
 fn rates_hold_for_all_tools_and_for_one() {
     let settings = Settings { rate: Some("3/min".parse().unwrap()), ..settings() };
     let warden = ByName { changed: Decision::Deny, rate: Some("1/min".parse().unwrap()) };
-    let proxy = Proxy::new(settings, Pins::in_memory(), Box::new(warden), Box::new(NoJournal));
+    let proxy = Proxy::new(settings, Pins::in_memory(), Box::new(warden), Box::new(NoAudit));
     let mut proxy = with(proxy, &["a", "slow"]);
     let mut at = |id: i32, tool: &str, seconds: u64| {
         let line = call(id, tool, &json!({})).to_string();
@@ -433,7 +433,7 @@ fn a_changed_tool_keeps_its_words_and_is_denied_until_accepted() {
     let path = folder.path().join("pins.json");
     let proxy = |changed| {
         let warden = ByName { changed, rate: None };
-        Proxy::new(settings(), Pins::open(&path).unwrap(), Box::new(warden), Box::new(NoJournal))
+        Proxy::new(settings(), Pins::open(&path).unwrap(), Box::new(warden), Box::new(NoAudit))
     };
     let list = |proxy: &mut Proxy, description: &str| {
         say(proxy, &request("l", "tools/list", &json!({})));
@@ -457,7 +457,7 @@ fn a_changed_tool_keeps_its_words_and_is_denied_until_accepted() {
     let mut asks = proxy(Decision::Ask);
     assert_eq!(list(&mut asks, "newer"), "new");
     let (client, _) = say(&mut asks, &call(1, "a", &json!({})));
-    assert!(failure(&client).contains("cannot be asked"));
+    assert!(failure(&client).contains("cannot ask its user"));
 
     let mut allows = proxy(Decision::Allow);
     assert_eq!(list(&mut allows, "newest"), "newest");

@@ -57,8 +57,7 @@ fn node_says_the_same() {
         .collect();
     cases.extend(generate::cases(4000));
     let Some(answers) = node::ask(&cases) else {
-        println!("SKIPPED: `node` is not on the PATH, patterns were not asked again");
-        return;
+        return toolmark_testing::skip("`node` is not on the PATH, patterns were not asked again");
     };
     assert_eq!(answers.len(), cases.len());
     let mut wrong = Vec::new();

@@ -93,9 +93,9 @@ pub fn check_format_by_id(id: &str) -> Option<&'static CheckFormat> {
 pub(crate) mod tests {
     use super::*;
     use crate::terminal::text::is_obeyed;
+    use toolmark_check::Toolsets;
     use toolmark_check::baseline::Baseline;
     use toolmark_check::gate::{Cells, Gate};
-    use toolmark_check::toolset::Toolsets;
     use toolmark_check::{Checker, RULES, notation};
     use toolmark_outcome::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
     use toolmark_outcome::{Confidence, Redactor, Severity, Verdict};

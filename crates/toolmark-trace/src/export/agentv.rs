@@ -76,7 +76,7 @@ impl Exporter for AgentV {
             })?;
             index += 1;
         }
-        // A transcript without a message would be no transcript.
+        // A transcript has at least one message.
         if index == 0 {
             Json::line(out, |w| {
                 head(w, run, 0)?;
@@ -184,7 +184,7 @@ fn tool_call(w: &mut Json<'_>, index: usize, call: &Call, losses: &mut Losses) -
     w.opt("duration_ms", call.duration.map(|d| d.as_secs_f64() * 1e3))
 }
 
-/// AgentV's word for a status; none for a call that nobody answered.
+/// AgentV's word for a status; none for a call without a result.
 fn status(status: Status) -> Option<&'static str> {
     match status {
         Status::Succeeded => Some("ok"),

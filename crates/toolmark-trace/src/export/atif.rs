@@ -12,7 +12,7 @@ use super::rows::{Response, Row, Rows};
 use super::shared::{Argument, call_id, joined, starters, words};
 use super::{ExportInfo, Exporter, Losses, Part};
 use crate::model::{
-    Actor, Call, CallResult, DEEPEST, Event, EventKind, Payload, Status, Text, Trajectory, Usage,
+    Actor, Call, CallResult, Event, EventKind, MAX_DEPTH, Payload, Status, Text, Trajectory, Usage,
 };
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -256,7 +256,7 @@ fn is_step(row: &Row<'_>) -> bool {
 /// The sub-agents with ids that are there and differ.
 fn children(run: &Trajectory, depth: usize) -> Children<'_> {
     let mut children = Children::default();
-    if depth >= DEEPEST {
+    if depth >= MAX_DEPTH {
         return children;
     }
     let mut used = HashSet::new();

@@ -161,11 +161,11 @@ mod strict {
 
     /// Deeper values are left to lenient parsers: a payload stands some levels
     /// deep in its line already, and many parsers stop at 128.
-    const DEEPEST: u8 = 64;
+    const MAX_DEPTH: u8 = 64;
 
     pub(super) fn check(json: &str) -> serde_json::Result<()> {
         let mut parser = serde_json::Deserializer::from_str(json);
-        Strict { room: DEEPEST }.deserialize(&mut parser)?;
+        Strict { room: MAX_DEPTH }.deserialize(&mut parser)?;
         parser.end()
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 
 macro_rules! parts {
     ($($(#[$doc:meta])* $name:ident, $words:literal;)*) => {
-        /// A part of a trajectory that a target may have no place for.
+        /// A part of a trajectory that a target may be unable to represent.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Part {
             $($(#[$doc])* $name,)*
@@ -49,7 +49,7 @@ parts! {
     /// The total the source states.
     StatedTotal, "stated token totals";
     /// Counts rewritten because the target means something else by its words.
-    Convention, "token counts in the source's own meaning";
+    Convention, "token counts by the source's convention";
     /// Tokens written to a cache.
     CacheWrites, "cache-write counts";
     /// Tokens spent on reasoning.
@@ -60,7 +60,7 @@ parts! {
     ToolDefinitions, "tool definitions";
     /// Trajectories of sub-agents.
     SubAgents, "sub-agents";
-    /// What the source could not tell.
+    /// What the source did not record.
     FidelityGaps, "fidelity gaps";
     /// Which format and file the trajectory was read from.
     Source, "source format and file";
@@ -84,7 +84,7 @@ parts! {
     Skills, "skill activations";
     /// Compactions of the context.
     Compactions, "compactions";
-    /// Errors that are no call's result.
+    /// Errors that are not the result of a call.
     Errors, "errors";
     /// Results that answer no call.
     OrphanResults, "orphan results";
@@ -99,7 +99,7 @@ parts! {
     /// Times of what was put before the model.
     InputTimes, "times of user and context messages";
     /// Namespaces kept apart from tool names.
-    Namespaces, "tool namespaces kept apart";
+    Namespaces, "separate tool namespaces";
     /// What the status was read from.
     Levels, "status levels";
     /// Exit codes.
@@ -113,19 +113,19 @@ parts! {
     /// Durations that are not the time from call to result.
     StatedDurations, "stated call durations";
     /// Calls that the agent's own model did not make.
-    Actors, "who made the call";
+    Actors, "actor of the call";
     /// Names of sub-agents that made calls in the same stream.
-    CallAgents, "agents of calls";
+    CallAgents, "agent of each call";
     /// Links from calls to the runs they started.
-    Spawned, "links to started runs";
+    Spawned, "links to spawned runs";
     /// Call ids that had to be made up.
-    AbsentCallIds, "absent call ids (made up)";
+    AbsentCallIds, "missing call ids (generated)";
     /// Calls whose arguments the source does not have, written as none.
-    AbsentArguments, "absent arguments (written as empty)";
+    AbsentArguments, "missing arguments (written as empty)";
     /// Results without content, written as empty text.
-    AbsentContent, "absent results (written as empty)";
+    AbsentContent, "missing results (written as empty)";
     /// Token usage the source does not have, written as zero.
-    AbsentUsage, "absent token usage (written as zero)";
+    AbsentUsage, "missing token usage (written as zero)";
     /// How calls ended that have no result to say so.
     UnansweredStatus, "status of calls without a result";
     /// Arguments written as JSON instead of text or the other way round.
@@ -135,13 +135,13 @@ parts! {
     /// Typed content blocks written as one text.
     Blocks, "content blocks written as one text";
     /// Images and other content without words.
-    Wordless, "content without words";
+    Wordless, "content without text";
     /// Several messages of one step joined.
     Boundaries, "boundaries between messages of a step";
     /// Events that had to move to the step they belong to.
     Order, "events moved to their step";
     /// Times the target needs and the source lacks.
-    AbsentTimes, "absent times (taken from the event before)";
+    AbsentTimes, "missing times (copied from the previous event)";
 }
 
 impl fmt::Display for Part {
@@ -247,8 +247,9 @@ impl Part {
             }
             Self::AbsentUsage => some(run.usage.is_none()),
             Self::UnansweredStatus => {
-                let told = |c: &&crate::Call| c.result.is_none() && c.status != Status::Unanswered;
-                calls.iter().filter(told).count()
+                let has_status =
+                    |c: &&crate::Call| c.result.is_none() && c.status != Status::Unanswered;
+                calls.iter().filter(has_status).count()
             }
             Self::Status(status) => calls.iter().filter(|c| c.status == status).count(),
             Self::ArgumentForms

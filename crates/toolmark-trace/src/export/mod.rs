@@ -1,9 +1,9 @@
-//! The way out: a trajectory written in the format of another tool.
+//! Writes a trajectory in the format of another tool.
 //!
 //! One target is one file here and one line in [`EXPORTERS`]. Every target
 //! writes a trajectory as one or more whole lines, so a file of many
-//! trajectories is their concatenation. What a target has no place for is
-//! counted in [`Losses`], never dropped in silence.
+//! trajectories is their concatenation. What a target cannot represent
+//! is counted in [`Losses`], never dropped silently.
 
 mod agentv;
 mod atif;
@@ -32,7 +32,7 @@ pub struct ExportInfo {
     pub title: &'static str,
     /// What file names end in, without the dot.
     pub extension: &'static str,
-    /// What the target has no place for. Some of it is lost only where a
+    /// What the target cannot represent. Some of it is lost only where a
     /// trajectory has it, some only in certain cases: [`Losses`] counts.
     pub lacks: &'static [Part],
 }
@@ -42,8 +42,8 @@ pub trait Exporter: Sync {
     /// The facts about it.
     fn info(&self) -> &'static ExportInfo;
 
-    /// Writes one trajectory, its sub-agents included where the target has a
-    /// place for them, as whole lines. The same trajectory gives the same bytes.
+    /// Writes one trajectory, its sub-agents included where the target
+    /// supports them, as whole lines. The same trajectory gives the same bytes.
     /// Writes are small: hand in a buffered writer.
     ///
     /// # Errors
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn the_fixture_holds_everything() {
         let (text, _) = export(&toolmark::Toolmark, &everything());
-        assert_eq!(text, include_str!("../../tests/fixtures/everything.jsonl"));
+        assert_eq!(text, include_str!("../../tests/fixtures/readers/toolmark.jsonl"));
     }
 
     #[test]

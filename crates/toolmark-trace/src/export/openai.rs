@@ -1,7 +1,7 @@
 //! OpenAI chat messages: one object `{model, messages, tools}` per trajectory.
 //!
 //! Results follow the response whose calls they answer, as the API demands.
-//! Chat messages have no place for reasoning, times, tokens or the status of a
+//! Chat messages cannot represent reasoning, times, tokens or the status of a
 //! call.
 
 use super::json::Json;

@@ -1,11 +1,11 @@
 //! OTLP JSON with the GenAI conventions of OpenTelemetry: one export request
 //! per trajectory, each on its own line.
 //!
-//! A run is an `invoke_agent` span; below it stand a `chat` span per step and
+//! A run is an `invoke_agent` span; below it are a `chat` span per step and
 //! an `execute_tool` span per call, and below the call that started it, the
 //! `invoke_agent` span of a sub-agent. A `chat` span carries what is new since
 //! the one before, not the whole conversation again. What the conventions have
-//! no attribute for is under `toolmark.`; what is no span is an event of the
+//! no attribute for is under `toolmark.`; what is not a span is an event of the
 //! run's span. Ids are hashes, so the same trajectory gives the same spans.
 
 use super::json::Json;
@@ -296,7 +296,7 @@ fn agent_span(
     w.object("status", |_| Ok(()))
 }
 
-/// What happened in a run and is no span.
+/// What happened in a run and is not a span.
 fn span_event(w: &mut Json<'_>, event: &Event, losses: &mut Losses) -> io::Result<()> {
     w.put("timeUnixNano", &nanos(event.time))?;
     let text = event.text.as_ref().map(|text| words(text, losses));

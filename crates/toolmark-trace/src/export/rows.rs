@@ -11,7 +11,7 @@ use jiff::Timestamp;
 pub(super) enum Row<'a> {
     /// What the user said.
     User(&'a Event),
-    /// Text put before the model that nobody typed.
+    /// Text given to the model that nobody typed.
     Context(&'a Event),
     /// What the model answered, by its index in [`Rows::responses`].
     Response(usize),

@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(joined(&[&text, &text], &mut losses).as_deref(), Some("c\n\nc"));
         assert_eq!(
             losses.to_string(),
-            "content blocks written as one text: 1, content without words: 1, \
+            "content blocks written as one text: 1, content without text: 1, \
              JSON written as text: 1, boundaries between messages of a step: 1"
         );
     }

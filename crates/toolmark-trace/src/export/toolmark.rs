@@ -10,7 +10,8 @@ use super::json::{Json, portable};
 use super::{ExportInfo, Exporter, Losses, Part};
 use crate::formats::TOOLMARK_SCHEMA;
 use crate::model::{
-    At, Call, CallResult, DEEPEST, Event, EventKind, Form, Payload, Stated, Step, Trajectory, Usage,
+    At, Call, CallResult, Event, EventKind, Form, MAX_DEPTH, Payload, Stated, Step, Trajectory,
+    Usage,
 };
 use std::io;
 
@@ -80,7 +81,7 @@ impl Writer {
         w.array("steps", &run.steps, |w, step| self.step(w, run, step))?;
         w.array("calls", &run.calls, |w, call| self.call(w, run, call))?;
         w.array("events", &run.events, |w, event| self.event(w, run, event))?;
-        let children = if depth < DEEPEST { &run.children[..] } else { &[] };
+        let children = if depth < MAX_DEPTH { &run.children[..] } else { &[] };
         if children.is_empty() {
             self.losses.add(Part::SubAgents, run.flatten().len() - 1);
         }
@@ -288,7 +289,7 @@ mod tests {
     fn sub_agents_nested_beyond_reason_are_counted_as_lost() {
         let mut run = everything();
         run.children.clear();
-        for _ in 0..DEEPEST + 3 {
+        for _ in 0..MAX_DEPTH + 3 {
             let mut outer = everything();
             outer.children = vec![run];
             run = outer;

@@ -9,6 +9,7 @@
 //! one step. Old files are lists of `{name,data,initial_session}`.
 
 use super::shared::adk;
+use super::shared::readers::each_record;
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity};
@@ -60,38 +61,29 @@ impl Format for AdkEvalset {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(EvalsetReader)
+        each_record(read_record)
     }
 }
 
-struct EvalsetReader;
-
-impl Reader for EvalsetReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(set) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not an eval set: an object was expected");
-            return;
-        };
-        for case in adk::get(set, "eval_cases").into_iter().flat_map(Value::items) {
-            let mut b = new_case(record, case, out);
-            let conversation = case.get("conversation").into_iter().flat_map(Value::items);
-            let mut parts = adk::Parts::default();
-            conversation.for_each(|i| invocation(&mut b, &mut parts, record, i));
-            out.push(b.finish());
-        }
-        for case in adk::get(set, "eval_case_results").into_iter().flat_map(Value::items) {
-            out.push(result(record, case, out).finish());
-        }
-        if set.get("data").is_some_and(Value::is_array) {
-            let mut b = out.builder(&AdkEvalset);
-            b.run.name = record.text_at(set, "name");
-            let turns = set.get("data").into_iter().flat_map(Value::items);
-            turns.for_each(|turn| adk::old_turn(&mut b, record, turn));
-            out.push(b.finish());
-        }
+fn read_record(record: &Record<'_>, out: &mut Out) {
+    let Some(set) = out.object(record, "an eval set") else { return };
+    for case in adk::get(set, "eval_cases").into_iter().flat_map(Value::items) {
+        let mut b = new_case(record, case, out);
+        let conversation = case.items_at("conversation");
+        let mut parts = adk::Parts::default();
+        conversation.for_each(|i| invocation(&mut b, &mut parts, record, i));
+        out.push(b.finish());
     }
-
-    fn finish(&mut self, _: &mut Out) {}
+    for case in adk::get(set, "eval_case_results").into_iter().flat_map(Value::items) {
+        out.push(result(record, case, out).finish());
+    }
+    if set.get("data").is_some_and(Value::is_array) {
+        let mut b = out.builder(&AdkEvalset);
+        b.run.name = record.text_at(set, "name");
+        let turns = set.items_at("data");
+        turns.for_each(|turn| adk::old_turn(&mut b, record, turn));
+        out.push(b.finish());
+    }
 }
 
 fn new_case(record: &Record<'_>, case: Value<'_>, out: &Out) -> Builder {
@@ -124,7 +116,7 @@ fn result(record: &Record<'_>, case: Value<'_>, out: &Out) -> Builder {
 fn invocation(b: &mut Builder, parts: &mut adk::Parts, record: &Record<'_>, invocation: Value<'_>) {
     let at = record.at_value(invocation);
     if !invocation.is_object() {
-        b.unknown("invocation that is no object", at);
+        b.unknown("invocation that is not an object", at);
         return;
     }
     let time = adk::stated_time(invocation, "creation_timestamp");
@@ -191,7 +183,7 @@ mod tests {
              orphanresult: {}\n\
              0 message: wait\n\
              0 message: done\n\
-             unknown invocation that is no object\n\
+             unknown invocation that is not an object\n\
              --\n"
         );
     }

@@ -4,7 +4,7 @@
 //! Found as a session document, as a list of events and as one event per line,
 //! in snake or camel case. An event marked `partial` is a piece of one that
 //! follows whole. An event that an agent wrote is one model response; one that
-//! only brings results is none, though it has the agent as its author. Calls of
+//! only brings results is not one, though it has the agent as its author. Calls of
 //! an agent other than the first carry its name. Calls and results of old
 //! sessions have no ids and are tied by tool and position. Old sessions also
 //! keep the requests to the model in `event_logs`: tools, model and usage come
@@ -60,10 +60,7 @@ struct SessionReader {
 
 impl Reader for SessionReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a session or an event: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a session or an event") else { return };
         let Some(events) = value.get("events").filter(|e| e.is_array()) else {
             let session = self.loose.get_or_insert_with(|| Session::new(out));
             session.event(record, value, None);
@@ -196,29 +193,11 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn a_session() {
-        let read = read_text(
-            r#"{"id":"s","appName":"app","events":[
-            {"id":"1","invocationId":"i","author":"user","timestamp":1760000000.5,"content":{"role":"user","parts":[{"text":"go"}]}},
-            {"id":"2","invocationId":"i","author":"root","partial":true,"content":{"parts":[{"text":"I"}]}},
-            {"id":"3","invocationId":"i","author":"root","timestamp":1760000001.5,"content":{"role":"model","parts":[
-                {"text":"hm","thought":true},{"text":"I look"},
-                {"functionCall":{"id":"a","name":"ls","args":{"p":1}}},
-                {"functionCall":{"id":"b","name":"rm","args":{}}},
-                {"functionCall":{"id":"c","name":"cp","args":{}}}]},
-                "usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2,"thoughtsTokenCount":3,"totalTokenCount":14}},
-            {"id":"4","invocationId":"i","author":"root","timestamp":1760000003.5,"content":{"role":"user","parts":[
-                {"functionResponse":{"id":"a","name":"ls","response":{"result":"x"}}},
-                {"functionResponse":{"id":"b","name":"rm","response":{"error":"no"}}},
-                {"functionResponse":{"id":"z","name":"mv","response":{}}}]}},
-            {"id":"5","invocationId":"i","author":"root","actions":{"transferToAgent":"helper"}},
-            {"id":"6","invocationId":"i","author":"helper","content":{"parts":[{"functionCall":{"id":"d","name":"up","args":{}}},{"hologram":1}]}},
-            {"id":"7","invocationId":"i","author":"helper","errorCode":"429","errorMessage":"slow down"},
-            {"id":"8"},9]}"#,
-        );
+        let read = read_fixture("adk-session.json");
         assert_eq!(read.format, "adk-session");
         let run = &read.runs[0];
         assert_eq!(

@@ -59,10 +59,7 @@ struct TestReader {
 
 impl Reader for TestReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(turn) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a query: an object was expected");
-            return;
-        };
+        let Some(turn) = out.object(record, "a query") else { return };
         let b = self.run.get_or_insert_with(|| out.builder(&AdkTest));
         if turn.get("query").is_some() {
             adk::old_turn(b, record, turn);
@@ -80,15 +77,11 @@ impl Reader for TestReader {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn queries_are_turns() {
-        let read = read_text(
-            r#"[{"query":"go","expected_tool_use":[{"tool_name":"ls","tool_input":{"p":1}},{"tool_name":5}],
-                "expected_intermediate_agent_responses":[{"author":"bot","text":"wait"}],"reference":"done"},
-            {"query":"more","expected_tool_use":"none"},{"hologram":1},7]"#,
-        );
+        let read = read_fixture("adk-test.json");
         assert_eq!(read.format, "adk-test");
         assert_eq!(read.skipped, 1);
         assert_eq!(read.runs.len(), 1);

@@ -39,7 +39,7 @@ impl Format for AgentDojo {
 
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
         let is_run = |r: Value<'_>| {
-            let mut messages = r.get("messages").into_iter().flat_map(Value::items).peekable();
+            let mut messages = r.items_at("messages").peekable();
             let is_named = r.has("suite_name") && r.has("pipeline_name");
             messages.peek().is_some() && (is_named || messages.any(has_named_call))
         };
@@ -56,7 +56,7 @@ impl Format for AgentDojo {
 
 /// Has this message a call in AgentDojo's own shape?
 fn has_named_call(message: Value<'_>) -> bool {
-    message.get("tool_calls").into_iter().flat_map(Value::items).any(|call| {
+    message.items_at("tool_calls").any(|call| {
         call.get("function").is_some_and(|f| f.is_string())
             && call.get("args").is_some_and(|a| a.is_object())
     })
@@ -70,10 +70,7 @@ struct RunReader {
 
 impl Reader for RunReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not an AgentDojo run: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "an AgentDojo run") else { return };
         if let Some(messages) = value.get("messages") {
             let mut conversation = Conversation::new(out);
             describe(&mut conversation.b, record, value);
@@ -151,7 +148,7 @@ impl Conversation {
         let at = record.at_value(message);
         let content = message.get("content");
         let payload = content.map(|c| record.payload(c));
-        match message.get("role").and_then(Value::inner).unwrap_or("") {
+        match message.word("role") {
             "system" => b.context(payload, None, at),
             "user" => b.user(payload, None, at),
             "assistant" => {
@@ -159,7 +156,7 @@ impl Conversation {
                 if let Some(content) = content {
                     chat::words(b, record, content, Some(step), None);
                 }
-                for call in message.get("tool_calls").into_iter().flat_map(Value::items) {
+                for call in message.items_at("tool_calls") {
                     let call = chat::new_call(record, call, Some(step), None);
                     let has_id = call.id.is_some();
                     let index = b.call(call);
@@ -175,19 +172,16 @@ impl Conversation {
 
     fn read_result(&mut self, record: &Record<'_>, message: Value<'_>) {
         let error = message.get("error");
-        // The error stands beside an empty content.
+        // The error is beside an empty content.
         let content = message.get("content").filter(|c| error.is_none() || has_words(*c));
         let payload = content.or(error).map(|p| record.payload(p));
         let answer = Answer::new(payload, record.at_value(message)).protocol(error.is_some());
         let id = message.get("tool_call_id").or_else(|| message.at(&["tool_call", "id"]));
         match id.and_then(Value::str).filter(|id| !id.is_empty()) {
             Some(id) => {
-                self.b.answer(&id, answer);
+                self.b.answer(&*id, answer);
             }
-            None => match self.open.pop_front() {
-                Some(call) => self.b.answer_call(call, answer),
-                None => self.b.orphan(answer),
-            },
+            None => self.b.answer_call(self.open.pop_front(), answer),
         }
     }
 }
@@ -201,24 +195,11 @@ fn has_words(content: Value<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn a_run() {
-        let read = read_text(
-            r#"{"suite_name":"bank","pipeline_name":"p","user_task_id":"user_task_1","injection_task_id":"injection_task_2",
-            "utility":true,"security":false,"error":null,"messages":[
-            {"role":"system","content":[{"type":"text","content":"be good"}]},
-            {"role":"user","content":[{"type":"text","content":"pay"}]},
-            {"role":"assistant","content":[{"type":"text","content":"on it"}],"tool_calls":[
-              {"function":"read","args":{"f":"a"},"id":"1","placeholder_args":null},
-              {"function":"send","args":{"n":2},"id":"2"},
-              {"function":"stop","args":{},"id":"3"}]},
-            {"role":"tool","content":[{"type":"text","content":"bill"}],"tool_call_id":"1","tool_call":{"function":"read","args":{},"id":"1"},"error":null},
-            {"role":"tool","content":[{"type":"text","content":""}],"tool_call_id":"2","error":"ValueError: no"},
-            {"role":"tool","content":"x","tool_call_id":"9","error":null},
-            {"role":"critic","content":1}]}"#,
-        );
+        let read = read_fixture("agentdojo.json");
         assert_eq!(read.format, "agentdojo");
         let run = &read.runs[0];
         assert_eq!(

@@ -10,6 +10,7 @@
 //! shows calls and results but seldom model responses.
 
 use super::shared::agentv;
+use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{EventKind, Fact, Fidelity, time};
@@ -38,7 +39,7 @@ impl Format for AgentvResults {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(ResultsReader)
+        each_record(read_record)
     }
 }
 
@@ -58,7 +59,7 @@ fn confidence(row: Value<'_>) -> Confidence {
     {
         return 95;
     }
-    let messages = |key| row.get(key).into_iter().flat_map(Value::items);
+    let messages = |key| row.items_at(key);
     if messages("output_messages").any(|m| m.get("role").is_some()) {
         return 85;
     }
@@ -76,20 +77,11 @@ fn confidence(row: Value<'_>) -> Confidence {
     if messages("trace").any(is_event) { 75 } else { 0 }
 }
 
-struct ResultsReader;
-
-impl Reader for ResultsReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(row) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a result: an object was expected");
-            return;
-        };
-        let mut b = out.builder(&AgentvResults);
-        read(&mut b, record, row);
-        out.push(b.finish());
-    }
-
-    fn finish(&mut self, _: &mut Out) {}
+fn read_record(record: &Record<'_>, out: &mut Out) {
+    let Some(row) = out.object(record, "a result") else { return };
+    let mut b = out.builder(&AgentvResults);
+    read(&mut b, record, row);
+    out.push(b.finish());
 }
 
 fn read(b: &mut Builder, record: &Record<'_>, row: Value<'_>) {
@@ -197,7 +189,7 @@ fn trace_event(b: &mut Builder, record: &Record<'_>, event: Value<'_>) {
     let time = time.iter().find_map(|key| time::from_value(event.get(key)?));
     let text = event.get("text").or_else(|| event.get("content"));
     let text = text.map(|t| record.payload(t));
-    match event.get("type").and_then(Value::inner).unwrap_or("") {
+    match event.word("type") {
         "tool_call" => agentv::call(b, record, event, None),
         "tool_result" => {
             let result = event.get("output").or_else(|| event.get("result"));
@@ -208,10 +200,7 @@ fn trace_event(b: &mut Builder, record: &Record<'_>, event: Value<'_>) {
                 Some(id) => b.find(&id),
                 None => name.and_then(|name| b.first_open(|c| c.name.original.is(&name))),
             };
-            match call {
-                Some(call) => b.answer_call(call, answer),
-                None => b.orphan(answer),
-            }
+            b.answer_call(call, answer);
         }
         "model_step" => {
             let step = b.step(None, time, at.clone());
@@ -233,17 +222,11 @@ fn trace_event(b: &mut Builder, record: &Record<'_>, event: Value<'_>) {
 #[cfg(test)]
 mod tests {
     use crate::model::Fact;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn every_row_is_a_run() {
-        let read = read_text(
-            r#"{"test_id":"a","target":"x","score":1,"trace":{"token_usage":{"input":5,"output":1},"cost_usd":0.25,"duration_ms":70},"output":[{"role":"assistant","content":"look","tool_calls":[{"tool":"Read","input":{"f":1},"duration_ms":3},{"tool":"Read","input":{"f":2},"output":null}]},{"role":"assistant","content":"done"}]}
-{"test_id":"b","target":"x","score":0,"execution_status":"execution_error","error":"no agent","trace":{"tool_calls_by_name":{"Read":4}}}
-{"test_id":5,"target":"x","score":0,"output":"only words","trace":7}
-[]
-"#,
-        );
+        let read = read_fixture("agentv-results.jsonl");
         assert_eq!(read.format, "agentv-results");
         assert_eq!(read.skipped, 1);
         let [a, b, c] = &read.runs[..] else { panic!("three runs") };

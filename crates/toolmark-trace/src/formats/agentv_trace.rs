@@ -7,10 +7,11 @@
 //! whose they are follows from their parents.
 
 use super::shared::agentv;
+use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    At, Convention, DEEPEST, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text,
+    At, Convention, EventKind, Fact, Fidelity, Level, MAX_DEPTH, Parent, Payload, Status, Text,
     Tokens, ToolName, Usage, time,
 };
 use jiff::Timestamp;
@@ -40,29 +41,20 @@ impl Format for AgentvTrace {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(TraceReader)
+        each_record(read_record)
     }
 }
 
-struct TraceReader;
-
-impl Reader for TraceReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(artifact) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a trace artifact: an object was expected");
-            return;
-        };
-        let mut root = out.builder(&AgentvTrace);
-        header(&mut root, record, artifact);
-        let spans = artifact.at(&["trace", "spans"]).or_else(|| artifact.get("spans"));
-        let mut tree = Tree::new(root, spans.into_iter().flat_map(Value::items), out);
-        for span in tree.order() {
-            tree.read(record, span);
-        }
-        out.push(tree.finish());
+fn read_record(record: &Record<'_>, out: &mut Out) {
+    let Some(artifact) = out.object(record, "a trace artifact") else { return };
+    let mut root = out.builder(&AgentvTrace);
+    header(&mut root, record, artifact);
+    let spans = artifact.at(&["trace", "spans"]).or_else(|| artifact.get("spans"));
+    let mut tree = Tree::new(root, spans.into_iter().flat_map(Value::items), out);
+    for span in tree.order() {
+        tree.read(record, span);
     }
-
-    fn finish(&mut self, _: &mut Out) {}
+    out.push(tree.finish());
 }
 
 fn header(b: &mut Builder, record: &Record<'_>, artifact: Value<'_>) {
@@ -80,7 +72,7 @@ fn header(b: &mut Builder, record: &Record<'_>, artifact: Value<'_>) {
     }
 }
 
-/// What a span stands for.
+/// What a span is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Agent,
@@ -196,7 +188,7 @@ impl<'a> Tree<'a> {
             if !has_root {
                 has_root = true;
                 own[index] = Some(0);
-            } else if depth <= DEEPEST {
+            } else if depth <= MAX_DEPTH {
                 own[index] = Some(self.lanes.len());
                 let b = out.builder(&AgentvTrace);
                 self.lanes.push(Lane { b, owner: above, depth, spawn: None, stated: None });
@@ -214,8 +206,9 @@ impl<'a> Tree<'a> {
 
     /// The spans above one, nearest first. A circle of parents ends it.
     fn above(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
-        const FARTHEST: usize = 64;
-        std::iter::successors(self.spans[index].parent, |i| self.spans[*i].parent).take(FARTHEST)
+        const MAX_ANCESTORS: usize = 64;
+        std::iter::successors(self.spans[index].parent, |i| self.spans[*i].parent)
+            .take(MAX_ANCESTORS)
     }
 
     /// The spans in the order they started; those without a time stay in place.
@@ -300,7 +293,7 @@ impl<'a> Tree<'a> {
         let name = span.first(&["gen_ai.tool.name", "tool.name"]).and_then(|n| record.label(n));
         let call = b.call(NewCall {
             id: span.first(CALL_ID).and_then(|i| record.label(i)),
-            name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+            name: ToolName::or_empty(name),
             args: payload(record, span, &["gen_ai.tool.call.arguments", "input.value"]),
             step,
             time: span.start,

@@ -61,10 +61,7 @@ struct Open {
 
 impl Reader for TranscriptReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(row) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a transcript line: an object was expected");
-            return;
-        };
+        let Some(row) = out.object(record, "a transcript line") else { return };
         let word =
             |value: Option<Value<'_>>| value.and_then(Value::str).unwrap_or_default().into_owned();
         let (test, target) = (word(row.get("test_id")), word(row.get("target")));
@@ -112,19 +109,11 @@ fn header(b: &mut Builder, record: &Record<'_>, row: Value<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn lines_of_a_test_are_one_run() {
-        let read = read_text(
-            r#"{"test_id":"t1","target":"codex","message_index":0,"role":"user","content":"fix","transcript_token_usage":{"input":9,"output":2,"cached":4},"transcript_cost_usd":0.5,"transcript_duration_ms":1500,"source":{"session_id":"s1","model":"m","cwd":"/w"}}
-{"test_id":"t1","target":"codex","message_index":1,"role":"assistant","content":"","tool_calls":[{"tool":"Read","input":{"path":"a"},"id":"c1","output":"x","duration_ms":12},{"tool":"Bash","id":"c2","status":"error","output":{"e":1}},{"tool":"Grep","id":"c3"},{"input":{}}],"source":{"session_id":"s1"}}
-{"test_id":"t1","target":"codex","message_index":2,"role":"tool","content":"late","tool_call_id":"c3","source":{"session_id":"s1"}}
-{"test_id":"t1","target":"codex","message_index":3,"role":"tool","content":"whose","tool_call_id":"c9","source":{"session_id":"s1"}}
-{"test_id":"t1","target":"codex","message_index":0,"role":"user","content":"again","source":{"session_id":"s1"}}
-{"test_id":"t2","target":"codex","message_index":1,"role":"moderator","content":7,"tool_calls":"none","source":[]}
-"#,
-        );
+        let read = read_fixture("agentv-transcript.jsonl");
         assert_eq!(read.format, "agentv-transcript");
         assert_eq!(read.runs.len(), 3);
         let run = &read.runs[0];

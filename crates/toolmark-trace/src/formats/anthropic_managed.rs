@@ -56,7 +56,7 @@ impl Format for AnthropicManaged {
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
         let is_event = |r: Value<'_>| {
             let event = r.get("raw").filter(|raw| raw.is_object()).unwrap_or(r);
-            let kind = event.get("type").and_then(Value::inner).unwrap_or("");
+            let kind = event.word("type");
             OWN.contains(&kind) && event.get("data").is_none()
         };
         if probe.any(is_event) { 100 } else { 0 }
@@ -73,10 +73,7 @@ struct SessionReader {
 
 impl Reader for SessionReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(line) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not an event: an object was expected");
-            return;
-        };
+        let Some(line) = out.object(record, "an event") else { return };
         let session = self.session.get_or_insert_with(|| Session {
             b: out.builder(&AnthropicManaged),
             step: None,
@@ -232,7 +229,7 @@ impl Session {
         });
         let call = &mut self.b.run.calls[index as usize];
         call.agent = agent;
-        if event.get("evaluated_permission").is_some_and(|p| p.is("deny")) {
+        if event.field_is("evaluated_permission", "deny") {
             (call.status, call.level) = (Status::Denied, Level::Denial);
         }
     }
@@ -287,7 +284,7 @@ impl Session {
         if let Some(usage) = usage {
             self.b.add_usage(usage);
         }
-        if event.get("is_error").and_then(Value::as_bool) == Some(true) {
+        if event.is_true("is_error") {
             self.b.run.steps[step as usize].complete = false;
             self.b.event(EventKind::Error, None, Some(step), time, record.at());
         } else {

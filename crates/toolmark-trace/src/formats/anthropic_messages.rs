@@ -40,7 +40,7 @@ impl Format for AnthropicMessages {
         let is_request = |r: Value<'_>| {
             let parts = [Some(r), r.get("request"), r.get("body"), r.get("params")];
             parts.into_iter().flatten().any(|p| {
-                let mut tools = p.get("tools").into_iter().flat_map(Value::items);
+                let mut tools = p.items_at("tools");
                 tools.any(|t| t.get("input_schema").is_some() && t.get("function").is_none())
                     || (p.get("system").is_some() && p.get("max_tokens").is_some())
             })
@@ -69,8 +69,8 @@ fn has_own_block(message: Value<'_>) -> bool {
 
 fn is_response(value: Value<'_>) -> bool {
     let message = value.at(&["result", "message"]).unwrap_or(value);
-    message.get("type").is_some_and(|t| t.is("message"))
-        && message.get("role").is_some_and(|r| r.is("assistant"))
+    message.field_is("type", "message")
+        && message.field_is("role", "assistant")
         && (message.has("stop_reason") || message.at(&["usage", "input_tokens"]).is_some())
 }
 
@@ -100,7 +100,7 @@ impl Dialect for MessagesDialect {
                 let kind = EventKind::Unknown(Text::owned(format!("role/{other}")));
                 b.event(kind, content.map(|c| record.payload(c)), None, time, at);
             }
-            None if message.get("type").is_some_and(|t| t.is("error")) => {
+            None if message.field_is("type", "error") => {
                 let text = message.get("error").map(|e| record.payload(e));
                 b.event(EventKind::Error, text, None, time, at);
             }

@@ -10,8 +10,9 @@
 use super::shared::events::{note, words};
 use super::shared::exit_code::leading_number;
 use super::shared::pairing::OpenCalls;
+use super::shared::readers::{OneRun, one_run};
 use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
 use crate::model::{EventKind, Fact, Fidelity, Level, Status, Text, ToolName, time};
 use jiff::Timestamp;
 use toolmark_scan::Value;
@@ -49,30 +50,20 @@ impl Format for Antigravity {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<TranscriptReader>::default()
+        one_run::<Transcript>(&Antigravity, "antigravity", "a step")
     }
 }
 
 #[derive(Default)]
-struct TranscriptReader {
-    builder: Option<Builder>,
+struct Transcript {
     open: OpenCalls,
 }
 
-impl Reader for TranscriptReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(line) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a step: an object was expected");
-            return;
-        };
-        let b = self.builder.get_or_insert_with(|| {
-            let mut b = out.builder(&Antigravity);
-            b.run.agent.name = Some(Text::owned("antigravity"));
-            b
-        });
+impl OneRun for Transcript {
+    fn record(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
         let time = line.get("created_at").and_then(time::from_value);
         let text = line.get("content").and_then(|c| words(record, c));
-        let kind = line.get("type").and_then(Value::inner).unwrap_or("");
+        let kind = line.word("type");
         match kind {
             "USER_INPUT" => b.user(text, time, record.at()),
             "PLANNER_RESPONSE" => response(b, &mut self.open, record, line, time),
@@ -83,16 +74,10 @@ impl Reader for TranscriptReader {
                 note(b, kind, text, time, record.at());
             }
             "" => b.unknown("", record.at()),
-            _ if line.get("source").is_some_and(|s| s.is("SYSTEM")) => {
+            _ if line.field_is("source", "SYSTEM") => {
                 b.unknown(kind, record.at());
             }
             _ => result(b, &mut self.open, record, line, kind, time),
-        }
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        if let Some(b) = self.builder.take() {
-            out.push(b.finish());
         }
     }
 }
@@ -113,7 +98,7 @@ fn response(
     if let Some(text) = line.get("content").and_then(|c| words(record, c)) {
         b.message(step, text, time, record.at());
     }
-    for call in line.get("tool_calls").into_iter().flat_map(Value::items) {
+    for call in line.items_at("tool_calls") {
         let name = record.text_at(call, "name").unwrap_or_else(|| Text::owned(""));
         let call = b.call(NewCall {
             id: record.text_at(call, "id"),
@@ -155,12 +140,9 @@ fn result(
         _ => answer,
     };
     let answer = answer.exit_code(code);
-    // The type is the tool's name in capitals, give or take an ending.
+    // The type is the tool's name in capitals, sometimes with another ending.
     let named = open.named(b, &kind.to_ascii_lowercase());
-    match named.or_else(|| open.first(b)) {
-        Some(call) => b.answer_call(call, answer),
-        None => b.orphan(answer),
-    }
+    b.answer_call(named.or_else(|| open.first(b)), answer);
 }
 
 /// The exit code in the first lines of a command's result.
@@ -175,23 +157,11 @@ fn command_exit_code(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_transcript() {
-        let read = read_text(
-            r#"{"step_index":0,"source":"USER_EXPLICIT","type":"USER_INPUT","status":"DONE","created_at":"2026-01-01T00:00:00Z","content":"go"}
-{"step_index":1,"source":"SYSTEM","type":"CONVERSATION_HISTORY","status":"DONE"}
-{"step_index":2,"source":"MODEL","type":"PLANNER_RESPONSE","status":"DONE","created_at":"2026-01-01T00:00:01Z","thinking":"hm","tool_calls":[{"name":"list_dir","args":{"DirectoryPath":"\"/w\""}},{"name":"run_command","args":{}},{"name":"view_file","args":{}}]}
-{"step_index":3,"source":"MODEL","type":"RUN_COMMAND","status":"DONE","created_at":"2026-01-01T00:00:03Z","content":"The command failed with exit code: 2\nOutput:\nno"}
-{"step_index":4,"source":"MODEL","type":"LIST_DIRECTORY","status":"ERROR","content":"no such"}
-{"step_index":5,"source":"MODEL","type":"PLANNER_RESPONSE","status":"DONE","content":"done"}
-{"step_index":6,"source":"MODEL","type":"VIEW_FILE","status":"DONE","content":"late"}
-{"step_index":7,"source":"SYSTEM","type":"CHECKPOINT","status":"DONE","content":"compacted"}
-{"step_index":8,"source":"SYSTEM","type":"LATER","status":"DONE"}
-{"step_index":"x","source":1,"type":2,"status":3}
-"#,
-        );
+        let read = read_fixture("antigravity.jsonl");
         assert_eq!(read.format, "antigravity");
         let run = &read.runs[0];
         assert_eq!(

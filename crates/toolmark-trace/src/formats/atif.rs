@@ -1,7 +1,7 @@
 //! ATIF, the Agent Trajectory Interchange Format of Harbor: one document with
 //! a list of steps, each by the system, the user or the agent.
 //!
-//! An agent step is one model response; its calls stand in `tool_calls`, their
+//! An agent step is one model response; its calls are in `tool_calls`, their
 //! results in the `observation` of the same step, tied by `source_call_id`. A
 //! result without that id comes, by the definition of the format, from no tool
 //! call, and is kept as context.
@@ -23,7 +23,7 @@ use super::shared::{anthropic, exit_code, positional::Positional, tool_definitio
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Actor, Convention, Cost, DEEPEST, EventKind, Fact, Fidelity, Level, Parent, Status, Text,
+    Actor, Convention, Cost, EventKind, Fact, Fidelity, Level, MAX_DEPTH, Parent, Status, Text,
     Tokens, ToolName, Trajectory, Usage, time,
 };
 use jiff::Timestamp;
@@ -82,10 +82,7 @@ struct AtifReader {
 
 impl Reader for AtifReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a trajectory or a step: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a trajectory or a step") else { return };
         if value.get("steps").is_some_and(Value::is_array) {
             self.document(record, value, out);
             return;
@@ -122,7 +119,7 @@ impl AtifReader {
         while let Some(&Found { value, parent, holder, depth }) = found.get(next) {
             let mut run = Run::new(out.builder(&Atif), is_later || parent.is_some());
             run.root(record, value);
-            for step in value.get("steps").into_iter().flat_map(Value::items) {
+            for step in value.items_at("steps") {
                 run.step(record, step);
             }
             if let Some(parent) = parent {
@@ -133,8 +130,8 @@ impl AtifReader {
                     call: link.cloned().flatten(),
                 });
             }
-            let holder_of_next = if depth < DEEPEST { Some(next) } else { holder };
-            let embedded = value.get("subagent_trajectories").into_iter().flat_map(Value::items);
+            let holder_of_next = if depth < MAX_DEPTH { Some(next) } else { holder };
+            let embedded = value.items_at("subagent_trajectories");
             found.extend(embedded.filter(|d| d.is_object()).map(|value| Found {
                 value,
                 parent: Some(next),
@@ -145,7 +142,7 @@ impl AtifReader {
             runs.push((holder, run.finish()));
             next += 1;
         }
-        // Children stand behind their holders, so the last one is always complete.
+        // Children come after their parents, so the last one is always complete.
         while let Some((holder, mut run)) = runs.pop() {
             run.children.reverse();
             match holder.and_then(|h| runs.get_mut(h)) {
@@ -383,7 +380,7 @@ impl Run {
     fn step(&mut self, record: &Record<'_>, value: Value<'_>) {
         let at = record.at_value(value);
         if !value.is_object() {
-            self.b.unknown("step that is no object", at);
+            self.b.unknown("step that is not an object", at);
             return;
         }
         let step = Step::new(value);
@@ -471,7 +468,7 @@ impl Run {
                 _ => {}
             }
         }
-        // What was no object was wrapped, since ATIF wants one.
+        // What was not an object was wrapped, since ATIF requires one.
         if extra.is_some_and(|e| e.get("raw_arguments").is_some()) {
             args = call.at(&["arguments", "input"]).map(|v| record.payload(v)).or(args);
         }
@@ -479,7 +476,7 @@ impl Run {
         let has_id = id.is_some();
         let index = self.b.call(NewCall {
             id,
-            name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+            name: ToolName::or_empty(name),
             args,
             step: Some(step),
             time,
@@ -584,7 +581,7 @@ impl Run {
 
     fn finish(mut self) -> Trajectory {
         for (id, answer) in std::mem::take(&mut self.waiting) {
-            self.b.answer(&id, answer);
+            self.b.answer(&*id, answer);
         }
         let totals = self.final_metrics.unwrap_or_default();
         let totals = if self.is_own { totals } else { totals.or(self.step_metrics) };
@@ -623,10 +620,8 @@ fn with_status(answer: Answer, result: Value<'_>, content: Option<Value<'_>>) ->
 
 /// The status as toolmark writes it, with what it was read from.
 fn stated_status(extra: Value<'_>) -> Option<(Status, Level)> {
-    let is = |key: &str, word: &str| extra.get(key).is_some_and(|v| v.is(word));
-    let level = Level::ALL.iter().find(|l| is("status_level", l.word()))?;
-    let status = Status::ALL.iter().find(|s| is("status", s.word()))?;
-    Some((*status, *level))
+    let level = Level::from_word(extra.word("status_level"))?;
+    Some((Status::from_word(extra.word("status"))?, level))
 }
 
 /// Did the call fail, by a mark of the writer?
@@ -648,7 +643,7 @@ fn failure_mark(result: Value<'_>) -> Option<bool> {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::{DEEPEST, Fact};
+    use crate::model::{Fact, MAX_DEPTH};
     use crate::testing::{read_text, sketch};
 
     fn sketched(text: &str) -> String {
@@ -689,7 +684,7 @@ mod tests {
              0 call mv {} -> unanswered(absent): \n\
              0 context: the screen\n\
              unknown source/oracle\n\
-             unknown step that is no object\n\
+             unknown step that is not an object\n\
              orphanresult: lost\n"
         );
         let run = &read_text(text).runs[0];
@@ -782,6 +777,6 @@ mod tests {
         while let Some(child) = run.children.first() {
             (levels, run) = (levels + 1, child);
         }
-        assert_eq!(levels, DEEPEST);
+        assert_eq!(levels, MAX_DEPTH);
     }
 }

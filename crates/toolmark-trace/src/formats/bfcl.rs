@@ -17,6 +17,7 @@
 //! in the test set, not here.
 
 use super::shared::python;
+use super::shared::readers::each_record;
 use crate::builder::{Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
@@ -79,7 +80,7 @@ impl Format for Bfcl {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(ResultReader)
+        each_record(read_record)
     }
 }
 
@@ -93,36 +94,30 @@ fn is_entry_id(id: &str) -> bool {
     })
 }
 
-struct ResultReader;
-
-impl Reader for ResultReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let entry = record.json().filter(|v| v.is_object());
-        let Some((entry, result)) = entry.and_then(|e| Some((e, e.get("result")?))) else {
-            out.skip(&record.at(), "not a BFCL result: an object with id and result was expected");
-            return;
-        };
-        let mut b = out.builder(&Bfcl);
-        b.run.id = record.text_at(entry, "id");
-        if let Some(reasoning) = entry.get("reasoning_content").filter(|r| !r.is("")) {
-            let text = Some(record.payload(reasoning));
-            b.event(EventKind::Reasoning, text, None, None, record.at_value(reasoning));
-        }
-        read_result(&mut b, record, result);
-        for key in ["inference_log", "traceback"] {
-            if let Some(value) = entry.get(key) {
-                let kind = EventKind::Note(Text::owned(key));
-                b.event(kind, Some(record.payload(value)), None, None, record.at_value(value));
-            }
-        }
-        b.run.usage = usage(entry);
-        if let (Some(usage), [step]) = (b.run.usage, &mut b.run.steps[..]) {
-            step.usage = Some(usage);
-        }
-        out.push(b.finish());
+fn read_record(record: &Record<'_>, out: &mut Out) {
+    let entry = record.json().filter(|v| v.is_object());
+    let Some((entry, result)) = entry.and_then(|e| Some((e, e.get("result")?))) else {
+        out.skip(&record.at(), "not a BFCL result: expected an object with id and result");
+        return;
+    };
+    let mut b = out.builder(&Bfcl);
+    b.run.id = record.text_at(entry, "id");
+    if let Some(reasoning) = entry.get("reasoning_content").filter(|r| !r.is("")) {
+        let text = Some(record.payload(reasoning));
+        b.event(EventKind::Reasoning, text, None, None, record.at_value(reasoning));
     }
-
-    fn finish(&mut self, _: &mut Out) {}
+    read_result(&mut b, record, result);
+    for key in ["inference_log", "traceback"] {
+        if let Some(value) = entry.get(key) {
+            let kind = EventKind::Note(Text::owned(key));
+            b.event(kind, Some(record.payload(value)), None, None, record.at_value(value));
+        }
+    }
+    b.run.usage = usage(entry);
+    if let (Some(usage), [step]) = (b.run.usage, &mut b.run.steps[..]) {
+        step.usage = Some(usage);
+    }
+    out.push(b.finish());
 }
 
 fn read_result(b: &mut Builder, record: &Record<'_>, result: Value<'_>) {

@@ -6,6 +6,7 @@
 //! in whatever shape (see `call_shapes.rs`). Every row is a run of one response.
 //! The whole row is kept, for graders that want the rest of it.
 
+use super::shared::readers::each_record;
 use crate::builder::{Builder, NewCall};
 use crate::call_shapes::{NotCalls, calls_in};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -78,39 +79,30 @@ impl Format for CallRows {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(RowsReader)
+        each_record(read_record)
     }
 }
 
-struct RowsReader;
-
-impl Reader for RowsReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(row) = record.json().filter(|row| row.is_object()) else {
-            out.skip(&record.at(), "not a row: an object was expected");
-            return;
-        };
-        let mut b = out.builder(&CallRows);
-        b.run.name = record.text_at(row, "id").or_else(|| record.text_at(row, "name"));
-        if b.run.name.is_none() {
-            // Ids may be numbers.
-            let id = row.get("id").filter(|id| !id.is_object() && !id.is_array());
-            b.run.name = id.map(|id| Text::owned(id.raw()));
-        }
-        for key in ["input", "prompt", "question"] {
-            if let Some(asked) = row.get(key).filter(|asked| asked.is_string()) {
-                b.user(Some(record.payload(asked)), None, record.at_value(asked));
-                break;
-            }
-        }
-        if let Some(output) = row.get("output").or_else(|| row.get("response")) {
-            response(&mut b, record, output, out);
-        }
-        b.run.stated.row = Some(record.payload(row));
-        out.push(b.finish());
+fn read_record(record: &Record<'_>, out: &mut Out) {
+    let Some(row) = out.object(record, "a row") else { return };
+    let mut b = out.builder(&CallRows);
+    b.run.name = record.text_at(row, "id").or_else(|| record.text_at(row, "name"));
+    if b.run.name.is_none() {
+        // Ids may be numbers.
+        let id = row.get("id").filter(|id| !id.is_object() && !id.is_array());
+        b.run.name = id.map(|id| Text::owned(id.raw()));
     }
-
-    fn finish(&mut self, _: &mut Out) {}
+    for key in ["input", "prompt", "question"] {
+        if let Some(asked) = row.get(key).filter(|asked| asked.is_string()) {
+            b.user(Some(record.payload(asked)), None, record.at_value(asked));
+            break;
+        }
+    }
+    if let Some(output) = row.get("output").or_else(|| row.get("response")) {
+        response(&mut b, record, output, out);
+    }
+    b.run.stated.row = Some(record.payload(row));
+    out.push(b.finish());
 }
 
 /// The one response of the row.
@@ -136,7 +128,7 @@ fn response(b: &mut Builder, record: &Record<'_>, output: Value<'_>, out: &mut O
         }
         Err(NotCalls::Words) => b.message(step, payload, None, at),
         Err(NotCalls::Shape(why)) => {
-            out.note(&at, format!("{why}: the row is read as having made no call"));
+            out.note(&at, format!("{why}: the row is read as a run without calls"));
             b.message(step, payload, None, at);
         }
     }
@@ -144,18 +136,11 @@ fn response(b: &mut Builder, record: &Record<'_>, output: Value<'_>, out: &mut O
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn rows() {
-        let read = read_text(
-            r#"{"id":"a","output":{"name":"f","arguments":{"x":1}},"expected":{"name":"f"}}
-{"id":2,"output":"f(x=-1)","input":"go"}
-{"id":"c","output":"I would rather not","expected":[]}
-{"id":"d","output":null}
-{"id":"e","output":[{"name":"f","input":{}},{"function":{"name":"g","arguments":"{}"}}]}
-"#,
-        );
+        let read = read_fixture("call-rows.jsonl");
         assert_eq!(read.format, "call-rows");
         let names: Vec<String> =
             read.runs.iter().map(|run| run.name.as_ref().unwrap().to_string()).collect();

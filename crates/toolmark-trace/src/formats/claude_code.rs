@@ -5,13 +5,10 @@
 //! repeat its usage; results come back in lines of type `user`. Sub-agents are
 //! lines marked `isSidechain`: inline in old files, in files of their own since.
 
-use super::shared::anthropic;
+use super::shared::{anthropic, claude};
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{
-    Convention, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text, Trajectory, Usage,
-    time,
-};
+use crate::model::{EventKind, Fact, Fidelity, Parent, Text, Trajectory, time};
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
@@ -49,10 +46,8 @@ impl Format for ClaudeCode {
         if probe.any(|r| is_in_tree(r) && is_message(r)) {
             return 90;
         }
-        let summary = |r: Value<'_>| {
-            r.get("type").is_some_and(|t| t.is("summary")) && r.get("leafUuid").is_some()
-        };
-        let snapshot = |r: Value<'_>| r.get("type").is_some_and(|t| t.is("file-history-snapshot"));
+        let summary = |r: Value<'_>| r.field_is("type", "summary") && r.get("leafUuid").is_some();
+        let snapshot = |r: Value<'_>| r.field_is("type", "file-history-snapshot");
         if probe.any(|r| summary(r) || snapshot(r)) {
             return 80;
         }
@@ -154,7 +149,7 @@ impl<'a> Line<'a> {
 #[derive(Default)]
 struct SessionReader {
     main: Option<Builder>,
-    /// Sub-agents whose lines stand in this file, by agent id or by their root.
+    /// Sub-agents whose lines are in this file, by agent id or by their root.
     sides: Vec<Builder>,
     side_by_key: HashMap<String, usize>,
     /// Lines already read: a resumed session repeats the earlier ones.
@@ -166,10 +161,7 @@ struct SessionReader {
 
 impl Reader for SessionReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a session line: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a session line") else { return };
         let line = Line::new(value);
         if let Some(uuid) = line.uuid
             && !self.seen.insert(hash(uuid))
@@ -320,61 +312,12 @@ fn hash(text: &str) -> u64 {
 }
 
 fn assistant_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
-    let time = line.time();
-    let Some(message) = line.message else {
-        b.unknown("assistant without message", record.at());
-        return;
-    };
-    let (mut id, mut model, mut content, mut usage) = (None, None, None, None);
-    for (key, value) in message.fields() {
-        match key.inner().unwrap_or("") {
-            "id" => id = record.text(value),
-            "model" => model = Some(value),
-            "content" => content = Some(value),
-            "usage" => usage = Some(value),
-            _ => {}
+    match line.message {
+        Some(message) => {
+            claude::assistant(b, record, message, line.is_api_error, line.time(), record.at());
         }
+        None => b.unknown("assistant without message", record.at()),
     }
-    // The client itself speaks in the assistant's place when the API fails.
-    if line.is_api_error || model.is_some_and(|m| m.is("<synthetic>")) {
-        let text = content.map(|c| record.payload(c));
-        b.event(EventKind::Error, text, None, time, record.at());
-        return;
-    }
-    let step = b.step(id, time, record.at());
-    let this = &mut b.run.steps[step as usize];
-    if this.model.is_none() {
-        this.model = model.and_then(|m| record.text(m));
-    }
-    if let Some(usage) = usage {
-        let tokens = anthropic::usage(usage);
-        // Each line repeats the usage; some are snapshots taken while it grew.
-        match &mut this.usage {
-            Some(known) => known.recorded.max(tokens),
-            None => this.usage = Some(Usage::new(tokens, Convention::ANTHROPIC)),
-        }
-    }
-    if let Some(content) = content {
-        let before = b.run.calls.len();
-        anthropic::assistant(b, record, content, step, time);
-        for index in before..b.run.calls.len() {
-            skill_event(b, index, time);
-        }
-    }
-}
-
-/// A call of the `Skill` tool activates a skill.
-pub(super) fn skill_event(b: &mut Builder, index: usize, time: Option<Timestamp>) {
-    let call = &b.run.calls[index];
-    if !call.name.original.is("Skill") {
-        return;
-    }
-    let name = call.args.as_ref().and_then(Payload::parsed).and_then(|args| {
-        let name = args.get("skill").or_else(|| args.get("command"))?.as_str()?;
-        Some(Payload::text(Text::owned(name)))
-    });
-    let (step, at) = (call.step, call.at.clone());
-    b.event(EventKind::Skill, name, step, time, at);
 }
 
 fn user_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
@@ -382,11 +325,11 @@ fn user_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
     let content = line.message.and_then(|m| m.get("content"));
     let mut results = 0;
     for block in content.into_iter().flat_map(Value::items) {
-        if block.get("type").is_some_and(|t| t.is("tool_result")) {
+        if block.field_is("type", "tool_result") {
             results += 1;
             let call = anthropic::tool_result(b, record, block, time);
             if let (Some(call), Some(result)) = (call, line.result) {
-                enrich(b, record, call, result);
+                claude::enrich(b, record, call, result);
             }
         } else if results > 0 {
             // Words beside a result are the client's ("[Request interrupted by user]").
@@ -406,53 +349,19 @@ fn user_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
     }
 }
 
-/// What the structured twin of a result adds.
-pub(super) fn enrich(b: &mut Builder, record: &Record<'_>, call: u32, result: Value<'_>) {
-    if !result.is_object() {
-        return;
-    }
-    let call = &mut b.run.calls[call as usize];
-    for (key, value) in result.fields() {
-        match key.inner().unwrap_or("") {
-            "durationMs" | "totalDurationMs" => {
-                call.duration = value.as_f64().and_then(time::millis).or(call.duration);
-            }
-            "agentId" => call.spawned = record.text(value),
-            "interrupted" if value.as_bool() == Some(true) && call.status == Status::Failed => {
-                call.status = Status::Interrupted;
-                call.level = Level::Protocol;
-            }
-            _ => {}
-        }
-    }
-}
-
 fn system_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
-    let kind = match line.subtype {
-        "compact_boundary" | "microcompact_boundary" => EventKind::Compaction,
-        "api_error" | "api_refusal" => EventKind::Error,
-        other => EventKind::Note(Text::owned(format!("system/{other}"))),
-    };
+    let kind = claude::system_kind(line.subtype);
     let text = line.content.map(|c| record.payload(c));
     b.event(kind, text, None, line.time(), record.at());
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn one_message_over_several_lines_is_one_step() {
-        let read = read_text(
-            r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/w","message":{"role":"user","content":"list it"}}
-{"type":"assistant","uuid":"u2","parentUuid":"u1","sessionId":"s","timestamp":"2026-01-01T00:00:01Z","message":{"id":"m1","model":"x","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}],"usage":{"input_tokens":2,"output_tokens":1}}}
-{"type":"assistant","uuid":"u3","parentUuid":"u2","sessionId":"s","timestamp":"2026-01-01T00:00:01Z","message":{"id":"m1","model":"x","content":[{"type":"tool_use","id":"t2","name":"Read","input":{"file_path":"/w/a"}}],"usage":{"input_tokens":2,"output_tokens":9}}}
-{"type":"user","uuid":"u4","parentUuid":"u3","sessionId":"s","timestamp":"2026-01-01T00:00:02.5Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"Exit code 2\nno","is_error":true}]}}
-{"type":"user","uuid":"u4","parentUuid":"u3","sessionId":"s","timestamp":"2026-01-01T00:00:02.5Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"Exit code 2\nno","is_error":true}]}}
-{"type":"user","uuid":"u5","parentUuid":"u4","sessionId":"s","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t9","content":"?"}]}}
-{"type":"brand-new","uuid":"u6","parentUuid":"u5","sessionId":"s"}
-"#,
-        );
+        let read = read_fixture("claude-code.jsonl");
         assert_eq!(read.format, "claude-code");
         let run = &read.runs[0];
         assert_eq!(

@@ -7,7 +7,7 @@
 //! Loggers often wrap the payload to add a time. There are no responses and no
 //! tokens; only `PostToolBatch` tells which calls were made at once.
 
-use super::claude_code::skill_event;
+use super::shared::claude::skill_event;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
@@ -105,10 +105,7 @@ struct HookReader {
 
 impl Reader for HookReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(line) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a hook payload: an object was expected");
-            return;
-        };
+        let Some(line) = out.object(record, "a hook payload") else { return };
         let Some(payload) = payload_of(line) else {
             out.skip(&record.at(), "not a hook payload: it has no hook_event_name");
             return;
@@ -254,7 +251,7 @@ impl Agent {
                 self.answer(record, payload, answer, time);
             }
             "PostToolUseFailure" => {
-                let cut_off = payload.get("is_interrupt").and_then(Value::as_bool) == Some(true);
+                let cut_off = payload.is_true("is_interrupt");
                 let answer = Answer::new(text("error"), record.at());
                 let answer = match cut_off {
                     true => answer.status(Status::Interrupted, Level::Protocol),
@@ -340,7 +337,7 @@ impl Agent {
     fn batch(&mut self, record: &Record<'_>, payload: Value<'_>, time: Option<Timestamp>) {
         let step = self.b.step(None, time, record.at());
         self.b.run.fidelity.gain(Fact::Parallel);
-        for element in payload.get("tool_calls").into_iter().flat_map(Value::items) {
+        for element in payload.items_at("tool_calls") {
             let known = element.get_str("tool_use_id").and_then(|id| self.b.find(&id));
             let index = known.unwrap_or_else(|| self.call(record, element, time));
             let call: &mut Call = &mut self.b.run.calls[index as usize];
@@ -370,25 +367,11 @@ fn responded(record: &Record<'_>, payload: Value<'_>) -> Answer {
 #[cfg(test)]
 mod tests {
     use crate::model::Fact;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn before_and_after_are_one_call() {
-        let read = read_text(
-            r#"{"hook_event_name":"UserPromptSubmit","session_id":"s","transcript_path":"/h/.claude/p/s.jsonl","cwd":"/w","prompt":"go"}
-{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/w","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"}
-{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/w","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1"}
-{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/w","tool_name":"Write","tool_input":{},"tool_use_id":"t2"}
-{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/w","tool_name":"Edit","tool_input":{},"tool_use_id":"t3"}
-{"hook_event_name":"PreToolUse","session_id":"s","cwd":"/w","tool_name":"Read","tool_input":{},"tool_use_id":"t4"}
-{"hook_event_name":"PostToolUse","session_id":"s","cwd":"/w","tool_name":"Bash","tool_input":{"command":"ls"},"tool_use_id":"t1","tool_response":{"stdout":"a","interrupted":false},"duration_ms":12}
-{"hook_event_name":"PostToolUseFailure","session_id":"s","cwd":"/w","tool_name":"Write","tool_input":{},"tool_use_id":"t2","error":"disk full"}
-{"hook_event_name":"PermissionDenied","session_id":"s","cwd":"/w","tool_name":"Edit","tool_input":{},"tool_use_id":"t3","reason":"policy"}
-{"hook_event_name":"Stop","session_id":"s","cwd":"/w","stop_hook_active":false}
-{"hook_event_name":"Levitate","session_id":"s","cwd":"/w"}
-{"hook_event_name":"SessionEnd","session_id":"s","cwd":"/w","reason":"clear"}
-"#,
-        );
+        let read = read_fixture("claude-hooks.jsonl");
         assert_eq!(read.format, "claude-hooks");
         let run = &read.runs[0];
         assert_eq!(

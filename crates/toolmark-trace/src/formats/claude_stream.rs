@@ -9,12 +9,11 @@
 //! nothing else. Logs of CI jobs put noise between the events or print all of
 //! them as one array; some tools wrap the body of an event in `message`.
 
-use super::claude_code::{enrich, skill_event};
-use super::shared::anthropic;
+use super::shared::{anthropic, claude};
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Convention, Cost, DEEPEST, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text,
+    Convention, Cost, EventKind, Fact, Fidelity, Level, MAX_DEPTH, Parent, Payload, Status, Text,
     ToolDefinition, Trajectory, Usage, time,
 };
 use jiff::Timestamp;
@@ -42,7 +41,7 @@ impl Format for ClaudeStream {
         let mut best = 0;
         for &record in probe.records() {
             // The same events, but tool calls in events of their own: Cursor.
-            if record.get("type").is_some_and(|t| t.is("tool_call")) {
+            if record.field_is("type", "tool_call") {
                 return best.min(40);
             }
             let event = if record.is_array() { record.items().next() } else { Some(record) };
@@ -60,12 +59,12 @@ impl Format for ClaudeStream {
 fn confidence(event: Value<'_>) -> Confidence {
     let body = event.get("message").filter(|m| m.is_object());
     let is_session_line = event.get("sessionId").is_some();
-    match event.get("type").and_then(Value::inner).unwrap_or("") {
+    match event.word("type") {
         _ if is_session_line => 0,
         "system" => {
             let init = body.filter(|m| m.get("subtype").is_some()).unwrap_or(event);
             let marks = ["tools", "mcp_servers", "claude_code_version", "slash_commands"];
-            let is_init = init.get("subtype").is_some_and(|s| s.is("init"));
+            let is_init = init.field_is("subtype", "init");
             match is_init && marks.iter().any(|m| init.get(m).is_some()) {
                 true => 100,
                 false if event.get("session_id").is_some() && is_init => 60,
@@ -162,7 +161,7 @@ impl Reader for StreamReader {
 impl StreamReader {
     fn event(&mut self, record: &Record<'_>, event: Value<'_>, out: &mut Out) {
         if !event.is_object() {
-            out.skip(&record.at_value(event), "not an event: an object was expected");
+            out.skip(&record.at_value(event), "not an event: expected an object");
             return;
         }
         let line = Line::new(event);
@@ -171,7 +170,7 @@ impl StreamReader {
             line.message.filter(|m| m.is_object() && !matches!(line.kind, "assistant" | "user"));
         let body = wrapped.unwrap_or(event);
         let id = line.session.or(body.get("session_id")).and_then(|s| record.text(s));
-        let is_init = line.kind == "system" && body.get("subtype").is_some_and(|s| s.is("init"));
+        let is_init = line.kind == "system" && body.field_is("subtype", "init");
         let other = |s: &Session| s.main.run.id.is_some() && id.is_some() && s.main.run.id != id;
         if is_init && self.session.as_ref().is_some_and(other) {
             self.finish(out);
@@ -252,19 +251,17 @@ impl Session {
     }
 
     fn system(&mut self, record: &Record<'_>, body: Value<'_>, line: &Line<'_>) {
-        let subtype = body.get("subtype").and_then(Value::inner).unwrap_or("");
+        let subtype = body.word("subtype");
         let kind = match subtype {
             "init" => {
                 self.init(record, body);
                 EventKind::Note(Text::owned("system/init"))
             }
-            "compact_boundary" | "microcompact_boundary" => EventKind::Compaction,
-            "api_error" | "api_refusal" => EventKind::Error,
             "permission_denied" => {
                 self.denied.extend(body.get_str("tool_use_id").map(|id| id.into_owned()));
                 EventKind::Note(Text::owned("system/permission_denied"))
             }
-            other => EventKind::Note(Text::owned(format!("system/{other}"))),
+            other => claude::system_kind(other),
         };
         let text = body.get("content").or(body.get("compact_metadata")).or(body.get("error"));
         let text = text.map(|t| record.payload(t));
@@ -314,7 +311,7 @@ impl Session {
         let kind = if failed {
             EventKind::Error
         } else if self.main.run.steps.is_empty() {
-            // The answer stands nowhere else.
+            // The answer is nowhere else.
             EventKind::Message
         } else {
             EventKind::Note(Text::owned("result"))
@@ -381,14 +378,14 @@ impl Session {
     }
 
     /// Makes every sub-agent a child of the run whose call started it, of the
-    /// main one where nobody's did or where they nest absurdly deep.
+    /// main one where no call did or where they nest too deep.
     fn hang_up_agents(&mut self, owners: &HashMap<String, usize>) {
         let mut depths: Vec<usize> = Vec::with_capacity(self.agents.len());
         let mut parents = Vec::with_capacity(self.agents.len());
         for (call, _) in &self.agents {
             let owner =
                 owners.get(call).filter(|&&o| self.main.find(call).is_none() && o < depths.len());
-            let owner = owner.copied().filter(|&o| depths[o] < DEEPEST);
+            let owner = owner.copied().filter(|&o| depths[o] < MAX_DEPTH);
             depths.push(owner.map_or(0, |o| depths[o] + 1));
             parents.push(owner);
         }
@@ -430,34 +427,10 @@ fn deny(b: &mut Builder, id: &str) {
 }
 
 fn assistant(b: &mut Builder, record: &Record<'_>, event: Value<'_>, line: &Line<'_>) {
-    let (time, at) = (line.time(), record.at_value(event));
-    let Some(message) = line.message.filter(|m| m.is_object()) else {
-        b.unknown("assistant without message", at);
-        return;
-    };
-    let content = message.get("content");
-    let model = message.get("model");
-    if model.is_some_and(|m| m.is("<synthetic>")) {
-        b.event(EventKind::Error, content.map(|c| record.payload(c)), None, time, at);
-        return;
-    }
-    let step = b.step(record.text_at(message, "id"), time, at);
-    let this = &mut b.run.steps[step as usize];
-    if this.model.is_none() {
-        this.model = model.and_then(|m| record.text(m));
-    }
-    if let Some(tokens) = message.get("usage").map(anthropic::usage) {
-        match &mut this.usage {
-            Some(known) => known.recorded.max(tokens),
-            None => this.usage = Some(Usage::new(tokens, Convention::ANTHROPIC)),
-        }
-    }
-    if let Some(content) = content {
-        let before = b.run.calls.len();
-        anthropic::assistant(b, record, content, step, time);
-        for index in before..b.run.calls.len() {
-            skill_event(b, index, time);
-        }
+    let at = record.at_value(event);
+    match line.message.filter(|m| m.is_object()) {
+        Some(message) => claude::assistant(b, record, message, false, line.time(), at),
+        None => b.unknown("assistant without message", at),
     }
 }
 
@@ -466,11 +439,11 @@ fn user(b: &mut Builder, record: &Record<'_>, event: Value<'_>, line: &Line<'_>)
     let content = line.message.and_then(|m| if m.is_string() { Some(m) } else { m.get("content") });
     let mut results = 0;
     for block in content.into_iter().flat_map(Value::items) {
-        if block.get("type").is_some_and(|t| t.is("tool_result")) {
+        if block.field_is("type", "tool_result") {
             results += 1;
             let call = anthropic::tool_result(b, record, block, time);
             if let (Some(call), Some(twin)) = (call, line.result) {
-                enrich(b, record, call, twin);
+                claude::enrich(b, record, call, twin);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! maybe updated, and completed under one id. Some are only ever completed. Ids
 //! (`item_3`) begin anew with every process, so a resumed thread uses them again.
 //! There are no times, no prompts, no model and no names for the built-in tools:
-//! the kind of the item stands in (`command_execution`). Responses are not
+//! the kind of the item takes its place (`command_execution`). Responses are not
 //! delimited; each message of the model is a step. `turn.completed` states the
 //! tokens of its process so far.
 
@@ -65,10 +65,7 @@ struct ExecReader {
 
 impl Reader for ExecReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(event) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not an event: an object was expected");
-            return;
-        };
+        let Some(event) = out.object(record, "an event") else { return };
         let kind = kind_of(event);
         if kind == "thread.started" {
             self.thread_started(record, event, out);
@@ -121,7 +118,7 @@ struct Run {
 }
 
 fn kind_of(event: Value<'_>) -> &str {
-    event.get("type").and_then(Value::inner).unwrap_or("")
+    event.word("type")
 }
 
 /// The kind of an item; a short-lived version wrote it under another key.
@@ -231,7 +228,7 @@ impl Run {
         };
         self.b.answer_call(call, answer.exit_code(exit_code));
         let spawned = item.get("receiver_thread_ids").and_then(|ids| ids.items().next());
-        if item.get("tool").is_some_and(|t| t.is("spawn_agent")) {
+        if item.field_is("tool", "spawn_agent") {
             self.b.run.calls[call as usize].spawned = spawned.and_then(|id| record.text(id));
         }
     }
@@ -272,26 +269,11 @@ fn arguments(record: &Record<'_>, item: Value<'_>, kind: &str) -> Option<Payload
 #[cfg(test)]
 mod tests {
     use crate::model::Fact;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn items_are_calls() {
-        let read = read_text(
-            r#"{"type":"thread.started","thread_id":"t1"}
-{"type":"turn.started"}
-{"type":"item.completed","item":{"id":"item_0","type":"reasoning","text":"hm"}}
-{"type":"item.started","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"","status":"in_progress"}}
-{"type":"item.started","item":{"id":"item_2","type":"mcp_tool_call","server":"gh","tool":"get","arguments":{"n":1},"status":"in_progress"}}
-{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"ls","aggregated_output":"no","exit_code":2,"status":"failed"}}
-{"type":"item.completed","item":{"id":"item_2","type":"mcp_tool_call","server":"gh","tool":"get","arguments":{"n":1},"result":{"content":[]},"status":"completed"}}
-{"type":"item.completed","item":{"id":"item_3","type":"command_execution","command":"rm x","aggregated_output":"","status":"declined"}}
-{"type":"item.completed","item":{"id":"item_4","type":"file_change","changes":[{"path":"a","kind":"add"}],"status":"completed"}}
-{"type":"item.started","item":{"id":"item_5","type":"web_search","query":"q"}}
-{"type":"item.completed","item":{"id":"item_6","type":"telepathy"}}
-{"type":"item.completed","item":{"id":"item_7","item_type":"assistant_message","text":"done"}}
-{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":3}}
-"#,
-        );
+        let read = read_fixture("codex-exec.jsonl");
         assert_eq!(read.format, "codex-exec");
         let run = &read.runs[0];
         assert_eq!(

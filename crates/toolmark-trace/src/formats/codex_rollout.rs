@@ -13,7 +13,7 @@
 //! tells responses apart: each message of the model is then a step and calls
 //! belong to none.
 //!
-//! Before about 0.2 the items stand bare, without times or token counts, between
+//! Before about 0.2 the items are bare, without times or token counts, between
 //! lines of `{"record_type":"state"}`. `compacted.replacement_history` repeats
 //! items and is not read. Forks hold several `session_meta`; the first is theirs.
 
@@ -61,10 +61,10 @@ impl Format for CodexRollout {
 
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
         let is_record = |r: Value<'_>| {
-            let kind = r.get("type").and_then(Value::inner).unwrap_or("");
+            let kind = r.word("type");
             r.get("payload").is_some_and(Value::is_object) && RECORDS.contains(&kind)
         };
-        let is_state = |r: Value<'_>| r.get("record_type").is_some_and(|t| t.is("state"));
+        let is_state = |r: Value<'_>| r.field_is("record_type", "state");
         if probe.any(|r| is_record(r) || is_state(r)) {
             return 100;
         }
@@ -88,10 +88,7 @@ struct RolloutReader {
 
 impl Reader for RolloutReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a rollout line: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a rollout line") else { return };
         let run = self.run.get_or_insert_with(|| Run::new(out.builder(&CodexRollout)));
         run.line(record, value);
     }
@@ -151,7 +148,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Where the token counts of a response stand.
+/// Where the token counts of a response are.
 #[derive(Clone, Copy, PartialEq)]
 enum Counts {
     /// No response of this turn has shown it yet.

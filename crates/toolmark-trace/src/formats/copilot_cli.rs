@@ -9,7 +9,7 @@
 //! for in parallel), a hook sees it, a permission is asked for, it starts, it
 //! completes. All of them name the same call id; hooks and permissions are
 //! notes, and tell only that a call was refused. A shell command that fails
-//! still completes with `success: true`; its exit code stands in the telemetry
+//! still completes with `success: true`; its exit code is in the telemetry
 //! or in the last line of the result.
 //!
 //! Totals of tokens come with `session.shutdown`, which a session appends each
@@ -21,7 +21,7 @@ use super::shared::{copilot, exit_code};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Actor, Convention, DEEPEST, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text,
+    Actor, Convention, EventKind, Fact, Fidelity, Level, MAX_DEPTH, Parent, Payload, Status, Text,
     Tokens, Trajectory, Usage, time,
 };
 use jiff::Timestamp;
@@ -53,8 +53,7 @@ impl Format for CopilotCli {
                 && r.has("parentId")
         };
         let is_start = |r: Value<'_>| {
-            r.get("type").is_some_and(|t| t.is("session.start"))
-                && r.at(&["data", "sessionId"]).is_some()
+            r.field_is("type", "session.start") && r.at(&["data", "sessionId"]).is_some()
         };
         if probe.any(|r| is_event(r) || is_start(r)) {
             return 100;
@@ -207,10 +206,7 @@ struct SessionReader {
 
 impl Reader for SessionReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a session event: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a session event") else { return };
         let line = Line::new(value);
         if line.kind() == "session.start" && self.is_other_session(&line) {
             self.finish(out);
@@ -277,7 +273,7 @@ impl SessionReader {
             return call.and_then(|id| self.lane_by_call.get(id)).copied().unwrap_or(0);
         }
         if line.kind().starts_with("subagent.") {
-            // Such an event is about the sub-agent, and stands in the one above it.
+            // Such an event is about the sub-agent, and belongs to its parent.
             return match parent.and_then(|p| self.known_lane(p)) {
                 Some(lane) => lane,
                 None => line
@@ -441,7 +437,7 @@ impl SessionReader {
         for index in 1..count {
             let Some(spawn) = self.lanes[index].spawn.clone() else { continue };
             let Some((owner, call)) = self.find(&spawn) else { continue };
-            if owner < index && depth[owner] < DEEPEST {
+            if owner < index && depth[owner] < MAX_DEPTH {
                 owners[index] = owner;
                 depth[index] = depth[owner] + 1;
             }
@@ -713,28 +709,11 @@ fn single_call_of_hook<'a>(line: &Line<'a>) -> Option<Value<'a>> {
 #[cfg(test)]
 mod tests {
     use crate::model::Actor;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn asked_for_started_and_completed_is_one_call() {
-        let read = read_text(
-            r#"{"type":"session.start","data":{"sessionId":"s","copilotVersion":"1.0","selectedModel":"m","context":{"cwd":"/w"}},"id":"1","timestamp":"2026-01-01T00:00:00Z","parentId":null}
-{"type":"system.message","data":{"content":"be good"},"id":"2","parentId":"1"}
-{"type":"user.message","data":{"content":"go"},"id":"3","parentId":"2"}
-{"type":"user.message","data":{"content":"<skill>","source":"skill-pdf"},"id":"3b","parentId":"3"}
-{"type":"assistant.message","data":{"messageId":"m1","content":"","reasoningText":"hm","outputTokens":7,"toolRequests":[{"toolCallId":"c1","name":"bash","arguments":"{\"command\":\"false\"}"},{"toolCallId":"c2","name":"srv-find","arguments":{"q":1},"mcpServerName":"srv","mcpToolName":"find"},{"toolCallId":"c3","name":"view","arguments":{}}]},"id":"4","timestamp":"2026-01-01T00:00:01Z","parentId":"3"}
-{"type":"hook.start","data":{"hookInvocationId":"h","hookType":"preToolUse","input":{"toolCalls":[{"id":"c1","name":"bash"}]}},"id":"5","parentId":"4"}
-{"type":"tool.execution_start","data":{"toolCallId":"c1","toolName":"bash","arguments":{"command":"false"}},"id":"6","timestamp":"2026-01-01T00:00:02Z","parentId":"5"}
-{"type":"tool.execution_start","data":{"toolCallId":"c2","toolName":"srv-find","arguments":{"q":1}},"id":"7","parentId":"6"}
-{"type":"tool.execution_complete","data":{"toolCallId":"c1","success":true,"result":{"content":"x\n<exited with exit code 1>"}},"id":"8","timestamp":"2026-01-01T00:00:05Z","parentId":"7"}
-{"type":"tool.execution_complete","data":{"toolCallId":"c2","success":false,"error":{"message":"broken","code":"failure"},"toolTelemetry":{"metrics":{"exit_code":3}}},"id":"9","parentId":"8"}
-{"type":"tool.execution_complete","data":{"toolCallId":"c9","success":true},"id":"10","parentId":"9"}
-{"type":"skill.invoked","data":{"name":"pdf"},"id":"11","parentId":"10"}
-{"type":"session.novelty","data":{},"id":"12","parentId":"11"}
-{"type":"session.shutdown","data":{"shutdownType":"routine","modelMetrics":{"m":{"usage":{"inputTokens":10,"outputTokens":7,"cacheReadTokens":4}},"n":{"usage":{"inputTokens":1}}}},"id":"13","parentId":"12"}
-{"type":"session.shutdown","data":{"modelMetrics":[],"tokenDetails":{"input":{"tokenCount":1},"cache_read":{"tokenCount":2},"output":{"tokenCount":3}}},"id":"14","parentId":"13"}
-"#,
-        );
+        let read = read_fixture("copilot-cli.jsonl");
         assert_eq!(read.format, "copilot-cli");
         let run = &read.runs[0];
         assert_eq!(

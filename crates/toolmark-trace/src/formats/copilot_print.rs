@@ -7,8 +7,9 @@
 //! model: words and calls belong together until a result comes in.
 
 use super::shared::anthropic;
+use super::shared::readers::{OneRun, one_run};
 use crate::builder::{Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
 use crate::model::{Convention, EventKind, Fact, Fidelity, Text, ToolName, Usage, time};
 use jiff::Timestamp;
 use toolmark_scan::Value;
@@ -31,7 +32,7 @@ impl Format for CopilotPrint {
     }
 
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
-        let kind_is = |r: Value<'_>, kind: &str| r.get("type").is_some_and(|t| t.is(kind));
+        let kind_is = |r: Value<'_>, kind: &str| r.field_is("type", kind);
         let is_block = |r: Value<'_>| {
             (kind_is(r, "tool_use") && r.get("id").is_some() && r.get("name").is_some())
                 || (kind_is(r, "tool_result") && r.get("tool_use_id").is_some())
@@ -47,31 +48,21 @@ impl Format for CopilotPrint {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<StreamReader>::default()
+        one_run::<Stream>(&CopilotPrint, "copilot-cli", "a stream record")
     }
 }
 
 #[derive(Default)]
-struct StreamReader {
-    b: Option<Builder>,
+struct Stream {
     /// The response that words and calls still go to.
     open: Option<u32>,
 }
 
-impl Reader for StreamReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a stream record: an object was expected");
-            return;
-        };
-        let b = self.b.get_or_insert_with(|| {
-            let mut b = out.builder(&CopilotPrint);
-            b.run.agent.name = Some(Text::owned("copilot-cli"));
-            b
-        });
+impl OneRun for Stream {
+    fn record(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
         let time = value.get("timestamp").and_then(time::from_value);
         let at = record.at();
-        let kind = value.get("type").and_then(Value::inner).unwrap_or("");
+        let kind = value.word("type");
         if b.run.id.is_none() {
             let id = value.get("session_id").or_else(|| value.get("sessionId"));
             b.run.id = id.and_then(|i| record.text(i));
@@ -95,7 +86,7 @@ impl Reader for StreamReader {
                 let name = record.text_at(value, "name");
                 b.call(NewCall {
                     id: record.text_at(value, "id"),
-                    name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+                    name: ToolName::or_empty(name),
                     args: record.payload_at(value, "input"),
                     step: Some(step),
                     time,
@@ -126,12 +117,6 @@ impl Reader for StreamReader {
             other => b.unknown(other, at),
         }
     }
-
-    fn finish(&mut self, out: &mut Out) {
-        if let Some(b) = self.b.take() {
-            out.push(b.finish());
-        }
-    }
 }
 
 /// The open response, or a new one.
@@ -154,7 +139,7 @@ fn message(
     time: Option<Timestamp>,
 ) -> Option<u32> {
     let content = message.get("content");
-    let is_delta = message.get("delta").and_then(Value::as_bool) == Some(true);
+    let is_delta = message.is_true("delta");
     match message.get("role").and_then(Value::inner).unwrap_or("assistant") {
         "assistant" => {
             let open = open.filter(|_| is_delta);
@@ -214,26 +199,11 @@ fn count(b: &mut Builder, step: u32, usage: Value<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn calls_belong_together_until_a_result() {
-        let read = read_text(
-            r#"{"type":"system","session_id":"s","model":"m","cwd":"/w"}
-{"type":"message","role":"user","content":"go"}
-{"type":"message","role":"assistant","id":"m1","content":"looking"}
-{"type":"tool_use","id":"t1","name":"view","input":{"path":"a"}}
-{"type":"tool_use","id":"t2","name":"bash","input":{"command":"false"}}
-{"type":"usage","input_tokens":5,"output_tokens":2,"cache_read_input_tokens":3}
-{"type":"tool_result","tool_use_id":"t1","content":"A"}
-{"type":"tool_result","tool_use_id":"t2","content":"no","is_error":true}
-{"type":"tool_use","id":"t3","name":"edit"}
-{"type":"tool_result","tool_use_id":"t9","content":"?"}
-{"type":"surprise"}
-{"type":"usage","usage":{"input_tokens":"x","output_tokens":4}}
-{"type":"result","subtype":"success"}
-"#,
-        );
+        let read = read_fixture("copilot-print.jsonl");
         assert_eq!(read.format, "copilot-print");
         let run = &read.runs[0];
         assert_eq!(

@@ -8,10 +8,11 @@
 //! tells responses apart in newer versions; without it a new response begins
 //! after every result. Reasoning comes as `thinking` deltas.
 
-use super::shared::events::{note, set_once, words};
+use super::shared::events::{note, open_step, set_once, words};
 use super::shared::pieces::{self, Pieces};
+use super::shared::readers::{OneRun, one_run};
 use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
 use crate::model::{
     At, Convention, EventKind, Fact, Fidelity, Level, Status, Text, Tokens, ToolName, Usage, time,
 };
@@ -40,13 +41,13 @@ impl Format for CursorStream {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<StreamReader>::default()
+        one_run::<Stream>(&CursorStream, "cursor", "an event")
     }
 }
 
 fn is_call(event: Value<'_>) -> bool {
     let named = event.get("tool_call").and_then(|c| c.fields().next());
-    event.get("type").is_some_and(|t| t.is("tool_call"))
+    event.field_is("type", "tool_call")
         && event.get("call_id").is_some()
         && named
             .and_then(|(key, _)| key.inner())
@@ -55,7 +56,7 @@ fn is_call(event: Value<'_>) -> bool {
 
 /// Claude's own init event lists the tools; Cursor's never does.
 fn is_init(event: Value<'_>) -> bool {
-    let is = |key: &str, want: &str| event.get(key).is_some_and(|v| v.is(want));
+    let is = |key: &str, want: &str| event.field_is(key, want);
     is("type", "system")
         && is("subtype", "init")
         && ["session_id", "apiKeySource", "permissionMode"].iter().all(|k| event.has(k))
@@ -63,43 +64,19 @@ fn is_init(event: Value<'_>) -> bool {
 }
 
 #[derive(Default)]
-struct StreamReader {
-    builder: Option<Builder>,
+struct Stream {
     /// The response that is being written; none after a result.
     step: Option<u32>,
     thinking: Option<Pieces>,
     message: Option<Pieces>,
 }
 
-impl Reader for StreamReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(event) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not an event: an object was expected");
-            return;
-        };
-        let mut b = self.builder.take().unwrap_or_else(|| {
-            let mut b = out.builder(&CursorStream);
-            b.run.agent.name = Some(Text::owned("cursor"));
-            b
-        });
-        self.event(&mut b, record, event);
-        self.builder = Some(b);
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        if let Some(mut b) = self.builder.take() {
-            self.flush(&mut b, "");
-            out.push(b.finish());
-        }
-    }
-}
-
-impl StreamReader {
-    fn event(&mut self, b: &mut Builder, record: &Record<'_>, event: Value<'_>) {
+impl OneRun for Stream {
+    fn record(&mut self, b: &mut Builder, record: &Record<'_>, event: Value<'_>) {
         set_once(&mut b.run.id, record, event, "session_id");
         let time = event.get("timestamp_ms").and_then(time::from_value);
         b.seen(time);
-        let kind = event.get("type").and_then(Value::inner).unwrap_or("");
+        let kind = event.word("type");
         self.flush(b, kind);
         match kind {
             "system" => {
@@ -132,6 +109,12 @@ impl StreamReader {
         }
     }
 
+    fn finish(&mut self, b: &mut Builder) {
+        self.flush(b, "");
+    }
+}
+
+impl Stream {
     /// The response an event belongs to.
     fn step(
         &mut self,
@@ -140,12 +123,7 @@ impl StreamReader {
         event: Value<'_>,
         time: Option<Timestamp>,
     ) -> u32 {
-        if let Some(id) = record.text_at(event, "model_call_id") {
-            let step = b.step(Some(id), time, record.at());
-            self.step = Some(step);
-            return step;
-        }
-        *self.step.get_or_insert_with(|| b.step(None, time, record.at()))
+        open_step(&mut self.step, b, record.text_at(event, "model_call_id"), time, record.at())
     }
 
     /// What comes in pieces ends with the first event of another kind.
@@ -196,7 +174,7 @@ impl StreamReader {
                 b.call(new_call(record, event, step, time))
             }
         };
-        if !event.get("subtype").is_some_and(|s| s.is("completed")) {
+        if !event.field_is("subtype", "completed") {
             return;
         }
         self.step = None;
@@ -249,9 +227,7 @@ fn outcome(record: &Record<'_>, result: Option<Value<'_>>, at: At) -> Answer {
     };
     let answer = Answer::new(Some(record.payload(body)), at);
     let answer = match key.inner().unwrap_or("") {
-        "success" => {
-            answer.protocol(body.get("isError").is_some_and(|e| e.as_bool() == Some(true)))
-        }
+        "success" => answer.protocol(body.is_true("isError")),
         "rejected" | "permissionDenied" => answer.status(Status::Denied, Level::Denial),
         "aborted" | "cancelled" => answer.status(Status::Interrupted, Level::Denial),
         _ => answer.protocol(true),
@@ -273,7 +249,7 @@ fn end(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Option<Time
         };
         b.add_usage(Usage::new(recorded, Convention::ANTHROPIC));
     }
-    if event.get("is_error").is_some_and(|e| e.as_bool() == Some(true)) {
+    if event.is_true("is_error") {
         let text = record.payload_at(event, "result");
         b.event(EventKind::Error, text, None, time, record.at());
     } else {
@@ -283,31 +259,11 @@ fn end(b: &mut Builder, record: &Record<'_>, event: Value<'_>, time: Option<Time
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_stream() {
-        let read = read_text(
-            r#"{"type":"system","subtype":"init","apiKeySource":"login","cwd":"/w","session_id":"s","model":"M","permissionMode":"default"}
-{"type":"user","message":{"role":"user","content":[{"type":"text","text":"go"}]},"session_id":"s"}
-{"type":"thinking","subtype":"delta","text":"h","session_id":"s","timestamp_ms":1760000000000}
-{"type":"thinking","subtype":"delta","text":"m","session_id":"s","timestamp_ms":1760000000001}
-{"type":"thinking","subtype":"completed","session_id":"s"}
-{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"I look"}]},"session_id":"s"}
-{"type":"tool_call","subtype":"started","call_id":"a","tool_call":{"readToolCall":{"args":{"path":"x"}}},"session_id":"s","timestamp_ms":1760000001000}
-{"type":"tool_call","subtype":"started","call_id":"b","tool_call":{"shellToolCall":{"args":{"command":"ls"}}},"session_id":"s"}
-{"type":"tool_call","subtype":"started","call_id":"c","tool_call":{"mcpToolCall":{"args":{"toolName":"find","providerIdentifier":"db","args":{"q":1}}}},"session_id":"s"}
-{"type":"tool_call","subtype":"completed","call_id":"a","tool_call":{"readToolCall":{"args":{"path":"x"},"result":{"success":{"content":"text"}}}},"session_id":"s","timestamp_ms":1760000003000}
-{"type":"tool_call","subtype":"completed","call_id":"b","tool_call":{"shellToolCall":{"args":{"command":"ls"},"result":{"rejected":{"reason":"no"}}}},"session_id":"s"}
-{"type":"tool_call","subtype":"completed","call_id":"d","tool_call":{"shellToolCall":{"args":{"command":"x"},"result":{"failure":{"exitCode":3}}}},"session_id":"s"}
-{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"do"}]},"session_id":"s","timestamp_ms":1760000004000}
-{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"ne"}]},"session_id":"s","timestamp_ms":1760000004001}
-{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"done"}]},"session_id":"s"}
-{"type":"novelty","session_id":"s"}
-{"type":"tool_call","subtype":"completed","call_id":7,"tool_call":"?"}
-{"type":"result","subtype":"success","is_error":false,"result":"done","session_id":"s","usage":{"inputTokens":5,"outputTokens":2,"cacheReadTokens":1,"cacheWriteTokens":0}}
-"#,
-        );
+        let read = read_fixture("cursor-stream.jsonl");
         assert_eq!(read.format, "cursor-stream");
         let run = &read.runs[0];
         assert_eq!(

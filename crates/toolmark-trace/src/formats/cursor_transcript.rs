@@ -6,8 +6,9 @@
 
 use super::shared::events::{note, words};
 use super::shared::pairing::OpenCalls;
+use super::shared::readers::{OneRun, one_run};
 use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
 use crate::model::{EventKind, Fact, Fidelity, Text, ToolName};
 use toolmark_scan::Value;
 
@@ -51,27 +52,17 @@ impl Format for CursorTranscript {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<TranscriptReader>::default()
+        one_run::<Transcript>(&CursorTranscript, "cursor", "a transcript line")
     }
 }
 
 #[derive(Default)]
-struct TranscriptReader {
-    builder: Option<Builder>,
+struct Transcript {
     open: OpenCalls,
 }
 
-impl Reader for TranscriptReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(line) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a transcript line: an object was expected");
-            return;
-        };
-        let b = self.builder.get_or_insert_with(|| {
-            let mut b = out.builder(&CursorTranscript);
-            b.run.agent.name = Some(Text::owned("cursor"));
-            b
-        });
+impl OneRun for Transcript {
+    fn record(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
         let content = line.at(&["message", "content"]);
         match line.get("role").and_then(Value::inner) {
             Some("user") => user(b, &mut self.open, record, content),
@@ -79,7 +70,7 @@ impl Reader for TranscriptReader {
             Some("system") => {
                 b.context(content.and_then(|c| words(record, c)), None, record.at());
             }
-            _ if line.get("type").is_some_and(|t| t.is("turn_ended")) => {
+            _ if line.field_is("type", "turn_ended") => {
                 b.run.outcome = record.text_at(line, "status");
                 note(b, "turn_ended", None, None, record.at());
             }
@@ -89,16 +80,10 @@ impl Reader for TranscriptReader {
             }
         }
     }
-
-    fn finish(&mut self, out: &mut Out) {
-        if let Some(b) = self.builder.take() {
-            out.push(b.finish());
-        }
-    }
 }
 
 fn kind(block: Value<'_>) -> &str {
-    block.get("type").and_then(Value::inner).unwrap_or("")
+    block.word("type")
 }
 
 fn user(b: &mut Builder, open: &mut OpenCalls, record: &Record<'_>, content: Option<Value<'_>>) {
@@ -124,10 +109,7 @@ fn result(b: &mut Builder, open: &mut OpenCalls, record: &Record<'_>, block: Val
     }
     let by_id = block.get_str("tool_use_id").and_then(|id| b.find(&id));
     let by_name = || open.named(b, &block.get_str("name")?);
-    match by_id.or_else(by_name).or_else(|| open.first(b)) {
-        Some(call) => b.answer_call(call, answer),
-        None => b.orphan(answer),
-    }
+    b.answer_call(by_id.or_else(by_name).or_else(|| open.first(b)), answer);
 }
 
 fn assistant(
@@ -176,21 +158,11 @@ fn assistant(
 #[cfg(test)]
 mod tests {
     use crate::model::Fact;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn results_answer_by_name_or_in_order() {
-        let read = read_text(
-            r#"{"role":"user","message":{"content":[{"type":"text","text":"go"}]}}
-{"role":"assistant","message":{"content":[{"type":"thinking","thinking":"hm"},{"type":"tool_use","name":"Read","input":{}},{"type":"tool_call","name":"Grep","input":{}},{"type":"tool_use","name":"Shell","input":{}}]}}
-{"role":"user","message":{"content":[{"type":"tool-result","name":"Grep","content":"found"},{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"body"}]}]}}
-{"role":"user","message":{"content":[{"type":"text","text":"more"}]}}
-{"role":"user","message":{"content":[{"type":"tool_result","content":"late"}]}}
-{"role":"assistant","message":{"content":[{"type":"mystery","x":1},{"type":"text","text":5}]}}
-{"role":7,"message":"?"}
-{"type":"turn_ended","status":"success"}
-"#,
-        );
+        let read = read_fixture("cursor-transcript.jsonl");
         assert_eq!(read.format, "cursor-transcript");
         let run = &read.runs[0];
         assert_eq!(

@@ -7,14 +7,15 @@
 //! `messageId`; where it is missing, a new response begins after a result.
 //!
 //! Failure of a command may show only in the text (`Command failed (exit code:
-//! 1)`, `[Process exited with code 1]`). What stands in `<system-reminder>` in
+//! 1)`, `[Process exited with code 1]`). What is in `<system-reminder>` in
 //! front of the user's words is the client's.
 
 use super::shared::anthropic;
-use super::shared::events::{note, set_once, words};
+use super::shared::events::{note, open_step, set_once, words};
 use super::shared::exit_code::leading_number;
+use super::shared::readers::{OneRun, one_run};
 use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
 use crate::model::{
     Convention, EventKind, Fact, Fidelity, Text, ToolDefinition, ToolName, Usage, time,
 };
@@ -43,12 +44,12 @@ impl Format for Droid {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<DroidReader>::default()
+        one_run::<Session>(&Droid, "droid", "a session line")
     }
 }
 
 fn is_session(line: Value<'_>) -> bool {
-    line.get("type").is_some_and(|t| t.is("session_start"))
+    line.field_is("type", "session_start")
         && line.get("id").is_some()
         && (line.get("title").is_some() || line.get("owner").is_some())
 }
@@ -68,43 +69,20 @@ fn is_event(event: Value<'_>) -> bool {
 }
 
 #[derive(Default)]
-struct DroidReader {
-    builder: Option<Builder>,
+struct Session {
     /// The response of the stream that is being written; none after a result.
     step: Option<u32>,
     /// The last words of the assistant, which the completion repeats.
     last_words: Option<Text>,
 }
 
-impl Reader for DroidReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(line) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a session line: an object was expected");
-            return;
-        };
-        let mut b = self.builder.take().unwrap_or_else(|| {
-            let mut b = out.builder(&Droid);
-            b.run.agent.name = Some(Text::owned("droid"));
-            b
-        });
-        self.line(&mut b, record, line);
-        self.builder = Some(b);
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        if let Some(b) = self.builder.take() {
-            out.push(b.finish());
-        }
-    }
-}
-
-impl DroidReader {
-    fn line(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
+impl OneRun for Session {
+    fn record(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
         let time = line.get("timestamp").and_then(time::from_value);
         b.seen(time);
         set_once(&mut b.run.id, record, line, "session_id");
         set_once(&mut b.run.id, record, line, "sessionId");
-        let kind = line.get("type").and_then(Value::inner).unwrap_or("");
+        let kind = line.word("type");
         match kind {
             "session_start" => {
                 set_once(&mut b.run.id, record, line, "id");
@@ -138,7 +116,9 @@ impl DroidReader {
             other => b.unknown(other, record.at()),
         }
     }
+}
 
+impl Session {
     /// The response a streamed event belongs to.
     fn step(
         &mut self,
@@ -147,12 +127,7 @@ impl DroidReader {
         event: Value<'_>,
         time: Option<Timestamp>,
     ) -> u32 {
-        if let Some(id) = record.text_at(event, "messageId") {
-            let step = b.step(Some(id), time, record.at());
-            self.step = Some(step);
-            return step;
-        }
-        *self.step.get_or_insert_with(|| b.step(None, time, record.at()))
+        open_step(&mut self.step, b, record.text_at(event, "messageId"), time, record.at())
     }
 
     fn streamed_message(
@@ -163,7 +138,7 @@ impl DroidReader {
         time: Option<Timestamp>,
     ) {
         let text = event.get("text");
-        match event.get("role").and_then(Value::inner).unwrap_or("") {
+        match event.word("role") {
             "user" => {
                 self.step = None;
                 let words = text.map(|t| record.payload(t));
@@ -201,9 +176,7 @@ impl DroidReader {
         let name = event.get("toolName").or_else(|| event.get("toolId"));
         b.call(NewCall {
             id: call_id(event).and_then(|id| record.text(id)),
-            name: ToolName::new(
-                name.and_then(|n| record.text(n)).unwrap_or_else(|| Text::owned("")),
-            ),
+            name: ToolName::or_empty(name.and_then(|n| record.text(n))),
             args: record.payload_at(event, "parameters"),
             step: Some(step),
             time,
@@ -227,12 +200,7 @@ impl DroidReader {
         let code = value.and_then(|v| v.get("exitCode")).and_then(Value::as_i64);
         let code = code.or_else(|| text_exit_code(&value?.str()?));
         let answer = answer.exit_code(code);
-        match call_id(event).and_then(Value::str) {
-            Some(id) => {
-                b.answer(&id, answer);
-            }
-            None => b.orphan(answer),
-        }
+        b.answer(call_id(event).and_then(Value::str).as_deref(), answer);
     }
 
     fn completion(
@@ -282,7 +250,7 @@ fn stored_message(
     time: Option<Timestamp>,
 ) {
     let content = message.get("content");
-    match message.get("role").and_then(Value::inner).unwrap_or("") {
+    match message.word("role") {
         "assistant" => {
             let step = b.step(record.text_at(line, "id"), time, record.at());
             b.run.steps[step as usize].model = record.text_at(message, "model");
@@ -293,7 +261,7 @@ fn stored_message(
         "user" => {
             let mut results = 0;
             for block in content.into_iter().flat_map(Value::items) {
-                if block.get("type").is_some_and(|t| t.is("tool_result")) {
+                if block.field_is("type", "tool_result") {
                     results += 1;
                     stored_result(b, record, block, time);
                 }
@@ -323,12 +291,7 @@ fn stored_result(b: &mut Builder, record: &Record<'_>, block: Value<'_>, time: O
         answer = Answer::new(payload, at).time(time);
     }
     let answer = answer.exit_code(code);
-    match block.get_str("tool_use_id") {
-        Some(id) => {
-            b.answer(&id, answer);
-        }
-        None => b.orphan(answer),
-    }
+    b.answer(block.get_str("tool_use_id").as_deref(), answer);
 }
 
 /// The exit code in the first or the last line of a command's result.
@@ -357,21 +320,11 @@ fn is_reminder(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn a_session_file() {
-        let read = read_text(
-            r#"{"type":"session_start","id":"s","title":"T","owner":"me","version":2,"cwd":"/w"}
-{"type":"message","id":"1","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":[{"type":"text","text":"<system-reminder>\nx\n</system-reminder>"}]}}
-{"type":"message","id":"2","message":{"role":"user","content":[{"type":"text","text":"go"}]}}
-{"type":"message","id":"3","timestamp":"2026-01-01T00:00:01Z","message":{"role":"assistant","content":[{"type":"text","text":"ok"},{"type":"tool_use","id":"a","name":"Execute","input":{"command":"ls"}},{"type":"tool_use","id":"b","name":"Read","input":{}},{"type":"tool_use","id":"c","name":"Read","input":{}}]}}
-{"type":"message","id":"4","timestamp":"2026-01-01T00:00:03Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"Error: Command failed (exit code: 2)\nno"},{"type":"tool_result","tool_use_id":"b","is_error":true,"content":"User rejected"},{"type":"tool_result","tool_use_id":"z","content":"?"}]}}
-{"type":"todo_state","id":"5","todos":{}}
-{"type":"fresh","id":"6"}
-{"type":"message","id":"7","message":{"role":9,"content":{"a":1}}}
-"#,
-        );
+        let read = read_fixture("droid.jsonl");
         assert_eq!(read.format, "droid");
         let run = &read.runs[0];
         assert_eq!(

@@ -8,7 +8,7 @@
 //!
 //! A message of type `gemini` is one model response; its `toolCalls` hold call
 //! and result together, and their time is that of the result. Tokens are per
-//! message, input includes the cache, thoughts stand beside the output.
+//! message, input includes the cache, thoughts are not part of the output.
 
 use super::shared::events::{note, set_once, words};
 use super::shared::gemini;
@@ -44,9 +44,7 @@ impl Format for GeminiCli {
         let header = |r: Value<'_>| r.get("sessionId").is_some() && r.get("projectHash").is_some();
         let patch = |r: Value<'_>| r.get("$set").is_some() || r.get("$rewindTo").is_some();
         let response = |r: Value<'_>| {
-            r.get("type").is_some_and(|t| t.is("gemini"))
-                && r.get("id").is_some()
-                && r.get("content").is_some()
+            r.field_is("type", "gemini") && r.get("id").is_some() && r.get("content").is_some()
         };
         if probe.any(header) {
             100
@@ -86,10 +84,7 @@ struct Known {
 
 impl Reader for SessionReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a session record: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a session record") else { return };
         let is_header = value.get("sessionId").is_some() && value.get("projectHash").is_some();
         if is_header && self.is_other_run(value) {
             self.finish(out);
@@ -101,7 +96,7 @@ impl Reader for SessionReader {
             session.header(record, patch);
         } else if value.get("$rewindTo").is_some() {
             note(&mut session.b, "$rewindTo", None, None, record.at());
-        } else if value.get("type").is_some_and(|t| t.is("message_update")) {
+        } else if value.field_is("type", "message_update") {
             let inner = ["message", "update", "data"].iter().find_map(|k| value.get(k));
             session.message(record, inner.filter(|i| i.is_object()).unwrap_or(value));
         } else {
@@ -141,13 +136,13 @@ impl Session {
             let first = header.get("directories").and_then(|d| d.items().next());
             b.run.cwd = first.and_then(|d| record.text(d));
         }
-        if header.get("kind").is_some_and(|k| k.is("subagent")) {
+        if header.field_is("kind", "subagent") {
             b.run.parent = Some(Parent { trajectory: None, call: None });
         }
         for key in ["startTime", "lastUpdated"] {
             b.seen(header.get(key).and_then(time::from_value));
         }
-        for message in header.get("messages").into_iter().flat_map(Value::items) {
+        for message in header.items_at("messages") {
             self.message(record, message);
         }
     }
@@ -158,7 +153,7 @@ impl Session {
         let id = message.get("id").or_else(|| message.get("messageId")).and_then(Value::str);
         let known = id.as_deref().and_then(|id| self.messages.get(id)).copied();
         let content = ["content", "parts"].iter().find_map(|k| message.get(k));
-        let kind = message.get("type").and_then(Value::inner).unwrap_or("");
+        let kind = message.word("type");
         let now = match kind {
             "gemini" | "model" => self.response(record, message, content, known, time),
             // An update of calls only: the message is already there.
@@ -246,7 +241,7 @@ impl Session {
                 event.text = Some(text);
             }
         }
-        for call in message.get("toolCalls").into_iter().flat_map(Value::items) {
+        for call in message.items_at("toolCalls") {
             tool_call(b, record, call, step, time);
         }
         now
@@ -291,13 +286,13 @@ fn tool_call(
     let before = b.run.calls.len();
     let index = b.call(NewCall {
         id: record.text_at(call, "id"),
-        name: ToolName::new(record.text_at(call, "name").unwrap_or_else(|| Text::owned(""))),
+        name: ToolName::or_empty(record.text_at(call, "name")),
         args: record.payload_at(call, "args"),
         step: Some(step),
         time,
         at: at.clone(),
     });
-    if b.run.calls.len() > before && call.get("name").is_some_and(|n| n.is("activate_skill")) {
+    if b.run.calls.len() > before && call.field_is("name", "activate_skill") {
         let skill = call.at(&["args", "name"]).map(|n| record.payload(n));
         b.event(EventKind::Skill, skill, Some(step), time, at);
     }
@@ -318,7 +313,7 @@ fn tool_call(
 /// The result inside a call; `None` while it is still running.
 fn call_answer(record: &Record<'_>, call: Value<'_>) -> Option<Answer> {
     let result = call.get("result");
-    let status = call.get("status").and_then(Value::inner).unwrap_or("");
+    let status = call.word("status");
     let mut responses = result.into_iter().flat_map(Value::items);
     let first = responses.next().and_then(|r| r.get("functionResponse"));
     let answer = match (first, result) {
@@ -348,25 +343,11 @@ fn mark(answer: Answer, status: Status) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn a_document() {
-        let read = read_text(
-            r#"{"sessionId":"s1","projectHash":"p","startTime":"2026-01-01T00:00:00Z","messages":[
-            {"id":"a","type":"user","timestamp":"2026-01-01T00:00:01Z","content":"go"},
-            {"id":"b","type":"gemini","model":"g-1","timestamp":"2026-01-01T00:00:02Z","content":"","thoughts":[{"subject":"Plan","description":"look first"}],
-             "tokens":{"input":10,"output":2,"cached":4,"thoughts":3,"tool":0,"total":15},
-             "toolCalls":[
-              {"id":"c1","name":"run_shell_command","args":{"command":"x"},"status":"success","timestamp":"2026-01-01T00:00:04Z","result":[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":"Command: x\nOutput: no\nExit Code: 2\nSignal: 0"}}}]},
-              {"id":"c2","name":"write_file","args":{},"status":"cancelled","result":[{"functionResponse":{"id":"c2","response":{"error":"[Operation Cancelled] Reason: User denied execution."}}}]},
-              {"id":"c3","name":"read_file","args":{},"status":"error","result":[{"functionResponse":{"id":"c3","response":{"error":"no such file"}}}]},
-              {"id":"c4","name":"glob","args":{},"status":"executing"}]},
-            {"id":"i","type":"info","content":"Request cancelled."},
-            {"id":"n","type":"brand-new"},
-            {"id":7,"type":{"x":1},"toolCalls":"none"},
-            {"id":"d","type":"gemini","content":[{"text":"done"}],"tokens":{"input":"20","output":1}}]}"#,
-        );
+        let read = read_fixture("gemini-cli.json");
         assert_eq!(read.format, "gemini-cli");
         let run = &read.runs[0];
         assert_eq!(

@@ -58,7 +58,7 @@ fn is_content(value: Value<'_>) -> bool {
     value.get("role").is_some_and(Value::is_string) && has_parts(value)
 }
 
-/// Parts of Gemini are told by their keys; lists of parts with a `type` are
+/// Parts of Gemini are recognized by their keys; lists of parts with a `type` are
 /// another dialect.
 fn has_parts(value: Value<'_>) -> bool {
     let parts = value.get("parts").filter(|p| p.is_array());
@@ -84,10 +84,7 @@ struct Run {
 
 impl Reader for ContentsReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a content: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a content") else { return };
         match contents(value) {
             Some(list) => {
                 let mut run = Run::new(out);
@@ -118,7 +115,7 @@ impl Run {
         out.push(self.b.finish());
     }
 
-    /// What stands beside the contents of a request or a saved chat.
+    /// What is beside the contents of a request or a saved chat.
     fn request(&mut self, record: &Record<'_>, request: Value<'_>) {
         let b = &mut self.b;
         let model = request.get("model").or_else(|| request.at(&["meta", "model"]));
@@ -197,19 +194,11 @@ fn definitions(record: &Record<'_>, tools: Value<'_>) -> Vec<ToolDefinition> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn a_bare_list_pairs_by_name_in_order() {
-        let read = read_text(
-            r#"[{"role":"user","parts":[{"text":"go"}]},
-            {"role":"model","parts":[{"text":"hm","thought":true},{"functionCall":{"name":"read","args":{"p":1}}},{"functionCall":{"name":"read","args":{"p":2}}},{"functionCall":{"name":"glob","args":{}}},{"functionCall":{"name":"open","args":{}}}]},
-            {"role":"user","parts":[{"functionResponse":{"name":"glob","response":{"error":"bad"}}},{"functionResponse":{"name":"read","response":{"output":"one"}}},{"functionResponse":{"name":"read","response":{"result":"two"}}}]},
-            {"role":"function","parts":[{"functionResponse":{"name":"none","response":{}}}]},
-            {"role":"model","parts":[{"executableCode":{"language":"PYTHON","code":"1/0"}},{"codeExecutionResult":{"outcome":"OUTCOME_FAILED","output":"oops"}},{"videoMetadata":{}}]},
-            {"role":"user","parts":"not a list"},
-            {"role":"model","parts":[{"text":5},{"text":"done"}]}]"#,
-        );
+        let read = read_fixture("gemini-contents.json");
         assert_eq!(read.format, "gemini-contents");
         let run = &read.runs[0];
         assert_eq!(

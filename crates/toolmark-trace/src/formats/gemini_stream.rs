@@ -7,10 +7,11 @@
 
 use super::shared::events::{note, set_once, words};
 use super::shared::pieces::{self, Pieces};
+use super::shared::readers::{OneRun, one_run};
 use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
 use crate::model::{
-    Convention, EventKind, Fact, Fidelity, Level, Status, Text, Tokens, ToolName, Usage, time,
+    Convention, EventKind, Fact, Fidelity, Level, Status, Tokens, ToolName, Usage, time,
 };
 use jiff::Timestamp;
 use toolmark_scan::Value;
@@ -42,7 +43,7 @@ impl Format for GeminiStream {
     }
 
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
-        let kind = |r: Value<'_>, want: &str| r.get("type").is_some_and(|t| t.is(want));
+        let kind = |r: Value<'_>, want: &str| r.field_is("type", want);
         let is_call = |r: Value<'_>| {
             kind(r, "tool_use") && r.get("tool_id").is_some() && r.get("tool_name").is_some()
         };
@@ -64,34 +65,24 @@ impl Format for GeminiStream {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<StreamReader>::default()
+        one_run::<Stream>(&GeminiStream, "gemini-cli", "an event")
     }
 }
 
 #[derive(Default)]
-struct StreamReader {
-    builder: Option<Builder>,
+struct Stream {
     /// The assistant's message whose pieces are still coming.
     message: Option<Pieces>,
 }
 
-impl Reader for StreamReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not an event: an object was expected");
-            return;
-        };
-        let b = self.builder.get_or_insert_with(|| {
-            let mut b = out.builder(&GeminiStream);
-            b.run.agent.name = Some(Text::owned("gemini-cli"));
-            b
-        });
+impl OneRun for Stream {
+    fn record(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
         let time = value.get("timestamp").or_else(|| value.get("ts")).and_then(time::from_value);
-        let kind = value.get("type").and_then(Value::inner).unwrap_or("");
-        let role = value.get("role").and_then(Value::inner).unwrap_or("");
+        let kind = value.word("type");
+        let role = value.word("role");
         if kind == "message" && role == "assistant" {
             if let Some(piece) = value.get("content").and_then(|c| words(record, c)) {
-                let delta = value.get("delta").is_some_and(|d| d.as_bool() == Some(true));
+                let delta = value.is_true("delta");
                 if !delta {
                     flush(b, &mut self.message);
                 }
@@ -125,11 +116,8 @@ impl Reader for StreamReader {
         }
     }
 
-    fn finish(&mut self, out: &mut Out) {
-        if let Some(mut b) = self.builder.take() {
-            flush(&mut b, &mut self.message);
-            out.push(b.finish());
-        }
+    fn finish(&mut self, b: &mut Builder) {
+        flush(b, &mut self.message);
     }
 }
 
@@ -143,14 +131,13 @@ fn tool_use(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Option
     let before = b.run.calls.len();
     b.call(NewCall {
         id: record.text_at(value, "tool_id"),
-        name: ToolName::new(record.text_at(value, "tool_name").unwrap_or_else(|| Text::owned(""))),
+        name: ToolName::or_empty(record.text_at(value, "tool_name")),
         args: record.payload_at(value, "parameters"),
         step: None,
         time,
         at: record.at(),
     });
-    if b.run.calls.len() > before && value.get("tool_name").is_some_and(|n| n.is("activate_skill"))
-    {
+    if b.run.calls.len() > before && value.field_is("tool_name", "activate_skill") {
         let skill = value.at(&["parameters", "name"]).map(|n| record.payload(n));
         b.event(EventKind::Skill, skill, None, time, record.at());
     }
@@ -172,12 +159,7 @@ fn tool_result(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Opt
         _ if error.is_some() => answer.protocol(true),
         _ => answer,
     };
-    match value.get_str("tool_id") {
-        Some(id) => {
-            b.answer(&id, answer);
-        }
-        None => b.orphan(answer),
-    }
+    b.answer(value.get_str("tool_id").as_deref(), answer);
 }
 
 fn end(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Option<Timestamp>) {
@@ -209,31 +191,11 @@ fn end(b: &mut Builder, record: &Record<'_>, value: Value<'_>, time: Option<Time
 #[cfg(test)]
 mod tests {
     use crate::model::Fact;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_stream_of_two_processes() {
-        let read = read_text(
-            r#"Loaded cached credentials.
-{"type":"init","timestamp":"2026-01-01T00:00:00Z","session_id":"s","model":"g"}
-{"type":"message","role":"user","content":"go"}
-{"type":"tool_use","timestamp":"2026-01-01T00:00:01Z","tool_name":"a","tool_id":"t1","parameters":{"x":1}}
-{"type":"tool_use","tool_name":"b","tool_id":"t2","parameters":{}}
-{"type":"tool_use","tool_name":"c","tool_id":"t3","parameters":{}}
-{"type":"tool_result","timestamp":"2026-01-01T00:00:03Z","tool_id":"t1","status":"success"}
-{"type":"tool_result","tool_id":"t2","status":"error","output":"no","error":{"type":"execution_denied","message":"no"}}
-{"type":"tool_result","tool_id":"t9","status":"error","error":{"type":"x","message":"who?"}}
-{"type":"message","role":"assistant","content":"al","delta":true}
-{"type":"message","role":"assistant","content":"most","delta":true}
-{"type":"error","severity":"warning","message":"loop"}
-{"type":"result","status":"success","stats":{"total_tokens":12,"input_tokens":8,"output_tokens":3,"cached":2}}
-{"type":"init","session_id":"s2","model":"g"}
-{"type":"new-kind"}
-{"type":["odd"],"tool_id":4}
-{"type":"message","role":"assistant","content":"end"}
-{"type":"result","status":"error","error":{"message":"quota"},"stats":{"total_tokens":1,"input_tokens":1,"output_tokens":0}}
-"#,
-        );
+        let read = read_fixture("gemini-stream.jsonl");
         assert_eq!(read.format, "gemini-stream");
         assert_eq!(read.skipped, 0);
         let run = &read.runs[0];

@@ -3,14 +3,15 @@
 //! Types are `system`, `user` (with `synthetic_reason` where the client wrote
 //! it), `reasoning`, `assistant` (content, `tool_calls` with arguments as JSON
 //! text), `tool_result` and `backend_tool_call`, which the provider ran itself.
-//! Reasoning and provider calls stand before the message of their response.
+//! Reasoning and provider calls come before the message of their response.
 //! Nothing says whether a call failed.
 
 use super::shared::events::words;
 use super::shared::exit_code;
+use super::shared::readers::{OneRun, one_run};
 use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{Actor, Fact, Fidelity, Text, ToolName};
+use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use crate::model::{Actor, Fact, Fidelity, ToolName};
 use toolmark_scan::Value;
 
 /// Grok CLI chat histories.
@@ -40,7 +41,7 @@ impl Format for Grok {
     }
 
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
-        let is = |r: Value<'_>, kind: &str| r.get("type").is_some_and(|t| t.is(kind));
+        let is = |r: Value<'_>, kind: &str| r.field_is("type", kind);
         let own = |r: Value<'_>| {
             let user = r.get("prompt_index").is_some() || r.get("synthetic_reason").is_some();
             let assistant = r.get("model_fingerprint").is_some() || r.get("model_id").is_some();
@@ -59,30 +60,20 @@ impl Format for Grok {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<HistoryReader>::default()
+        one_run::<History>(&Grok, "grok", "a message")
     }
 }
 
 #[derive(Default)]
-struct HistoryReader {
-    builder: Option<Builder>,
+struct History {
     /// A response whose message is still to come.
     step: Option<u32>,
 }
 
-impl Reader for HistoryReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(line) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a message: an object was expected");
-            return;
-        };
-        let b = self.builder.get_or_insert_with(|| {
-            let mut b = out.builder(&Grok);
-            b.run.agent.name = Some(Text::owned("grok"));
-            b
-        });
+impl OneRun for History {
+    fn record(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
         let text = || line.get("content").and_then(|c| words(record, c));
-        match line.get("type").and_then(Value::inner).unwrap_or("") {
+        match line.word("type") {
             "system" => b.context(text(), None, record.at()),
             "user" if line.get("synthetic_reason").is_some() => {
                 b.context(text(), None, record.at());
@@ -109,12 +100,6 @@ impl Reader for HistoryReader {
             other => b.unknown(other, record.at()),
         }
     }
-
-    fn finish(&mut self, out: &mut Out) {
-        if let Some(b) = self.builder.take() {
-            out.push(b.finish());
-        }
-    }
 }
 
 fn assistant(b: &mut Builder, record: &Record<'_>, line: Value<'_>, step: u32) {
@@ -122,10 +107,10 @@ fn assistant(b: &mut Builder, record: &Record<'_>, line: Value<'_>, step: u32) {
     if let Some(text) = line.get("content").and_then(|c| words(record, c)) {
         b.message(step, text, None, record.at());
     }
-    for call in line.get("tool_calls").into_iter().flat_map(Value::items) {
+    for call in line.items_at("tool_calls") {
         b.call(NewCall {
             id: record.text_at(call, "id"),
-            name: ToolName::new(record.text_at(call, "name").unwrap_or_else(|| Text::owned(""))),
+            name: ToolName::or_empty(record.text_at(call, "name")),
             args: record.payload_at(call, "arguments"),
             step: Some(step),
             time: None,
@@ -139,12 +124,7 @@ fn tool_result(b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
     let code = content.and_then(Value::str).and_then(|text| exit_code::in_header(&text));
     let payload = content.and_then(|c| words(record, c));
     let answer = Answer::new(payload, record.at()).exit_code(code);
-    match line.get_str("tool_call_id") {
-        Some(id) => {
-            b.answer(&id, answer);
-        }
-        None => b.orphan(answer),
-    }
+    b.answer(line.get_str("tool_call_id").as_deref(), answer);
 }
 
 /// A tool the provider ran: the line is call and result in one.
@@ -156,7 +136,7 @@ fn provider_call(b: &mut Builder, record: &Record<'_>, line: Value<'_>, step: u3
     let name = record.text_at(kind, "name").or_else(|| record.text_at(kind, "tool_type"));
     let call = b.call(NewCall {
         id: record.text_at(kind, "call_id").or_else(|| record.text_at(kind, "id")),
-        name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+        name: ToolName::or_empty(name),
         args: record.payload_at(kind, "action").or_else(|| record.payload_at(kind, "input")),
         step: Some(step),
         time: None,
@@ -174,25 +154,11 @@ fn provider_call(b: &mut Builder, record: &Record<'_>, line: Value<'_>, step: u3
 #[cfg(test)]
 mod tests {
     use crate::model::{Actor, Fact};
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_history() {
-        let read = read_text(
-            r#"{"type":"system","content":"You are Grok."}
-{"type":"user","content":[{"type":"text","text":"<user_info>"}],"synthetic_reason":"environment_context"}
-{"type":"user","content":[{"type":"text","text":"go"}],"prompt_index":0}
-{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}]}
-{"type":"backend_tool_call","kind":{"tool_type":"web_search","action":{"query":"q"},"id":"w","status":"completed"}}
-{"type":"backend_tool_call","kind":{"tool_type":"x_search","call_id":"x","id":"x0","name":"x_user_search","input":"{\"q\":2}"}}
-{"type":"assistant","content":"I look","tool_calls":[{"id":"a","name":"read","arguments":"{\"p\":1}"},{"id":"b","name":"run","arguments":"{}"},{"id":"c","name":"run","arguments":"{"}],"model_id":"grok-4"}
-{"type":"tool_result","tool_call_id":"a","content":"text"}
-{"type":"tool_result","tool_call_id":"b","content":"Exit code: 4\nno"}
-{"type":"tool_result","tool_call_id":"z","content":"?"}
-{"type":"other"}
-{"type":"assistant","content":{"odd":1},"tool_calls":7,"model_id":"grok-4"}
-"#,
-        );
+        let read = read_fixture("grok.jsonl");
         assert_eq!(read.format, "grok");
         let run = &read.runs[0];
         assert_eq!(

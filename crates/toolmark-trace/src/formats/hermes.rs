@@ -7,6 +7,7 @@
 //! single messages and no tokens.
 
 use super::shared::events::{lose_unmarked_status, note, set_once, words};
+use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity, Payload, Text, ToolDefinition, ToolName, time};
@@ -37,28 +38,19 @@ impl Format for Hermes {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(SessionReader)
+        each_record(read_record)
     }
 }
 
-struct SessionReader;
-
-impl Reader for SessionReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(session) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a session: an object was expected");
-            return;
-        };
-        let mut b = out.builder(&Hermes);
-        header(&mut b, record, session);
-        for message in session.get("messages").into_iter().flat_map(Value::items) {
-            self::message(&mut b, record, message);
-        }
-        lose_unmarked_status(&mut b);
-        out.push(b.finish());
+fn read_record(record: &Record<'_>, out: &mut Out) {
+    let Some(session) = out.object(record, "a session") else { return };
+    let mut b = out.builder(&Hermes);
+    header(&mut b, record, session);
+    for message in session.items_at("messages") {
+        self::message(&mut b, record, message);
     }
-
-    fn finish(&mut self, _out: &mut Out) {}
+    lose_unmarked_status(&mut b);
+    out.push(b.finish());
 }
 
 fn header(b: &mut Builder, record: &Record<'_>, session: Value<'_>) {
@@ -96,7 +88,7 @@ fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
     let at = record.at_value(message);
     let time = message.get("timestamp").and_then(time::from_value);
     let text = message.get("content").and_then(|c| words(record, c));
-    match message.get("role").and_then(Value::inner).unwrap_or("") {
+    match message.word("role") {
         "system" | "developer" => b.context(text, time, at),
         "user" => b.user(text, time, at),
         "assistant" => {
@@ -108,12 +100,12 @@ fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
             if let Some(text) = text {
                 b.message(step, text, time, at);
             }
-            for call in message.get("tool_calls").into_iter().flat_map(Value::items) {
+            for call in message.items_at("tool_calls") {
                 let function = call.get("function").unwrap_or(call);
                 let name = record.text_at(function, "name");
                 b.call(NewCall {
                     id: record.text_at(call, "id").or_else(|| record.text_at(call, "call_id")),
-                    name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+                    name: ToolName::or_empty(name),
                     args: record.payload_at(function, "arguments"),
                     step: Some(step),
                     time,
@@ -136,38 +128,16 @@ fn tool_result(b: &mut Builder, record: &Record<'_>, message: Value<'_>, text: O
         _ => answer,
     };
     let answer = answer.exit_code(code).time(message.get("timestamp").and_then(time::from_value));
-    match message.get_str("tool_call_id") {
-        Some(id) => {
-            b.answer(&id, answer);
-        }
-        None => b.orphan(answer),
-    }
+    b.answer(message.get_str("tool_call_id").as_deref(), answer);
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_session() {
-        let read = read_text(
-            r#"{"session_id":"s","model":"m","session_start":"2026-01-01T00:00:00","last_updated":"2026-01-01T00:00:09","cwd":"/w","system_prompt":"You help.",
-            "tools":[{"type":"function","function":{"name":"shell"}}],
-            "messages":[
-            {"role":"user","content":"go"},
-            {"role":"assistant","content":"","reasoning":"hm","tool_calls":[
-              {"id":"a","type":"function","function":{"name":"shell","arguments":"{\"command\":\"ls\"}"}},
-              {"id":"b","type":"function","function":{"name":"memory","arguments":"{}"}},
-              {"id":"c","type":"function","function":{"name":"memory","arguments":"{}"}},
-              {"id":"d","type":"function","function":{"name":"web","arguments":"{}"}}]},
-            {"role":"tool","tool_call_id":"a","content":"{\"output\":\"\",\"exit_code\":2}"},
-            {"role":"tool","tool_call_id":"b","content":"No results.","finish_reason":"error"},
-            {"role":"tool","tool_call_id":"c","content":"fine"},
-            {"role":"tool","tool_call_id":"z","content":"?"},
-            {"role":"session_meta"},
-            {"role":"ghost"},
-            {"role":4,"content":[1]}]}"#,
-        );
+        let read = read_fixture("hermes.json");
         assert_eq!(read.format, "hermes");
         let run = &read.runs[0];
         assert_eq!(

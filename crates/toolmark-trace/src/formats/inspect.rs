@@ -3,7 +3,7 @@
 //!
 //! - Each sample in each epoch is one run; its `messages` are the conversation.
 //!   `events` tell times, token usage per response and the tools offered, and
-//!   stand in for the messages only where a sample has none.
+//!   replace the messages only where a sample has none.
 //! - A run that crashed leaves `_journal/start.json` and `_journal/summaries/`.
 //!   A sample known only from its summary is a run of which the input, the usage
 //!   and the end are known and nothing else.
@@ -126,7 +126,7 @@ impl LogReader {
     /// A log in one document.
     fn read_log(&mut self, record: &Record<'_>, log: Value<'_>, out: &mut Out) {
         if !log.is_object() {
-            out.skip(&record.at(), "not an Inspect log: an object was expected");
+            out.skip(&record.at(), "not an Inspect log: expected an object");
             return;
         }
         self.header.read(record, log);
@@ -198,7 +198,7 @@ impl LogReader {
         out: &mut Out,
     ) {
         if !value.is_object() {
-            out.skip(&record.at_value(value), "not a sample: an object was expected");
+            out.skip(&record.at_value(value), "not a sample: expected an object");
             return;
         }
         let sample = Sample::new(value);
@@ -410,7 +410,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
                 continue;
             }
             let at = |key: &str| event.get(key).and_then(time::from_value);
-            match event.get("event").and_then(Value::inner).unwrap_or("") {
+            match event.word("event") {
                 "model" => {
                     let output = event.get("output");
                     let message = output.and_then(first_choice);
@@ -477,11 +477,11 @@ impl<'r, 'a> Conversation<'r, 'a> {
         let mut taken = 0;
         let mut scoring = Scoring::default();
         for event in sample.events() {
-            if scoring.covers(event) || !event.get("event").is_some_and(|e| e.is("model")) {
+            if scoring.covers(event) || !event.field_is("event", "model") {
                 continue;
             }
             let mut new: Vec<Value<'a>> = Vec::new();
-            for range in event.get("input_refs").into_iter().flat_map(Value::items) {
+            for range in event.items_at("input_refs") {
                 let mut ends = range.items().filter_map(Value::as_u64);
                 let (Some(start), Some(end)) = (ends.next(), ends.next()) else { continue };
                 let end = usize::try_from(end).unwrap_or(pool.len()).min(pool.len());
@@ -489,7 +489,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
                 new.extend(pool.get(start..end).unwrap_or_default());
                 taken = taken.max(end);
             }
-            new.extend(event.get("input").into_iter().flat_map(Value::items));
+            new.extend(event.items_at("input"));
             new.extend(event.get("output").and_then(first_choice));
             for message in new {
                 let key = message.get("id").and_then(Value::inner).unwrap_or(message.raw());
@@ -514,7 +514,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
 
     fn read_message(&mut self, message: Value<'a>) {
         let at = self.record.at_value(message);
-        match message.get("role").and_then(Value::inner).unwrap_or("") {
+        match message.word("role") {
             "assistant" => self.read_assistant(message),
             "tool" => self.read_result(message),
             role @ ("system" | "user") => {
@@ -554,14 +554,14 @@ impl<'r, 'a> Conversation<'r, 'a> {
                 }
             }
         }
-        for call in message.get("tool_calls").into_iter().flat_map(Value::items) {
+        for call in message.items_at("tool_calls") {
             self.read_call(call, step);
         }
     }
 
     fn read_block(&mut self, block: Value<'a>, step: u32, time: Option<Timestamp>) {
         let at = self.record.at_value(block);
-        match block.get("type").and_then(Value::inner).unwrap_or("") {
+        match block.word("type") {
             "text" => {
                 if let Some(text) = block.get("text").filter(|t| !t.is("")) {
                     let text = self.payload(text);
@@ -570,7 +570,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
             }
             "reasoning" => {
                 // A redacted text is the provider's cipher; its summary can be read.
-                let redacted = block.get("redacted").and_then(Value::as_bool) == Some(true);
+                let redacted = block.is_true("redacted");
                 let text = block.get("reasoning").filter(|t| !redacted && !t.is(""));
                 let text = text.or_else(|| block.get("summary")).map(|t| self.payload(t));
                 self.b.reasoning(step, text, time, at);
@@ -607,9 +607,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
         let args = block.get("arguments").map(|a| self.payload(a));
         let call = self.b.call(NewCall {
             id: record.text_at(block, "id"),
-            name: ToolName::new(
-                name.and_then(|n| record.text(n)).unwrap_or_else(|| Text::owned("")),
-            ),
+            name: ToolName::or_empty(name.and_then(|n| record.text(n))),
             args,
             step: Some(step),
             time,
@@ -635,19 +633,14 @@ impl<'r, 'a> Conversation<'r, 'a> {
         let mut answer = Answer::new(payload, self.record.at_value(message))
             .time(run.completed)
             .duration(run.worked);
-        let kind = error.map(|e| e.get("type").and_then(Value::inner).unwrap_or(""));
+        let kind = error.map(|e| e.word("type"));
         answer = match kind {
             None => answer.protocol(false),
             Some("approval") => answer.status(Status::Denied, Level::Denial),
             Some("timeout") => answer.status(Status::Interrupted, Level::Protocol),
             Some(_) => answer.protocol(true),
         };
-        match id.and_then(Value::str) {
-            Some(id) => {
-                self.b.answer(&id, answer);
-            }
-            None => self.b.orphan(answer),
-        }
+        self.b.answer(id.and_then(Value::str).as_deref(), answer);
     }
 
     /// What the events tell beside the conversation.
@@ -656,7 +649,7 @@ impl<'r, 'a> Conversation<'r, 'a> {
             let at = self.record.at_value(event);
             let time = event.get("timestamp").and_then(time::from_value);
             self.b.seen(time);
-            match event.get("event").and_then(Value::inner).unwrap_or("") {
+            match event.word("event") {
                 "compaction" => self.b.event(EventKind::Compaction, None, None, time, at),
                 kind @ ("interrupt" | "sample_limit" | "approval" | "input" | "subtask") => {
                     let kind = EventKind::Note(Text::owned(kind));
@@ -684,7 +677,7 @@ struct Scoring<'a> {
 impl<'a> Scoring<'a> {
     /// Takes note of an event; is it part of scoring?
     fn covers(&mut self, event: Value<'a>) -> bool {
-        let text = |key: &str| event.get(key).and_then(Value::inner).unwrap_or("");
+        let text = |key: &str| event.word(key);
         match text("event") {
             "span_begin" => {
                 let scores = matches!(text("type"), "scorer" | "scorers");

@@ -1,8 +1,8 @@
 //! Traces as Jaeger's UI and API give them: `data[].spans[]` with
 //! `operationName`, times in microseconds, attributes as `tags`, events as
-//! `logs`. The status and the instrumentation stand among the tags.
+//! `logs`. The status and the instrumentation are among the tags.
 
-use super::shared::spans::{Spans, json};
+use super::shared::spans::{Spans, json, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
@@ -43,58 +43,35 @@ impl Format for Jaeger {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<JaegerReader>::default()
+        span_reader(&Jaeger, add_record)
     }
 }
 
-#[derive(Default)]
-struct JaegerReader {
-    spans: Spans,
-}
-
-impl Reader for JaegerReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a Jaeger trace: an object was expected");
-            return;
-        };
-        for trace in traces(value) {
-            let processes = trace.get("processes");
-            for value in trace.get("spans").into_iter().flat_map(Value::items) {
-                if !json::is_span(value) {
-                    out.skip(&record.at_value(value), "not a span");
-                    continue;
-                }
-                let mut span = json::span(record, value);
-                let process = value.get_str("processID");
-                let process = process.and_then(|id| processes?.get(&id));
-                span.service = process.and_then(|p| record.text_at(p, "serviceName"));
-                self.spans.add(span);
+fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
+    let Some(value) = out.object(record, "a Jaeger trace") else { return };
+    for trace in traces(value) {
+        let processes = trace.get("processes");
+        for value in trace.items_at("spans") {
+            if !json::is_span(value) {
+                out.skip(&record.at_value(value), "not a span");
+                continue;
             }
+            let mut span = json::span(record, value);
+            let process = value.get_str("processID");
+            let process = process.and_then(|id| processes?.get(&id));
+            span.service = process.and_then(|p| record.text_at(p, "serviceName"));
+            spans.add(span);
         }
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        std::mem::take(&mut self.spans).finish(&Jaeger, out);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn tags_carry_the_status() {
-        let read = read_text(
-            r#"{"data":[{"traceID":"t","processes":{"p1":{"serviceName":"svc"}},"spans":[
-            {"traceID":"t","spanID":"1","operationName":"invoke_agent","startTime":1767225600000000,"duration":9000000,"tags":[{"key":"gen_ai.operation.name","type":"string","value":"invoke_agent"}],"logs":[],"processID":"p1"},
-            {"traceID":"t","spanID":"2","operationName":"execute_tool f","references":[{"refType":"CHILD_OF","traceID":"t","spanID":"1"}],"startTime":1767225601000001,"duration":1500,
-             "tags":[{"key":"gen_ai.operation.name","value":"execute_tool"},{"key":"gen_ai.tool.call.id","value":"c"},{"key":"error","type":"bool","value":true},{"key":"otel.status_description","value":"late"}],
-             "logs":[{"timestamp":1767225601000900,"fields":[{"key":"event","value":"exception"},{"key":"exception.message","value":"boom"}]}],"processID":"p1"},
-            {"traceID":"t","spanID":"3","operationName":"execute_tool g","references":[],"startTime":1767225602000000,"duration":1,"tags":[{"key":"gen_ai.operation.name","value":"execute_tool"},{"key":"otel.status_code","value":"OK"}]},
-            {"spanID":4},
-            {"traceID":"t","spanID":"5","operationName":"GET","references":"?","startTime":1767225603000000,"duration":"?","tags":{}}]}]}"#,
-        );
+        let read = read_fixture("jaeger.json");
         assert_eq!((read.format, read.skipped), ("jaeger", 1));
         let run = &read.runs[0];
         assert_eq!(

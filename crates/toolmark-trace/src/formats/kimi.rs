@@ -12,8 +12,9 @@
 
 use super::shared::events::{note, set_once, words};
 use super::shared::exit_code::leading_number;
+use super::shared::readers::{OneRun, one_run};
 use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
 use crate::model::{
     Convention, EventKind, Fact, Fidelity, Level, Parent, Status, Text, Tokens, ToolDefinition,
     ToolName, Usage, time,
@@ -49,52 +50,24 @@ impl Format for Kimi {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<WireReader>::default()
+        one_run::<Wire>(&Kimi, "kimi", "a wire record")
     }
 }
 
 #[derive(Default)]
-struct WireReader {
-    builder: Option<Builder>,
+struct Wire {
     /// Calls the user refused.
     refused: HashSet<String>,
     /// The run's usage as its own records state it.
     stated: Option<Usage>,
 }
 
-impl Reader for WireReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(line) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a wire record: an object was expected");
-            return;
-        };
-        let mut b = self.builder.take().unwrap_or_else(|| {
-            let mut b = out.builder(&Kimi);
-            b.run.agent.name = Some(Text::owned("kimi"));
-            b
-        });
-        self.line(&mut b, record, line);
-        self.builder = Some(b);
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        let Some(mut b) = self.builder.take() else { return };
-        match self.stated.take() {
-            Some(usage) => b.run.usage = Some(usage),
-            None => {
-                b.add_usage_of_steps();
-            }
-        }
-        out.push(b.finish());
-    }
-}
-
-impl WireReader {
-    fn line(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
+impl OneRun for Wire {
+    fn record(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
         let time = line.get("time").or_else(|| line.get("created_at"));
         let time = time.and_then(time::from_value);
         b.seen(time);
-        let kind = line.get("type").and_then(Value::inner).unwrap_or("");
+        let kind = line.word("type");
         match kind {
             "context.append_message" => message(b, record, line, time),
             "context.append_loop_event" => self.loop_event(b, record, line, time),
@@ -137,6 +110,15 @@ impl WireReader {
         }
     }
 
+    fn finish(&mut self, b: &mut Builder) {
+        match self.stated.take() {
+            Some(usage) => b.run.usage = Some(usage),
+            None => b.add_usage_of_steps(),
+        }
+    }
+}
+
+impl Wire {
     fn loop_event(
         &mut self,
         b: &mut Builder,
@@ -148,7 +130,7 @@ impl WireReader {
             b.unknown("context.append_loop_event without event", record.at());
             return;
         };
-        let kind = event.get("type").and_then(Value::inner).unwrap_or("");
+        let kind = event.word("type");
         match kind {
             "step.begin" => {
                 b.step(record.text_at(event, "uuid"), time, record.at());
@@ -233,7 +215,7 @@ fn part(
         b.unknown("content.part without part", record.at());
         return;
     };
-    match part.get("type").and_then(Value::inner).unwrap_or("") {
+    match part.word("type") {
         "text" => {
             if let Some(text) = record.payload_at(part, "text") {
                 b.message(step, text, time, record.at());
@@ -280,7 +262,7 @@ fn message(b: &mut Builder, record: &Record<'_>, line: Value<'_>, time: Option<T
     };
     let text = message.get("content").and_then(|c| words(record, c));
     let origin = message.at(&["origin", "kind"]);
-    match message.get("role").and_then(Value::inner).unwrap_or("") {
+    match message.word("role") {
         "user" if origin.is_none_or(|o| o.is("user")) => b.user(text, time, record.at()),
         "user" | "system" => {
             let by = message.at(&["origin", "name"]);
@@ -357,37 +339,11 @@ fn exit_code(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_session() {
-        let read = read_text(
-            r#"{"type":"metadata","protocol_version":"1.4","created_at":1785612803281}
-{"type":"config.update","cwd":"/w","modelAlias":"k","systemPrompt":"You are Kimi.","time":1785612803281}
-{"type":"tools.set_active_tools","names":["Bash"],"time":1785612803281}
-{"type":"turn.prompt","input":[{"type":"text","text":"go"}],"origin":{"kind":"user"},"time":1785612803282}
-{"type":"context.append_message","message":{"role":"user","content":[{"type":"text","text":"go"}],"origin":{"kind":"user"}},"time":1785612803282}
-{"type":"context.append_message","message":{"role":"user","content":[{"type":"text","text":"reminder"}],"origin":{"kind":"injection"}},"time":1785612803282}
-{"type":"context.append_loop_event","event":{"type":"step.begin","uuid":"s1","turnId":"0","step":1},"time":1785612803283}
-{"type":"context.append_loop_event","event":{"type":"content.part","stepUuid":"s1","part":{"type":"think","think":"hm"}},"time":1785612803284}
-{"type":"permission.record_approval_result","toolCallId":"Bash_1","result":{"decision":"rejected"},"time":1785612803284}
-{"type":"context.append_loop_event","event":{"type":"tool.call","stepUuid":"s1","toolCallId":"Bash_0","name":"Bash","args":{"command":"x"}},"time":1785612804000}
-{"type":"context.append_loop_event","event":{"type":"tool.call","stepUuid":"s1","toolCallId":"Bash_1","name":"Bash","args":{}},"time":1785612804000}
-{"type":"context.append_loop_event","event":{"type":"tool.call","stepUuid":"s1","toolCallId":"Agent_2","name":"Agent","args":{}},"time":1785612804000}
-{"type":"context.append_loop_event","event":{"type":"tool.call","stepUuid":"s1","toolCallId":"Read_3","name":"Read","args":{}},"time":1785612804000}
-{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"Bash_0","result":{"output":"no\nCommand failed with exit code: 2.","isError":true}},"time":1785612806000}
-{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"Bash_1","result":{"output":"rejected","isError":true}},"time":1785612806000}
-{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"Agent_2","result":{"output":"agent_id: agent-0\nstatus: completed"}},"time":1785612806000}
-{"type":"context.append_loop_event","event":{"type":"tool.result","toolCallId":"zz","result":{"output":"?"}},"time":1785612806000}
-{"type":"context.append_loop_event","event":{"type":"step.end","uuid":"s1","usage":{"inputOther":4,"output":2,"inputCacheRead":8,"inputCacheCreation":0}},"time":1785612806000}
-{"type":"usage.record","usage":{"inputOther":4,"output":2,"inputCacheRead":8,"inputCacheCreation":0},"usageScope":"turn","time":1785612806000}
-{"type":"usage.record","usage":{"inputOther":1,"output":1,"inputCacheRead":0,"inputCacheCreation":0},"usageScope":"session","time":1785612806000}
-{"type":"context.apply_compaction","summary":"short","time":1785612806000}
-{"type":"turn.ended","reason":"completed","time":1785612806000}
-{"type":"unheard.of","time":1785612806000}
-{"type":"context.append_loop_event","event":"?","time":"never"}
-"#,
-        );
+        let read = read_fixture("kimi.jsonl");
         assert_eq!(read.format, "kimi");
         let run = &read.runs[0];
         assert_eq!(

@@ -3,7 +3,7 @@
 //! constructors (`{lc:1,id:[…,"AIMessage"],kwargs}`).
 //!
 //! Found as a list, one message per line, and under `messages` of a document
-//! or of the values of a graph's state. Calls stand in `tool_calls` with
+//! or of the values of a graph's state. Calls are in `tool_calls` with
 //! parsed arguments, those whose arguments did not parse in
 //! `invalid_tool_calls`. The provider's own copies in `additional_kwargs` and
 //! in content blocks are the same calls again; only files older than
@@ -114,7 +114,7 @@ impl Dialect for LangchainDialect {
     fn message(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>) {
         let at = record.at_value(value);
         let Some(message) = Message::new(value) else {
-            let kind = value.get("type").and_then(Value::inner).unwrap_or("");
+            let kind = value.word("type");
             b.unknown(format!("message/{kind}"), at);
             return;
         };
@@ -189,14 +189,14 @@ impl LangchainDialect {
         }
         if fields.has("tool_calls") || fields.has("invalid_tool_calls") {
             for key in ["tool_calls", "invalid_tool_calls"] {
-                for call in fields.get(key).into_iter().flat_map(Value::items) {
+                for call in fields.items_at(key) {
                     self.call(b, record, call, step);
                 }
             }
             return;
         }
         let Some(own) = fields.get("additional_kwargs") else { return };
-        let calls = own.get("tool_calls").into_iter().flat_map(Value::items);
+        let calls = own.items_at("tool_calls");
         for call in calls.chain(own.get("function_call")) {
             self.call(b, record, call, step);
         }
@@ -207,7 +207,7 @@ impl LangchainDialect {
         let args = inner.get("args").or_else(|| inner.get("arguments"));
         let index = b.call(NewCall {
             id: record.text_at(call, "id").filter(|id| !id.is_empty()),
-            name: ToolName::new(record.text_at(inner, "name").unwrap_or_else(|| Text::owned(""))),
+            name: ToolName::or_empty(record.text_at(inner, "name")),
             args: args.map(|a| record.payload(a)),
             step: Some(step),
             time: None,
@@ -241,15 +241,7 @@ impl LangchainDialect {
             Some("success") => answer = answer.protocol(false),
             _ => {}
         }
-        if let Some(id) = fields.get("tool_call_id").and_then(Value::str) {
-            b.answer(&id, answer);
-            return;
-        }
-        let name = fields.get("name").and_then(Value::str);
-        match self.open.take(b, name.as_deref()) {
-            Some(call) => b.answer_call(call, answer),
-            None => b.orphan(answer),
-        }
+        self.open.answer(b, fields.get("tool_call_id"), fields.get("name"), answer);
     }
 }
 
@@ -274,7 +266,7 @@ fn words(
             continue;
         }
         let text = |key| record.payload_at(block, key);
-        match block.get("type").and_then(Value::inner).unwrap_or("") {
+        match block.word("type") {
             "text" => {
                 if let Some(text) = text("text") {
                     b.message(step, text, time, at);
@@ -284,7 +276,7 @@ fn words(
             "reasoning" => {
                 b.reasoning(step, text("reasoning").or_else(|| text("summary")), time, at);
             }
-            // Copies of what stands in `tool_calls`.
+            // Copies of what is in `tool_calls`.
             "tool_use" | "input_json_delta" | "function_call" | "tool_call" => {}
             other => b.event(
                 EventKind::Unknown(Text::owned(format!("content/{other}"))),

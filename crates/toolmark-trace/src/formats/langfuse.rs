@@ -10,12 +10,12 @@
 //! but one whose attributes name the operation `invoke_agent` is the run of an
 //! agent, of which the responses inside tell more.
 
-use super::shared::spans::json::{attributes, moment};
+use super::shared::spans::json::attributes;
 use super::shared::spans::{Facts, Kind, Span, Spans, messages};
 use super::shared::spans::{Message, Part, Role};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
-    Convention, Cost, Fact, Fidelity, Payload, Text, Tokens, ToolDefinition, Usage,
+    Convention, Cost, Fact, Fidelity, Payload, Text, Tokens, ToolDefinition, Usage, time,
 };
 use toolmark_scan::{Scanner, Value};
 
@@ -84,16 +84,13 @@ impl Format for Langfuse {
 }
 
 struct LangfuseReader {
-    /// Observations that stand alone.
+    /// Observations that are not in a trace.
     loose: Spans,
 }
 
 impl Reader for LangfuseReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a Langfuse trace: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a Langfuse trace") else { return };
         let Some((trace, list)) = parts(value) else {
             if is_observation(value) {
                 self.loose.add(observation(record, value));
@@ -132,8 +129,8 @@ fn observation(record: &Record<'_>, value: Value<'_>) -> Span {
             "traceId" => span.trace = value.str().unwrap_or_default().into_owned(),
             "parentObservationId" => span.parent = value.str().map(Into::into),
             "name" => span.name = record.label(value).unwrap_or(span.name),
-            "startTime" => span.start = moment(value),
-            "endTime" => span.end = moment(value),
+            "startTime" => span.start = time::from_value(value),
+            "endTime" => span.end = time::from_value(value),
             "level" => span.failed = value.is("ERROR"),
             "statusMessage" => span.status_message = record.text(value),
             "type" => kind = value.inner().unwrap_or(""),
@@ -183,21 +180,21 @@ fn observation(record: &Record<'_>, value: Value<'_>) -> Span {
 
 /// Calls lifted out of the output, each as JSON text, where it has none itself.
 fn lifted_calls(output: Option<&Payload>, value: Value<'_>) -> Vec<Message> {
-    let calls = value.get("toolCalls").into_iter().flat_map(Value::items);
-    let mut names = value.get("toolCallNames").into_iter().flat_map(Value::items);
+    let calls = value.items_at("toolCalls");
+    let mut names = value.items_at("toolCallNames");
     let parts: Vec<Part> = calls.flat_map(|call| lifted_call(call, names.next())).collect();
     if parts.is_empty() {
         return Vec::new();
     }
-    let mut told = output.map(told).unwrap_or_default();
+    let mut messages = output.map(output_messages).unwrap_or_default();
     let asks = |m: &Message| m.parts.iter().any(|p| matches!(p, Part::Call { .. }));
-    if !told.iter().any(asks) {
-        told.push(Message { role: Role::Assistant, parts });
+    if !messages.iter().any(asks) {
+        messages.push(Message { role: Role::Assistant, parts });
     }
-    told
+    messages
 }
 
-/// One of them; its name stands in it or in the list of names beside.
+/// One of them; its name is in it or in the list of names beside it.
 fn lifted_call(value: Value<'_>, beside: Option<Value<'_>>) -> Vec<Part> {
     let text = value.str().unwrap_or_else(|| value.raw().into());
     let list = format!("[{text}]");
@@ -212,7 +209,7 @@ fn lifted_call(value: Value<'_>, beside: Option<Value<'_>>) -> Vec<Part> {
 }
 
 /// The messages in an output, else its text.
-fn told(output: &Payload) -> Vec<Message> {
+fn output_messages(output: &Payload) -> Vec<Message> {
     let raw = output.raw();
     let mut scanner = Scanner::new();
     let doc = scanner.parse(&raw).ok().filter(|d| d.root().is_object() || d.root().is_array());

@@ -1,12 +1,11 @@
 //! LangSmith runs: objects with `run_type`, one per line, in a list, or nested
 //! in `child_runs`. `dotted_order` spells the path from the root, so that a
-//! parent can be told even where its id is missing. Messages are LangChain's.
+//! parent is known even where its id is missing. Messages are LangChain's.
 //! A failure shows only in `error`.
 
-use super::shared::spans::json::moment;
-use super::shared::spans::{Facts, Kind, Role, Span, Spans, messages};
+use super::shared::spans::{Facts, Kind, Role, Span, Spans, messages, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{Convention, Cost, Fact, Fidelity, Tokens, Usage};
+use crate::model::{Convention, Cost, Fact, Fidelity, Tokens, Usage, time};
 use toolmark_scan::Value;
 
 /// LangSmith runs.
@@ -48,37 +47,23 @@ impl Format for LangSmith {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<RunsReader>::default()
+        span_reader(&LangSmith, add_record)
     }
 }
 
-#[derive(Default)]
-struct RunsReader {
-    spans: Spans,
-}
-
-impl Reader for RunsReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a run: an object was expected");
-            return;
-        };
-        let mut todo: Vec<Value<'_>> = match value.get("runs") {
-            Some(runs) if !is_run(value) => runs.items().collect(),
-            _ => vec![value],
-        };
-        while let Some(value) = todo.pop() {
-            if is_run(value) {
-                self.spans.add(run(record, value));
-                todo.extend(value.get("child_runs").into_iter().flat_map(Value::items));
-            } else {
-                self.spans.note("record", record.at_value(value));
-            }
+fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
+    let Some(value) = out.object(record, "a run") else { return };
+    let mut todo: Vec<Value<'_>> = match value.get("runs") {
+        Some(runs) if !is_run(value) => runs.items().collect(),
+        _ => vec![value],
+    };
+    while let Some(value) = todo.pop() {
+        if is_run(value) {
+            spans.add(run(record, value));
+            todo.extend(value.items_at("child_runs"));
+        } else {
+            spans.note("record", record.at_value(value));
         }
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        std::mem::take(&mut self.spans).finish(&LangSmith, out);
     }
 }
 
@@ -94,8 +79,8 @@ fn run(record: &Record<'_>, value: Value<'_>) -> Span {
             "dotted_order" => path = value.str(),
             "run_type" => kind = value.inner().unwrap_or(""),
             "name" => span.name = record.label(value).unwrap_or(span.name),
-            "start_time" => span.start = moment(value),
-            "end_time" => span.end = moment(value),
+            "start_time" => span.start = time::from_value(value),
+            "end_time" => span.end = time::from_value(value),
             "error" if value.inner() != Some("") => {
                 span.failed = true;
                 span.known.error = Some(record.payload(value));

@@ -38,15 +38,14 @@ impl Format for MiniSweAgent {
 
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
         let is_document = |r: Value<'_>| {
-            let format = r.get("trajectory_format").and_then(Value::inner).unwrap_or("");
+            let format = r.word("trajectory_format");
             format.starts_with("mini-swe-agent") || r.at(&["info", "mini_version"]).is_some()
         };
         if probe.any(is_document) {
             return 100;
         }
         let says = |r: Value<'_>, role: &str, test: &dyn Fn(&str) -> bool| {
-            r.get("role").is_some_and(|x| x.is(role))
-                && r.get("content").and_then(Value::inner).is_some_and(test)
+            r.field_is("role", role) && r.get("content").and_then(Value::inner).is_some_and(test)
         };
         let calls = |text: &str| FENCES.iter().any(|fence| text.contains(fence));
         let answers = |text: &str| text.starts_with("<returncode>");
@@ -68,10 +67,7 @@ struct TrajectoryReader {
 
 impl Reader for TrajectoryReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a mini-SWE-agent message: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a mini-SWE-agent message") else { return };
         if let Some(messages) = value.get("messages") {
             let mut conversation = Conversation::new(out);
             for message in messages.items() {
@@ -145,7 +141,7 @@ impl Conversation {
                     if failed { EventKind::Error } else { EventKind::Note(Text::owned("exit")) };
                 b.event(kind, payload, None, time, at);
             }
-            _ if message.get("object").is_some_and(|o| o.is("response")) => {
+            _ if message.field_is("object", "response") => {
                 self.read_response(record, message, time);
             }
             other => b.unknown(Text::owned(format!("message/{other}")), at),
@@ -194,7 +190,7 @@ impl Conversation {
             chat::words(b, record, content, Some(step), time);
         }
         self.open = None;
-        let mut calls = message.get("tool_calls").into_iter().flat_map(Value::items).peekable();
+        let mut calls = message.items_at("tool_calls").peekable();
         if calls.peek().is_none() {
             let text = content.map(first_text).unwrap_or_default();
             self.open = fenced_command(&text).map(|command| {
@@ -221,9 +217,9 @@ impl Conversation {
         this.model = record.text_at(message, "model");
         this.usage = message.get("usage").and_then(chat::usage);
         add_cost(b, message);
-        for item in message.get("output").into_iter().flat_map(Value::items) {
+        for item in message.items_at("output") {
             let at = record.at_value(item);
-            match item.get("type").and_then(Value::inner).unwrap_or("") {
+            match item.word("type") {
                 "message" => {
                     if let Some(content) = item.get("content") {
                         chat::words(b, record, content, Some(step), time);
@@ -263,12 +259,7 @@ fn read_tool(
     let answer = Answer::new(content.map(|c| record.payload(c)), record.at_value(message))
         .exit_code(code)
         .time(time);
-    match message.get(id_key).and_then(Value::str) {
-        Some(id) => {
-            b.answer(&id, answer);
-        }
-        None => b.orphan(answer),
-    }
+    b.answer(message.get(id_key).and_then(Value::str).as_deref(), answer);
 }
 
 /// The text of a content value: the string, or its first text block.
@@ -308,7 +299,7 @@ fn fenced_command(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::fenced_command;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn one_block_is_one_command() {
@@ -355,20 +346,7 @@ mod tests {
 
     #[test]
     fn calls_by_function() {
-        let read = read_text(
-            r#"{"info":{"mini_version":"2.0","exit_status":"Submitted","model_stats":{"instance_cost":0.5},"config":{"environment":{"cwd":"/w"}}},
-            "instance_id":"i-1","trajectory_format":"mini-swe-agent-1.1","messages":[
-            {"role":"user","content":"task"},
-            {"role":"assistant","content":null,"tool_calls":[
-              {"id":"a","type":"function","function":{"name":"bash","arguments":"{\"command\":\"ls\"}"}},
-              {"id":"b","type":"function","function":{"name":"bash","arguments":"{\"command\":\"rm\"}"}}],
-              "extra":{"timestamp":1775795869.5,"cost":0.1,"response":{"id":"r","model":"m","usage":{"prompt_tokens":7,"completion_tokens":3,"total_tokens":10,"prompt_tokens_details":{"cached_tokens":2}}}}},
-            {"role":"tool","tool_call_id":"a","content":"ok","extra":{"returncode":0,"timestamp":1775795870.5}},
-            {"role":"tool","tool_call_id":"x","content":"?"},
-            {"object":"response","id":"r2","model":"m","output":[{"type":"function_call","id":"f","call_id":"c","name":"bash","arguments":"{}"},{"type":"message","content":[{"type":"output_text","text":"hi"}]}],"usage":{"input_tokens":1,"output_tokens":1}},
-            {"type":"function_call_output","call_id":"c","output":"<returncode>1</returncode>"},
-            {"role":"exit","content":"bye","extra":{"exit_status":"Submitted"}}]}"#,
-        );
+        let read = read_fixture("mini-swe-agent.json");
         let run = &read.runs[0];
         assert_eq!(
             sketch(run),

@@ -69,13 +69,13 @@ fn has_call_or_result(value: Value<'_>) -> bool {
     let Some(role) = value.get("role").and_then(Value::inner) else { return false };
     match role {
         "assistant" => {
-            let mut calls = value.get("tool_calls").into_iter().flat_map(Value::items);
+            let mut calls = value.items_at("tool_calls");
             let is_call =
                 |c: Value<'_>| ["function", "custom"].iter().any(|k| c.at(&[k, "name"]).is_some());
-            let mut parts = value.get("content").into_iter().flat_map(Value::items);
+            let mut parts = value.items_at("content");
             calls.any(is_call)
                 || value.at(&["function_call", "name"]).is_some()
-                || parts.any(|p| p.get("type").is_some_and(|t| t.is("tool-call")))
+                || parts.any(|p| p.field_is("type", "tool-call"))
         }
         "tool" => value.get("tool_call_id").is_some(),
         "function" => value.get("name").is_some(),
@@ -85,23 +85,23 @@ fn has_call_or_result(value: Value<'_>) -> bool {
 
 fn is_response(value: Value<'_>) -> bool {
     let first = value.get("choices").and_then(|c| c.items().next());
-    value.get("object").is_some_and(|o| o.is("chat.completion"))
+    value.field_is("object", "chat.completion")
         || first.is_some_and(|c| c.at(&["message", "role"]).is_some())
 }
 
 /// Does the message have what only other kinds of chat have?
 fn is_other_dialect(value: Value<'_>) -> bool {
-    let kind = value.get("type").and_then(Value::inner).unwrap_or("");
+    let kind = value.word("type");
     if value.has("parts") || value.has("lc") || value.has("message_type") {
         return true;
     }
     if kind.ends_with("_call") || kind.ends_with("_call_output") {
         return true;
     }
-    let mut blocks = value.get("content").into_iter().flat_map(Value::items);
-    let mut calls = value.get("tool_calls").into_iter().flat_map(Value::items);
+    let mut blocks = value.items_at("content");
+    let mut calls = value.items_at("tool_calls");
     blocks.any(|block| {
-        let kind = block.get("type").and_then(Value::inner).unwrap_or("");
+        let kind = block.word("type");
         matches!(kind, "tool_use" | "tool_result" | "input_text" | "server_tool_use")
             || (kind == "text" && block.has("content") && !block.has("text"))
     }) || calls.any(|call| {
@@ -122,7 +122,7 @@ impl Dialect for ChatDialect {
 
     fn message(&mut self, b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
         if !message.is_object() {
-            b.unknown("message that is no object", record.at_value(message));
+            b.unknown("message that is not an object", record.at_value(message));
         } else if message.get("role").is_none() && message.get("choices").is_some() {
             self.response(b, record, message);
         } else {
@@ -183,7 +183,7 @@ impl ChatDialect {
         if let Some(step) = self.chat.message(b, record, message, time) {
             about(b, record, response, step);
         }
-        for choice in response.get("choices").into_iter().flat_map(Value::items).skip(1) {
+        for choice in response.items_at("choices").skip(1) {
             let kind = EventKind::Note(Text::owned("other choice"));
             b.event(kind, Some(record.payload(choice)), None, time, record.at_value(choice));
         }
@@ -321,7 +321,7 @@ mod tests {
                 {"role":"assistant","tool_calls":[3,{"id":4,"function":{"name":["x"],"arguments":{"k":1}}}]},
                 {"role":"tool","tool_call_id":"4","content":null}],"tools":"none","response":[]}"#
             ),
-            "unknown message that is no object\n\
+            "unknown message that is not an object\n\
              unknown message without role\n\
              0 message: {\"a\":1}\n\
              1 call   -> unanswered(absent): \n\

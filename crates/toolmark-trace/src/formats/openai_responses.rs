@@ -53,11 +53,11 @@ impl Format for OpenaiResponses {
             let input = Document::new(record).and_then(|d| d.input);
             let input = input.or_else(|| open_trace(record).map(|(_, items)| items));
             for item in input.into_iter().flat_map(Value::items).take(100).chain([record]) {
-                let kind = item.get("type").and_then(Value::inner).unwrap_or("");
+                let kind = item.word("type");
                 if is_call_kind(kind) && (item.get("call_id").is_some() || item.has("status")) {
                     return 58;
                 }
-                let mut blocks = item.get("content").into_iter().flat_map(Value::items);
+                let mut blocks = item.items_at("content");
                 has_words |= kind == "message"
                     && blocks.any(|b| {
                         b.get("type").is_some_and(|t| t.is("input_text") || t.is("output_text"))
@@ -83,7 +83,7 @@ fn event(value: Value<'_>) -> Value<'_> {
 
 fn is_event(value: Value<'_>) -> bool {
     let event = event(value);
-    let kind = event.get("type").and_then(Value::inner).unwrap_or("");
+    let kind = event.word("type");
     kind.starts_with("response.") && (event.has("sequence_number") || event.has("response"))
 }
 
@@ -97,7 +97,7 @@ fn open_trace(value: Value<'_>) -> Option<(Value<'_>, Value<'_>)> {
 /// The items of a trace: it says what it is, or its first item does.
 fn trace_items(trace: Value<'_>) -> Option<Value<'_>> {
     let items = trace.get("items").filter(|items| items.is_array())?;
-    let says = trace.get("FORMAT").is_some_and(|format| format.is("open_responses"));
+    let says = trace.field_is("FORMAT", "open_responses");
     let first = items.items().next().and_then(|item| item.get("type")).and_then(Value::inner);
     let is_item = |kind| matches!(kind, "message" | "reasoning") || is_call_kind(kind);
     (says || first.is_some_and(is_item)).then_some(items)
@@ -118,7 +118,7 @@ impl<'a> Document<'a> {
             Some(part.get("body").unwrap_or(part))
         };
         let is_response = |r: &Value<'a>| {
-            r.get("object").is_some_and(|o| o.is("response"))
+            r.field_is("object", "response")
                 || (r.get("output").is_some_and(Value::is_array)
                     && (r.has("usage") || r.has("status")))
         };
@@ -147,7 +147,7 @@ struct ResponsesReader {
 impl Reader for ResponsesReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(value) = record.json().filter(|v| v.is_object() || v.is_array()) else {
-            out.skip(&record.at(), "not an item: an object was expected");
+            out.skip(&record.at(), "not an item: expected an object");
             return;
         };
         if value.is_array() {
@@ -274,7 +274,7 @@ impl Run {
         }
     }
 
-    /// A trace of the Open Responses format, and the row it stands in.
+    /// A trace of the Open Responses format, and the row it is in.
     fn trace(&mut self, record: &Record<'_>, row: Value<'_>, trace: Value<'_>, items: Value<'_>) {
         let ids = ["id", "sample_id", "key"];
         self.b.run.id = ids.iter().find_map(|key| record.label(row.get(key)?));
@@ -304,7 +304,7 @@ impl Run {
             self.b.run.tools = tools.and_then(|t| super::shared::tool_definitions::read(record, t));
         }
         if with_items {
-            for item in response.get("output").into_iter().flat_map(Value::items) {
+            for item in response.items_at("output") {
                 self.step = Some(step);
                 self.item(record, item, time);
             }
@@ -320,7 +320,7 @@ impl Run {
     }
 
     fn event(&mut self, record: &Record<'_>, event: Value<'_>) {
-        let kind = event.get("type").and_then(Value::inner).unwrap_or("");
+        let kind = event.word("type");
         match (kind, event.get("response"), event.get("item")) {
             ("response.created", Some(response), _) => {
                 self.is_itemised = false;
@@ -404,7 +404,7 @@ impl Run {
     fn message(&mut self, record: &Record<'_>, item: Value<'_>, place: Place) {
         let content = item.get("content");
         let text = content.map(|c| record.payload(c));
-        let role = item.get("role").and_then(Value::inner).unwrap_or("");
+        let role = item.word("role");
         if role == "assistant" {
             let step = self.current_step(&place);
             if let Some(text) = text {
@@ -453,12 +453,7 @@ impl Run {
         };
         let answer = answer.exit_code(code);
         let id = item.get("call_id").or_else(|| item.get("id"));
-        match id.and_then(Value::str) {
-            Some(id) => {
-                self.b.answer(&id, answer);
-            }
-            None => self.b.orphan(answer),
-        }
+        self.b.answer(id.and_then(Value::str).as_deref(), answer);
     }
 
     /// The person's answer to a request: a refusal ends the call.
@@ -469,7 +464,7 @@ impl Run {
         if let (Some(id), true) = (id, is_refused) {
             let answer = Answer::new(record.payload_at(item, "reason"), place.at)
                 .status(Status::Denied, Level::Denial);
-            self.b.answer(&id, answer);
+            self.b.answer(&*id, answer);
         } else {
             let note = EventKind::Note(Text::owned("mcp_approval_response"));
             self.b.event(note, Some(record.payload(item)), None, place.time, place.at);
@@ -529,7 +524,7 @@ fn arguments(record: &Record<'_>, item: Value<'_>) -> Option<Payload> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     fn sketched(text: &str) -> String {
         let read = read_text(text);
@@ -566,16 +561,7 @@ mod tests {
 
     #[test]
     fn a_response_with_tools_of_the_provider() {
-        let read = read_text(
-            r#"{"id":"resp_1","object":"response","created_at":1760000000,"status":"completed","model":"gpt","instructions":"be good","output":[
-            {"type":"web_search_call","id":"ws","status":"completed","action":{"type":"search","query":"q"}},
-            {"type":"mcp_call","id":"m","name":"ask","server_label":"wiki","arguments":"{}","output":null,"error":"boom"},
-            {"type":"mcp_approval_request","id":"ar","name":"drop","server_label":"db","arguments":"{}"},
-            {"type":"mcp_approval_response","approval_request_id":"ar","approve":false,"reason":"no"},
-            {"type":"message","role":"assistant","content":[{"type":"output_text","text":"ok"}]}],
-            "tools":[{"type":"web_search"},{"type":"function","name":"f","parameters":{}}],
-            "usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":4},"output_tokens":3,"output_tokens_details":{"reasoning_tokens":1},"total_tokens":12}}"#,
-        );
+        let read = read_fixture("openai-responses.json");
         assert_eq!(read.format, "openai-responses");
         let run = &read.runs[0];
         assert_eq!(

@@ -4,11 +4,11 @@
 //! All three are made of the same things. A session has messages, a message
 //! has parts, and a part of type `tool` holds a call with its result and both
 //! times. A message of the assistant holds one model response or several,
-//! between `step-start` and `step-finish`; tokens and cost stand on the latter.
+//! between `step-start` and `step-finish`; tokens and cost are on the latter.
 //! Input is counted without the cache, reasoning beside the output.
 //!
 //! The lines of `run` wrap parts in events. A storage file is one session, one
-//! message or one part; several of them in a row are put together by their
+//! message or one part; several of them in a row are joined by their
 //! ids. Exports may have arguments and results redacted, which leaves other
 //! types in their place. Sub-agents are sessions with a `parentID`.
 
@@ -138,10 +138,7 @@ enum Role {
 
 impl Reader for StoreReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a session record: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a session record") else { return };
         let shape = Shape::of(value);
         let id = match shape {
             Some(Shape::Export) => value.at(&["info", "id"]),
@@ -221,7 +218,7 @@ impl Session {
         if let Some(info) = export.get("info") {
             self.info(record, info);
         }
-        for message in export.get("messages").into_iter().flat_map(Value::items) {
+        for message in export.items_at("messages") {
             let info = message.get("info").unwrap_or(message);
             let parts = message.get("parts");
             // Words that the client wrote in the user's name are all synthetic.
@@ -256,7 +253,7 @@ impl Session {
             return;
         }
         let mut message = Message::new(Role::Unknown);
-        match info.get("role").and_then(Value::inner).unwrap_or("") {
+        match info.word("role") {
             "user" => {
                 message.role = Role::User;
                 message.wordless = Some(self.b.run.events.len());
@@ -296,7 +293,7 @@ impl Session {
             set_once(&mut b.run.cwd, record, path, "cwd");
         }
         b.seen(info.at(&["time", "completed"]).and_then(time::from_value));
-        if info.get("summary").is_some_and(|s| s.as_bool() == Some(true)) {
+        if info.is_true("summary") {
             b.event(EventKind::Compaction, None, Some(step), time, at.clone());
         }
         if let Some(error) = info.get("error") {
@@ -309,7 +306,7 @@ impl Session {
     fn event(&mut self, record: &Record<'_>, event: Value<'_>) {
         let time = event.get("timestamp").and_then(time::from_value);
         self.b.seen(time);
-        let kind = event.get("type").and_then(Value::inner).unwrap_or("");
+        let kind = event.word("type");
         match (kind, event.get("part")) {
             ("user", part) => {
                 let text = part.and_then(|p| p.get("text")).map(|t| record.payload(t));
@@ -344,7 +341,7 @@ impl Session {
         let b = &mut self.b;
         let at = record.at_value(part);
         let time = part.at(&["time", "start"]).and_then(time::from_value);
-        let kind = part.get("type").and_then(Value::inner).unwrap_or("");
+        let kind = part.word("type");
         match kind {
             "text" => text(b, record, part, message),
             "reasoning" => {
@@ -388,7 +385,7 @@ impl Session {
             add_cost(&mut self.b, cost);
         }
         if self.messages.iter().any(|m| m.role == Role::Unknown) {
-            // Parts without their message: nobody says whose words they are.
+            // Parts without their message: it is unknown whose words they are.
             self.b.run.fidelity.lose(Fact::UserTurns);
         }
         self.b.finish()
@@ -415,11 +412,11 @@ impl Message {
 }
 
 fn is_text(part: Value<'_>) -> bool {
-    part.get("type").is_some_and(|t| t.is("text"))
+    part.field_is("type", "text")
 }
 
 fn is_synthetic(part: Value<'_>) -> bool {
-    part.get("synthetic").is_some_and(|s| s.as_bool() == Some(true))
+    part.is_true("synthetic")
 }
 
 fn text(b: &mut Builder, record: &Record<'_>, part: Value<'_>, message: &mut Message) {
@@ -451,14 +448,14 @@ fn tool(b: &mut Builder, record: &Record<'_>, part: Value<'_>, step: u32) {
     let when = |key: &str| state.and_then(|s| s.at(&["time", key])).and_then(time::from_value);
     let index = b.call(NewCall {
         id: record.text_at(part, "callID").or_else(|| record.text_at(part, "id")),
-        name: ToolName::new(record.text_at(part, "tool").unwrap_or_else(|| Text::owned(""))),
+        name: ToolName::or_empty(record.text_at(part, "tool")),
         args: field("input").map(|i| record.payload(i)),
         step: Some(step),
         time: when("start"),
         at: record.at_value(part),
     });
     let metadata = field("metadata");
-    if part.get("tool").is_some_and(|t| t.is("skill")) {
+    if part.field_is("tool", "skill") {
         let name = field("input").and_then(|i| i.get("name")).map(|n| record.payload(n));
         b.event(EventKind::Skill, name, Some(step), when("start"), record.at_value(part));
     }
@@ -523,24 +520,11 @@ fn add_cost(b: &mut Builder, cost: Option<Cost>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn events_of_a_run() {
-        let read = read_text(
-            r#"{"type":"step_start","timestamp":1730000000000,"sessionID":"s","part":{"id":"p0","sessionID":"s","messageID":"m1","type":"step-start"}}
-{"type":"tool_use","timestamp":1730000001000,"sessionID":"s","part":{"id":"p1","messageID":"m1","type":"tool","callID":"c1","tool":"bash","state":{"status":"completed","input":{"command":"ls"},"output":"no","metadata":{"exit":1},"time":{"start":1730000000100,"end":1730000000600}}}}
-{"type":"tool_use","timestamp":1730000001000,"sessionID":"s","part":{"id":"p2","messageID":"m1","type":"tool","callID":"c2","tool":"edit","state":{"status":"error","input":{"redacted":"x"},"error":"The user rejected permission to use this specific tool call."}}}
-{"type":"tool_use","timestamp":1730000001000,"sessionID":"s","part":{"id":"p3","messageID":"m1","type":"tool","callID":"c3","tool":"read","state":{"status":"error","input":"{}","error":"no such file"}}}
-{"type":"tool_use","timestamp":1730000001000,"sessionID":"s","part":{"id":"p4","messageID":"m1","type":"tool","callID":"c4","tool":"task","state":{"status":"running","input":{},"metadata":{"sessionId":"child"}}}}
-{"type":"step_finish","timestamp":1730000001000,"sessionID":"s","part":{"id":"p5","messageID":"m1","type":"step-finish","tokens":{"input":4,"output":3,"reasoning":2,"cache":{"read":9,"write":1}},"cost":0.5}}
-{"type":"step_start","timestamp":1730000002000,"sessionID":"s","part":{"id":"p6","messageID":"m1","type":"step-start"}}
-{"type":"text","timestamp":1730000002000,"sessionID":"s","part":{"id":"p7","messageID":"m1","type":"text","text":"done"}}
-{"type":"text","timestamp":1730000002000,"sessionID":"s","part":{"id":"p8","messageID":"m1","type":"hologram"}}
-{"type":"error","timestamp":1730000002000,"sessionID":"s","error":{"name":"APIError","data":{"message":"quota"}}}
-{"type":"something","timestamp":1730000002000,"sessionID":"s"}
-"#,
-        );
+        let read = read_fixture("opencode.jsonl");
         assert_eq!(read.format, "opencode");
         let run = &read.runs[0];
         assert_eq!(

@@ -7,7 +7,7 @@
 //!   in output of the issue resolver, whose events have neither ids nor sources
 //!   and their arguments inlined, only their order does.
 //! - Evaluations of 2024 hold pairs of action and observation.
-//! - `message`, `system`, `recall` and changes of state are no tool calls;
+//! - `message`, `system`, `recall` and changes of state are not tool calls;
 //!   `finish` and `think` are where the model called them as functions.
 //! - A model response is recorded only inside `tool_call_metadata`: a plain
 //!   message of the agent belongs to no step.
@@ -44,7 +44,7 @@ impl Format for OpenHands {
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
         let is_output = |r: Value<'_>| {
             let first = r.get("history").and_then(|h| h.items().next());
-            // Pairs of action and observation stand in lists of their own.
+            // Pairs of action and observation are in lists of their own.
             first.is_some_and(|e| is_event(e) || e.items().next().is_some_and(is_event))
         };
         if probe.any(is_output) {
@@ -85,7 +85,7 @@ impl Reader for EventReader {
             None if value.is_object() || value.is_array() => {
                 self.bare.get_or_insert_with(|| Run::new(out)).read(record, value);
             }
-            None => out.skip(&record.at(), "not an OpenHands event: an object was expected"),
+            None => out.skip(&record.at(), "not an OpenHands event: expected an object"),
         }
     }
 
@@ -131,7 +131,7 @@ impl Run {
         if self.b.run.usage.is_none() {
             self.b.add_usage_of_steps();
         }
-        // Without responses nobody knows which calls came together.
+        // Without responses it is unknown which calls came together.
         if self.b.run.steps.is_empty() && !self.b.run.calls.is_empty() {
             self.b.run.fidelity.lose(Fact::Parallel);
         }
@@ -278,7 +278,7 @@ impl Run {
         let name = name.or_else(|| record.text_at(event, "action"));
         b.call(NewCall {
             id: id.and_then(|id| record.text(id)),
-            name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+            name: ToolName::or_empty(name),
             args: written.or(args).map(|a| record.payload(a)),
             step: Some(step),
             time,
@@ -376,7 +376,7 @@ impl Run {
 fn written_arguments<'a>(response: Value<'a>, id: Value<'_>) -> Option<Value<'a>> {
     let id = id.str()?;
     let calls = response.get("choices")?.items().next()?.at(&["message", "tool_calls"])?;
-    let call = calls.items().find(|c| c.get("id").is_some_and(|i| i.is(&id)))?;
+    let call = calls.items().find(|c| c.field_is("id", &id))?;
     call.at(&["function", "arguments"])
 }
 

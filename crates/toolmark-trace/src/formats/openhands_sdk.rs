@@ -57,7 +57,7 @@ fn is_event(value: Value<'_>) -> bool {
         "ConversationStateUpdateEvent",
         "Condensation",
     ];
-    let kind = value.get("kind").and_then(Value::inner).unwrap_or("");
+    let kind = value.word("kind");
     KINDS.contains(&kind) && (value.has("source") || value.has("timestamp"))
 }
 
@@ -69,10 +69,7 @@ struct EventReader {
 
 impl Reader for EventReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not an OpenHands event: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "an OpenHands event") else { return };
         let Some(events) = value.get("history").or_else(|| value.get("events")) else {
             self.bare.get_or_insert_with(|| Run::new(out)).read(record, value);
             return;
@@ -113,7 +110,7 @@ impl Run {
         let at = record.at_value(event);
         let time = event.get("timestamp").and_then(time::from_value);
         let b = &mut self.b;
-        match event.get("kind").and_then(Value::inner).unwrap_or("") {
+        match event.word("kind") {
             "ActionEvent" => self.read_action(record, event, time),
             "ObservationEvent" => {
                 let observation = event.get("observation");
@@ -176,9 +173,7 @@ impl Run {
         let name = event.get("tool_name").or_else(|| tool_call?.get("name"));
         let call = b.call(NewCall {
             id: id.and_then(|id| record.text(id)),
-            name: ToolName::new(
-                name.and_then(|n| record.text(n)).unwrap_or_else(|| Text::owned("")),
-            ),
+            name: ToolName::or_empty(name.and_then(|n| record.text(n))),
             args: args.or_else(|| event.get("action")).map(|a| record.payload(a)),
             step: Some(step),
             time,
@@ -195,12 +190,7 @@ impl Run {
             self.b.answer_call(*call, answer);
             return;
         }
-        match event.get("tool_call_id").and_then(Value::str) {
-            Some(id) => {
-                self.b.answer(&id, answer);
-            }
-            None => self.b.orphan(answer),
-        }
+        self.b.answer(event.get("tool_call_id").and_then(Value::str).as_deref(), answer);
     }
 
     /// What an evaluation says about the run around its events.
@@ -274,7 +264,7 @@ fn read_thoughts(
         b.reasoning(step, Some(record.payload(text)), time, record.at_value(text));
         return;
     }
-    for block in holder.get("thinking_blocks").into_iter().flat_map(Value::items) {
+    for block in holder.items_at("thinking_blocks") {
         let text = record.payload_at(block, "thinking");
         b.reasoning(step, text, time, record.at_value(block));
     }
@@ -325,7 +315,7 @@ fn observed(observation: Option<Value<'_>>, answer: Answer) -> Answer {
     if failed == Some(true) {
         return answer.protocol(true).exit_code(code);
     }
-    // A command that ended badly is no error of the tool, and still failed.
+    // A command that exits with an error is not an error of the tool, but it failed.
     let answer = answer.exit_code(code);
     if answer.level == Level::Absent && failed == Some(false) {
         return answer.protocol(false);

@@ -2,7 +2,7 @@
 //! pretty JSON object after the other, ids with `0x` inside `context`. A span
 //! processor that is installed twice prints every span twice.
 
-use super::shared::spans::{Spans, json};
+use super::shared::spans::{Spans, json, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
@@ -34,25 +34,14 @@ impl Format for OtelConsole {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<ConsoleReader>::default()
+        span_reader(&OtelConsole, add_record)
     }
 }
 
-#[derive(Default)]
-struct ConsoleReader {
-    spans: Spans,
-}
-
-impl Reader for ConsoleReader {
-    fn record(&mut self, record: &Record<'_>, _out: &mut Out) {
-        let added = record.json().is_some_and(|v| json::add(&mut self.spans, record, v));
-        if !added {
-            self.spans.note("record", record.at());
-        }
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        std::mem::take(&mut self.spans).finish(&OtelConsole, out);
+fn add_record(spans: &mut Spans, record: &Record<'_>, _out: &mut Out) {
+    let added = record.json().is_some_and(|v| json::add(spans, record, v));
+    if !added {
+        spans.note("record", record.at());
     }
 }
 

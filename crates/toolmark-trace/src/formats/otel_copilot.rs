@@ -3,7 +3,7 @@
 //! `[seconds, nanoseconds]`, attributes as a plain object. VS Code writes
 //! spans as `{}`: their content is lost.
 
-use super::shared::spans::{Spans, json};
+use super::shared::spans::{Spans, json, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity, Text};
 use toolmark_scan::Value;
@@ -21,12 +21,12 @@ static INFO: FormatInfo = FormatInfo {
 };
 
 fn is_typed_span(value: Value<'_>) -> bool {
-    value.get("type").is_some_and(|t| t.is("span")) && json::is_span(value)
+    value.field_is("type", "span") && json::is_span(value)
 }
 
-/// Metrics of the GenAI conventions, which stand before the first span.
+/// Metrics of the GenAI conventions, which come before the first span.
 fn is_metric(value: Value<'_>) -> bool {
-    value.get("type").is_some_and(|t| t.is("metric"))
+    value.field_is("type", "metric")
         && value.get("name").and_then(Value::inner).is_some_and(|n| n.starts_with("gen_ai."))
 }
 
@@ -48,49 +48,31 @@ impl Format for OtelCopilot {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<CopilotReader>::default()
+        span_reader(&OtelCopilot, add_record)
     }
 }
 
-#[derive(Default)]
-struct CopilotReader {
-    spans: Spans,
-}
-
-impl Reader for CopilotReader {
-    fn record(&mut self, record: &Record<'_>, _out: &mut Out) {
-        let Some(value) = record.json() else { return };
-        if json::add(&mut self.spans, record, value) {
-            return;
-        }
-        let kind = value.get("type").and_then(|t| record.text(t));
-        let kind = kind.unwrap_or_else(|| {
-            let is_lost = value.is_object() && value.fields().next().is_none();
-            Text::owned(if is_lost { "span without content" } else { "record" })
-        });
-        self.spans.note(kind, record.at());
+fn add_record(spans: &mut Spans, record: &Record<'_>, _out: &mut Out) {
+    let Some(value) = record.json() else { return };
+    if json::add(spans, record, value) {
+        return;
     }
-
-    fn finish(&mut self, out: &mut Out) {
-        std::mem::take(&mut self.spans).finish(&OtelCopilot, out);
-    }
+    let kind = value.get("type").and_then(|t| record.text(t));
+    let kind = kind.unwrap_or_else(|| {
+        let is_lost = value.is_object() && value.fields().next().is_none();
+        Text::owned(if is_lost { "span without content" } else { "record" })
+    });
+    spans.note(kind, record.at());
 }
 
 #[cfg(test)]
 mod tests {
     use crate::model::Fact;
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn spans_between_metrics() {
-        let read = read_text(
-            r#"{"type":"metric","name":"gen_ai.client.operation.duration","dataPoints":[]}
-{"type":"span","traceId":"0a","spanId":"02","parentSpanId":"01","name":"execute_tool bash","startTime":[1785778722,500000000],"endTime":[1785778723,0],"attributes":{"gen_ai.operation.name":"execute_tool","gen_ai.tool.name":"bash","gen_ai.tool.call.id":"c1"},"status":{"code":2,"message":"killed"},"events":[]}
-{"type":"span","traceId":"0a","spanId":"03","parentSpanId":"01","name":"chat m","startTime":[1785778720,0],"endTime":[1785778723,0],"attributes":{"gen_ai.operation.name":"chat","gen_ai.request.model":"m","gen_ai.usage.input_tokens":"[REDACTED]"},"status":{"code":0},"events":[{"name":"github.copilot.skill.invoked","attributes":{"github.copilot.skill.name":"deploy"},"time":[1785778721,0]}]}
-{"type":"span","traceId":"0a","spanId":"01","name":"invoke_agent","startTime":[1785778719,0],"endTime":[1785778729,0],"attributes":{"gen_ai.operation.name":"invoke_agent","gen_ai.agent.version":"1.0"},"status":{"code":0},"events":[{"name":"github.copilot.user.message","attributes":{"github.copilot.user.message.source":"user"},"time":[1785778719,0]},{"name":"github.copilot.user.message","attributes":{"github.copilot.user.message.source":"skill-deploy"},"time":[1785778721,5]}],"resource":{"attributes":{"service.name":"github-copilot"}}}
-{}
-"#,
-        );
+        let read = read_fixture("otel-copilot.jsonl");
         assert_eq!((read.format, read.skipped), ("otel-copilot", 0));
         let run = &read.runs[0];
         assert_eq!(

@@ -3,7 +3,7 @@
 //! per line, in an array or under `spans`. CloudWatch exports (ADOT) look the
 //! same in camel case, with log records between that join their span by id.
 
-use super::shared::spans::{Spans, json};
+use super::shared::spans::{Spans, json, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
@@ -53,41 +53,30 @@ impl Format for OtelList {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<ListReader>::default()
+        span_reader(&OtelList, add_record)
     }
 }
 
-#[derive(Default)]
-struct ListReader {
-    spans: Spans,
-}
-
-impl Reader for ListReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object() || v.is_array()) else {
-            out.skip(&record.at(), "not a span: an object was expected");
-            return;
-        };
-        if let Some(spans) = inner_spans(value) {
-            self.spans.in_conversation(record.text_at(value, "session_id"));
-            for span in spans.items() {
-                if !json::add(&mut self.spans, record, span) {
-                    out.skip(&record.at_value(span), "not a span");
-                }
+fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
+    let Some(value) = record.json().filter(|v| v.is_object() || v.is_array()) else {
+        out.skip(&record.at(), "not a span: expected an object");
+        return;
+    };
+    if let Some(inner) = inner_spans(value) {
+        spans.in_conversation(record.text_at(value, "session_id"));
+        for span in inner.items() {
+            if !json::add(spans, record, span) {
+                out.skip(&record.at_value(span), "not a span");
             }
-        } else if value.is_array() {
-            for span in value.items() {
-                if !json::add(&mut self.spans, record, span) {
-                    self.spans.note("record", record.at_value(span));
-                }
-            }
-        } else if !json::add(&mut self.spans, record, value) {
-            self.spans.note("record", record.at());
         }
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        std::mem::take(&mut self.spans).finish(&OtelList, out);
+    } else if value.is_array() {
+        for span in value.items() {
+            if !json::add(spans, record, span) {
+                spans.note("record", record.at_value(span));
+            }
+        }
+    } else if !json::add(spans, record, value) {
+        spans.note("record", record.at());
     }
 }
 

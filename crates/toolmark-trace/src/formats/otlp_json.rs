@@ -3,10 +3,10 @@
 //! The collector's file exporter writes one request per line. Protobuf's own
 //! JSON writer spells ids in base64 and enums by name; older exporters say
 //! `instrumentationLibrarySpans`; some libraries write snake case. Integers of
-//! 64 bits are strings. Log requests may stand between: their records join the
+//! 64 bits are strings. Log requests may come between: their records join the
 //! spans they name.
 
-use super::shared::spans::{Spans, otlp};
+use super::shared::spans::{Spans, otlp, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
@@ -47,34 +47,20 @@ impl Format for OtlpJson {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<OtlpReader>::default()
+        span_reader(&OtlpJson, add_record)
     }
 }
 
-#[derive(Default)]
-struct OtlpReader {
-    spans: Spans,
-}
-
-impl Reader for OtlpReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not an OTLP request: an object was expected");
-            return;
-        };
-        if let Some(resources) = resources(value) {
-            otlp::resource_spans(&mut self.spans, record, resources);
-        } else if let Some(resources) = value.get("resourceLogs").or(value.get("resource_logs")) {
-            otlp::resource_logs(&mut self.spans, record, resources);
-        } else if value.get("resourceMetrics").or(value.get("resource_metrics")).is_some() {
-            self.spans.note("metrics", record.at());
-        } else {
-            self.spans.note("record without spans", record.at());
-        }
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        std::mem::take(&mut self.spans).finish(&OtlpJson, out);
+fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
+    let Some(value) = out.object(record, "an OTLP request") else { return };
+    if let Some(resources) = resources(value) {
+        otlp::resource_spans(spans, record, resources);
+    } else if let Some(resources) = value.get("resourceLogs").or(value.get("resource_logs")) {
+        otlp::resource_logs(spans, record, resources);
+    } else if value.get("resourceMetrics").or(value.get("resource_metrics")).is_some() {
+        spans.note("metrics", record.at());
+    } else {
+        spans.note("record without spans", record.at());
     }
 }
 
@@ -207,10 +193,10 @@ mod tests {
 "#,
         );
         assert_eq!((read.runs.len(), read.skipped), (1, 1));
-        let told = sketch(&read.runs[0]);
-        assert!(told.contains("call f  -> unanswered(absent): \n"), "{told}");
+        let sketched = sketch(&read.runs[0]);
+        assert!(sketched.contains("call f  -> unanswered(absent): \n"), "{sketched}");
         for note in ["span of a wrong type", "metrics", "log", "record without spans"] {
-            assert!(told.contains(&format!("note {note}\n")), "{told}");
+            assert!(sketched.contains(&format!("note {note}\n")), "{sketched}");
         }
     }
 }

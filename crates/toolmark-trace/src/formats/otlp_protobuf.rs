@@ -1,9 +1,9 @@
 //! OTLP as protobuf: an `ExportTraceServiceRequest`, which has the same wire
 //! shape as `TracesData`, alone or as a series with a length before each.
 //!
-//! There are no places in a binary file: everything stands at its start.
+//! A binary file has no lines: everything is located at its start.
 
-use super::shared::spans::{Attributes, Span, SpanEvent, Spans, hex, parent_id};
+use super::shared::spans::{Attributes, Span, SpanEvent, Spans, hex, parent_id, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};
 use crate::model::{At, Fact, Fidelity, Payload, Text, time};
 use base64::Engine;
@@ -39,7 +39,7 @@ impl Format for OtlpProtobuf {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<ProtobufReader>::default()
+        span_reader(&OtlpProtobuf, add_record)
     }
 }
 
@@ -72,38 +72,27 @@ fn decode(bytes: &[u8]) -> Option<Decoded> {
     Some(Decoded { requests, complete: true })
 }
 
-#[derive(Default)]
-struct ProtobufReader {
-    spans: Spans,
-}
-
-impl Reader for ProtobufReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(decoded) = decode(record.binary()) else {
-            out.skip(&record.at(), "not an OTLP request");
-            return;
-        };
-        if !decoded.complete {
-            out.skip(&record.at(), "the last request is cut off");
-        }
-        for resource in decoded.requests.into_iter().flat_map(|r| r.resource_spans) {
-            let service = resource.resource.and_then(|r| {
-                let service = r.attributes.into_iter().find(|a| a.key == "service.name");
-                attributes(service.into_iter().collect()).text(&["service.name"])
-            });
-            for scope in resource.scope_spans {
-                let name = scope.scope.map(|s| Text::owned(s.name)).filter(|n| !n.is_empty());
-                for span in scope.spans {
-                    let mut span = read_span(span, name.clone(), record.at());
-                    span.service = service.clone();
-                    self.spans.add(span);
-                }
+fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
+    let Some(decoded) = decode(record.binary()) else {
+        out.skip(&record.at(), "not an OTLP request");
+        return;
+    };
+    if !decoded.complete {
+        out.skip(&record.at(), "the last request is cut off");
+    }
+    for resource in decoded.requests.into_iter().flat_map(|r| r.resource_spans) {
+        let service = resource.resource.and_then(|r| {
+            let service = r.attributes.into_iter().find(|a| a.key == "service.name");
+            attributes(service.into_iter().collect()).text(&["service.name"])
+        });
+        for scope in resource.scope_spans {
+            let name = scope.scope.map(|s| Text::owned(s.name)).filter(|n| !n.is_empty());
+            for span in scope.spans {
+                let mut span = read_span(span, name.clone(), record.at());
+                span.service = service.clone();
+                spans.add(span);
             }
         }
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        std::mem::take(&mut self.spans).finish(&OtlpProtobuf, out);
     }
 }
 
@@ -290,13 +279,13 @@ mod tests {
         let mut series = request().encode_length_delimited_to_vec();
         series.extend(request().encode_length_delimited_to_vec());
         let want = read_text(JSON);
-        let told = sketch(&want.runs[0]);
-        assert_eq!(told, "call f {\"a\\n\":[1,null]} -> failed(protocol): boom\n");
+        let sketched = sketch(&want.runs[0]);
+        assert_eq!(sketched, "call f {\"a\\n\":[1,null]} -> failed(protocol): boom\n");
         for bytes in [plain, series] {
             let read = read_bytes(&bytes);
             assert_eq!((read.format, read.skipped, read.runs.len()), ("otlp-protobuf", 0, 1));
             let (run, other) = (&read.runs[0], &want.runs[0]);
-            assert_eq!(sketch(run), told);
+            assert_eq!(sketch(run), sketched);
             assert_eq!((&run.id, run.started, run.ended), (&other.id, other.started, other.ended));
         }
     }

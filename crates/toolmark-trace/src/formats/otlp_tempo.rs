@@ -2,7 +2,7 @@
 //! or, since its second version, an OTLP document inside `trace`. Nanoseconds
 //! may be numbers, in which a JavaScript client has lost the last digits.
 
-use super::shared::spans::{Spans, otlp};
+use super::shared::spans::{Spans, otlp, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
@@ -34,25 +34,14 @@ impl Format for OtlpTempo {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<TempoReader>::default()
+        span_reader(&OtlpTempo, add_record)
     }
 }
 
-#[derive(Default)]
-struct TempoReader {
-    spans: Spans,
-}
-
-impl Reader for TempoReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        match record.json().and_then(resources) {
-            Some(resources) => otlp::resource_spans(&mut self.spans, record, resources),
-            None => out.skip(&record.at(), "not a Tempo trace: batches were expected"),
-        }
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        std::mem::take(&mut self.spans).finish(&OtlpTempo, out);
+fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
+    match record.json().and_then(resources) {
+        Some(resources) => otlp::resource_spans(spans, record, resources),
+        None => out.skip(&record.at(), "not a Tempo trace: expected batches"),
     }
 }
 

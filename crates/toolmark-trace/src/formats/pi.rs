@@ -2,7 +2,7 @@
 //!
 //! Messages have the roles user, assistant (with `toolCall` blocks, usage and
 //! cost), toolResult and bashExecution, the last being a command the user ran:
-//! it is no tool call and is kept as context. Since version 2 entries form a
+//! it is not a tool call and is kept as context. Since version 2 entries form a
 //! tree by `id` and `parentId`, and `leaf` moves its head; entries on a branch
 //! that was left have happened all the same and stay in the order of the file.
 //!
@@ -10,8 +10,9 @@
 //! begin with `openclaw`, model snapshots, side branches).
 
 use super::shared::events::{note, set_once, words};
+use super::shared::readers::{OneRun, one_run};
 use crate::builder::{Answer, Builder, NewCall};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
 use crate::model::{
     Convention, Cost, EventKind, Fact, Fidelity, Payload, Text, Tokens, ToolName, Usage, time,
 };
@@ -53,7 +54,7 @@ impl Format for Pi {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(SessionReader { format: &Pi, builder: None })
+        one_run::<Session>(&Pi, PI.id, "a session entry")
     }
 }
 
@@ -67,19 +68,17 @@ impl Format for OpenClaw {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(SessionReader { format: &OpenClaw, builder: None })
+        one_run::<Session>(&OpenClaw, OPENCLAW.id, "a session entry")
     }
 }
 
 fn is_session(probe: &Probe<'_>) -> bool {
     let header = |r: Value<'_>| {
-        r.get("type").is_some_and(|t| t.is("session"))
-            && r.get("id").is_some()
-            && r.get("timestamp").is_some()
+        r.field_is("type", "session") && r.get("id").is_some() && r.get("timestamp").is_some()
     };
     let message = |r: Value<'_>| {
         let role = r.at(&["message", "role"]);
-        r.get("type").is_some_and(|t| t.is("message"))
+        r.field_is("type", "message")
             && role.is_some_and(|r| r.is("toolResult") || r.is("bashExecution"))
     };
     probe.any(|r| header(r) || message(r))
@@ -91,30 +90,19 @@ fn is_openclaw(entry: Value<'_>) -> bool {
         entry.get(key).and_then(Value::inner).is_some_and(|text| text.contains("openclaw"))
     };
     ["id", "cwd", "provider", "modelId", "customType"].into_iter().any(named)
-        || entry.get("customType").is_some_and(|t| t.is("model-snapshot"))
+        || entry.field_is("customType", "model-snapshot")
         || entry.get("appendMode").is_some()
         || entry.at(&["message", "provenance"]).is_some()
         || entry.at(&["message", "idempotencyKey"]).is_some()
 }
 
-struct SessionReader {
-    format: &'static dyn Format,
-    builder: Option<Builder>,
-}
+#[derive(Default)]
+struct Session;
 
-impl Reader for SessionReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(entry) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a session entry: an object was expected");
-            return;
-        };
-        let b = self.builder.get_or_insert_with(|| {
-            let mut b = out.builder(self.format);
-            b.run.agent.name = Some(Text::owned(self.format.info().id));
-            b
-        });
+impl OneRun for Session {
+    fn record(&mut self, b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
         let time = entry.get("timestamp").and_then(time::from_value);
-        let kind = entry.get("type").and_then(Value::inner).unwrap_or("");
+        let kind = entry.word("type");
         match kind {
             "session" => {
                 b.seen(time);
@@ -145,12 +133,6 @@ impl Reader for SessionReader {
             other => b.unknown(other, record.at()),
         }
     }
-
-    fn finish(&mut self, out: &mut Out) {
-        if let Some(b) = self.builder.take() {
-            out.push(b.finish());
-        }
-    }
 }
 
 fn message(b: &mut Builder, record: &Record<'_>, entry: Value<'_>, time: Option<Timestamp>) {
@@ -160,14 +142,14 @@ fn message(b: &mut Builder, record: &Record<'_>, entry: Value<'_>, time: Option<
     };
     let content = message.get("content");
     let text = || content.and_then(|c| words(record, c));
-    match message.get("role").and_then(Value::inner).unwrap_or("") {
+    match message.word("role") {
         "user" => b.user(text(), time, record.at()),
         "assistant" => assistant(b, record, entry, message, time),
         "toolResult" => tool_result(b, record, message, time),
         "bashExecution" => {
             let text = Some(record.payload(message));
             // Typed with `!!`, the command is kept from the model.
-            if message.get("excludeFromContext").is_some_and(|e| e.as_bool() == Some(true)) {
+            if message.is_true("excludeFromContext") {
                 note(b, "bashExecution", text, time, record.at());
             } else {
                 b.context(text, time, record.at());
@@ -223,7 +205,7 @@ fn assistant_block(
     time: Option<Timestamp>,
 ) {
     let at = record.at_value(block);
-    match block.get("type").and_then(Value::inner).unwrap_or("") {
+    match block.word("type") {
         "text" => {
             if let Some(text) = record.payload_at(block, "text") {
                 b.message(step, text, time, at);
@@ -263,13 +245,7 @@ fn tool_result(b: &mut Builder, record: &Record<'_>, message: Value<'_>, time: O
     let answer = answer
         .exit_code(detail("exitCode").and_then(Value::as_i64))
         .duration(detail("durationMs").and_then(Value::as_f64).and_then(time::millis));
-    let call = match message.get_str("toolCallId") {
-        Some(id) => b.answer(&id, answer),
-        None => {
-            b.orphan(answer);
-            None
-        }
-    };
+    let call = b.answer(message.get_str("toolCallId").as_deref(), answer);
     if let Some(call) = call {
         let spawned = details.and_then(|d| record.text_at(d, "childSessionKey"));
         let slot = &mut b.run.calls[call as usize].spawned;
@@ -295,26 +271,11 @@ fn usage(usage: Value<'_>) -> (Usage, Option<Cost>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_session() {
-        let read = read_text(
-            r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/w"}
-{"type":"model_change","id":"1","parentId":null,"timestamp":"2026-01-01T00:00:00Z","provider":"x","modelId":"m"}
-{"type":"message","id":"2","parentId":"1","timestamp":"2026-01-01T00:00:01Z","message":{"role":"user","content":[{"type":"text","text":"go"}]}}
-{"type":"message","id":"3","parentId":"2","timestamp":"2026-01-01T00:00:02Z","message":{"role":"assistant","model":"m","content":[{"type":"thinking","thinking":"hm"},{"type":"toolCall","id":"a","name":"bash","arguments":{"command":"ls"}},{"type":"toolCall","id":"b","name":"read","arguments":{}},{"type":"toolCall","id":"c","name":"edit","arguments":{}}],"usage":{"input":3,"output":2,"cacheRead":5,"cacheWrite":1,"cost":{"total":0.25}},"stopReason":"toolUse"}}
-{"type":"message","id":"4","parentId":"3","timestamp":"2026-01-01T00:00:05Z","message":{"role":"toolResult","toolCallId":"a","toolName":"bash","content":[{"type":"text","text":"no"}],"details":{"exitCode":2,"durationMs":900},"isError":true}}
-{"type":"message","id":"5","parentId":"4","message":{"role":"toolResult","toolCallId":"b","toolName":"read","content":"text","isError":false}}
-{"type":"message","id":"6","parentId":"5","message":{"role":"toolResult","toolCallId":"zz","content":"?"}}
-{"type":"message","id":"7","parentId":"6","message":{"role":"bashExecution","command":"pwd","output":"/w","exitCode":0}}
-{"type":"message","id":"8","parentId":"7","message":{"role":"assistant","content":[],"usage":{"input":1,"output":0,"cacheRead":0,"cacheWrite":0,"totalTokens":1,"cost":{"total":0.5}},"stopReason":"aborted","errorMessage":"Request was aborted"}}
-{"type":"compaction","id":"9","parentId":"8","summary":"so far"}
-{"type":"branch_summary","id":"10","parentId":"3","summary":"other way"}
-{"type":"strange","id":"11"}
-{"type":"message","id":"12","message":"not an object"}
-"#,
-        );
+        let read = read_fixture("pi.jsonl");
         assert_eq!(read.format, "pi");
         let run = &read.runs[0];
         assert_eq!(
@@ -340,16 +301,7 @@ mod tests {
 
     #[test]
     fn openclaw_is_told_by_its_own_entries() {
-        let read = read_text(
-            r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00Z","cwd":"/w"}
-{"type":"model_change","id":"1","parentId":null,"provider":"x","modelId":"m"}
-{"type":"thinking_level_change","id":"2","parentId":"1","thinkingLevel":"off"}
-{"type":"custom","customType":"openclaw:bootstrap-context:full","id":"3","parentId":"2","data":{}}
-{"type":"message","id":"4","parentId":"3","message":{"role":"assistant","content":[{"type":"toolCall","id":"a","name":"sessions_spawn","arguments":{}}]}}
-{"type":"message","id":"5","parentId":"4","message":{"role":"toolResult","toolCallId":"a","content":"ok","details":{"childSessionKey":"agent:main:subagent:1"},"isError":false}}
-{"type":"leaf","id":"6","parentId":"5","targetId":"3","appendMode":"side"}
-"#,
-        );
+        let read = read_fixture("openclaw.jsonl");
         assert_eq!(read.format, "openclaw");
         let call = &read.runs[0].calls[0];
         assert_eq!(call.spawned.as_ref().unwrap(), "agent:main:subagent:1");

@@ -9,9 +9,10 @@
 use super::shared::events::{note, set_once, words};
 use super::shared::gemini;
 use super::shared::pairing::OpenCalls;
+use super::shared::readers::{OneRun, one_run};
 use crate::builder::Builder;
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
-use crate::model::{EventKind, Fact, Fidelity, Level, Payload, Status, Text, time};
+use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
+use crate::model::{EventKind, Fact, Fidelity, Level, Payload, Status, time};
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
@@ -42,59 +43,43 @@ impl Format for QwenCode {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<SessionReader>::default()
+        one_run::<Session>(&QwenCode, "qwen-code", "a session line")
     }
 }
 
 #[derive(Default)]
-struct SessionReader {
-    session: Option<Session>,
-}
-
 struct Session {
-    b: Builder,
     open: OpenCalls,
 }
 
-impl Reader for SessionReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a session line: an object was expected");
-            return;
-        };
-        let session = self.session.get_or_insert_with(|| {
-            let mut b = out.builder(&QwenCode);
-            b.run.agent.name = Some(Text::owned("qwen-code"));
-            Session { b, open: OpenCalls::default() }
-        });
-        session.line(record, value);
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        let Some(Session { mut b, .. }) = self.session.take() else { return };
-        b.add_usage_of_steps();
-        out.push(b.finish());
-    }
-}
-
-impl Session {
-    fn line(&mut self, record: &Record<'_>, line: Value<'_>) {
-        let b = &mut self.b;
+impl OneRun for Session {
+    fn record(&mut self, b: &mut Builder, record: &Record<'_>, line: Value<'_>) {
         set_once(&mut b.run.id, record, line, "sessionId");
         set_once(&mut b.run.cwd, record, line, "cwd");
         set_once(&mut b.run.agent.version, record, line, "version");
         let time = line.get("timestamp").and_then(time::from_value);
-        match line.get("type").and_then(Value::inner).unwrap_or("") {
-            "assistant" => self.assistant(record, line, time),
-            "tool_result" => self.tool_result(record, line, time),
-            "user" => self.user(record, line, time),
-            "system" => self.system(record, line, time),
+        match line.word("type") {
+            "assistant" => self.assistant(b, record, line, time),
+            "tool_result" => self.tool_result(b, record, line, time),
+            "user" => self.user(b, record, line, time),
+            "system" => system(b, record, line, time),
             other => b.unknown(other, record.at()),
         }
     }
 
-    fn assistant(&mut self, record: &Record<'_>, line: Value<'_>, time: Option<Timestamp>) {
-        let b = &mut self.b;
+    fn finish(&mut self, b: &mut Builder) {
+        b.add_usage_of_steps();
+    }
+}
+
+impl Session {
+    fn assistant(
+        &mut self,
+        b: &mut Builder,
+        record: &Record<'_>,
+        line: Value<'_>,
+        time: Option<Timestamp>,
+    ) {
         let step = b.step(record.text_at(line, "uuid"), time, record.at());
         let this = &mut b.run.steps[step as usize];
         set_once(&mut this.model, record, line, "model");
@@ -107,8 +92,13 @@ impl Session {
         }
     }
 
-    fn tool_result(&mut self, record: &Record<'_>, line: Value<'_>, time: Option<Timestamp>) {
-        let b = &mut self.b;
+    fn tool_result(
+        &mut self,
+        b: &mut Builder,
+        record: &Record<'_>,
+        line: Value<'_>,
+        time: Option<Timestamp>,
+    ) {
         let parts = line.at(&["message", "parts"]);
         let mut answered = None;
         let responses = parts.into_iter().flat_map(Value::items);
@@ -130,13 +120,18 @@ impl Session {
         };
     }
 
-    fn user(&mut self, record: &Record<'_>, line: Value<'_>, time: Option<Timestamp>) {
-        let b = &mut self.b;
+    fn user(
+        &mut self,
+        b: &mut Builder,
+        record: &Record<'_>,
+        line: Value<'_>,
+        time: Option<Timestamp>,
+    ) {
         let parts = line.at(&["message", "parts"]);
         if parts.is_some_and(|p| gemini::responses(b, &mut self.open, record, p, time)) {
             return;
         }
-        let subtype = line.get("subtype").and_then(Value::inner).unwrap_or("");
+        let subtype = line.word("subtype");
         if matches!(subtype, "notification" | "cron") {
             b.context(parts.and_then(|p| words(record, p)), time, record.at());
             return;
@@ -158,31 +153,30 @@ impl Session {
             b.context(Some(hook), time, record.at());
         }
     }
+}
 
-    fn system(&mut self, record: &Record<'_>, line: Value<'_>, time: Option<Timestamp>) {
-        let b = &mut self.b;
-        let payload = line.get("systemPayload");
-        let text = payload.map(|p| record.payload(p));
-        let subtype = line.get("subtype").and_then(Value::inner).unwrap_or("");
-        match subtype {
-            "chat_compression" => {
-                b.event(EventKind::Compaction, text, None, time, record.at());
-            }
-            "custom_title" => {
-                b.run.name = payload.and_then(|p| record.text_at(p, "customTitle"));
-                note(b, "system/custom_title", None, time, record.at());
-            }
-            "ui_telemetry" if payload.is_some_and(is_api_error) => {
-                let message = payload.and_then(|p| p.at(&["uiEvent", "error_message"]));
-                let text = message.map(|m| record.payload(m));
-                b.event(EventKind::Error, text, None, time, record.at());
-            }
-            other => note(b, &format!("system/{other}"), text, time, record.at()),
+fn system(b: &mut Builder, record: &Record<'_>, line: Value<'_>, time: Option<Timestamp>) {
+    let payload = line.get("systemPayload");
+    let text = payload.map(|p| record.payload(p));
+    let subtype = line.word("subtype");
+    match subtype {
+        "chat_compression" => {
+            b.event(EventKind::Compaction, text, None, time, record.at());
         }
+        "custom_title" => {
+            b.run.name = payload.and_then(|p| record.text_at(p, "customTitle"));
+            note(b, "system/custom_title", None, time, record.at());
+        }
+        "ui_telemetry" if payload.is_some_and(is_api_error) => {
+            let message = payload.and_then(|p| p.at(&["uiEvent", "error_message"]));
+            let text = message.map(|m| record.payload(m));
+            b.event(EventKind::Error, text, None, time, record.at());
+        }
+        other => note(b, &format!("system/{other}"), text, time, record.at()),
     }
 }
 
-/// A failed request; a failed tool call is told by its own line.
+/// A failed request; a failed tool call has its own line.
 fn is_api_error(payload: Value<'_>) -> bool {
     payload.get("uiEvent").is_some_and(|event| {
         event.get("error_message").is_some() && event.get("function_name").is_none()
@@ -197,24 +191,11 @@ fn is_hook_context(part: Value<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn a_session() {
-        let read = read_text(
-            r#"{"uuid":"1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T00:00:00Z","type":"user","cwd":"/w","version":"0.5","message":{"role":"user","parts":[{"text":"go"},{"text":"<qwen:user-prompt-submit-context>x"}]}}
-{"uuid":"2","parentUuid":"1","sessionId":"s","timestamp":"2026-01-01T00:00:01Z","type":"assistant","model":"q","message":{"role":"model","parts":[{"text":"hm","thought":true},{"functionCall":{"id":"a","name":"read","args":{}}}]}}
-{"uuid":"2","parentUuid":"1","sessionId":"s","type":"assistant","usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":4,"thoughtsTokenCount":1,"totalTokenCount":13},"message":{"role":"model","parts":[{"functionCall":{"id":"b","name":"edit","args":{}}},{"functionCall":{"id":"c","name":"run","args":{}}},{"functionCall":{"id":"d","name":"run","args":{}}}]}}
-{"uuid":"3","parentUuid":"2","sessionId":"s","timestamp":"2026-01-01T00:00:03Z","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"a","name":"read","response":{"output":"text"}}}]},"toolCallResult":{"callId":"a","status":"success"}}
-{"uuid":"4","parentUuid":"3","sessionId":"s","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"b","name":"edit","response":{"output":"odd"}}}]},"toolCallResult":{"callId":"b","status":"error"}}
-{"uuid":"5","parentUuid":"4","sessionId":"s","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"c","name":"run","response":{"error":"[Operation Cancelled] Reason: User did not allow tool call"}}}]},"toolCallResult":{"callId":"c","status":"cancelled"}}
-{"uuid":"6","parentUuid":"5","sessionId":"s","type":"tool_result","message":{"role":"user","parts":[{"functionResponse":{"id":"zz","name":"run","response":{"output":"?"}}}]}}
-{"uuid":"7","parentUuid":"6","sessionId":"s","type":"system","subtype":"chat_compression","systemPayload":{}}
-{"uuid":"8","parentUuid":"7","sessionId":"s","type":"system","subtype":"custom_title","systemPayload":{"customTitle":"T"}}
-{"uuid":"9","parentUuid":"8","sessionId":"s","type":"user","subtype":"notification","message":{"role":"user","parts":[{"text":"done in background"}]}}
-{"uuid":"10","parentUuid":"9","sessionId":"s","type":"later","message":5}
-"#,
-        );
+        let read = read_fixture("qwen-code.jsonl");
         assert_eq!(read.format, "qwen-code");
         let run = &read.runs[0];
         assert_eq!(

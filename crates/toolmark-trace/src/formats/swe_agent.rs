@@ -11,6 +11,7 @@
 //! whether an action failed.
 
 use super::shared::chat;
+use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
@@ -55,59 +56,50 @@ impl Format for SweAgent {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(TrajectoryReader)
+        each_record(read_record)
     }
 }
 
-struct TrajectoryReader;
-
-impl Reader for TrajectoryReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(document) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a SWE-agent trajectory: an object was expected");
-            return;
-        };
-        let mut b = out.builder(&SweAgent);
-        b.run.agent.name = Some(Text::owned("swe-agent"));
-        b.run.id = record.text_at(document, "instance_id");
-        let history = document.get("history");
-        let steps = document.get("trajectory").filter(|t| t.items().next().is_some());
-        if let Some(steps) = steps {
-            let until = |m: &Value<'_>| !is_assistant(*m) || is_demo(*m);
-            for message in history.into_iter().flat_map(Value::items).take_while(until) {
-                read_prompt(&mut b, record, message);
-            }
-            for step in steps.items() {
-                read_step(&mut b, record, step);
-            }
-        } else {
-            let mut open = None;
-            for message in history.into_iter().flat_map(Value::items) {
-                read_history(&mut b, record, message, &mut open);
-            }
+fn read_record(record: &Record<'_>, out: &mut Out) {
+    let Some(document) = out.object(record, "a SWE-agent trajectory") else { return };
+    let mut b = out.builder(&SweAgent);
+    b.run.agent.name = Some(Text::owned("swe-agent"));
+    b.run.id = record.text_at(document, "instance_id");
+    let history = document.get("history");
+    let steps = document.get("trajectory").filter(|t| t.items().next().is_some());
+    if let Some(steps) = steps {
+        let until = |m: &Value<'_>| !is_assistant(*m) || is_demo(*m);
+        for message in history.into_iter().flat_map(Value::items).take_while(until) {
+            read_prompt(&mut b, record, message);
         }
-        if let Some(info) = document.get("info") {
-            read_info(&mut b, record, info);
+        for step in steps.items() {
+            read_step(&mut b, record, step);
         }
-        out.push(b.finish());
+    } else {
+        let mut open = None;
+        for message in history.into_iter().flat_map(Value::items) {
+            read_history(&mut b, record, message, &mut open);
+        }
     }
-
-    fn finish(&mut self, _: &mut Out) {}
+    if let Some(info) = document.get("info") {
+        read_info(&mut b, record, info);
+    }
+    out.push(b.finish());
 }
 
 fn is_assistant(message: Value<'_>) -> bool {
-    message.get("role").is_some_and(|r| r.is("assistant"))
+    message.field_is("role", "assistant")
 }
 
 fn is_demo(message: Value<'_>) -> bool {
-    message.get("is_demo").and_then(Value::as_bool) == Some(true)
+    message.is_true("is_demo")
 }
 
 /// A message from before the model's first answer.
 fn read_prompt(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
     let text = record.payload_at(message, "content");
     let at = record.at_value(message);
-    if message.get("role").is_some_and(|r| r.is("user")) && !is_demo(message) {
+    if message.field_is("role", "user") && !is_demo(message) {
         b.user(text, None, at);
     } else {
         b.context(text, None, at);
@@ -176,16 +168,16 @@ fn read_history(b: &mut Builder, record: &Record<'_>, message: Value<'_>, open: 
         b.context(payload, None, at);
         return;
     }
-    match message.get("role").and_then(Value::inner).unwrap_or("") {
+    match message.word("role") {
         "system" => b.context(payload, None, at),
         "assistant" => *open = read_assistant(b, record, message),
         "tool" => {
-            let mut ids = message.get("tool_call_ids").into_iter().flat_map(Value::items);
+            let mut ids = message.items_at("tool_call_ids");
             let id = ids.next().or_else(|| message.get("tool_call_id")).and_then(Value::str);
             let answer = Answer::new(payload, at);
             match (id, open.take()) {
                 (Some(id), _) => {
-                    b.answer(&id, answer);
+                    b.answer(&*id, answer);
                 }
                 (None, Some(call)) => b.answer_call(call, answer),
                 (None, None) => b.orphan(answer),
@@ -209,7 +201,7 @@ fn read_assistant(b: &mut Builder, record: &Record<'_>, message: Value<'_>) -> O
         chat::words(b, record, words, Some(step), None);
     }
     let mut last = None;
-    for call in message.get("tool_calls").into_iter().flat_map(Value::items) {
+    for call in message.items_at("tool_calls") {
         let call = chat::new_call(record, call, Some(step), None);
         last = Some(b.call(call));
     }
@@ -235,23 +227,11 @@ fn read_info(b: &mut Builder, record: &Record<'_>, info: Value<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn a_step_is_one_call() {
-        let read = read_text(
-            r#"{"environment":"main","trajectory":[
-              {"action":"ls -F\n","observation":"a.py","response":"look\n```\nls -F\n```","thought":"look","state":"{\"working_dir\": \"/repo\"}","execution_time":0.5},
-              {"action":"","observation":"try again","response":"hm","thought":"","state":{}},
-              {"action":"submit","observation":null,"response":"","thought":5}],
-             "history":[{"role":"system","content":"sys","agent":"main"},
-              {"role":"user","content":"a demo","agent":"main","is_demo":true},
-              {"role":"assistant","content":"demo answer","is_demo":true},
-              {"role":"user","content":"fix it","agent":"main"},
-              {"role":"assistant","content":"look","agent":"main"},
-              {"role":"user","content":"a.py","agent":"main"}],
-             "info":{"exit_status":"submitted","submission":"diff","model_stats":{"instance_cost":0.25,"tokens_sent":10,"tokens_received":2,"api_calls":2}}}"#,
-        );
+        let read = read_fixture("swe-agent.json");
         assert_eq!(read.format, "swe-agent");
         let run = &read.runs[0];
         assert_eq!(

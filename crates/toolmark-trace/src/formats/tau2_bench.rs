@@ -2,11 +2,12 @@
 //! simulations alone as an array.
 //!
 //! Each simulation is a conversation between the agent and a simulated user who
-//! may call tools as well: such calls name `user` as their `requestor` and stand
+//! may call tools as well: such calls name `user` as their `requestor` and are
 //! in the user's messages. Results repeat the call's id and carry `error`; those
 //! of parallel calls may be grouped under `tool_messages`.
 
 use super::shared::chat;
+use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Actor, Cost, Fact, Fidelity, Text, time};
@@ -39,7 +40,7 @@ impl Format for Tau2Bench {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(ResultReader)
+        each_record(read_record)
     }
 }
 
@@ -49,31 +50,22 @@ fn is_simulation(value: Value<'_>) -> bool {
         && value.has("task_id")
 }
 
-struct ResultReader;
-
-impl Reader for ResultReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a tau2-bench result: an object was expected");
-            return;
-        };
-        match value.get("simulations") {
-            Some(simulations) => {
-                let info = value.get("info");
-                for simulation in simulations.items() {
-                    if simulation.is_object() {
-                        read_simulation(record, simulation, info, out);
-                    } else {
-                        out.skip(&record.at_value(simulation), "not a simulation");
-                    }
+fn read_record(record: &Record<'_>, out: &mut Out) {
+    let Some(value) = out.object(record, "a tau2-bench result") else { return };
+    match value.get("simulations") {
+        Some(simulations) => {
+            let info = value.get("info");
+            for simulation in simulations.items() {
+                if simulation.is_object() {
+                    read_simulation(record, simulation, info, out);
+                } else {
+                    out.skip(&record.at_value(simulation), "not a simulation");
                 }
             }
-            None if value.has("messages") => read_simulation(record, value, None, out),
-            None => out.skip(&record.at(), "not a simulation: messages were expected"),
         }
+        None if value.has("messages") => read_simulation(record, value, None, out),
+        None => out.skip(&record.at(), "not a simulation: expected messages"),
     }
-
-    fn finish(&mut self, _: &mut Out) {}
 }
 
 fn read_simulation(
@@ -101,7 +93,7 @@ fn read_simulation(
             b.context(Some(record.payload(policy)), None, record.at_value(policy));
         }
     }
-    for message in simulation.get("messages").into_iter().flat_map(Value::items) {
+    for message in simulation.items_at("messages") {
         read_message(&mut b, record, message);
     }
     b.add_usage_of_steps();
@@ -113,7 +105,7 @@ fn read_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
     let time = message.get("timestamp").and_then(time::from_value);
     let content = message.get("content");
     let payload = content.map(|c| record.payload(c));
-    match message.get("role").and_then(Value::inner).unwrap_or("") {
+    match message.word("role") {
         "system" => b.context(payload, time, at),
         "user" => {
             b.user(payload, time, at);
@@ -148,7 +140,7 @@ fn read_calls(
     by_role: Actor,
     time: Option<Timestamp>,
 ) {
-    for call in message.get("tool_calls").into_iter().flat_map(Value::items) {
+    for call in message.items_at("tool_calls") {
         let actor = match call.get("requestor").and_then(Value::inner) {
             Some("user") => Actor::User,
             Some("assistant") => Actor::Agent,
@@ -165,12 +157,10 @@ fn read_result(b: &mut Builder, record: &Record<'_>, result: Value<'_>, time: Op
     if let Some(failed) = result.get("error").and_then(Value::as_bool) {
         answer = answer.protocol(failed);
     }
-    match result.get("id").or_else(|| result.get("tool_call_id")).and_then(Value::str) {
-        Some(id) => {
-            b.answer(&id, answer);
-        }
-        None => b.orphan(answer),
-    }
+    b.answer(
+        result.get("id").or_else(|| result.get("tool_call_id")).and_then(Value::str).as_deref(),
+        answer,
+    );
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! text that starts with `Error`.
 
 use super::shared::chat;
+use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity, Level, Status, Text};
@@ -45,29 +46,23 @@ impl Format for TauBench {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(ResultReader)
+        each_record(read_record)
     }
 }
 
-struct ResultReader;
-
-impl Reader for ResultReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let run = record.json().filter(|v| v.is_object());
-        let Some((run, messages)) = run.and_then(|r| Some((r, r.get("traj")?))) else {
-            out.skip(&record.at(), "not a tau-bench result: an object with traj was expected");
-            return;
-        };
-        // Ids were seen to repeat within one conversation.
-        let mut b = out.builder(&TauBench).with_repeating_ids();
-        describe(&mut b, record, run);
-        for message in messages.items() {
-            read_message(&mut b, record, message);
-        }
-        out.push(b.finish());
+fn read_record(record: &Record<'_>, out: &mut Out) {
+    let run = record.json().filter(|v| v.is_object());
+    let Some((run, messages)) = run.and_then(|r| Some((r, r.get("traj")?))) else {
+        out.skip(&record.at(), "not a tau-bench result: expected an object with traj");
+        return;
+    };
+    // Ids were seen to repeat within one conversation.
+    let mut b = out.builder(&TauBench).with_repeating_ids();
+    describe(&mut b, record, run);
+    for message in messages.items() {
+        read_message(&mut b, record, message);
     }
-
-    fn finish(&mut self, _: &mut Out) {}
+    out.push(b.finish());
 }
 
 fn describe(b: &mut Builder, record: &Record<'_>, run: Value<'_>) {
@@ -90,7 +85,7 @@ fn read_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
     let at = record.at_value(message);
     let content = message.get("content");
     let payload = content.map(|c| record.payload(c));
-    match message.get("role").and_then(Value::inner).unwrap_or("") {
+    match message.word("role") {
         "system" | "developer" => b.context(payload, None, at),
         "user" => b.user(payload, None, at),
         "assistant" => {
@@ -98,7 +93,7 @@ fn read_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
             if let Some(content) = content {
                 chat::words(b, record, content, Some(step), None);
             }
-            for call in message.get("tool_calls").into_iter().flat_map(Value::items) {
+            for call in message.items_at("tool_calls") {
                 b.call(chat::new_call(record, call, Some(step), None));
             }
         }
@@ -107,12 +102,7 @@ fn read_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
             // An error says so in words; everything else is the tool's answer.
             let status = if failed { Status::Failed } else { Status::Succeeded };
             let answer = Answer::new(payload, at).status(status, Level::Prose);
-            match message.get("tool_call_id").and_then(Value::str) {
-                Some(id) => {
-                    b.answer(&id, answer);
-                }
-                None => b.orphan(answer),
-            }
+            b.answer(message.get("tool_call_id").and_then(Value::str).as_deref(), answer);
         }
         other => b.unknown(format!("message/{other}"), at),
     }
@@ -120,24 +110,11 @@ fn read_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, read_text, sketch};
 
     #[test]
     fn each_element_is_a_run() {
-        let read = read_text(
-            r##"[{"task_id":3,"trial":0,"reward":1.0,"info":{},"traj":[
-              {"role":"system","content":"policy"},
-              {"role":"user","content":"book it"},
-              {"role":"assistant","content":null,"tool_calls":[
-                {"id":"a","type":"function","function":{"name":"find","arguments":"{\"x\":1}"}},
-                {"id":"b","type":"function","function":{"name":"book","arguments":"{}"}}]},
-              {"role":"tool","tool_call_id":"a","content":"Error: none left"},
-              {"role":"tool","tool_call_id":"zz","content":"lost"},
-              {"role":"narrator","content":"x"},
-              {"role":"assistant","content":"sorry"}]},
-             {"task_id":4,"trial":1,"reward":0.0,"traj":[{"role":"user","content":7},{"role":"assistant","tool_calls":"none"}, 5]},
-             {"other":1}]"##,
-        );
+        let read = read_fixture("tau-bench.json");
         assert_eq!(read.format, "tau-bench");
         assert_eq!((read.runs.len(), read.skipped), (2, 1));
         assert_eq!(

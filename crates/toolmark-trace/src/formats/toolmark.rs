@@ -6,9 +6,10 @@
 //! paired or derived again. Indexes that point nowhere and sub-agents nested
 //! beyond reason are reported and left out.
 
+use super::shared::readers::each_record;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::formats::FORMATS;
-use crate::model::DEEPEST;
+use crate::model::MAX_DEPTH;
 use crate::model::{
     Actor, Agent, At, Call, CallResult, Convention, Cost, Event, EventKind, Fact, Fidelity, Level,
     Location, Parent, Payload, Stated, Status, Step, Text, Tokens, ToolDefinition, ToolName,
@@ -48,25 +49,19 @@ impl Format for Toolmark {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(LineReader)
+        each_record(read_record)
     }
 }
 
-struct LineReader;
-
-impl Reader for LineReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let value = record.json().filter(|v| v.get("schema").is_some_and(|s| s.is(SCHEMA)));
-        match value {
-            Some(value) => {
-                let run = Line { record, file: Arc::clone(record.file()) }.run(value, 0, out);
-                out.push(run);
-            }
-            None => out.skip(&record.at(), format!("not an object with schema {SCHEMA}")),
+fn read_record(record: &Record<'_>, out: &mut Out) {
+    let value = record.json().filter(|v| v.field_is("schema", SCHEMA));
+    match value {
+        Some(value) => {
+            let run = Line { record, file: Arc::clone(record.file()) }.run(value, 0, out);
+            out.push(run);
         }
+        None => out.skip(&record.at(), format!("not an object with schema {SCHEMA}")),
     }
-
-    fn finish(&mut self, _: &mut Out) {}
 }
 
 /// One trajectory of a line: its record and the file its places are in.
@@ -117,8 +112,8 @@ impl Line<'_> {
     }
 
     fn children(&self, value: Value<'_>, depth: usize, out: &mut Out) -> Vec<Trajectory> {
-        if depth >= DEEPEST && value.items().next().is_some() {
-            let message = format!("sub-agents nested more than {DEEPEST} deep were left out");
+        if depth >= MAX_DEPTH && value.items().next().is_some() {
+            let message = format!("sub-agents nested more than {MAX_DEPTH} deep were left out");
             out.skip(&self.record.at_value(value), message);
             return Vec::new();
         }
@@ -222,14 +217,20 @@ impl Line<'_> {
                 "namespace" => call.name.namespace = record.text(value),
                 "args" => call.args = self.payload(value),
                 "result" if value.is_object() => call.result = Some(self.result(value)),
-                "status" => call.status = word(value, Status::ALL, Status::word, call.status),
-                "level" => call.level = word(value, Level::ALL, Level::word, call.level),
+                "status" => {
+                    call.status = value.inner().and_then(Status::from_word).unwrap_or(call.status)
+                }
+                "level" => {
+                    call.level = value.inner().and_then(Level::from_word).unwrap_or(call.level)
+                }
                 "exit_code" => call.exit_code = value.as_i64(),
                 "started" => call.started = time::from_value(value),
                 "duration_ns" => call.duration = duration(value),
                 "duration_stated" => call.duration_stated = value.as_bool() == Some(true),
                 "step" => call.step = count(value),
-                "actor" => call.actor = word(value, Actor::ALL, Actor::word, call.actor),
+                "actor" => {
+                    call.actor = value.inner().and_then(Actor::from_word).unwrap_or(call.actor)
+                }
                 "agent" => call.agent = record.text(value),
                 "spawned" => call.spawned = record.text(value),
                 "at" => call.at = self.at(value),
@@ -298,7 +299,7 @@ impl Line<'_> {
         })
     }
 
-    /// Where a value stands in the file being read, for what records no place.
+    /// Where a value is in the file being read, for what has no location of its own.
     fn place(&self, value: Value<'_>) -> At {
         self.record.at_value(value)
     }
@@ -340,7 +341,7 @@ impl Line<'_> {
             }
         }
         if wrong > 0 {
-            let message = format!("{wrong} indexes of calls or steps that are not there");
+            let message = format!("{wrong} indexes of calls or steps that do not exist");
             out.skip(&self.record.at(), message);
         }
     }
@@ -352,11 +353,6 @@ fn empty() -> Trajectory {
 
 fn count(value: Value<'_>) -> Option<u32> {
     value.as_u64().and_then(|n| u32::try_from(n).ok())
-}
-
-/// The member of `all` whose word this is, else what was there.
-fn word<T: Copy>(value: Value<'_>, all: &[T], word: fn(T) -> &'static str, otherwise: T) -> T {
-    all.iter().copied().find(|one| value.is(word(*one))).unwrap_or(otherwise)
 }
 
 fn duration(value: Value<'_>) -> Option<SignedDuration> {
@@ -480,7 +476,7 @@ mod tests {
         let text = format!("{}{}", open.repeat(5000), "]}".repeat(5000));
         let read = read_text(&text);
         assert_eq!((read.runs.len(), read.skipped), (1, 1));
-        assert_eq!(read.runs[0].flatten().len(), DEEPEST + 1);
+        assert_eq!(read.runs[0].flatten().len(), MAX_DEPTH + 1);
     }
 
     #[test]
@@ -488,7 +484,7 @@ mod tests {
         let text = r#"{"schema":"toolmark.trajectory.v9"}"#;
         let error = crate::read(text.as_bytes(), "t", &crate::Options::default()).err().unwrap();
         let hint = crate::Diagnostic::from_error(&error).hint.unwrap();
-        assert!(hint.contains("nearest is toolmark"), "{hint}");
+        assert!(hint.contains("closest format is toolmark"), "{hint}");
     }
 
     proptest! {

@@ -68,13 +68,13 @@ struct LogReader {
 impl Reader for LogReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(line) = record.json().filter(|line| line.is_object() && is_record(*line)) else {
-            out.skip(&record.at(), format!("not a decision: an object with {KEY} was expected"));
+            out.skip(&record.at(), format!("not a decision: expected an object with {KEY}"));
             return;
         };
         let builder = self.session(record, line, out);
         let stamp = line.get("time").and_then(time::from_value);
         if line.get("tool").is_none() {
-            // The payload could not be read: nobody knows which call it was.
+            // The payload could not be read: it is unknown which call it was.
             let words = record.payload_at(line, "reason");
             builder.event(EventKind::Error, words, None, stamp, record.at());
             return;
@@ -127,7 +127,7 @@ fn call(
     stamp: Option<Timestamp>,
 ) -> u32 {
     let id = record.text_at(line, "call_id");
-    let name = ToolName::new(record.text_at(line, "tool").unwrap_or_else(|| Text::owned("")));
+    let name = ToolName::or_empty(record.text_at(line, "tool"));
     let args = record.payload_at(line, "args");
     let known = match &id {
         Some(id) => builder.find(&id.get()),

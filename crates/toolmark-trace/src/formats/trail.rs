@@ -2,7 +2,7 @@
 //! `span_attributes` and children nested in `child_spans`. Durations are ISO
 //! text, numbers in attributes are strings, the vocabulary is OpenInference.
 
-use super::shared::spans::{Spans, json};
+use super::shared::spans::{Spans, json, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity};
 use toolmark_scan::Value;
@@ -34,53 +34,33 @@ impl Format for Trail {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::<TrailReader>::default()
+        span_reader(&Trail, add_record)
     }
 }
 
-#[derive(Default)]
-struct TrailReader {
-    spans: Spans,
-}
-
-impl Reader for TrailReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a trace: an object was expected");
-            return;
-        };
-        let mut todo: Vec<Value<'_>> = match value.get("spans") {
-            Some(spans) => spans.items().collect(),
-            None => vec![value],
-        };
-        todo.reverse();
-        while let Some(value) = todo.pop() {
-            if !json::add(&mut self.spans, record, value) {
-                out.skip(&record.at_value(value), "not a span");
-            }
-            let children: Vec<_> =
-                value.get("child_spans").into_iter().flat_map(Value::items).collect();
-            todo.extend(children.into_iter().rev());
+fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
+    let Some(value) = out.object(record, "a trace") else { return };
+    let mut todo: Vec<Value<'_>> = match value.get("spans") {
+        Some(spans) => spans.items().collect(),
+        None => vec![value],
+    };
+    todo.reverse();
+    while let Some(value) = todo.pop() {
+        if !json::add(spans, record, value) {
+            out.skip(&record.at_value(value), "not a span");
         }
-    }
-
-    fn finish(&mut self, out: &mut Out) {
-        std::mem::take(&mut self.spans).finish(&Trail, out);
+        let children: Vec<_> = value.items_at("child_spans").collect();
+        todo.extend(children.into_iter().rev());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn children_inside_their_parents() {
-        let read = read_text(
-            r#"{"trace_id":"0a","spans":[{"timestamp":"2025-03-19T16:37:54Z","trace_id":"0a","span_id":"01","parent_span_id":null,"span_name":"main","span_attributes":{},"duration":"PT1M","status_code":"Unset","status_message":"","events":[],"logs":[],"child_spans":[
-            {"timestamp":"2025-03-19T16:37:55Z","trace_id":"0a","span_id":"02","parent_span_id":"01","span_name":"LiteLLMModel.__call__","span_attributes":{"openinference.span.kind":"LLM","llm.token_count.prompt":"486","llm.token_count.completion":"9","llm.output_messages.0.message.content":"hm"},"duration":"PT10S","status_code":"Ok","child_spans":[]},
-            {"timestamp":"2025-03-19T16:38:05Z","trace_id":"0a","span_id":"03","parent_span_id":"01","span_name":"VisitTool","span_attributes":{"openinference.span.kind":"TOOL","tool.name":"visit","input.value":"{\"args\": [\"x\"], \"sanitize_inputs_outputs\": true, \"kwargs\": {}}"},"duration":"PT2.5S","status_code":"Error","status_message":"E: boom","events":[{"Timestamp":"2025-03-19T16:38:06","Name":"exception","Attributes":{"exception.message":"boom"}}],"child_spans":[7]},
-            {"timestamp":"2025-03-19T16:38:09Z","trace_id":"0a","span_id":"04","parent_span_id":"01","span_name":"FinalAnswerTool","span_attributes":{"openinference.span.kind":"TOOL","tool.name":"final_answer","output.value":"4"},"duration":"PT0S","status_code":"Ok","child_spans":[]}]}]}"#,
-        );
+        let read = read_fixture("trail.json");
         assert_eq!((read.format, read.skipped), ("trail", 1));
         let run = &read.runs[0];
         assert_eq!(

@@ -7,7 +7,7 @@
 //! execute has `null` there, and says why in `error`.
 //!
 //! Events are flat and in order. `turn_start` opens a model response, usage is
-//! told before the message it belongs to. A call id may come again in one run, so
+//! recorded before the message it belongs to. A call id may come again in one run, so
 //! a result belongs to the first unanswered call with its id.
 //!
 //! Runs of several stimulus turns number them in the `turn` of each event (from
@@ -27,7 +27,7 @@ use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{At, Convention, EventKind, Fact, Fidelity, Payload, Stated, Usage, time};
 use jiff::SignedDuration;
-use run::{MOST_TURNS, Run};
+use run::{MAX_TURNS, Run};
 use toolmark_scan::Value;
 
 /// Vally trajectories and results.
@@ -96,11 +96,8 @@ struct ResultsReader {
 
 impl Reader for ResultsReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a Vally record: an object was expected");
-            return;
-        };
-        let kind = value.get("type").and_then(Value::inner).unwrap_or("");
+        let Some(value) = out.object(record, "a Vally record") else { return };
+        let kind = value.word("type");
         let trajectory = value.get("trajectory").filter(|t| t.is_object());
         if trajectory.is_none() && value.get("timestamp").is_some() && value.get("data").is_some() {
             let new = || Run::new(out.builder(&Vally).with_repeating_ids());
@@ -120,9 +117,9 @@ impl Reader for ResultsReader {
             ("" | "trial-result", None) => {
                 let why = value.get_str("error").unwrap_or_default();
                 let status = value.get_str("status").unwrap_or_default();
-                out.note(&record.at(), format!("a trial without a trajectory ({status}): {why}"));
+                out.note(&record.at(), format!("trial without a trajectory ({status}): {why}"));
             }
-            (other, _) => out.note(&record.at(), format!("a {other} record, which holds no run")),
+            (other, _) => out.note(&record.at(), format!("{other} record, which contains no run")),
         }
     }
 
@@ -169,7 +166,7 @@ fn asked(record: &Record<'_>, stimulus: Value<'_>) -> Vec<(Payload, At)> {
     match stimulus.get("turns").filter(|turns| turns.is_array()) {
         Some(turns) => turns
             .items()
-            .take(MOST_TURNS as usize)
+            .take(MAX_TURNS as usize)
             .map(|turn| words(turn.get("prompt").unwrap_or(turn)))
             .collect(),
         None => stimulus.get("prompt").map(words).into_iter().collect(),

@@ -1,7 +1,7 @@
 //! VS Code chat sessions: "Export Chat" files and the files of `chatSessions`.
 //!
-//! A session is a list of requests. What the user sees of an answer stands in
-//! `response`; what the model asked for and got back stands in
+//! A session is a list of requests. What the user sees of an answer is in
+//! `response`; what the model asked for and got back is in
 //! `result.metadata` (`toolCallRounds`, one per model response, and
 //! `toolCallResults` by call id). Other participants than Copilot leave no
 //! metadata: then the parts of the response are all there is, and what belonged
@@ -68,10 +68,7 @@ struct ChatReader {
 
 impl Reader for ChatReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(value) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a chat session: an object was expected");
-            return;
-        };
+        let Some(value) = out.object(record, "a chat session") else { return };
         match value.get("kind").and_then(Value::as_i64) {
             Some(kind) if value.get("requests").is_none() => {
                 if let Err(problem) = self.mutate(kind, value) {
@@ -103,26 +100,26 @@ impl ChatReader {
     /// Applies one line of a mutation log.
     fn mutate(&mut self, kind: i64, line: Value<'_>) -> Result<(), &'static str> {
         /// Deeper than any path of a session; keeps the replayed value shallow.
-        const LONGEST_PATH: usize = 32;
+        const MAX_PATH: usize = 32;
         let parsed = match line.get("v") {
-            Some(v) => Some(serde_json::from_str(v.raw()).map_err(|_| "a value nested too deep")?),
+            Some(v) => Some(serde_json::from_str(v.raw()).map_err(|_| "value is nested too deep")?),
             None => None,
         };
         if kind == 0 {
             self.replayed = parsed;
             return Ok(());
         }
-        let state = self.replayed.as_mut().ok_or("a change before there is a session")?;
-        let path: Vec<Value<'_>> = line.get("k").into_iter().flat_map(Value::items).collect();
-        if path.len() > LONGEST_PATH {
-            return Err("a path too long");
+        let state = self.replayed.as_mut().ok_or("change before the first session")?;
+        let path: Vec<Value<'_>> = line.items_at("k").collect();
+        if path.len() > MAX_PATH {
+            return Err("path is too long");
         }
         let Some((last, parents)) = path.split_last() else {
-            return Err("a change without a path");
+            return Err("change without a path");
         };
         let mut target = state;
         for key in parents {
-            target = step_into(target, *key).ok_or("a change to something that is not there")?;
+            target = step_into(target, *key).ok_or("change to a value that does not exist")?;
         }
         match kind {
             1 => set(target, *last, parsed.unwrap_or(Json::Null)),
@@ -150,7 +147,7 @@ fn set(target: &mut Json, key: Value<'_>, value: Json) -> Result<(), &'static st
             list[index as usize] = value;
         }
         (Json::Array(list), _, Some(index)) if index == list.len() as u64 => list.push(value),
-        _ => return Err("a change to something that is not there"),
+        _ => return Err("change to a value that does not exist"),
     }
     Ok(())
 }
@@ -166,7 +163,7 @@ fn push(
         set(target, key, Json::Array(Vec::new()))?;
     }
     let Some(Json::Array(list)) = step_into(target, key) else {
-        return Err("a change to something that is not there");
+        return Err("change to a value that does not exist");
     };
     if let Some(from) = from.and_then(|n| usize::try_from(n).ok()) {
         list.truncate(from);
@@ -284,7 +281,7 @@ fn close(b: &mut Builder, record: &Record<'_>, request: &Request<'_>) {
 }
 
 fn calls_of(round: Value<'_>) -> impl Iterator<Item = Value<'_>> {
-    round.get("toolCalls").into_iter().flat_map(Value::items)
+    round.items_at("toolCalls")
 }
 
 /// What the model wrote and called, response by response.
@@ -302,28 +299,26 @@ fn read_rounds(
         .collect();
     for round in rounds.items() {
         let at = record.at_value(round);
-        let told = round.get("timestamp").and_then(time::from_value);
-        let step = b.step(None, told.or(time), at.clone());
+        let stated = round.get("timestamp").and_then(time::from_value);
+        let step = b.step(None, stated.or(time), at.clone());
         let this = &mut b.run.steps[step as usize];
         this.id = record.text_at(round, "id");
         this.model = record.text_at(round, "modelId");
         let thinking = round.get("thinking").map(|t| t.get("text").unwrap_or(t));
         if let Some(thinking) = thinking.filter(|t| !is_blank(*t)) {
-            b.reasoning(step, Some(record.payload(thinking)), told, record.at_value(thinking));
+            b.reasoning(step, Some(record.payload(thinking)), stated, record.at_value(thinking));
         }
         if let Some(words) = round.get("response").filter(|w| !is_blank(*w)) {
-            b.message(step, record.payload(words), told, record.at_value(words));
+            b.message(step, record.payload(words), stated, record.at_value(words));
         }
         for call in calls_of(round) {
             let id = call.get("id");
             let index = b.call(NewCall {
                 id: id.and_then(|i| record.text(i)),
-                name: ToolName::new(
-                    record.text_at(call, "name").unwrap_or_else(|| Text::owned("")),
-                ),
+                name: ToolName::or_empty(record.text_at(call, "name")),
                 args: record.payload_at(call, "arguments"),
                 step: Some(step),
-                time: told,
+                time: stated,
                 at: record.at_value(call),
             });
             if let Some(result) = id.and_then(Value::inner).and_then(|id| results.remove(id)) {
@@ -452,7 +447,7 @@ impl<'r> Parts<'r> {
         let name = record.text_at(part, "toolId");
         let index = b.call(NewCall {
             id: id.and_then(|i| record.text(i)),
-            name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+            name: ToolName::or_empty(name),
             args: shown_arguments(record, part),
             step,
             time: self.time,
@@ -467,7 +462,7 @@ impl<'r> Parts<'r> {
         let record = self.record;
         let details = part.get("resultDetails").filter(|d| !d.is_null());
         let is_error = details.and_then(|d| d.get("isError")).and_then(Value::as_bool);
-        let is_complete = part.get("isComplete").and_then(Value::as_bool) == Some(true);
+        let is_complete = part.is_true("isComplete");
         let status = if is_refused(part) {
             Some((Status::Denied, Level::Denial))
         } else {

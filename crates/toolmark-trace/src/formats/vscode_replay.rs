@@ -2,12 +2,13 @@
 //! for each prompt, in one document.
 //!
 //! A prompt is split where its log went on later: a group whose prompt was
-//! `hasSeen` continues the one before and is no new turn. `request` entries are
+//! `hasSeen` continues the one before and is not a new turn. `request` entries are
 //! model responses, with usage and the tools that were offered; `toolCall`
-//! entries hold a call with its answer and stand between the response that made
+//! entries hold a call with its answer and are between the response that made
 //! the call and the next one, which may be in the next group. Their time is when
 //! the call was done.
 
+use super::shared::readers::each_record;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
@@ -42,7 +43,7 @@ impl Format for VscodeReplay {
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
         let has_logs = |p: Value<'_>| p.get("prompt").is_some() && p.get("logs").is_some();
         let is_export = |r: Value<'_>| {
-            let mut prompts = r.get("prompts").into_iter().flat_map(Value::items);
+            let mut prompts = r.items_at("prompts");
             prompts.any(has_logs) || (r.get("exportedAt").is_some() && r.get("prompts").is_some())
         };
         if probe.any(is_export) {
@@ -52,40 +53,31 @@ impl Format for VscodeReplay {
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        Box::new(ReplayReader)
+        each_record(read_record)
     }
 }
 
-struct ReplayReader;
-
-impl Reader for ReplayReader {
-    fn record(&mut self, record: &Record<'_>, out: &mut Out) {
-        let Some(export) = record.json().filter(|v| v.is_object()) else {
-            out.skip(&record.at(), "not a chat replay: an object was expected");
-            return;
-        };
-        let mut b = out.builder(&VscodeReplay);
-        b.run.agent.name = Some(Text::owned("vscode-copilot-chat"));
-        let mut asked = None;
-        match export.get("prompts") {
-            Some(prompts) => {
-                for group in prompts.items() {
-                    prompt(&mut b, record, group, &mut asked);
-                }
+fn read_record(record: &Record<'_>, out: &mut Out) {
+    let Some(export) = out.object(record, "a chat replay") else { return };
+    let mut b = out.builder(&VscodeReplay);
+    b.run.agent.name = Some(Text::owned("vscode-copilot-chat"));
+    let mut asked = None;
+    match export.get("prompts") {
+        Some(prompts) => {
+            for group in prompts.items() {
+                prompt(&mut b, record, group, &mut asked);
             }
-            None => prompt(&mut b, record, export, &mut asked),
         }
-        b.add_usage_of_steps();
-        out.push(b.finish());
+        None => prompt(&mut b, record, export, &mut asked),
     }
-
-    fn finish(&mut self, _: &mut Out) {}
+    b.add_usage_of_steps();
+    out.push(b.finish());
 }
 
 /// A group of log entries under a prompt.
 fn prompt(b: &mut Builder, record: &Record<'_>, group: Value<'_>, asked: &mut Option<Text>) {
     let text = record.text_at(group, "prompt");
-    let is_continued = group.get("hasSeen").and_then(Value::as_bool) == Some(true);
+    let is_continued = group.is_true("hasSeen");
     if is_continued && text == *asked {
         let kind = EventKind::Note(Text::owned("prompt continued"));
         b.event(kind, None, None, None, record.at_value(group));
@@ -93,9 +85,9 @@ fn prompt(b: &mut Builder, record: &Record<'_>, group: Value<'_>, asked: &mut Op
         b.user(text.clone().map(Payload::text), None, record.at_value(group));
         *asked = text;
     }
-    for entry in group.get("logs").into_iter().flat_map(Value::items) {
+    for entry in group.items_at("logs") {
         let at = record.at_value(entry);
-        match entry.get("kind").and_then(Value::inner).unwrap_or("") {
+        match entry.word("kind") {
             "element" => b.event(EventKind::Note(Text::owned("element")), None, None, None, at),
             "request" => request(b, record, entry),
             "toolCall" => tool_call(b, record, entry),
@@ -144,7 +136,7 @@ fn request(b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
     }
 }
 
-/// Every request repeats the conversation so far; the system prompt is told once.
+/// Every request repeats the conversation so far; the system prompt is recorded once.
 fn system_prompt(b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
     let messages = entry.at(&["requestMessages", "messages"]);
     for message in messages.into_iter().flat_map(Value::items) {
@@ -180,7 +172,7 @@ fn tool_call(b: &mut Builder, record: &Record<'_>, entry: Value<'_>) {
     }
     let call = b.call(NewCall {
         id,
-        name: ToolName::new(tool.unwrap_or_else(|| Text::owned(""))),
+        name: ToolName::or_empty(tool),
         args,
         step,
         time: None,
@@ -218,22 +210,11 @@ fn tools(record: &Record<'_>, tools: Value<'_>) -> Option<Vec<ToolDefinition>> {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_fixture, sketch};
 
     #[test]
     fn a_continued_prompt_is_no_new_turn() {
-        let read = read_text(
-            r#"{"exportedAt":"2026-01-01T00:00:00Z","prompts":[
- {"prompt":"write it","hasSeen":false,"logs":[
-  {"id":"e","kind":"element"},
-  {"id":"r1","kind":"request","type":"ChatMLSuccess","metadata":{"model":"m","startTime":"2026-01-01T00:00:01Z","usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":4}},"tools":[{"function":{"name":"create_file"}},7]},"requestMessages":{"messages":[{"role":0,"content":"be good"},{"role":1,"content":"write it"}]},"response":{"type":"success","message":["I will",""]}}]},
- {"prompt":"write it","hasSeen":true,"logs":[
-  {"id":"t1__vscode-1","kind":"toolCall","tool":"create_file","args":"{\"p\":1}","time":"2026-01-01T00:00:02Z","response":["done"]},
-  {"id":"t2__vscode-2","kind":"toolCall","tool":"create_file","args":{"p":2},"time":"soon"},
-  {"id":"r2","kind":"request","type":"ChatMLFailure","metadata":[],"response":{"type":"failed"}},
-  {"kind":"novelty"}]},
- {"prompt":"write it","hasSeen":false,"logs":"none"}]}"#,
-        );
+        let read = read_fixture("vscode-replay.json");
         assert_eq!(read.format, "vscode-replay");
         let run = &read.runs[0];
         assert_eq!(

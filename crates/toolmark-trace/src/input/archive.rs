@@ -32,7 +32,7 @@ impl Archive {
             .filter(|n| n.ends_with(".json"))
             .map(std::borrow::Cow::into_owned)
             .collect();
-        // What describes the archive stands at its top; it is wanted before the rest.
+        // What describes the archive is at its top level, and is needed before the rest.
         names.sort_by_key(|n| n.matches('/').count());
         Ok(Self { zip, names, next: 0, limits, file, packed, written: 0 })
     }
@@ -50,7 +50,7 @@ impl Archive {
                 Ok(block) => return Some((name, Arc::new(block))),
                 Err(problem) => {
                     out.skipped += 1;
-                    let message = format!("entry {name} could not be read: {problem}");
+                    let message = format!("failed to read entry {name}: {problem}");
                     out.report(Diagnostic::file(Severity::Skipped, &self.file, message));
                 }
             }
@@ -68,7 +68,7 @@ impl Archive {
         let mut bytes = Vec::new();
         let got = entry.take(room + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
         if got as u64 > room {
-            return Err(format!("it unpacks to more than {} MB", room >> 20));
+            return Err(format!("it decompresses to more than {} MB", room >> 20));
         }
         self.written += got as u64;
         let text = match into_utf8(bytes) {

@@ -1,4 +1,4 @@
-//! From a file's bytes to plain bytes: gzip, zstd and UTF-16 are taken off.
+//! From a file's bytes to plain UTF-8: gzip, zstd and UTF-16 are decoded.
 
 use super::limits::Limits;
 use std::io::{self, Cursor, Read};
@@ -16,12 +16,12 @@ pub(crate) struct Head {
 }
 
 /// How much is read before deciding anything.
-pub(crate) const HEAD: usize = 256 << 10;
+pub(crate) const HEAD_SIZE: usize = 256 << 10;
 
 impl Head {
     pub(crate) fn read(mut rest: Box<dyn Read + Send>) -> io::Result<Self> {
-        let mut bytes = Vec::with_capacity(HEAD);
-        let complete = fill(&mut rest, &mut bytes, HEAD)?;
+        let mut bytes = Vec::with_capacity(HEAD_SIZE);
+        let complete = fill(&mut rest, &mut bytes, HEAD_SIZE)?;
         Ok(Self { bytes, rest, complete })
     }
 
@@ -45,7 +45,7 @@ pub(crate) fn fill(from: &mut dyn Read, to: &mut Vec<u8>, n: usize) -> io::Resul
     Ok(got < n)
 }
 
-/// Takes compression off, twice at most (a `.gz` of a `.zst` is somebody's mistake, not an attack).
+/// Decompresses, twice at most (a `.gz` of a `.zst` is somebody's mistake, not an attack).
 pub(crate) fn decompressed(mut head: Head, limits: Limits) -> io::Result<Head> {
     for _ in 0..2 {
         let read = Arc::new(AtomicU64::new(0));
@@ -118,7 +118,7 @@ impl Read for Bounded {
             && self.written / packed > self.limits.expansion
         {
             return Err(io::Error::other(format!(
-                "the compressed data grows more than {}-fold; stopped after {} MB",
+                "the data decompresses to more than {} times its size; stopped after {} MB",
                 self.limits.expansion,
                 self.written >> 20
             )));
@@ -154,7 +154,7 @@ mod tests {
         let limits = Limits { expansion: 100, expansion_floor: 1 << 20, ..Limits::default() };
         let mut plain = decompressed(head(packed), limits).unwrap();
         let error = plain.read_all(1 << 30).unwrap_err();
-        assert!(error.to_string().contains("100-fold"), "{error}");
+        assert!(error.to_string().contains("100 times its size"), "{error}");
     }
 
     #[test]

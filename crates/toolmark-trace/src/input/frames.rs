@@ -13,7 +13,7 @@ use std::io::Read;
 use std::sync::Arc;
 use toolmark_scan::{Split, Utf8, into_utf8, value_end};
 
-const BLOCK: usize = 256 << 10;
+const BLOCK_SIZE: usize = 256 << 10;
 
 /// A record's place in a block.
 #[derive(Clone)]
@@ -42,12 +42,12 @@ pub(crate) struct Frames {
     column: u32,
     block: Option<Arc<Block>>,
     cursor: usize,
-    /// Values over many lines that were tried to be put together from broken lines.
+    /// How often lines were joined to see whether they are one value.
     joins: u32,
 }
 
 impl Frames {
-    /// Frames of a stream whose head (BOM taken off) has been read.
+    /// Frames of a stream whose head (without the BOM) has been read.
     pub(crate) fn new(
         head: Head,
         skipped: u64,
@@ -95,10 +95,10 @@ impl Frames {
     /// After a line that did not parse: the value that starts with it and goes
     /// on over the next lines, if there is one.
     pub(crate) fn join_lines(&mut self, frame: &Frame) -> Option<Frame> {
-        const TRIES: u32 = 256;
+        const MAX_JOINS: u32 = 256;
         let text = &frame.block.text;
         if self.shape != Shape::Lines
-            || self.joins >= TRIES
+            || self.joins >= MAX_JOINS
             || !text[frame.start..].starts_with(['{', '['])
         {
             return None;
@@ -123,7 +123,7 @@ impl Frames {
 
     /// Makes the next block of complete records; false at the end.
     fn next_block(&mut self, out: &mut Out) -> bool {
-        let mut want = BLOCK;
+        let mut want = BLOCK_SIZE;
         loop {
             if !self.at_end && self.pending.len() < want {
                 let more = want - self.pending.len();
@@ -180,11 +180,11 @@ impl Frames {
     fn take_block(&mut self, cut: usize, out: &mut Out) {
         let mut rest = Vec::new();
         if cut < self.pending.len() {
-            rest = Vec::with_capacity(BLOCK.max(self.pending.len() - cut));
+            rest = Vec::with_capacity(BLOCK_SIZE.max(self.pending.len() - cut));
             rest.extend_from_slice(&self.pending[cut..]);
             self.pending.truncate(cut);
         } else if !self.at_end {
-            rest = Vec::with_capacity(BLOCK);
+            rest = Vec::with_capacity(BLOCK_SIZE);
         }
         let bytes = std::mem::replace(&mut self.pending, rest);
         let length = bytes.len() as u64;
@@ -205,7 +205,7 @@ impl Frames {
             Arc::clone(&self.file),
         ));
         if let Some(first) = broken.1 {
-            out.skip(&At::new(&block, first), "not UTF-8 here; replacement characters stand in");
+            out.skip(&At::new(&block, first), "invalid UTF-8, read with replacement characters");
         }
         self.cursor = 0;
         if self.shape == Shape::Array && self.at_start() {
@@ -225,7 +225,7 @@ impl Frames {
     /// A record over the limit: nothing behind it can be found again safely.
     fn give_up(&mut self, out: &mut Out) {
         let message = format!(
-            "a record is longer than {} MB; it and what follows was not read",
+            "a record is larger than {} MB; it and everything after it were not read",
             self.limits.record >> 20
         );
         out.skipped += 1;
@@ -258,7 +258,7 @@ fn next_element(text: &str, from: usize) -> Option<(usize, usize)> {
     next_element_bytes(text.as_bytes(), from)
 }
 
-/// The next element of an array, between commas. Text that is no value runs to
+/// The next element of an array, between commas. Text that is not a value runs to
 /// the next line, so that what follows can still be read.
 fn next_element_bytes(bytes: &[u8], from: usize) -> Option<(usize, usize)> {
     let mut start = from;
@@ -331,7 +331,7 @@ mod tests {
         let found = frames(&array, Shape::Array);
         assert_eq!(found.len(), 100);
         assert!(found.iter().all(|f| *f == element));
-        let long = format!("{{\"a\":\"{}\"}}", "x".repeat(BLOCK * 3));
+        let long = format!("{{\"a\":\"{}\"}}", "x".repeat(BLOCK_SIZE * 3));
         assert_eq!(frames(&format!("{long}\n1\n"), Shape::Lines), [long.as_str(), "1"]);
     }
 }

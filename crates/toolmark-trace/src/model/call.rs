@@ -1,33 +1,20 @@
 //! One tool call with its result.
 
 use super::{At, Level, Payload, Status, Text, ToolName};
+use crate::words;
 use jiff::{SignedDuration, Timestamp};
 
-/// Who made a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Actor {
-    /// The agent's model.
-    #[default]
-    Agent,
-    /// The user, or a simulated one (tau2, pi's own shell).
-    User,
-    /// The model provider, on its own servers (web search).
-    Provider,
-}
-
-impl Actor {
-    /// Every actor.
-    pub const ALL: &[Self] = &[Self::Agent, Self::User, Self::Provider];
-
-    /// The word used in every output.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::User => "user",
-            Self::Provider => "provider",
-        }
+words! {
+    /// Who made a call.
+    #[derive(Default)]
+    pub enum Actor {
+        /// The agent's model.
+        #[default]
+        Agent = "agent",
+        /// The user, or a simulated one (tau2, pi's own shell).
+        User = "user",
+        /// The model provider, on its own servers (web search).
+        Provider = "provider",
     }
 }
 
@@ -52,7 +39,7 @@ pub struct Call {
     pub started: Option<Timestamp>,
     /// How long it took: stated, or from call to result.
     pub duration: Option<SignedDuration>,
-    /// Does the source itself state [`Call::duration`]? Some systems look at no other.
+    /// Does the source itself state [`Call::duration`]? Some systems use only stated ones.
     pub duration_stated: bool,
     /// The step (model response) it belongs to; calls of one step are parallel.
     pub step: Option<u32>,
@@ -64,7 +51,7 @@ pub struct Call {
     /// The id of the sub-agent's run it started; its trajectory is among the
     /// children where the source has it.
     pub spawned: Option<Text>,
-    /// Where the call stands in the trace.
+    /// Where the call is in the trace.
     pub at: At,
 }
 
@@ -75,6 +62,6 @@ pub struct CallResult {
     pub payload: Option<Payload>,
     /// When it came.
     pub time: Option<Timestamp>,
-    /// Where it stands in the trace.
+    /// Where it is in the trace.
     pub at: At,
 }

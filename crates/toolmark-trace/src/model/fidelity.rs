@@ -1,69 +1,48 @@
-//! What a source could not tell.
+//! What a source did not record.
 
+use crate::words;
 use std::fmt;
 
-macro_rules! facts {
-    ($($(#[$doc:meta])* $name:ident = $bit:expr, $word:literal;)*) => {
-        /// Something a format may or may not record.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Fact { $($(#[$doc])* $name = $bit,)* }
-
-        impl Fact {
-            /// Every fact, in the order reports list them.
-            pub const ALL: &[Self] = &[$(Self::$name,)*];
-
-            /// The word used in every output.
-            #[must_use]
-            pub fn word(self) -> &'static str {
-                match self { $(Self::$name => $word,)* }
-            }
-
-            /// The fact with this word.
-            #[must_use]
-            pub fn from_word(word: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|fact| fact.word() == word)
-            }
-        }
-    };
-}
-
-facts! {
-    /// Ids that tie results to calls.
-    CallIds = 0, "call-ids";
-    /// The arguments of calls.
-    Arguments = 1, "arguments";
-    /// The results of calls.
-    Results = 2, "results";
-    /// A mark that says whether a call failed.
-    Status = 3, "status";
-    /// Exit codes of commands.
-    ExitCodes = 4, "exit-codes";
-    /// When things happened.
-    Times = 5, "times";
-    /// How long calls took (stated or from two times).
-    Durations = 6, "durations";
-    /// Which calls came from one model response.
-    Parallel = 7, "parallel";
-    /// Model responses as such.
-    Steps = 8, "steps";
-    /// What the user said.
-    UserTurns = 9, "user-turns";
-    /// What the model said.
-    Messages = 10, "messages";
-    /// Reasoning text.
-    Reasoning = 11, "reasoning";
-    /// Token counts.
-    Tokens = 12, "tokens";
-    /// Money.
-    Cost = 13, "cost";
-    /// Which model answered.
-    Model = 14, "model";
-    /// What sub-agents did.
-    SubAgents = 15, "sub-agents";
-    /// The tools that were offered.
-    ToolDefinitions = 16, "tool-definitions";
-    /// The working directory.
-    WorkingDirectory = 17, "working-directory";
+words! {
+    /// Something a format may or may not record, in the order reports list them.
+    pub enum Fact {
+        /// Ids that tie results to calls.
+        CallIds = "call-ids",
+        /// The arguments of calls.
+        Arguments = "arguments",
+        /// The results of calls.
+        Results = "results",
+        /// A mark that says whether a call failed.
+        Status = "status",
+        /// Exit codes of commands.
+        ExitCodes = "exit-codes",
+        /// When things happened.
+        Times = "times",
+        /// How long calls took (stated or from two times).
+        Durations = "durations",
+        /// Which calls came from one model response.
+        Parallel = "parallel",
+        /// Model responses as such.
+        Steps = "steps",
+        /// What the user said.
+        UserTurns = "user-turns",
+        /// What the model said.
+        Messages = "messages",
+        /// Reasoning text.
+        Reasoning = "reasoning",
+        /// Token counts.
+        Tokens = "tokens",
+        /// Money.
+        Cost = "cost",
+        /// Which model answered.
+        Model = "model",
+        /// What sub-agents did.
+        SubAgents = "sub-agents",
+        /// The tools that were offered.
+        ToolDefinitions = "tool-definitions",
+        /// The working directory.
+        WorkingDirectory = "working-directory",
+    }
 }
 
 /// A set of [`Fact`]s that a source did not record.
@@ -98,13 +77,13 @@ impl Fidelity {
         self.lacks &= !(1 << fact as u32);
     }
 
-    /// Could the source not tell this?
+    /// Did the source not record this?
     #[must_use]
     pub fn lacks(self, fact: Fact) -> bool {
         self.lacks & (1 << fact as u32) != 0
     }
 
-    /// All that both together could not tell.
+    /// Everything that one of the two did not record.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self { lacks: self.lacks | other.lacks }

@@ -1,4 +1,4 @@
-//! Tool names: as the trace has them, and in the form two hosts would share.
+//! Tool names: as the trace has them, and in a form that is the same for all hosts.
 
 use super::text::Text;
 use std::borrow::Cow;
@@ -6,14 +6,14 @@ use std::borrow::Cow;
 /// The name of a tool in a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolName {
-    /// The name as it stands in the trace.
+    /// The name as written in the trace.
     pub original: Text,
     /// The namespace or MCP server with its separator, where the trace states
     /// it beside the name. Some names repeat it (Copilot), some do not (Codex).
     pub namespace: Option<Text>,
 }
 
-/// A tool name split into server and tool, freed of what hosts add to it.
+/// A tool name split into server and tool, without what hosts add to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Canonical {
     /// The MCP server or connector, if the tool comes from one.
@@ -27,6 +27,12 @@ impl ToolName {
     #[must_use]
     pub fn new(original: impl Into<Text>) -> Self {
         Self { original: original.into(), namespace: None }
+    }
+
+    /// A name that the source may lack: then it is empty.
+    #[must_use]
+    pub fn or_empty(original: Option<Text>) -> Self {
+        Self::new(original.unwrap_or_else(|| Text::owned("")))
     }
 
     /// The name as the trace has it, namespace in front where it is kept apart.

@@ -1,4 +1,4 @@
-//! What goes into a call and what comes out: raw, with a parsed view on demand.
+//! Arguments and results of calls: raw, with a parsed view on demand.
 
 use super::text::Text;
 use serde_json::Value;
@@ -35,7 +35,7 @@ impl Payload {
         Self { text, form: Form::Text, parsed: OnceLock::new() }
     }
 
-    /// A payload made of a JSON value that stands in no file.
+    /// A payload made of a JSON value that is not from a file.
     #[must_use]
     pub fn value(value: &Value) -> Self {
         match value {

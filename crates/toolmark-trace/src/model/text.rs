@@ -1,9 +1,9 @@
 //! Text that stays where it was read.
 //!
 //! A trace is read in blocks; every piece of text in a [`Trajectory`] is a
-//! 16-byte pointer into one of them. Escapes are decoded when somebody asks,
+//! 16-byte pointer into one of them. Escapes are decoded on demand,
 //! and because a block knows where in which file it came from, so does every
-//! text: evidence can always be pointed at.
+//! text: evidence always has a location.
 //!
 //! [`Trajectory`]: crate::Trajectory
 
@@ -22,7 +22,7 @@ pub struct Block {
     /// Characters of that line before the block.
     pub(crate) column: u32,
     pub(crate) file: Arc<str>,
-    /// Line and column of every so many bytes, once somebody asks for places.
+    /// Line and column at regular intervals, computed when a location is first asked for.
     marks: OnceLock<Vec<Mark>>,
 }
 
@@ -85,7 +85,7 @@ pub struct Text {
 const ESCAPED: u32 = 1 << 31;
 
 impl Text {
-    /// Text that stands in no file.
+    /// Text that is not from a file.
     #[must_use]
     pub fn owned(text: impl Into<String>) -> Self {
         let text = text.into();
@@ -108,7 +108,7 @@ impl Text {
         text
     }
 
-    /// The text as it stands in the file, escapes and all.
+    /// The text as it is in the file, with its escapes.
     #[must_use]
     pub fn raw(&self) -> &str {
         let start = self.start as usize;
@@ -131,7 +131,7 @@ impl Text {
         if self.len & ESCAPED == 0 { self.raw() == other } else { self.get() == other }
     }
 
-    /// Has it no characters?
+    /// Is it empty?
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len & !ESCAPED == 0
@@ -206,8 +206,7 @@ impl At {
         Self { block: Arc::clone(block), offset: offset as u32 }
     }
 
-    /// A place that is known only by what somebody wrote down of it; it has no
-    /// text around it.
+    /// A place that is only known as a location; it has no text around it.
     #[must_use]
     pub fn recorded(location: &Location) -> Self {
         let block = Block::new(

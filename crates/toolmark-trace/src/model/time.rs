@@ -10,9 +10,9 @@ pub fn from_value(value: Value<'_>) -> Option<Timestamp> {
     match value.kind() {
         Kind::String => {
             let raw = value.inner()?;
-            from_text(raw).or_else(|| from_number(raw.parse().ok()?))
+            from_text(raw).or_else(|| from_count(raw))
         }
-        Kind::Number => from_number(value.as_f64()?),
+        Kind::Number => from_count(value.raw()),
         Kind::Array => {
             let mut parts = value.items();
             let (seconds, nanos) = (parts.next()?.as_i64()?, parts.next()?.as_i64()?);
@@ -36,22 +36,30 @@ pub fn from_text(text: &str) -> Option<Timestamp> {
     civil.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|z| z.timestamp())
 }
 
-/// Reads a count since 1970 whose unit follows from its size.
+/// Reads a count since 1970 whose unit follows from its size: decimal by
+/// decimal, since a float has too few digits even for milliseconds.
 #[must_use]
-pub fn from_number(number: f64) -> Option<Timestamp> {
-    let magnitude = number.abs();
-    if !number.is_finite() || magnitude < 1e8 {
-        return None;
+pub fn from_count(text: &str) -> Option<Timestamp> {
+    if text.contains(['e', 'E']) {
+        return from_count(&text.parse::<f64>().ok()?.to_string());
     }
-    let seconds = match magnitude {
-        m if m < 1e11 => number,
-        m if m < 1e14 => number / 1e3,
-        m if m < 1e17 => number / 1e6,
-        _ => number / 1e9,
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let sign = if whole.starts_with('-') { -1 } else { 1 };
+    let whole: i128 = whole.parse().ok()?;
+    // How many digits of a unit nanoseconds are.
+    let digits = match whole.unsigned_abs() {
+        n if n < 100_000_000 => return None,
+        n if n < 100_000_000_000 => 9,
+        n if n < 100_000_000_000_000 => 6,
+        n if n < 100_000_000_000_000_000 => 3,
+        _ => 0,
     };
-    let whole = seconds.floor();
-    let nanos = ((seconds - whole) * 1e9).round().min(999_999_999.0);
-    Timestamp::new(whole as i64, nanos as i32).ok()
+    let fraction = fraction.bytes().chain(std::iter::repeat(b'0'));
+    let nanos = fraction.take(digits).try_fold(whole, |nanos, digit| {
+        let digit = digit.is_ascii_digit().then(|| i128::from(digit - b'0'))?;
+        nanos.checked_mul(10)?.checked_add(sign * digit)
+    });
+    from_nanos(nanos?)
 }
 
 /// Exact nanoseconds since 1970, where a float would lose digits.
@@ -60,7 +68,7 @@ pub fn from_nanos(nanos: i128) -> Option<Timestamp> {
     Timestamp::from_nanosecond(nanos).ok()
 }
 
-/// A duration of so many milliseconds; `None` when negative or absurd.
+/// A duration in milliseconds; `None` when negative or too large.
 #[must_use]
 pub fn millis(ms: f64) -> Option<SignedDuration> {
     (ms.is_finite() && (0.0..1e13).contains(&ms))
@@ -135,6 +143,7 @@ fn from_plain_utc(b: &[u8]) -> Option<Timestamp> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use toolmark_scan::Scanner;
 
     #[test]
     fn forms() {
@@ -144,20 +153,43 @@ mod tests {
         {
             assert_eq!(from_text(text), Some(want), "{text}");
         }
-        let seconds = want.as_second() as f64 + 0.5;
-        for number in [seconds, seconds * 1e3, seconds * 1e6] {
-            assert_eq!(from_number(number), Some(want), "{number}");
+        for number in ["1769903999.5", "1769903999500", "1769903999500000.0", "1.7699039995e9"] {
+            assert_eq!(from_count(number), Some(want), "{number}");
         }
+        let before: Timestamp = "1960-01-01T00:00:00.75Z".parse().unwrap();
+        assert_eq!(from_count("-315619199.25"), Some(before));
         assert_eq!(from_text("yesterday"), None);
-        assert_eq!(from_number(5.0), None);
+        for nothing in ["5", "0", "", "x", "1769903999.5x", "1e300", "NaN"] {
+            assert_eq!(from_count(nothing), None, "{nothing}");
+        }
     }
 
+    #[test]
+    fn numbers_keep_their_digits() {
+        let mut scanner = Scanner::new();
+        let mut at = |text: &str| {
+            let time = from_value(scanner.parse(text).unwrap().root());
+            time.map(|t| t.as_nanosecond())
+        };
+        assert_eq!(at("\"1786724979550236001\""), Some(1_786_724_979_550_236_001));
+        assert_eq!(at("1786724979550236001"), Some(1_786_724_979_550_236_001));
+        assert_eq!(at("1786724979550236"), Some(1_786_724_979_550_236_000));
+        assert_eq!(at("[1785778722, 906000001]"), Some(1_785_778_722_906_000_001));
+        assert_eq!(at("\"2026-01-31T00:00:00Z\""), Some(1_769_817_600_000_000_000));
+        assert_eq!(at(&i128::MIN.to_string()), None);
+        assert_eq!(at("0"), None);
+        assert_eq!(at("{}"), None);
+    }
     proptest! {
         #[test]
         fn the_short_way_equals_the_long_one(seconds in 0i64..4_000_000_000, ms in 0i32..1000) {
             let want = Timestamp::new(seconds, ms * 1_000_000).unwrap();
             let text = want.to_string();
             prop_assert_eq!(from_text(&text), Some(want));
+            let count = want.as_millisecond();
+            if count >= 100_000_000_000 {
+                prop_assert_eq!(from_count(&count.to_string()), Some(want));
+            }
             if let Some(fast) = from_plain_utc(text.as_bytes()) {
                 prop_assert_eq!(fast, want);
             }

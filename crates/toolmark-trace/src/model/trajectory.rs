@@ -4,9 +4,9 @@ use super::{At, Call, Cost, Fidelity, Payload, Text, Usage};
 use jiff::{SignedDuration, Timestamp};
 
 /// Sub-agents are nested no deeper than this: readers put deeper ones beside
-/// their parents, so that whoever walks a tree may do so recursively, and so
+/// their parents, so that a tree can be walked recursively, and so
 /// that parsers of other tools do not give up on what is written.
-pub(crate) const DEEPEST: usize = 24;
+pub(crate) const MAX_DEPTH: usize = 24;
 
 /// One run of one agent, in the order it happened.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct Trajectory {
     pub id: Option<Text>,
     /// A name a person would use: title, test case, stimulus.
     pub name: Option<Text>,
-    /// Who ran.
+    /// The agent.
     pub agent: Agent,
     /// The call of another trajectory that started this one.
     pub parent: Option<Parent>,
@@ -35,7 +35,7 @@ pub struct Trajectory {
     pub calls: Vec<Call>,
     /// The model responses, in order.
     pub steps: Vec<Step>,
-    /// How many user messages there were that a person (or its stand-in) wrote.
+    /// How many user messages there were that a person (or a simulated one) wrote.
     pub user_turns: u32,
     /// Results that answer no call of this trajectory.
     pub orphans: u32,
@@ -55,12 +55,12 @@ pub struct Trajectory {
     pub outcome: Option<Text>,
     /// What the source itself says about the run as a whole.
     pub stated: Stated,
-    /// What the source could not tell.
+    /// What the source did not record.
     pub fidelity: Fidelity,
 }
 
 /// Sums and answers a source states beside the events they could be made of.
-/// Graders of other systems read these, so they are kept as they stand.
+/// Graders of other systems read these, so they are kept as written.
 #[derive(Debug, Clone, Default)]
 pub struct Stated {
     /// The final answer.
@@ -99,7 +99,7 @@ impl Stated {
     }
 }
 
-/// Who ran.
+/// The agent.
 #[derive(Debug, Clone, Default)]
 pub struct Agent {
     /// Product or role: `claude-code`, `codex`, the name of a sub-agent.
@@ -132,7 +132,7 @@ pub struct Step {
     pub usage: Option<Usage>,
     /// The user turn it belongs to, from 1; 0 before the first.
     pub turn: u32,
-    /// Did it come to its end? False where the source marks the end of every
+    /// Is it complete? False where the source marks the end of every
     /// response and this one has no mark: it was cut off.
     pub complete: bool,
     /// Where it starts in the trace.
@@ -153,13 +153,13 @@ pub struct Event {
     pub time: Option<Timestamp>,
     /// The step it belongs to.
     pub step: Option<u32>,
-    /// Where it stands in the trace.
+    /// Where it is in the trace.
     pub at: At,
 }
 
 impl Event {
     /// The label of a user message whose words show that the host put it there,
-    /// in a source that does not tell it from a typed one.
+    /// in a source that does not mark it.
     pub const INJECTED: &str = "injected";
 
     /// Does a turn of the user start here?
@@ -174,7 +174,7 @@ impl Event {
 pub enum EventKind {
     /// A message of the user that starts a turn.
     User,
-    /// Text put before the model that nobody typed: system prompt, injected context.
+    /// Text given to the model that nobody typed: system prompt, injected context.
     Context,
     /// The model's words.
     Message,
@@ -190,7 +190,7 @@ pub enum EventKind {
     Skill,
     /// The context was compacted.
     Compaction,
-    /// The agent or the API reported an error that is no call's result.
+    /// The agent or the API reported an error that is not the result of a call.
     Error,
     /// A record this version does not know, by its kind; kept and counted.
     Unknown(Text),

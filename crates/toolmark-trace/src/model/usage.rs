@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Token counts as a source recorded them, in its own meaning of each word.
+/// Token counts as recorded, by the source's own convention.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Tokens {
     /// Input tokens.
@@ -59,14 +59,14 @@ impl Convention {
     /// Anthropic, Claude Code, pi: cached input is counted apart.
     pub const ANTHROPIC: Self =
         Self { input_includes_cache: false, output_includes_reasoning: true };
-    /// Gemini: input includes the cache, thoughts stand beside the output.
+    /// Gemini: input includes the cache, thoughts are not part of the output.
     pub const GEMINI: Self = Self { input_includes_cache: true, output_includes_reasoning: false };
 }
 
 /// Token usage of a run or a step: as recorded, and how to read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Usage {
-    /// The counts in the source's own words.
+    /// The counts by the source's own convention.
     pub recorded: Tokens,
     /// The total the source itself states, if it does.
     pub stated_total: Option<u64>,
@@ -74,7 +74,7 @@ pub struct Usage {
     pub convention: Convention,
 }
 
-/// Token usage in one meaning for all sources.
+/// Token usage in one convention for all sources.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Normalised {
     /// Input that came neither from nor went into a cache.
@@ -107,7 +107,7 @@ impl Usage {
         Self { recorded, stated_total: total, convention }
     }
 
-    /// The same usage in toolmark's own meaning.
+    /// The same usage in toolmark's convention.
     #[must_use]
     pub fn normalised(&self) -> Normalised {
         let r = self.recorded;
@@ -130,7 +130,7 @@ impl Usage {
         }
     }
 
-    /// All tokens: what the source states, else what its words add up to.
+    /// All tokens: the stated total, else the sum of the counts.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.stated_total.unwrap_or_else(|| {

@@ -4,10 +4,13 @@
 //! which findings will be chosen, and keeping them all would take too much
 //! memory.
 
-use super::Sessions;
 use crate::exit::Failure;
+use crate::grading::redact::hide_value;
 use crate::inputs::Input;
+use crate::reading::Reader;
+use crate::redact::Veil;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -15,32 +18,28 @@ use std::io;
 use std::path::Path;
 use toolmark_check::Checker;
 use toolmark_check::promote::{Case, case};
-use toolmark_outcome::{Finding, Redactor};
-use toolmark_trace::{Options, exporter_by_id};
+use toolmark_outcome::Finding;
+use toolmark_trace::exporter_by_id;
 
 /// Makes cases of the findings, in their order.
 pub(crate) fn cases(
     chosen: &[&Finding],
     inputs: &[Input],
     checker: &Checker,
-    sessions: &Sessions,
-    options: &Options,
+    reader: &Reader,
 ) -> Result<Vec<Case>, Failure> {
     let mut made: BTreeMap<usize, Case> = BTreeMap::new();
     for input in inputs {
         if input.path().is_none() {
-            let message = format!("{} cannot be read a second time for --promote", input.name());
+            let message =
+                format!("--promote reads each trace twice, which {} does not allow", input.name());
             return Err(Failure::usage(message).hint("write the trace to a file first"));
         }
         // What could not be read was said when it was checked.
-        let Ok(mut runs) = input.read(options) else { continue };
+        let Ok(mut runs) = reader.open(input) else { continue };
         while made.len() < chosen.len()
-            && let Some(mut run) = runs.next()
+            && let Some(run) = runs.next()
         {
-            if !sessions.takes(&run) {
-                continue;
-            }
-            input.join(&mut run, &runs, options);
             for session in run.flatten() {
                 for (at, finding) in chosen.iter().enumerate() {
                     if !made.contains_key(&at)
@@ -56,11 +55,12 @@ pub(crate) fn cases(
 }
 
 /// Writes the cases to a directory: a trace each, and the spec.
-pub(crate) fn write(
-    mut cases: Vec<Case>,
-    directory: &Path,
-    redactor: Redactor,
-) -> io::Result<()> {
+pub(crate) fn write(mut cases: Vec<Case>, directory: &Path, veil: Veil) -> io::Result<()> {
+    let hide = |text: &mut String| {
+        if let Cow::Owned(shown) = veil.shown(text) {
+            *text = shown;
+        }
+    };
     fs::create_dir_all(directory)?;
     let mut used: BTreeMap<String, u32> = BTreeMap::new();
     for case in &mut cases {
@@ -73,12 +73,12 @@ pub(crate) fn write(
         let mut bytes = Vec::new();
         let exporter = exporter_by_id("toolmark").ok_or(io::ErrorKind::Unsupported)?;
         exporter.export(&case.run, &mut bytes)?;
-        let trace: Value = serde_json::from_slice(&bytes)?;
-        // The same words are redacted in both, so that they still fit.
-        let trace = redactor.json(trace.into());
-        case.expect = (*redactor.json(case.expect.take().into())).clone();
-        case.description = redactor.apply(std::mem::take(&mut case.description)).into();
-        fs::write(directory.join(format!("{}.jsonl", case.id)), format!("{}\n", *trace))?;
+        let mut trace: Value = serde_json::from_slice(&bytes)?;
+        // The same words are masked in both, so that they still fit.
+        hide_value(&mut trace, &hide);
+        hide_value(&mut case.expect, &hide);
+        hide(&mut case.description);
+        fs::write(directory.join(format!("{}.jsonl", case.id)), format!("{trace}\n"))?;
     }
     fs::write(directory.join("toolmark.yaml"), spec(&cases)?)
 }

@@ -1,28 +1,23 @@
 //! `toolmark check`: the four-axis scorecard of any session, with no
 //! configuration.
 //!
-//! Files are read in parallel, each as a stream: a trajectory is checked and
-//! dropped. What was found comes out in one order whatever the number of
-//! threads.
+//! Each file is read as a stream: a trajectory is checked and dropped.
 
 use crate::Stop;
-use crate::checking::{self, Sessions, config};
-use crate::cli::Reading;
+use crate::args::{InputArgs, ReportArgs, Selected, SessionArgs, format_of, report_of};
+use crate::checking::{self, config};
 use crate::commands::rules;
 use crate::exit::{Exit, Failure};
 use crate::gold;
 use crate::human;
-use crate::inputs::{Input, expand};
-use crate::judging::{Asking, JudgeArgs, Opened};
+use crate::inputs::Input;
+use crate::judging::{JudgeArgs, JudgeRequest, OpenJudge};
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::progress::Progress;
-use crate::report_file;
+use crate::reading::{Next, Reader, Runs, Walked};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -31,104 +26,88 @@ use toolmark_check::config::Config;
 use toolmark_check::doubts::MOST;
 use toolmark_check::gate::{self, Cells, Gate, GateError, GateRow};
 use toolmark_check::promote::{self, Alike};
-use toolmark_check::toolset::Toolsets;
-use toolmark_check::{CheckRun, Checked, Checker};
+use toolmark_check::{Checked, Checker};
 use toolmark_grade::UsualJudge;
-use toolmark_outcome::{Confidence, Printable, Severity, Untrusted, Verdict};
-use toolmark_report::Options as ReportOptions;
-use toolmark_report::check::{CHECK_FORMATS, check_format_by_id};
+use toolmark_hosts::toolset::Toolsets;
+use toolmark_outcome::{Confidence, Severity};
+use toolmark_report::check::CheckRun;
 
 const EXAMPLES: &str = "\
 Examples:
   toolmark check                         the newest sessions on this machine
   toolmark check session.jsonl           one session
-  toolmark check runs/ --select A        only what is wrong with arguments
+  toolmark check runs/ --select A        only findings about arguments
   toolmark check --since 7d --project .  this week's sessions of this project
-  toolmark check --explain S101          what a rule finds, why, what to do
+  toolmark check --explain S101          explain a rule
   toolmark check runs/ --gate            thresholds, for CI
   toolmark check runs/ --gate='recovery[Bash.127] >= 0.8 min support 5'
   toolmark check runs/ --baseline main.json --report sarif=check.sarif
   toolmark check runs/ --promote regressions/ --per bucket
-  toolmark check runs/ --judge           a second opinion where the rules are not sure
+  toolmark check runs/ --judge           ask a judge where the rules are unsure
   toolmark check runs/ --format jsonl | jq 'select(.severity == \"error\")'
 
-Rules are chosen by code, by name, or by the start of a code: S selection,
-A arguments, I irreversibility, R recovery; toolmark rules lists them.";
+Rules are selected by code, by name, or by code prefix: S selection,
+A arguments, I irreversibility, R recovery; `toolmark rules` lists them.";
 
 /// Check sessions: selection, arguments, irreversibility and recovery, per tool
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(mut_arg("traces", SessionArgs::by_default))]
+#[command(mut_arg("format", format_of::<CheckRun>), mut_arg("reports", report_of::<CheckRun>))]
 pub(crate) struct Check {
-    /// Files, directories, patterns, - for stdin [default: the newest sessions of this machine]
-    #[arg(value_name = "PATH")]
-    paths: Vec<PathBuf>,
-    /// How to print what was found
-    #[arg(long, value_name = "FORMAT", value_parser = format_word(), default_value = "text")]
-    format: &'static str,
-    /// Write a report to a file as well; may be given several times
-    #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = report_file)]
-    reports: Vec<(&'static str, PathBuf)>,
-    /// Rules, gates and toolsets from the check part of this file [default: toolmark.yaml]
+    #[command(flatten)]
+    report: ReportArgs,
+    /// File with a `check:` section: rules, gates and toolsets [default: toolmark.yaml]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Hold the numbers against thresholds: those of the file or the usual ones, or this one
+    /// Check the scorecard against a threshold [default: those of the file, or the built-in ones]
     #[arg(long, value_name = "GATE", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "", help_heading = "Gates")]
     gate: Vec<String>,
-    /// Only what is worse than in this report of --format json fails
+    /// Fail only on what is worse than in this JSON report
     #[arg(long, value_name = "FILE", help_heading = "Gates")]
     baseline: Option<PathBuf>,
-    /// Write findings to this directory as cases for toolmark grade
+    /// Write findings to this directory as cases for `toolmark grade`
     #[arg(long, value_name = "DIR", help_heading = "Regression set")]
     promote: Option<PathBuf>,
-    /// Of which findings one is enough
+    /// Write one case per code, cluster or bucket of findings
     #[arg(long, value_enum, value_name = "KIND", default_value = "cluster", requires = "promote")]
     #[arg(help_heading = "Regression set")]
     per: Per,
-    /// So many cases at most
+    /// Write at most this many cases
     #[arg(long, value_name = "N", requires = "promote", help_heading = "Regression set")]
     cases: Option<NonZeroUsize>,
-    /// Ask only these rules
+    /// Use only these rules
     #[arg(long, value_name = "CODE", value_delimiter = ',', help_heading = "Rules")]
     select: Vec<String>,
-    /// Do not ask these rules
+    /// Do not use these rules
     #[arg(long, value_name = "CODE", value_delimiter = ',', help_heading = "Rules")]
     ignore: Vec<String>,
     /// Explain a rule instead
     #[arg(long, value_name = "CODE", help_heading = "Rules")]
     explain: Option<String>,
-    /// Leave out findings that are less sure: low, medium or high [default: medium]
+    /// Lowest confidence to report: low, medium or high [default: medium]
     #[arg(long, value_name = "LEVEL", value_parser = confidence())]
     #[arg(hide_possible_values = true, help_heading = "Rules")]
     min_confidence: Option<Confidence>,
-    /// Ask a judge about calls that the rules are not sure about
+    /// Ask a judge about calls that the rules are unsure about
     #[arg(long, help_heading = "Judge")]
     judge: bool,
-    /// Hold choices of tools against labels: rows of id or prompt, and tool
+    /// Compare tool choices with labels: rows with id or prompt, and tool
     #[arg(long, value_name = "FILE")]
     gold: Option<PathBuf>,
-    /// The least severity that fails [default: warning, with gates never]
+    /// Lowest severity that fails [default: warning; never with gates]
     #[arg(long, value_enum, value_name = "SEVERITY")]
     fail_on: Option<FailOn>,
-    /// Exit with 0 whatever is found
+    /// Exit with 0 whatever the result
     #[arg(long)]
     exit_zero: bool,
-    /// How many files to read at once [default: one per core]
-    #[arg(long, short, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
-    /// Only sessions written to in this time, such as 12h, 7d or 2w
-    #[arg(long, value_name = "TIME", value_parser = checking::since, help_heading = "Sessions")]
-    since: Option<std::time::Duration>,
-    /// Only sessions whose working directory is this one or below it
-    #[arg(long, value_name = "DIR", help_heading = "Sessions")]
-    project: Option<PathBuf>,
-    /// Only so many sessions, the newest first [default without paths: 50]
-    #[arg(long, value_name = "N", help_heading = "Sessions")]
-    limit: Option<NonZeroUsize>,
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    sessions: SessionArgs,
     #[command(flatten)]
     judging: JudgeArgs,
-    #[command(flatten)]
-    reading: Reading,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -167,15 +146,6 @@ impl FailOn {
     }
 }
 
-fn format_word() -> impl TypedValueParser<Value = &'static str> {
-    PossibleValuesParser::new(CHECK_FORMATS.iter().map(|format| format.id))
-        .map(|id| check_format_by_id(&id).map_or("", |format| format.id))
-}
-
-fn report_file(text: &str) -> Result<(&'static str, PathBuf), String> {
-    report_file::parse(text, CHECK_FORMATS.iter().map(|format| format.id), "sarif=check.sarif")
-}
-
 fn confidence() -> impl TypedValueParser<Value = Confidence> {
     PossibleValuesParser::new(Confidence::ALL.iter().map(|one| one.word()))
         .map(|word| Confidence::from_word(&word).unwrap_or(Confidence::Medium))
@@ -197,18 +167,12 @@ impl Check {
         if let Some(directory) = &self.promote {
             refuse_to_overwrite(directory)?;
         }
-        let project = checking::project(self.project.as_deref())?;
-        let sessions = Sessions { since: self.since, limit: self.limit, project };
-        let (inputs, mut notes) = self.inputs(&sessions)?;
-        let (mut run, unread) = self.check(&checker, &inputs, &sessions, printer)?;
-        run.notes.extend(notes.drain(..).map(Into::into));
+        let mut selected = self.sessions.select(&self.input.traces)?;
+        let reader = self.input.files.reader(printer).within(selected.project.take());
+        let (mut run, walked) = check(&checker, &reader, &selected, printer)?;
+        run.notes.append(&mut selected.notes);
         if run.files == 0 {
-            let failure = if unread {
-                Failure::unread("nothing could be read")
-            } else {
-                Failure::unread("found no trace").hint("toolmark formats lists what can be read")
-            };
-            return Err(failure.into());
+            return Err(walked.nothing_read(&self.input.traces).into());
         }
         if let Some(gold) = gold {
             let scored = gold.score(&run.checked.pairs);
@@ -218,8 +182,8 @@ impl Check {
         }
         run.checked.sort();
         if let Some(judge) = judge {
-            run.notes.extend(not_asked(&run.checked).map(Into::into));
-            run.checked.refine(&*judge.bench);
+            run.notes.extend(not_asked(&run.checked));
+            run.checked.refine(&*judge.client);
             self.judging.finish(&judge, printer)?;
         }
         run.rules = checker.rules().to_vec();
@@ -227,48 +191,44 @@ impl Check {
         run.fail_on = self.fail_on.map(FailOn::least).or(config.fail_on).unwrap_or(usual);
         run.changes = baseline.as_ref().map(|before| before.mark(&mut run.checked.findings));
         run.gates = rows(&gates, &run, baseline.as_ref());
+        checking::redact(&mut run.checked, printer.veil);
         if let Some(directory) = &self.promote {
-            self.promote(directory, &run, &inputs, &checker, &sessions, printer)?;
+            self.promote(directory, &run, &selected.inputs, &checker, &reader, printer)?;
         }
-        let run = run.redact(printer.redactor);
-        self.report(&run, started, printer)?;
-        Ok(self.exit(&run, unread))
+        self.report.write(&run, started, printer)?;
+        Ok(if self.exit_zero { Exit::Ok } else { Exit::of(run.verdict(), walked.unread) })
     }
 
     /// The rules of the command line, or those of the file.
     fn checker(&self, config: &mut Config, gated: bool) -> Result<Checker, Failure> {
         let select = if self.select.is_empty() { &config.select } else { &self.select };
         let ignore: Vec<String> = config.ignore.iter().chain(&self.ignore).cloned().collect();
-        let rules = checking::chosen(select, &ignore)?;
+        let rules = checking::select_rules(select, &ignore)?;
         let least = self.min_confidence.or(config.min_confidence).unwrap_or(Confidence::Medium);
         let toolsets = Toolsets::with(std::mem::take(&mut config.toolsets));
         let severities = std::mem::take(&mut config.severity);
         let checker = Checker::new(rules, least, toolsets).severities(severities);
         let compares = gated && self.baseline.is_some();
         let checker = if self.judge { checker.with_doubts() } else { checker };
-        Ok(if compares || self.writes("json") { checker.keep_sessions() } else { checker })
+        Ok(if compares || self.report.wants("json") { checker.keep_sessions() } else { checker })
     }
 
     /// Who is asked where the rules are not sure.
-    fn judge(&self, printer: &mut Printer) -> Result<Option<Opened>, Stop> {
+    fn judge(&self, printer: &mut Printer) -> Result<Option<OpenJudge>, Stop> {
         if !self.judge {
             if self.judging.is_given() {
-                let failure = Failure::usage("options for a judge are given, and --judge is not");
-                return Err(failure.hint("add --judge to ask one").into());
+                let failure = Failure::usage("judge options need --judge");
+                return Err(failure.hint("add --judge to ask a judge").into());
             }
             return Ok(None);
         }
-        let asking = Asking {
+        let request = JudgeRequest {
             part_of: self.config.as_deref(),
             usual: &UsualJudge::default(),
             may_run: true,
             gates: true,
         };
-        self.judging.open_some(&asking, printer).map(Some)
-    }
-
-    fn writes(&self, format: &str) -> bool {
-        self.format == format || self.reports.iter().any(|(id, _)| *id == format)
+        self.judging.open_some(&request, printer).map(Some)
     }
 
     /// The gates of the file, the usual ones where it has none and they are
@@ -281,11 +241,9 @@ impl Check {
         };
         for text in self.gate.iter().filter(|text| !text.is_empty()) {
             gates.push(text.parse().map_err(|error: GateError| {
-                let failure = Failure::usage(format!("--gate={text}: {error}"));
-                match error.help {
-                    Some(help) => failure.hint(help),
-                    None => failure,
-                }
+                Failure::usage(format!("--gate={text} is invalid"))
+                    .because(&error)
+                    .hints(error.help)
             })?);
         }
         Ok(gates)
@@ -293,10 +251,11 @@ impl Check {
 
     fn read_baseline(&self) -> Result<Option<Baseline>, Failure> {
         let Some(path) = &self.baseline else { return Ok(None) };
-        let failed = |error: String| Failure::usage(format!("{}: {error}", path.display()));
-        let text = fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-        let baseline = Baseline::parse(&text)
-            .map_err(|error| failed(error).hint("toolmark check --report json=FILE writes one"))?;
+        let failed = || Failure::usage(format!("failed to read {}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| failed().because(&error))?;
+        let baseline = Baseline::parse(&text).map_err(|error| {
+            failed().causes([error]).hint("`toolmark check --report json=FILE` writes one")
+        })?;
         Ok(Some(baseline))
     }
 
@@ -306,146 +265,57 @@ impl Check {
         run: &CheckRun,
         inputs: &[Input],
         checker: &Checker,
-        sessions: &Sessions,
+        reader: &Reader,
         printer: &mut Printer,
     ) -> Result<(), Stop> {
         let most = self.cases.map(NonZeroUsize::get);
         let chosen = promote::choose(&run.checked.findings, self.per.alike(), most);
         if chosen.is_empty() {
-            printer.notice(&Line::of(style::DIM, "there is nothing to promote"))?;
+            printer.notice(&Line::of(style::DIM, "no finding to promote"))?;
             return Ok(());
         }
-        let options = self.reading.options();
-        let cases = checking::promote::cases(&chosen, inputs, checker, sessions, &options)?;
+        let cases = checking::promote::cases(&chosen, inputs, checker, reader)?;
         let count = cases.len() as u64;
-        checking::promote::write(cases, directory, printer.redactor).map_err(|error| {
-            Failure::usage(format!("failed to write to {}: {error}", directory.display()))
-        })?;
+        checking::promote::write(cases, directory, printer.veil)
+            .map_err(|error| Failure::write(directory, &error))?;
         if printer.verbosity > Verbosity::Quiet {
             let cases = human::things(count, "case");
             let to = directory.display();
-            let words = format!("{cases} in {to}; toolmark grade {to}/toolmark.yaml RUNS");
-            printer.notice(&Line::of(style::DIM, printer.redact(words)))?;
+            let words =
+                format!("{cases} written to {to}; next: toolmark grade {to}/toolmark.yaml RUNS");
+            printer.notice(&Line::of(style::DIM, &words))?;
         }
         Ok(())
     }
-
-    /// What to read: what was named, or the sessions of this machine.
-    fn inputs(&self, sessions: &Sessions) -> Result<(Vec<Input>, Vec<String>), Failure> {
-        match self.paths.is_empty() {
-            false => Ok((sessions.recent(expand(&self.paths)), Vec::new())),
-            true => sessions.found(),
-        }
-    }
-
-    fn check(
-        &self,
-        checker: &Checker,
-        inputs: &[Input],
-        sessions: &Sessions,
-        printer: &mut Printer,
-    ) -> Result<(CheckRun, bool), Stop> {
-        let options = self.reading.options();
-        let verbosity = printer.verbosity;
-        let progress = Progress::new(inputs.len(), verbosity);
-        let work = || -> Vec<checking::File> {
-            let one = |input: &Input| {
-                let file = checking::check(input, checker, sessions, &options, verbosity);
-                progress.bar.inc(1);
-                file
-            };
-            inputs.par_iter().map(one).collect()
-        };
-        let files = match self.jobs {
-            None => work(),
-            Some(n) => rayon::ThreadPoolBuilder::new()
-                .num_threads(n.get())
-                .build()
-                .map_err(|error| Failure::usage(format!("failed to start {n} threads: {error}")))?
-                .install(work),
-        };
-        progress.finish();
-        let mut run = CheckRun::default();
-        let (mut unread, mut foreign) = (false, 0);
-        let most = sessions.most(self.paths.is_empty());
-        for file in files {
-            file.diagnostics.print(printer)?;
-            unread |= file.skipped > 0;
-            foreign += u64::from(file.is_foreign);
-            if file.is_checked && most.is_none_or(|most| run.files < most) {
-                run.files += 1;
-                run.checked.merge(file.checked);
-            }
-        }
-        if foreign > 0 {
-            let files = human::things(foreign, "file");
-            run.notes.push(format!("{files} in no known trace format").into());
-        }
-        Ok((run, unread))
-    }
-
-    fn report(
-        &self,
-        run: &CheckRun<Printable>,
-        started: Instant,
-        printer: &mut Printer,
-    ) -> Result<(), Stop> {
-        let plain = ReportOptions {
-            colour: false,
-            width: printer.width(),
-            verbosity: printer.verbosity,
-            elapsed: None,
-            generated_at: None,
-        };
-        for (id, path) in &self.reports {
-            fs::write(path, written(id, run, &plain)?).map_err(|error| {
-                Failure::usage(format!("failed to write {}: {error}", path.display()))
-            })?;
-        }
-        if self.format != "text" {
-            let text = written(self.format, run, &plain)?;
-            let mut out = printer.sink()?;
-            out.write_all(text.as_bytes())?;
-            out.flush()?;
-            return Ok(());
-        }
-        // Whoever compares outputs does not want to compare clocks.
-        let elapsed = io::stdout().is_terminal().then(|| started.elapsed());
-        printer.raw(&written("text", run, &ReportOptions { colour: true, elapsed, ..plain })?)?;
-        Ok(())
-    }
-
-    fn exit(&self, run: &CheckRun<Printable>, unread: bool) -> Exit {
-        match run.verdict() {
-            _ if self.exit_zero => Exit::Ok,
-            Verdict::Fail => Exit::Failed,
-            Verdict::Unknown(_) => Exit::Unread,
-            Verdict::Pass if unread => Exit::Unread,
-            Verdict::Pass => Exit::Ok,
-        }
-    }
 }
 
-fn written(
-    id: &str,
-    run: &CheckRun<Printable>,
-    options: &ReportOptions,
-) -> Result<String, Failure> {
-    let format =
-        check_format_by_id(id).ok_or_else(|| Failure::usage(format!("there is no format {id}")))?;
-    format
-        .to_text(run, options)
-        .map_err(|error| Failure::usage(format!("failed to write the {id} report: {error}")))
+fn check(
+    checker: &Checker,
+    reader: &Reader,
+    selected: &Selected,
+    printer: &mut Printer,
+) -> Result<(CheckRun, Walked), Stop> {
+    let mut run = CheckRun::default();
+    let work = |runs: &mut Runs<'_>| checking::check(runs, checker);
+    let walked = reader.each(&selected.inputs, printer, work, |checked| {
+        if let Ok(checked) = checked {
+            run.files += 1;
+            run.checked.merge(checked);
+        }
+        Ok(if selected.limit == Some(run.files) { Next::Enough } else { Next::More })
+    })?;
+    run.notes.extend(walked.note(printer.verbosity));
+    Ok((run, walked))
 }
 
-/// What was in doubt and is not asked about, because there is too much of it.
+/// Unsure calls that are not put to the judge, because there are too many.
 fn not_asked(checked: &Checked) -> Option<String> {
     let each: Vec<String> =
         checked.not_asked.iter().map(|(rubric, count)| format!("{rubric} {count}")).collect();
-    let calls = human::things(checked.not_asked.values().sum(), "more call");
+    let calls = human::things(checked.not_asked.values().sum(), "unsure call");
     (!each.is_empty()).then(|| {
         let each = each.join(", ");
-        format!("{calls} in doubt, not asked about ({MOST} of a rubric in a session are): {each}")
+        format!("{calls} not put to the judge (at most {MOST} per rubric and session): {each}")
     })
 }
 
@@ -453,7 +323,7 @@ fn not_asked(checked: &Checked) -> Option<String> {
 fn rows(gates: &[Gate], run: &CheckRun, before: Option<&Baseline>) -> Vec<GateRow> {
     let whole = &run.checked.scorecard;
     let now = Cells::from(whole);
-    let mut each: BTreeMap<Untrusted, Cells> = BTreeMap::new();
+    let mut each: BTreeMap<String, Cells> = BTreeMap::new();
     for session in run.checked.sessions.iter().filter(|_| before.is_some()) {
         if let Some(id) = &session.id {
             let cells = Cells::of_part(&session.card, whole);
@@ -470,6 +340,6 @@ fn refuse_to_overwrite(directory: &Path) -> Result<(), Failure> {
     if !spec.exists() {
         return Ok(());
     }
-    let failure = Failure::usage(format!("{} is already there", spec.display()));
+    let failure = Failure::usage(format!("{} already exists", spec.display()));
     Err(failure.hint("promote to a new directory"))
 }

@@ -1,44 +1,38 @@
 //! `toolmark formats`: what can be read and written, and what each format cannot tell.
 
 use crate::Stop;
+use crate::args::TextFormat;
 use crate::cli::format_id;
 use crate::exit::Exit;
 use crate::human;
 use crate::printer::{Line, Printer, style};
-use crate::text::{Layout, width};
+use crate::text::{width, wrap};
 use anstyle::Style;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 use std::io;
-use toolmark_redact::{Printable, printable};
 use toolmark_trace::{EXPORTERS, ExportInfo, FORMATS, Fidelity, FormatInfo, Part, format_by_id};
 
 const EXAMPLES: &str = "\
 Examples:
   toolmark formats                 all of them
-  toolmark formats claude-code     one of them, and how it is recognised
-  toolmark formats --targets       what convert writes
+  toolmark formats claude-code     one of them in detail
+  toolmark formats --targets       the formats convert writes
   toolmark formats --format json | jq -r '.[].id'";
 
 /// List the trace formats that can be read, or written
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Formats {
-    /// Only this format, in detail
+    /// Show this format in detail
     #[arg(value_name = "ID", value_parser = format_id(), hide_possible_values = true)]
     id: Option<&'static str>,
-    /// The formats that `convert` writes, and what each has no place for
+    /// List the formats that `convert` writes, and what is lost in each
     #[arg(long, conflicts_with = "id")]
     targets: bool,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
+    format: TextFormat,
 }
 
 /// A format in the JSON output.
@@ -71,7 +65,7 @@ struct Target {
     id: &'static str,
     title: &'static str,
     extension: &'static str,
-    no_place_for: Vec<String>,
+    lost: Vec<String>,
 }
 
 impl Target {
@@ -80,7 +74,7 @@ impl Target {
             id: info.id,
             title: info.title,
             extension: info.extension,
-            no_place_for: info.lacks.iter().map(Part::to_string).collect(),
+            lost: info.lacks.iter().map(Part::to_string).collect(),
         }
     }
 }
@@ -93,30 +87,30 @@ impl Formats {
         }
         let one = self.id.and_then(format_by_id).map(|format| format.info());
         match (self.format, one) {
-            (Output::Json, Some(info)) => printer.json(&Described::new(info))?,
-            (Output::Json, None) => {
+            (TextFormat::Json, Some(info)) => printer.json(&Described::new(info))?,
+            (TextFormat::Json, None) => {
                 let all: Vec<_> = by_id().into_iter().map(Described::new).collect();
                 printer.json(&all)?;
             }
-            (Output::Text, Some(info)) => print_details(printer, info)?,
-            (Output::Text, None) => print_list(printer)?,
+            (TextFormat::Text, Some(info)) => print_details(printer, info)?,
+            (TextFormat::Text, None) => print_list(printer)?,
         }
         Ok(Exit::Ok)
     }
 
     fn print_targets(&self, printer: &mut Printer) -> io::Result<()> {
         let targets: Vec<_> = EXPORTERS.iter().map(|e| Target::new(e.info())).collect();
-        if self.format == Output::Json {
+        if self.format == TextFormat::Json {
             return printer.json(&targets);
         }
         let indent = targets.iter().map(|t| width(t.id)).max().unwrap_or(0) + 2;
         for target in &targets {
-            let lost = if target.no_place_for.is_empty() {
-                "holds everything".into()
+            let lost = if target.lost.is_empty() {
+                "nothing is lost".to_owned()
             } else {
-                printer.redact(format!("no place for {}", target.no_place_for.join(", ")))
+                format!("lost: {}", target.lost.join(", "))
             };
-            let facts = [(style::PLAIN, target.title.into()), (style::DIM, lost)];
+            let facts = [(style::PLAIN, target.title.to_owned()), (style::DIM, lost)];
             print_entry(printer, target.id, indent, &facts)?;
         }
         Ok(())
@@ -130,41 +124,41 @@ fn by_id() -> Vec<&'static FormatInfo> {
     all
 }
 
-fn never_records(info: &FormatInfo) -> Printable {
-    let missing: Vec<Printable> = info.fidelity.missing().map(|fact| fact.word().into()).collect();
-    if missing.is_empty() { "\u{2013}".into() } else { Printable::join(&missing, ", ") }
+fn never_records(info: &FormatInfo) -> String {
+    let missing: Vec<_> = info.fidelity.missing().map(|fact| fact.word()).collect();
+    if missing.is_empty() { "\u{2013}".to_owned() } else { missing.join(", ") }
 }
 
 fn print_list(printer: &mut Printer) -> io::Result<()> {
     let indent = FORMATS.iter().map(|f| width(f.info().id)).max().unwrap_or(0) + 2;
     for info in by_id() {
         let facts = [
-            (style::PLAIN, info.title.into()),
-            (style::DIM, info.versions.into()),
-            (style::DIM, info.origin.into()),
-            (style::DIM, printable!("never records {}", never_records(info))),
+            (style::PLAIN, info.title.to_owned()),
+            (style::DIM, info.versions.to_owned()),
+            (style::DIM, info.origin.to_owned()),
+            (style::DIM, format!("never records {}", never_records(info))),
         ];
         print_entry(printer, info.id, indent, &facts)?;
     }
     printer.line(&Line::new())?;
     let count = human::things(FORMATS.len() as u64, "format");
-    let words = printable!("{}, recognised by content; gzip, zstd and zip are opened", count);
-    printer.line(&Line::of(style::DIM, words))
+    let words = format!("{count}, detected by content; gzip, zstd and zip are opened");
+    printer.line(&Line::of(style::DIM, &words))
 }
 
 /// A name with the facts about it beside it, each on lines of its own.
 fn print_entry(
     printer: &mut Printer,
-    mut name: &'static str,
+    mut name: &str,
     indent: usize,
-    facts: &[(Style, Printable)],
+    facts: &[(Style, String)],
 ) -> io::Result<()> {
     let room = printer.width().saturating_sub(indent);
     for (look, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
-        for text in fact.wrap(room) {
+        for text in wrap(fact, room) {
             let mut line = Line::of(style::STRONG, std::mem::take(&mut name));
             line.pad(indent);
-            printer.line(&line.with(*look, text))?;
+            printer.line(&line.with(*look, &text))?;
         }
     }
     Ok(())
@@ -176,13 +170,12 @@ fn print_details(printer: &mut Printer, info: &FormatInfo) -> io::Result<()> {
     const INDENT: usize = 16;
     let room = printer.width().saturating_sub(INDENT);
     for (label, text) in [
-        ("versions", info.versions.into()),
-        ("comes from", info.origin.into()),
-        ("recognised by", info.looks_for.into()),
-        ("never records", never_records(info)),
+        ("versions", info.versions),
+        ("comes from", info.origin),
+        ("detected by", info.looks_for),
+        ("never records", &never_records(info)),
     ] {
-        let text: Printable = text;
-        for (at, text) in text.wrap(room).into_iter().enumerate() {
+        for (at, text) in wrap(text, room).iter().enumerate() {
             let mut line = Line::of(style::DIM, if at == 0 { label } else { "" });
             line.pad(INDENT);
             printer.line(&line.with(style::PLAIN, text))?;

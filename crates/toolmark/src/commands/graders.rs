@@ -1,40 +1,34 @@
 //! `toolmark graders`: what can be asked of a trajectory.
 
 use crate::Stop;
+use crate::args::TextFormat;
 use crate::exit::{Exit, Failure};
 use crate::printer::{Line, Printer, style};
-use crate::text::{Layout, width};
-use clap::{Args, ValueEnum};
+use crate::text::{width, wrap};
+use clap::Args;
 use serde::Serialize;
 use std::io;
 use toolmark_config::did_you_mean;
 use toolmark_grade::GraderInfo;
 use toolmark_outcome::Profile;
 use toolmark_peers::{GRADERS, grader_by_id};
-use toolmark_redact::{Printable, printable};
 
 const EXAMPLES: &str = "\
 Examples:
   toolmark graders                  all of them, by the system they come from
-  toolmark graders tool-calls       one of them, with an example
+  toolmark graders tool-calls       one of them in detail
   toolmark graders --format json | jq -r '.[].type'";
 
 /// List the graders, or explain one
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Graders {
-    /// Only this grader, in detail
+    /// Show this grader in detail
     #[arg(value_name = "TYPE")]
     id: Option<String>,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
+    format: TextFormat,
 }
 
 /// A grader in the JSON output.
@@ -77,18 +71,18 @@ const ORIGINS: &[(&str, &str)] = &[
 
 impl Graders {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let shown: Vec<&GraderInfo> = match &self.id {
+        let graders: Vec<&GraderInfo> = match &self.id {
             None => GRADERS.to_vec(),
             Some(id) => vec![grader_by_id(id).ok_or_else(|| unknown(id))?],
         };
         match (self.format, self.id) {
-            (Output::Json, _) => {
-                let all: Vec<Described> = shown.iter().map(|info| Described::new(info)).collect();
+            (TextFormat::Json, _) => {
+                let all: Vec<Described> = graders.iter().map(|info| Described::new(info)).collect();
                 printer.json(&all)?;
             }
-            (Output::Text, None) => list(printer)?,
-            (Output::Text, Some(_)) => {
-                for info in shown {
+            (TextFormat::Text, None) => list(printer)?,
+            (TextFormat::Text, Some(_)) => {
+                for info in graders {
                     explain(info, printer)?;
                 }
             }
@@ -98,10 +92,10 @@ impl Graders {
 }
 
 fn unknown(id: &str) -> Failure {
-    let failure = Failure::usage(format!("there is no grader {id}"));
+    let failure = Failure::usage(format!("unknown grader {id}"));
     match did_you_mean(id, GRADERS.iter().map(|info| info.id)) {
         Some(near) => failure.hint(format!("did you mean {near}?")),
-        None => failure.hint("toolmark graders lists them"),
+        None => failure.hint("`toolmark graders` lists them"),
     }
 }
 
@@ -115,9 +109,9 @@ fn list(printer: &mut Printer) -> io::Result<()> {
         if n > 0 {
             printer.line(&Line::new())?;
         }
-        printer.line(&Line::of(style::STRONG, *title))?;
+        printer.line(&Line::of(style::STRONG, title))?;
         for info in of_origin {
-            let mut line = Line::of(style::USER, printable!("  {}", info.id));
+            let mut line = Line::of(style::USER, &format!("  {}", info.id));
             line.pad(column + 2);
             line.push(style::PLAIN, info.summary);
             printer.line(&line.fit(printer.width()))?;
@@ -128,12 +122,10 @@ fn list(printer: &mut Printer) -> io::Result<()> {
 
 fn explain(info: &GraderInfo, printer: &mut Printer) -> io::Result<()> {
     let mut head = Line::of(style::STRONG, info.id);
-    head.push(style::DIM, printable!("  {}", info.origin));
+    head.push(style::DIM, &format!("  {}", info.origin));
     printer.line(&head)?;
     if !info.aliases.is_empty() {
-        let aliases: Vec<Printable> = info.aliases.iter().map(|alias| (*alias).into()).collect();
-        let also = printable!("also {}", Printable::join(&aliases, ", "));
-        printer.line(&Line::of(style::DIM, also))?;
+        printer.line(&Line::of(style::DIM, &format!("also {}", info.aliases.join(", "))))?;
     }
     printer.line(&Line::of(style::PLAIN, info.summary))?;
     printer.line(&Line::new())?;
@@ -141,13 +133,13 @@ fn explain(info: &GraderInfo, printer: &mut Printer) -> io::Result<()> {
         if paragraph.is_empty() {
             printer.line(&Line::new())?;
         }
-        for line in Printable::from(paragraph).wrap(printer.width().min(90)) {
-            printer.line(&Line::of(style::PLAIN, line))?;
+        for line in wrap(paragraph, printer.width().min(90)) {
+            printer.line(&Line::of(style::PLAIN, &line))?;
         }
     }
     printer.line(&Line::new())?;
     for line in info.example.trim().lines() {
-        printer.line(&Line::of(style::USER, printable!("  {}", line)))?;
+        printer.line(&Line::of(style::USER, &format!("  {line}")))?;
     }
     Ok(())
 }

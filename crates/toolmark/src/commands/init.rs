@@ -22,7 +22,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Init {
-    /// Where to write it, - for stdout
+    /// File to write, or - for stdout
     #[arg(value_name = "FILE", default_value = "toolmark.yaml")]
     file: PathBuf,
 }
@@ -36,11 +36,10 @@ impl Init {
         // Nobody's spec is overwritten.
         let mut file =
             OpenOptions::new().write(true).create_new(true).open(&self.file).map_err(|error| {
-                let failure =
-                    Failure::usage(format!("failed to write {}: {error}", self.file.display()));
+                let failure = Failure::write(&self.file, &error);
                 match error.kind() {
                     io::ErrorKind::AlreadyExists => {
-                        failure.hint("name another file, or - for stdout")
+                        failure.hint("choose another file, or - for stdout")
                     }
                     _ => failure,
                 }

@@ -1,16 +1,17 @@
-//! `toolmark lint`: every mistake of a spec at once, before anything is graded.
+//! `toolmark lint`: all errors in specs, before anything is graded.
 
 use crate::Stop;
+use crate::args::FileArgs;
 use crate::checking::config;
-use crate::cli::Reading;
-use crate::diagnostics::Findings;
 use crate::exit::{Exit, Failure};
 use crate::grading::spec;
 use crate::guarding;
 use crate::human;
 use crate::inputs::expand;
 use crate::judging;
+use crate::pool::Emit;
 use crate::printer::{Line, Printer, Verbosity, style};
+use crate::reading::{Next, Runs};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -20,36 +21,35 @@ use toolmark_grade::LoadOptions;
 use toolmark_grade::vacuity::{self, FindingKind};
 use toolmark_grade::{Case, Grading, Plan, Selection};
 use toolmark_outcome::{Environment, SpecPlace, Verdict};
-use toolmark_redact::printable;
-use toolmark_trace::{Diagnostic, ReadError, Trajectory};
+use toolmark_trace::Trajectory;
 
 const EXAMPLES: &str = "\
 Examples:
   toolmark lint evals/*.yaml
-  toolmark lint toolmark.yaml --traces runs/              tool names no trace has
-  toolmark lint toolmark.yaml --traces runs/ --vacuity    expectations that cannot fail";
+  toolmark lint toolmark.yaml --traces runs/              also: tools that no trace calls
+  toolmark lint toolmark.yaml --traces runs/ --vacuity    also: expectations that cannot fail";
 
-/// Find every mistake of specs: wrong keys, patterns, names, and what cannot fail
+/// Find errors in specs: keys, patterns, names, and checks that cannot fail
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Lint {
-    /// The specs
+    /// Specs to check
     #[arg(required = true, value_name = "SPEC")]
     specs: Vec<PathBuf>,
     /// Traces to check tool names against
-    #[arg(long, value_name = "PATH", num_args = 1..)]
+    #[arg(long, value_name = "TRACE", num_args = 1..)]
     traces: Vec<PathBuf>,
-    /// Alter the traces that pass, and name graders that pass all the same
+    /// Report graders that still pass when passing traces are altered
     #[arg(long, requires = "traces")]
     vacuity: bool,
-    /// Warnings are errors
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
-    /// A value for ${NAME} in the spec; may be given several times
+    /// Value for ${NAME} in the spec; may be given several times
     #[arg(long = "param", value_name = "NAME=VALUE")]
     params: Vec<String>,
     #[command(flatten)]
-    reading: Reading,
+    files: FileArgs,
 }
 
 impl Lint {
@@ -58,17 +58,17 @@ impl Lint {
         let (runs, unread) = self.traces(printer)?;
         let (mut errors, mut warnings) = (0, 0);
         for path in &self.specs {
-            let opened = spec::open(path, &options, printer)?;
-            errors += opened.errors;
-            warnings += opened.warnings;
-            if let Some(loaded) = &opened.loaded {
+            let spec = spec::open(path, &options, printer)?;
+            errors += spec.errors;
+            warnings += spec.warnings;
+            if let Some(loaded) = &spec.loaded {
                 errors += config::lint(&loaded.source, printer)?;
                 errors += judging::config::lint(path, &loaded.source, printer)?;
                 let (wrong, doubtful) = guarding::lint(path, &loaded.source, printer)?;
                 errors += wrong;
                 warnings += doubtful;
             }
-            let Some(plan) = opened.loaded.and_then(|loaded| loaded.plan) else { continue };
+            let Some(plan) = spec.loaded.and_then(|loaded| loaded.plan) else { continue };
             if !runs.is_empty() {
                 warnings += unseen_tools(&plan, &runs, printer)?;
             }
@@ -78,14 +78,13 @@ impl Lint {
         }
         if printer.verbosity > Verbosity::Quiet {
             let specs = human::things(self.specs.len() as u64, "spec");
-            let counts = printable!(
-                "{}: {}, {}",
-                specs,
+            let counts = format!(
+                "{specs}: {}, {}",
                 human::things(errors as u64, "error"),
                 human::things(warnings as u64, "warning")
             );
             let tone = if errors > 0 { style::BAD } else { style::PLAIN };
-            printer.line(&Line::of(tone, counts))?;
+            printer.line(&Line::of(tone, &counts))?;
         }
         Ok(match (errors, warnings) {
             (1.., _) => Exit::Usage,
@@ -107,24 +106,17 @@ impl Lint {
 
     /// The trajectories to check against, and whether something could not be read.
     fn traces(&self, printer: &mut Printer) -> io::Result<(Vec<Trajectory>, bool)> {
-        let options = self.reading.options();
-        let (mut all, mut unread) = (Vec::new(), false);
-        for input in expand(&self.traces) {
-            match input.read(&options) {
-                Ok(mut runs) => {
-                    all.extend(runs.by_ref());
-                    unread |= runs.skipped() > 0;
-                    Findings::of(runs.diagnostics(), runs.skipped(), printer.verbosity)
-                        .print(printer)?;
-                }
-                Err(ReadError::UnknownFormat { .. }) if !input.is_named => {}
-                Err(error) => {
-                    unread = true;
-                    Findings::error(Diagnostic::from_error(&error)).print(printer)?;
-                }
-            }
-        }
-        Ok((all, unread))
+        let mut all = Vec::new();
+        let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, Trajectory>| {
+            let _ = runs.bare().try_for_each(emit);
+        };
+        let reader = self.files.reader(printer);
+        let walked = reader.stream(&expand(&self.traces), printer, work, |run| {
+            all.extend(run);
+            Ok(Next::More)
+        })?;
+        walked.print_note(printer)?;
+        Ok((all, walked.unread))
     }
 
     /// Graders that no change of a passing trace makes fail.
@@ -139,7 +131,7 @@ impl Lint {
         let mut count = 0;
         for run in runs {
             let Ok(result) = grading.grade(run) else { continue };
-            if result.verdict != Verdict::Pass || !seen.insert(result.case.raw().to_owned()) {
+            if result.verdict != Verdict::Pass || !seen.insert(result.case.clone()) {
                 continue;
             }
             let case = match &plan.every {
@@ -154,7 +146,7 @@ impl Lint {
                 let place = planned.map_or(&case.place, |planned| &planned.place);
                 let item = finding.item.map(|item| format!(" {item}")).unwrap_or_default();
                 let words =
-                    format!("case {}: {}{item}: {}", result.case.raw(), finding.grader, finding.words);
+                    format!("case {}: {}{item}: {}", result.case, finding.grader, finding.words);
                 let code = match finding.kind {
                     FindingKind::NotProbed => "not-probed",
                     _ => "vacuous-grader",
@@ -189,7 +181,7 @@ fn unseen_tools(plan: &Plan, runs: &[Trajectory], printer: &mut Printer) -> io::
                 {
                     continue;
                 }
-                let words = format!("no trace calls a tool {}", mention.word);
+                let words = format!("no trace calls the tool {}", mention.word);
                 let near = did_you_mean(&mention.word, tools.iter().map(String::as_str));
                 let help = near.map(|near| format!("did you mean {near}?"));
                 warn(printer, &planned.place, "unseen-tool", &words, help.as_deref())?;
@@ -202,20 +194,20 @@ fn unseen_tools(plan: &Plan, runs: &[Trajectory], printer: &mut Printer) -> io::
 fn warn(
     printer: &mut Printer,
     place: &SpecPlace,
-    code: &'static str,
+    code: &str,
     words: &str,
     help: Option<&str>,
 ) -> io::Result<()> {
     if printer.verbosity == Verbosity::Quiet {
         return Ok(());
     }
-    let file = printer.redactor.name(place.file.clone());
-    let mut line = Line::of(style::WARN.bold(), printable!("warning[{}]", code))
+    let at = format!("{}:{}:{}: ", place.file, place.line, place.column);
+    let mut line = Line::of(style::WARN.bold(), &format!("warning[{code}]"))
         .with(style::PLAIN, ": ")
-        .with(style::STRONG, printable!("{}:{}:{}: ", file, place.line, place.column))
-        .with(style::PLAIN, printer.redact(words));
+        .with(style::STRONG, &at)
+        .with(style::PLAIN, &printer.veil.shown(words));
     if let Some(help) = help {
-        line.push(style::DIM, printer.redact(format!(" ({help})")));
+        line.push(style::DIM, &format!(" ({help})"));
     }
     printer.notice(&line)
 }

@@ -1,39 +1,33 @@
 //! `toolmark rules`: what `toolmark check` looks for.
 
 use crate::Stop;
+use crate::args::TextFormat;
 use crate::checking::unknown;
 use crate::exit::Exit;
 use crate::printer::{Line, Printer, style};
-use crate::text::{Layout, width};
-use clap::{Args, ValueEnum};
+use crate::text::{width, wrap};
+use clap::Args;
 use serde::Serialize;
 use std::io;
 use toolmark_check::{RULES, Rule, rule_by_code};
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_redact::{Printable, printable};
 
 const EXAMPLES: &str = "\
 Examples:
   toolmark rules                    all of them, by axis
-  toolmark rules S101               one of them, with examples
+  toolmark rules S101               one of them in detail
   toolmark rules --format json | jq -r '.[].code'";
 
-/// List the rules of check, or explain one
+/// List the rules of `toolmark check`, or explain one
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Rules {
-    /// Only this rule, in detail
+    /// Show this rule in detail
     #[arg(value_name = "CODE")]
     code: Option<String>,
-    /// How to print them
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
+    format: TextFormat,
 }
 
 /// A rule in the JSON output.
@@ -67,9 +61,9 @@ impl Described {
 impl Rules {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         match (self.format, &self.code) {
-            (Output::Text, None) => list(printer)?,
-            (Output::Text, Some(code)) => explain(code, printer)?,
-            (Output::Json, code) => {
+            (TextFormat::Text, None) => list(printer)?,
+            (TextFormat::Text, Some(code)) => explain(code, printer)?,
+            (TextFormat::Json, code) => {
                 let rules: Vec<&Rule> = match code {
                     None => RULES.to_vec(),
                     Some(code) => vec![rule_by_code(code).ok_or_else(|| unknown(code))?],
@@ -95,8 +89,8 @@ fn list(printer: &mut Printer) -> io::Result<()> {
         }
         printer.line(&Line::of(style::STRONG, axis.word()))?;
         for rule in rules {
-            let mut line = Line::of(style::USER, printable!("  {}", rule.code));
-            line.push(style::PLAIN, printable!("  {}", rule.name));
+            let mut line = Line::of(style::USER, &format!("  {}", rule.code));
+            line.push(style::PLAIN, &format!("  {}", rule.name));
             line.pad(column + 10);
             line.push(style::DIM, rule.severity.word());
             line.pad(column + 19);
@@ -110,33 +104,33 @@ fn list(printer: &mut Printer) -> io::Result<()> {
 /// Prints the page of a rule.
 pub(crate) fn explain(code: &str, printer: &mut Printer) -> Result<(), Stop> {
     let rule = rule_by_code(code).ok_or_else(|| unknown(code))?;
-    let mut head = Line::of(style::STRONG, printable!("{} {}", rule.code, rule.name));
-    let words = printable!("  {}, {}, {} confidence", rule.axis, rule.severity, rule.confidence);
-    head.push(style::DIM, words);
+    let mut head = Line::of(style::STRONG, &format!("{} {}", rule.code, rule.name));
+    let words = format!("  {}, {}, {} confidence", rule.axis, rule.severity, rule.confidence);
+    head.push(style::DIM, &words);
     printer.line(&head)?;
     let mut is_code = false;
-    let mut paragraph = Printable::default();
-    for text in rule.page_lines() {
+    let mut paragraph = String::new();
+    for text in rule.page().lines() {
         if is_code || text.starts_with("```") || text.starts_with("# ") || text.is_empty() {
-            for line in paragraph.wrap(printer.width().min(90)).iter().filter(|l| !l.is_empty()) {
+            for line in wrap(&paragraph, printer.width().min(90)).iter().filter(|l| !l.is_empty()) {
                 printer.line(&Line::of(style::PLAIN, line))?;
             }
-            paragraph = Printable::default();
+            paragraph.clear();
         }
         if let Some(word) = text.strip_prefix("```") {
             is_code = !word.is_empty();
             if is_code {
-                printer.line(&Line::of(style::DIM, printable!("  # {}", word)))?;
+                printer.line(&Line::of(style::DIM, &format!("  # {word}")))?;
             }
         } else if is_code {
-            printer.line(&Line::of(style::USER, printable!("  {}", text)))?;
+            printer.line(&Line::of(style::USER, &format!("  {text}")))?;
         } else if let Some(title) = text.strip_prefix("# ") {
             printer.line(&Line::of(style::STRONG, title))?;
         } else if text.is_empty() {
             printer.line(&Line::new())?;
         } else {
-            let space = if paragraph.is_empty() { "" } else { " " };
-            paragraph = printable!("{}{}{}", paragraph, space, text);
+            paragraph.push_str(if paragraph.is_empty() { "" } else { " " });
+            paragraph.push_str(text);
         }
     }
     Ok(())

@@ -1,30 +1,30 @@
 //! `toolmark show`: one run, for people.
 
 use crate::Stop;
+use crate::args::TextFormat;
 use crate::cli::Reading;
-use crate::diagnostics::Findings;
 use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::inputs::Input;
 use crate::printer::{Line, Printer, harmless_json, style};
+use crate::reading::Runs;
 use crate::sessions::{self, Session};
 use crate::table::{Column, Give, Table};
-use crate::text::{Layout, head};
+use crate::text::head;
 use crate::timeline::{self, Look};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jiff::SignedDuration;
 use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use toolmark_redact::{Printable, Redactor, printable};
-use toolmark_trace::{Diagnostic, Fact, Joined, Trajectories, Trajectory, exporter_by_id};
+use toolmark_trace::{Fact, Trajectory, exporter_by_id};
 
 const EXAMPLES: &str = "\
 Examples:
   toolmark show                          the newest sessions on this machine
   toolmark show session.jsonl            a run as a timeline
-  toolmark show 4f1c                     the session whose id starts so
+  toolmark show 4f1c                     a session by ID prefix
   toolmark show session.jsonl --calls    one line per tool call
   toolmark show session.jsonl --step 7   everything about one step
   toolmark show results.json --run 3     the third run of a file with many
@@ -34,10 +34,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {
-    /// A trace file, - for stdin, or the start of a session's id; without it,
-    /// the newest sessions are listed
+    /// Trace file, - for stdin, or prefix of a session's id [default: list the newest sessions]
     trace: Option<PathBuf>,
-    /// Of a file with several runs, this one: its number, or the start of its id or name
+    /// Run to show, of a file with several: its number, or a prefix of its id or name
     #[arg(long, value_name = "N|ID")]
     run: Option<String>,
     /// One line per tool call
@@ -46,20 +45,14 @@ pub(crate) struct Show {
     /// Everything about one step
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     step: Option<u32>,
-    /// Cut nothing: all words, arguments and results
+    /// Show all text, arguments and results uncut
     #[arg(long)]
     full: bool,
-    /// How to print the run
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
+    format: TextFormat,
     #[command(flatten)]
     reading: Reading,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
 }
 
 /// How many sessions are listed.
@@ -69,9 +62,8 @@ const WIDEST: usize = 140;
 
 impl Show {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        if self.format == Output::Json && (self.calls || self.step.is_some()) {
-            let failure =
-                Failure::usage("--format json has everything; it takes no --calls or --step");
+        if self.format == TextFormat::Json && (self.calls || self.step.is_some()) {
+            let failure = Failure::usage("--format json cannot be combined with --calls or --step");
             return Err(failure.into());
         }
         let input = match &self.trace {
@@ -81,53 +73,54 @@ impl Show {
                 None => return Ok(Exit::Ok),
             },
         };
-        let options = self.reading.options();
-        let mut runs = match input.read(&options) {
+        let reader = self.reading.reader(printer);
+        let mut runs = match reader.open(&input) {
             Ok(runs) => runs,
-            Err(error) => {
-                Findings::error(Diagnostic::from_error(&error)).print(printer)?;
+            Err(end) => {
+                end.findings.print(printer)?;
                 return Ok(Exit::Unread);
             }
         };
-        let mut joined = Joined::default();
-        let printed = match self.find_run(&mut runs, printer.redactor) {
-            Ok(Found::One(mut run)) => {
-                joined = input.join(&mut run, &runs, &options);
-                self.print(printer, &run)
-            }
+        let printed = match self.find_run(&mut runs) {
+            Ok(Found::One(run)) => self.print(printer, &run),
             Ok(Found::Many(list)) => {
                 self.print_list(printer, &list, runs.file()).map_err(Stop::from)
             }
             Err(failure) => Err(failure.into()),
         };
         printer.flush()?;
-        let skipped = runs.skipped() + joined.skipped;
-        let diagnostics = [runs.diagnostics(), &joined.diagnostics].concat();
-        Findings::of(&diagnostics, skipped, printer.verbosity).print(printer)?;
+        let end = runs.end();
+        end.findings.print(printer)?;
         printed?;
-        Ok(if skipped > 0 { Exit::Unread } else { Exit::Ok })
+        Ok(if end.skipped > 0 { Exit::Unread } else { Exit::Ok })
     }
 
     /// The run that was asked for, or the list of all.
-    fn find_run(&self, runs: &mut Trajectories, redactor: Redactor) -> Result<Found, Failure> {
-        let Some(wanted) = &self.run else {
-            let found = only_run(runs.by_ref(), redactor);
-            return found.ok_or_else(|| Failure::unread(format!("{} holds no run", runs.file())));
-        };
-        if let Ok(number) = wanted.parse::<usize>() {
-            let at = number.checked_sub(1).ok_or_else(|| Failure::usage("runs count from 1"))?;
-            if let Some(run) = runs.nth(at) {
-                return Ok(Found::One(Box::new(run)));
+    fn find_run(&self, runs: &mut Runs<'_>) -> Result<Found, Failure> {
+        let found = match self.run.as_deref().map(|wanted| (wanted, wanted.parse::<usize>())) {
+            None => only_run(runs.bare()),
+            Some((_, Ok(0))) => return Err(Failure::usage("runs are numbered from 1")),
+            Some((_, Ok(number))) => runs.bare().nth(number - 1).map(Found::one),
+            Some((wanted, Err(_))) => {
+                runs.bare().find_map(|run| named(run, wanted)).map(Found::one)
             }
-        } else if let Some(run) = runs.find_map(|run| named(run, wanted)) {
-            return Ok(Found::One(Box::new(run)));
+        };
+        match (found, &self.run) {
+            (Some(Found::One(mut run)), _) => {
+                runs.join(&mut run);
+                Ok(Found::One(run))
+            }
+            (Some(found), _) => Ok(found),
+            (None, None) => Err(Failure::unread(format!("{} has no run", runs.file()))),
+            (None, Some(wanted)) => {
+                let failure = Failure::usage(format!("{} has no run {wanted}", runs.file()));
+                Err(failure.hint("without --run, the runs of a file are listed"))
+            }
         }
-        let failure = Failure::usage(format!("{} has no run {wanted}", runs.file()));
-        Err(failure.hint("without --run, the runs of a file are listed"))
     }
 
     fn print(&self, printer: &mut Printer, run: &Trajectory) -> Result<(), Stop> {
-        if self.format == Output::Json {
+        if self.format == TextFormat::Json {
             return print_json(printer, run).map_err(Stop::from);
         }
         let look = self.look(printer);
@@ -151,14 +144,14 @@ impl Show {
     }
 
     fn print_list(&self, printer: &mut Printer, list: &[Brief], file: &str) -> io::Result<()> {
-        if self.format == Output::Json {
+        if self.format == TextFormat::Json {
             return printer.json(&list);
         }
         let count = human::things(list.len() as u64, "run");
-        let file = printer.redact(file);
         printer.line(
-            &Line::of(style::STRONG, &file).with(style::PLAIN, ": ").with(style::PLAIN, count),
+            &Line::of(style::STRONG, file).with(style::PLAIN, ": ").with(style::PLAIN, &count),
         )?;
+        let look = self.look(printer);
         let mut table = Table::new(vec![
             Column::numbers("#"),
             Column::words("id").gives(Give::End),
@@ -169,27 +162,27 @@ impl Show {
             Column::words("what").gives(Give::End),
         ]);
         for brief in list {
-            table.row(brief.cells());
+            table.row(brief.cells(look));
         }
         let limit = printer.width();
         table.print(printer, Some(limit))?;
-        let hint = printable!("toolmark show {} --run N shows one of them", file);
-        printer.line(&Line::of(style::DIM, hint))
+        let hint = format!("toolmark show {file} --run N shows one of them");
+        printer.line(&Line::of(style::DIM, &hint))
     }
 
     fn look(&self, printer: &Printer) -> Look {
-        Look { width: printer.width().min(WIDEST), full: self.full, redactor: printer.redactor }
+        Look { width: printer.width().min(WIDEST), full: self.full, veil: printer.veil }
     }
 }
 
-/// The run in toolmark's own JSON, which has everything but secrets.
+/// The run in toolmark's own JSON, which has everything.
 fn print_json(printer: &mut Printer, run: &Trajectory) -> io::Result<()> {
     let mut bytes = Vec::new();
     if let Some(exporter) = exporter_by_id("toolmark") {
         exporter.export(run, &mut bytes)?;
     }
     let text = String::from_utf8(bytes).map_err(io::Error::other)?;
-    printer.raw(&harmless_json(printer.redactor.json_text(text).into()))
+    printer.raw(&harmless_json(text))
 }
 
 /// What a file turned out to hold.
@@ -198,25 +191,32 @@ enum Found {
     Many(Vec<Brief>),
 }
 
+impl Found {
+    fn one(run: Trajectory) -> Self {
+        Self::One(Box::new(run))
+    }
+}
+
 /// A run in a list.
 #[derive(Serialize)]
 struct Brief {
     run: usize,
-    id: Option<Printable>,
-    name: Option<Printable>,
+    id: Option<String>,
+    name: Option<String>,
     steps: usize,
     calls: usize,
     failed: Option<usize>,
-    outcome: Option<Printable>,
+    outcome: Option<String>,
     /// The first words of the user.
-    words: Printable,
+    words: String,
 }
 
 impl Brief {
-    fn new(number: usize, run: &Trajectory, redactor: Redactor) -> Self {
+    fn new(number: usize, run: &Trajectory) -> Self {
         /// First words longer than this are cut, so that a long list stays small.
         const WORDS: usize = 300;
-        let text = |t: &toolmark_trace::Text| redactor.apply(t.get());
+        let text = |t: &toolmark_trace::Text| t.get().into_owned();
+        let bare = Look { width: WORDS, full: false, veil: crate::redact::Veil::new(false) };
         let failed = run.calls.iter().filter(|c| c.status.is_error()).count();
         Self {
             run: number,
@@ -226,50 +226,45 @@ impl Brief {
             calls: run.calls.len(),
             failed: (!run.fidelity.lacks(Fact::Status)).then_some(failed),
             outcome: run.outcome.as_ref().map(text),
-            words: timeline::first_words(run, redactor).reshape(|words| head(words, WORDS)),
+            words: head(&timeline::first_words(run, bare), WORDS).to_owned(),
         }
     }
 
-    fn cells(&self) -> Vec<crate::table::Cell> {
+    fn cells(&self, look: Look) -> Vec<crate::table::Cell> {
         // The names of benchmark tasks are often mere numbers.
-        let telling = |name: &&Printable| name.chars().any(char::is_alphabetic);
-        let what = self.name.as_ref().filter(telling).unwrap_or(&self.words);
-        let glance = |text: &Option<Printable>| {
-            text.as_ref().map(Layout::squeezed).unwrap_or_default()
-        };
+        let telling = |name: &&str| name.chars().any(char::is_alphabetic);
+        let what = self.name.as_deref().filter(telling).unwrap_or(&self.words);
+        let glance = |text: Option<&str>| look.veil.glance(text.unwrap_or_default());
         vec![
-            (style::DIM, printable!("{}", self.run)),
-            (style::STRONG, glance(&self.id)),
-            (style::PLAIN, printable!("{}", self.steps)),
-            (style::PLAIN, printable!("{}", self.calls)),
+            (style::DIM, self.run.to_string()),
+            (style::STRONG, glance(self.id.as_deref())),
+            (style::PLAIN, self.steps.to_string()),
+            (style::PLAIN, self.calls.to_string()),
             match self.failed {
-                None => (style::DIM, "\u{2013}".into()),
-                Some(0) => (style::DIM, "0".into()),
-                Some(n) => (style::BAD, printable!("{}", n)),
+                None => (style::DIM, "\u{2013}".to_owned()),
+                Some(0) => (style::DIM, "0".to_owned()),
+                Some(n) => (style::BAD, n.to_string()),
             },
-            (style::PLAIN, glance(&self.outcome)),
-            (style::PLAIN, what.squeezed()),
+            (style::PLAIN, glance(self.outcome.as_deref())),
+            (style::PLAIN, glance(Some(what))),
         ]
     }
 }
 
 /// The run of a file that has one; the list where it has several. The list is
 /// made as the runs are read, so that they are never in memory all at once.
-fn only_run(
-    mut runs: impl Iterator<Item = Trajectory>,
-    redactor: Redactor,
-) -> Option<Found> {
+fn only_run(mut runs: impl Iterator<Item = Trajectory>) -> Option<Found> {
     let first = runs.next()?;
     let Some(second) = runs.next() else { return Some(Found::One(Box::new(first))) };
-    let mut list = vec![Brief::new(1, &first, redactor), Brief::new(2, &second, redactor)];
+    let mut list = vec![Brief::new(1, &first), Brief::new(2, &second)];
     drop((first, second));
     for run in runs {
-        list.push(Brief::new(list.len() + 1, &run, redactor));
+        list.push(Brief::new(list.len() + 1, &run));
     }
     Some(Found::Many(list))
 }
 
-/// The run, or the sub-agent in it, whose id or name starts so.
+/// The run, or the sub-agent in it, with this id or name prefix.
 fn named(mut run: Trajectory, wanted: &str) -> Option<Trajectory> {
     let is_it = |run: &Trajectory| {
         [&run.id, &run.name].into_iter().flatten().any(|t| t.get().starts_with(wanted))
@@ -288,19 +283,21 @@ fn named(mut run: Trajectory, wanted: &str) -> Option<Trajectory> {
 }
 
 fn no_such_step(run: &Trajectory, number: u32) -> Failure {
-    let failure = Failure::usage(format!("there is no step {number}"));
+    let failure = Failure::usage(format!("no step {number}"));
     match run.steps.len() {
         0 => failure.hint("this format does not record steps"),
         n => failure.hint(format!("this run has steps 1 to {n}")),
     }
 }
 
-/// The file that was named, or the session whose id starts so.
+/// The file that was named, or a session by ID prefix.
 fn find_trace(trace: &Path) -> Result<Input, Failure> {
     let name = trace.to_string_lossy();
     if trace.is_dir() {
-        let failure = Failure::usage(format!("{name} is a directory; show takes one trace"));
-        return Err(failure.hint(format!("toolmark stats {name} counts what is in it")));
+        let failure = Failure::usage(format!("{name} is a directory"));
+        return Err(failure.hint(format!(
+            "show takes one trace; `toolmark stats {name}` lists those in the directory"
+        )));
     }
     if trace.exists() || name == "-" || name.contains(['/', '\\']) {
         return Ok(Input::named(trace));
@@ -308,15 +305,15 @@ fn find_trace(trace: &Path) -> Result<Input, Failure> {
     let sessions = sessions::find();
     match sessions::with_prefix(&sessions, &name).as_slice() {
         [] => {
-            let failure = Failure::unread(format!("there is no file and no session {name}"));
-            Err(failure.hint("toolmark show lists the sessions of this machine"))
+            let failure = Failure::unread(format!("no file or session {name}"));
+            Err(failure.hint("`toolmark show` lists the sessions of this machine"))
         }
         [one] => Ok(Input::named(&one.path)),
         many => {
             let ids: Vec<&str> = many.iter().take(5).map(|s| s.id.as_str()).collect();
             let count = many.len();
             let failure = Failure::usage(format!("{count} sessions start with {name}"));
-            Err(failure.hint(format!("give more of the id: {}", ids.join(", "))))
+            Err(failure.hint(format!("use a longer prefix: {}", ids.join(", "))))
         }
     }
 }
@@ -325,15 +322,18 @@ fn find_trace(trace: &Path) -> Result<Input, Failure> {
 fn pick_session(printer: &mut Printer) -> Result<Option<PathBuf>, Stop> {
     let sessions = sessions::find();
     if sessions.is_empty() {
-        let failure = Failure::unread("found no sessions on this machine");
-        let hint = format!("looked in {}; toolmark show FILE shows any trace", sessions::LOOKED_IN);
+        let failure = Failure::unread("found no sessions");
+        let hint = format!(
+            "looked in {}; a trace can be given as an argument instead",
+            sessions::looked_in()
+        );
         return Err(failure.hint(hint).into());
     }
     let listed = &sessions[..sessions.len().min(LISTED)];
     print_sessions(printer, listed)?;
     if sessions.len() > listed.len() {
-        let more = printable!("\u{2026} and {} older", sessions.len() - listed.len());
-        printer.line(&Line::of(style::DIM, more))?;
+        let more = format!("\u{2026} and {} older", sessions.len() - listed.len());
+        printer.line(&Line::of(style::DIM, &more))?;
     }
     if !printer.is_interactive() {
         return Ok(None);
@@ -351,7 +351,7 @@ fn pick_session(printer: &mut Printer) -> Result<Option<PathBuf>, Stop> {
         }
         match picked(&sessions, listed, answer) {
             Ok(session) => return Ok(Some(session.path.clone())),
-            Err(problem) => printer.line(&Line::of(style::WARN, printer.redact(problem)))?,
+            Err(problem) => printer.line(&Line::of(style::WARN, &problem))?,
         }
     }
 }
@@ -383,6 +383,7 @@ fn print_sessions(printer: &mut Printer, listed: &[Session]) -> io::Result<()> {
         Column::words("project").gives(Give::Start).leaves(1),
         Column::words("first words").gives(Give::End),
     ]);
+    let look = Look { width: printer.width(), full: false, veil: printer.veil };
     let now = SystemTime::now();
     for (at, session) in listed.iter().enumerate() {
         let age = now.duration_since(session.modified).unwrap_or_default();
@@ -391,18 +392,15 @@ fn print_sessions(printer: &mut Printer, listed: &[Session]) -> io::Result<()> {
         let run = run.ok().and_then(|mut runs| runs.next());
         let project = run.as_ref().and_then(|r| r.cwd.as_ref());
         let words = match &run {
-            Some(run) => (style::PLAIN, timeline::first_words(run, printer.redactor)),
-            None => (style::DIM, "(not readable)".into()),
+            Some(run) => (style::PLAIN, timeline::first_words(run, look)),
+            None => (style::DIM, "(unreadable)".to_owned()),
         };
         table.row(vec![
-            (style::DIM, printable!("{}", at + 1)),
-            (style::STRONG, session.agent.into()),
+            (style::DIM, (at + 1).to_string()),
+            (style::STRONG, session.agent.to_owned()),
             (style::DIM, age),
-            (style::USER, printer.redact(&session.id).reshape(|id| head(id, ID))),
-            (
-                style::PLAIN,
-                project.map(|p| printer.redact(from_home(&p.get()))).unwrap_or_default(),
-            ),
+            (style::USER, head(&session.id, ID).to_owned()),
+            (style::PLAIN, project.map(|p| from_home(&p.get())).unwrap_or_default()),
             words,
         ]);
     }
@@ -433,10 +431,9 @@ mod tests {
 
     #[test]
     fn one_run_is_shown_and_several_are_listed() {
-        let only_run = |ids: &[&str]| only_run(ids.iter().map(|id| run(id)), Redactor::new(true));
-        assert!(only_run(&[]).is_none());
-        assert!(matches!(only_run(&["a"]), Some(Found::One(_))));
-        let Some(Found::Many(list)) = only_run(&["a", "b", "c"]) else {
+        assert!(only_run(std::iter::empty()).is_none());
+        assert!(matches!(only_run([run("a")].into_iter()), Some(Found::One(_))));
+        let Some(Found::Many(list)) = only_run(["a", "b", "c"].map(run).into_iter()) else {
             panic!("three runs are a list");
         };
         let numbered: Vec<_> = list.iter().map(|b| (b.run, b.id.as_deref().unwrap())).collect();

@@ -1,28 +1,21 @@
 //! `toolmark stats`: the counts of many traces, a row each.
 //!
-//! Files are read in parallel, each as a stream: a trajectory is counted and
-//! dropped. Rows come out in the order of the input whatever the number of
-//! threads.
+//! Each file is read as a stream: a trajectory is counted and dropped.
 
 use crate::Stop;
-use crate::cli::Reading;
-use crate::diagnostics::{Findings, print_failure};
-use crate::exit::{Exit, Failure};
+use crate::args::InputArgs;
+use crate::exit::Exit;
 use crate::human;
-use crate::inputs::{Input, expand};
+use crate::inputs::expand;
 use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
-use crate::progress::Progress;
+use crate::reading::{Next, Runs};
 use crate::table::{Cell, Column, Give, Table};
 use anstyle::Style;
 use clap::{Args, ValueEnum};
-use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io;
-use std::num::NonZeroUsize;
-use std::path::PathBuf;
-use toolmark_redact::{Printable, Redactor, printable};
-use toolmark_trace::{Diagnostic, Fidelity, Options, ReadError, Summary, TokenCounts};
+use toolmark_trace::{Fidelity, Summary, TokenCounts};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,23 +25,17 @@ Examples:
   zcat session.jsonl.gz | toolmark stats -
   toolmark stats runs/ --format jsonl | jq 'select(.tool_errors > 0) | .file'
 
-A number that is missing (null, or \u{2013} in the table) is one the format does not record.";
+A missing number (null, or \u{2013} in the table) is not recorded by the format.";
 
 /// Count calls, failures, turns and tokens of traces
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("traces", |arg| arg.required(true)))]
 pub(crate) struct Stats {
-    /// Files, directories, patterns, or - for stdin
-    #[arg(required = true, value_name = "PATH")]
-    paths: Vec<PathBuf>,
-    /// How to print the counts
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     format: Output,
-    /// How many files to read at once [default: one per core]
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
     #[command(flatten)]
-    reading: Reading,
+    input: InputArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -61,45 +48,17 @@ enum Output {
 
 impl Stats {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let inputs = expand(&self.paths);
-        let options = self.reading.options();
-        let (verbosity, redactor) = (printer.verbosity, printer.redactor);
-        let progress = Progress::new(inputs.len(), verbosity);
-        let read = || -> Vec<Counted> {
-            inputs
-                .par_iter()
-                .map(|input| {
-                    let counted = count(input, &options, verbosity, redactor);
-                    progress.bar.inc(1);
-                    counted
-                })
-                .collect()
-        };
-        let counted = match self.threads {
-            None => read(),
-            Some(n) => rayon::ThreadPoolBuilder::new()
-                .num_threads(n.get())
-                .build()
-                .map_err(|error| Failure::usage(format!("failed to start {n} threads: {error}")))?
-                .install(read),
-        };
-        progress.finish();
-
-        let mut exit = Exit::Ok;
+        let reader = self.input.files.reader(printer);
+        let inputs = expand(&self.input.traces);
         let mut rows = Vec::new();
-        let mut foreign = Vec::new();
-        for one in counted {
-            one.findings.print(printer)?;
-            match one.row {
-                Some(row) => {
-                    if row.error.is_some() || row.bad_lines.is_some_and(|n| n > 0) {
-                        exit = Exit::Unread;
-                    }
-                    rows.push(row);
-                }
-                None => foreign.push(one.file),
-            }
-        }
+        let walked = reader.each(&inputs, printer, count, |row| {
+            rows.push(row.unwrap_or_else(|unreadable| Row {
+                file: unreadable.file,
+                error: Some(unreadable.error),
+                ..Row::default()
+            }));
+            Ok(Next::More)
+        })?;
         match self.format {
             Output::Table => print_table(printer, &rows)?,
             Output::Json => print_json(printer, &rows)?,
@@ -110,24 +69,12 @@ impl Stats {
             }
             Output::Csv => print_csv(printer, &rows)?,
         }
-        note_foreign(printer, &foreign)?;
         if rows.is_empty() {
-            // Nothing counted is not the same as nothing there to count.
-            let named: Vec<_> = self.paths.iter().map(|path| path.to_string_lossy()).collect();
-            let failure = Failure::unread(format!("found no trace in {}", named.join(", ")));
-            print_failure(printer, &failure.hint("toolmark formats lists what can be read"))?;
-            exit = Exit::Unread;
+            return Err(walked.nothing_read(&self.input.traces).into());
         }
-        Ok(exit)
+        walked.print_note(printer)?;
+        Ok(if walked.unread { Exit::Unread } else { Exit::Ok })
     }
-}
-
-/// What reading one file gave.
-struct Counted {
-    file: Printable,
-    /// `None` for a file in a directory that is no trace.
-    row: Option<Row>,
-    findings: Findings,
 }
 
 /// The counts of one file, in the names and the order of the JSON output.
@@ -135,7 +82,7 @@ struct Counted {
 /// be read.
 #[derive(Debug, Default, Serialize)]
 struct Row {
-    file: Printable,
+    file: String,
     format: Option<&'static str>,
     trajectories: Option<u64>,
     tool_calls: Option<u64>,
@@ -146,46 +93,25 @@ struct Row {
     assistant_turns: Option<u64>,
     user_turns: Option<u64>,
     max_parallel: Option<u64>,
-    tool_names: Option<BTreeSet<Printable>>,
+    tool_names: Option<Vec<String>>,
     tokens: Option<TokenCounts>,
     bad_lines: Option<u64>,
     unknown_records: Option<u64>,
     fidelity_gaps: Option<Fidelity>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<Printable>,
+    error: Option<String>,
 }
 
-fn count(
-    input: &Input,
-    options: &Options,
-    verbosity: Verbosity,
-    redactor: Redactor,
-) -> Counted {
-    let file = redactor.apply(input.name());
-    let mut runs = match input.read(options) {
-        Ok(runs) => runs,
-        Err(ReadError::UnknownFormat { .. }) if !input.is_named => {
-            return Counted { file, row: None, findings: Findings::default() };
-        }
-        Err(error) => {
-            let findings = Findings::error(Diagnostic::from_error(&error));
-            let error = Some(redactor.apply(error.to_string()));
-            let row = Row { file: file.clone(), error, ..Row::default() };
-            return Counted { file, row: Some(row), findings };
-        }
-    };
-    let summary = Summary::of(&mut runs);
-    let findings = Findings::of(runs.diagnostics(), runs.skipped(), verbosity);
-    let names = summary.tools.keys().map(|name| redactor.apply(name)).collect();
-    let format = runs.format().info().id;
-    let row = Row { tool_names: Some(names), ..Row::new(&file, format, runs.skipped(), &summary) };
-    Counted { file, row: Some(row), findings }
+fn count(runs: &mut Runs<'_>) -> Option<Row> {
+    let runs = runs.bare();
+    let summary = Summary::of(runs);
+    Some(Row::new(runs.file().to_owned(), runs.format().info().id, runs.skipped(), summary))
 }
 
 impl Row {
-    fn new(file: &Printable, format: &'static str, bad_lines: u64, summary: &Summary) -> Self {
+    fn new(file: String, format: &'static str, bad_lines: u64, summary: Summary) -> Self {
         Self {
-            file: file.clone(),
+            file,
             format: Some(format),
             trajectories: Some(summary.trajectories),
             tool_calls: Some(summary.tool_calls),
@@ -196,7 +122,7 @@ impl Row {
             assistant_turns: summary.assistant_turns,
             user_turns: summary.user_turns,
             max_parallel: summary.max_parallel,
-            tool_names: None,
+            tool_names: Some(summary.tools.into_keys().collect()),
             tokens: summary.tokens,
             bad_lines: Some(bad_lines),
             unknown_records: Some(summary.unknown_records),
@@ -211,7 +137,7 @@ impl Row {
             rows.iter().filter_map(field).reduce(u64::saturating_add)
         };
         let names = rows.iter().filter_map(|r| r.tool_names.as_ref());
-        let names = names.fold(None, |all: Option<BTreeSet<Printable>>, one| {
+        let names = names.fold(None, |all: Option<BTreeSet<String>>, one| {
             let mut all = all.unwrap_or_default();
             all.extend(one.iter().cloned());
             Some(all)
@@ -222,7 +148,7 @@ impl Row {
             sum
         });
         Self {
-            file: "total".into(),
+            file: "total".to_owned(),
             format: None,
             trajectories: sum(|r| r.trajectories),
             tool_calls: sum(|r| r.tool_calls),
@@ -233,7 +159,7 @@ impl Row {
             assistant_turns: sum(|r| r.assistant_turns),
             user_turns: sum(|r| r.user_turns),
             max_parallel: rows.iter().filter_map(|r| r.max_parallel).max(),
-            tool_names: names,
+            tool_names: names.map(|names| names.into_iter().collect()),
             tokens,
             bad_lines: sum(|r| r.bad_lines),
             unknown_records: sum(|r| r.unknown_records),
@@ -279,19 +205,19 @@ fn print_csv(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
         "error",
     ])?;
     for row in rows.iter().chain([&Row::total(rows)]) {
-        writer.write_record(csv_record(row).iter().map(|cell| cell.as_bytes()))?;
+        writer.write_record(csv_record(row))?;
     }
     let text = writer.into_inner().map_err(|e| io::Error::other(e.to_string()))?;
     printer.raw(&String::from_utf8_lossy(&text))
 }
 
-fn csv_record(row: &Row) -> Vec<Printable> {
-    let number = |n: Option<u64>| n.map(|n| printable!("{}", n)).unwrap_or_default();
+fn csv_record(row: &Row) -> Vec<String> {
+    let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
     let tokens = |field: fn(&TokenCounts) -> u64| number(row.tokens.as_ref().map(field));
-    let gaps = row.fidelity_gaps.map(|f| f.missing().map(|fact| Printable::from(fact.word())).collect::<Vec<_>>());
+    let gaps = row.fidelity_gaps.map(|f| f.missing().map(|fact| fact.word()).collect::<Vec<_>>());
     vec![
         row.file.clone(),
-        row.format.unwrap_or_default().into(),
+        row.format.unwrap_or_default().to_owned(),
         number(row.trajectories),
         number(row.tool_calls),
         number(row.tool_results),
@@ -301,7 +227,7 @@ fn csv_record(row: &Row) -> Vec<Printable> {
         number(row.assistant_turns),
         number(row.user_turns),
         number(row.max_parallel),
-        Printable::join(row.tool_names.iter().flatten(), " "),
+        row.tool_names.as_deref().unwrap_or_default().join(" "),
         tokens(|t| t.recorded.input),
         tokens(|t| t.recorded.output),
         tokens(|t| t.recorded.cache_read),
@@ -310,7 +236,7 @@ fn csv_record(row: &Row) -> Vec<Printable> {
         tokens(|t| t.total),
         number(row.bad_lines),
         number(row.unknown_records),
-        Printable::join(gaps.iter().flatten(), " "),
+        gaps.unwrap_or_default().join(" "),
         row.error.clone().unwrap_or_default(),
     ]
 }
@@ -343,29 +269,28 @@ fn print_table(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
     let limit = printer.terminal_width();
     let left_out = table.print(printer, limit)?;
     if !left_out.is_empty() && printer.verbosity > Verbosity::Quiet {
-        let left_out: Vec<Printable> = left_out.into_iter().map(Into::into).collect();
-        let words = printable!(
-            "left out for width: {}; a wider terminal or --format csv has them",
-            Printable::join(&left_out, ", ")
+        let words = format!(
+            "hidden columns: {}; use a wider terminal or --format csv",
+            left_out.join(", ")
         );
-        printer.notice(&Line::of(style::DIM, words))?;
+        printer.notice(&Line::of(style::DIM, &words))?;
     }
     Ok(())
 }
 
 fn table_row(row: &Row, tone: Style) -> Vec<Cell> {
     let number = |n: Option<u64>, alarm: Style| match n {
-        None => (style::DIM, "\u{2013}".into()),
-        Some(0) => (style::DIM, "0".into()),
-        Some(n) => (alarm, printable!("{}", n)),
+        None => (style::DIM, "\u{2013}".to_owned()),
+        Some(0) => (style::DIM, "0".to_owned()),
+        Some(n) => (alarm, n.to_string()),
     };
     if row.error.is_some() {
-        return vec![(style::PLAIN, row.file.clone()), (style::BAD, "unreadable".into())];
+        return vec![(style::PLAIN, row.file.clone()), (style::BAD, "unreadable".to_owned())];
     }
     let gaps = row.fidelity_gaps.map(|f| f.missing().count() as u64);
     vec![
         (tone, row.file.clone()),
-        (tone, row.format.unwrap_or_default().into()),
+        (tone, row.format.unwrap_or_default().to_owned()),
         number(row.trajectories, tone),
         number(row.tool_calls, tone),
         number(row.tool_results, tone),
@@ -378,28 +303,9 @@ fn table_row(row: &Row, tone: Style) -> Vec<Cell> {
         number(row.tool_names.as_ref().map(|t| t.len() as u64), tone),
         match row.tokens {
             Some(tokens) => (tone, human::count(tokens.total)),
-            None => (style::DIM, "\u{2013}".into()),
+            None => (style::DIM, "\u{2013}".to_owned()),
         },
         number(row.bad_lines, style::WARN),
         number(gaps, tone),
     ]
-}
-
-/// Names the files of directories that are no traces.
-fn note_foreign(printer: &mut Printer, files: &[Printable]) -> io::Result<()> {
-    const NAMED: usize = 3;
-    if files.is_empty() || printer.verbosity == Verbosity::Quiet {
-        return Ok(());
-    }
-    let all = printer.verbosity == Verbosity::Verbose;
-    let named = if all { files.len() } else { NAMED.min(files.len()) };
-    let mut words = printable!(
-        "{} in no known trace format: {}",
-        human::things(files.len() as u64, "file"),
-        Printable::join(&files[..named], ", ")
-    );
-    if named < files.len() {
-        words = printable!("{} and {} more (--verbose names them)", words, files.len() - named);
-    }
-    printer.notice(&Line::of(style::DIM, "note: ").with(style::DIM, words))
 }

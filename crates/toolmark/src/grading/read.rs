@@ -1,136 +1,53 @@
-//! Reads traces and grades them, file by file in parallel.
-//!
-//! Results come back in the order of the input whatever the number of threads.
+//! Grades the runs of a file, batch by batch.
 
-use crate::diagnostics::Findings;
-use crate::inputs::Input;
-use crate::printer::Verbosity;
-use rayon::prelude::*;
+use crate::pool::{Emit, Pool};
+use crate::reading::Runs;
 use serde_json::Value;
+use std::sync::Arc;
 use toolmark_grade::{Grading, Unpaired};
-use toolmark_outcome::{CaseResult, Verdict};
-use toolmark_trace::{Diagnostic, Options, ReadError, Trajectory, exporter_by_id};
+use toolmark_outcome::CaseResult;
+use toolmark_trace::{Trajectory, exporter_by_id};
 
-/// So many trajectories of one file are held at a time.
-const AT_A_TIME: usize = 64;
+/// How many runs of one file are held at a time.
+const BATCH: usize = 64;
 
-/// What one file gave.
-#[derive(Default)]
-pub(crate) struct Graded {
-    pub(crate) outcomes: Vec<CaseResult>,
-    /// Trajectories no case took: what they are called, and why.
-    pub(crate) unpaired: Vec<(String, Unpaired)>,
-    /// How many records could not be read, or 1 where the file could not.
-    pub(crate) skipped: u64,
-    /// A file of a directory that is no trace.
-    pub(crate) is_foreign: bool,
-    pub(crate) findings: Findings,
-}
+/// What a run came to; without a case, what it is called and why it has none.
+pub(crate) type Graded = Result<CaseResult, (String, Unpaired)>;
 
-/// How to read and what to keep.
-pub(crate) struct Reading<'a> {
-    pub(crate) grading: &'a Grading<'a>,
-    pub(crate) options: &'a Options,
-    pub(crate) verbosity: Verbosity,
-    /// Keep the trajectories as JSON.
-    pub(crate) keeps_traces: bool,
-}
-
-/// Grades every trajectory of the inputs. With `fails_fast`, what comes after
-/// the first failure is not graded.
-pub(crate) fn grade_all(
-    inputs: &[Input],
-    reading: &Reading<'_>,
-    fails_fast: bool,
-    done: impl Fn() + Sync,
-) -> Vec<Graded> {
-    let one = |input: &Input| {
-        let graded = grade(input, reading);
-        done();
-        graded
-    };
-    if !fails_fast {
-        return inputs.par_iter().map(one).collect();
-    }
-    let mut all = Vec::new();
-    for input in inputs {
-        let mut graded = one(input);
-        let failed = graded.outcomes.iter().position(|o| o.verdict == Verdict::Fail);
-        if let Some(failed) = failed {
-            graded.outcomes.truncate(failed + 1);
-        }
-        all.push(graded);
-        if failed.is_some() {
-            break;
-        }
-    }
-    all
-}
-
-fn grade(input: &Input, reading: &Reading<'_>) -> Graded {
-    let mut graded = Graded::default();
-    let mut runs = match input.read(reading.options) {
-        Ok(runs) => runs,
-        // Not everything in a directory is a trace.
-        Err(ReadError::UnknownFormat { .. }) if !input.is_named => {
-            graded.is_foreign = true;
-            return graded;
-        }
-        Err(error) => {
-            graded.findings = Findings::error(Diagnostic::from_error(&error));
-            graded.skipped = 1;
-            return graded;
-        }
-    };
-    let mut diagnostics = Vec::new();
+/// Grades every run of a file with the help of idle threads.
+pub(crate) fn grade(
+    runs: &mut Runs<'_>,
+    grading: &Grading<'_>,
+    keeps_traces: bool,
+    pool: &Pool,
+    emit: &mut Emit<'_, Vec<Graded>>,
+) {
     loop {
-        let mut held: Vec<Trajectory> = Vec::new();
-        while held.len() < AT_A_TIME
-            && let Some(mut run) = runs.next()
-        {
-            let joined = input.join(&mut run, &runs, reading.options);
-            graded.skipped += joined.skipped;
-            diagnostics.extend(joined.diagnostics);
-            held.push(run);
-        }
-        if held.is_empty() {
-            break;
-        }
-        let ask = |run: &Trajectory| ask(run, reading);
-        let answers: Vec<_> = match held.as_slice() {
-            [one] => vec![ask(one)],
-            several => several.par_iter().map(ask).collect(),
-        };
-        for (run, answer) in held.iter().zip(answers) {
-            match answer {
-                Ok(outcome) => graded.outcomes.push(outcome),
-                Err(why) => graded.unpaired.push((called(run), why)),
-            }
+        let batch: Vec<Trajectory> = runs.take(BATCH).collect();
+        let graded = pool.map(&batch, |run| grade_one(run, grading, keeps_traces));
+        if graded.is_empty() || emit(graded).is_break() {
+            return;
         }
     }
-    graded.skipped += runs.skipped();
-    diagnostics.extend_from_slice(runs.diagnostics());
-    graded.findings = Findings::of(&diagnostics, graded.skipped, reading.verbosity);
-    graded
 }
 
-fn ask(run: &Trajectory, reading: &Reading<'_>) -> Result<CaseResult, Unpaired> {
-    let mut outcome = reading.grading.grade(run)?;
-    if reading.keeps_traces {
-        outcome.trace = as_json(run).map(|trace| Box::new(trace.into()));
+fn grade_one(run: &Trajectory, grading: &Grading<'_>, keeps_traces: bool) -> Graded {
+    let mut outcome = grading.grade(run).map_err(|why| (name(run), why))?;
+    if keeps_traces {
+        outcome.trace = to_json(run).map(Arc::new);
     }
     Ok(outcome)
 }
 
 /// A trajectory in toolmark's own JSON.
-fn as_json(run: &Trajectory) -> Option<Value> {
+fn to_json(run: &Trajectory) -> Option<Value> {
     let mut bytes = Vec::new();
     exporter_by_id("toolmark")?.export(run, &mut bytes).ok()?;
     serde_json::from_slice(&bytes).ok()
 }
 
 /// What to call a trajectory no case took.
-fn called(run: &Trajectory) -> String {
+fn name(run: &Trajectory) -> String {
     match run.name.as_ref().or(run.id.as_ref()) {
         Some(name) => format!("{name} ({})", run.file),
         None => run.file.to_string(),

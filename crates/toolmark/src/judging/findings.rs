@@ -1,8 +1,8 @@
 //! Which calls rules find fault with, for graders that choose calls by it.
 
 use std::fmt;
-use toolmark_check::toolset::Toolsets;
 use toolmark_check::{Checker, RULES};
+use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::Confidence;
 use toolmark_outcome::Findings;
 use toolmark_trace::Trajectory;

@@ -18,36 +18,36 @@ use std::sync::Arc;
 use toolmark_grade::UsualJudge;
 use toolmark_judge::calibration::{self, Calibration};
 use toolmark_judge::config::{KeySource, Kind, Model, Settings};
-use toolmark_judge::{Bench, Cache, Mode, providers};
-use toolmark_redact::{printable, redact};
+use toolmark_judge::{Cache, JudgeClient, Mode, providers};
+use toolmark_redact::redact;
 
 /// Who judges, and where answers come from.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Judge")]
 pub(crate) struct JudgeArgs {
-    /// The model that judges where no grader names one, such as claude-… or openai-chat:qwen3
+    /// Default judge model, such as claude-… or openai-chat:qwen3
     #[arg(long, value_name = "MODEL")]
     pub(crate) judge_model: Option<String>,
-    /// The judge part of this file [default: of the spec, else of toolmark.yaml]
+    /// File with a `judge:` section [default: the spec, then toolmark.yaml]
     #[arg(long, value_name = "FILE")]
     judge_config: Option<PathBuf>,
-    /// Where answers are kept [default: .toolmark/judge]
+    /// Cache of answers [default: .toolmark/judge]
     #[arg(long, value_name = "DIR")]
     judge_cache: Option<PathBuf>,
-    /// Ask again where an answer is kept
+    /// Ask again even if the answer is cached
     #[arg(long, conflicts_with = "offline")]
     refresh: bool,
-    /// Use only answers that are kept; what has none is unknown
+    /// Use cached answers only; without one the verdict is unknown
     #[arg(long)]
     offline: bool,
-    /// Write the answers that were used to this file (see toolmark judge cache import)
+    /// Write the answers that were used to this file (see `toolmark judge cache import`)
     #[arg(long, value_name = "FILE")]
     export_answers: Option<PathBuf>,
 }
 
 /// A judge that can be asked, and what is known about it.
-pub(crate) struct Opened {
-    pub(crate) bench: Arc<Bench>,
+pub(crate) struct OpenJudge {
+    pub(crate) client: Arc<JudgeClient>,
     /// The model that is asked where no other is named.
     pub(crate) usual: Option<Model>,
     /// How many questions are asked at once.
@@ -55,7 +55,7 @@ pub(crate) struct Opened {
 }
 
 /// What a judge is wanted for.
-pub(crate) struct Asking<'a> {
+pub(crate) struct JudgeRequest<'a> {
     /// The file whose own judge part counts where no other is named.
     pub(crate) part_of: Option<&'a Path>,
     /// What that file says about judges apart from it.
@@ -80,22 +80,22 @@ impl JudgeArgs {
     /// The judge that is configured, or what to do about there being none.
     pub(crate) fn open_some(
         &self,
-        asking: &Asking<'_>,
+        request: &JudgeRequest<'_>,
         printer: &mut Printer,
-    ) -> Result<Opened, Stop> {
-        self.open(asking, printer)?.ok_or_else(|| {
+    ) -> Result<OpenJudge, Stop> {
+        self.open(request, printer)?.ok_or_else(|| {
             let failure = Failure::usage("no judge is configured");
-            failure.hint("name one with --judge-model, or under judge: in toolmark.yaml").into()
+            failure.hint("set --judge-model, or `judge:` in toolmark.yaml").into()
         })
     }
 
     /// The judge that is configured; `None` where none is.
     pub(crate) fn open(
         &self,
-        asking: &Asking<'_>,
+        request: &JudgeRequest<'_>,
         printer: &mut Printer,
-    ) -> Result<Option<Opened>, Stop> {
-        let Asking { part_of, usual, may_run, gates } = *asking;
+    ) -> Result<Option<OpenJudge>, Stop> {
+        let JudgeRequest { part_of, usual, may_run, gates } = *request;
         let mut settings = config::open(self.judge_config.as_deref(), part_of, printer)?;
         // A command line beats a spec, and a spec beats what is usual here.
         if let Some(word) = self.judge_model.as_ref().or(usual.model.as_ref()) {
@@ -104,16 +104,16 @@ impl JudgeArgs {
                 Failure::usage(format!("{option}{error}"))
             });
             match model {
-                Ok(model) => settings.usual = Some(model),
+                Ok(model) => settings.default_model = Some(model),
                 // A spec may name a model that nothing here knows how to reach.
-                Err(_) if self.judge_model.is_none() && settings.usual.is_none() => {}
+                Err(_) if self.judge_model.is_none() && settings.default_model.is_none() => {}
                 Err(failure) => return Err(failure.into()),
             }
         }
-        if let (Some(effort), Some(model)) = (usual.effort, &mut settings.usual) {
+        if let (Some(effort), Some(model)) = (usual.effort, &mut settings.default_model) {
             model.effort = model.effort.or(Some(effort));
         }
-        if settings.usual.is_none() && settings.models.is_empty() {
+        if settings.default_model.is_none() && settings.models.is_empty() {
             return Ok(None);
         }
         if !may_run {
@@ -125,26 +125,24 @@ impl JudgeArgs {
         let mode = match (self.offline, self.refresh) {
             (true, _) => Mode::Offline,
             (_, true) => Mode::Refresh,
-            _ => Mode::Usual,
+            _ => Mode::CacheFirst,
         };
-        let (usual, concurrency) = (settings.usual.clone(), settings.concurrency);
+        let (usual, concurrency) = (settings.default_model.clone(), settings.concurrency);
         let trust = if gates { trust(&settings)? } else { None };
-        let mut bench = Bench::new(settings, providers::connect, redact).mode(mode);
+        let mut client = JudgeClient::new(settings, providers::connect, redact).mode(mode);
         if let Some(trust) = trust {
-            bench = bench.objecting(trust);
+            client = client.with_objection(trust);
         }
-        Ok(Some(Opened { bench: Arc::new(bench), usual, concurrency }))
+        Ok(Some(OpenJudge { client: Arc::new(client), usual, concurrency }))
     }
 
     /// Says what was asked, and writes the answers where they are wanted.
-    pub(crate) fn finish(&self, opened: &Opened, printer: &mut Printer) -> Result<(), Stop> {
-        let tally = opened.bench.tally();
+    pub(crate) fn finish(&self, judge: &OpenJudge, printer: &mut Printer) -> Result<(), Stop> {
+        let tally = judge.client.tally();
         if let Some(path) = &self.export_answers {
-            let failed = |error: io::Error| {
-                Failure::usage(format!("failed to write {}: {error}", path.display()))
-            };
+            let failed = |error: io::Error| Failure::write(path, &error);
             let mut file = fs::File::create(path).map(io::BufWriter::new).map_err(failed)?;
-            Cache::export(&opened.bench.answers(), &mut file).map_err(failed)?;
+            Cache::export(&judge.client.answers(), &mut file).map_err(failed)?;
             file.flush().map_err(failed)?;
         }
         if printer.verbosity == Verbosity::Quiet || tally == toolmark_judge::Tally::default() {
@@ -152,27 +150,26 @@ impl JudgeArgs {
         }
         let mut words = vec![
             format!("{} asked", human::things(tally.asked, "question")),
-            format!("{} from the cache", tally.kept),
+            format!("{} cached", tally.kept),
         ];
         for (count, what) in [
             (tally.retried, "retried"),
-            (tally.unanswered, "without an answer"),
+            (tally.unanswered, "unanswered"),
             (tally.over_budget, "over budget"),
         ] {
             if count > 0 {
                 words.push(format!("{count} {what}"));
             }
         }
-        words.push(human::things(tally.tokens, "token").into());
+        words.push(human::things(tally.tokens, "token"));
         if let Some(micro) = tally.micro_usd {
             words.push(format!("${:.4}", micro as f64 / 1e6));
         }
-        let words = printer.redact(format!("judge: {}", words.join(", ")));
-        printer.notice(&Line::of(style::DIM, words))?;
+        printer.notice(&Line::of(style::DIM, &format!("judge: {}", words.join(", "))))?;
         if tally.not_kept > 0 {
             let answers = human::things(tally.not_kept, "answer");
-            let words = printable!("{} could not be kept: the cache cannot be written", answers);
-            printer.notice(&Line::of(style::WARN, words))?;
+            let words = format!("{answers} could not be cached: the cache cannot be written");
+            printer.notice(&Line::of(style::WARN, &words))?;
         }
         Ok(())
     }
@@ -183,12 +180,12 @@ impl JudgeArgs {
 fn refuse_programs(settings: &Settings) -> Result<(), Failure> {
     let runs =
         |model: &Model| model.kind == Kind::Command || matches!(model.key, KeySource::Command(_));
-    let all = settings.usual.iter().chain(settings.models.values());
+    let all = settings.default_model.iter().chain(settings.models.values());
     match all.into_iter().find(|model| runs(model)) {
         None => Ok(()),
         Some(model) => {
             let message =
-                format!("the judge {} runs a program, and --no-programs is given", model.name);
+                format!("the judge {} runs a program, which --no-programs forbids", model.name);
             Err(Failure::usage(message))
         }
     }
@@ -202,13 +199,13 @@ fn trust(settings: &Settings) -> Result<Option<toolmark_judge::Objection>, Failu
     };
     let calibrations: Vec<Calibration> = calibration::read_file(path).map_err(|error| {
         Failure::usage(error.to_string())
-            .hint("toolmark judge calibrate LABELS --out FILE writes one")
+            .hint("`toolmark judge calibrate LABELS --output FILE` writes one")
     })?;
     Ok(Some(Box::new(move |model, rubric| {
         let digest = calibration::rubric_digest(rubric);
         match calibration::find(&calibrations, &model.name, &digest) {
             Some(measured) => measured.below(&floor),
-            None => Some(format!("{} was never calibrated on this rubric", model.name)),
+            None => Some(format!("{} has not been calibrated on this rubric", model.name)),
         }
     })))
 }

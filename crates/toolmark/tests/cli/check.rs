@@ -1,6 +1,6 @@
 //! `toolmark check` and `toolmark rules`
 
-use crate::{DISK_FULL, FLAKY_TEST, run, sessions, stdout, told, toolmark};
+use crate::{DISK_FULL, run, sessions, stdout, toolmark, transcript};
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -57,16 +57,6 @@ fn json_has_the_counts() {
     assert_eq!((&read["calls"], &read["selection"]["of"]), (&2.into(), &2.into()));
     assert_eq!(read["selection"]["rate"], 0.5);
     assert!(read["recovery"]["rate"].is_null());
-}
-
-#[test]
-fn the_number_of_threads_does_not_show() {
-    let files = [FAULTS, DISK_FULL, FLAKY_TEST, FAULTS, "samples/codex", "samples/atif"];
-    for format in ["text", "json", "jsonl"] {
-        let args = |jobs| [&["check"][..], &files, &["--format", format, "--jobs", jobs]].concat();
-        let one = run(&args("1"));
-        assert_eq!(one, run(&args("4")), "{format}");
-    }
 }
 
 /// The rules that find something in it, and shall be the only ones.
@@ -315,7 +305,7 @@ fn sessions_of_this_machine() {
     let at_home = |args: &[&str]| {
         let mut command = toolmark(args);
         command.env("HOME", home.path());
-        told(&mut command)
+        transcript(&mut command)
     };
     let count = |args: &[&str]| {
         let text = at_home(args);

@@ -19,6 +19,7 @@ mod guard;
 mod guard_install;
 mod guard_log;
 mod guard_policy;
+mod jobs;
 mod judge;
 mod robust;
 mod secrets;
@@ -28,11 +29,22 @@ mod stats;
 mod truth;
 
 use assert_cmd::Command;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The root of the workspace: files are named from there.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// What cargo knows about our crates.
+fn metadata() -> Value {
+    let output = std::process::Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 /// The binary with a known environment and an empty home.
@@ -49,10 +61,10 @@ fn toolmark(args: &[&str]) -> Command {
 
 /// Exit code, stdout and stderr as one text.
 fn run(args: &[&str]) -> String {
-    told(&mut toolmark(args))
+    transcript(&mut toolmark(args))
 }
 
-fn told(command: &mut Command) -> String {
+fn transcript(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let mut text = String::from_utf8(output.stdout).unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();

@@ -1,6 +1,6 @@
 //! `toolmark stats`
 
-use crate::{DISK_FULL, EVERYTHING, FLAKY_TEST, root, run, stdout, told, toolmark};
+use crate::{DISK_FULL, EVERYTHING, FLAKY_TEST, root, run, stdout, toolmark, transcript};
 use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
@@ -9,7 +9,7 @@ use std::fs;
 fn a_table() {
     let mut wide = toolmark(&["stats", DISK_FULL, FLAKY_TEST, EVERYTHING]);
     wide.env_remove("COLUMNS");
-    assert_snapshot!(told(&mut wide));
+    assert_snapshot!(transcript(&mut wide));
 }
 
 #[test]
@@ -64,30 +64,6 @@ fn jsonl_is_json_line_by_line() {
 }
 
 #[test]
-fn the_number_of_threads_does_not_show() {
-    let dir = tempfile::tempdir().unwrap();
-    let samples = [DISK_FULL, FLAKY_TEST, EVERYTHING].map(|f| fs::read(root().join(f)).unwrap());
-    for n in 0..200 {
-        let mut text = samples[n % samples.len()].clone();
-        if n % 7 == 0 {
-            text.extend_from_slice(b"{\"cut\": ");
-        }
-        fs::write(dir.path().join(format!("{n}.jsonl")), text).unwrap();
-    }
-    fs::write(dir.path().join("empty.jsonl"), "").unwrap();
-    fs::write(dir.path().join("notes.txt"), "no trace\n").unwrap();
-    let path = dir.path().to_str().unwrap();
-    for format in ["table", "json", "jsonl", "csv"] {
-        let with =
-            |threads| run(&["stats", "samples", path, "--format", format, "--threads", threads]);
-        let one = with("1");
-        assert!(one.contains("39.jsonl") && one.contains("--- exit 3"), "{one}");
-        assert_eq!(one, with("2"), "{format}");
-        assert_eq!(one, with("8"), "{format}");
-    }
-}
-
-#[test]
 fn rows_come_in_the_order_of_the_input() {
     let csv = stdout(&["stats", FLAKY_TEST, DISK_FULL, "--format", "csv"]);
     let files: Vec<&str> = csv.lines().filter_map(|l| l.split(',').next()).collect();
@@ -108,7 +84,7 @@ fn other_files_in_a_directory_are_named_and_no_error() {
         fs::write(dir.path().join(name), "hello\n").unwrap();
     }
     let mut command = toolmark(&["stats", "."]);
-    assert_snapshot!(told(command.current_dir(dir.path())));
+    assert_snapshot!(transcript(command.current_dir(dir.path())));
 }
 
 #[test]

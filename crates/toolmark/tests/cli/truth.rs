@@ -1,13 +1,13 @@
 //! `stats --format json` of real traces, against independent counts.
 //!
-//! The traces are not part of the project. Where `../shared` is absent, the
-//! tests say so and end. Every field of every file is compared without the
-//! binary in `toolmark-trace`; here it is what the binary prints that counts.
+//! Every field of every file is compared without the binary in `toolmark-trace`;
+//! here it is what the binary prints that counts.
 
 use crate::toolmark;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use toolmark_testing::{assert_compared, find_shared};
 
 /// Folders on whose files nobody disagrees.
 const FOLDERS: [&str; 6] =
@@ -15,15 +15,6 @@ const FOLDERS: [&str; 6] =
 
 /// Is a value of the right type?
 type Check<'a> = &'a dyn Fn(&Value) -> bool;
-
-fn shared() -> Option<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
-    let found = dir.join("truth.json").is_file().then_some(dir);
-    if found.is_none() {
-        eprintln!("SKIPPED: no ../shared/traces beside the project");
-    }
-    found
-}
 
 /// The rows of `stats` by file.
 fn rows(dir: &Path, arguments: &[&str]) -> BTreeMap<String, Value> {
@@ -35,11 +26,12 @@ fn rows(dir: &Path, arguments: &[&str]) -> BTreeMap<String, Value> {
 
 #[test]
 fn the_binary_prints_the_true_counts() {
-    let Some(dir) = shared() else { return };
+    let Some(dir) = find_shared("traces") else { return };
     let truth: BTreeMap<String, Value> =
         serde_json::from_slice(&std::fs::read(dir.join("truth.json")).unwrap()).unwrap();
     let rows = rows(&dir, &FOLDERS);
     let mut wrong = Vec::new();
+    let mut compared = 0;
     for (file, expected) in &truth {
         if !FOLDERS.contains(&file.split('/').next().unwrap_or_default()) {
             continue;
@@ -48,6 +40,7 @@ fn the_binary_prints_the_true_counts() {
             wrong.push(format!("{file} has no row"));
             continue;
         };
+        compared += 1;
         // The counts name formats by folder.
         for (field, want) in expected.as_object().unwrap().iter().filter(|(f, _)| *f != "format") {
             let got = &row[field];
@@ -56,12 +49,13 @@ fn the_binary_prints_the_true_counts() {
             }
         }
     }
+    assert_compared(compared, 100, "files");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn every_row_has_the_promised_keys_and_types() {
-    let Some(dir) = shared() else { return };
+    let Some(dir) = find_shared("traces") else { return };
     let count = |v: &Value| v.is_u64();
     let maybe = |v: &Value| v.is_u64() || v.is_null();
     let words = |v: &Value| v.as_array().is_some_and(|a| a.iter().all(Value::is_string));

@@ -9,6 +9,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+use toolmark_testing::http::unused_address;
+use toolmark_testing::peers;
 
 /// Nothing may take longer.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -23,15 +25,13 @@ pub(crate) struct Session {
 
 impl Session {
     /// Starts the proxy in front of the fake server; `None` without Python.
+    #[track_caller]
     fn start(folder: &Path, options: &[&str], behaviour: &str) -> Option<Self> {
-        if Command::new("python3").arg("--version").output().is_err() {
-            eprintln!("skipped: there is no python3 to run the fake server with");
-            return None;
-        }
+        let python = peers::or_skip(peers::find_python())?;
         let mut command = proxy(folder);
         command
             .args(options)
-            .args(["--", "python3", "-u"])
+            .args(["--", python, "-u"])
             .arg(beside("fake_server.py"))
             .arg(behaviour);
         Some(Self::of(&mut command))
@@ -176,7 +176,7 @@ fn a_line_that_is_too_long_fails_its_request_alone() {
     };
     session.hello();
     let huge = session.echo(1, "huge");
-    assert!(huge["error"]["message"].as_str().unwrap().contains("bytes in a line"), "{huge}");
+    assert!(huge["error"]["message"].as_str().unwrap().contains("a line of"), "{huge}");
     let large = session.echo(2, "large");
     let text = large["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.len() < 1100 && text.contains("toolmark: cut here"), "{} bytes", text.len());
@@ -266,9 +266,7 @@ fn what_cannot_begin_says_so() {
 #[test]
 fn a_server_that_cannot_be_reached_fails_each_request() {
     let folder = tempfile::tempdir().unwrap();
-    // A port nobody listens on.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let url = format!("http://127.0.0.1:{port}/mcp");
+    let url = format!("http://{}/mcp", unused_address());
     let mut session = Session::of(proxy(folder.path()).args(["--url", &url]));
     let answer = session.ask(1, "ping", &json!({}));
     assert!(answer["error"]["message"].as_str().unwrap().contains("no answer"), "{answer}");

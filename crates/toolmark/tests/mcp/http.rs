@@ -8,11 +8,13 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// What a server was sent.
 #[derive(Debug, Clone)]
 struct Request {
     verb: String,
+    path: String,
     headers: BTreeMap<String, String>,
     message: Value,
 }
@@ -30,7 +32,8 @@ impl Request {
         let mut reader = BufReader::new(stream);
         let mut first = String::new();
         reader.read_line(&mut first).ok()?;
-        let verb = first.split(' ').next()?.to_owned();
+        let mut words = first.split(' ').map(str::to_owned);
+        let (verb, path) = (words.next()?, words.next()?);
         let mut headers = BTreeMap::new();
         loop {
             let mut line = String::new();
@@ -44,7 +47,7 @@ impl Request {
         let mut body = vec![0; length];
         reader.read_exact(&mut body).ok()?;
         let message = serde_json::from_slice(&body).unwrap_or_default();
-        Some(Self { verb, headers, message })
+        Some(Self { verb, path, headers, message })
     }
 }
 
@@ -55,17 +58,26 @@ struct Scripted {
 }
 
 impl Scripted {
-    fn start(answer: impl Fn(&Request) -> String + Send + 'static) -> Self {
+    /// A response that does not say `connection: close` leaves its connection open;
+    /// when the client closes it, that is seen as a request with the verb `CLOSED`.
+    fn start(answer: impl Fn(&Request) -> String + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
-        let notes = Arc::clone(&seen);
+        let (notes, answer) = (Arc::clone(&seen), Arc::new(answer));
         thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
-                if let Some(request) = Request::read(&mut stream) {
-                    let _ = stream.write_all(answer(&request).as_bytes());
-                    notes.lock().unwrap().push(request);
-                }
+                let (notes, answer) = (Arc::clone(&notes), Arc::clone(&answer));
+                thread::spawn(move || {
+                    let Some(request) = Request::read(&mut stream) else { return };
+                    let text = answer(&request);
+                    notes.lock().unwrap().push(request.clone());
+                    let _ = stream.write_all(text.as_bytes());
+                    if !text.contains("connection: close") {
+                        let _ = stream.read(&mut [0]);
+                        notes.lock().unwrap().push(Request { verb: "CLOSED".into(), ..request });
+                    }
+                });
             }
         });
         Self { url, seen }
@@ -73,9 +85,16 @@ impl Scripted {
 
     /// The first request of a method, or of a verb without one.
     fn got(&self, verb: &str, method: &str) -> Request {
-        let seen = self.seen.lock().unwrap();
-        let found = seen.iter().find(|request| request.verb == verb && request.method() == method);
-        found.unwrap_or_else(|| panic!("no {verb} {method} in {seen:?}")).clone()
+        let start = Instant::now();
+        loop {
+            let seen = self.seen.lock().unwrap().clone();
+            let is_it = |request: &&Request| request.verb == verb && request.method() == method;
+            if let Some(request) = seen.iter().find(is_it) {
+                return request.clone();
+            }
+            assert!(start.elapsed() < Duration::from_secs(10), "no {verb} {method} in {seen:?}");
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 }
 
@@ -201,4 +220,67 @@ fn a_redirection_elsewhere_takes_no_headers_along() {
     );
     assert_eq!(session.end().0, Some(0));
     assert!(elsewhere.seen.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_redirection_on_the_same_server_is_followed_with_the_message() {
+    let server = Scripted::start(|request| match request.path.as_str() {
+        "/mcp" => response("307 Temporary Redirect", "location: /mcp/\r\n", ""),
+        "/mcp/" => answer(request, &json!({"ok": request.header("x-key")})),
+        path => panic!("{path}"),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(&server, &folder);
+    assert_eq!(session.ask(1, "ping", &json!({}))["result"]["ok"], "42");
+    assert_eq!(session.end().0, Some(0));
+}
+
+#[test]
+fn messages_of_the_server_arrive_and_its_open_stream_does_not_hold_the_proxy() {
+    let server = Scripted::start(|request| match request.verb.as_str() {
+        "GET" => "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
+                  data: {\"jsonrpc\":\"2.0\",\"method\":\"n\"}\n\n"
+            .to_owned(),
+        _ => usual(request).unwrap(),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(&server, &folder);
+    session.hello();
+    assert_eq!(session.heard()["method"], "n");
+    assert_eq!(server.got("GET", "").header("mcp-session-id"), Some("s1"));
+    let start = Instant::now();
+    assert_eq!(session.end().0, Some(0));
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    server.got("CLOSED", "");
+}
+
+#[test]
+fn a_cancelled_request_of_the_newer_protocol_is_hung_up_on() {
+    let server = Scripted::start(|request| match request.method() {
+        "silent" => String::new(),
+        "stream" => "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
+                     data: {\"jsonrpc\":\"2.0\",\"method\":\"n\"}\n\n"
+            .to_owned(),
+        _ => answer(request, &json!({"ok": 1})),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = session(&server, &folder);
+    let params = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}});
+    for (id, method) in [(1, "silent"), (2, "stream")] {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        session.send(&request.to_string());
+        match method {
+            "stream" => assert_eq!(session.heard()["method"], "n"),
+            _ => assert_eq!(server.got("POST", method).header("mcp-method"), Some(method)),
+        }
+        let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+            "params": {"requestId": id}});
+        session.send(&cancel.to_string());
+        server.got("CLOSED", method);
+    }
+    // Nobody is told of an answer that nobody waits for.
+    assert_eq!(session.ask(3, "other", &params)["result"]["ok"], 1);
+    let seen = server.seen.lock().unwrap().clone();
+    assert!(seen.iter().all(|request| request.method() != "notifications/cancelled"), "{seen:?}");
+    session.end();
 }

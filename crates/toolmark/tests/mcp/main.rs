@@ -1,11 +1,7 @@
 //! `toolmark guard mcp` in front of servers that misbehave as told, and of real
 //! ones with real clients.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test that cannot go on should say so"
-)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
 mod fake;
 mod http;

@@ -1,20 +1,20 @@
 //! Real servers and a real client: the Python SDK of the protocol, over standard
 //! streams and over HTTP, and the file server of npm.
 //!
-//! What they need is installed once into the target folder, where
-//! `TOOLMARK_PEERS=install` says so; without it the tests say that they are
-//! skipped.
+//! What they need is installed where `TOOLMARK_PEERS` says so.
 
 use crate::{beside, proxy};
 use serde_json::{Value, json};
 use std::fs;
 use std::io;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+use toolmark_testing::http::unused_address;
+use toolmark_testing::peers;
 
 /// The versions the tests were written with.
 const SDK: &str = "mcp==2.3.0";
@@ -25,68 +25,18 @@ fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcp-peers")
 }
 
-/// Python with the SDK of the protocol.
+/// Python with the SDK of the protocol, installed by the first test that asks.
 fn python() -> Option<&'static Path> {
-    static PYTHON: OnceLock<Option<PathBuf>> = OnceLock::new();
-    PYTHON.get_or_init(|| told(install_python())).as_deref()
-}
-
-fn install_python() -> Result<PathBuf, String> {
-    let home = cache().join(SDK.replace("==", "-"));
-    let python = home.join("bin/python");
-    let done = home.join("done");
-    if !done.exists() {
-        may_install()?;
-        fs::create_dir_all(cache()).map_err(|error| error.to_string())?;
-        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home))?;
-        run(Command::new(&python).args([
-            "-m",
-            "pip",
-            "install",
-            "-q",
-            "--disable-pip-version-check",
-            SDK,
-        ]))?;
-        fs::write(&done, "").map_err(|error| error.to_string())?;
-    }
-    Ok(python)
+    static PYTHON: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    peers::or_skip(PYTHON.get_or_init(|| peers::python(&cache(), &[SDK])).as_deref())
 }
 
 /// The file server of npm.
 fn file_server() -> Option<PathBuf> {
-    let install = || {
-        let home = cache().join("files");
-        let main = home.join("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
-        if !main.exists() {
-            may_install()?;
-            fs::create_dir_all(&home).map_err(|error| error.to_string())?;
-            run(Command::new("npm")
-                .args(["install", "--silent", "--no-audit", "--no-fund", "--prefix"])
-                .arg(&home)
-                .arg(FILES))?;
-        }
-        Ok(main)
-    };
-    told(install())
-}
-
-fn may_install() -> Result<(), String> {
-    match std::env::var_os("TOOLMARK_PEERS").is_some_and(|word| !word.is_empty()) {
-        true => Ok(()),
-        false => Err("TOOLMARK_PEERS=install is not set".to_owned()),
-    }
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-    }
-}
-
-fn told<T>(installed: Result<T, String>) -> Option<T> {
-    installed.inspect_err(|why| eprintln!("SKIPPED: a real peer is not there: {why}")).ok()
+    let home = cache().join("server-filesystem");
+    let main = home.join("node_modules/@modelcontextprotocol/server-filesystem/dist/index.js");
+    peers::or_skip(peers::install_once(&home, || peers::npm(&home, FILES)))?;
+    Some(main)
 }
 
 /// What the client heard through a proxy.
@@ -147,16 +97,16 @@ struct OnPort(Child);
 
 impl OnPort {
     fn start(python: &Path, extra: &[&str]) -> (Self, String) {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let address = unused_address();
         let mut command = Command::new(python);
-        command.arg(beside("real_server.py")).arg(port.to_string()).args(extra);
+        command.arg(beside("real_server.py")).arg(address.port().to_string()).args(extra);
         let server = Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
         let start = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        while TcpStream::connect(address).is_err() {
             assert!(start.elapsed() < Duration::from_secs(60), "the server does not come up");
             sleep(Duration::from_millis(50));
         }
-        (server, format!("http://127.0.0.1:{port}/mcp"))
+        (server, format!("http://{address}/mcp"))
     }
 }
 

@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn mistakes() {
         for (config, complaint) in [
-            (json!({"expected": 3}), "not calls: 3 is no call"),
+            (json!({"expected": 3}), "not calls: 3 is not a call"),
             (json!({"expected": "go there"}), "holds no call"),
             (json!({"order": true}), "unknown key"),
             (json!({"threshold": 2}), "between 0 and 1"),

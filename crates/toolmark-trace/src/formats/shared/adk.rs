@@ -84,7 +84,7 @@ impl Parts {
         if let Some(call) = get(part, "function_call") {
             self.call(b, record, call, step, time);
         } else if let Some(text) = part.get("text") {
-            let is_thought = part.get("thought").and_then(Value::as_bool) == Some(true);
+            let is_thought = part.is_true("thought");
             if is_thought {
                 b.reasoning(step, Some(record.payload(text)), time, at);
             } else if text.inner() != Some("") {
@@ -111,10 +111,7 @@ impl Parts {
                 Some(_) => answer.protocol(true),
                 None => answer,
             };
-            match self.code.take() {
-                Some(call) => b.answer_call(call, answer),
-                None => b.orphan(answer),
-            }
+            b.answer_call(self.code.take(), answer);
         } else if get(part, "inline_data").or_else(|| get(part, "file_data")).is_some() {
             b.message(step, record.payload(part), time, at);
         } else if get(part, "thought_signature").is_some() {
@@ -138,7 +135,7 @@ impl Parts {
     ) -> u32 {
         let index = b.call(NewCall {
             id: record.text_at(call, "id").filter(|id| !id.is_empty()),
-            name: ToolName::new(record.text_at(call, "name").unwrap_or_else(|| Text::owned(""))),
+            name: ToolName::or_empty(record.text_at(call, "name")),
             args: record.payload_at(call, "args"),
             step: Some(step),
             time,
@@ -162,15 +159,7 @@ impl Parts {
             Some(failed) => answer.time(time).protocol(failed),
             None => answer.time(time),
         };
-        if let Some(id) = response.get("id").and_then(Value::str).filter(|id| !id.is_empty()) {
-            b.answer(&id, answer);
-            return;
-        }
-        let name = response.get("name").and_then(Value::str);
-        match self.open.take(b, name.as_deref()) {
-            Some(call) => b.answer_call(call, answer),
-            None => b.orphan(answer),
-        }
+        self.open.answer(b, response.get("id"), response.get("name"), answer);
     }
 }
 
@@ -208,7 +197,7 @@ pub(crate) fn old_turn(b: &mut Builder, record: &Record<'_>, turn: Value<'_>) {
     let at = record.at_value(turn);
     b.user(record.payload_at(turn, "query"), None, at.clone());
     let step = b.step(None, None, at);
-    for call in turn.get("expected_tool_use").into_iter().flat_map(Value::items) {
+    for call in turn.items_at("expected_tool_use") {
         let name = record.text_at(call, "tool_name").unwrap_or_else(|| Text::owned(""));
         let index = b.call(NewCall {
             id: None,

@@ -45,7 +45,7 @@ pub(crate) fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) 
         }
         other => b.unknown(format!("message/{other}"), at),
     }
-    // Whoever's message it stands in, a call was made.
+    // Whoever wrote the message it is in, a call was made.
     for item in calls.into_iter().flat_map(Value::items) {
         call(b, record, item, None);
     }
@@ -57,14 +57,11 @@ fn tool_message(b: &mut Builder, record: &Record<'_>, message: Value<'_>, time: 
     let answer = Answer::new(payload, record.at_value(message)).time(time);
     let id = message.get("tool_call_id").or_else(|| message.get("toolCallId"));
     if let Some(id) = id.and_then(Value::str) {
-        b.answer(&id, answer);
+        b.answer(&*id, answer);
         return;
     }
     let name = message.get("name").and_then(Value::str);
-    match name.and_then(|name| b.first_open(|c| c.name.original.is(&name))) {
-        Some(call) => b.answer_call(call, answer),
-        None => b.orphan(answer),
-    }
+    b.answer_call(name.and_then(|name| b.first_open(|c| c.name.original.is(&name))), answer);
 }
 
 /// One call with what it gave back, if that is recorded.

@@ -36,8 +36,7 @@ fn assistant_block(
     time: Option<Timestamp>,
 ) {
     let at = record.at_value(block);
-    let kind = block.get("type");
-    let kind = kind.and_then(Value::inner).unwrap_or("");
+    let kind = block.word("type");
     match kind {
         "text" => {
             if let Some(text) = record.payload_at(block, "text") {
@@ -49,13 +48,9 @@ fn assistant_block(
             b.reasoning(step, text.map(|t| record.payload(t)), time, at);
         }
         "tool_use" | "server_tool_use" | "mcp_tool_use" => {
-            let name = block.get("name").and_then(|n| record.text(n));
             let call = b.call(NewCall {
                 id: record.text_at(block, "id"),
-                name: ToolName {
-                    original: name.unwrap_or_else(|| Text::owned("")),
-                    namespace: None,
-                },
+                name: ToolName::or_empty(record.text_at(block, "name")),
                 args: record.payload_at(block, "input"),
                 step: Some(step),
                 time,
@@ -87,13 +82,7 @@ pub(crate) fn tool_result(
     time: Option<Timestamp>,
 ) -> Option<u32> {
     let answer = result_answer(record, block).time(time);
-    match block.get("tool_use_id").and_then(Value::str) {
-        Some(id) => b.answer(&id, answer),
-        None => {
-            b.orphan(answer);
-            None
-        }
-    }
+    b.answer(block.get("tool_use_id").and_then(Value::str).as_deref(), answer)
 }
 
 /// What a `tool_result` block says: payload, status, exit code.

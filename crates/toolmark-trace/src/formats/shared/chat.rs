@@ -1,9 +1,10 @@
 //! Chat messages as evaluation harnesses store them: OpenAI's shape and its
 //! flat relatives (`{id, name, arguments}`, `{function: "name", args}`).
 
+use super::chat_message;
 use crate::builder::{Builder, NewCall};
 use crate::format::Record;
-use crate::model::{Convention, EventKind, Text, Tokens, ToolName, Usage};
+use crate::model::{EventKind, ToolName, Usage};
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
@@ -22,7 +23,7 @@ pub(crate) fn new_call(
     NewCall {
         // An empty id ties nothing together.
         id: record.text_at(call, "id").filter(|id| !id.is_empty()),
-        name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+        name: ToolName::or_empty(name),
         args: args.map(|a| record.payload(a)),
         step,
         time,
@@ -48,7 +49,7 @@ pub(crate) fn words(
     }
     for block in content.items() {
         let at = record.at_value(block);
-        let kind = block.get("type").and_then(Value::inner).unwrap_or("");
+        let kind = block.word("type");
         let text = ["text", "content", "reasoning", "thinking"]
             .iter()
             .find_map(|key| block.get(key).filter(|t| t.is_string()));
@@ -62,31 +63,12 @@ pub(crate) fn words(
     }
 }
 
-/// An OpenAI or LiteLLM `usage` object; `None` where it states no counts.
+/// A `usage` object as LiteLLM writes it, through which harnesses call models: it
+/// also states what was written to a cache.
 pub(crate) fn usage(usage: Value<'_>) -> Option<Usage> {
-    let count = |path: &[&str]| usage.at(path).and_then(Value::as_u64);
-    let input = count(&["prompt_tokens"]).or_else(|| count(&["input_tokens"]));
-    let output = count(&["completion_tokens"]).or_else(|| count(&["output_tokens"]));
-    if input.is_none() && output.is_none() {
-        return None;
-    }
-    let first = |paths: &[&[&str]]| paths.iter().find_map(|p| count(p)).unwrap_or(0);
-    let recorded = Tokens {
-        input: input.unwrap_or(0),
-        output: output.unwrap_or(0),
-        cache_read: first(&[
-            &["prompt_tokens_details", "cached_tokens"],
-            &["input_tokens_details", "cached_tokens"],
-            &["cache_read_tokens"],
-            &["cache_read_input_tokens"],
-        ]),
-        cache_write: first(&[&["cache_write_tokens"], &["cache_creation_input_tokens"]]),
-        reasoning: first(&[
-            &["completion_tokens_details", "reasoning_tokens"],
-            &["output_tokens_details", "reasoning_tokens"],
-        ]),
-    };
-    let mut usage_of = Usage::new(recorded, Convention::INCLUSIVE);
-    usage_of.stated_total = count(&["total_tokens"]);
-    Some(usage_of)
+    let mut read = chat_message::usage(usage)?;
+    let written = ["cache_write_tokens", "cache_creation_input_tokens"];
+    let written = written.iter().find_map(|key| usage.get(key)?.as_u64());
+    read.recorded.cache_write = written.unwrap_or(0);
+    Some(read)
 }

@@ -191,7 +191,7 @@ impl Chat {
         }
         let index = b.call(NewCall {
             id: id.filter(|id| !id.is_empty()),
-            name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+            name: ToolName::or_empty(name),
             args,
             step: Some(step),
             time,
@@ -213,12 +213,11 @@ impl Chat {
         time: Option<Timestamp>,
     ) {
         let parts = message.content.into_iter().flat_map(Value::items);
-        let mut parts =
-            parts.filter(|p| p.get("type").is_some_and(|t| t.is("tool-result"))).peekable();
+        let mut parts = parts.filter(|p| p.field_is("type", "tool-result")).peekable();
         if parts.peek().is_none() {
             let payload = message.content.map(|c| record.payload(c));
             let answer = result_answer(record, value, payload).time(time);
-            self.answer(b, message.call_id, message.name, answer);
+            self.open.answer(b, message.call_id, message.name, answer);
             return;
         }
         for part in parts {
@@ -232,25 +231,7 @@ impl Chat {
             } else if kind == "execution-denied" {
                 answer = answer.status(Status::Denied, Level::Denial);
             }
-            self.answer(b, part.get("toolCallId"), part.get("toolName"), answer);
-        }
-    }
-
-    fn answer(
-        &mut self,
-        b: &mut Builder,
-        id: Option<Value<'_>>,
-        name: Option<Value<'_>>,
-        answer: Answer,
-    ) {
-        if let Some(id) = id.and_then(Value::str).filter(|id| !id.is_empty()) {
-            b.answer(&id, answer);
-            return;
-        }
-        let name = name.and_then(Value::str);
-        match self.open.take(b, name.as_deref()) {
-            Some(call) => b.answer_call(call, answer),
-            None => b.orphan(answer),
+            self.open.answer(b, part.get("toolCallId"), part.get("toolName"), answer);
         }
     }
 }
@@ -294,7 +275,7 @@ pub(crate) fn usage(usage: Value<'_>) -> Option<Usage> {
             "prompt_tokens_details" | "input_tokens_details" => {
                 cached = value.get("cached_tokens").and_then(Value::as_u64).or(cached);
             }
-            "cache_read_input_tokens" | "prompt_cache_hit_tokens" => {
+            "cache_read_input_tokens" | "cache_read_tokens" | "prompt_cache_hit_tokens" => {
                 cached = cached.or(value.as_u64());
             }
             "completion_tokens_details" | "output_tokens_details" => {

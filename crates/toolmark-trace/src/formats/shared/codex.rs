@@ -229,7 +229,7 @@ pub(crate) fn refusal(inner: &str) -> Option<Status> {
     refused.then_some(Status::Denied)
 }
 
-/// Text in a user message that nobody typed.
+/// Text in a user message that the client wrote.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Injected {
     Context,

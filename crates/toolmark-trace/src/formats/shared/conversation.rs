@@ -59,15 +59,15 @@ pub(crate) fn has_owner(probe: &Probe<'_>) -> bool {
 
 /// Some of the messages at the start of a file, for detection.
 pub(crate) fn sample<'a>(probe: &Probe<'a>) -> Vec<Value<'a>> {
-    const MOST: usize = 200;
+    const MAX_MESSAGES: usize = 200;
     let mut sample = Vec::new();
     for &record in probe.records() {
         match messages(record) {
-            Some(list) => sample.extend(list.items().take(MOST)),
-            None if record.is_array() => sample.extend(record.items().take(MOST)),
+            Some(list) => sample.extend(list.items().take(MAX_MESSAGES)),
+            None if record.is_array() => sample.extend(record.items().take(MAX_MESSAGES)),
             None => sample.push(record),
         }
-        if sample.len() >= MOST {
+        if sample.len() >= MAX_MESSAGES {
             break;
         }
     }
@@ -102,7 +102,7 @@ impl<D> Default for Conversations<D> {
 impl<D: Dialect> Reader for Conversations<D> {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(value) = record.json().filter(|v| v.is_object() || v.is_array()) else {
-            out.skip(&record.at(), "not a message: an object was expected");
+            out.skip(&record.at(), "not a message: expected an object");
             return;
         };
         if value.is_array() {
@@ -182,7 +182,7 @@ pub(crate) fn carry_over(b: &mut Builder, earlier: &Builder) {
 }
 
 /// A number by which a message is known again in a later request, where marks
-/// for the provider's cache may stand elsewhere.
+/// for the provider's cache may be elsewhere.
 pub(crate) fn fingerprint(message: Value<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     let Some(role) = message.get("role") else {
@@ -200,7 +200,7 @@ pub(crate) fn fingerprint(message: Value<'_>) -> u64 {
             }
         }
     }
-    for call in message.get("tool_calls").into_iter().flat_map(Value::items) {
+    for call in message.items_at("tool_calls") {
         call.get("id").map(Value::raw).hash(&mut hasher);
     }
     message.get("tool_call_id").map(Value::raw).hash(&mut hasher);

@@ -50,9 +50,15 @@ pub(crate) fn request_call(
 
 /// Some versions wrote the start of a call before the message that asks for it.
 fn adopt(b: &mut Builder, call: u32, step: u32) {
-    const FAR: usize = 64;
+    const MAX_EVENTS_BACK: usize = 64;
     b.run.calls[call as usize].step = Some(step);
-    let event = b.run.events.iter_mut().rev().take(FAR).find(|e| e.kind == EventKind::Call(call));
+    let event = b
+        .run
+        .events
+        .iter_mut()
+        .rev()
+        .take(MAX_EVENTS_BACK)
+        .find(|e| e.kind == EventKind::Call(call));
     if let Some(event) = event {
         event.step = Some(step);
     }
@@ -73,7 +79,7 @@ pub(crate) fn tool_name(
     };
     split().unwrap_or_else(|| {
         let name = name.and_then(|n| record.text(n));
-        ToolName::new(name.unwrap_or_else(|| Text::owned("")))
+        ToolName::or_empty(name)
     })
 }
 
@@ -124,10 +130,10 @@ impl Requests {
         request: Option<Value<'_>>,
         call: Option<Value<'_>>,
     ) {
-        const MOST: usize = 256;
+        const MAX_REQUESTS: usize = 256;
         let text = |v: Option<Value<'_>>| v.and_then(|v| record.text(v));
         let (Some(request), Some(call)) = (text(request), text(call)) else { return };
-        if self.0.len() == MOST {
+        if self.0.len() == MAX_REQUESTS {
             self.0.pop_front();
         }
         self.0.push_back((request, call));

@@ -1,4 +1,4 @@
-//! Short ways to say what many readers say.
+//! Helpers that many readers use.
 
 use crate::builder::Builder;
 use crate::format::Record;
@@ -39,6 +39,23 @@ pub(crate) fn lose_unmarked_status(b: &mut Builder) {
     if answered.peek().is_some() && answered.all(|c| c.status == Status::Unknown) {
         b.run.fidelity.lose(Fact::Status);
     }
+}
+
+/// The response that an event of a stream belongs to: the one with its id, or
+/// without one the response that is `open`, if it is, or a new one.
+pub(crate) fn open_step(
+    open: &mut Option<u32>,
+    b: &mut Builder,
+    id: Option<Text>,
+    time: Option<Timestamp>,
+    at: At,
+) -> u32 {
+    let step = match (&id, *open) {
+        (None, Some(open)) => open,
+        _ => b.step(id, time, at),
+    };
+    *open = Some(step);
+    step
 }
 
 /// Sets `slot` to the string under `key`, once.

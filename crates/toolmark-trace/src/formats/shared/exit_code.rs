@@ -15,7 +15,7 @@ pub(crate) struct Header {
 /// The header of a Codex command's result: lines in front of `Output:`, or, up
 /// to about version 0.40, a JSON object around the output.
 ///
-/// `inner` is the inside of the JSON string as it stands in the file: outputs
+/// `inner` is the inside of the JSON string as it is in the file: outputs
 /// are long, and decoding them only to read a few lines would be most of the
 /// work. The command's own output is never looked at, whatever it prints.
 #[must_use]
@@ -43,7 +43,7 @@ pub(crate) fn codex_header(inner: &str) -> Header {
 }
 
 /// `{"output":"…","metadata":{"exit_code":0,"duration_seconds":0.1}}` inside a
-/// string; the metadata stand behind the output.
+/// string; the metadata follow the output.
 fn codex_metadata(inner: &str) -> Header {
     let Some(at) = inner.rfind(r#"\"metadata\":"#) else { return Header::default() };
     let metadata = &inner[at..];

@@ -45,7 +45,7 @@ fn model_part(
     if let Some(call) = part.get("functionCall") {
         let call = b.call(NewCall {
             id: record.text_at(call, "id"),
-            name: ToolName::new(record.text_at(call, "name").unwrap_or_else(|| Text::owned(""))),
+            name: ToolName::or_empty(record.text_at(call, "name")),
             args: record.payload_at(call, "args"),
             step: Some(step),
             time,
@@ -67,7 +67,7 @@ fn model_part(
         open.add(b, call);
     } else if let Some(result) = part.get("codeExecutionResult") {
         code_result(b, open, record, result, time);
-    } else if part.get("thought").is_some_and(|t| t.as_bool() == Some(true)) {
+    } else if part.is_true("thought") {
         b.reasoning(step, record.payload_at(part, "text"), time, at);
     } else if let Some(text) = part.get("text").filter(|t| t.is_string()) {
         if text.inner() != Some("") {
@@ -96,10 +96,7 @@ fn code_result(
     let failed = result.get("outcome").is_some_and(|o| !o.is("OUTCOME_OK"));
     let payload = record.payload_at(result, "output");
     let answer = Answer::new(payload, record.at_value(result)).protocol(failed).time(time);
-    match open.named(b, CODE_EXECUTION) {
-        Some(call) => b.answer_call(call, answer),
-        None => b.orphan(answer),
-    }
+    b.answer_call(open.named(b, CODE_EXECUTION), answer);
 }
 
 /// Answers the calls whose responses are among `parts`; says whether there were any.
@@ -134,10 +131,7 @@ pub(crate) fn answer(
         Some(_) => by_id,
         None => open.named(b, &name),
     };
-    match call {
-        Some(call) => b.answer_call(call, answer),
-        None => b.orphan(answer),
-    }
+    b.answer_call(call, answer);
     call
 }
 
@@ -187,7 +181,7 @@ fn shell_exit_code(text: &str) -> Option<i64> {
     exit_code::leading_number(line)
 }
 
-/// The `usageMetadata` of a response. Thoughts stand beside the output, except
+/// The `usageMetadata` of a response. Thoughts are not part of the output, except
 /// where the stated total says that they are part of it.
 pub(crate) fn usage(usage: Value<'_>) -> Usage {
     let mut tokens = Tokens::default();

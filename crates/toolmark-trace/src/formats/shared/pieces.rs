@@ -4,7 +4,7 @@ use crate::model::{At, Payload, Text};
 use jiff::Timestamp;
 
 /// A message whose pieces are still coming. A message of one piece stays where
-/// it stands in the file; only one of several is put together anew.
+/// it is in the file; only one of several pieces is copied.
 #[derive(Debug)]
 pub(crate) struct Pieces {
     first: Payload,

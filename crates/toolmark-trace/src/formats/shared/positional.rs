@@ -1,7 +1,8 @@
 //! Pairs results with calls where neither carries an id.
 
-use crate::builder::Builder;
+use crate::builder::{Answer, Builder};
 use std::collections::VecDeque;
+use toolmark_scan::Value;
 
 /// The calls of the latest model response, in the order they were made.
 ///
@@ -26,6 +27,23 @@ impl Positional {
             self.calls.clear();
         }
         self.calls.push_back(call);
+    }
+
+    /// A result answers the call with its id; without one, the first open call
+    /// of the tool `name`, or of any.
+    pub(crate) fn answer(
+        &mut self,
+        b: &mut Builder,
+        id: Option<Value<'_>>,
+        name: Option<Value<'_>>,
+        answer: Answer,
+    ) {
+        match id.and_then(Value::str).filter(|id| !id.is_empty()) {
+            Some(id) => {
+                b.answer(&*id, answer);
+            }
+            None => b.answer_call(self.take(b, name.and_then(Value::str).as_deref()), answer),
+        }
     }
 
     /// The first open call of the tool `name`, or the first of any.

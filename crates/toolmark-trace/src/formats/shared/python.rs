@@ -77,7 +77,7 @@ pub(crate) fn keywords_to_json(args: &str) -> Option<String> {
         }
         json.push_str(&quoted(key));
         json.push(':');
-        // What is no literal is kept as its source.
+        // What is not a literal is kept as its source.
         let value = value.trim();
         json.push_str(&literal_to_json(value).unwrap_or_else(|| quoted(value)));
     }
@@ -136,7 +136,7 @@ pub(crate) fn literal_to_json(text: &str) -> Option<String> {
         }
     }
     push_word(&mut json, &text[word]);
-    // Whatever was no literal is no JSON either.
+    // What is not a literal is not JSON either.
     serde_json::from_str::<serde_json::Value>(&json).is_ok().then_some(json)
 }
 

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use toolmark_scan::Value;
 
 /// No stimulus has more turns: a higher number is not believed.
-pub(super) const MOST_TURNS: u64 = 1000;
+pub(super) const MAX_TURNS: u64 = 1000;
 
 /// A trajectory while its events are read.
 pub(super) struct Run {
@@ -19,7 +19,7 @@ pub(super) struct Run {
     pub(super) prompts: Vec<(Payload, At)>,
     /// How many turns of the user have started.
     turns: u64,
-    /// The event that stands for a user message not seen yet.
+    /// The event that takes the place of a user message not seen yet.
     awaited: Option<usize>,
     /// The open model response.
     open: Option<u32>,
@@ -75,7 +75,7 @@ impl Run {
                 "type" => kind = Some(value),
                 "timestamp" => time = time::from_value(value),
                 "data" => data = Some(value),
-                "turn" => turn = value.as_u64().filter(|turn| *turn < MOST_TURNS),
+                "turn" => turn = value.as_u64().filter(|turn| *turn < MAX_TURNS),
                 _ => {}
             }
         }
@@ -258,7 +258,7 @@ impl Run {
         let step = self.response(record.text_at(data, "turnId"), time, record.at_value(event));
         self.b.call(NewCall {
             id: record.text_at(data, "toolCallId"),
-            name: ToolName::new(name.unwrap_or_else(|| Text::owned(""))),
+            name: ToolName::or_empty(name),
             args: record.payload_at(data, "arguments"),
             step,
             time,
@@ -310,12 +310,7 @@ impl Run {
         };
         let text = content.or(result).and_then(Value::inner);
         let answer = answer.exit_code(text.and_then(exit_code::in_last_line));
-        match data.get("toolCallId").and_then(Value::str) {
-            Some(id) => {
-                self.b.answer(&id, answer);
-            }
-            None => self.b.orphan(answer),
-        }
+        self.b.answer(data.get("toolCallId").and_then(Value::str).as_deref(), answer);
     }
 }
 
@@ -438,7 +433,7 @@ mod tests {
             r#"{"type":"tool_result","data":{"toolCallId":"a","success":true,"result":1}}"#;
         let start = r#"{"type":"turn_start","data":{"turnId":"x"}}"#;
         let (x, y) = (r#","turnId":"x""#, r#","turnId":"y""#);
-        for (made, steps, told) in [
+        for (made, steps, knows_parallel) in [
             (vec![start.to_owned(), call("a", ""), call("b", "")], vec![Some(0), Some(0)], true),
             // Behind a result: of the same response or not?
             (
@@ -460,7 +455,7 @@ mod tests {
             let made = made.join(",");
             let run = events(&made);
             assert_eq!(run.calls.iter().map(|c| c.step).collect::<Vec<_>>(), steps, "{made}");
-            assert_eq!(!run.fidelity.lacks(Fact::Parallel), told, "{made}");
+            assert_eq!(!run.fidelity.lacks(Fact::Parallel), knows_parallel, "{made}");
             assert_eq!(run.fidelity.lacks(Fact::Steps), !made.contains("turn_start"), "{made}");
         }
     }

@@ -8,9 +8,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::env;
 use std::path::{Path, PathBuf};
-use toolmark_redact::printable;
-use toolmark_guard::hosts;
-use toolmark_guard::install::{self, Error, Place, Plan, Scope, Settings, State};
+use toolmark_hosts::install::{self, Environment, Error, Plan, Scope, Settings, State};
 
 const INSTALL: &str = "\
 Examples:
@@ -96,7 +94,7 @@ struct Which {
     /// Every agent that is known
     #[arg(long)]
     all: bool,
-    /// How to print the answer
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     format: Output,
 }
@@ -125,7 +123,7 @@ enum Output {
 /// What was done, or would be done, to one settings file.
 #[derive(Serialize)]
 struct Done<'a> {
-    host: &'static str,
+    host: &'a str,
     scope: Scope,
     path: &'a Path,
     changed: bool,
@@ -137,13 +135,13 @@ struct Done<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     obstacle: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'static str>,
+    note: Option<&'a str>,
 }
 
 /// A settings file nothing could be done to.
 #[derive(Serialize)]
-struct Failed {
-    host: &'static str,
+struct Failed<'a> {
+    host: &'a str,
     scope: Scope,
     path: PathBuf,
     error: String,
@@ -152,7 +150,7 @@ struct Failed {
 /// What one settings file holds.
 #[derive(Serialize)]
 struct Seen<'a> {
-    host: &'static str,
+    host: &'a str,
     scope: Scope,
     path: &'a Path,
     #[serde(flatten)]
@@ -160,7 +158,7 @@ struct Seen<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     obstacle: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'static str>,
+    note: Option<&'a str>,
 }
 
 impl Install {
@@ -223,8 +221,7 @@ impl Change {
             }
         }
         if self.which.format == Output::Json {
-            let rows = serde_json::Value::from(rows);
-            printer.json(&printer.redactor.json(rows.into()))?;
+            printer.json(&rows)?;
         }
         Ok(exit)
     }
@@ -248,15 +245,15 @@ impl Change {
     fn print(&self, plan: &Plan, verb: &Verb, printer: &mut Printer) -> Result<(), Stop> {
         let changes = plan.changes();
         let words = match (changes, self.dry_run) {
-            (false, _) => verb.none.into(),
-            (true, true) => printable!("would be {}", verb.done),
-            (true, false) => verb.done.into(),
+            (false, _) => verb.none.to_owned(),
+            (true, true) => format!("would be {}", verb.done),
+            (true, false) => verb.done.to_owned(),
         };
         let tone = if changes { style::GOOD } else { style::DIM };
         let line = Line::of(style::STRONG, title(plan.host))
             .with(style::PLAIN, ": ")
-            .with(tone, words)
-            .with(style::DIM, printer.redact(format!(" ({})", plan.path.display())));
+            .with(tone, &words)
+            .with(style::DIM, &format!(" ({})", plan.path.display()));
         printer.line(&line)?;
         if changes {
             for line in plan.diff().lines() {
@@ -265,20 +262,19 @@ impl Change {
                     Some(b'-') => style::BAD,
                     _ => style::DIM,
                 };
-                let shown = printer.redact(format!("  {line}"));
-                printer.line(&Line::of(tone, shown))?;
+                let shown = printer.veil.shown(&format!("  {line}")).into_owned();
+                printer.line(&Line::of(tone, &shown))?;
             }
             if plan.backup.is_file() && !self.dry_run {
                 let words = format!("  the text before is in {}", plan.backup.display());
-                printer.line(&Line::of(style::DIM, printer.redact(words)))?;
+                printer.line(&Line::of(style::DIM, &words))?;
             }
         }
         if let Some(obstacle) = &plan.obstacle {
-            let words = printer.redact(format!("  but {obstacle}"));
-            printer.line(&Line::of(style::WARN, words))?;
+            printer.line(&Line::of(style::WARN, &format!("  but {obstacle}")))?;
         }
         if let Some(note) = plan.note {
-            printer.line(&Line::of(style::WARN, printable!("  note: {}", note)))?;
+            printer.line(&Line::of(style::WARN, &format!("  note: {note}")))?;
         }
         Ok(())
     }
@@ -316,8 +312,7 @@ impl Status {
             }
         }
         if self.which.format == Output::Json {
-            let rows = serde_json::Value::from(rows);
-            printer.json(&printer.redactor.json(rows.into()))?;
+            printer.json(&rows)?;
         }
         Ok(exit)
     }
@@ -345,36 +340,35 @@ fn print_seen(seen: &Seen<'_>, printer: &mut Printer) -> Result<(), Stop> {
         Scope::Project => "project",
     };
     let line = Line::of(style::STRONG, title(seen.host))
-        .with(style::PLAIN, printable!(", {}: ", scope))
+        .with(style::PLAIN, &format!(", {scope}: "))
         .with(tone, words)
-        .with(style::DIM, printer.redact(format!(" ({})", seen.path.display())));
+        .with(style::DIM, &format!(" ({})", seen.path.display()));
     printer.line(&line)?;
     match seen.state {
         State::Stale { commands } => {
             for command in commands {
-                let shown = printer.redact(format!("  runs {command}"));
-                printer.line(&Line::of(style::DIM, shown))?;
+                let shown = printer.veil.shown(&format!("  runs {command}")).into_owned();
+                printer.line(&Line::of(style::DIM, &shown))?;
             }
         }
         State::Broken { error } => {
-            let shown = printer.redact(format!("  {error}"));
-            printer.line(&Line::of(style::BAD, shown))?;
+            let shown = printer.veil.shown(&format!("  {error}")).into_owned();
+            printer.line(&Line::of(style::BAD, &shown))?;
         }
         State::Installed | State::NotInstalled => {}
     }
     if let Some(obstacle) = &seen.obstacle {
-        let words = printer.redact(format!("  but {obstacle}"));
-            printer.line(&Line::of(style::WARN, words))?;
+        printer.line(&Line::of(style::WARN, &format!("  but {obstacle}")))?;
     }
     if let Some(note) = seen.note {
-        printer.line(&Line::of(style::DIM, printable!("  note: {}", note)))?;
+        printer.line(&Line::of(style::DIM, &format!("  note: {note}")))?;
     }
     Ok(())
 }
 
 impl Which {
     /// The agents that are meant.
-    fn hosts(&self, place: &Place, printer: &mut Printer) -> Result<Vec<&'static str>, Stop> {
+    fn hosts(&self, place: &Environment, printer: &mut Printer) -> Result<Vec<&'static str>, Stop> {
         if self.all {
             return Ok(install::ids().collect());
         }
@@ -387,7 +381,7 @@ impl Which {
                     "no agent was found on this machine; known are {}",
                     install::ids().collect::<Vec<_>>().join(", ")
                 );
-                printer.notice(&Line::of(style::WARN, printer.redact(words)))?;
+                printer.notice(&Line::of(style::WARN, &words))?;
             }
             return Ok(present);
         }
@@ -406,22 +400,23 @@ impl Which {
     }
 }
 
-fn complain(host: &'static str, error: &str, printer: &mut Printer) -> Result<(), Stop> {
+fn complain(host: &str, error: &str, printer: &mut Printer) -> Result<(), Stop> {
+    let shown = printer.veil.shown(error).into_owned();
     let line = Line::of(style::BAD.bold(), "error")
         .with(style::PLAIN, ": ")
         .with(style::STRONG, title(host))
-        .with(style::PLAIN, printable!(": {}; nothing was written", printer.redact(error)));
+        .with(style::PLAIN, &format!(": {shown}; nothing was written"));
     Ok(printer.notice(&line)?)
 }
 
-fn title(host: &'static str) -> &'static str {
-    hosts::by_id(host).map_or(host, |host| host.title())
+fn title(host: &str) -> &str {
+    toolmark_hosts::by_id(host).map_or(host, |host| host.title)
 }
 
 fn settings<'a>(
     host: &str,
     scope: Scope,
-    place: &'a Place,
+    place: &'a Environment,
     binary: &Path,
 ) -> Result<Settings<'a>, Stop> {
     Ok(Settings::new(host, scope, place, binary)
@@ -430,14 +425,14 @@ fn settings<'a>(
 
 /// Where settings lie: in the home, and in the project around the working
 /// directory.
-fn place() -> Result<Place, Failure> {
+fn place() -> Result<Environment, Failure> {
     let home = env::home_dir()
         .filter(|home| !home.as_os_str().is_empty())
         .ok_or_else(|| Failure::usage("the home directory is not known").hint("set HOME"))?;
     let here = env::current_dir()
         .map_err(|error| Failure::unread(format!("failed to find the directory: {error}")))?;
     let root = here.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(&here);
-    Ok(Place { home, project: root.to_owned(), variable: |name| env::var_os(name) })
+    Ok(Environment { home, project: root.to_owned(), variable: |name| env::var_os(name) })
 }
 
 /// The program that runs, by its path.

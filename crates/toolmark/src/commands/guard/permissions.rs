@@ -2,50 +2,43 @@
 //! and the rules among them that can never match.
 
 use crate::Stop;
+use crate::args::TextFormat;
 use crate::exit::{Exit, Failure};
-use crate::guarding;
 use crate::human;
 use crate::printer::{Line, Printer, Verbosity, style};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 use std::io;
 use std::path::PathBuf;
-use toolmark_redact::printable;
+use toolmark_guard::files::settings;
 use toolmark_guard::permissions::{Finding, Level, Permissions as Rules};
 
 const EXAMPLES: &str = "\
 Examples:
-  toolmark guard permissions                              the settings that count here
+  toolmark guard permissions                              the settings used here
   toolmark guard permissions .claude/settings.json        one file
   toolmark guard permissions --format json                for programs
 
-The rules are printed as a `guard:` part for a toolmark.yaml; what is doubtful
-about them goes to the standard error. A policy takes them over as they are with
-`import: [claude-code]`.
+The rules are printed as a `guard:` part for a toolmark.yaml; warnings
+about them go to stderr. `import: [claude-code]` makes a policy use them directly.
 
 Exit codes:
   0  every rule can match
   1  a rule can never match
-  2  the command line makes no sense
+  2  the command line is invalid
   3  a file could not be read";
 
-/// Turn Claude Code's permission rules into a policy, and name those that never match
+/// Turn Claude Code's permission rules into a policy, and report those that never match
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Permissions {
-    /// Settings files; without any, the user's and those of this directory
+    /// Settings files [default: the user's and those of this directory]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// How to print the answer
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
+    format: TextFormat,
 }
 
 /// The answer as JSON.
@@ -64,28 +57,30 @@ impl Permissions {
         let findings = rules.findings();
         let guard = rules.translated();
         match self.format {
-            Output::Json => {
+            TextFormat::Json => {
                 let files = files.iter().map(|file| file.display().to_string()).collect();
-                let answer =
-                    Answer { files, rules: rules.written(), guard, findings: &findings };
-                let answer = serde_json::to_value(answer).map_err(io::Error::other)?;
-                printer.json(&printer.redactor.json(answer.into()))?;
+                printer.json(&Answer {
+                    files,
+                    rules: rules.written(),
+                    guard,
+                    findings: &findings,
+                })?;
             }
-            Output::Text => {
+            TextFormat::Text => {
                 for finding in &findings {
-                    told(finding, printer)?;
+                    print_finding(finding, printer)?;
                 }
                 if printer.verbosity > Verbosity::Quiet {
                     let never = findings.iter().filter(|f| f.level == Level::Never).count();
-                    let words = printable!(
-                        "{} in {}, {} of them can never match",
+                    let words = format!(
+                        "{} in {}, {never} of them can never match",
                         human::things(rules.written() as u64, "rule"),
                         human::things(files.len() as u64, "file"),
-                        never,
                     );
-                    printer.notice(&Line::of(style::DIM, words))?;
+                    printer.notice(&Line::of(style::DIM, &words))?;
                 }
-                printer.raw(&printer.redact(yaml(&guard)))?;
+                let text = printer.veil.shown(&yaml(&guard)).into_owned();
+                printer.raw(&text)?;
             }
         }
         let never = findings.iter().any(|finding| finding.level == Level::Never);
@@ -94,15 +89,15 @@ impl Permissions {
 
     /// Reads the files; those that were named must be there.
     fn read(&self, rules: &mut Rules) -> Result<Vec<PathBuf>, Failure> {
-        let usual = || guarding::settings_files(std::env::current_dir().ok().as_deref());
+        let usual = || settings::all(std::env::current_dir().ok().as_deref());
         let files = if self.files.is_empty() { usual() } else { self.files.clone() };
         let mut found = Vec::new();
         for path in files {
             let failed =
                 |why: String| Failure::unread(format!("failed to read {}: {why}", path.display()));
-            match guarding::read_settings(&path).map_err(failed)? {
+            match settings::read(&path).map_err(failed)? {
                 Some(text) => {
-                    rules.add(&text, &guarding::settings_at(&path)).map_err(failed)?;
+                    rules.add(&text, &settings::located(&path)).map_err(failed)?;
                     found.push(path);
                 }
                 None if self.files.is_empty() => {}
@@ -111,13 +106,13 @@ impl Permissions {
         }
         match found.is_empty() {
             false => Ok(found),
-            true => Err(Failure::unread("there are no settings of Claude Code here")
-                .hint("name a file: toolmark guard permissions .claude/settings.json")),
+            true => Err(Failure::unread("found no settings of Claude Code")
+                .hint("give a file: toolmark guard permissions .claude/settings.json")),
         }
     }
 }
 
-fn told(finding: &Finding, printer: &mut Printer) -> io::Result<()> {
+fn print_finding(finding: &Finding, printer: &mut Printer) -> io::Result<()> {
     let (word, tone) = match finding.level {
         Level::Never => ("never", style::BAD.bold()),
         Level::Warning => ("warning", style::WARN.bold()),
@@ -129,11 +124,11 @@ fn told(finding: &Finding, printer: &mut Printer) -> io::Result<()> {
     let place = format!("{} {}: {}", finding.file, finding.list, finding.rule);
     let mut line = Line::of(tone, word)
         .with(style::PLAIN, ": ")
-        .with(style::STRONG, printer.redact(place))
+        .with(style::STRONG, &printer.veil.shown(&place))
         .with(style::PLAIN, ": ")
-        .with(style::PLAIN, printer.redact(&finding.message));
+        .with(style::PLAIN, &printer.veil.shown(&finding.message));
     if let Some(help) = &finding.help {
-        line.push(style::DIM, printable!(" ({})", printer.redact(help)));
+        line.push(style::DIM, &format!(" ({})", printer.veil.shown(help)));
     }
     printer.notice(&line)
 }
@@ -142,7 +137,7 @@ fn told(finding: &Finding, printer: &mut Printer) -> io::Result<()> {
 fn yaml(guard: &Value) -> String {
     let mut out = String::from("guard:\n");
     let Some(keys) = guard.as_object().filter(|keys| !keys.is_empty()) else {
-        return "# no rule could be taken over\n".to_owned();
+        return "# no rule could be translated\n".to_owned();
     };
     for (key, value) in keys {
         match (key.as_str(), value) {

@@ -2,11 +2,12 @@
 
 use super::tone;
 use crate::Stop;
+use crate::args::RowFormat;
 use crate::exit::{Exit, Failure};
 use crate::guarding;
 use crate::human;
 use crate::printer::{Layout, Line, Printer, Verbosity, style, to_json};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::fs::File;
@@ -14,7 +15,6 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use toolmark_guard::facts::Disk;
 use toolmark_guard::{Args as CallArgs, Event, Guard, Moment, Verdict};
-use toolmark_redact::{Json, Printable, printable};
 use toolmark_shell::{Decision, Facts};
 
 /// The host and the tool by which a bare command is meant.
@@ -23,57 +23,50 @@ const SHELL: (&str, &str) = ("claude-code", "Bash");
 const EXAMPLES: &str = "\
 Examples:
   toolmark guard test 'rm -rf build'                        one command
-  toolmark guard test 'rm -rf build' --cwd ~                the same somewhere else
+  toolmark guard test 'rm -rf build' --cwd ~                the same in another directory
   toolmark guard test --tool Read --args '{\"file_path\":\".env\"}'
   toolmark guard test --batch commands.jsonl --format jsonl one row per call
 
 Exit codes:
   0  allow; with --batch: every row was read
   1  deny
-  2  the command line or the policy makes no sense
+  2  the command line or the policy is invalid
   3  ask; with --batch: a row could not be read";
 
-/// Say what would be decided about a call, without running it
+/// Show what would be decided about a call, without running it
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Test {
-    /// The command
+    /// Command to decide about
     #[arg(value_name = "COMMAND", required_unless_present_any = ["batch", "tool"])]
     command: Option<String>,
-    /// A call of this tool instead of a command
+    /// Tool to decide about, instead of a command
     #[arg(long, value_name = "NAME", conflicts_with = "command")]
     tool: Option<String>,
-    /// The arguments of the tool, as JSON
+    /// Arguments of the tool, as JSON
     #[arg(long, value_name = "JSON", requires = "tool")]
     args: Option<String>,
-    /// The host whose tools are meant
+    /// Host that the tool belongs to
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
-    /// The directory it would run in; without it, the root of some git work tree
+    /// Directory the call would run in [default: the root of an unnamed git work tree]
     #[arg(long, value_name = "DIR")]
     cwd: Option<String>,
-    /// Decide about the `command`, or the `tool` and `args`, of every row of this file of JSON lines
+    /// Decide about every row of this JSONL file: `command`, or `tool` and `args`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "tool"])]
     batch: Option<PathBuf>,
-    /// How to print the answer
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
-    Jsonl,
+    format: RowFormat,
 }
 
 /// The answer to one call as JSON.
 #[derive(Serialize)]
 struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<&'a Printable>,
+    command: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<&'a Printable>,
+    tool: Option<&'a str>,
     #[serde(flatten)]
     verdict: &'a Verdict,
 }
@@ -85,14 +78,13 @@ impl Test {
             return self.batch(path, &guard, printer);
         }
         let event = self.event()?;
-        let verdict = decide(&guard, &event).redact(printer.redactor);
-        let redact = |text: &Option<String>| text.as_ref().map(|text| printer.redact(text));
-        let (command, tool) = (redact(&self.command), redact(&self.tool));
-        let answer = Answer { command: command.as_ref(), tool: tool.as_ref(), verdict: &verdict };
+        let verdict = decide(&guard, &event);
+        let (command, tool) = (self.command.as_deref(), self.tool.as_deref());
+        let answer = Answer { command, tool, verdict: &verdict };
         match self.format {
-            Output::Text => print(&verdict, self.command.as_deref().unwrap_or_default(), printer)?,
-            Output::Json => printer.json(&answer)?,
-            Output::Jsonl => printer.raw(&(to_json(&answer, Layout::Compact)? + "\n"))?,
+            RowFormat::Text => print(&verdict, command.unwrap_or_default(), printer)?,
+            RowFormat::Json => printer.json(&answer)?,
+            RowFormat::Jsonl => printer.raw(&(to_json(&answer, Layout::Compact)? + "\n"))?,
         }
         Ok(match verdict.decision {
             Decision::Allow => Exit::Ok,
@@ -104,8 +96,8 @@ impl Test {
     /// The guard of the directory it would run in, or of this one.
     fn guard(&self, printer: &mut Printer) -> Result<Guard, Stop> {
         match self.cwd.as_deref() {
-            Some(cwd) => guarding::open(Some(cwd)).usable(printer),
-            None => guarding::here().usable(printer),
+            Some(cwd) => guarding::usable(guarding::open(Some(cwd)), printer),
+            None => guarding::usable(guarding::here(), printer),
         }
     }
 
@@ -118,7 +110,7 @@ impl Test {
             None => CallArgs::None,
             Some(Ok(value)) => CallArgs::Json(value),
             Some(Err(error)) => {
-                let failure = Failure::usage(format!("--args is no JSON: {error}"));
+                let failure = Failure::usage("--args is not JSON").because(&error);
                 return Err(failure.hint(r#"write --args '{"file_path":".env"}'"#));
             }
         };
@@ -136,18 +128,16 @@ impl Test {
     /// Decides about every row; a row that is none is named and counted.
     fn batch(&self, path: &Path, guard: &Guard, printer: &mut Printer) -> Result<Exit, Stop> {
         let name = path.display();
+        let failed =
+            |error: &io::Error| Failure::unread(format!("failed to read {name}")).because(error);
         let lines: Box<dyn BufRead> = match path.to_str() {
             Some("-") => Box::new(BufReader::new(io::stdin())),
-            _ => Box::new(BufReader::new(
-                File::open(path)
-                    .map_err(|error| Failure::unread(format!("failed to open {name}: {error}")))?,
-            )),
+            _ => Box::new(BufReader::new(File::open(path).map_err(|error| failed(&error))?)),
         };
         let mut bad = 0_u64;
         let mut rows = Vec::new();
         for (index, line) in lines.split(b'\n').enumerate() {
-            let line =
-                line.map_err(|error| Failure::unread(format!("failed to read {name}: {error}")))?;
+            let line = line.map_err(|error| failed(&error))?;
             if line.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
@@ -158,18 +148,18 @@ impl Test {
                     let place = format!("{name}:{}: ", index + 1);
                     let line = Line::of(style::BAD.bold(), "error")
                         .with(style::PLAIN, ": ")
-                        .with(style::STRONG, printer.redact(place))
-                        .with(style::PLAIN, printer.redact(why));
+                        .with(style::STRONG, &place)
+                        .with(style::PLAIN, &why);
                     printer.notice(&line)?;
                 }
             }
         }
-        if self.format == Output::Json {
+        if self.format == RowFormat::Json {
             printer.json(&rows)?;
         }
         if bad > 0 && printer.verbosity > Verbosity::Quiet {
-            let words = printable!("{} could not be read", human::things(bad, "row"));
-            printer.notice(&Line::of(style::BAD, words))?;
+            let words = format!("{} could not be read", human::things(bad, "row"));
+            printer.notice(&Line::of(style::BAD, &words))?;
         }
         Ok(if bad > 0 { Exit::Unread } else { Exit::Ok })
     }
@@ -178,7 +168,7 @@ impl Test {
         &self,
         mut row: Map<String, Value>,
         guard: &Guard,
-        rows: &mut Vec<Json<Map<String, Value>, Printable>>,
+        rows: &mut Vec<Value>,
         printer: &mut Printer,
     ) -> Result<(), Stop> {
         let text = |key: &str| row.get(key).and_then(Value::as_str);
@@ -192,13 +182,13 @@ impl Test {
                 decide(guard, &Event { args, cwd, ..Event::new(Moment::Before, host, tool) })
             }
         };
-        if self.format == Output::Text {
+        if self.format == RowFormat::Text {
             let shown = text("command").or(text("tool")).unwrap_or_default();
             let first = shown.lines().next().unwrap_or_default();
             let line =
-                Line::of(tone(verdict.decision), printable!("{:5}", verdict.decision.as_str()))
+                Line::of(tone(verdict.decision), &format!("{:5}", verdict.decision.as_str()))
                     .with(style::PLAIN, "  ")
-                    .with(style::PLAIN, printer.redact(first));
+                    .with(style::PLAIN, &printer.veil.shown(first));
             return Ok(printer.line(&line)?);
         }
         let Value::Object(answer) = serde_json::to_value(&verdict).map_err(io::Error::other)?
@@ -206,9 +196,8 @@ impl Test {
             return Ok(());
         };
         row.extend(answer);
-        let row = printer.redactor.object(row.into());
         match self.format {
-            Output::Json => rows.push(row),
+            RowFormat::Json => rows.push(Value::Object(row)),
             _ => printer.raw(&(to_json(&row, Layout::Compact)? + "\n"))?,
         }
         Ok(())
@@ -231,14 +220,14 @@ fn row(line: &[u8]) -> Result<Map<String, Value>, String> {
             None => {}
         }
     }
-    Err("no `command`, and no `tool` either".to_owned())
+    Err("neither `command` nor `tool`".to_owned())
 }
 
 fn print(verdict: &Verdict, command: &str, printer: &mut Printer) -> io::Result<()> {
     let decision = verdict.decision;
     let line = Line::of(tone(decision).bold(), decision.as_str())
         .with(style::PLAIN, "  ")
-        .with(style::PLAIN, printer.redact(&verdict.reason));
+        .with(style::PLAIN, &printer.veil.shown(&verdict.reason));
     printer.line(&line)?;
     for effect in verdict.judgement.iter().flat_map(|found| &found.effects) {
         let words = format!(
@@ -250,21 +239,20 @@ fn print(verdict: &Verdict, command: &str, printer: &mut Printer) -> io::Result<
             effect.certainty,
             effect.why
         );
-        printer.line(&Line::of(style::PLAIN, printer.redact(words)))?;
+        printer.line(&Line::of(style::PLAIN, &printer.veil.shown(&words)))?;
         if let Some(source) = command.get(effect.span.0..effect.span.1)
             && printer.verbosity == Verbosity::Verbose
         {
             let shown = format!("    in: {source}");
-            printer.line(&Line::of(style::DIM, printer.redact(shown)))?;
+            printer.line(&Line::of(style::DIM, &printer.veil.shown(&shown)))?;
         }
     }
     if decision != Decision::Allow {
-        let rule = printer.redact(format!("  rule: {}", verdict.rule));
-        printer.line(&Line::of(style::DIM, rule))?;
+        printer.line(&Line::of(style::DIM, &format!("  rule: {}", verdict.rule)))?;
     }
     if let Some(suggestion) = &verdict.suggestion {
         let words = format!("  instead: {suggestion}");
-        printer.line(&Line::of(style::PLAIN, printer.redact(words)))?;
+        printer.line(&Line::of(style::PLAIN, &printer.veil.shown(&words)))?;
     }
     Ok(())
 }

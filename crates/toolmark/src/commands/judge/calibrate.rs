@@ -4,10 +4,11 @@ use super::page;
 use super::rubric::{self, Wanted};
 use super::samples::{self, Group, Labelled};
 use crate::Stop;
+use crate::args::TextFormat;
 use crate::cli::Reading;
 use crate::exit::{Exit, Failure};
 use crate::human;
-use crate::judging::{Asking, JudgeArgs, Opened};
+use crate::judging::{JudgeArgs, JudgeRequest, OpenJudge};
 use crate::printer::{Line, Printer, Verbosity, style};
 use crate::progress::Progress;
 use clap::{Args, ValueEnum};
@@ -20,50 +21,48 @@ use toolmark_judge::calibration::{
 };
 use toolmark_judge::config::Floor;
 use toolmark_outcome::judging::{Judge, Scale};
-use toolmark_redact::printable;
 
 const EXAMPLES: &str = "\
 Examples:
   toolmark judge calibrate labels.jsonl --rubric tool-selection
   toolmark judge calibrate labels.csv --rubric rubric.yaml --scale 1-5 --threshold 0.75
   toolmark judge calibrate labels.jsonl --rubric error-recovery --floor kappa=0.6
-  toolmark judge calibrate labels.jsonl --out calibration.json
+  toolmark judge calibrate labels.jsonl --output calibration.json
 
-A row of labels has an id, a label (pass, fail, or a mark), and a trace with the call in
-question, or the inputs themselves:
+A row has an id, a label (pass, fail, or a mark), and a trace with a call, or inputs:
   {\"id\": \"a\", \"label\": \"pass\", \"trace\": \"runs/a.jsonl\", \"call\": 3}
   {\"id\": \"b\", \"label\": 0.5, \"rubric\": \"tool-selection\", \"inputs\": {\"tool_name\": \"Bash\", \u{2026}}}
 
 Exit codes:
-  0  the judge was measured, and reaches the floor where one is asked for
+  0  the judge was measured, and reaches the floor if there is one
   1  it does not reach the floor
-  2  the command line or the rubric makes no sense, or no judge is configured
+  2  the command line or the rubric is invalid, or no judge is configured
   3  labels or traces could not be read, or the judge answered nothing";
 
-/// So many rows that cannot be used are shown unless everything is asked for.
-const SHOWN: usize = 5;
+/// How many unusable rows are shown without --verbose.
+const MAX_ROWS_SHOWN: usize = 5;
 
-/// Measure a judge against labels of people
+/// Measure how well a judge agrees with human labels
 ///
-/// Every sample is asked about several times as it is, and once more in ways
-/// that should change nothing: in another order, with more words, and with
-/// instructions to the judge inside of the recording.
+/// Each sample is judged several times as it is, and again with changes that
+/// should not matter: in another order, with filler text, and with instructions
+/// to the judge inside the recording.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Calibrate {
-    /// Labels: JSON Lines, JSON, CSV or Parquet
+    /// Labels: JSONL, JSON, CSV or Parquet
     #[arg(value_name = "LABELS")]
     labels: PathBuf,
-    /// A built-in rubric or a file, for rows that name none
+    /// Built-in rubric or file, for rows without a rubric
     #[arg(long, value_name = "NAME|FILE")]
     rubric: Option<String>,
-    /// Other marks: 0/1, 0/0.5/1, 1-5, 1-10 or 0-10
+    /// Scale of marks: 0/1, 0/0.5/1, 1-5, 1-10 or 0-10 [default: the rubric's]
     #[arg(long, value_name = "SCALE", value_parser = scale)]
     scale: Option<Scale>,
-    /// Another share that passes, from 0 to 1
+    /// Share that passes, from 0 to 1 [default: the rubric's]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     threshold: Option<f64>,
-    /// How often every question is asked
+    /// How often to ask each question
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100))]
     repeats: u32,
@@ -71,28 +70,22 @@ pub(super) struct Calibrate {
     #[arg(long = "probe", value_enum, value_name = "KIND", value_delimiter = ',')]
     #[arg(hide_possible_values = true)]
     probes: Vec<Probe>,
-    /// No probes at all
+    /// Run no probes
     #[arg(long, conflicts_with = "probes")]
     no_probes: bool,
-    /// What the judge must reach: accuracy=0.9, kappa=0.6, labels=50
-    #[arg(long, value_name = "NAME=LEAST", value_delimiter = ',', value_parser = floor)]
+    /// Minimum to reach: accuracy=0.9, kappa=0.6, labels=50
+    #[arg(long, value_name = "NAME=MIN", value_delimiter = ',', value_parser = floor)]
     floor: Vec<(FloorKind, f64)>,
-    /// A file to keep the calibration in, beside those of other models and rubrics
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
-    /// How to print it
+    /// Write to this file, which keeps one calibration per model and rubric
+    #[arg(short, long, alias = "out", value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
-    format: Output,
+    format: TextFormat,
     #[command(flatten)]
     judging: JudgeArgs,
     #[command(flatten)]
     reading: Reading,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    Text,
-    Json,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -121,17 +114,17 @@ enum FloorKind {
 
 fn scale(text: &str) -> Result<Scale, String> {
     let words: Vec<&str> = Scale::ALL.iter().map(|scale| scale.word()).collect();
-    Scale::from_word(text).ok_or_else(|| format!("there are {}", words.join(", ")))
+    Scale::from_word(text).ok_or_else(|| format!("the scales are {}", words.join(", ")))
 }
 
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "a share is a number from 0 to 1".to_owned())
+    share.ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
 fn floor(text: &str) -> Result<(FloorKind, f64), String> {
     let (name, least) =
-        text.split_once('=').ok_or_else(|| "write NAME=LEAST, such as kappa=0.6".to_owned())?;
+        text.split_once('=').ok_or_else(|| "write NAME=MIN, such as kappa=0.6".to_owned())?;
     let number = |low: f64, high: f64| {
         let number = least.parse::<f64>().ok().filter(|n| (low..=high).contains(n));
         number.ok_or_else(|| format!("{name} is a number from {low} to {high}"))
@@ -143,7 +136,7 @@ fn floor(text: &str) -> Result<(FloorKind, f64), String> {
             let whole = least.parse::<u32>().map_err(|_| "labels is a whole number".to_owned())?;
             Ok((FloorKind::Labels, f64::from(whole)))
         }
-        _ => Err("there are accuracy, kappa and labels".to_owned()),
+        _ => Err("the names are accuracy, kappa and labels".to_owned()),
     }
 }
 
@@ -171,52 +164,51 @@ impl Calibrate {
             None => None,
         };
         // Labels come first: mistakes in them should cost nothing.
-        let options = self.reading.options();
-        let labelled = samples::read(&self.labels, usual.as_ref(), wanted, &options)?;
-        self.tell(&labelled, printer)?;
+        let reader = self.reading.reader(printer);
+        let labelled = samples::read(&self.labels, usual.as_ref(), wanted, &reader)?;
+        self.print_skipped(&labelled, printer)?;
         let (judge, model, provider) = self.judge(printer)?;
-        let found = self.measure(&labelled.groups, &*judge.bench, (&model, provider), printer)?;
+        let found = self.measure(&labelled.groups, &*judge.client, (&model, provider), printer)?;
         self.judging.finish(&judge, printer)?;
         self.report(&found, &labelled.skipped, printer)
     }
 
     /// Who is asked, its name and its provider.
-    fn judge(&self, printer: &mut Printer) -> Result<(Opened, String, &'static str), Stop> {
+    fn judge(&self, printer: &mut Printer) -> Result<(OpenJudge, String, &'static str), Stop> {
         // Whoever is to be measured need not have been measured before.
-        let asking =
-            Asking { part_of: None, usual: &UsualJudge::default(), may_run: true, gates: false };
-        let opened = self.judging.open_some(&asking, printer)?;
+        let request = JudgeRequest {
+            part_of: None,
+            usual: &UsualJudge::default(),
+            may_run: true,
+            gates: false,
+        };
+        let opened = self.judging.open_some(&request, printer)?;
         match &opened.usual {
             Some(model) => {
                 let (name, provider) = (model.name.clone(), model.kind.word());
                 Ok((opened, name, provider))
             }
-            None => Err(Failure::usage("no usual model is configured")
-                .hint("--judge-model says which of them is measured")
+            None => Err(Failure::usage("no default judge model is configured")
+                .hint("--judge-model chooses the model to measure")
                 .into()),
         }
     }
 
-    /// Tells which rows cannot be used.
-    fn tell(&self, labelled: &Labelled, printer: &mut Printer) -> io::Result<()> {
+    /// Prints which rows cannot be used.
+    fn print_skipped(&self, labelled: &Labelled, printer: &mut Printer) -> io::Result<()> {
         let all = printer.verbosity == Verbosity::Verbose;
-        let shown = if all { labelled.skipped.len() } else { SHOWN };
+        let shown = if all { labelled.skipped.len() } else { MAX_ROWS_SHOWN };
         for problem in labelled.skipped.iter().take(shown) {
             let words = samples::place(&self.labels, problem);
             let line = Line::of(style::WARN.bold(), "skipped").with(style::PLAIN, ": ");
-            printer.notice(&line.with(style::PLAIN, printer.redact(words)))?;
+            printer.notice(&line.with(style::PLAIN, &printer.veil.shown(&words)))?;
         }
         if labelled.skipped.len() > shown {
             let more = labelled.skipped.len() - shown;
-            let words = printable!("\u{2026} and {} more; --verbose shows them", more);
-            printer.notice(&Line::of(style::DIM, words))?;
+            let words = format!("\u{2026} and {more} more; --verbose shows them");
+            printer.notice(&Line::of(style::DIM, &words))?;
         }
-        if printer.verbosity > Verbosity::Quiet {
-            for note in &labelled.notes {
-                printer.notice(&Line::of(style::DIM, "note: ").with(style::DIM, printer.redact(note)))?;
-            }
-        }
-        Ok(())
+        labelled.unread.iter().try_for_each(|findings| findings.print(printer))
     }
 
     fn measure(
@@ -238,16 +230,16 @@ impl Calibrate {
             repeats: self.repeats,
             probes,
         };
-        let asked = |group: &Group| calibrator.judgements(&group.asked, &group.samples);
+        let asked = |group: &Group| calibrator.count_judgements(&group.asked, &group.samples);
         let judgements: u64 = groups.iter().map(asked).sum();
         if printer.verbosity > Verbosity::Quiet {
             let labels: usize = groups.iter().map(|group| group.samples.len()).sum();
             let words = format!(
-                "asking {model} for {} about {}",
+                "asking {model} for {} on {}",
                 human::things(judgements, "judgement"),
                 human::things(labels as u64, "label"),
             );
-            printer.notice(&Line::of(style::DIM, printer.redact(words)))?;
+            printer.notice(&Line::of(style::DIM, &words))?;
         }
         let progress = Progress::of(judgements, "judgements", printer.verbosity);
         let one = |group: &Group| {
@@ -282,7 +274,7 @@ impl Calibrate {
         let is_measured = |one: &Calibration| one.verdicts.answered() > 0;
         let measured: Vec<Calibration> =
             found.iter().filter(|one| is_measured(one)).cloned().collect();
-        let out = self.out.as_ref().filter(|_| !measured.is_empty());
+        let out = self.output.as_ref().filter(|_| !measured.is_empty());
         if let Some(path) = out {
             write_file(path, &measured).map_err(|error| Failure::unread(error.to_string()))?;
         }
@@ -290,34 +282,30 @@ impl Calibrate {
         let below: Vec<Option<String>> =
             found.iter().map(|one| one.below(floor.as_ref()?)).collect();
         match self.format {
-            Output::Json => {
-                let report = Report {
-                    version: VERSION,
-                    calibrations: found,
-                    below: &below,
-                    skipped: skipped
-                        .iter()
-                        .map(|problem| Skipped { line: problem.line, reason: &problem.message })
-                        .collect(),
-                };
-                let report = serde_json::to_value(&report).map_err(io::Error::other)?;
-                printer.json(&printer.redactor.json(report.into()))?;
-            }
-            Output::Text => {
+            TextFormat::Json => printer.json(&Report {
+                version: VERSION,
+                calibrations: found,
+                below: &below,
+                skipped: skipped
+                    .iter()
+                    .map(|problem| Skipped { line: problem.line, reason: &problem.message })
+                    .collect(),
+            })?,
+            TextFormat::Text => {
                 for (at, (one, below)) in found.iter().zip(&below).enumerate() {
                     if at > 0 {
                         printer.line(&Line::new())?;
                     }
                     let reached = floor.map(|_| below.as_deref());
-                    for line in page::lines(one, reached, printer.redactor, printer.width()) {
+                    for line in page::lines(one, reached, printer.veil, printer.width()) {
                         printer.line(&line)?;
                     }
                 }
             }
         }
         if let Some(path) = out.filter(|_| printer.verbosity > Verbosity::Quiet) {
-            let words = printer.redact(format!("kept in {}", path.display()));
-            printer.notice(&Line::of(style::DIM, words))?;
+            let words = format!("written to {}", path.display());
+            printer.notice(&Line::of(style::DIM, &words))?;
         }
         Ok(match below.iter().any(Option::is_some) {
             true => Exit::Failed,
@@ -331,9 +319,9 @@ impl Calibrate {
 mod tests {
     use super::*;
     use crate::printer::Color;
+    use crate::redact::Veil;
     use clap::Parser;
     use toolmark_judge::calibration::read_file;
-    use toolmark_redact::Redactor;
     use toolmark_outcome::Cause;
     use toolmark_outcome::judging::{Answer, Mark, Question, Ruling, Unanswered, Vote};
 
@@ -372,16 +360,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (file, out) = (dir.path().join("l.jsonl"), dir.path().join("c.json"));
         std::fs::write(&file, labels).unwrap();
-        let fixed = ["x", file.to_str().unwrap(), "--out", out.to_str().unwrap(), "--rubric"];
+        let fixed = ["x", file.to_str().unwrap(), "--output", out.to_str().unwrap(), "--rubric"];
         let all = [&fixed[..], &["tool-selection", "--format", "json"], args].concat();
         let command = Line::try_parse_from(all).unwrap().calibrate;
-        let mut printer = Printer::new(Color::Never, Verbosity::Quiet, Redactor::new(true));
+        let mut printer = Printer::new(Color::Never, Verbosity::Quiet, Veil::new(true));
         let wanted = Wanted { scale: command.scale, threshold: command.threshold };
         let rubric = command.rubric.as_deref().unwrap();
         let usual = rubric::open(rubric, wanted, &mut printer).unwrap();
-        let options = command.reading.options();
-        let labelled = samples::read(&command.labels, Some(&usual), wanted, &options).unwrap();
-        command.tell(&labelled, &mut printer).unwrap();
+        let reader = command.reading.reader(&printer);
+        let labelled = samples::read(&command.labels, Some(&usual), wanted, &reader).unwrap();
+        command.print_skipped(&labelled, &mut printer).unwrap();
         let groups = &labelled.groups;
         let found = command.measure(groups, &Fixed, ("m", "command"), &mut printer).unwrap();
         let exit = command.report(&found, &labelled.skipped, &mut printer).unwrap();
@@ -437,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_make_no_sense() {
+    fn invalid_options() {
         for args in [
             &["--floor", "kappa"][..],
             &["--floor", "kappa=2"],

@@ -8,7 +8,7 @@ use clap::Args;
 use toolmark_outcome::judging::{BUILT_IN, FIELDS};
 use toolmark_redact::{Printable, printable};
 
-/// List the fields a rubric can be shown
+/// List the fields that a rubric can show to the judge
 #[derive(Debug, Args)]
 pub(super) struct Fields {}
 

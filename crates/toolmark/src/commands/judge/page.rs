@@ -2,19 +2,18 @@
 
 use crate::human;
 use crate::printer::{Line, style};
-use crate::redact::glance;
-use crate::text::Layout;
+use crate::redact::Veil;
+use crate::text::{cut, sanitize, width, wrap};
 use anstyle::Style;
 use toolmark_judge::calibration::{
-    Agreement, Calibration, Consistency, Cost, Kappa, ProbeKind, Probed, Rate,
+    Agreement, Calibration, Consistency, Cost, Kappa, ProbeKind, ProbeResult, Rate,
 };
 use toolmark_outcome::judging::Spent;
-use toolmark_redact::{Printable, Redactor, printable};
 
 /// Where values begin.
 const COLUMN: usize = 14;
-/// So many samples are named.
-const SHOWN: usize = 5;
+/// How many samples are named.
+const MAX_SAMPLES_NAMED: usize = 5;
 /// So much of a name is shown.
 const NAME: usize = 40;
 /// A share of flips that chance alone can hardly make.
@@ -25,68 +24,59 @@ const MANY: f64 = 0.05;
 pub(super) fn lines(
     found: &Calibration,
     reached: Option<Option<&str>>,
-    redactor: Redactor,
+    veil: Veil,
     room: usize,
 ) -> Vec<Line> {
-    let mut page = Page { room, redactor, lines: Vec::new() };
+    let mut page = Page { room, lines: Vec::new() };
     let rubric = found.rubric.as_deref().unwrap_or("a rubric without a name");
-    let mut head = Line::of(style::STRONG, redactor.apply(&found.model));
-    head.push(style::PLAIN, printable!(" ({}) on ", redactor.apply(&found.provider)));
-    head.push(style::STRONG, redactor.apply(rubric));
-    let scale = printable!("  {}, passes at {}", found.scale.word(), found.threshold);
-    page.lines.push(head.with(style::DIM, scale).fit(room));
+    let mut head = Line::of(style::STRONG, &found.model);
+    head.push(style::PLAIN, &format!(" ({}) on ", found.provider));
+    head.push(style::STRONG, rubric);
+    let scale = format!("  {}, passes at {}", found.scale.word(), found.threshold);
+    page.lines.push(head.with(style::DIM, &scale).fit(room));
     page.agreement(found);
     page.matrix(&found.verdicts);
     if let Some(marks) = &found.marks {
         page.marks(marks);
     }
-    page.listed(found);
+    page.listed(found, veil);
     page.consistency(found.consistency.as_ref());
     page.probes(&found.probes, found.consistency.as_ref());
     page.cost(&found.cost);
     match reached {
         None => {}
         Some(None) => page.row("floor", style::GOOD, "reached", ""),
-        Some(Some(why)) => {
-            page.row("floor", style::BAD, "not reached", redactor.apply(format!("  {why}")));
-        }
+        Some(Some(why)) => page.row("floor", style::BAD, "not reached", &format!("  {why}")),
     }
     page.lines.into_iter().map(|line| line.fit(room)).collect()
 }
 
 struct Page {
     room: usize,
-    redactor: Redactor,
     lines: Vec<Line>,
 }
 
 impl Page {
-    fn head(&mut self, words: &'static str) {
+    fn head(&mut self, words: &str) {
         self.lines.push(Line::new());
         self.lines.push(Line::of(style::STRONG, words));
     }
 
-    fn row(
-        &mut self,
-        name: &'static str,
-        tone: Style,
-        value: impl Into<Printable>,
-        more: impl Into<Printable>,
-    ) {
-        let mut line = Line::of(style::DIM, printable!("  {}", name));
+    fn row(&mut self, name: &str, tone: Style, value: &str, more: &str) {
+        let mut line = Line::of(style::DIM, &format!("  {name}"));
         line.pad(COLUMN);
-        line.push(tone, value.into());
+        line.push(tone, value);
         // What does not fit goes on below.
         let left = self.room.saturating_sub(line.width()).max(16);
-        let more = more.into();
-        if more.width() <= left {
+        if width(more) <= left {
             self.lines.push(line.with(style::DIM, more));
             return;
         }
         self.lines.push(line);
-        let more = more.reshape(str::trim_start);
-        for part in more.wrap(self.room.saturating_sub(COLUMN).max(16)) {
-            self.lines.push(Line::indent(COLUMN).with(style::DIM, part).fit(self.room));
+        for part in wrap(more.trim_start(), self.room.saturating_sub(COLUMN).max(16)) {
+            let mut line = Line::new();
+            line.pad(COLUMN);
+            self.lines.push(line.with(style::DIM, &part).fit(self.room));
         }
     }
 
@@ -94,32 +84,31 @@ impl Page {
         let verdicts = &found.verdicts;
         self.head("agreement with people");
         let unknown = match verdicts.unknown {
-            0 => Printable::default(),
-            n => printable!("  {} of them left unknown", n),
+            0 => String::new(),
+            n => format!("  {n} of them unknown"),
         };
-        self.row("labels", style::PLAIN, printable!("{}", verdicts.labels), unknown);
+        self.row("labels", style::PLAIN, &verdicts.labels.to_string(), &unknown);
         let beside = match verdicts.unknown {
-            0 => Printable::default(),
-            _ => printable!("; {} with unknown as wrong", percents(verdicts.accuracy_of_all)),
+            0 => String::new(),
+            _ => format!("; {} counting unknown as wrong", percents(verdicts.accuracy_of_all)),
         };
         let accuracy = verdicts.accuracy;
-        let counts = printable!("  {}{}", of(accuracy), beside);
-        self.row("accuracy", tone(accuracy.rate, 0.8, 0.9), percents(accuracy), counts);
+        let counts = format!("  {}{beside}", of(accuracy));
+        self.row("accuracy", tone(accuracy.rate, 0.8, 0.9), &percents(accuracy), &counts);
         self.kappa("\u{3ba}", &verdicts.kappa);
     }
 
-    fn kappa(&mut self, name: &'static str, kappa: &Kappa) {
+    fn kappa(&mut self, name: &str, kappa: &Kappa) {
         let Some(value) = kappa.value else {
             let why = kappa.undefined.as_deref().unwrap_or_default();
-            let why = self.redactor.apply(format!("  {why}"));
-            return self.row(name, style::WARN, "undefined", why);
+            return self.row(name, style::WARN, "undefined", &format!("  {why}"));
         };
         let interval = kappa
             .interval
-            .map(|[low, high]| printable!("  {:.2}\u{2013}{:.2}", low, high))
+            .map(|[low, high]| format!("  {low:.2}\u{2013}{high:.2}"))
             .unwrap_or_default();
-        let means = printable!("{}  {}", interval, strength(value));
-        self.row(name, tone(Some(value), 0.4, 0.6), printable!("{:.2}", value), means);
+        let means = format!("{interval}  {}", strength(value));
+        self.row(name, tone(Some(value), 0.4, 0.6), &format!("{value:.2}"), &means);
     }
 
     /// What people say against what the judge says.
@@ -128,7 +117,7 @@ impl Page {
         let column = |at: usize| COLUMN + at * 13;
         let fits = |at: usize| column(at + 1) <= self.room + 2;
         let mut head = Line::new();
-        for (at, word) in heads.into_iter().enumerate().filter(|(at, _)| fits(*at)) {
+        for (at, word) in heads.iter().enumerate().filter(|(at, _)| fits(*at)) {
             head.pad(column(at));
             head.push(style::DIM, word);
         }
@@ -136,19 +125,18 @@ impl Page {
         let rows = verdicts.of_classes.iter().zip(&verdicts.confusion).enumerate();
         let rows: Vec<Line> = rows
             .map(|(class, (of_class, cells))| {
-                let class_name = self.redactor.apply(format!("  is {}", of_class.class));
-                let mut line = Line::of(style::DIM, class_name);
+                let mut line = Line::of(style::DIM, &format!("  is {}", of_class.class));
                 let counts = cells.iter().enumerate().map(|(said, count)| {
                     let tone = match (said == class, *count) {
                         (true, _) => style::GOOD,
                         (false, 0) => style::DIM,
                         (false, _) => style::BAD,
                     };
-                    (tone, printable!("{}", count))
+                    (tone, count.to_string())
                 });
-                let f1 = of_class.f1.map_or("\u{2013}".into(), |f1| printable!("{:.2}", f1));
+                let f1 = of_class.f1.map_or("\u{2013}".to_owned(), |f1| format!("{f1:.2}"));
                 let others = [
-                    (style::DIM, printable!("{}", of_class.unknown)),
+                    (style::DIM, of_class.unknown.to_string()),
                     (style::PLAIN, percents(of_class.precision)),
                     (style::PLAIN, percents(of_class.recall)),
                     (style::PLAIN, f1),
@@ -156,7 +144,7 @@ impl Page {
                 let cells = counts.chain(others).enumerate();
                 for (at, (tone, text)) in cells.filter(|(at, _)| fits(*at)) {
                     line.pad(column(at));
-                    line.push(tone, text);
+                    line.push(tone, &text);
                 }
                 line
             })
@@ -167,8 +155,8 @@ impl Page {
     fn marks(&mut self, marks: &Agreement) {
         self.head("agreement on the mark itself");
         let accuracy = marks.accuracy;
-        let counts = printable!("  {}", of(accuracy));
-        self.row("the same", style::PLAIN, percents(accuracy), counts);
+        let counts = format!("  {}", of(accuracy));
+        self.row("the same", style::PLAIN, &percents(accuracy), &counts);
         self.kappa("\u{3ba}", &marks.kappa);
         if let Some(weighted) = &marks.weighted_kappa {
             self.kappa("weighted \u{3ba}", weighted);
@@ -176,59 +164,56 @@ impl Page {
     }
 
     /// Samples that somebody should look at.
-    fn listed(&mut self, found: &Calibration) {
+    fn listed(&mut self, found: &Calibration, veil: Veil) {
         if found.disagreements.is_empty() && found.unknown.is_empty() {
             return;
         }
-        self.head("samples to look at");
-        let redactor = self.redactor;
-        let name = |id: &str| redactor.apply(id).cut(NAME);
-        for one in found.disagreements.iter().take(SHOWN) {
-            let score = one.score.map(|score| printable!(" with {:.2}", score)).unwrap_or_default();
-            let (label, judge) = (redactor.apply(&one.label), redactor.apply(&one.judge));
-            let words = printable!("  {}: {}, and the judge says ", name(&one.id), label);
-            let line = Line::of(style::PLAIN, words);
-            let line = line.with(style::BAD, judge).with(style::DIM, score);
+        self.head("samples to review");
+        let name = |id: &str| cut(&sanitize(&veil.shown(id)), NAME).into_owned();
+        for one in found.disagreements.iter().take(MAX_SAMPLES_NAMED) {
+            let score = one.score.map(|score| format!(" with {score:.2}")).unwrap_or_default();
+            let words = format!("  {}: {}, judged ", name(&one.id), one.label);
+            let line = Line::of(style::PLAIN, &words);
+            let line = line.with(style::BAD, &one.judge).with(style::DIM, &score);
             self.lines.push(line.fit(self.room));
         }
-        for one in found.unknown.iter().take(SHOWN) {
-            let line = Line::of(style::PLAIN, printable!("  {}: ", name(&one.id)));
+        for one in found.unknown.iter().take(MAX_SAMPLES_NAMED) {
+            let line = Line::of(style::PLAIN, &format!("  {}: ", name(&one.id)));
             let line = line.with(style::WARN, "unknown").with(style::DIM, ": ");
-            self.lines.push(line.with(style::DIM, glance(redactor, &one.reason)).fit(self.room));
+            self.lines.push(line.with(style::DIM, &veil.glance(&one.reason)).fit(self.room));
         }
-        let left = |n: usize| n.saturating_sub(SHOWN);
+        let left = |n: usize| n.saturating_sub(MAX_SAMPLES_NAMED);
         let more = left(found.disagreements.len()) + left(found.unknown.len());
         if more > 0 {
-            let words = printable!("  {} more; --format json has all", more);
-            self.lines.push(Line::of(style::DIM, words));
+            let words = format!("  {more} more; --format json lists all");
+            self.lines.push(Line::of(style::DIM, &words));
         }
     }
 
     fn consistency(&mut self, consistency: Option<&Consistency>) {
-        self.head("agreement with itself");
+        self.head("self-consistency");
         let Some(found) = consistency else {
-            let why = "  it was asked once: --repeats asks again";
+            let why = "  asked once; --repeats 2 or more measures this";
             return self.row("verdicts", style::WARN, "unknown", why);
         };
         let left_out = match found.left_out {
-            0 => Printable::default(),
-            n => printable!("; {} not answered twice", n),
+            0 => String::new(),
+            n => format!("; {n} not answered twice"),
         };
         let same = found.all_agree;
-        let counts = printable!("  {} the same {} times{}", of(same), found.repeats, left_out);
-        self.row("verdicts", tone(same.rate, 0.8, 0.9), percents(same), counts);
-        let number =
-            |value: Option<f64>| value.map_or("\u{2013}".into(), |n| printable!("{:.2}", n));
-        self.row("pairs", style::PLAIN, number(found.pairwise), "  of two answers are the same");
+        let counts = format!("  {} the same {} times{left_out}", of(same), found.repeats);
+        self.row("verdicts", tone(same.rate, 0.8, 0.9), &percents(same), &counts);
+        let number = |value: Option<f64>| value.map_or("\u{2013}".into(), |n| format!("{n:.2}"));
+        self.row("pairs", style::PLAIN, &number(found.pairwise), "  of two answers are the same");
         let means = "  between the highest and the lowest score";
-        self.row("spread", style::PLAIN, number(found.spread), means);
+        self.row("spread", style::PLAIN, &number(found.spread), means);
     }
 
-    fn probes(&mut self, probes: &[Probed], consistency: Option<&Consistency>) {
+    fn probes(&mut self, probes: &[ProbeResult], consistency: Option<&Consistency>) {
         if probes.is_empty() {
             return;
         }
-        self.head("what sways it");
+        self.head("probes");
         for probed in probes {
             let word = probed.change.word();
             // What an instruction reaches is the question there.
@@ -238,12 +223,13 @@ impl Page {
             };
             if rate.of == 0 {
                 let why = match (probed.unchanged, probed.unknown + probed.lost) {
-                    (_, 1..) => "no verdict is known before and after",
-                    (1.., _) => "there is nothing to change in these samples",
-                    _ => "there is nothing it could turn",
+                    (_, 1..) => "no verdict before and after the change",
+                    (1.., _) => "nothing to change in these samples",
+                    _ => "nothing it could flip",
                 };
-                self.lines.push(Line::of(style::DIM, printable!("  {}", word)));
-                self.row("", style::DIM, "\u{2013}", printable!("  {}", why));
+                let words = format!("  {why}");
+                self.lines.push(Line::of(style::DIM, &format!("  {word}")));
+                self.row("", style::DIM, "\u{2013}", &words);
                 continue;
             }
             let tone = match rate.rate {
@@ -251,37 +237,35 @@ impl Page {
                 Some(rate) if rate > 0.0 => style::WARN,
                 _ => style::GOOD,
             };
-            let mut line = Line::of(style::PLAIN, printable!("  {}", word));
+            let mut line = Line::of(style::PLAIN, &format!("  {word}"));
             line.pad(26);
-            line.push(tone, printable!("{} of {} {}", rate.count, rate.of, verb));
-            line.push(style::DIM, printable!("  {}", percents_up(rate)));
+            line.push(tone, &format!("{} of {} {verb}", rate.count, rate.of));
+            line.push(style::DIM, &format!("  {}", percents_up(rate)));
             if let Some(steered) = probed.steered {
-                let to_pass = steered.to_pass;
-                let words = printable!("  {} of {} to pass", to_pass.count, to_pass.of);
-                line.push(style::DIM, words);
+                let to_pass =
+                    format!("  {} of {} to pass", steered.to_pass.count, steered.to_pass.of);
+                line.push(style::DIM, &to_pass);
             } else if probed.flips.count > 0 {
-                line.push(style::DIM, printable!("  {} to pass", probed.to_pass));
+                line.push(style::DIM, &format!("  {} to pass", probed.to_pass));
             }
             if let Some(shift) = probed.shift.filter(|shift| shift.abs() >= 0.005) {
-                line.push(style::DIM, printable!("  score {:+.2}", shift));
+                line.push(style::DIM, &format!("  score {shift:+.2}"));
             }
             if probed.lost > 0 {
-                line.push(style::DIM, printable!("  {} became unknown", probed.lost));
+                line.push(style::DIM, &format!("  {} became unknown", probed.lost));
             }
             self.lines.push(line.fit(self.room));
         }
-        let turned = |probed: &Probed| probed.probe != ProbeKind::Injection && probed.flips.of > 0;
+        let turned =
+            |probed: &ProbeResult| probed.probe != ProbeKind::Injection && probed.flips.of > 0;
         if let Some(pairwise) = consistency.and_then(|found| found.pairwise)
             && pairwise < 1.0
             && probes.iter().any(turned)
         {
             let share = (100.0 * (1.0 - pairwise)).ceil();
-            let words = printable!(
-                "asked the same again, {:.0}% turn too: that much is not the probe's",
-                share
-            );
-            for part in words.wrap(self.room.saturating_sub(2)) {
-                self.lines.push(Line::of(style::DIM, printable!("  {}", part)));
+            let words = format!("{share:.0}% flip without any change: that much is noise");
+            for part in wrap(&words, self.room.saturating_sub(2)) {
+                self.lines.push(Line::of(style::DIM, &format!("  {part}")));
             }
         }
     }
@@ -289,45 +273,45 @@ impl Page {
     fn cost(&mut self, cost: &Cost) {
         self.head("cost");
         let spent = |spent: Spent| {
-            let tokens = printable!(
+            let tokens = format!(
                 "{} + {} tokens",
                 human::count(spent.input_tokens),
                 human::count(spent.output_tokens)
             );
             match spent.micro_usd {
-                Some(micro) => printable!("{}, {}", tokens, human::usd(micro as f64 / 1e6)),
-                None => printable!("{}, price not known", tokens),
+                Some(micro) => format!("{tokens}, {}", human::usd(micro as f64 / 1e6)),
+                None => format!("{tokens}, price unknown"),
             }
         };
         let Some(thousand) = cost.per_thousand else {
-            return self.row("in all", style::WARN, "no judgement was made", "");
+            return self.row("in all", style::WARN, "no judgements", "");
         };
-        let made = printable!("  for {}", human::things(cost.judgements, "judgement"));
-        self.row("in all", style::PLAIN, spent(cost.total), made);
-        self.row("per 1,000", style::PLAIN, spent(thousand), "");
+        let made = format!("  for {}", human::things(cost.judgements, "judgement"));
+        self.row("in all", style::PLAIN, &spent(cost.total), &made);
+        self.row("per 1,000", style::PLAIN, &spent(thousand), "");
     }
 }
 
-fn of(rate: Rate) -> Printable {
-    printable!("{} of {}", rate.count, rate.of)
+fn of(rate: Rate) -> String {
+    format!("{} of {}", rate.count, rate.of)
 }
 
 /// A share of what is good, with its interval: no mistake may look like none.
-fn percents(rate: Rate) -> Printable {
+fn percents(rate: Rate) -> String {
     let percent = |share: f64| if share < 1.0 - 1e-9 { (share * 100.0).floor() } else { 100.0 };
     with_interval(rate, percent)
 }
 
 /// A share of what is bad: none of it may look like none either.
-fn percents_up(rate: Rate) -> Printable {
+fn percents_up(rate: Rate) -> String {
     with_interval(rate, |share| (share * 100.0 - 1e-9).ceil().max(0.0) + 0.0)
 }
 
-fn with_interval(rate: Rate, percent: impl Fn(f64) -> f64) -> Printable {
+fn with_interval(rate: Rate, percent: impl Fn(f64) -> f64) -> String {
     let (Some(value), Some([low, high])) = (rate.rate, rate.interval) else {
-        return "\u{2013}".into();
+        return "\u{2013}".to_owned();
     };
-    printable!("{:.0}% {:.0}\u{2013}{:.0}", percent(value), percent(low), percent(high))
+    format!("{:.0}% {:.0}\u{2013}{:.0}", percent(value), percent(low), percent(high))
 }
 
 fn tone(value: Option<f64>, fair: f64, good: f64) -> Style {
@@ -354,9 +338,8 @@ fn strength(kappa: f64) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::width;
     use std::sync::Arc;
-    use toolmark_judge::calibration::{Asked, Calibrator, Label, Sample};
+    use toolmark_judge::calibration::{Calibrator, Label, RubricTask, Sample};
     use toolmark_outcome::Cause;
     use toolmark_outcome::judging::{
         Answer, Judge, Mark, Material, Piece, Question, Rubric, Ruling, Scale, Unanswered, Vote,
@@ -399,7 +382,7 @@ mod tests {
 
     fn found(repeats: u32) -> Calibration {
         let rubric = Rubric { name: Some("tidy".into()), ..Rubric::of_text("tidy?", Scale::Half) };
-        let asked = Asked { rubric: Arc::new(rubric), inputs: Vec::new(), threshold: 0.75 };
+        let asked = RubricTask { rubric: Arc::new(rubric), inputs: Vec::new(), threshold: 0.75 };
         let texts = ["good", "good", "poor", "poor", "torn", "unreadable", "poor\u{1b}[2J"];
         let labels = [1.0, 1.0, 0.5, 0.0, 0.0, 1.0, 1.0];
         let sample = |(at, (text, label)): (usize, (&&str, &f64))| Sample {
@@ -423,7 +406,7 @@ mod tests {
 
     fn text(found: &Calibration, reached: Option<Option<&str>>, room: usize) -> String {
         let mut text = String::new();
-        for line in lines(found, reached, Redactor::new(true), room) {
+        for line in lines(found, reached, Veil::new(true), room) {
             line.write_plain(&mut text);
             text.push('\n');
         }

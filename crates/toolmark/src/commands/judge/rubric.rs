@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, read};
 use toolmark_config::{Source, parse};
-use toolmark_judge::calibration::Asked;
+use toolmark_judge::calibration::RubricTask;
 use toolmark_outcome::judging::{BUILT_IN, BuiltIn, Field, Rubric, Scale, built_in, read_rubric};
 
 /// The share that passes where a file does not say it.
@@ -31,11 +31,11 @@ pub(super) struct Wanted {
 
 impl Wanted {
     /// What a built-in rubric asks, as the command line wants it.
-    pub(super) fn built_in(self, rubric: &BuiltIn) -> Result<Asked, Failure> {
-        self.change(Asked::built_in(rubric))
+    pub(super) fn built_in(self, rubric: &BuiltIn) -> Result<RubricTask, Failure> {
+        self.change(RubricTask::built_in(rubric))
     }
 
-    fn change(self, mut asked: Asked) -> Result<Asked, Failure> {
+    fn change(self, mut asked: RubricTask) -> Result<RubricTask, Failure> {
         asked.threshold = self.threshold.unwrap_or(asked.threshold);
         if let Some(scale) = self.scale {
             let mut rubric = Rubric::clone(&asked.rubric);
@@ -43,9 +43,9 @@ impl Wanted {
             if let Some(mark) = stray_anchor(&rubric) {
                 let word = scale.word();
                 let message = format!(
-                    "--scale {word}: the rubric says what the mark {mark} means, and the scale does not have it"
+                    "--scale {word}: the rubric describes the mark {mark}, which is not on this scale"
                 );
-                return Err(Failure::usage(message).hint("write a rubric of your own for it"));
+                return Err(Failure::usage(message).hint("write your own rubric for this scale"));
             }
             asked.rubric = Arc::new(rubric);
         }
@@ -69,8 +69,8 @@ pub(super) fn names() -> String {
 pub(super) fn no_such(name: &str) -> String {
     let near = did_you_mean(name, BUILT_IN.iter().map(|rubric| rubric.name));
     match near {
-        Some(near) => format!("there is no rubric {name}: did you mean {near}?"),
-        None => format!("there is no rubric {name}"),
+        Some(near) => format!("unknown rubric {name}: did you mean {near}?"),
+        None => format!("unknown rubric {name}"),
     }
 }
 
@@ -79,7 +79,7 @@ pub(super) fn open(
     word: &str,
     wanted: Wanted,
     printer: &mut Printer,
-) -> Result<Asked, crate::Stop> {
+) -> Result<RubricTask, crate::Stop> {
     if let Some(rubric) = built_in(word) {
         return Ok(wanted.built_in(rubric)?);
     }
@@ -88,16 +88,17 @@ pub(super) fn open(
         let hint = format!("--rubric takes a file, or one of {}", names());
         return Err(Failure::usage(no_such(word)).hint(hint).into());
     }
-    let source = Source::open(path).map_err(|problem| Failure::unread(problem.message.clone()))?;
+    let source = Source::open(path)
+        .map_err(|problem| Failure::unread(format!("failed to read {word}")).problem(&problem))?;
     let mut problems = Vec::new();
     let asked = of_file(path, &source, wanted.scale, &mut problems);
     if problems.iter().any(Problem::is_error) {
         spec::print(printer, &source, &problems)?;
-        return Err(Failure::usage(format!("{word} is no rubric")).into());
+        return Err(Failure::usage(format!("{word} is not a valid rubric")).into());
     }
     match asked {
         Some(asked) => Ok(wanted.change(asked)?),
-        None => Err(Failure::usage(format!("{word} is no rubric")).into()),
+        None => Err(Failure::usage(format!("{word} is not a valid rubric")).into()),
     }
 }
 
@@ -123,7 +124,7 @@ fn of_file(
     source: &Source,
     scale: Option<Scale>,
     problems: &mut Vec<Problem>,
-) -> Option<Asked> {
+) -> Option<RubricTask> {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_lowercase();
     if !matches!(extension.as_str(), "yaml" | "yml" | "json") {
@@ -132,7 +133,11 @@ fn of_file(
             problems.push(Problem::error("empty-config", "the file is empty"));
         }
         let rubric = Rubric { name: stem, ..Rubric::of_text(text, scale.unwrap_or_default()) };
-        return Some(Asked { rubric: Arc::new(rubric), inputs: Vec::new(), threshold: THRESHOLD });
+        return Some(RubricTask {
+            rubric: Arc::new(rubric),
+            inputs: Vec::new(),
+            threshold: THRESHOLD,
+        });
     }
     let parsed = parse(source);
     problems.extend(parsed.problems);
@@ -141,7 +146,7 @@ fn of_file(
     let criteria = read_rubric(&written.criteria, scale, problems)?.criteria;
     let threshold = written.threshold.map_or(THRESHOLD, |threshold| {
         if !(0.0..=1.0).contains(&threshold.value) {
-            let wrong = Problem::error("out-of-range", "a threshold is from 0 to 1");
+            let wrong = Problem::error("out-of-range", "a threshold is a number from 0 to 1");
             problems.push(wrong.at(threshold.span));
         }
         threshold.value
@@ -153,7 +158,7 @@ fn of_file(
         scale,
     };
     let inputs = written.inputs.map(|node| inputs(&node, problems)).unwrap_or_default();
-    Some(Asked { rubric: Arc::new(rubric), inputs, threshold })
+    Some(RubricTask { rubric: Arc::new(rubric), inputs, threshold })
 }
 
 /// A map from names to texts, in its order.
@@ -180,7 +185,7 @@ fn inputs(node: &Node, problems: &mut Vec<Problem>) -> Vec<(String, String)> {
     for entry in node.entries() {
         let Some(path) = entry.value.as_str() else { continue };
         if Field::of(path.trim_end_matches('?')).is_none() {
-            let message = format!("there is no field {path}");
+            let message = format!("unknown field {path}");
             problems.push(Problem::error("unknown-field", message).at(entry.value.span));
         }
     }
@@ -191,7 +196,7 @@ fn inputs(node: &Node, problems: &mut Vec<Problem>) -> Vec<(String, String)> {
 mod tests {
     use super::*;
 
-    fn asked(name: &str, text: &str) -> Result<Asked, Vec<String>> {
+    fn asked(name: &str, text: &str) -> Result<RubricTask, Vec<String>> {
         let mut problems = Vec::new();
         let source = Source::new(name, text);
         let asked = of_file(Path::new(name), &source, None, &mut problems);

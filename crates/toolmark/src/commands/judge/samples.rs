@@ -2,22 +2,23 @@
 //! them a judge is shown.
 
 use super::rubric::{Wanted, names, no_such};
+use crate::diagnostics::Findings;
 use crate::exit::Failure;
+use crate::inputs::Input;
+use crate::reading::Reader;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toolmark_judge::calibration::{
-    About, Asked, LabelProblem, LabelRow, Sample, Written, read_rows, rubric_digest, settle,
+    About, LabelProblem, LabelRow, RawLabel, RubricTask, Sample, interpret, read_rows,
+    rubric_digest,
 };
 use toolmark_outcome::judging::{Material, built_in};
-use toolmark_trace::{Options, Trajectory, load_path};
-
-/// So many mistakes are told where nothing else can be.
-const TOLD: usize = 5;
+use toolmark_trace::Trajectory;
 
 /// What is asked, and about which samples.
 #[derive(Debug)]
 pub(super) struct Group {
-    pub(super) asked: Asked,
+    pub(super) asked: RubricTask,
     pub(super) samples: Vec<Sample>,
 }
 
@@ -29,35 +30,35 @@ pub(super) struct Labelled {
     /// Rows that cannot be used, in the order of the file.
     pub(super) skipped: Vec<LabelProblem>,
     /// What could not be read of traces that can be used.
-    pub(super) notes: Vec<String>,
+    pub(super) unread: Vec<Findings>,
 }
 
 /// Reads a file of labels and the traces it names.
 pub(super) fn read(
     path: &Path,
-    usual: Option<&Asked>,
+    usual: Option<&RubricTask>,
     wanted: Wanted,
-    options: &Options,
+    reader: &Reader,
 ) -> Result<Labelled, Failure> {
-    let shown = path.display();
+    let name = path.display();
     let values = toolmark_dataset::read(path).map_err(|errors| {
-        let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        Failure::unread(told(&words))
+        let failure = Failure::unread(format!("failed to read {name}"));
+        failure.causes(errors.iter().map(ToString::to_string))
     })?;
     if values.is_empty() {
-        return Err(Failure::unread(format!("{shown}: has no rows")));
+        return Err(Failure::unread(format!("{name} has no rows")));
     }
     let (rows, mut skipped) = read_rows(values.iter().map(|row| (row.line, &*row.value)));
     drop(values);
     if usual.is_none()
         && let Some(row) = rows.iter().find(|row| row.rubric.is_none())
     {
-        let message = format!("{shown}:{}: the row names no rubric", row.line);
+        let message = format!("{name}:{}: the row has no rubric", row.line);
         return Err(Failure::usage(message)
-            .hint(format!("--rubric gives one for all rows that name none: {}", names())));
+            .hint(format!("--rubric sets one for rows without: {}", names())));
     }
     let parts = by_rubric(rows, usual, wanted, &mut skipped)?;
-    let mut traces = Traces::new(path, options);
+    let mut traces = Traces::new(path, reader);
     let mut groups = Vec::with_capacity(parts.len());
     for (asked, rows) in parts {
         let samples = traces.samples(&asked, rows, &mut skipped);
@@ -67,11 +68,10 @@ pub(super) fn read(
     }
     skipped.sort_by_key(|problem| problem.line);
     if groups.is_empty() {
-        let words: Vec<String> = skipped.iter().map(|problem| place(path, problem)).collect();
-        let message = format!("{shown}: no row can be used\n{}", told(&words));
-        return Err(Failure::unread(message));
+        let failure = Failure::unread(format!("{name} has no row that can be used"));
+        return Err(failure.causes(skipped.iter().map(|problem| place(path, problem))));
     }
-    Ok(Labelled { groups, skipped, notes: traces.notes })
+    Ok(Labelled { groups, skipped, unread: traces.unread.into_values().collect() })
 }
 
 /// A problem with its place.
@@ -79,22 +79,14 @@ pub(super) fn place(path: &Path, problem: &LabelProblem) -> String {
     format!("{}:{}: {}", path.display(), problem.line, problem.message)
 }
 
-fn told(words: &[String]) -> String {
-    let mut all = words.iter().take(TOLD).cloned().collect::<Vec<_>>().join("\n");
-    if words.len() > TOLD {
-        all.push_str(&format!("\nand {} more", words.len() - TOLD));
-    }
-    all
-}
-
 /// The rows of each rubric.
 fn by_rubric(
     rows: Vec<LabelRow>,
-    usual: Option<&Asked>,
+    usual: Option<&RubricTask>,
     wanted: Wanted,
     skipped: &mut Vec<LabelProblem>,
-) -> Result<Vec<(Asked, Vec<LabelRow>)>, Failure> {
-    let mut parts: Vec<(Asked, Vec<LabelRow>)> = Vec::new();
+) -> Result<Vec<(RubricTask, Vec<LabelRow>)>, Failure> {
+    let mut parts: Vec<(RubricTask, Vec<LabelRow>)> = Vec::new();
     // Rubrics by the names of rows, and parts by what tells rubrics apart.
     let mut known: BTreeMap<Option<String>, Option<usize>> = BTreeMap::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -135,29 +127,31 @@ fn by_rubric(
 struct Traces<'a> {
     /// Where the file of labels is.
     directory: PathBuf,
-    options: &'a Options,
-    notes: Vec<String>,
+    reader: &'a Reader,
+    /// What could not be read, by file: several rubrics may ask about one.
+    unread: BTreeMap<PathBuf, Findings>,
 }
 
 impl<'a> Traces<'a> {
-    fn new(labels: &Path, options: &'a Options) -> Self {
+    fn new(labels: &Path, reader: &'a Reader) -> Self {
         let directory = labels.parent().map(Path::to_owned).unwrap_or_default();
-        Self { directory, options, notes: Vec::new() }
+        Self { directory, reader, unread: BTreeMap::new() }
     }
 
     /// The samples of rows, in their order.
     fn samples(
         &mut self,
-        asked: &Asked,
+        asked: &RubricTask,
         rows: Vec<LabelRow>,
         skipped: &mut Vec<LabelProblem>,
     ) -> Vec<Sample> {
-        let written: Vec<Written> = rows.iter().map(|row| row.label).collect();
-        let labels = settle(&written, asked.rubric.scale);
+        let written: Vec<RawLabel> = rows.iter().map(|row| row.label).collect();
+        let labels = interpret(&written, asked.rubric.scale);
         let mut materials = self.materials(asked, &rows);
         let mut samples = Vec::with_capacity(rows.len());
         for (at, (row, label)) in rows.into_iter().zip(labels).enumerate() {
-            let found = materials.remove(&at).unwrap_or_else(|| Err("has no materials".to_owned()));
+            let found =
+                materials.remove(&at).unwrap_or_else(|| Err("has nothing to show".to_owned()));
             let mut wrong =
                 |message: String| skipped.push(LabelProblem { line: row.line, message });
             match (label, found) {
@@ -173,7 +167,7 @@ impl<'a> Traces<'a> {
     /// What is shown of each row. Every trace is read once, and only one is held.
     fn materials(
         &mut self,
-        asked: &Asked,
+        asked: &RubricTask,
         rows: &[LabelRow],
     ) -> BTreeMap<usize, Result<Vec<Material>, String>> {
         let mut by_trace: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -205,22 +199,20 @@ impl<'a> Traces<'a> {
 
     fn load(&mut self, path: &str) -> Result<Vec<Trajectory>, String> {
         let path = self.directory.join(path);
-        let loaded = load_path(&path, self.options).map_err(|error| error.to_string())?;
-        if loaded.skipped > 0 {
-            let lines = crate::human::things(loaded.skipped, "line");
-            let note = format!("{}: {lines} could not be read", path.display());
-            // Several rubrics may ask about one trace.
-            if !self.notes.contains(&note) {
-                self.notes.push(note);
-            }
-        }
-        Ok(loaded.runs)
+        let input = Input::named(&path);
+        let mut runs = self.reader.open(&input).map_err(|end| end.error().unwrap_or_default())?;
+        let all = runs.by_ref().collect();
+        self.unread.insert(path, runs.end().findings);
+        Ok(all)
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::pool::Pool;
+    use crate::printer::Verbosity;
+    use toolmark_trace::Options;
 
     pub(in super::super) const CHAT: &str = r#"{"role":"user","content":"Fix the typo"}
 {"role":"assistant","content":"I edit it.","tool_calls":[{"id":"c1","function":{"name":"Edit","arguments":"{\"file_path\":\"a\"}"}}]}
@@ -233,8 +225,9 @@ pub(super) mod tests {
         std::fs::write(dir.path().join("runs/chat.jsonl"), CHAT).unwrap();
         let path = dir.path().join(name);
         std::fs::write(&path, text).unwrap();
-        let usual = rubric.map(|name| Asked::built_in(built_in(name).unwrap()));
-        read(&path, usual.as_ref(), Wanted::default(), &Options::default())
+        let usual = rubric.map(|name| RubricTask::built_in(built_in(name).unwrap()));
+        let reader = Reader::new(Options::default(), Pool::new(None), Verbosity::Quiet);
+        read(&path, usual.as_ref(), Wanted::default(), &reader)
     }
 
     #[test]
@@ -257,9 +250,13 @@ pub(super) mod tests {
         assert_eq!(ids, [vec!["a", "c"], vec!["b"]]);
         let lines: Vec<u64> = found.skipped.iter().map(|problem| problem.line).collect();
         assert_eq!(lines, [4, 5, 6, 7, 8], "{:?}", found.skipped);
-        for (problem, want) in
-            found.skipped.iter().zip(["no call 4", "gone.jsonl", "no rubric", "taken", "label 7"])
-        {
+        for (problem, want) in found.skipped.iter().zip([
+            "no call 4",
+            "gone.jsonl",
+            "unknown rubric",
+            "already used",
+            "label 7",
+        ]) {
             assert!(problem.message.contains(want), "{problem:?}");
         }
     }
@@ -282,12 +279,13 @@ pub(super) mod tests {
         let row = r#"{"id":"a","label":1,"trace":"runs/chat.jsonl","call":9}"#;
         for (name, text, rubric, want) in [
             ("l.jsonl", "", None, "has no rows"),
-            ("l.jsonl", row, None, "l.jsonl:1: the row names no rubric"),
-            ("l.jsonl", row, Some("tool-selection"), "no row can be used"),
+            ("l.jsonl", row, None, "l.jsonl:1: the row has no rubric"),
+            ("l.jsonl", row, Some("tool-selection"), "no row that can be used"),
             ("l.jsonl", "nope", Some("tool-selection"), "l.jsonl:1: not JSON"),
         ] {
             let failure = labelled(name, text, rubric).unwrap_err();
-            assert!(failure.message.raw().contains(want), "{failure:?}");
+            let words = format!("{}: {}", failure.message, failure.causes.join("; "));
+            assert!(words.contains(want), "{words}");
         }
     }
 }

@@ -23,8 +23,8 @@ pub(super) fn commands() -> Vec<String> {
 #[test]
 fn the_command_line() {
     let mut text = format!(
-        "# Command line\n\n{NOTE}\nThe help of every command. What they do is explained on pages \
-         of their own.\n"
+        "# Command line\n\n{NOTE}\nThe help of every command. Pages of their own explain what they \
+         do.\n"
     );
     let all = commands();
     assert!(all.iter().any(|name| name == "stats"), "{all:?}");
@@ -125,7 +125,7 @@ fn the_formats() {
     let formats = json(&["formats"]);
     let mut text = format!(
         "# Formats\n\n{NOTE}\n\
-         toolmark reads {} formats. It recognises them by content; file names do not matter.\n\
+         toolmark reads {} formats. It detects them by content; file names do not matter.\n\
          [Inputs](input.md) says what may be around them, [the trajectory](trajectory.md#fidelity) \
          what the\nwords under \"never records\" mean.\n\n\
          | format | what it is | versions |\n|---|---|---|\n",
@@ -144,18 +144,17 @@ fn the_formats() {
     }
     text.push_str(
         "\n## Targets\n\n\
-         `toolmark convert --to TARGET` writes these. What a target has no place for is counted and\n\
-         printed whenever a trajectory has it.\n\n\
-         | target | what it is | file ending | has no place for |\n|---|---|---|---|\n",
+         `toolmark convert --to TARGET` writes these. What is lost is counted and printed.\n\n\
+         | target | what it is | file ending | what is lost |\n|---|---|---|---|\n",
     );
     for target in json(&["formats", "--targets"]) {
-        let lost = words(&target, "no_place_for").join(", ");
+        let lost = words(&target, "lost").join(", ");
         text.push_str(&format!(
             "| `{}` | {} | `.{}` | {} |\n",
             word(&target, "id"),
             cell(word(&target, "title")),
             word(&target, "extension"),
-            if lost.is_empty() { "– (it holds everything)" } else { &lost }
+            if lost.is_empty() { "– (nothing)" } else { &lost }
         ));
     }
     keep("docs/formats.md", &text);
@@ -172,7 +171,7 @@ fn section(format: &Value) -> String {
         text.push_str(&format!(", described on [its own page]({own})"));
     }
     text.push_str(&format!(
-        ".\n\n- Comes from: {}\n- Versions: {}\n- Recognised by: {}\n- Never records: {}\n",
+        ".\n\n- Comes from: {}\n- Versions: {}\n- Detected by: {}\n- Never records: {}\n",
         plain(word(format, "origin")),
         plain(word(format, "versions")),
         plain(word(format, "looks_for")),

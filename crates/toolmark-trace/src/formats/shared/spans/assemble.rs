@@ -10,7 +10,7 @@ use super::facts::{Facts, Kind, MarkKind};
 use super::run::Run;
 use super::tree::Tree;
 use crate::format::{Format, Out};
-use crate::model::{At, DEEPEST, EventKind, Parent, Text, Trajectory};
+use crate::model::{At, EventKind, MAX_DEPTH, Parent, Text, Trajectory};
 use jiff::Timestamp;
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ pub(super) struct Assembly {
     has_tool_spans: bool,
 }
 
-/// Something to be told, at its time.
+/// Something that happened, at its time.
 struct Action {
     time: Option<Timestamp>,
     /// Ends before starts at the same moment, but after the start of the same span.
@@ -93,7 +93,7 @@ impl Assembly {
             let outer = self.run[above];
             let is_root = self.kind(index) == Some(Kind::Agent)
                 && (self.kind(above) == Some(Kind::Tool) || self.members[index].1.own.is_some())
-                && levels[outer] < DEEPEST;
+                && levels[outer] < MAX_DEPTH;
             self.run[index] = outer;
             if is_root {
                 self.roots.push(index);
@@ -125,7 +125,7 @@ impl Assembly {
         self.nest(runs, &calls)
     }
 
-    /// What a run has to know before it is told: its id, and whether its
+    /// What a run has to know before its events: its id, and whether its
     /// responses bring their own messages.
     fn prepare(&self, runs: &mut [Run]) {
         for (index, (_, facts)) in self.members.iter().enumerate() {
@@ -202,7 +202,7 @@ impl Assembly {
         let is_outermost = self.agent[index].is_none_or(|a| self.run[a] != self.run[index]);
         let run = &mut runs[self.run[index]];
         let near_step = self.near[index].and_then(|n| steps.get(&n)).copied();
-        let is_retold = self.near[index].is_some_and(|n| self.kind(n) == Some(Kind::Llm));
+        let is_repeated = self.near[index].is_some_and(|n| self.kind(n) == Some(Kind::Llm));
         let (span, facts) = &mut self.members[index];
         if facts.is_node() {
             run.of_service(span);
@@ -210,7 +210,7 @@ impl Assembly {
         match (action.what, facts.kind) {
             (What::Start, Some(Kind::Llm)) => {
                 // A response inside a response, where both count, says the same.
-                if is_retold {
+                if is_repeated {
                     facts.input.clear();
                     facts.output.clear();
                 }
@@ -240,8 +240,8 @@ impl Assembly {
             }
             (What::Mark(n), _) => {
                 if let Some(mark) = facts.marks.get(n) {
-                    let told = matches!(&mark.kind, MarkKind::User | MarkKind::Context);
-                    if !(told && run.has_messages) {
+                    let is_input = matches!(&mark.kind, MarkKind::User | MarkKind::Context);
+                    if !(is_input && run.has_messages) {
                         run.mark(mark, span);
                     }
                 }
@@ -256,7 +256,7 @@ impl Assembly {
         let (span, facts) = &self.members[agent];
         match &facts.agent {
             Some(name) => name.get().into_owned(),
-            // The bare operation names nobody.
+            // The bare operation does not name an agent.
             None if span.name == "invoke_agent" => String::new(),
             None => span.name.get().into_owned(),
         }

@@ -54,7 +54,7 @@ impl Attributes {
     }
 
     /// The first of these that holds a count, as number or as text. What was
-    /// redacted is no count.
+    /// redacted is not a count.
     pub(crate) fn count(&self, keys: &[&str]) -> Option<u64> {
         keys.iter().find_map(|key| {
             let raw = self.str(key)?;

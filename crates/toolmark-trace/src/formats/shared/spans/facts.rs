@@ -12,7 +12,7 @@ pub(crate) enum Kind {
     Tool,
     /// The run of an agent.
     Agent,
-    /// A known part of an agent that is none of these (a chain, an embedding).
+    /// A known part of an agent that is not one of these (a chain, an embedding).
     Part,
     /// An operation of the GenAI vocabulary that this version does not know.
     Unknown,
@@ -121,7 +121,7 @@ pub(crate) enum Part {
         payload: Option<Payload>,
         failed: Option<bool>,
     },
-    /// An image, a file, a block nobody has seen yet.
+    /// An image, a file, an unknown block.
     Other(Payload),
 }
 

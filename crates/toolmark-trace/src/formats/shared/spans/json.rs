@@ -6,7 +6,7 @@
 use super::{Attributes, Log, Span, SpanEvent, Spans, normal_id, parent_id};
 use crate::format::Record;
 use crate::model::{Payload, Text, time};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use toolmark_scan::{Kind, Value};
 
 /// Is this object a span, in any of the spellings?
@@ -62,9 +62,9 @@ pub(crate) fn span(record: &Record<'_>, value: Value<'_>) -> Span {
             | "start_time_unix_nano"
             | "startTime"
             | "start_time"
-            | "timestamp" => span.start = moment(value).or(span.start),
+            | "timestamp" => span.start = time::from_value(value).or(span.start),
             "endTimeUnixNano" | "end_time_unix_nano" | "endTime" | "end_time" => {
-                span.end = moment(value).or(span.end);
+                span.end = time::from_value(value).or(span.end);
             }
             "duration" => duration = Some(value),
             "attributes" | "span_attributes" | "tags" => {
@@ -92,7 +92,7 @@ pub(crate) fn span(record: &Record<'_>, value: Value<'_>) -> Span {
     span
 }
 
-/// Jaeger has no place for a status: it stands among the tags.
+/// Jaeger has no field for a status: it is one of the tags.
 fn tags_of_status(span: &mut Span) {
     if span.attributes.is("otel.status_code", "ERROR")
         || span.attributes.flag("error") == Some(true)
@@ -121,23 +121,6 @@ fn reference(value: Value<'_>) -> Option<String> {
     let is_child = |r: &Value<'_>| r.get("refType").is_none_or(|t| t.is("CHILD_OF"));
     let found = value.items().find(is_child).or_else(|| value.items().next())?;
     parent_id(&found.get_str("spanID")?)
-}
-
-/// A time in any of the spellings, without losing digits of nanoseconds.
-pub(crate) fn moment(value: Value<'_>) -> Option<Timestamp> {
-    let raw = match value.kind() {
-        Kind::Number => value.raw(),
-        Kind::String => value.inner()?,
-        _ => return time::from_value(value),
-    };
-    match raw.parse::<i128>() {
-        Ok(0) => None,
-        Ok(number) if number.unsigned_abs() >= 100_000_000_000_000_000 => time::from_nanos(number),
-        Ok(number) if number.unsigned_abs() >= 100_000_000_000_000 => {
-            time::from_nanos(number * 1000)
-        }
-        _ => time::from_value(value),
-    }
 }
 
 /// How long a span took: microseconds (Jaeger) or an ISO duration (TRAIL).
@@ -201,7 +184,7 @@ fn event(record: &Record<'_>, value: Value<'_>) -> Option<SpanEvent> {
                 event.name = record.text(value).unwrap_or(event.name);
             }
             "timeUnixNano" | "time_unix_nano" | "timestamp" | "time" | "Timestamp" => {
-                event.time = moment(value);
+                event.time = time::from_value(value);
             }
             "attributes" | "Attributes" | "fields" => event.attributes = attributes(record, value),
             "body" => event.body = any_value(record, value),
@@ -292,7 +275,7 @@ fn any_json(value: Value<'_>) -> String {
                 json.push_str(digits.unwrap_or(inner.raw()));
             }
             Some((Any::List, inner)) => {
-                let items = inner.get("values").into_iter().flat_map(Value::items);
+                let items = inner.items_at("values");
                 json.push('[');
                 let mut parts = Vec::new();
                 for (n, item) in items.enumerate() {
@@ -303,7 +286,7 @@ fn any_json(value: Value<'_>) -> String {
                 todo.extend(parts.into_iter().rev());
             }
             Some((Any::Map, inner)) => {
-                let items = inner.get("values").into_iter().flat_map(Value::items);
+                let items = inner.items_at("values");
                 json.push('{');
                 let mut parts = Vec::new();
                 let pairs = items.filter_map(|i| Some((i.get("key")?, i.get("value")?)));
@@ -334,22 +317,5 @@ mod tests {
         let mut scanner = Scanner::new();
         let doc = scanner.parse(text).unwrap();
         assert_eq!(any_json(doc.root()), r#"{"a":[1,0.5,"x\n"],"b":null,"c":true}"#);
-    }
-
-    #[test]
-    fn moments_keep_their_digits() {
-        let mut scanner = Scanner::new();
-        let mut at = |text: &str| {
-            let moment = moment(scanner.parse(text).unwrap().root());
-            moment.map(|m| m.as_nanosecond())
-        };
-        assert_eq!(at("\"1786724979550236001\""), Some(1_786_724_979_550_236_001));
-        assert_eq!(at("1786724979550236001"), Some(1_786_724_979_550_236_001));
-        assert_eq!(at("1786724979550236"), Some(1_786_724_979_550_236_000));
-        assert_eq!(at("[1785778722, 906000001]"), Some(1_785_778_722_906_000_001));
-        assert_eq!(at("\"2026-01-31T00:00:00Z\""), Some(1_769_817_600_000_000_000));
-        assert_eq!(at(&i128::MIN.to_string()), None);
-        assert_eq!(at("0"), None);
-        assert_eq!(at("{}"), None);
     }
 }

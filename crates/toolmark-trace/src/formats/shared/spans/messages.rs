@@ -1,4 +1,4 @@
-//! Conversations as they stand inside attributes and observations: the parts
+//! Conversations as they are inside attributes and observations: the parts
 //! of OTel, and the messages of OpenAI, Anthropic, Bedrock, Gemini and
 //! LangChain, which instrumentations pass through as they find them.
 
@@ -6,7 +6,7 @@ use super::facts::{Message, Part, Role};
 use crate::model::{Payload, Text, ToolDefinition};
 use toolmark_scan::Value;
 
-/// Members that hold messages when the value itself is none, in the order
+/// Members that hold messages when the value itself is not one, in the order
 /// they are spoken.
 const WRAPPERS: [&str; 10] = [
     "messages",
@@ -100,7 +100,7 @@ fn is_message(value: Value<'_>) -> bool {
         })
 }
 
-/// A LangChain generation whose words stand beside its message.
+/// A LangChain generation whose words are beside its message.
 fn is_generation(value: Value<'_>) -> bool {
     let message = value.get("message").filter(|m| m.is_object());
     value.get("text").is_some()
@@ -212,9 +212,8 @@ fn tool_message(message: &mut Message, value: Value<'_>) {
     let id = label(value, &["tool_call_id", "id"]);
     let content = value.get("content");
     // Some handlers list the tools on offer as messages of the tool.
-    let is_definition = content.is_some_and(|c| {
-        c.get("function").is_some() && c.get("type").is_some_and(|t| t.is("function"))
-    });
+    let is_definition =
+        content.is_some_and(|c| c.get("function").is_some() && c.field_is("type", "function"));
     if let (true, Some(content)) = (is_definition, content) {
         message.parts.push(Part::Other(payload(content)));
         return;
@@ -300,9 +299,7 @@ fn content_block(message: &mut Message, block: Value<'_>) {
     }
     let text = ["text", "content", "refusal"].iter().find_map(|key| block.get(key));
     message.parts.push(match text {
-        Some(text) if block.get("thought").and_then(Value::as_bool) == Some(true) => {
-            Part::Reasoning(Some(payload(text)))
-        }
+        Some(text) if block.is_true("thought") => Part::Reasoning(Some(payload(text))),
         Some(text) if text.inner() == Some("") => return,
         Some(text) if text.is_string() => Part::Text(payload(text)),
         _ => Part::Other(payload(block)),

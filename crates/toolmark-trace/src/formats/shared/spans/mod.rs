@@ -23,7 +23,7 @@ mod tree;
 pub(crate) use attributes::Attributes;
 pub(crate) use facts::{Facts, Kind, Message, Part, Role};
 
-use crate::format::{Format, Out};
+use crate::format::{Format, Out, Reader, Record};
 use crate::model::{At, Payload, Text};
 use assemble::Assembly;
 use base64::Engine;
@@ -59,7 +59,7 @@ pub(crate) struct Span {
     pub(crate) service: Option<Text>,
     /// What the container itself says, ahead of any attribute.
     pub(crate) known: Facts,
-    /// Where it stands in the file.
+    /// Where it is in the file.
     pub(crate) at: At,
 }
 
@@ -111,6 +111,30 @@ pub(crate) struct Spans {
     every_response_counts: bool,
 }
 
+/// A reader that collects the spans of every record with `add`.
+pub(crate) fn span_reader(
+    format: &'static dyn Format,
+    add: fn(&mut Spans, &Record<'_>, &mut Out),
+) -> Box<dyn Reader> {
+    struct SpanReader {
+        format: &'static dyn Format,
+        add: fn(&mut Spans, &Record<'_>, &mut Out),
+        spans: Spans,
+    }
+
+    impl Reader for SpanReader {
+        fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+            (self.add)(&mut self.spans, record, out);
+        }
+
+        fn finish(&mut self, out: &mut Out) {
+            std::mem::take(&mut self.spans).finish(self.format, out);
+        }
+    }
+
+    Box::new(SpanReader { format, add, spans: Spans::default() })
+}
+
 /// A log record that belongs to a span.
 #[derive(Debug)]
 pub(crate) struct Log {
@@ -120,7 +144,7 @@ pub(crate) struct Log {
     pub(crate) span: String,
     /// What it says.
     pub(crate) event: SpanEvent,
-    /// Where it stands.
+    /// Where it is.
     pub(crate) at: At,
 }
 
@@ -211,7 +235,7 @@ impl Spans {
     }
 }
 
-/// An id in one form: hexadecimal stays, `0x` comes off, the base64 that
+/// An id in one form: hexadecimal stays, `0x` is removed, the base64 that
 /// protobuf's own JSON writes is decoded, anything else is left alone.
 pub(crate) fn normal_id(raw: &str) -> String {
     let raw = raw.trim();

@@ -22,7 +22,7 @@ pub(crate) fn resource_spans(spans: &mut Spans, record: &Record<'_>, resources: 
 
 fn read_scope(spans: &mut Spans, record: &Record<'_>, scope: Value<'_>, service: Option<&Text>) {
     let name = scope_name(record, scope);
-    for value in scope.get("spans").into_iter().flat_map(Value::items) {
+    for value in scope.items_at("spans") {
         if !value.is_object() {
             spans.note("span of a wrong type", record.at_value(value));
             continue;

@@ -1,4 +1,4 @@
-//! One trajectory while its spans are told in order.
+//! One trajectory while its spans are read in order.
 
 use super::Span;
 use super::facts::{Facts, Mark, MarkKind, Message, Own, Part, Role};
@@ -20,7 +20,7 @@ pub(super) struct Run {
     is_child: bool,
     calls_are_spans: bool,
     /// The agent that answered first: what its user says is the user's word,
-    /// what other agents are told is not.
+    /// what other agents get is not.
     primary: Option<String>,
     first_agent: Option<Text>,
     service: Option<Text>,
@@ -36,8 +36,8 @@ pub(super) struct Run {
     agent_usage: Option<Usage>,
     agent_cost: Option<Cost>,
     step_is_guessed: bool,
-    was_told: bool,
-    /// The run as toolmark's exporter told it.
+    was_recorded: bool,
+    /// The run as toolmark's exporter wrote it.
     own: Option<Whole>,
 }
 
@@ -93,7 +93,7 @@ impl Run {
             agent_usage: None,
             agent_cost: None,
             step_is_guessed: false,
-            was_told: false,
+            was_recorded: false,
             own: None,
         }
     }
@@ -158,7 +158,7 @@ impl Run {
             if !seen.is_new(&mut request, role, &words.raw()) {
                 continue;
             }
-            self.was_told = true;
+            self.was_recorded = true;
             if role == USER && is_primary && !self.is_child {
                 self.b.user(Some(words), span.start, span.at.clone());
             } else {
@@ -171,7 +171,7 @@ impl Run {
     /// Messages that no request repeats.
     fn tell_new(&mut self, span: &Span, input: &[Message]) {
         for message in input {
-            self.was_told = true;
+            self.was_recorded = true;
             if message.role == Role::User {
                 self.b.user(words(message), span.start, span.at.clone());
             } else {
@@ -191,7 +191,7 @@ impl Run {
             for part in &message.parts {
                 match part {
                     Part::Text(text) if message.role != Role::Tool => {
-                        self.was_told = true;
+                        self.was_recorded = true;
                         let text = Some(text.clone());
                         self.b.event(EventKind::Message, text, step, time, span.at.clone());
                     }
@@ -217,7 +217,7 @@ impl Run {
     }
 
     /// A call the model asks for: remembered where spans tell of its
-    /// execution, told where nothing else does.
+    /// execution, used where nothing else says so.
     fn ask(
         &mut self,
         span: &Span,
@@ -432,7 +432,7 @@ impl Run {
         self.tell_output(span, &output, "", step);
     }
 
-    /// An error that is no tool's.
+    /// An error that is not a tool's.
     pub(super) fn failure(&mut self, span: &Span, facts: &mut Facts) {
         if !span.failed && facts.failed != Some(true) {
             return;
@@ -452,7 +452,7 @@ impl Run {
         let text = mark.text.clone();
         match &mark.kind {
             MarkKind::User if !self.is_child => {
-                self.was_told = true;
+                self.was_recorded = true;
                 self.b.user(text, mark.time, at);
             }
             MarkKind::User | MarkKind::Context => self.b.context(text, mark.time, at),
@@ -501,7 +501,7 @@ impl Run {
             run.agent.name = self.first_agent.take();
         }
         run.children = children;
-        if !self.was_told {
+        if !self.was_recorded {
             for fact in [Fact::UserTurns, Fact::Messages, Fact::Reasoning] {
                 run.fidelity.lose(fact);
             }
@@ -539,7 +539,7 @@ impl Asked {
     fn add(&mut self, call: AskedCall) {
         let index = self.all.len();
         if let Some(id) = &call.id {
-            // The same response told twice asks once.
+            // The same response recorded twice makes its calls once.
             if self.by_id.contains_key(&*id.get()) {
                 return;
             }
@@ -558,7 +558,7 @@ impl Asked {
         args: Option<&Payload>,
     ) -> Option<&AskedCall> {
         /// How many open calls of one tool are compared.
-        const COMPARED: usize = 32;
+        const MAX_COMPARED: usize = 32;
         let index = match id {
             Some(id) => *self.by_id.get(&*id.get())?,
             None => {
@@ -568,7 +568,7 @@ impl Asked {
                 }
                 let is_equal =
                     |&i: &usize| !self.all[i].taken && same_args(self.all[i].args.as_ref(), args);
-                let place = queue.iter().take(COMPARED).position(is_equal);
+                let place = queue.iter().take(MAX_COMPARED).position(is_equal);
                 queue.remove(place.unwrap_or(0))?
             }
         };
@@ -578,7 +578,7 @@ impl Asked {
     }
 }
 
-/// Does the type of an error say that nobody let the tool run, or that it was
+/// Does the type of an error say that the tool was not allowed to run, or that it was
 /// cut off?
 fn refusal(span: &Span) -> Option<Status> {
     let kind = span.attributes.str("error.type")?;

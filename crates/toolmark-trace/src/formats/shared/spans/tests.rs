@@ -479,7 +479,7 @@ fn hostile_trees_are_harmless() {
         ));
     }
     let run = one(&lines);
-    assert_eq!(run.flatten().len(), crate::model::DEEPEST + 1);
+    assert_eq!(run.flatten().len(), crate::model::MAX_DEPTH + 1);
     assert_eq!(run.flatten().iter().map(|r| r.calls.len()).sum::<usize>(), 2999);
 }
 

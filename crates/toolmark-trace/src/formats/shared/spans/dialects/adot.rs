@@ -1,4 +1,4 @@
-//! AWS's distribution (ADOT, CloudWatch): what was said is taken off the span
+//! AWS's distribution (ADOT, CloudWatch): what was said is moved from the span
 //! and written as a log record, joined by span id, whose body is
 //! `{"input":{"messages":[…]},"output":{"messages":[…]}}`.
 //!
@@ -69,7 +69,7 @@ fn langchain_kind(output: Value<'_>) -> Option<Kind> {
     if output.get("generations").is_some() {
         return Some(Kind::Llm);
     }
-    if output.get("tool_call_id").is_some() && output.get("type").is_some_and(|t| t.is("tool")) {
+    if output.get("tool_call_id").is_some() && output.field_is("type", "tool") {
         return Some(Kind::Tool);
     }
     output.get("messages").map(|_| Kind::Part)

@@ -1,5 +1,5 @@
 //! traceAI's spans of the Claude Agent SDK: `claude_agent.span_kind` and
-//! `claude_agent.tool.*`. Tokens stand under `gen_ai.usage.*` and are
+//! `claude_agent.tool.*`. Tokens are under `gen_ai.usage.*` and are
 //! Anthropic's: cached input is counted apart.
 
 use super::super::facts::{Facts, Kind, Message, Part, Role, fill, fill_list};

@@ -63,7 +63,7 @@ fn conversation(span: &Span, facts: &mut Facts) {
 /// and the rest the history; without any, all that the model and its tools
 /// said is.
 fn divide(list: Value<'_>, facts: &mut Facts) {
-    let is_choice = |item: Value<'_>| item.get("event.name").is_some_and(|n| n.is("gen_ai.choice"));
+    let is_choice = |item: Value<'_>| item.field_is("event.name", "gen_ai.choice");
     let is_marked = list.items().any(is_choice);
     for item in list.items() {
         for message in messages::all(item, Role::User) {

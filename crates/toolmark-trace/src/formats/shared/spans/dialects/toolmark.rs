@@ -66,7 +66,7 @@ fn call(a: &Attributes) -> Own {
     }
 }
 
-/// What happened in the run and is no span.
+/// What happened in the run and is not a span.
 fn mark(event: &SpanEvent) -> Option<Mark> {
     let a = &event.attributes;
     let record = || a.text(&["toolmark.record"]).unwrap_or_else(|| Text::owned(""));

@@ -1,0 +1,57 @@
+//! One policy file, read with care: the hook reads it before every call.
+
+use std::io::{ErrorKind, Read as _};
+use std::path::Path;
+use toolmark_config::{Node, Problem};
+use toolmark_config::{Source, parse};
+
+/// A policy larger than this is none.
+const LARGEST: u64 = 1 << 20;
+
+/// A file that has a `guard:` part.
+pub(super) struct File {
+    pub(super) source: Source,
+    pub(super) node: Option<Node>,
+    pub(super) problems: Vec<Problem>,
+}
+
+impl File {
+    /// Reads a file; `None` where there is none, or none that speaks of the
+    /// guard. A file that was named must be there and must do so.
+    pub(super) fn read(path: &Path, named: bool) -> Result<Option<Self>, String> {
+        let failed = |why: &str| format!("failed to read {}: {why}", path.display());
+        let about = match std::fs::metadata(path) {
+            Ok(about) => about,
+            Err(error) => {
+                let absent = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+                return if absent && !named { Ok(None) } else { Err(failed(&error.to_string())) };
+            }
+        };
+        // Opening a pipe would wait for whoever writes into it.
+        if !about.is_file() {
+            return Err(failed("it is not a file"));
+        }
+        let file = std::fs::File::open(path).map_err(|error| failed(&error.to_string()))?;
+        let mut bytes = Vec::new();
+        let read = file.take(LARGEST + 1).read_to_end(&mut bytes);
+        read.map_err(|error| failed(&error.to_string()))?;
+        let speaks = bytes.windows(5).any(|window| window == b"guard");
+        match (speaks, bytes.len() as u64 > LARGEST) {
+            (false, _) if named => return Err(failed("it has no `guard:` section")),
+            // A spec, however large.
+            (false, false) => return Ok(None),
+            (_, true) => return Err(failed("it is larger than 1 MiB")),
+            (true, false) => {}
+        }
+        let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8"))?;
+        let source = Source::new(path.to_string_lossy(), text);
+        let parsed = parse(&source);
+        let (node, problems) = (parsed.node, parsed.problems);
+        let has_part = node.as_ref().is_some_and(|root| root.get("guard").is_some());
+        let is_broken = problems.iter().any(Problem::is_error);
+        if !has_part && !is_broken {
+            return if named { Err(failed("it has no `guard:` section")) } else { Ok(None) };
+        }
+        Ok(Some(Self { source, node, problems }))
+    }
+}

@@ -1,0 +1,79 @@
+//! The settings files of Claude Code whose permission rules a policy takes
+//! over.
+
+use super::home;
+use crate::permissions::{Permissions, Settings};
+use crate::policy::Whose;
+use std::path::{Path, PathBuf};
+
+/// Settings larger than this are none.
+const LARGEST: u64 = 4 << 20;
+
+/// The settings files that count in a directory, whether they are there or not:
+/// the user's first, then the project's.
+#[must_use]
+pub fn all(cwd: Option<&Path>) -> Vec<PathBuf> {
+    let user = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+    let user = user.or_else(|| home().map(|home| Path::new(&home).join(".claude")));
+    let user = user.map(|directory| directory.join("settings.json"));
+    let names = ["settings.json", "settings.local.json"];
+    let project = cwd.into_iter().flat_map(|cwd| names.map(|name| cwd.join(".claude").join(name)));
+    user.into_iter().chain(project).collect()
+}
+
+/// What the paths of a settings file start from.
+#[must_use]
+pub fn located(path: &Path) -> Settings {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let home = home();
+    let directory = absolute.parent();
+    let users =
+        home.as_ref().is_some_and(|home| directory == Some(&Path::new(home).join(".claude")));
+    // The user's rules start from the directory of the settings, those of a
+    // project from the project.
+    let root = match directory {
+        Some(directory) if !users && directory.ends_with(".claude") => directory.parent(),
+        directory => directory,
+    };
+    let root = root.map(|root| root.to_string_lossy().into_owned());
+    Settings { file: path.display().to_string(), root, home, tightens_only: false }
+}
+
+/// The rules that count for a session: for the user's policy all of them, but
+/// of those that came with the project only what makes things stricter; for a
+/// project's policy its own.
+pub(super) fn of_session(whose: Whose, cwd: Option<&str>) -> (Permissions, Vec<String>) {
+    let mut permissions = Permissions::default();
+    let mut faults = Vec::new();
+    let files = all(cwd.map(Path::new));
+    let own = usize::from(whose == Whose::Project);
+    for (at, path) in files.iter().enumerate().skip(own) {
+        match read(path) {
+            Ok(None) => {}
+            Ok(Some(text)) => {
+                let tightens_only = whose == Whose::User && at > 0;
+                let settings = Settings { tightens_only, ..located(path) };
+                if let Err(why) = permissions.add(&text, &settings) {
+                    faults.push(format!("failed to read {}: {why}", path.display()));
+                }
+            }
+            Err(why) => faults.push(format!("failed to read {}: {why}", path.display())),
+        }
+    }
+    (permissions, faults)
+}
+
+/// The text of a settings file; `None` where there is none.
+///
+/// # Errors
+///
+/// It is not a file, too large, not UTF-8, or cannot be read.
+pub fn read(path: &Path) -> Result<Option<String>, String> {
+    match std::fs::metadata(path) {
+        Ok(about) if !about.is_file() => Err("it is not a file".to_owned()),
+        Ok(about) if about.len() > LARGEST => Err("it is larger than 4 MiB".to_owned()),
+        Ok(_) => std::fs::read_to_string(path).map(Some).map_err(|error| error.to_string()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}

@@ -1,0 +1,20 @@
+//! Claude Code and the Claude Agent SDK.
+
+mod install;
+mod paths;
+mod protocol;
+mod toolset;
+
+use crate::Host;
+pub(crate) use protocol::Payload;
+
+pub(crate) const ID: &str = "claude-code";
+
+pub(crate) static HOST: Host = Host {
+    id: ID,
+    title: "Claude Code",
+    protocol: &protocol::ClaudeCode,
+    paths: Some(&paths::PATHS),
+    toolset: Some(&toolset::TOOLSET),
+    installer: Some(&install::INSTALLER),
+};

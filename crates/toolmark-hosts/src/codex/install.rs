@@ -1,0 +1,49 @@
+//! The guard in the hooks of Codex, which lie in `hooks.json` or in
+//! `config.toml`.
+
+use crate::install::{Entry, Installer, Scope, Switch, TIMEOUT, toml};
+use serde_json::json;
+use std::path::PathBuf;
+
+const fn switch(keys: &'static [&'static str]) -> Switch {
+    Switch { scope: Scope::User, file: "config.toml", keys, off: false }
+}
+
+pub(super) static INSTALLER: Installer = Installer {
+    program: "codex",
+    file,
+    entries,
+    note,
+    // The second is what it was called before.
+    switches: &[switch(&["features", "hooks"]), switch(&["features", "codex_hooks"])],
+    ..Installer::PLAIN
+};
+
+/// Codex reads both files and complains if both hold hooks.
+fn file(json: PathBuf) -> PathBuf {
+    let toml = json.with_file_name("config.toml");
+    if !json.exists() && toml::holds_hooks(&toml) { toml } else { json }
+}
+
+fn entries(command: &str, _: Scope) -> Vec<Entry> {
+    let entry = |event| {
+        let hook = json!({"type": "command", "command": command, "timeout": TIMEOUT});
+        let item = json!({"matcher": "*", "hooks": [hook]});
+        Entry { event, item, command: command.to_owned() }
+    };
+    vec![entry("PreToolUse"), entry("PostToolUse")]
+}
+
+fn note(scope: Scope) -> Option<&'static str> {
+    Some(match scope {
+        Scope::User => {
+            "Codex runs a new hook only after you have trusted it: open codex, type /hooks. \
+             Until then it is skipped without a word, by `codex exec` too"
+        }
+        Scope::Project => {
+            "Codex reads the hooks of a project only if the project is trusted, and runs a new \
+             hook only after you have trusted it: open codex here, type /hooks. Until then it \
+             is skipped without a word, by `codex exec` too"
+        }
+    })
+}

@@ -1,0 +1,19 @@
+//! OpenAI Codex.
+
+mod install;
+mod paths;
+mod protocol;
+mod toolset;
+
+use crate::Host;
+
+pub(crate) const ID: &str = "codex";
+
+pub(crate) static HOST: Host = Host {
+    id: ID,
+    title: "Codex",
+    protocol: &protocol::Codex,
+    paths: Some(&paths::PATHS),
+    toolset: Some(&toolset::TOOLSET),
+    installer: Some(&install::INSTALLER),
+};

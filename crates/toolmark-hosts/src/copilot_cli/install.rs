@@ -1,0 +1,36 @@
+//! The guard in Copilot CLI: a file of its own among the files of hooks.
+
+use crate::install::{Entry, Installer, Scope, Switch, TIMEOUT};
+use serde_json::json;
+
+pub(super) static INSTALLER: Installer = Installer {
+    program: "copilot",
+    entries,
+    version: Some(1),
+    note,
+    switches: &[Switch {
+        scope: Scope::User,
+        file: "settings.json",
+        keys: &["disableAllHooks"],
+        off: true,
+    }],
+    ..Installer::PLAIN
+};
+
+fn entries(command: &str, _: Scope) -> Vec<Entry> {
+    let (key, command) = match cfg!(windows) {
+        true => ("powershell", format!("& {command}")),
+        false => ("bash", command.to_owned()),
+    };
+    let entry = |event| {
+        let item = json!({"type": "command", key: command, "timeoutSec": TIMEOUT});
+        Entry { event, item, command: command.clone() }
+    };
+    vec![entry("preToolUse"), entry("postToolUse"), entry("postToolUseFailure")]
+}
+
+fn note(scope: Scope) -> Option<&'static str> {
+    let words = "Copilot CLI reads the hooks of a folder only if the folder is trusted; with -p an \
+                 untrusted folder's hooks are skipped without a word";
+    (scope == Scope::Project).then_some(words)
+}

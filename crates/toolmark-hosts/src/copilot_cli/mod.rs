@@ -1,0 +1,19 @@
+//! GitHub Copilot CLI, and Copilot in VS Code as far as its tools go.
+
+mod install;
+mod paths;
+mod protocol;
+mod toolset;
+
+use crate::Host;
+
+pub(crate) const ID: &str = "copilot-cli";
+
+pub(crate) static HOST: Host = Host {
+    id: ID,
+    title: "Copilot CLI",
+    protocol: &protocol::CopilotCli,
+    paths: Some(&paths::PATHS),
+    toolset: Some(&toolset::TOOLSET),
+    installer: Some(&install::INSTALLER),
+};

@@ -1,0 +1,50 @@
+//! The table of `toolset.yaml`, written by
+//! `UPDATE_TABLES=1 cargo test -p toolmark-hosts tables`.
+
+use crate::toolset::{Keys, Schema, Tool, ToolRole, Toolset};
+use std::borrow::Cow::Borrowed as B;
+
+#[rustfmt::skip]
+pub(crate) static TOOLSET: Toolset = Toolset {
+    id: B("copilot-cli"), title: B("Copilot CLI"),
+    formats: B(&[B("copilot-cli"), B("copilot-print"), B("vscode-chat"), B("vscode-replay")]),
+    agents: B(&[B("copilot-cli"), B("copilot"), B("vscode-copilot-chat")]),
+    tools: B(&[
+        Tool { name: B("apply_patch"), role: ToolRole::Patches, patch: Keys(B(&[B("input"), B("patch")])), ..Tool::NONE },
+        Tool { name: B("ask_user"), role: ToolRole::AsksUser, ..Tool::NONE },
+        Tool { name: B("bash"), role: ToolRole::RunsShell, aliases: B(&[B("powershell"), B("local_shell")]), command: Keys(B(&[B("command")])), schema: Some(Schema(B(r#"{"type":"object","required":["command"],"properties":{"command":{"type":"string","minLength":1},"description":{"type":"string"},"sessionId":{"type":"string"},"shellId":{"type":"string"},"async":{"type":"boolean"},"mode":{"type":"string"},"detach":{"type":"boolean"},"timeout":{"type":"number","minimum":0},"initial_wait":{"type":"number","minimum":0}}}"#))), ..Tool::NONE },
+        Tool { name: B("create"), role: ToolRole::Writes, path: Keys(B(&[B("path")])), content: Keys(B(&[B("file_text")])), schema: Some(Schema(B(r#"{"type":"object","required":["path"],"properties":{"path":{"type":"string","minLength":1},"file_text":{"type":"string"}}}"#))), ..Tool::NONE },
+        Tool { name: B("create_file"), role: ToolRole::Writes, optional: true, path: Keys(B(&[B("filePath")])), content: Keys(B(&[B("content")])), schema: Some(Schema(B(r#"{"type":"object","required":["filePath"],"properties":{"filePath":{"type":"string","minLength":1},"content":{"type":"string"}}}"#))), ..Tool::NONE },
+        Tool { name: B("edit"), role: ToolRole::Edits, aliases: B(&[B("str_replace")]), path: Keys(B(&[B("path")])), old: Keys(B(&[B("old_str")])), new: Keys(B(&[B("new_str")])), schema: Some(Schema(B(r#"{"type":"object","required":["path","old_str"],"properties":{"path":{"type":"string","minLength":1},"old_str":{"type":"string"},"new_str":{"type":"string"}}}"#))), ..Tool::NONE },
+        Tool { name: B("fetch_webpage"), role: ToolRole::FetchesWeb, optional: true, ..Tool::NONE },
+        Tool { name: B("file_search"), role: ToolRole::SearchesNames, optional: true, pattern: Keys(B(&[B("query")])), ..Tool::NONE },
+        Tool { name: B("get_terminal_output"), role: ToolRole::TalksToShell, ..Tool::NONE },
+        Tool { name: B("glob"), role: ToolRole::SearchesNames, path: Keys(B(&[B("path"), B("paths")])), pattern: Keys(B(&[B("pattern")])), schema: Some(Schema(B(r#"{"type":"object","required":["pattern"],"properties":{"pattern":{"type":"string","minLength":1},"path":{"type":"string"},"paths":{"type":["string","array"]}}}"#))), ..Tool::NONE },
+        Tool { name: B("grep"), role: ToolRole::SearchesContent, aliases: B(&[B("rg")]), path: Keys(B(&[B("path"), B("paths")])), pattern: Keys(B(&[B("pattern")])), schema: Some(Schema(B(r#"{"type":"object","required":["pattern"],"properties":{"pattern":{"type":"string"},"path":{"type":"string"},"paths":{"type":["string","array"]},"glob":{"type":"string"},"type":{"type":"string"},"output_mode":{"type":"string","enum":["content","files_with_matches","count"]},"-A":{"type":"number","minimum":0},"-B":{"type":"number","minimum":0},"-C":{"type":"number","minimum":0},"-n":{"type":"boolean"},"-i":{"type":"boolean"},"head_limit":{"type":"number","minimum":0},"multiline":{"type":"boolean"}}}"#))), ..Tool::NONE },
+        Tool { name: B("grep_search"), role: ToolRole::SearchesContent, optional: true, pattern: Keys(B(&[B("query")])), ..Tool::NONE },
+        Tool { name: B("list_dir"), role: ToolRole::Lists, optional: true, path: Keys(B(&[B("path")])), ..Tool::NONE },
+        Tool { name: B("manage_todo_list"), role: ToolRole::Plans, optional: true, ..Tool::NONE },
+        Tool { name: B("read_bash"), role: ToolRole::TalksToShell, aliases: B(&[B("read_powershell"), B("write_bash"), B("write_powershell"), B("stop_bash"), B("stop_powershell"), B("list_bash"), B("list_powershell")]), ..Tool::NONE },
+        Tool { name: B("read_file"), role: ToolRole::Reads, optional: true, path: Keys(B(&[B("filePath")])), schema: Some(Schema(B(r#"{"type":"object","required":["filePath"],"properties":{"filePath":{"type":"string","minLength":1},"startLine":{"type":"number"},"endLine":{"type":"number"},"offset":{"type":"number"},"limit":{"type":"number"}}}"#))), ..Tool::NONE },
+        Tool { name: B("replace_string_in_file"), role: ToolRole::Edits, optional: true, path: Keys(B(&[B("filePath")])), old: Keys(B(&[B("oldString")])), new: Keys(B(&[B("newString")])), schema: Some(Schema(B(r#"{"type":"object","required":["filePath","oldString","newString"],"properties":{"filePath":{"type":"string","minLength":1},"oldString":{"type":"string"},"newString":{"type":"string"},"explanation":{"type":"string"}}}"#))), ..Tool::NONE },
+        Tool { name: B("report_intent"), role: ToolRole::Plans, schema: Some(Schema(B(r#"{"type":"object","required":["intent"],"properties":{"intent":{"type":"string"}}}"#))), ..Tool::NONE },
+        Tool { name: B("runSubagent"), role: ToolRole::Dispatches, optional: true, ..Tool::NONE },
+        Tool { name: B("run_in_terminal"), role: ToolRole::RunsShell, optional: true, command: Keys(B(&[B("command")])), schema: Some(Schema(B(r#"{"type":"object","required":["command"],"properties":{"command":{"type":"string","minLength":1},"explanation":{"type":"string"},"isBackground":{"type":"boolean"},"goal":{"type":"string"},"timeout":{"type":"number"}}}"#))), ..Tool::NONE },
+        Tool { name: B("semantic_search"), role: ToolRole::SearchesContent, optional: true, pattern: Keys(B(&[B("query")])), ..Tool::NONE },
+        Tool { name: B("skill"), role: ToolRole::Other, ..Tool::NONE },
+        Tool { name: B("store_memory"), role: ToolRole::Other, ..Tool::NONE },
+        Tool { name: B("str_replace_editor"), role: ToolRole::Other, selector: Some(B("command")), roles: B(&[(B("create"), ToolRole::Writes), (B("edit"), ToolRole::Edits), (B("insert"), ToolRole::Other), (B("str_replace"), ToolRole::Edits), (B("view"), ToolRole::Reads)]), path: Keys(B(&[B("path")])), content: Keys(B(&[B("file_text")])), old: Keys(B(&[B("old_str")])), new: Keys(B(&[B("new_str")])), range: Keys(B(&[B("view_range")])), line_marks: B(&[B(". "), B("\t")]), ..Tool::NONE },
+        Tool { name: B("task"), role: ToolRole::Dispatches, ..Tool::NONE },
+        Tool { name: B("update_todo"), role: ToolRole::Plans, ..Tool::NONE },
+        Tool { name: B("view"), role: ToolRole::Reads, path: Keys(B(&[B("path")])), range: Keys(B(&[B("view_range")])), line_marks: B(&[B(". ")]), schema: Some(Schema(B(r#"{"type":"object","required":["path"],"properties":{"path":{"type":"string","minLength":1},"view_range":{"type":"array","items":{"type":"integer"},"minItems":2,"maxItems":2},"forceReadLargeFiles":{"type":"boolean"}}}"#))), ..Tool::NONE },
+        Tool { name: B("web_fetch"), role: ToolRole::FetchesWeb, ..Tool::NONE },
+        Tool { name: B("web_search"), role: ToolRole::FetchesWeb, ..Tool::NONE },
+    ]),
+    confusable: B(&[
+        [B("view"), B("glob")],
+        [B("grep"), B("glob")],
+        [B("edit"), B("create")],
+        [B("bash"), B("view")],
+        [B("bash"), B("grep")],
+    ]),
+};

@@ -1,0 +1,29 @@
+//! The guard in the hooks of Cursor.
+
+use crate::install::{Entry, Installer, Scope, TIMEOUT};
+use serde_json::json;
+
+/// Everything but commands, which `beforeShellExecution` can ask about.
+const NO_SHELL: &str = "^(?!Shell$)";
+
+pub(super) static INSTALLER: Installer =
+    Installer { program: "cursor-agent", entries, version: Some(1), ..Installer::PLAIN };
+
+fn entries(command: &str, scope: Scope) -> Vec<Entry> {
+    let entry = |event, matcher: Option<&str>, may_stop: bool| {
+        let mut item = json!({"command": command, "timeout": TIMEOUT});
+        if let Some(matcher) = matcher {
+            item["matcher"] = json!(matcher);
+        }
+        if may_stop && scope == Scope::User {
+            item["failClosed"] = json!(true);
+        }
+        Entry { event, item, command: command.to_owned() }
+    };
+    vec![
+        entry("beforeShellExecution", None, true),
+        entry("preToolUse", Some(NO_SHELL), true),
+        entry("postToolUse", None, false),
+        entry("postToolUseFailure", None, false),
+    ]
+}

@@ -1,0 +1,19 @@
+//! Cursor's agent.
+
+mod install;
+mod paths;
+mod protocol;
+mod toolset;
+
+use crate::Host;
+
+pub(crate) const ID: &str = "cursor";
+
+pub(crate) static HOST: Host = Host {
+    id: ID,
+    title: "Cursor",
+    protocol: &protocol::Cursor,
+    paths: Some(&paths::PATHS),
+    toolset: Some(&toolset::TOOLSET),
+    installer: Some(&install::INSTALLER),
+};

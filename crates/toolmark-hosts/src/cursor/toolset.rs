@@ -1,0 +1,30 @@
+//! The table of `toolset.yaml`, written by
+//! `UPDATE_TABLES=1 cargo test -p toolmark-hosts tables`.
+
+use crate::toolset::{Keys, Tool, ToolRole, Toolset};
+use std::borrow::Cow::Borrowed as B;
+
+#[rustfmt::skip]
+pub(crate) static TOOLSET: Toolset = Toolset {
+    id: B("cursor"), title: B("Cursor"),
+    formats: B(&[]),
+    agents: B(&[B("cursor")]),
+    tools: B(&[
+        Tool { name: B("Delete"), role: ToolRole::Writes, path: Keys(B(&[B("file_path")])), ..Tool::NONE },
+        Tool { name: B("Fetch"), role: ToolRole::FetchesWeb, ..Tool::NONE },
+        Tool { name: B("Grep"), role: ToolRole::SearchesContent, path: Keys(B(&[B("file_path")])), pattern: Keys(B(&[B("pattern")])), ..Tool::NONE },
+        Tool { name: B("List"), role: ToolRole::Lists, path: Keys(B(&[B("file_path")])), ..Tool::NONE },
+        Tool { name: B("Read"), role: ToolRole::Reads, path: Keys(B(&[B("file_path")])), ..Tool::NONE },
+        Tool { name: B("ReadLints"), role: ToolRole::Other, ..Tool::NONE },
+        Tool { name: B("Shell"), role: ToolRole::RunsShell, command: Keys(B(&[B("command")])), directory: Keys(B(&[B("cwd")])), ..Tool::NONE },
+        Tool { name: B("Task"), role: ToolRole::Dispatches, ..Tool::NONE },
+        Tool { name: B("WebFetch"), role: ToolRole::FetchesWeb, ..Tool::NONE },
+        Tool { name: B("WebSearch"), role: ToolRole::FetchesWeb, ..Tool::NONE },
+        Tool { name: B("Write"), role: ToolRole::Writes, path: Keys(B(&[B("file_path")])), content: Keys(B(&[B("content")])), ..Tool::NONE },
+        Tool { name: B("WriteShellStdin"), role: ToolRole::TalksToShell, ..Tool::NONE },
+    ]),
+    confusable: B(&[
+        [B("Shell"), B("Read")],
+        [B("Shell"), B("Grep")],
+    ]),
+};

@@ -1,0 +1,33 @@
+//! The guard in the settings of Gemini CLI.
+
+use crate::install::{Entry, Installer, Scope, Switch, TIMEOUT};
+use serde_json::json;
+
+const fn switch(scope: Scope, file: &'static str) -> Switch {
+    Switch { scope, file, keys: &["hooksConfig", "enabled"], off: false }
+}
+
+pub(super) static INSTALLER: Installer = Installer {
+    program: "gemini",
+    entries,
+    note: |_| {
+        Some("Gemini CLI runs no hooks, those of the user neither, in a folder that is not trusted")
+    },
+    switches: &[
+        switch(Scope::User, "settings.json"),
+        switch(Scope::Project, ".gemini/settings.json"),
+    ],
+    ..Installer::PLAIN
+};
+
+fn entries(command: &str, _: Scope) -> Vec<Entry> {
+    let entry = |event| {
+        // Milliseconds, here.
+        let hook = json!({
+            "name": "toolmark", "type": "command", "command": command, "timeout": TIMEOUT * 1000,
+        });
+        let item = json!({"matcher": "*", "hooks": [hook]});
+        Entry { event, item, command: command.to_owned() }
+    };
+    vec![entry("BeforeTool"), entry("AfterTool")]
+}

@@ -1,0 +1,19 @@
+//! Agents and MCP servers that are not known: the names that many of them give
+//! to the same kinds of tools.
+
+mod toolset;
+
+use crate::{Host, plain};
+
+pub(crate) use toolset::TOOLSET;
+
+pub(crate) const ID: &str = "generic";
+
+pub(crate) static HOST: Host = Host {
+    id: ID,
+    title: "other agents and MCP servers",
+    protocol: &plain::Plain,
+    paths: None,
+    toolset: Some(&TOOLSET),
+    installer: None,
+};

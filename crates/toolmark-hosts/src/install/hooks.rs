@@ -1,0 +1,196 @@
+//! The hooks of a settings file in JSON: which of them are the guard's, and the
+//! text with them and without.
+//!
+//! All hosts have an object `hooks` from events to arrays. What stands in an
+//! array is a hook, or a group with an array `hooks` of its own.
+
+use super::edit::{Style, add_item, add_member, splice, take};
+use super::jsonc::{self, Kind, Node};
+use super::{Entry, Fault, HOOK};
+use serde_json::{Value, json};
+
+/// Where a hook keeps its command, by host and system.
+const COMMAND_KEYS: [&str; 3] = ["command", "bash", "powershell"];
+
+/// How the hooks of a file compare with those that should be there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Found {
+    None,
+    All,
+    /// Not all of them, or with another command.
+    Others(Vec<String>),
+}
+
+/// The settings as text, and who reads them.
+pub(super) struct Hooks<'a> {
+    pub(super) host: &'static str,
+    pub(super) entries: &'a [Entry],
+    /// The `version` that a file must have.
+    pub(super) version: Option<u32>,
+}
+
+impl Hooks<'_> {
+    /// The text with the guard's hooks in it.
+    pub(super) fn installed(&self, text: Option<&str>) -> Result<String, Fault> {
+        let empty = text.is_none_or(|text| text.trim_start_matches('\u{feff}').trim().is_empty());
+        let mut text = if empty { "{}\n".to_owned() } else { text.unwrap_or_default().to_owned() };
+        if let Some(version) = self.version {
+            let root = parsed(&text)?;
+            if root.get("version").is_none() {
+                let style = Style::of(&text, &root);
+                text = add_member(&text, &style, &root, "version", &json!(version));
+            }
+        }
+        for entry in self.entries {
+            text = self.with(text, entry)?;
+        }
+        Ok(text)
+    }
+
+    fn with(&self, text: String, entry: &Entry) -> Result<String, Fault> {
+        let root = parsed(&text)?;
+        let style = Style::of(&text, &root);
+        let Some(hooks) = root.get("hooks") else {
+            let hooks = json!({entry.event: [entry.item]});
+            return Ok(add_member(&text, &style, &root, "hooks", &hooks));
+        };
+        let Some(groups) = groups(&text, hooks, entry.event)? else {
+            return Ok(add_member(&text, &style, hooks, entry.event, &json!([entry.item])));
+        };
+        let Some(ours) = self.commands(groups).into_iter().next() else {
+            return Ok(add_item(&text, &style, groups, &entry.item));
+        };
+        if ours.text() == Some(&entry.command) {
+            return Ok(text);
+        }
+        let command = Value::from(entry.command.as_str()).to_string();
+        Ok(splice(&text, ours.span.clone(), &command))
+    }
+
+    /// The text without the guard's hooks, and without what is empty then.
+    pub(super) fn uninstalled(&self, text: &str) -> Result<String, Fault> {
+        let mut text = text.to_owned();
+        // Each round takes one thing out; what is taken out gets fewer.
+        while let Some(less) = self.less(&text)? {
+            text = less;
+        }
+        Ok(text)
+    }
+
+    /// The text with one thing less, if there is one.
+    fn less(&self, text: &str) -> Result<Option<String>, Fault> {
+        let root = parsed(text)?;
+        let Some(hooks) = root.get("hooks") else { return Ok(None) };
+        for (event, member) in hooks.members().iter().enumerate() {
+            let groups = &member.value;
+            for (index, group) in groups.items().iter().enumerate() {
+                if self.command(group).is_some() {
+                    return Ok(Some(self.pruned(take(text, groups, index), event)?));
+                }
+                let Some(inner) = group.get("hooks") else { continue };
+                let ours = inner.items().iter().position(|hook| self.command(hook).is_some());
+                if let Some(hook) = ours {
+                    let alone = inner.items().len() == 1;
+                    let less =
+                        if alone { take(text, groups, index) } else { take(text, inner, hook) };
+                    return Ok(Some(self.pruned(less, event)?));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Without the event, and without `hooks`, if nothing is left in them.
+    fn pruned(&self, text: String, event: usize) -> Result<String, Fault> {
+        let root = parsed(&text)?;
+        let Some(hooks) = root.get("hooks") else { return Ok(text) };
+        let empty = hooks.members().get(event).is_some_and(|m| m.value.items().is_empty());
+        if !empty {
+            return Ok(text);
+        }
+        if hooks.members().len() > 1 {
+            return Ok(take(&text, hooks, event));
+        }
+        let index = root.members().iter().rposition(|member| member.key == "hooks");
+        Ok(index.map_or(text.clone(), |index| take(&text, &root, index)))
+    }
+
+    /// What there is of the guard in a text.
+    pub(super) fn found(&self, text: &str) -> Result<Found, Fault> {
+        let root = parsed(text)?;
+        let mut all = true;
+        let mut any = Vec::new();
+        for entry in self.entries {
+            let hooks = root.get("hooks");
+            let groups = hooks.map(|hooks| groups(text, hooks, entry.event)).transpose()?.flatten();
+            let ours = groups.map(|groups| self.commands(groups)).unwrap_or_default();
+            let ours: Vec<_> = ours.iter().filter_map(|node| node.text()).collect();
+            all &= ours.contains(&entry.command.as_str());
+            any.extend(ours.into_iter().map(str::to_owned));
+        }
+        any.sort();
+        any.dedup();
+        Ok(match (all, any.is_empty()) {
+            (true, _) => Found::All,
+            (false, true) => Found::None,
+            (false, false) => Found::Others(any),
+        })
+    }
+
+    /// The guard's commands in the array of an event.
+    fn commands<'n>(&self, groups: &'n Node) -> Vec<&'n Node> {
+        let inner = |group: &'n Node| group.get("hooks").map_or(&[][..], Node::items);
+        let hooks = groups.items().iter().flat_map(|group| [group].into_iter().chain(inner(group)));
+        hooks.filter_map(|hook| self.command(hook)).collect()
+    }
+
+    /// The command of a hook, if it is the guard's.
+    fn command<'n>(&self, hook: &'n Node) -> Option<&'n Node> {
+        let command = COMMAND_KEYS.iter().find_map(|key| hook.get(key))?;
+        is_ours(command.text()?, self.host).then_some(command)
+    }
+}
+
+/// Is this a command that the installer writes for a host?
+pub(super) fn is_ours(command: &str, host: &str) -> bool {
+    let command = command.trim();
+    let command = command.strip_prefix("& ").unwrap_or(command);
+    let asked = command.strip_suffix(host).and_then(|rest| rest.strip_suffix(" --host "));
+    let asked = asked.unwrap_or(command);
+    let (program, own_name) = match asked.strip_suffix(" guard") {
+        Some(program) => (program, "toolmark"),
+        None => (asked, HOOK),
+    };
+    let program = program.trim_matches(['\'', '"']);
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    // Another program with more arguments is not it.
+    let quoted = command.starts_with(['\'', '"']);
+    name.strip_suffix(".exe").unwrap_or(name) == own_name && (quoted || !program.contains(' '))
+}
+
+/// The tree of a text whose hooks are an object.
+fn parsed(text: &str) -> Result<Node, Fault> {
+    let root = jsonc::parse(text).map_err(|broken| Fault::at(text, broken.at, broken.why))?;
+    if !matches!(root.kind, Kind::Object(_)) {
+        return Err(fault(text, &root, "the settings are not an object"));
+    }
+    let Some(hooks) = root.get("hooks") else { return Ok(root) };
+    if !matches!(hooks.kind, Kind::Object(_)) {
+        return Err(fault(text, hooks, "`hooks` is not an object"));
+    }
+    Ok(root)
+}
+
+/// The array of an event, if the event is there.
+fn groups<'n>(text: &str, hooks: &'n Node, event: &str) -> Result<Option<&'n Node>, Fault> {
+    match hooks.get(event) {
+        Some(groups) if !matches!(groups.kind, Kind::Array(_)) => {
+            Err(fault(text, groups, &format!("`hooks.{event}` is not an array")))
+        }
+        groups => Ok(groups),
+    }
+}
+
+fn fault(text: &str, node: &Node, why: &str) -> Fault {
+    Fault::at(text, node.span.start, why)
+}

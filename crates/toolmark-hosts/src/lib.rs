@@ -1,0 +1,145 @@
+//! The hosts: programs that run agents, and everything that differs between them.
+//!
+//! A host is one folder here and one line in [`HOSTS`]. Its folder holds what its
+//! tools are (`toolset.yaml`), how its hooks speak (`protocol.rs`), how the guard
+//! gets into its settings (`install.rs`) and where it keeps things (`paths.rs`).
+//! Everything else asks the list: which toolsets there are, which hosts the guard
+//! can be installed for, where sessions lie, what the guard must protect.
+
+#![forbid(unsafe_code)]
+
+mod claude_code;
+mod codex;
+mod copilot_cli;
+mod cursor;
+mod event;
+mod gemini_cli;
+mod generic;
+pub mod install;
+pub mod own;
+mod paths;
+mod plain;
+mod protect;
+mod protocol;
+pub mod toolset;
+mod verdict;
+
+pub use event::{Args, Event, Fault, LeftOut, Moment};
+pub use paths::{MovedBy, Paths, Sessions};
+pub use protect::{moved_settings, protected};
+pub use protocol::{Answer, Protocol, Shape};
+pub use verdict::{Effects, Verdict};
+
+use install::Installer;
+use toolset::Toolset;
+
+/// A program that runs agents.
+pub struct Host {
+    /// Its id, such as `claude-code`.
+    pub id: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// What its hooks send and understand; plain JSON where it has no protocol
+    /// of its own.
+    pub protocol: &'static dyn Protocol,
+    /// Where it keeps things.
+    pub paths: Option<&'static Paths>,
+    /// Its tools.
+    pub toolset: Option<&'static Toolset>,
+    pub(crate) installer: Option<&'static Installer>,
+}
+
+/// The hosts. Where a payload or a tool could be of several, the first counts.
+pub static HOSTS: &[&Host] = &[
+    &claude_code::HOST,
+    &codex::HOST,
+    &copilot_cli::HOST,
+    &gemini_cli::HOST,
+    &cursor::HOST,
+    &generic::HOST,
+    &plain::HOST,
+];
+
+/// The host with this id.
+#[must_use]
+pub fn by_id(id: &str) -> Option<&'static Host> {
+    HOSTS.iter().copied().find(|host| host.id == id)
+}
+
+/// The host whose hook sent a payload: the one that is surest of it.
+#[must_use]
+pub fn detect(payload: &[u8]) -> &'static Host {
+    let shape: Shape = serde_json::from_slice(payload).unwrap_or_default();
+    let mut surest = (0, &plain::HOST);
+    for host in HOSTS {
+        let sure = host.protocol.detect(&shape);
+        if sure > surest.0 {
+            surest = (sure, host);
+        }
+    }
+    surest.1
+}
+
+impl Host {
+    /// Reads what its hook sent.
+    ///
+    /// # Errors
+    ///
+    /// A payload that is broken or misses what no decision can do without.
+    pub fn read<'a>(&self, payload: &'a [u8]) -> Result<Event<'a>, Fault> {
+        self.protocol.read(payload)
+    }
+
+    /// The answer it understands. Without an event the payload was not readable.
+    #[must_use]
+    pub fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
+        self.protocol.answer(event, verdict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use toolmark_shell::Decision;
+
+    /// The event of a payload, which must be known by its shape and read alike
+    /// by the host that is named.
+    pub(crate) fn seen<'a>(id: &str, payload: &'a str) -> Event<'a> {
+        assert_eq!(detect(payload.as_bytes()).id, id, "{payload}");
+        by_id(id).unwrap().read(payload.as_bytes()).unwrap()
+    }
+
+    pub(crate) fn verdict(decision: Decision) -> Verdict {
+        let mut verdict = Verdict::new(decision, "effect", "why");
+        verdict.suggestion = Some("instead".to_owned());
+        verdict
+    }
+
+    /// The JSON that was said, if anything.
+    pub(crate) fn answered(answer: &Answer) -> Option<serde_json::Value> {
+        (!answer.stdout.is_empty()).then(|| serde_json::from_str(&answer.stdout).unwrap())
+    }
+
+    #[test]
+    fn no_host_lets_a_denied_or_unread_call_pass() {
+        for host in HOSTS.iter().filter(|host| host.installer.is_some()) {
+            for event in [None, Some(Event::new(Moment::Before, host.id, "x"))] {
+                let answer = host.answer(event.as_ref(), &verdict(Decision::Deny));
+                let text = format!("{}{}", answer.stdout, answer.stderr);
+                let says_no = answer.exit == 2 || text.contains("\"deny\"");
+                assert!(says_no && text.contains("why"), "{}: {answer:?}", host.id);
+            }
+        }
+    }
+
+    #[test]
+    fn ids_are_unique_and_what_nobody_knows_is_plain() {
+        let mut ids: Vec<_> = HOSTS.iter().map(|host| host.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), HOSTS.len());
+        for broken in ["", "[]", "{", "null", "{\"hook_event_name\":1}", "{\"tool\":\"x\"}"] {
+            assert_eq!(detect(broken.as_bytes()).id, "plain", "{broken}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Anything else that asks the guard: plain JSON in and out.
+
+mod protocol;
+
+use crate::Host;
+
+pub(crate) use protocol::Plain;
+
+pub(crate) static HOST: Host = Host {
+    id: "plain",
+    title: "plain JSON",
+    protocol: &Plain,
+    paths: None,
+    toolset: None,
+    installer: None,
+};

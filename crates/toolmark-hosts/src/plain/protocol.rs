@@ -1,0 +1,74 @@
+//! Plain JSON for anything else: a call in, the verdict out.
+//!
+//! ```json
+//! {"tool": "Bash", "args": {"command": "ls"}, "cwd": "/w", "host": "claude-code"}
+//! ```
+
+use crate::protocol::{Answer, Protocol, Shape};
+use crate::{Args, Event, Fault, Moment, Verdict};
+use serde::Deserialize;
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// The host where the payload names none: its tools are known by their names.
+const UNNAMED: &str = "";
+
+/// Plain JSON.
+#[derive(Debug)]
+pub(crate) struct Plain;
+
+/// What arrives on the standard input.
+#[derive(Deserialize)]
+struct Payload<'a> {
+    #[serde(borrow)]
+    tool: Cow<'a, str>,
+    #[serde(default)]
+    args: Option<Value>,
+    #[serde(borrow, default)]
+    cwd: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    host: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    session: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    agent: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    result: Option<Cow<'a, str>>,
+    #[serde(default)]
+    failed: Option<bool>,
+}
+
+impl Protocol for Plain {
+    fn detect(&self, _: &Shape) -> u8 {
+        0
+    }
+
+    fn read<'a>(&self, payload: &'a [u8]) -> Result<Event<'a>, Fault> {
+        let payload: Payload<'a> = serde_json::from_slice(payload)?;
+        let moment = if payload.result.is_some() { Moment::After } else { Moment::Before };
+        Ok(Event {
+            name: "call".into(),
+            session: payload.session,
+            cwd: payload.cwd,
+            agent: payload.agent,
+            call_id: payload.id,
+            args: match payload.args {
+                None => Args::None,
+                Some(Value::String(text)) => Args::Text(text),
+                Some(args) => Args::Json(args),
+            },
+            result: payload.result,
+            failed: payload.failed,
+            ..Event::new(moment, payload.host.unwrap_or(UNNAMED.into()), payload.tool)
+        })
+    }
+
+    fn answer(&self, _: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
+        match serde_json::to_value(verdict) {
+            Ok(value) => Answer::json(&value),
+            Err(error) => Answer { stderr: error.to_string(), exit: 2, ..Answer::default() },
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Which toolset a trajectory was made with.
+
+use super::{Tool, Toolset, builtin, generic, ids};
+use std::collections::BTreeSet;
+use toolmark_trace::{ToolName, Trajectory};
+
+/// The toolsets there are: the user's and those of known hosts.
+#[derive(Debug, Default)]
+pub struct Toolsets {
+    user: Vec<Toolset>,
+}
+
+impl Toolsets {
+    /// With toolsets of the user's, which win over the built-in ones.
+    #[must_use]
+    pub fn with(user: Vec<Toolset>) -> Self {
+        Self { user }
+    }
+
+    /// The toolset of a trajectory: by its format and agent, else the one that
+    /// has most of the tools that were called.
+    #[must_use]
+    pub fn choose(&self, run: &Trajectory) -> Chosen<'_> {
+        let user = self.user.iter().filter(|set| is_general(set) || is_for(set, run)).collect();
+        let known = || ids().filter_map(builtin);
+        // Children are named after their role; their format still tells the host.
+        match known().find(|set| is_for(set, run)) {
+            Some(host) => Chosen { user, host, is_guessed: false },
+            None => {
+                let host = most_alike(known(), run).unwrap_or_else(generic);
+                Chosen { user, host, is_guessed: true }
+            }
+        }
+    }
+
+    /// What is known about one tool of a host, by the host's id. A host that is
+    /// not known is taken for the first that has the tool.
+    #[must_use]
+    pub fn tool_of(&self, id: &str, name: &ToolName) -> Option<&Tool> {
+        let original = name.original.get();
+        let canonical = name.canonical();
+        let names = [&*original, &canonical.tool];
+        let in_set = |set: &'static Toolset| names.iter().find_map(|name| set.tool(name));
+        let is_for = |set: &&Toolset| is_general(set) || set.agents.iter().any(|agent| agent == id);
+        let mut users = self.user.iter().filter(is_for);
+        let of_user = users.find_map(|set| names.iter().find_map(|name| set.tool(name)));
+        of_user.or_else(|| match builtin(id) {
+            _ if canonical.server.is_some() => in_set(generic()),
+            Some(set) => in_set(set),
+            None => ids().filter_map(builtin).find_map(in_set),
+        })
+    }
+}
+
+/// Is it for every trace?
+fn is_general(set: &Toolset) -> bool {
+    set.formats.is_empty() && set.agents.is_empty()
+}
+
+fn is_for(set: &Toolset, run: &Trajectory) -> bool {
+    set.formats.iter().any(|format| format == run.format)
+        || run.agent.name.as_ref().is_some_and(|name| set.agents.iter().any(|a| name.is(a)))
+}
+
+fn most_alike(
+    sets: impl Iterator<Item = &'static Toolset>,
+    run: &Trajectory,
+) -> Option<&'static Toolset> {
+    /// Nobody needs more calls than this to know an agent by its tools.
+    const LOOKED_AT: usize = 200;
+    let names: BTreeSet<String> =
+        run.calls.iter().take(LOOKED_AT).map(|call| call.name.canonical().tool).collect();
+    let alike = |set: &Toolset| names.iter().filter(|name| set.tool(name).is_some()).count();
+    let mut best: Option<(usize, &'static Toolset)> = None;
+    for set in sets {
+        let count = alike(set);
+        if count > best.map_or(0, |(most, _)| most) {
+            best = Some((count, set));
+        }
+    }
+    best.map(|(_, set)| set)
+}
+
+/// The toolset of one trajectory.
+#[derive(Debug, Clone)]
+pub struct Chosen<'t> {
+    user: Vec<&'t Toolset>,
+    host: &'static Toolset,
+    is_guessed: bool,
+}
+
+/// A tool, and who described it.
+#[derive(Debug, Clone, Copy)]
+pub struct Described<'t> {
+    /// The tool.
+    pub tool: &'t Tool,
+    /// Did the user describe it?
+    pub by_user: bool,
+}
+
+impl<'t> Chosen<'t> {
+    /// The host's toolset.
+    #[must_use]
+    pub fn host(&self) -> &'static Toolset {
+        self.host
+    }
+
+    /// Is the host only guessed, from the names of tools? What they are for is
+    /// then likely right; what arguments they take is not known.
+    #[must_use]
+    pub fn is_guessed(&self) -> bool {
+        self.is_guessed
+    }
+
+    /// What is known about a tool: the user's word, the host's, and for tools
+    /// of servers what such servers usually mean by the name.
+    #[must_use]
+    pub fn describe(&self, name: &ToolName) -> Option<Described<'t>> {
+        let original = name.original.get();
+        let canonical = name.canonical();
+        let names = [&*original, &canonical.tool];
+        let of_user = self.user.iter().find_map(|set| names.iter().find_map(|n| set.tool(n)));
+        if let Some(tool) = of_user {
+            return Some(Described { tool, by_user: true });
+        }
+        let set = if canonical.server.is_some() { generic() } else { self.host };
+        let tool = names.iter().find_map(|n| set.tool(n))?;
+        Some(Described { tool, by_user: false })
+    }
+}

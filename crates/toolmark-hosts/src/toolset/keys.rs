@@ -1,0 +1,93 @@
+//! The names an argument has had over the versions of a tool.
+
+use super::{List, Name};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt;
+
+/// Names of one argument; written as one name or a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Keys(pub(crate) List<Name>);
+
+impl Keys {
+    /// The value of the first of these names that the arguments have.
+    #[must_use]
+    pub fn get<'v>(&self, args: &'v Value) -> Option<&'v Value> {
+        self.0.iter().find_map(|key| args.get(&**key))
+    }
+
+    /// All of these values that are text.
+    pub fn texts<'v>(&self, args: &'v Value) -> impl Iterator<Item = &'v str> {
+        self.0.iter().filter_map(|key| args.get(&**key)?.as_str())
+    }
+
+    /// The same where it is text.
+    #[must_use]
+    pub fn text<'v>(&self, args: &'v Value) -> Option<&'v str> {
+        self.get(args)?.as_str()
+    }
+
+    /// The same where it is a whole number.
+    #[must_use]
+    pub fn number(&self, args: &Value) -> Option<i64> {
+        self.get(args)?.as_i64()
+    }
+
+    /// Has the tool no such argument?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The names, the usual one first.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|name| &**name)
+    }
+
+    /// Is this one of the names?
+    #[must_use]
+    pub fn contains(&self, name: &str) -> bool {
+        self.0.iter().any(|known| known == name)
+    }
+}
+
+impl JsonSchema for Keys {
+    fn schema_name() -> Cow<'static, str> {
+        "ArgumentNames".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": ["string", "array"], "items": {"type": "string"}})
+    }
+}
+
+impl<'de> Deserialize<'de> for Keys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrMore;
+
+        impl<'de> Visitor<'de> for OneOrMore {
+            type Value = Keys;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the name of an argument, or a list of names")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<Keys, E> {
+                Ok(Keys(vec![name.to_owned().into()].into()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Keys, A::Error> {
+                let mut names = Vec::new();
+                while let Some(name) = list.next_element()? {
+                    names.push(name);
+                }
+                Ok(Keys(Cow::Owned(names)))
+            }
+        }
+
+        deserializer.deserialize_any(OneOrMore)
+    }
+}

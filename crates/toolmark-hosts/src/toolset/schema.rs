@@ -1,0 +1,25 @@
+//! The JSON Schema of a tool, as text.
+
+use super::Name;
+use serde::Deserialize;
+use serde::de::Deserializer;
+use serde_json::Value;
+
+/// A JSON Schema. It stays text until arguments are held against it, which a
+/// hook never does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schema(pub(crate) Name);
+
+impl Schema {
+    /// The schema as a value.
+    #[must_use]
+    pub fn parse(&self) -> Value {
+        serde_json::from_str(&self.0).unwrap_or_default()
+    }
+}
+
+impl<'de> Deserialize<'de> for Schema {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Value::deserialize(deserializer)?.to_string().into()))
+    }
+}

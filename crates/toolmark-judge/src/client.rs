@@ -1,0 +1,510 @@
+//! Answers the questions of graders by asking models.
+//!
+//! A question goes to every model of its panel, once per vote. Cached answers are
+//! used again, and the same question is asked only once per run. Temporary faults
+//! are retried; an answer that cannot be used is sent back with a complaint, twice
+//! at most; a mark without proof is discarded. Every question gets a ruling, and
+//! no ruling is a guess.
+
+use crate::answer::{Complaint, Submission, read};
+use crate::budget::{self, Budget};
+use crate::cache::{Cache, CachedAnswer, Key};
+use crate::config::{Model, Settings};
+use crate::materials::{Redact, RedactedMaterials};
+use crate::prompt::{self, SYSTEM, WrittenQuestion};
+use crate::providers::{Fault, FaultKind, Prompt, Provider, Reply, Tokens};
+use crate::retry::{MAX_RETRY_WAIT, wait};
+use crate::semaphore::Semaphore;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use toolmark_outcome::Cause;
+use toolmark_outcome::judging::{
+    Answer, Effort, Judge, Question, Rubric, Ruling, Unanswered, Vote,
+};
+
+/// How often a model is told what is wrong with its answer.
+const MAX_REMINDERS: u32 = 2;
+
+/// Where answers may come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// From the cache, otherwise from the model.
+    #[default]
+    CacheFirst,
+    /// Only from the cache.
+    Offline,
+    /// Only from the model; cached answers are replaced.
+    Refresh,
+}
+
+/// What was done so far, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Answers that models gave.
+    pub asked: u64,
+    /// Answers that came from the cache.
+    pub kept: u64,
+    /// Attempts that were retried.
+    pub retried: u64,
+    /// Questions without an answer, including those over the budget.
+    pub unanswered: u64,
+    /// Questions that were not asked because the budget was spent.
+    pub over_budget: u64,
+    /// Answers that could not be written to the cache.
+    pub not_kept: u64,
+    /// Tokens that were used.
+    pub tokens: u64,
+    /// Their cost in millionths of a dollar, if prices are known.
+    pub micro_usd: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    asked: AtomicU64,
+    kept: AtomicU64,
+    retried: AtomicU64,
+    unanswered: AtomicU64,
+    over_budget: AtomicU64,
+    not_kept: AtomicU64,
+}
+
+/// A model, and whether asking it makes sense.
+#[derive(Debug)]
+struct JudgeModel {
+    model: Model,
+    provider: Arc<dyn Provider>,
+    /// Why it is not asked any more: its key was refused.
+    refused: OnceLock<String>,
+}
+
+type AnswerResult = Result<CachedAnswer, Unanswered>;
+
+/// A name, empty for the default model, and an effort.
+type ModelKey = (String, Option<&'static str>);
+
+/// Says why a model must not be asked about a rubric, if it must not.
+pub type Objection = Box<dyn Fn(&Model, &Rubric) -> Option<String> + Send + Sync>;
+
+/// Answers the questions of graders by asking models.
+pub struct JudgeClient {
+    settings: Settings,
+    connect: fn(&Model) -> Arc<dyn Provider>,
+    cache: Option<Cache>,
+    mode: Mode,
+    redact: Redact,
+    budget: Budget,
+    semaphore: Semaphore,
+    models: Mutex<BTreeMap<ModelKey, Result<Arc<JudgeModel>, String>>>,
+    said: Mutex<BTreeMap<Key, Arc<OnceLock<AnswerResult>>>>,
+    counts: Counts,
+    objection: Option<Objection>,
+}
+
+impl fmt::Debug for JudgeClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JudgeClient").field("mode", &self.mode).finish_non_exhaustive()
+    }
+}
+
+impl JudgeClient {
+    /// A client with these settings. `redact` removes the secrets of a trace from
+    /// everything that is sent or cached.
+    #[must_use]
+    pub fn new(
+        settings: Settings,
+        connect: fn(&Model) -> Arc<dyn Provider>,
+        redact: Redact,
+    ) -> Self {
+        Self {
+            cache: settings.cache.clone().map(Cache::new),
+            budget: Budget::new(settings.budget),
+            semaphore: Semaphore::new(settings.concurrency),
+            mode: Mode::default(),
+            redact,
+            connect,
+            settings,
+            models: Mutex::default(),
+            said: Mutex::default(),
+            counts: Counts::default(),
+            objection: None,
+        }
+    }
+
+    /// Sets where answers may come from.
+    #[must_use]
+    pub fn mode(self, mode: Mode) -> Self {
+        Self { mode, ..self }
+    }
+
+    /// Sets who decides which models may be asked about which rubrics.
+    #[must_use]
+    pub fn with_objection(self, objection: Objection) -> Self {
+        Self { objection: Some(objection), ..self }
+    }
+
+    /// What was done so far.
+    #[must_use]
+    pub fn tally(&self) -> Tally {
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let (tokens, micro_usd) = self.budget.spent();
+        Tally {
+            asked: of(&self.counts.asked),
+            kept: of(&self.counts.kept),
+            retried: of(&self.counts.retried),
+            unanswered: of(&self.counts.unanswered),
+            over_budget: of(&self.counts.over_budget),
+            not_kept: of(&self.counts.not_kept),
+            tokens,
+            micro_usd,
+        }
+    }
+
+    /// All answers that were used, sorted by key.
+    #[must_use]
+    pub fn answers(&self) -> Vec<CachedAnswer> {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.values().filter_map(|slot| slot.get()?.as_ref().ok()).cloned().collect()
+    }
+
+    fn find_model(
+        &self,
+        word: Option<&str>,
+        effort: Option<Effort>,
+    ) -> Result<Arc<JudgeModel>, String> {
+        let name = word.unwrap_or_default().to_owned();
+        let mut models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        let judge = models.entry((name, effort.map(Effort::word))).or_insert_with(|| {
+            let mut model = match word {
+                Some(word) => self.settings.model(word)?,
+                None => {
+                    let none = || "no model is configured to judge".to_owned();
+                    self.settings.default_model.clone().ok_or_else(none)?
+                }
+            };
+            model.effort = effort.or(model.effort);
+            let provider = (self.connect)(&model);
+            Ok(Arc::new(JudgeModel { model, provider, refused: OnceLock::new() }))
+        });
+        judge.clone()
+    }
+
+    fn vote(&self, question: &Question, word: Option<&str>, vote: u32) -> Vote {
+        let judge = match self.find_model(word, question.panel.effort) {
+            Ok(judge) => judge,
+            Err(reason) => {
+                let model = word.unwrap_or("none").to_owned();
+                let answer = Err(self.unanswered(Cause::NeedsJudge, reason));
+                return Vote { model, answer };
+            }
+        };
+        let model = judge.model.name.clone();
+        let rubric = &*question.rubric;
+        if let Some(why) = self.objection.as_ref().and_then(|object| object(&judge.model, rubric)) {
+            return Vote { model, answer: Err(self.unanswered(Cause::Calibration, why)) };
+        }
+        let shown = RedactedMaterials::new(&question.materials, self.redact);
+        let written = prompt::write(rubric, &shown);
+        let key = key(&judge.model, &written, vote);
+        let slot = {
+            let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(said.entry(key.clone()).or_default())
+        };
+        let said = slot.get_or_init(|| self.answer(&judge, rubric, &shown, &written, &key));
+        let answer = match said {
+            Err(why) => Err(why.clone()),
+            Ok(kept) => match &kept.answer {
+                Some(submitted) => Ok(Answer {
+                    marks: submitted.marks(&shown),
+                    summary: Some(submitted.summary.clone()).filter(|text| !text.is_empty()),
+                    spent: kept.spent,
+                }),
+                None => {
+                    let words = kept.refusal.as_deref().unwrap_or_default();
+                    let reason = format!("the judge refused to answer: {words}");
+                    Err(Unanswered { cause: Cause::Judge, reason })
+                }
+            },
+        };
+        Vote { model, answer }
+    }
+
+    fn unanswered(&self, cause: Cause, reason: impl Into<String>) -> Unanswered {
+        self.counts.unanswered.fetch_add(1, Ordering::Relaxed);
+        Unanswered { cause, reason: reason.into() }
+    }
+
+    fn answer(
+        &self,
+        judge: &JudgeModel,
+        rubric: &Rubric,
+        shown: &RedactedMaterials<'_>,
+        written: &WrittenQuestion,
+        key: &Key,
+    ) -> AnswerResult {
+        let kept = self.cache.as_ref().filter(|_| self.mode != Mode::Refresh);
+        if let Some(kept) = kept.and_then(|cache| cache.get(key)) {
+            self.counts.kept.fetch_add(1, Ordering::Relaxed);
+            return Ok(kept);
+        }
+        if self.mode == Mode::Offline {
+            let reason = "no cached answer, and --offline asks no model";
+            return Err(self.unanswered(Cause::Judge, reason));
+        }
+        if self.settings.budget.micro_usd.is_some() && judge.model.price.is_none() {
+            let name = &judge.model.name;
+            let reason = format!("the budget is in dollars, and the price of {name} is not known");
+            return Err(self.unanswered(Cause::Budget, reason));
+        }
+        let _permit = self.semaphore.acquire();
+        let mut tokens = Tokens::default();
+        let (said, used) = self.converse(judge, rubric, shown, written, key, &mut tokens);
+        if said.is_err() && !used {
+            self.counts.unanswered.fetch_add(1, Ordering::Relaxed);
+        }
+        let said = match said {
+            Ok(answer) => Ok(answer),
+            // A refusal is an answer, and was paid for.
+            Err(why) if used => Err(why.reason),
+            Err(why) => return Err(why),
+        };
+        let spent = budget::spent(&judge.model, tokens);
+        let kept = CachedAnswer::new(key, &judge.model, rubric.name.clone(), said, spent);
+        self.counts.asked.fetch_add(1, Ordering::Relaxed);
+        if let Some(cache) = &self.cache
+            && cache.put(&kept).is_err()
+        {
+            self.counts.not_kept.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(kept)
+    }
+
+    /// Asks, complains and asks again. The flag says whether an error is a refusal.
+    fn converse(
+        &self,
+        judge: &JudgeModel,
+        rubric: &Rubric,
+        shown: &RedactedMaterials<'_>,
+        written: &WrittenQuestion,
+        key: &Key,
+        tokens: &mut Tokens,
+    ) -> (Result<Submission, Unanswered>, bool) {
+        let mut unproven: Option<Submission> = None;
+        let mut complaint: Option<Complaint> = None;
+        for _ in 0..=MAX_REMINDERS {
+            let user = match &complaint {
+                None => written.user.clone(),
+                Some(Complaint(words)) => prompt::repeat(&written.user, words),
+            };
+            let prompt = Prompt { system: SYSTEM, user: &user, schema: &written.schema };
+            let reply = match self.attempt(judge, &prompt, key, tokens) {
+                Ok(reply) => self.redact_reply(reply),
+                Err(why) => match unproven {
+                    // The answer before has been paid for.
+                    Some(answer) => return (Ok(answer), false),
+                    None => return (Err(why), false),
+                },
+            };
+            if let Some(reason) = reply.refusal.filter(|_| reply.answers.is_empty()) {
+                return (Err(Unanswered { cause: Cause::Judge, reason }), true);
+            }
+            let reply = Reply { refusal: None, ..reply };
+            match read(&reply, rubric) {
+                Ok(answer) => match answer.check_quotes(shown) {
+                    None => return (Ok(answer), false),
+                    Some(words) => {
+                        unproven = Some(answer);
+                        complaint = Some(words);
+                    }
+                },
+                Err(words) => complaint = Some(words),
+            }
+        }
+        if let Some(answer) = unproven {
+            return (Ok(answer), false);
+        }
+        let words = complaint.map(|Complaint(words)| words).unwrap_or_default();
+        let tries = MAX_REMINDERS + 1;
+        let reason = format!("no answer that can be used in {tries} tries: {words}");
+        (Err(Unanswered { cause: Cause::Judge, reason }), false)
+    }
+
+    /// Redacts a reply: a model may repeat secrets.
+    fn redact_reply(&self, mut reply: Reply) -> Reply {
+        let hide = |text: &mut String| {
+            if let std::borrow::Cow::Owned(masked) = (self.redact)(text) {
+                *text = masked;
+            }
+        };
+        reply.answers.iter_mut().for_each(|answer| {
+            match serde_json::from_str(answer) {
+                // String by string, so that it stays JSON.
+                Ok(mut value) => {
+                    redact_strings(&mut value, &hide);
+                    *answer = value.to_string();
+                }
+                Err(_) => hide(answer),
+            }
+        });
+        hide(&mut reply.text);
+        reply.refusal.iter_mut().for_each(hide);
+        reply
+    }
+
+    /// Tries until there is a reply, or no hope of one.
+    fn attempt(
+        &self,
+        judge: &JudgeModel,
+        prompt: &Prompt<'_>,
+        key: &Key,
+        tokens: &mut Tokens,
+    ) -> Result<Reply, Unanswered> {
+        let model = &judge.model;
+        let bytes = prompt.system.len() + prompt.user.len();
+        let no = |cause, reason: String| Unanswered { cause, reason };
+        let mut n = 0;
+        loop {
+            if let Some(why) = judge.refused.get() {
+                return Err(no(Cause::Judge, why.clone()));
+            }
+            let Some(reserved) = self.budget.reserve(model, bytes) else {
+                self.counts.over_budget.fetch_add(1, Ordering::Relaxed);
+                let reason = "the budget for judges does not allow another question".to_owned();
+                return Err(no(Cause::Budget, reason));
+            };
+            let asked = judge.provider.ask(prompt);
+            let used = match &asked {
+                Ok(reply) => reply.tokens,
+                Err(fault) => fault.tokens,
+            };
+            self.budget.settle(reserved, model, used);
+            tokens.input += used.input;
+            tokens.output += used.output;
+            let fault: Fault = match asked {
+                Ok(reply) => return Ok(reply),
+                Err(fault) => fault,
+            };
+            if fault.kind == FaultKind::Key {
+                let why = format!("{} cannot be asked: {fault}", model.name);
+                return Err(no(Cause::Judge, judge.refused.get_or_init(|| why).clone()));
+            }
+            if !fault.kind.is_temporary() {
+                return Err(no(Cause::Judge, format!("{} refused: {fault}", model.name)));
+            }
+            if n >= self.settings.retries {
+                let tries = n + 1;
+                let reason = format!("{} gave no answer in {tries} attempts: {fault}", model.name);
+                return Err(no(Cause::Judge, reason));
+            }
+            let pause = wait(n, fault.retry_after, key.word());
+            if pause > MAX_RETRY_WAIT {
+                let seconds = pause.as_secs();
+                let reason = format!("{} wants {seconds} s of waiting: {fault}", model.name);
+                return Err(no(Cause::Judge, reason));
+            }
+            self.counts.retried.fetch_add(1, Ordering::Relaxed);
+            std::thread::sleep(pause);
+            n += 1;
+        }
+    }
+}
+
+fn redact_strings(value: &mut serde_json::Value, hide: &impl Fn(&mut String)) {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => hide(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| redact_strings(item, hide)),
+        Value::Object(map) => map.values_mut().for_each(|value| redact_strings(value, hide)),
+        _ => {}
+    }
+}
+
+/// The cache key of an answer: everything that could change it. API keys, ports,
+/// timeouts and token limits cannot.
+fn key(model: &Model, written: &WrittenQuestion, vote: u32) -> Key {
+    let place = place(&model.base_url);
+    let query: Vec<String> = model.query.iter().map(|(k, v)| format!("{k}={v}")).collect();
+    let effort = model.effort.map_or("", Effort::word);
+    let temperature = model.temperature.map(|t| t.to_string()).unwrap_or_default();
+    let structured = format!("{:?}", model.structured);
+    let (command, query) = (model.command.join("\u{0}"), query.join("&"));
+    let (version, vote) = (prompt::VERSION.to_string(), vote.to_string());
+    let schema = written.schema.to_string();
+    Key::of([
+        version.as_str(),
+        model.kind.word(),
+        &model.model,
+        &place,
+        &query,
+        &command,
+        effort,
+        &temperature,
+        &structured,
+        SYSTEM,
+        &written.outline,
+        &schema,
+        &vote,
+    ])
+}
+
+/// Host and path of an address, without the port, which changes for local
+/// servers.
+fn place(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let host = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    format!("{host}/{path}")
+}
+
+impl Judge for JudgeClient {
+    fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
+        let mut tasks: Vec<(usize, Option<&str>, u32)> = Vec::new();
+        for (n, question) in questions.iter().enumerate() {
+            let votes = question.panel.votes.max(1);
+            match question.panel.models.as_slice() {
+                [] => tasks.extend((0..votes).map(|vote| (n, None, vote))),
+                models => {
+                    let words = models.iter().map(|model| Some(model.as_str()));
+                    tasks
+                        .extend(words.flat_map(|word| (0..votes).map(move |vote| (n, word, vote))));
+                }
+            }
+        }
+        let done: Vec<OnceLock<Vote>> = tasks.iter().map(|_| OnceLock::new()).collect();
+        let next = AtomicUsize::new(0);
+        let work = || {
+            while let Some((task, slot)) = {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                tasks.get(at).zip(done.get(at))
+            } {
+                let (n, word, vote) = *task;
+                if let Some(question) = questions.get(n) {
+                    let _ = slot.set(self.vote(question, word, vote));
+                }
+            }
+        };
+        match tasks.len().min(self.settings.concurrency) {
+            0 | 1 => work(),
+            threads => std::thread::scope(|scope| {
+                for _ in 1..threads {
+                    scope.spawn(work);
+                }
+                work();
+            }),
+        }
+        let mut rulings: Vec<Ruling> = questions.iter().map(|_| Ruling::default()).collect();
+        for ((n, ..), vote) in tasks.iter().zip(done) {
+            if let (Some(ruling), Some(vote)) = (rulings.get_mut(*n), vote.into_inner()) {
+                ruling.votes.push(vote);
+            }
+        }
+        rulings
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Decides calls with the guard: the same decisions as the hook's.
+
+use crate::policy::{Call, CallPolicy, Ruling};
+use serde_json::Value;
+use toolmark_guard::facts::Disk;
+use toolmark_guard::policy::Rate;
+use toolmark_guard::{Args, Event, Guard, Moment, Verdict};
+use toolmark_pattern::is_wildcard_match;
+use toolmark_shell::{Decision, Facts};
+
+/// Decides calls with the guard.
+#[derive(Debug)]
+pub struct GuardPolicy {
+    guard: Guard,
+    cwd: Option<String>,
+    /// What to do with calls of a tool whose definition changed.
+    pub changed: Decision,
+    /// How often each tool may be called.
+    pub rate: Option<Rate>,
+}
+
+impl GuardPolicy {
+    /// A policy that uses a guard, in a directory.
+    #[must_use]
+    pub fn new(guard: Guard, cwd: Option<String>) -> Self {
+        Self { guard, cwd, changed: Decision::Deny, rate: None }
+    }
+
+    fn decide(&self, name: &str, args: Args) -> Ruling {
+        let mut event = Event::new(Moment::Before, "mcp", name);
+        event.cwd = self.cwd.as_deref().map(Into::into);
+        event.args = args;
+        let disk = self.cwd.as_deref().and_then(Disk::at);
+        let facts = disk.as_ref().map(|disk| disk as &dyn Facts);
+        let Verdict { decision, rule, reason, suggestion, .. } = self.guard.decide(&event, facts);
+        Ruling { decision, rule, reason, suggestion }
+    }
+}
+
+impl CallPolicy for GuardPolicy {
+    fn tool(&self, _server: &str, _tool: &str, name: &str) -> Ruling {
+        self.decide(name, Args::None)
+    }
+
+    fn call(&self, call: &Call<'_>) -> Ruling {
+        self.decide(call.name, Args::Json(Value::clone(call.args)))
+    }
+
+    fn changed(&self) -> Decision {
+        self.changed
+    }
+
+    fn rate(&self, name: &str) -> Option<Rate> {
+        let listed = self.guard.policy().mcp().tools;
+        let by_glob = || listed.iter().find(|(glob, _)| is_wildcard_match(glob, name));
+        let of_tool = listed.get(name).or_else(|| by_glob().map(|(_, rate)| rate));
+        of_tool.copied().or(self.rate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_call_is_decided_as_the_hook_decides() {
+        let guarded = GuardPolicy::new(Guard::default(), Some("/work/project".to_owned()));
+        let name = "mcp__shell__run_command";
+        assert_eq!(guarded.tool("shell", "run_command", name).decision, Decision::Allow);
+        for (command, want) in [("ls", Decision::Allow), ("rm -rf ~", Decision::Deny)] {
+            let args = json!({"command": command});
+            let call = Call { server: "shell", tool: "run_command", name, args: &args };
+            let ruling = guarded.call(&call);
+            let mut event = Event::new(Moment::Before, "mcp", name);
+            event.cwd = Some("/work/project".into());
+            event.args = Args::Json(args.clone());
+            let verdict = Guard::default().decide(&event, None);
+            assert_eq!((ruling.decision, &ruling.reason), (verdict.decision, &verdict.reason));
+            assert_eq!(ruling.decision, want, "{command}: {}", ruling.reason);
+        }
+    }
+}

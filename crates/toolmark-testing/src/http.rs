@@ -1,0 +1,127 @@
+//! Just enough of HTTP/1.1 for servers that tests script.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{sleep, spawn};
+use std::time::Duration;
+
+/// A request as it came.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// `GET`, `POST` …
+    pub method: String,
+    /// With what follows the question mark.
+    pub path: String,
+    /// By lower-case names.
+    pub headers: BTreeMap<String, String>,
+    /// Null where it is not JSON.
+    pub body: Value,
+}
+
+impl Request {
+    /// Reads a request; nothing where the other side is gone.
+    ///
+    /// # Errors
+    ///
+    /// Those of the connection.
+    pub fn read(reader: &mut impl BufRead) -> io::Result<Option<Self>> {
+        let mut first = String::new();
+        if reader.read_line(&mut first)? == 0 {
+            return Ok(None);
+        }
+        let mut words = first.split_whitespace().map(str::to_owned);
+        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let mut headers = BTreeMap::new();
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line)? == 0 || line.trim().is_empty() {
+                break;
+            }
+            if let Some((name, value)) = line.split_once(':') {
+                headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+            }
+        }
+        let length = headers.get("content-length").and_then(|length| length.parse().ok());
+        let mut body = vec![0; length.unwrap_or(0)];
+        reader.read_exact(&mut body)?;
+        let body = serde_json::from_slice(&body).unwrap_or_default();
+        Ok(Some(Self { method, path, headers, body }))
+    }
+
+    /// The value of a header, empty where it is missing.
+    #[must_use]
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", String::as_str)
+    }
+}
+
+/// A server on a port of its own, until it is dropped.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    is_over: Arc<AtomicBool>,
+}
+
+/// A client's connection to a [`Server`].
+#[derive(Debug)]
+pub struct Connection {
+    /// The way to and from the client.
+    pub stream: TcpStream,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Server {
+    /// Starts a server: `serve` is called for one request after the other, each
+    /// connection in a thread of its own, until it says `false`.
+    pub fn start(serve: impl Fn(&Connection) -> io::Result<bool> + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (over, serve) = (Arc::clone(&is_over), Arc::new(serve));
+        spawn(move || {
+            for stream in listener.incoming() {
+                if over.load(Ordering::SeqCst) {
+                    break;
+                }
+                let Ok(stream) = stream else { continue };
+                let connection = Connection { stream, is_over: Arc::clone(&over) };
+                let serve = Arc::clone(&serve);
+                spawn(move || while serve(&connection).is_ok_and(|goes_on| goes_on) {});
+            }
+        });
+        Self { address, is_over }
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        // Wakes the thread that waits for connections.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+impl Connection {
+    /// Does nothing until the server is dropped.
+    pub fn wait_for_end(&self) {
+        while !self.is_over.load(Ordering::SeqCst) {
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// An address that nobody listens on.
+#[must_use]
+pub fn unused_address() -> SocketAddr {
+    TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap()
+}

@@ -1,0 +1,445 @@
+//! A server that stands in for the providers of models: it speaks all three wire
+//! formats, whole and streamed, and does what a script says.
+
+mod shapes;
+
+use crate::http::{self, Connection, Server};
+
+use serde_json::{Value, json};
+use shapes::Spoken;
+use std::collections::BTreeSet;
+use std::io::{BufReader, Write};
+use std::net::TcpStream;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex};
+
+/// The tool of the providers' contract.
+pub const TOOL: &str = "submit_verdict";
+
+/// Input tokens of every answer: plain, written to a cache, read from it. Only
+/// Anthropic counts the cache apart.
+pub const INPUT: [u64; 3] = [100, 20, 3];
+/// Output tokens of every answer.
+pub const OUTPUT: u64 = 45;
+
+/// What is done with a request.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Act {
+    /// Answer by the tool, once (or as JSON text where no tool was offered).
+    Answer,
+    /// Call the tool twice.
+    Twice,
+    /// Say something, call nothing.
+    Talk,
+    /// Call a tool that was not offered, and then the right one.
+    OtherTool,
+    /// Call the tool with arguments that are no JSON.
+    NotJson,
+    /// Refuse in words.
+    Refuse,
+    /// Be stopped by the provider's filter.
+    Filtered,
+    /// Run out of tokens in the middle of the arguments.
+    Cut,
+    /// 429 with this header.
+    Busy(&'static str, &'static str),
+    /// 500.
+    Failed,
+    /// 529.
+    Overloaded,
+    /// 401.
+    Denied,
+    /// 400, with the key in the words of the error.
+    Echo,
+    /// Any status, headers and body.
+    Status(u16, Vec<(&'static str, String)>, String),
+    /// Answer with the key in everything the model says.
+    EchoInAnswer,
+    /// Never answer.
+    Hang,
+    /// Stop in the middle of the answer, and stay connected.
+    Stall,
+    /// Disconnect in the middle of the answer.
+    Break,
+    /// Send the first half of the answer as if it were all.
+    EndEarly,
+    /// Send something that is not JSON.
+    Garble,
+    /// Send JSON of another shape.
+    OtherShape,
+    /// Report that the server is overloaded where success was announced.
+    ErrorInside,
+}
+
+/// Faults that pass, for runs of many requests. A broken connection looks like
+/// a dead server and a garbled body like an answer: both must be told from one.
+pub const FAULTS: [Act; 6] = [
+    Act::Busy("retry-after-ms", "2"),
+    Act::Failed,
+    Act::Overloaded,
+    Act::Break,
+    Act::Garble,
+    Act::EndEarly,
+];
+
+/// What is done with all requests.
+#[derive(Debug, Clone)]
+pub enum Script {
+    /// One after the other; the last one for all that follow.
+    Acts(Vec<Act>),
+    /// So many of a thousand requests meet one of these faults in turn, evenly
+    /// spread by the number of the request.
+    Share(u64, Vec<Act>),
+}
+
+impl From<Act> for Script {
+    fn from(act: Act) -> Self {
+        Self::Acts(vec![act])
+    }
+}
+
+impl Script {
+    fn act(&self, number: u64) -> Act {
+        match self {
+            Self::Acts(acts) => {
+                let at = usize::try_from(number).unwrap().min(acts.len().saturating_sub(1));
+                acts.get(at).cloned().unwrap_or(Act::Answer)
+            }
+            Self::Share(share, faults) => {
+                let before = number * share / 1000;
+                let is_fault = (number + 1) * share / 1000 > before;
+                let at = usize::try_from(before).unwrap() % faults.len().max(1);
+                faults.get(at).filter(|_| is_fault).cloned().unwrap_or(Act::Answer)
+            }
+        }
+    }
+}
+
+/// Whose wire format a request is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// Anthropic's Messages.
+    Anthropic,
+    /// OpenAI's Responses.
+    Responses,
+    /// OpenAI's Chat Completions.
+    Chat,
+}
+
+/// A request for an answer of a model.
+#[derive(Debug, Clone)]
+pub struct Request {
+    http: http::Request,
+    /// How many came before it.
+    pub number: u64,
+    /// What was done with it.
+    pub act: Act,
+}
+
+impl Deref for Request {
+    type Target = http::Request;
+
+    fn deref(&self) -> &Self::Target {
+        &self.http
+    }
+}
+
+impl Request {
+    /// The wire format, by its path.
+    #[must_use]
+    pub fn family(&self) -> Option<Family> {
+        match self.path.split('?').next()?.strip_prefix("/v1/")? {
+            "messages" => Some(Family::Anthropic),
+            "responses" => Some(Family::Responses),
+            "chat/completions" => Some(Family::Chat),
+            _ => None,
+        }
+    }
+
+    /// Is the answer to be streamed?
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        self.body["stream"] == true
+    }
+
+    /// The key it came with, in whichever header.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        let bearer = self.header("authorization").strip_prefix("Bearer ").unwrap_or_default();
+        [self.header("x-api-key"), self.header("api-key"), bearer].into_iter().max().unwrap()
+    }
+
+    /// What is asked.
+    #[must_use]
+    pub fn user(&self) -> &str {
+        let at = match self.family() {
+            Some(Family::Anthropic) => "/messages/0/content",
+            Some(Family::Responses) => "/input",
+            _ => "/messages/1/content",
+        };
+        self.body.pointer(at).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The schema of the answer.
+    #[must_use]
+    pub fn schema(&self) -> &Value {
+        let places = [
+            "/tools/0/input_schema",
+            "/tools/0/parameters",
+            "/tools/0/function/parameters",
+            "/output_config/format/schema",
+            "/text/format/schema",
+            "/response_format/json_schema/schema",
+        ];
+        places.iter().find_map(|at| self.body.pointer(at)).unwrap_or(&Value::Null)
+    }
+
+    /// Does it offer a tool?
+    #[must_use]
+    pub fn has_tools(&self) -> bool {
+        self.body["tools"].is_array()
+    }
+
+    /// What a provider would find wrong with it.
+    fn complaint(&self) -> Option<&'static str> {
+        let body = &self.body;
+        match self.family()? {
+            _ if self.method != "POST" => Some("method not allowed"),
+            _ if !body["model"].is_string() => Some("model: field required"),
+            Family::Anthropic if self.header("anthropic-version").is_empty() => {
+                Some("anthropic-version: header is required")
+            }
+            Family::Anthropic if !body["max_tokens"].is_u64() => Some("max_tokens: field required"),
+            Family::Anthropic | Family::Chat if !body["messages"].is_array() => {
+                Some("messages: field required")
+            }
+            Family::Responses if body["input"].is_null() => Some("input: field required"),
+            _ => None,
+        }
+    }
+}
+
+/// Makes the answer to a request.
+pub type Answerer = dyn Fn(&Request) -> String + Send + Sync;
+
+/// A server on a port of its own, until it is dropped.
+pub struct StandIn {
+    server: Server,
+    script: Arc<Scripted>,
+}
+
+struct Scripted {
+    script: Script,
+    answer: Box<Answerer>,
+    /// What it has seen, and the answers it has given.
+    requests: Mutex<Vec<Request>>,
+    given: Mutex<Vec<String>>,
+}
+
+impl StandIn {
+    /// Answers every request with its number.
+    pub fn start(script: impl Into<Script>) -> Self {
+        Self::answering(script, |request| json!({"n": request.number}).to_string())
+    }
+
+    /// Answers as told; what is told must be a JSON object.
+    pub fn answering(
+        script: impl Into<Script>,
+        answer: impl Fn(&Request) -> String + Send + Sync + 'static,
+    ) -> Self {
+        let script = Arc::new(Scripted {
+            script: script.into(),
+            answer: Box::new(answer),
+            requests: Mutex::default(),
+            given: Mutex::default(),
+        });
+        let ours = Arc::clone(&script);
+        Self { server: Server::start(move |connection| ours.serve(connection)), script }
+    }
+
+    /// What to configure as `base_url`.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.server.address())
+    }
+
+    /// Every request so far.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Request> {
+        self.script.requests.lock().unwrap().clone()
+    }
+
+    /// How many answers were given, and how many of them were different.
+    #[must_use]
+    pub fn given(&self) -> (usize, usize) {
+        let given = self.script.given.lock().unwrap();
+        (given.len(), given.iter().collect::<BTreeSet<_>>().len())
+    }
+}
+
+impl Scripted {
+    /// Serves one request; `false` where the connection is to be closed.
+    fn serve(&self, connection: &Connection) -> std::io::Result<bool> {
+        let mut reader = BufReader::new(&connection.stream);
+        let Some(http) = http::Request::read(&mut reader)? else { return Ok(false) };
+        let request = {
+            let mut requests = self.requests.lock().unwrap();
+            let number = requests.len() as u64;
+            requests.push(Request { http, number, act: self.script.act(number) });
+            requests[requests.len() - 1].clone()
+        };
+        let mut line = Line { connection, stream: &connection.stream, request: &request };
+        let Some(family) = request.family() else {
+            return line.send(404, &[], "text/html", "<html><title>Not Found</title></html>");
+        };
+        if let Some(complaint) = request.complaint() {
+            return line.refuse(400, &[], shapes::error(family, 400, complaint));
+        }
+        let key = request.key();
+        match request.act.clone() {
+            Act::Busy(name, value) => {
+                let body = shapes::error(family, 429, "too many requests, slow down");
+                line.refuse(429, &[(name, value.to_owned())], body)
+            }
+            Act::Failed => line.refuse(500, &[], shapes::error(family, 500, "something broke")),
+            Act::Overloaded => line.refuse(529, &[], shapes::error(family, 529, "overloaded")),
+            Act::Denied => line.refuse(401, &[], shapes::error(family, 401, "invalid key")),
+            Act::Echo => {
+                let words = format!("the header said {key}; is {key} a key?");
+                line.refuse(400, &[], shapes::error(family, 400, &words))
+            }
+            Act::Status(status, headers, body) => {
+                let body = body.replace("{key}", key);
+                line.send(status, &headers, "application/json", &body)
+            }
+            Act::Hang => line.wait(),
+            Act::OtherShape => line.send(200, &[], "application/json", r#"{"ok": [1, 2]}"#),
+            act => self.speak(line, family, &act),
+        }
+    }
+
+    /// Answers as a model would.
+    fn speak(&self, mut line: Line<'_>, family: Family, act: &Act) -> std::io::Result<bool> {
+        let request = line.request;
+        let answer = (self.answer)(request);
+        let spoken = Spoken::of(act, request, &answer);
+        let is_stream = request.is_stream();
+        let (kind, text) = if is_stream {
+            ("text/event-stream", shapes::events(family, &spoken, act))
+        } else if *act == Act::ErrorInside {
+            ("application/json", shapes::error(family, 529, "overloaded").to_string())
+        } else {
+            ("application/json", shapes::whole(family, &spoken).to_string())
+        };
+        let mut middle = text.len() / 2;
+        while !text.is_char_boundary(middle) {
+            middle += 1;
+        }
+        let (first, rest) = text.split_at(middle);
+        match act {
+            Act::Break => {
+                line.begin(200, &[], kind, &text, is_stream)?;
+                line.part(first, is_stream)?;
+                Ok(false)
+            }
+            Act::Stall => {
+                line.begin(200, &[], kind, &text, is_stream)?;
+                line.part(first, is_stream)?;
+                line.wait()
+            }
+            // A stream ends after a whole event.
+            Act::EndEarly if is_stream => {
+                let end = first.rfind("\n\n").map_or(0, |at| at + 2);
+                line.stream(kind, &[&text[..end]])
+            }
+            Act::EndEarly => line.send(200, &[], kind, first),
+            Act::Garble if is_stream => {
+                line.stream(kind, &["event: x\ndata: {\"type\": <oops>\n\n", rest])
+            }
+            Act::Garble => line.send(200, &[], kind, &format!("<oops>{rest}")),
+            _ => {
+                // First: who has read the last event may not wait for the end.
+                if *act == Act::Answer {
+                    self.given.lock().unwrap().push(answer);
+                }
+                match is_stream {
+                    true => line.stream(kind, &[first, rest]),
+                    false => line.send(200, &[], kind, &text),
+                }
+            }
+        }
+    }
+}
+
+/// The way back to whoever asked.
+struct Line<'l> {
+    connection: &'l Connection,
+    stream: &'l TcpStream,
+    request: &'l Request,
+}
+
+impl Line<'_> {
+    /// Says nothing more until the server is dropped.
+    fn wait(&self) -> std::io::Result<bool> {
+        self.connection.wait_for_end();
+        Ok(false)
+    }
+
+    fn begin(
+        &mut self,
+        status: u16,
+        headers: &[(&str, String)],
+        kind: &str,
+        body: &str,
+        is_stream: bool,
+    ) -> std::io::Result<()> {
+        let mut head = format!("HTTP/1.1 {status} Status\r\ncontent-type: {kind}\r\n");
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str(&format!("request-id: req_{}\r\n", self.request.number));
+        match is_stream {
+            true => head.push_str("transfer-encoding: chunked\r\n\r\n"),
+            false => head.push_str(&format!("content-length: {}\r\n\r\n", body.len())),
+        }
+        self.stream.write_all(head.as_bytes())
+    }
+
+    fn part(&mut self, text: &str, is_stream: bool) -> std::io::Result<()> {
+        match is_stream {
+            true if text.is_empty() => Ok(()),
+            true => write!(self.stream, "{:x}\r\n{text}\r\n", text.len()),
+            false => self.stream.write_all(text.as_bytes()),
+        }
+    }
+
+    fn send(
+        &mut self,
+        status: u16,
+        headers: &[(&str, String)],
+        kind: &str,
+        body: &str,
+    ) -> std::io::Result<bool> {
+        self.begin(status, headers, kind, body, false)?;
+        self.part(body, false)?;
+        Ok(true)
+    }
+
+    fn refuse(
+        &mut self,
+        status: u16,
+        headers: &[(&str, String)],
+        body: Value,
+    ) -> std::io::Result<bool> {
+        self.send(status, headers, "application/json", &body.to_string())
+    }
+
+    fn stream(&mut self, kind: &str, parts: &[&str]) -> std::io::Result<bool> {
+        self.begin(200, &[], kind, "", true)?;
+        for part in parts {
+            self.part(part, true)?;
+        }
+        self.stream.write_all(b"0\r\n\r\n")?;
+        Ok(true)
+    }
+}

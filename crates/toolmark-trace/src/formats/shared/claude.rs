@@ -1,0 +1,97 @@
+//! What Claude Code's session files, its stream and its hooks have in common.
+
+use super::anthropic;
+use crate::builder::Builder;
+use crate::format::Record;
+use crate::model::{At, Convention, EventKind, Level, Payload, Status, Text, Usage, time};
+use jiff::Timestamp;
+use toolmark_scan::Value;
+
+/// A message of the assistant: a response of the model, or the client in its
+/// place where the API failed.
+pub(crate) fn assistant(
+    b: &mut Builder,
+    record: &Record<'_>,
+    message: Value<'_>,
+    is_api_error: bool,
+    time: Option<Timestamp>,
+    at: At,
+) {
+    let (mut id, mut model, mut content, mut usage) = (None, None, None, None);
+    for (key, value) in message.fields().filter(|(_, v)| !v.is_null()) {
+        match key.inner().unwrap_or("") {
+            "id" => id = record.text(value),
+            "model" => model = Some(value),
+            "content" => content = Some(value),
+            "usage" => usage = Some(anthropic::usage(value)),
+            _ => {}
+        }
+    }
+    if is_api_error || model.is_some_and(|m| m.is("<synthetic>")) {
+        b.event(EventKind::Error, content.map(|c| record.payload(c)), None, time, at);
+        return;
+    }
+    let step = b.step(id, time, at);
+    let this = &mut b.run.steps[step as usize];
+    if this.model.is_none() {
+        this.model = model.and_then(|m| record.text(m));
+    }
+    if let Some(tokens) = usage {
+        // Each line repeats the usage; some are snapshots taken while it grew.
+        match &mut this.usage {
+            Some(known) => known.recorded.max(tokens),
+            None => this.usage = Some(Usage::new(tokens, Convention::ANTHROPIC)),
+        }
+    }
+    if let Some(content) = content {
+        let before = b.run.calls.len();
+        anthropic::assistant(b, record, content, step, time);
+        for index in before..b.run.calls.len() {
+            skill_event(b, index, time);
+        }
+    }
+}
+
+/// A call of the `Skill` tool activates a skill.
+pub(crate) fn skill_event(b: &mut Builder, index: usize, time: Option<Timestamp>) {
+    let call = &b.run.calls[index];
+    if !call.name.original.is("Skill") {
+        return;
+    }
+    let name = call.args.as_ref().and_then(Payload::parsed).and_then(|args| {
+        let name = args.get("skill").or_else(|| args.get("command"))?.as_str()?;
+        Some(Payload::text(Text::owned(name)))
+    });
+    let (step, at) = (call.step, call.at.clone());
+    b.event(EventKind::Skill, name, step, time, at);
+}
+
+/// What the structured twin of a result adds.
+pub(crate) fn enrich(b: &mut Builder, record: &Record<'_>, call: u32, result: Value<'_>) {
+    if !result.is_object() {
+        return;
+    }
+    let call = &mut b.run.calls[call as usize];
+    for (key, value) in result.fields() {
+        match key.inner().unwrap_or("") {
+            "durationMs" | "totalDurationMs" => {
+                call.duration = value.as_f64().and_then(time::millis).or(call.duration);
+            }
+            "agentId" => call.spawned = record.text(value),
+            "interrupted" if value.as_bool() == Some(true) && call.status == Status::Failed => {
+                call.status = Status::Interrupted;
+                call.level = Level::Protocol;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What a line of the system is, by its subtype.
+pub(crate) fn system_kind(subtype: &str) -> EventKind {
+    match subtype {
+        "compact_boundary" | "microcompact_boundary" => EventKind::Compaction,
+        "api_error" | "api_refusal" => EventKind::Error,
+        other => EventKind::Note(Text::owned(format!("system/{other}"))),
+    }
+}

@@ -1,0 +1,67 @@
+//! Readers whose only part of their own is what they do with a record.
+
+use crate::builder::Builder;
+use crate::format::{Format, Out, Reader, Record};
+use crate::model::Text;
+use toolmark_scan::Value;
+
+/// A reader of files in which every record is read on its own.
+pub(crate) fn each_record(read: fn(&Record<'_>, &mut Out)) -> Box<dyn Reader> {
+    struct EachRecord(fn(&Record<'_>, &mut Out));
+
+    impl Reader for EachRecord {
+        fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+            self.0(record, out);
+        }
+    }
+
+    Box::new(EachRecord(read))
+}
+
+/// What a reader remembers from record to record of a file that holds one run.
+pub(crate) trait OneRun: Default + Send + 'static {
+    /// Reads one record, which is an object.
+    fn record(&mut self, b: &mut Builder, record: &Record<'_>, value: Value<'_>);
+
+    /// The file is at its end.
+    fn finish(&mut self, b: &mut Builder) {
+        let _ = b;
+    }
+}
+
+/// A reader of files that hold one run of an agent, the records of which are
+/// objects: `what` one is called (`"a session line"`).
+pub(crate) fn one_run<R: OneRun>(
+    format: &'static dyn Format,
+    agent: &'static str,
+    what: &'static str,
+) -> Box<dyn Reader> {
+    struct OneRunReader<R> {
+        format: &'static dyn Format,
+        agent: &'static str,
+        what: &'static str,
+        /// The run and what is remembered of it, from the first record on.
+        open: Option<(Builder, R)>,
+    }
+
+    impl<R: OneRun> Reader for OneRunReader<R> {
+        fn record(&mut self, record: &Record<'_>, out: &mut Out) {
+            let Some(value) = out.object(record, self.what) else { return };
+            let (b, run) = self.open.get_or_insert_with(|| {
+                let mut b = out.builder(self.format);
+                b.run.agent.name = Some(Text::owned(self.agent));
+                (b, R::default())
+            });
+            run.record(b, record, value);
+        }
+
+        fn finish(&mut self, out: &mut Out) {
+            if let Some((mut b, mut run)) = self.open.take() {
+                run.finish(&mut b);
+                out.push(b.finish());
+            }
+        }
+    }
+
+    Box::new(OneRunReader::<R> { format, agent, what, open: None })
+}

@@ -1,0 +1,303 @@
+//! Options that several commands share, written once so that they have the same
+//! names, words and defaults everywhere.
+
+use crate::Stop;
+use crate::cli::Reading;
+use crate::exit::Failure;
+use crate::inputs::{Input, expand};
+use crate::pool::Pool;
+use crate::printer::Printer;
+use crate::reading::Reader;
+use crate::sessions;
+use clap::builder::{PossibleValuesParser, ValueParser};
+use clap::{Arg, Args, ValueEnum};
+use jiff::{Span, SpanRelativeTo, Unit};
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+use toolmark_outcome::RunResult;
+use toolmark_report::check::{CHECK_FORMATS, CheckRun};
+use toolmark_report::{FORMATS, Options as ReportOptions, ReportError};
+
+/// Which traces are read, and how.
+#[derive(Debug, Args)]
+pub(crate) struct InputArgs {
+    /// Trace files, directories, patterns, or - for stdin
+    #[arg(value_name = "TRACE")]
+    pub(crate) traces: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) files: FileArgs,
+}
+
+/// How files of traces are read.
+#[derive(Debug, Args)]
+pub(crate) struct FileArgs {
+    /// How many files to read at once [default: one per core]
+    #[arg(long, short, alias = "threads", value_name = "N")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl FileArgs {
+    /// Reads with as many threads as are asked for.
+    pub(crate) fn reader(&self, printer: &Printer) -> Reader {
+        self.reader_with(Pool::new(self.jobs), printer)
+    }
+
+    /// Reads with these threads.
+    pub(crate) fn reader_with(&self, pool: Pool, printer: &Printer) -> Reader {
+        self.reading.reader_with(pool, printer)
+    }
+}
+
+/// How many sessions are read where nobody says how many.
+const DEFAULT_SESSIONS: usize = 50;
+
+/// Which sessions are read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Sessions")]
+pub(crate) struct SessionArgs {
+    /// Only sessions modified within this time, such as 12h, 7d or 2w
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    since: Option<Duration>,
+    /// Only sessions whose working directory is this directory or below it
+    #[arg(long, value_name = "DIR")]
+    project: Option<PathBuf>,
+    /// At most this many sessions [default without traces: the newest 50]
+    #[arg(long, value_name = "N")]
+    limit: Option<NonZeroUsize>,
+}
+
+/// What to read.
+pub(crate) struct Selected {
+    pub(crate) inputs: Vec<Input>,
+    /// How many files with a session are enough.
+    pub(crate) limit: Option<u64>,
+    /// The directory of the sessions, as they would name it.
+    pub(crate) project: Option<PathBuf>,
+    /// What to say about it.
+    pub(crate) notes: Vec<String>,
+}
+
+impl SessionArgs {
+    /// Says of the traces what is read without them.
+    pub(crate) fn by_default(traces: Arg) -> Arg {
+        let help = traces.get_help().map(ToString::to_string).unwrap_or_default();
+        traces.help(format!("{help} [default: the newest sessions of this machine]"))
+    }
+
+    /// The traces that are named, or the sessions of this machine, the newest first.
+    pub(crate) fn select(&self, named: &[PathBuf]) -> Result<Selected, Failure> {
+        let project = self.project.as_deref().map(project).transpose()?;
+        let limit = self.limit.map(NonZeroUsize::get);
+        if !named.is_empty() {
+            let mut inputs = expand(named);
+            inputs.retain(|input| {
+                let modified = input.path().and_then(|path| path.metadata().ok()?.modified().ok());
+                modified.is_none_or(|time| self.is_recent(time))
+            });
+            let limit = limit.map(|limit| limit as u64);
+            return Ok(Selected { inputs, limit, project, notes: Vec::new() });
+        }
+        let mut all = sessions::find();
+        all.retain(|session| self.is_recent(session.modified));
+        if all.is_empty() {
+            return Err(Failure::unread("found no sessions").hint(format!(
+                "looked in {}; a trace can be given as an argument instead",
+                sessions::looked_in()
+            )));
+        }
+        let limit = limit.or(self.since.is_none().then_some(DEFAULT_SESSIONS));
+        let mut notes = Vec::new();
+        // With a project, how many there are is known only when they are read.
+        if let Some(limit) = limit.filter(|limit| project.is_none() && all.len() > *limit) {
+            notes.push(format!(
+                "the newest {limit} of {} sessions; --limit changes this",
+                all.len()
+            ));
+            all.truncate(limit);
+        }
+        let inputs = all.iter().map(|session| Input::named(&session.path)).collect();
+        Ok(Selected { inputs, limit: limit.map(|limit| limit as u64), project, notes })
+    }
+
+    fn is_recent(&self, time: SystemTime) -> bool {
+        // A file from the future is recent.
+        let age = time.elapsed().unwrap_or_default();
+        self.since.is_none_or(|since| age <= since)
+    }
+}
+
+/// A time such as `7d`.
+fn since(text: &str) -> Result<Duration, String> {
+    let span: Span = text.parse().map_err(|_| "write a time such as 12h, 7d or 2w".to_owned())?;
+    let seconds = span
+        .total((Unit::Second, SpanRelativeTo::days_are_24_hours()))
+        .map_err(|_| "months and years vary in length; write days".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "a time must be more than zero".to_owned())
+}
+
+/// A directory, as sessions would name it.
+fn project(named: &Path) -> Result<PathBuf, Failure> {
+    // The sessions may be of a directory that is no longer there.
+    std::path::absolute(named)
+        .map(|path| path.canonicalize().unwrap_or(path))
+        .map_err(|error| Failure::usage(format!("--project {}", named.display())).because(&error))
+}
+
+/// For people, or for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextFormat {
+    Text,
+    Json,
+}
+
+/// For people, or for programs in one piece or row by row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RowFormat {
+    Text,
+    Json,
+    Jsonl,
+}
+
+/// Writes a report.
+type WriteReport<R> = fn(&R, &ReportOptions, &mut dyn Write) -> Result<(), ReportError>;
+
+/// A result that reports are written of.
+pub(crate) trait Reported: Sized {
+    /// A report in a file, as an example.
+    const EXAMPLE: &str;
+
+    /// The formats there are.
+    fn formats() -> Vec<(&'static str, WriteReport<Self>)>;
+}
+
+impl Reported for RunResult {
+    const EXAMPLE: &str = "junit=results.xml";
+
+    fn formats() -> Vec<(&'static str, WriteReport<Self>)> {
+        FORMATS.iter().map(|format| (format.id, format.write)).collect()
+    }
+}
+
+impl Reported for CheckRun {
+    const EXAMPLE: &str = "sarif=check.sarif";
+
+    fn formats() -> Vec<(&'static str, WriteReport<Self>)> {
+        CHECK_FORMATS.iter().map(|format| (format.id, format.write)).collect()
+    }
+}
+
+/// Where a result goes, and how. A command that has these says which result it
+/// is with [`format_of`] and [`report_of`].
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: String,
+    /// Write a report to a file as well; may be given several times
+    #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = report::<RunResult>)]
+    reports: Vec<(String, PathBuf)>,
+}
+
+/// `--format` with the formats of a result.
+pub(crate) fn format_of<R: Reported>(arg: Arg) -> Arg {
+    arg.value_parser(PossibleValuesParser::new(R::formats().iter().map(|(id, _)| *id)))
+}
+
+/// `--report` with the formats of a result.
+pub(crate) fn report_of<R: Reported + 'static>(arg: Arg) -> Arg {
+    arg.value_parser(ValueParser::new(report::<R>))
+}
+
+/// A format, and the file it goes to.
+fn report<R: Reported>(text: &str) -> Result<(String, PathBuf), String> {
+    let example = R::EXAMPLE;
+    let (wanted, file) =
+        text.split_once('=').ok_or_else(|| format!("write FORMAT=FILE, such as {example}"))?;
+    let formats: Vec<&str> = R::formats().iter().map(|(id, _)| *id).collect();
+    if !formats.contains(&wanted) {
+        return Err(format!(
+            "unknown report format {wanted}; the formats are {}",
+            formats.join(", ")
+        ));
+    }
+    if file.is_empty() {
+        return Err("the name of the file is missing".to_owned());
+    }
+    Ok((wanted.to_owned(), PathBuf::from(file)))
+}
+
+impl ReportArgs {
+    /// Is a report of this format wanted?
+    pub(crate) fn wants(&self, format: &str) -> bool {
+        self.format == format || self.reports.iter().any(|(wanted, _)| wanted == format)
+    }
+
+    /// Writes the reports to their files, and prints the result.
+    pub(crate) fn write<R: Reported>(
+        &self,
+        result: &R,
+        started: Instant,
+        printer: &mut Printer,
+    ) -> Result<(), Stop> {
+        let for_files = ReportOptions {
+            colour: false,
+            width: printer.width(),
+            verbosity: printer.verbosity,
+            elapsed: None,
+            generated_at: None,
+        };
+        for (format, path) in &self.reports {
+            let failed = |error: io::Error| Failure::write(path, &error);
+            let mut file = File::create(path).map(BufWriter::new).map_err(failed)?;
+            write(result, format, &for_files, &mut file)?;
+            file.flush().map_err(failed)?;
+        }
+        if self.format != "text" {
+            let mut out = printer.sink()?;
+            write(result, &self.format, &for_files, &mut out)?;
+            return Ok(out.flush()?);
+        }
+        // Whoever compares outputs does not want to compare clocks.
+        let elapsed = io::stdout().is_terminal().then(|| started.elapsed());
+        let mut text = Vec::new();
+        let options = ReportOptions { colour: true, elapsed, ..for_files };
+        write(result, &self.format, &options, &mut text)?;
+        Ok(printer.raw(&String::from_utf8_lossy(&text))?)
+    }
+}
+
+fn write<R: Reported>(
+    result: &R,
+    format: &str,
+    options: &ReportOptions,
+    out: &mut dyn Write,
+) -> Result<(), Stop> {
+    let found = R::formats().into_iter().find(|(id, _)| *id == format);
+    let (_, write) = found.ok_or_else(|| Failure::usage(format!("unknown format {format}")))?;
+    write(result, options, out).map_err(|error| match error {
+        ReportError::Write(error) => error.into(),
+        error => {
+            Failure::usage(format!("failed to write the {format} report")).because(&error).into()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        for (text, hours) in [("12h", 12), ("7d", 168), ("2w", 336), ("1d 1h", 25)] {
+            assert_eq!(since(text), Ok(Duration::from_secs(hours * 3600)), "{text}");
+        }
+        for text in ["", "7", "soon", "-1d", "1mo"] {
+            assert!(since(text).is_err(), "{text}");
+        }
+    }
+}

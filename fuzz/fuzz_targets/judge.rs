@@ -1,0 +1,51 @@
+//! Any text as the answer of a model: a mark counts only with a quote that stands
+//! in what the model was shown.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use std::sync::{Arc, Mutex};
+use toolmark_judge::JudgeClient;
+use toolmark_judge::config::{Model, Settings};
+use toolmark_judge::providers::{Fault, Prompt, Provider, Reply};
+use toolmark_outcome::judging::{Judge, Material, Panel, Piece, Question, Rubric, Scale};
+use toolmark_redact::redact;
+
+const SHOWN: &str = "the agent ran `cargo test` and 3 tests failed";
+
+static ANSWER: Mutex<String> = Mutex::new(String::new());
+
+#[derive(Debug)]
+struct Scripted;
+
+impl Provider for Scripted {
+    fn ask(&self, _prompt: &Prompt<'_>) -> Result<Reply, Fault> {
+        let text = ANSWER.lock().map(|answer| answer.clone()).unwrap_or_default();
+        Ok(Reply { answers: vec![text], ..Reply::default() })
+    }
+}
+
+fn connect(_model: &Model) -> Arc<dyn Provider> {
+    Arc::new(Scripted)
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    if let Ok(mut answer) = ANSWER.lock() {
+        text.clone_into(&mut answer);
+    }
+    let settings = Settings { cache: None, retries: 0, ..Settings::default() };
+    let client = JudgeClient::new(settings, connect, redact);
+    let question = Question {
+        rubric: Arc::new(Rubric::of_text("Did it check its work?", Scale::default())),
+        materials: vec![Material::of_trace("transcript", vec![Piece::new(SHOWN)])],
+        panel: Panel { models: vec!["openai:fuzz".into()], ..Panel::default() },
+    };
+    for ruling in client.judge(&[question]) {
+        for answer in ruling.votes.iter().filter_map(|vote| vote.answer.as_ref().ok()) {
+            for mark in answer.marks.iter().filter(|mark| mark.mark.is_some()) {
+                assert!(!mark.quotes.is_empty(), "{mark:?}");
+            }
+        }
+    }
+});
