@@ -17,8 +17,9 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
-use toolmark_outcome::RunResult;
-use toolmark_report::check::{CHECK_FORMATS, CheckRun};
+use toolmark_check::CheckRun;
+use toolmark_outcome::{Printable, RunResult};
+use toolmark_report::check::CHECK_FORMATS;
 use toolmark_report::{FORMATS, Options as ReportOptions, ReportError};
 
 /// Which traces are read, and how.
@@ -175,7 +176,7 @@ pub(crate) trait Reported: Sized {
     fn formats() -> Vec<(&'static str, WriteReport<Self>)>;
 }
 
-impl Reported for RunResult {
+impl Reported for RunResult<Printable> {
     const EXAMPLE: &str = "junit=results.xml";
 
     fn formats() -> Vec<(&'static str, WriteReport<Self>)> {
@@ -183,7 +184,7 @@ impl Reported for RunResult {
     }
 }
 
-impl Reported for CheckRun {
+impl Reported for CheckRun<Printable> {
     const EXAMPLE: &str = "sarif=check.sarif";
 
     fn formats() -> Vec<(&'static str, WriteReport<Self>)> {
@@ -199,7 +200,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: String,
     /// Write a report to a file as well; may be given several times
-    #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = report::<RunResult>)]
+    #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = report::<RunResult<Printable>>)]
     reports: Vec<(String, PathBuf)>,
 }
 

@@ -6,12 +6,9 @@ pub(crate) mod promote;
 
 use crate::exit::Failure;
 use crate::reading::Runs;
-use crate::redact::Veil;
-use std::borrow::Cow;
 use toolmark_check::config::chooses;
 use toolmark_check::{Checked, Checker, RULES, Rule};
 use toolmark_config::did_you_mean;
-use toolmark_outcome::Evidence;
 
 /// The rules that are left by `--select` and `--ignore`.
 pub(crate) fn select_rules(
@@ -52,42 +49,10 @@ pub(crate) fn check(runs: &mut Runs<'_>, checker: &Checker) -> Option<Checked> {
     })
 }
 
-/// Masks every text that comes from a trace.
-pub(crate) fn redact(checked: &mut Checked, veil: Veil) {
-    let hide = |text: &mut String| {
-        if let Cow::Owned(shown) = veil.shown(text) {
-            *text = shown;
-        }
-    };
-    for stop in &mut checked.decisions.stops {
-        hide(&mut stop.reason);
-        stop.call.args.iter_mut().for_each(hide);
-    }
-    let hide_all = |evidence: &mut [Evidence]| {
-        for evidence in evidence {
-            hide(&mut evidence.text);
-            evidence.excerpt.iter_mut().for_each(hide);
-            evidence.call.iter_mut().flat_map(|call| &mut call.args).for_each(hide);
-        }
-    };
-    for finding in &mut checked.findings {
-        hide(&mut finding.message);
-        hide(&mut finding.remedy);
-        finding.judge.iter_mut().for_each(|judge| hide(&mut judge.reason));
-        hide_all(&mut finding.evidence);
-    }
-    for refined in checked.judged.iter_mut().flatten() {
-        hide(&mut refined.why);
-        hide(&mut refined.reason);
-        refined.call.args.iter_mut().for_each(hide);
-        refined.notes.iter_mut().for_each(hide);
-        hide_all(&mut refined.evidence);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use toolmark_outcome::Redactor;
     use toolmark_outcome::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
 
     #[test]
@@ -118,11 +83,12 @@ mod tests {
         ));
         let mut checked = Checker::default().with_doubts().check(&run.unwrap());
         checked.refine(&Talkative);
-        let text = |checked: &Checked| format!("{:?}{:?}", checked.judged, checked.findings);
-        assert!(text(&checked).contains(KEY));
-        redact(&mut checked, Veil::new(true));
+        let raw = checked.judged.as_ref().unwrap().iter();
+        assert!(raw.map(|one| one.reason.raw()).any(|reason| reason.contains(KEY)));
+        let checked = checked.redact(Redactor::new(true));
+        let text = format!("{:?}{:?}", checked.judged, checked.findings);
         assert!(!checked.judged.as_ref().unwrap().is_empty());
-        assert!(!text(&checked).contains(KEY), "{}", text(&checked));
+        assert!(!text.contains(KEY), "{text}");
     }
 
     #[test]

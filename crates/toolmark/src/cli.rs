@@ -8,10 +8,10 @@ use crate::exit::Exit;
 use crate::pool::Pool;
 use crate::printer::{Color, Printer, Verbosity};
 use crate::reading::Reader;
-use crate::redact::Veil;
 use anstyle::{AnsiColor, Style};
 use clap::builder::{PossibleValuesParser, Styles, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand};
+use toolmark_redact::Redactor;
 use toolmark_trace::{FORMATS, Format, Options, format_by_id};
 
 const STYLES: Styles = Styles::styled()
@@ -91,7 +91,7 @@ impl Output {
             (_, true) => Verbosity::Verbose,
             _ => Verbosity::Normal,
         };
-        Printer::new(self.color, verbosity, Veil::new(self.redacts))
+        Printer::new(self.color, verbosity, Redactor::new(self.redacts))
     }
 }
 

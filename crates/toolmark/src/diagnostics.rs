@@ -2,10 +2,10 @@
 
 use crate::exit::Failure;
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::text::{sanitize, width};
+use crate::text::{Layout, sanitize, width};
 use anstyle::Style;
 use std::io;
-use toolmark_redact::moved;
+use toolmark_redact::{Printable, moved, printable};
 use toolmark_trace::{Diagnostic, Severity};
 
 /// How many are shown of one file without --verbose.
@@ -45,11 +45,11 @@ impl Findings {
         }
         if self.more > 0 {
             let words = match (self.shown.is_empty(), printer.verbosity) {
-                (true, _) => format!("{} skipped", self.more),
-                (false, Verbosity::Verbose) => format!("\u{2026} and {} more", self.more),
-                (false, _) => format!("\u{2026} and {} more; --verbose shows them", self.more),
+                (true, _) => printable!("{} skipped", self.more),
+                (false, Verbosity::Verbose) => printable!("\u{2026} and {} more", self.more),
+                (false, _) => printable!("\u{2026} and {} more; --verbose shows them", self.more),
             };
-            printer.notice(&Line::of(style::DIM, &words))?;
+            printer.notice(&Line::of(style::DIM, words))?;
         }
         Ok(())
     }
@@ -65,16 +65,16 @@ fn print(printer: &mut Printer, diagnostic: &Diagnostic) -> io::Result<()> {
     let mut line = Line::of(tone.bold(), word).with(style::PLAIN, ": ");
     if place.line > 0 {
         let place = format!("{}:{}:{}", place.file, place.line, place.column);
-        line.push(style::STRONG, &place);
+        line.push(style::STRONG, printer.redact(place));
         line.push(style::PLAIN, ": ");
     }
-    line.push(style::PLAIN, &printer.veil.shown(&diagnostic.message));
+    line.push(style::PLAIN, printer.redact(&diagnostic.message));
     printer.notice(&line)?;
     if let Some(excerpt) = diagnostic.excerpt.as_deref().filter(|_| place.line > 0) {
         print_excerpt(printer, excerpt, diagnostic.caret, place.line, tone)?;
     }
     match &diagnostic.hint {
-        Some(hint) => printer.notice(&hint_line(hint)),
+        Some(hint) => printer.notice(&hint_line(printer.redact(hint))),
         None => Ok(()),
     }
 }
@@ -87,18 +87,20 @@ fn print_excerpt(
     number: u32,
     tone: Style,
 ) -> io::Result<()> {
-    let text = printer.veil.shown(excerpt).into_owned();
-    let at = if text == excerpt { caret } else { moved(excerpt, caret) };
+    let text = printer.redact(excerpt);
+    let at = if text == *excerpt { caret } else { moved(excerpt, caret) };
     let before = text.get(..at.min(text.len())).unwrap_or(&text);
-    let number = number.to_string();
-    let bar = |label: &str| Line::of(style::DIM, &format!("{label:>6} \u{2502} "));
+    let bar = |label: Printable| Line::of(style::DIM, printable!("{:>6} \u{2502} ", label));
     let limit = printer.width().max(60);
-    let room = limit - bar("").width();
+    let room = limit - bar(Printable::default()).width();
     // On a narrow terminal the start gives way, so that the place stays in sight.
     let start = first_shown(before, room * 2 / 3);
     let column = width(&sanitize(&before[start..]));
-    printer.notice(&bar(&number).with(style::PLAIN, &text[start..]).fit(limit))?;
-    printer.notice(&bar("").with(style::PLAIN, &" ".repeat(column)).with(tone, "^"))
+    let shown = bar(printable!("{}", number)).with(style::PLAIN, text.reshape(|t| &t[start..]));
+    printer.notice(&shown.fit(limit))?;
+    let mut below = bar(Printable::default());
+    below.pad(below.width() + column);
+    printer.notice(&below.with(tone, "^"))
 }
 
 /// Where to start so that `text` takes no more than `room` columns up to its end.
@@ -118,21 +120,21 @@ fn first_shown(text: &str, room: usize) -> usize {
 /// Prints why a command could not go on.
 pub(crate) fn print_failure(printer: &mut Printer, failure: &Failure) -> io::Result<()> {
     let line = Line::of(style::BAD.bold(), "error").with(style::PLAIN, ": ");
-    printer.notice(&line.with(style::PLAIN, &printer.veil.shown(&failure.message)))?;
+    printer.notice(&line.with(style::PLAIN, printer.redact(&failure.message)))?;
     let all = printer.verbosity == Verbosity::Verbose;
     let shown = if all { failure.causes.len() } else { MAX_SHOWN };
     for cause in failure.causes.iter().take(shown) {
         let line = Line::of(style::BAD, "  caused by").with(style::PLAIN, ": ");
-        printer.notice(&line.with(style::PLAIN, &printer.veil.shown(cause)))?;
+        printer.notice(&line.with(style::PLAIN, printer.redact(cause)))?;
     }
     if failure.causes.len() > shown {
         let more = failure.causes.len() - shown;
-        let words = format!("  \u{2026} and {more} more; --verbose shows them");
-        printer.notice(&Line::of(style::DIM, &words))?;
+        let words = printable!("  \u{2026} and {} more; --verbose shows them", more);
+        printer.notice(&Line::of(style::DIM, words))?;
     }
     failure.hints.iter().try_for_each(|hint| printer.notice(&hint_line(hint)))
 }
 
-fn hint_line(hint: &str) -> Line {
+fn hint_line(hint: Printable) -> Line {
     Line::of(style::USER, "  hint").with(style::PLAIN, ": ").with(style::PLAIN, hint)
 }

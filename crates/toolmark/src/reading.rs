@@ -263,7 +263,10 @@ impl Walked {
     /// Prints the note, unless little is to be said.
     pub(crate) fn print_note(&self, printer: &mut Printer) -> io::Result<()> {
         match self.note(printer.verbosity).filter(|_| printer.verbosity > Verbosity::Quiet) {
-            Some(words) => printer.notice(&Line::of(style::DIM, &format!("note: {words}"))),
+            Some(words) => {
+                let words = printer.redact(format!("note: {words}"));
+                printer.notice(&Line::of(style::DIM, words))
+            }
             None => Ok(()),
         }
     }

@@ -11,6 +11,7 @@ use std::path::Path;
 use toolmark_check::config::{Config, read_config};
 use toolmark_config::Problem;
 use toolmark_config::{Source, parse};
+use toolmark_redact::printable;
 
 /// The file that is read where none is named.
 const DEFAULT_FILE: &str = "toolmark.yaml";
@@ -74,9 +75,9 @@ fn without(
         return Err(failure.hint("write rules, gates and toolsets under `check:`").into());
     }
     if broken > 0 && printer.verbosity > Verbosity::Quiet {
-        let words =
-            format!("{DEFAULT_FILE} was ignored: it has {}", human::things(broken as u64, "error"));
-        printer.notice(&Line::of(style::DIM, &words))?;
+        let errors = human::things(broken as u64, "error");
+        let words = printable!("{} was ignored: it has {}", DEFAULT_FILE, errors);
+        printer.notice(&Line::of(style::DIM, words))?;
     }
     Ok(Config::default())
 }

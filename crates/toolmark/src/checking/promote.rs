@@ -5,12 +5,9 @@
 //! memory.
 
 use crate::exit::Failure;
-use crate::grading::redact::hide_value;
 use crate::inputs::Input;
 use crate::reading::Reader;
-use crate::redact::Veil;
 use serde_json::Value;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -18,7 +15,7 @@ use std::io;
 use std::path::Path;
 use toolmark_check::Checker;
 use toolmark_check::promote::{Case, case};
-use toolmark_outcome::Finding;
+use toolmark_outcome::{Finding, Redactor};
 use toolmark_trace::exporter_by_id;
 
 /// Makes cases of the findings, in their order.
@@ -55,12 +52,11 @@ pub(crate) fn cases(
 }
 
 /// Writes the cases to a directory: a trace each, and the spec.
-pub(crate) fn write(mut cases: Vec<Case>, directory: &Path, veil: Veil) -> io::Result<()> {
-    let hide = |text: &mut String| {
-        if let Cow::Owned(shown) = veil.shown(text) {
-            *text = shown;
-        }
-    };
+pub(crate) fn write(
+    mut cases: Vec<Case>,
+    directory: &Path,
+    redactor: Redactor,
+) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let mut used: BTreeMap<String, u32> = BTreeMap::new();
     for case in &mut cases {
@@ -73,12 +69,12 @@ pub(crate) fn write(mut cases: Vec<Case>, directory: &Path, veil: Veil) -> io::R
         let mut bytes = Vec::new();
         let exporter = exporter_by_id("toolmark").ok_or(io::ErrorKind::Unsupported)?;
         exporter.export(&case.run, &mut bytes)?;
-        let mut trace: Value = serde_json::from_slice(&bytes)?;
-        // The same words are masked in both, so that they still fit.
-        hide_value(&mut trace, &hide);
-        hide_value(&mut case.expect, &hide);
-        hide(&mut case.description);
-        fs::write(directory.join(format!("{}.jsonl", case.id)), format!("{trace}\n"))?;
+        let trace: Value = serde_json::from_slice(&bytes)?;
+        // The same words are redacted in both, so that they still fit.
+        let trace = redactor.json(trace.into());
+        case.expect = (*redactor.json(case.expect.take().into())).clone();
+        case.description = redactor.apply(std::mem::take(&mut case.description)).into();
+        fs::write(directory.join(format!("{}.jsonl", case.id)), format!("{}\n", *trace))?;
     }
     fs::write(directory.join("toolmark.yaml"), spec(&cases)?)
 }

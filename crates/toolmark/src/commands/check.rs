@@ -26,11 +26,10 @@ use toolmark_check::config::Config;
 use toolmark_check::doubts::MOST;
 use toolmark_check::gate::{self, Cells, Gate, GateError, GateRow};
 use toolmark_check::promote::{self, Alike};
-use toolmark_check::{Checked, Checker};
+use toolmark_check::{CheckRun, Checked, Checker};
 use toolmark_grade::UsualJudge;
 use toolmark_hosts::toolset::Toolsets;
-use toolmark_outcome::{Confidence, Severity};
-use toolmark_report::check::CheckRun;
+use toolmark_outcome::{Confidence, Printable, Severity, Untrusted};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,7 +52,7 @@ A arguments, I irreversibility, R recovery; `toolmark rules` lists them.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_arg("traces", SessionArgs::by_default))]
-#[command(mut_arg("format", format_of::<CheckRun>), mut_arg("reports", report_of::<CheckRun>))]
+#[command(mut_arg("format", format_of::<CheckRun<Printable>>), mut_arg("reports", report_of::<CheckRun<Printable>>))]
 pub(crate) struct Check {
     #[command(flatten)]
     report: ReportArgs,
@@ -170,7 +169,7 @@ impl Check {
         let mut selected = self.sessions.select(&self.input.traces)?;
         let reader = self.input.files.reader(printer).within(selected.project.take());
         let (mut run, walked) = check(&checker, &reader, &selected, printer)?;
-        run.notes.append(&mut selected.notes);
+        run.notes.extend(selected.notes.drain(..).map(Into::into));
         if run.files == 0 {
             return Err(walked.nothing_read(&self.input.traces).into());
         }
@@ -182,7 +181,7 @@ impl Check {
         }
         run.checked.sort();
         if let Some(judge) = judge {
-            run.notes.extend(not_asked(&run.checked));
+            run.notes.extend(not_asked(&run.checked).map(Into::into));
             run.checked.refine(&*judge.client);
             self.judging.finish(&judge, printer)?;
         }
@@ -191,10 +190,10 @@ impl Check {
         run.fail_on = self.fail_on.map(FailOn::least).or(config.fail_on).unwrap_or(usual);
         run.changes = baseline.as_ref().map(|before| before.mark(&mut run.checked.findings));
         run.gates = rows(&gates, &run, baseline.as_ref());
-        checking::redact(&mut run.checked, printer.veil);
         if let Some(directory) = &self.promote {
             self.promote(directory, &run, &selected.inputs, &checker, &reader, printer)?;
         }
+        let run = run.redact(printer.redactor);
         self.report.write(&run, started, printer)?;
         Ok(if self.exit_zero { Exit::Ok } else { Exit::of(run.verdict(), walked.unread) })
     }
@@ -276,14 +275,14 @@ impl Check {
         }
         let cases = checking::promote::cases(&chosen, inputs, checker, reader)?;
         let count = cases.len() as u64;
-        checking::promote::write(cases, directory, printer.veil)
+        checking::promote::write(cases, directory, printer.redactor)
             .map_err(|error| Failure::write(directory, &error))?;
         if printer.verbosity > Verbosity::Quiet {
             let cases = human::things(count, "case");
             let to = directory.display();
             let words =
                 format!("{cases} written to {to}; next: toolmark grade {to}/toolmark.yaml RUNS");
-            printer.notice(&Line::of(style::DIM, &words))?;
+            printer.notice(&Line::of(style::DIM, printer.redact(words)))?;
         }
         Ok(())
     }
@@ -304,7 +303,7 @@ fn check(
         }
         Ok(if selected.limit == Some(run.files) { Next::Enough } else { Next::More })
     })?;
-    run.notes.extend(walked.note(printer.verbosity));
+    run.notes.extend(walked.note(printer.verbosity).map(Into::into));
     Ok((run, walked))
 }
 
@@ -323,7 +322,7 @@ fn not_asked(checked: &Checked) -> Option<String> {
 fn rows(gates: &[Gate], run: &CheckRun, before: Option<&Baseline>) -> Vec<GateRow> {
     let whole = &run.checked.scorecard;
     let now = Cells::from(whole);
-    let mut each: BTreeMap<String, Cells> = BTreeMap::new();
+    let mut each: BTreeMap<Untrusted, Cells> = BTreeMap::new();
     for session in run.checked.sessions.iter().filter(|_| before.is_some()) {
         if let Some(id) = &session.id {
             let cells = Cells::of_part(&session.card, whole);

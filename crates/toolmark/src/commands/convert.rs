@@ -14,6 +14,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::mem;
 use std::path::PathBuf;
+use toolmark_redact::printable;
 use toolmark_trace::{EXPORTERS, Exporter, Losses, exporter_by_id};
 
 const EXAMPLES: &str = "\
@@ -124,10 +125,10 @@ fn report(
     let runs = human::things(runs as u64, "run");
     let title = exporter.info().title;
     let line = if losses.is_empty() {
-        Line::of(style::GOOD, &format!("{runs} written as {title}, nothing lost"))
+        Line::of(style::GOOD, printable!("{} written as {}, nothing lost", runs, title))
     } else {
-        Line::of(style::PLAIN, &format!("{runs} written as {title}; "))
-            .with(style::WARN, &format!("lost: {losses}"))
+        Line::of(style::PLAIN, printable!("{} written as {}; ", runs, title))
+            .with(style::WARN, printer.redact(format!("lost: {losses}")))
     };
     printer.notice(&line)
 }

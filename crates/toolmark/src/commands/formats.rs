@@ -6,11 +6,12 @@ use crate::cli::format_id;
 use crate::exit::Exit;
 use crate::human;
 use crate::printer::{Line, Printer, style};
-use crate::text::{width, wrap};
+use crate::text::{Layout, width};
 use anstyle::Style;
 use clap::Args;
 use serde::Serialize;
 use std::io;
+use toolmark_redact::{Printable, printable};
 use toolmark_trace::{EXPORTERS, ExportInfo, FORMATS, Fidelity, FormatInfo, Part, format_by_id};
 
 const EXAMPLES: &str = "\
@@ -106,11 +107,11 @@ impl Formats {
         let indent = targets.iter().map(|t| width(t.id)).max().unwrap_or(0) + 2;
         for target in &targets {
             let lost = if target.lost.is_empty() {
-                "nothing is lost".to_owned()
+                "nothing is lost".into()
             } else {
-                format!("lost: {}", target.lost.join(", "))
+                printer.redact(format!("lost: {}", target.lost.join(", ")))
             };
-            let facts = [(style::PLAIN, target.title.to_owned()), (style::DIM, lost)];
+            let facts = [(style::PLAIN, target.title.into()), (style::DIM, lost)];
             print_entry(printer, target.id, indent, &facts)?;
         }
         Ok(())
@@ -124,41 +125,41 @@ fn by_id() -> Vec<&'static FormatInfo> {
     all
 }
 
-fn never_records(info: &FormatInfo) -> String {
-    let missing: Vec<_> = info.fidelity.missing().map(|fact| fact.word()).collect();
-    if missing.is_empty() { "\u{2013}".to_owned() } else { missing.join(", ") }
+fn never_records(info: &FormatInfo) -> Printable {
+    let missing: Vec<Printable> = info.fidelity.missing().map(|fact| fact.word().into()).collect();
+    if missing.is_empty() { "\u{2013}".into() } else { Printable::join(&missing, ", ") }
 }
 
 fn print_list(printer: &mut Printer) -> io::Result<()> {
     let indent = FORMATS.iter().map(|f| width(f.info().id)).max().unwrap_or(0) + 2;
     for info in by_id() {
         let facts = [
-            (style::PLAIN, info.title.to_owned()),
-            (style::DIM, info.versions.to_owned()),
-            (style::DIM, info.origin.to_owned()),
-            (style::DIM, format!("never records {}", never_records(info))),
+            (style::PLAIN, info.title.into()),
+            (style::DIM, info.versions.into()),
+            (style::DIM, info.origin.into()),
+            (style::DIM, printable!("never records {}", never_records(info))),
         ];
         print_entry(printer, info.id, indent, &facts)?;
     }
     printer.line(&Line::new())?;
     let count = human::things(FORMATS.len() as u64, "format");
-    let words = format!("{count}, detected by content; gzip, zstd and zip are opened");
-    printer.line(&Line::of(style::DIM, &words))
+    let words = printable!("{}, detected by content; gzip, zstd and zip are opened", count);
+    printer.line(&Line::of(style::DIM, words))
 }
 
 /// A name with the facts about it beside it, each on lines of its own.
 fn print_entry(
     printer: &mut Printer,
-    mut name: &str,
+    mut name: &'static str,
     indent: usize,
-    facts: &[(Style, String)],
+    facts: &[(Style, Printable)],
 ) -> io::Result<()> {
     let room = printer.width().saturating_sub(indent);
     for (look, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
-        for text in wrap(fact, room) {
+        for text in fact.wrap(room) {
             let mut line = Line::of(style::STRONG, std::mem::take(&mut name));
             line.pad(indent);
-            printer.line(&line.with(*look, &text))?;
+            printer.line(&line.with(*look, text))?;
         }
     }
     Ok(())
@@ -170,12 +171,13 @@ fn print_details(printer: &mut Printer, info: &FormatInfo) -> io::Result<()> {
     const INDENT: usize = 16;
     let room = printer.width().saturating_sub(INDENT);
     for (label, text) in [
-        ("versions", info.versions),
-        ("comes from", info.origin),
-        ("detected by", info.looks_for),
-        ("never records", &never_records(info)),
+        ("versions", info.versions.into()),
+        ("comes from", info.origin.into()),
+        ("detected by", info.looks_for.into()),
+        ("never records", never_records(info)),
     ] {
-        for (at, text) in wrap(text, room).iter().enumerate() {
+        let text: Printable = text;
+        for (at, text) in text.wrap(room).into_iter().enumerate() {
             let mut line = Line::of(style::DIM, if at == 0 { label } else { "" });
             line.pad(INDENT);
             printer.line(&line.with(style::PLAIN, text))?;

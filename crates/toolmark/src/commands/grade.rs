@@ -4,7 +4,7 @@ use crate::Stop;
 use crate::args::{InputArgs, ReportArgs, format_of, report_of};
 use crate::exit::{Exit, Failure};
 use crate::grading::read::grade;
-use crate::grading::{dump, redact, spec};
+use crate::grading::{dump, spec};
 use crate::human;
 use crate::inputs::{Input, expand};
 use crate::judging::{ByRules, JudgeArgs, JudgeRequest, OpenJudge};
@@ -22,7 +22,7 @@ use std::time::Instant;
 use toolmark_grade::LoadOptions;
 use toolmark_grade::{Determinism, Grading, Plan, Selection, Unpaired};
 use toolmark_outcome::judging::Judge;
-use toolmark_outcome::{Environment, Findings, Profile, RunResult, Verdict};
+use toolmark_outcome::{Environment, Findings, Printable, Profile, RunResult, Untrusted, Verdict};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,7 +44,7 @@ const TRACES: &str =
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(mut_arg("traces", |arg| arg.help(TRACES)))]
-#[command(mut_arg("format", format_of::<RunResult>), mut_arg("reports", report_of::<RunResult>))]
+#[command(mut_arg("format", format_of::<RunResult<Printable>>), mut_arg("reports", report_of::<RunResult<Printable>>))]
 pub(crate) struct Grade {
     /// The spec; its dialect is detected
     #[arg(value_name = "SPEC")]
@@ -157,7 +157,7 @@ impl Grade {
         if let Some(directory) = &self.dump_traces {
             self.dump(&mut result, directory, printer)?;
         }
-        redact::redact(&mut result, printer.veil);
+        let result = result.redact(printer.redactor);
         self.report.write(&result, started, printer)?;
         Ok(if self.exit_zero { Exit::Ok } else { Exit::of(result.summary.verdict, unread) })
     }
@@ -305,8 +305,8 @@ impl Grade {
         }
         if printer.verbosity > Verbosity::Quiet {
             let traces = human::things(written as u64, "trace");
-            let words = format!("{traces} written to {}", directory.display());
-            printer.notice(&Line::of(style::DIM, &words))?;
+            let words = printer.redact(format!("{traces} written to {}", directory.display()));
+            printer.notice(&Line::of(style::DIM, words))?;
         }
         Ok(())
     }
@@ -323,7 +323,7 @@ fn has_tag(tags: &BTreeMap<String, Vec<String>>, wanted: &str) -> bool {
 }
 
 /// Notes about traces that match no case.
-fn notes(plan: &Plan, unpaired: &[(String, Unpaired)]) -> Vec<String> {
+fn notes(plan: &Plan, unpaired: &[(String, Unpaired)]) -> Vec<Untrusted> {
     const MAX_NAMED: usize = 5;
     let mut notes = Vec::new();
     let none: Vec<&str> = unpaired
@@ -338,7 +338,8 @@ fn notes(plan: &Plan, unpaired: &[(String, Unpaired)]) -> Vec<String> {
             words += &format!(" and {more} more");
         }
         let traces = human::things(none.len() as u64, "trajectory");
-        notes.push(format!("{traces} matched no case by id, name, file name or prompt: {words}"));
+        let how = "by id, name, file name or prompt";
+        notes.push(format!("{traces} matched no case {how}: {words}").into());
     }
     for (name, why) in unpaired {
         if let Unpaired::Ambiguous(cases) = why {
@@ -347,10 +348,9 @@ fn notes(plan: &Plan, unpaired: &[(String, Unpaired)]) -> Vec<String> {
                 .filter_map(|index| plan.cases.get(*index))
                 .map(|case| case.id.as_str())
                 .collect();
-            notes.push(format!(
-                "{name} matches several cases by prompt ({}); --stimulus chooses one",
-                ids.join(", ")
-            ));
+            let ids = ids.join(", ");
+            let words = "matches several cases by prompt";
+            notes.push(format!("{name} {words} ({ids}); --stimulus chooses one").into());
         }
     }
     notes

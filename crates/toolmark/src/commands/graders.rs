@@ -4,7 +4,7 @@ use crate::Stop;
 use crate::args::TextFormat;
 use crate::exit::{Exit, Failure};
 use crate::printer::{Line, Printer, style};
-use crate::text::{width, wrap};
+use crate::text::{Layout, width};
 use clap::Args;
 use serde::Serialize;
 use std::io;
@@ -12,6 +12,7 @@ use toolmark_config::did_you_mean;
 use toolmark_grade::GraderInfo;
 use toolmark_outcome::Profile;
 use toolmark_peers::{GRADERS, grader_by_id};
+use toolmark_redact::{Printable, printable};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -109,9 +110,9 @@ fn list(printer: &mut Printer) -> io::Result<()> {
         if n > 0 {
             printer.line(&Line::new())?;
         }
-        printer.line(&Line::of(style::STRONG, title))?;
+        printer.line(&Line::of(style::STRONG, *title))?;
         for info in of_origin {
-            let mut line = Line::of(style::USER, &format!("  {}", info.id));
+            let mut line = Line::of(style::USER, printable!("  {}", info.id));
             line.pad(column + 2);
             line.push(style::PLAIN, info.summary);
             printer.line(&line.fit(printer.width()))?;
@@ -122,10 +123,12 @@ fn list(printer: &mut Printer) -> io::Result<()> {
 
 fn explain(info: &GraderInfo, printer: &mut Printer) -> io::Result<()> {
     let mut head = Line::of(style::STRONG, info.id);
-    head.push(style::DIM, &format!("  {}", info.origin));
+    head.push(style::DIM, printable!("  {}", info.origin));
     printer.line(&head)?;
     if !info.aliases.is_empty() {
-        printer.line(&Line::of(style::DIM, &format!("also {}", info.aliases.join(", "))))?;
+        let aliases: Vec<Printable> = info.aliases.iter().map(|alias| (*alias).into()).collect();
+        let also = printable!("also {}", Printable::join(&aliases, ", "));
+        printer.line(&Line::of(style::DIM, also))?;
     }
     printer.line(&Line::of(style::PLAIN, info.summary))?;
     printer.line(&Line::new())?;
@@ -133,13 +136,13 @@ fn explain(info: &GraderInfo, printer: &mut Printer) -> io::Result<()> {
         if paragraph.is_empty() {
             printer.line(&Line::new())?;
         }
-        for line in wrap(paragraph, printer.width().min(90)) {
-            printer.line(&Line::of(style::PLAIN, &line))?;
+        for line in Printable::from(paragraph).wrap(printer.width().min(90)) {
+            printer.line(&Line::of(style::PLAIN, line))?;
         }
     }
     printer.line(&Line::new())?;
     for line in info.example.trim().lines() {
-        printer.line(&Line::of(style::USER, &format!("  {line}")))?;
+        printer.line(&Line::of(style::USER, printable!("  {}", line)))?;
     }
     Ok(())
 }

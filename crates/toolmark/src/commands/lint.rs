@@ -21,6 +21,7 @@ use toolmark_grade::LoadOptions;
 use toolmark_grade::vacuity::{self, FindingKind};
 use toolmark_grade::{Case, Grading, Plan, Selection};
 use toolmark_outcome::{Environment, SpecPlace, Verdict};
+use toolmark_redact::printable;
 use toolmark_trace::Trajectory;
 
 const EXAMPLES: &str = "\
@@ -78,13 +79,14 @@ impl Lint {
         }
         if printer.verbosity > Verbosity::Quiet {
             let specs = human::things(self.specs.len() as u64, "spec");
-            let counts = format!(
-                "{specs}: {}, {}",
+            let counts = printable!(
+                "{}: {}, {}",
+                specs,
                 human::things(errors as u64, "error"),
                 human::things(warnings as u64, "warning")
             );
             let tone = if errors > 0 { style::BAD } else { style::PLAIN };
-            printer.line(&Line::of(tone, &counts))?;
+            printer.line(&Line::of(tone, counts))?;
         }
         Ok(match (errors, warnings) {
             (1.., _) => Exit::Usage,
@@ -131,7 +133,7 @@ impl Lint {
         let mut count = 0;
         for run in runs {
             let Ok(result) = grading.grade(run) else { continue };
-            if result.verdict != Verdict::Pass || !seen.insert(result.case.clone()) {
+            if result.verdict != Verdict::Pass || !seen.insert(result.case.raw().to_owned()) {
                 continue;
             }
             let case = match &plan.every {
@@ -146,7 +148,7 @@ impl Lint {
                 let place = planned.map_or(&case.place, |planned| &planned.place);
                 let item = finding.item.map(|item| format!(" {item}")).unwrap_or_default();
                 let words =
-                    format!("case {}: {}{item}: {}", result.case, finding.grader, finding.words);
+                    format!("case {}: {}{item}: {}", result.case.raw(), finding.grader, finding.words);
                 let code = match finding.kind {
                     FindingKind::NotProbed => "not-probed",
                     _ => "vacuous-grader",
@@ -194,20 +196,20 @@ fn unseen_tools(plan: &Plan, runs: &[Trajectory], printer: &mut Printer) -> io::
 fn warn(
     printer: &mut Printer,
     place: &SpecPlace,
-    code: &str,
+    code: &'static str,
     words: &str,
     help: Option<&str>,
 ) -> io::Result<()> {
     if printer.verbosity == Verbosity::Quiet {
         return Ok(());
     }
-    let at = format!("{}:{}:{}: ", place.file, place.line, place.column);
-    let mut line = Line::of(style::WARN.bold(), &format!("warning[{code}]"))
+    let file = printer.redactor.name(place.file.clone());
+    let mut line = Line::of(style::WARN.bold(), printable!("warning[{}]", code))
         .with(style::PLAIN, ": ")
-        .with(style::STRONG, &at)
-        .with(style::PLAIN, &printer.veil.shown(words));
+        .with(style::STRONG, printable!("{}:{}:{}: ", file, place.line, place.column))
+        .with(style::PLAIN, printer.redact(words));
     if let Some(help) = help {
-        line.push(style::DIM, &format!(" ({help})"));
+        line.push(style::DIM, printer.redact(format!(" ({help})")));
     }
     printer.notice(&line)
 }

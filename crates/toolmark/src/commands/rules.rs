@@ -5,12 +5,13 @@ use crate::args::TextFormat;
 use crate::checking::unknown;
 use crate::exit::Exit;
 use crate::printer::{Line, Printer, style};
-use crate::text::{width, wrap};
+use crate::text::{Layout, width};
 use clap::Args;
 use serde::Serialize;
 use std::io;
 use toolmark_check::{RULES, Rule, rule_by_code};
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_redact::{Printable, printable};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -89,8 +90,8 @@ fn list(printer: &mut Printer) -> io::Result<()> {
         }
         printer.line(&Line::of(style::STRONG, axis.word()))?;
         for rule in rules {
-            let mut line = Line::of(style::USER, &format!("  {}", rule.code));
-            line.push(style::PLAIN, &format!("  {}", rule.name));
+            let mut line = Line::of(style::USER, printable!("  {}", rule.code));
+            line.push(style::PLAIN, printable!("  {}", rule.name));
             line.pad(column + 10);
             line.push(style::DIM, rule.severity.word());
             line.pad(column + 19);
@@ -104,33 +105,33 @@ fn list(printer: &mut Printer) -> io::Result<()> {
 /// Prints the page of a rule.
 pub(crate) fn explain(code: &str, printer: &mut Printer) -> Result<(), Stop> {
     let rule = rule_by_code(code).ok_or_else(|| unknown(code))?;
-    let mut head = Line::of(style::STRONG, &format!("{} {}", rule.code, rule.name));
-    let words = format!("  {}, {}, {} confidence", rule.axis, rule.severity, rule.confidence);
-    head.push(style::DIM, &words);
+    let mut head = Line::of(style::STRONG, printable!("{} {}", rule.code, rule.name));
+    let words = printable!("  {}, {}, {} confidence", rule.axis, rule.severity, rule.confidence);
+    head.push(style::DIM, words);
     printer.line(&head)?;
     let mut is_code = false;
-    let mut paragraph = String::new();
-    for text in rule.page().lines() {
+    let mut paragraph = Printable::default();
+    for text in rule.page_lines() {
         if is_code || text.starts_with("```") || text.starts_with("# ") || text.is_empty() {
-            for line in wrap(&paragraph, printer.width().min(90)).iter().filter(|l| !l.is_empty()) {
+            for line in paragraph.wrap(printer.width().min(90)).iter().filter(|l| !l.is_empty()) {
                 printer.line(&Line::of(style::PLAIN, line))?;
             }
-            paragraph.clear();
+            paragraph = Printable::default();
         }
         if let Some(word) = text.strip_prefix("```") {
             is_code = !word.is_empty();
             if is_code {
-                printer.line(&Line::of(style::DIM, &format!("  # {word}")))?;
+                printer.line(&Line::of(style::DIM, printable!("  # {}", word)))?;
             }
         } else if is_code {
-            printer.line(&Line::of(style::USER, &format!("  {text}")))?;
+            printer.line(&Line::of(style::USER, printable!("  {}", text)))?;
         } else if let Some(title) = text.strip_prefix("# ") {
             printer.line(&Line::of(style::STRONG, title))?;
         } else if text.is_empty() {
             printer.line(&Line::new())?;
         } else {
-            paragraph.push_str(if paragraph.is_empty() { "" } else { " " });
-            paragraph.push_str(text);
+            let space = if paragraph.is_empty() { "" } else { " " };
+            paragraph = printable!("{}{}{}", paragraph, space, text);
         }
     }
     Ok(())

@@ -10,7 +10,7 @@ use crate::printer::{Line, Printer, harmless_json, style};
 use crate::reading::Runs;
 use crate::sessions::{self, Session};
 use crate::table::{Column, Give, Table};
-use crate::text::head;
+use crate::text::{Layout, head};
 use crate::timeline::{self, Look};
 use clap::Args;
 use jiff::SignedDuration;
@@ -18,6 +18,7 @@ use serde::Serialize;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_trace::{Fact, Trajectory, exporter_by_id};
 
 const EXAMPLES: &str = "\
@@ -81,7 +82,7 @@ impl Show {
                 return Ok(Exit::Unread);
             }
         };
-        let printed = match self.find_run(&mut runs) {
+        let printed = match self.find_run(&mut runs, printer.redactor) {
             Ok(Found::One(run)) => self.print(printer, &run),
             Ok(Found::Many(list)) => {
                 self.print_list(printer, &list, runs.file()).map_err(Stop::from)
@@ -96,9 +97,9 @@ impl Show {
     }
 
     /// The run that was asked for, or the list of all.
-    fn find_run(&self, runs: &mut Runs<'_>) -> Result<Found, Failure> {
+    fn find_run(&self, runs: &mut Runs<'_>, redactor: Redactor) -> Result<Found, Failure> {
         let found = match self.run.as_deref().map(|wanted| (wanted, wanted.parse::<usize>())) {
-            None => only_run(runs.bare()),
+            None => only_run(runs.bare(), redactor),
             Some((_, Ok(0))) => return Err(Failure::usage("runs are numbered from 1")),
             Some((_, Ok(number))) => runs.bare().nth(number - 1).map(Found::one),
             Some((wanted, Err(_))) => {
@@ -148,10 +149,10 @@ impl Show {
             return printer.json(&list);
         }
         let count = human::things(list.len() as u64, "run");
+        let file = printer.redact(file);
         printer.line(
-            &Line::of(style::STRONG, file).with(style::PLAIN, ": ").with(style::PLAIN, &count),
+            &Line::of(style::STRONG, &file).with(style::PLAIN, ": ").with(style::PLAIN, count),
         )?;
-        let look = self.look(printer);
         let mut table = Table::new(vec![
             Column::numbers("#"),
             Column::words("id").gives(Give::End),
@@ -162,27 +163,27 @@ impl Show {
             Column::words("what").gives(Give::End),
         ]);
         for brief in list {
-            table.row(brief.cells(look));
+            table.row(brief.cells());
         }
         let limit = printer.width();
         table.print(printer, Some(limit))?;
-        let hint = format!("toolmark show {file} --run N shows one of them");
-        printer.line(&Line::of(style::DIM, &hint))
+        let hint = printable!("toolmark show {} --run N shows one of them", file);
+        printer.line(&Line::of(style::DIM, hint))
     }
 
     fn look(&self, printer: &Printer) -> Look {
-        Look { width: printer.width().min(WIDEST), full: self.full, veil: printer.veil }
+        Look { width: printer.width().min(WIDEST), full: self.full, redactor: printer.redactor }
     }
 }
 
-/// The run in toolmark's own JSON, which has everything.
+/// The run in toolmark's own JSON, which has everything but secrets.
 fn print_json(printer: &mut Printer, run: &Trajectory) -> io::Result<()> {
     let mut bytes = Vec::new();
     if let Some(exporter) = exporter_by_id("toolmark") {
         exporter.export(run, &mut bytes)?;
     }
     let text = String::from_utf8(bytes).map_err(io::Error::other)?;
-    printer.raw(&harmless_json(text))
+    printer.raw(&harmless_json(printer.redactor.json_text(text).into()))
 }
 
 /// What a file turned out to hold.
@@ -201,22 +202,21 @@ impl Found {
 #[derive(Serialize)]
 struct Brief {
     run: usize,
-    id: Option<String>,
-    name: Option<String>,
+    id: Option<Printable>,
+    name: Option<Printable>,
     steps: usize,
     calls: usize,
     failed: Option<usize>,
-    outcome: Option<String>,
+    outcome: Option<Printable>,
     /// The first words of the user.
-    words: String,
+    words: Printable,
 }
 
 impl Brief {
-    fn new(number: usize, run: &Trajectory) -> Self {
+    fn new(number: usize, run: &Trajectory, redactor: Redactor) -> Self {
         /// First words longer than this are cut, so that a long list stays small.
         const WORDS: usize = 300;
-        let text = |t: &toolmark_trace::Text| t.get().into_owned();
-        let bare = Look { width: WORDS, full: false, veil: crate::redact::Veil::new(false) };
+        let text = |t: &toolmark_trace::Text| redactor.apply(t.get());
         let failed = run.calls.iter().filter(|c| c.status.is_error()).count();
         Self {
             run: number,
@@ -226,40 +226,45 @@ impl Brief {
             calls: run.calls.len(),
             failed: (!run.fidelity.lacks(Fact::Status)).then_some(failed),
             outcome: run.outcome.as_ref().map(text),
-            words: head(&timeline::first_words(run, bare), WORDS).to_owned(),
+            words: timeline::first_words(run, redactor).reshape(|words| head(words, WORDS)),
         }
     }
 
-    fn cells(&self, look: Look) -> Vec<crate::table::Cell> {
+    fn cells(&self) -> Vec<crate::table::Cell> {
         // The names of benchmark tasks are often mere numbers.
-        let telling = |name: &&str| name.chars().any(char::is_alphabetic);
-        let what = self.name.as_deref().filter(telling).unwrap_or(&self.words);
-        let glance = |text: Option<&str>| look.veil.glance(text.unwrap_or_default());
+        let telling = |name: &&Printable| name.chars().any(char::is_alphabetic);
+        let what = self.name.as_ref().filter(telling).unwrap_or(&self.words);
+        let glance = |text: &Option<Printable>| {
+            text.as_ref().map(Layout::squeezed).unwrap_or_default()
+        };
         vec![
-            (style::DIM, self.run.to_string()),
-            (style::STRONG, glance(self.id.as_deref())),
-            (style::PLAIN, self.steps.to_string()),
-            (style::PLAIN, self.calls.to_string()),
+            (style::DIM, printable!("{}", self.run)),
+            (style::STRONG, glance(&self.id)),
+            (style::PLAIN, printable!("{}", self.steps)),
+            (style::PLAIN, printable!("{}", self.calls)),
             match self.failed {
-                None => (style::DIM, "\u{2013}".to_owned()),
-                Some(0) => (style::DIM, "0".to_owned()),
-                Some(n) => (style::BAD, n.to_string()),
+                None => (style::DIM, "\u{2013}".into()),
+                Some(0) => (style::DIM, "0".into()),
+                Some(n) => (style::BAD, printable!("{}", n)),
             },
-            (style::PLAIN, glance(self.outcome.as_deref())),
-            (style::PLAIN, glance(Some(what))),
+            (style::PLAIN, glance(&self.outcome)),
+            (style::PLAIN, what.squeezed()),
         ]
     }
 }
 
 /// The run of a file that has one; the list where it has several. The list is
 /// made as the runs are read, so that they are never in memory all at once.
-fn only_run(mut runs: impl Iterator<Item = Trajectory>) -> Option<Found> {
+fn only_run(
+    mut runs: impl Iterator<Item = Trajectory>,
+    redactor: Redactor,
+) -> Option<Found> {
     let first = runs.next()?;
     let Some(second) = runs.next() else { return Some(Found::One(Box::new(first))) };
-    let mut list = vec![Brief::new(1, &first), Brief::new(2, &second)];
+    let mut list = vec![Brief::new(1, &first, redactor), Brief::new(2, &second, redactor)];
     drop((first, second));
     for run in runs {
-        list.push(Brief::new(list.len() + 1, &run));
+        list.push(Brief::new(list.len() + 1, &run, redactor));
     }
     Some(Found::Many(list))
 }
@@ -332,8 +337,8 @@ fn pick_session(printer: &mut Printer) -> Result<Option<PathBuf>, Stop> {
     let listed = &sessions[..sessions.len().min(LISTED)];
     print_sessions(printer, listed)?;
     if sessions.len() > listed.len() {
-        let more = format!("\u{2026} and {} older", sessions.len() - listed.len());
-        printer.line(&Line::of(style::DIM, &more))?;
+        let more = printable!("\u{2026} and {} older", sessions.len() - listed.len());
+        printer.line(&Line::of(style::DIM, more))?;
     }
     if !printer.is_interactive() {
         return Ok(None);
@@ -351,7 +356,7 @@ fn pick_session(printer: &mut Printer) -> Result<Option<PathBuf>, Stop> {
         }
         match picked(&sessions, listed, answer) {
             Ok(session) => return Ok(Some(session.path.clone())),
-            Err(problem) => printer.line(&Line::of(style::WARN, &problem))?,
+            Err(problem) => printer.line(&Line::of(style::WARN, printer.redact(problem)))?,
         }
     }
 }
@@ -383,7 +388,6 @@ fn print_sessions(printer: &mut Printer, listed: &[Session]) -> io::Result<()> {
         Column::words("project").gives(Give::Start).leaves(1),
         Column::words("first words").gives(Give::End),
     ]);
-    let look = Look { width: printer.width(), full: false, veil: printer.veil };
     let now = SystemTime::now();
     for (at, session) in listed.iter().enumerate() {
         let age = now.duration_since(session.modified).unwrap_or_default();
@@ -392,15 +396,18 @@ fn print_sessions(printer: &mut Printer, listed: &[Session]) -> io::Result<()> {
         let run = run.ok().and_then(|mut runs| runs.next());
         let project = run.as_ref().and_then(|r| r.cwd.as_ref());
         let words = match &run {
-            Some(run) => (style::PLAIN, timeline::first_words(run, look)),
-            None => (style::DIM, "(unreadable)".to_owned()),
+            Some(run) => (style::PLAIN, timeline::first_words(run, printer.redactor)),
+            None => (style::DIM, "(unreadable)".into()),
         };
         table.row(vec![
-            (style::DIM, (at + 1).to_string()),
-            (style::STRONG, session.agent.to_owned()),
+            (style::DIM, printable!("{}", at + 1)),
+            (style::STRONG, session.agent.into()),
             (style::DIM, age),
-            (style::USER, head(&session.id, ID).to_owned()),
-            (style::PLAIN, project.map(|p| from_home(&p.get())).unwrap_or_default()),
+            (style::USER, printer.redact(&session.id).reshape(|id| head(id, ID))),
+            (
+                style::PLAIN,
+                project.map(|p| printer.redact(from_home(&p.get()))).unwrap_or_default(),
+            ),
             words,
         ]);
     }
@@ -431,9 +438,10 @@ mod tests {
 
     #[test]
     fn one_run_is_shown_and_several_are_listed() {
-        assert!(only_run(std::iter::empty()).is_none());
-        assert!(matches!(only_run([run("a")].into_iter()), Some(Found::One(_))));
-        let Some(Found::Many(list)) = only_run(["a", "b", "c"].map(run).into_iter()) else {
+        let only_run = |ids: &[&str]| only_run(ids.iter().map(|id| run(id)), Redactor::new(true));
+        assert!(only_run(&[]).is_none());
+        assert!(matches!(only_run(&["a"]), Some(Found::One(_))));
+        let Some(Found::Many(list)) = only_run(&["a", "b", "c"]) else {
             panic!("three runs are a list");
         };
         let numbered: Vec<_> = list.iter().map(|b| (b.run, b.id.as_deref().unwrap())).collect();

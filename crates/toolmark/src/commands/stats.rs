@@ -15,6 +15,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io;
+use toolmark_redact::{Printable, Redactor, printable};
 use toolmark_trace::{Fidelity, Summary, TokenCounts};
 
 const EXAMPLES: &str = "\
@@ -51,10 +52,12 @@ impl Stats {
         let reader = self.input.files.reader(printer);
         let inputs = expand(&self.input.traces);
         let mut rows = Vec::new();
-        let walked = reader.each(&inputs, printer, count, |row| {
+        let redactor = printer.redactor;
+        let work = |runs: &mut Runs<'_>| count(runs, redactor);
+        let walked = reader.each(&inputs, printer, work, |row| {
             rows.push(row.unwrap_or_else(|unreadable| Row {
-                file: unreadable.file,
-                error: Some(unreadable.error),
+                file: redactor.apply(unreadable.file),
+                error: Some(redactor.apply(unreadable.error)),
                 ..Row::default()
             }));
             Ok(Next::More)
@@ -82,7 +85,7 @@ impl Stats {
 /// be read.
 #[derive(Debug, Default, Serialize)]
 struct Row {
-    file: String,
+    file: Printable,
     format: Option<&'static str>,
     trajectories: Option<u64>,
     tool_calls: Option<u64>,
@@ -93,23 +96,26 @@ struct Row {
     assistant_turns: Option<u64>,
     user_turns: Option<u64>,
     max_parallel: Option<u64>,
-    tool_names: Option<Vec<String>>,
+    tool_names: Option<BTreeSet<Printable>>,
     tokens: Option<TokenCounts>,
     bad_lines: Option<u64>,
     unknown_records: Option<u64>,
     fidelity_gaps: Option<Fidelity>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
+    error: Option<Printable>,
 }
 
-fn count(runs: &mut Runs<'_>) -> Option<Row> {
+fn count(runs: &mut Runs<'_>, redactor: Redactor) -> Option<Row> {
     let runs = runs.bare();
     let summary = Summary::of(runs);
-    Some(Row::new(runs.file().to_owned(), runs.format().info().id, runs.skipped(), summary))
+    let (file, format) = (redactor.apply(runs.file()), runs.format().info().id);
+    let tool_names = summary.tools.keys().map(|name| redactor.apply(name)).collect();
+    let row = Row::new(file, format, runs.skipped(), &summary);
+    Some(Row { tool_names: Some(tool_names), ..row })
 }
 
 impl Row {
-    fn new(file: String, format: &'static str, bad_lines: u64, summary: Summary) -> Self {
+    fn new(file: Printable, format: &'static str, bad_lines: u64, summary: &Summary) -> Self {
         Self {
             file,
             format: Some(format),
@@ -122,7 +128,7 @@ impl Row {
             assistant_turns: summary.assistant_turns,
             user_turns: summary.user_turns,
             max_parallel: summary.max_parallel,
-            tool_names: Some(summary.tools.into_keys().collect()),
+            tool_names: None,
             tokens: summary.tokens,
             bad_lines: Some(bad_lines),
             unknown_records: Some(summary.unknown_records),
@@ -137,7 +143,7 @@ impl Row {
             rows.iter().filter_map(field).reduce(u64::saturating_add)
         };
         let names = rows.iter().filter_map(|r| r.tool_names.as_ref());
-        let names = names.fold(None, |all: Option<BTreeSet<String>>, one| {
+        let names = names.fold(None, |all: Option<BTreeSet<Printable>>, one| {
             let mut all = all.unwrap_or_default();
             all.extend(one.iter().cloned());
             Some(all)
@@ -148,7 +154,7 @@ impl Row {
             sum
         });
         Self {
-            file: "total".to_owned(),
+            file: "total".into(),
             format: None,
             trajectories: sum(|r| r.trajectories),
             tool_calls: sum(|r| r.tool_calls),
@@ -159,7 +165,7 @@ impl Row {
             assistant_turns: sum(|r| r.assistant_turns),
             user_turns: sum(|r| r.user_turns),
             max_parallel: rows.iter().filter_map(|r| r.max_parallel).max(),
-            tool_names: names.map(|names| names.into_iter().collect()),
+            tool_names: names,
             tokens,
             bad_lines: sum(|r| r.bad_lines),
             unknown_records: sum(|r| r.unknown_records),
@@ -205,19 +211,19 @@ fn print_csv(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
         "error",
     ])?;
     for row in rows.iter().chain([&Row::total(rows)]) {
-        writer.write_record(csv_record(row))?;
+        writer.write_record(csv_record(row).iter().map(|cell| cell.as_bytes()))?;
     }
     let text = writer.into_inner().map_err(|e| io::Error::other(e.to_string()))?;
     printer.raw(&String::from_utf8_lossy(&text))
 }
 
-fn csv_record(row: &Row) -> Vec<String> {
-    let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
+fn csv_record(row: &Row) -> Vec<Printable> {
+    let number = |n: Option<u64>| n.map(|n| printable!("{}", n)).unwrap_or_default();
     let tokens = |field: fn(&TokenCounts) -> u64| number(row.tokens.as_ref().map(field));
-    let gaps = row.fidelity_gaps.map(|f| f.missing().map(|fact| fact.word()).collect::<Vec<_>>());
+    let gaps = row.fidelity_gaps.map(|f| f.missing().map(|fact| Printable::from(fact.word())).collect::<Vec<_>>());
     vec![
         row.file.clone(),
-        row.format.unwrap_or_default().to_owned(),
+        row.format.unwrap_or_default().into(),
         number(row.trajectories),
         number(row.tool_calls),
         number(row.tool_results),
@@ -227,7 +233,7 @@ fn csv_record(row: &Row) -> Vec<String> {
         number(row.assistant_turns),
         number(row.user_turns),
         number(row.max_parallel),
-        row.tool_names.as_deref().unwrap_or_default().join(" "),
+        Printable::join(row.tool_names.iter().flatten(), " "),
         tokens(|t| t.recorded.input),
         tokens(|t| t.recorded.output),
         tokens(|t| t.recorded.cache_read),
@@ -236,7 +242,7 @@ fn csv_record(row: &Row) -> Vec<String> {
         tokens(|t| t.total),
         number(row.bad_lines),
         number(row.unknown_records),
-        gaps.unwrap_or_default().join(" "),
+        Printable::join(gaps.iter().flatten(), " "),
         row.error.clone().unwrap_or_default(),
     ]
 }
@@ -269,28 +275,29 @@ fn print_table(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
     let limit = printer.terminal_width();
     let left_out = table.print(printer, limit)?;
     if !left_out.is_empty() && printer.verbosity > Verbosity::Quiet {
-        let words = format!(
+        let left_out: Vec<Printable> = left_out.into_iter().map(Into::into).collect();
+        let words = printable!(
             "hidden columns: {}; use a wider terminal or --format csv",
-            left_out.join(", ")
+            Printable::join(&left_out, ", ")
         );
-        printer.notice(&Line::of(style::DIM, &words))?;
+        printer.notice(&Line::of(style::DIM, words))?;
     }
     Ok(())
 }
 
 fn table_row(row: &Row, tone: Style) -> Vec<Cell> {
     let number = |n: Option<u64>, alarm: Style| match n {
-        None => (style::DIM, "\u{2013}".to_owned()),
-        Some(0) => (style::DIM, "0".to_owned()),
-        Some(n) => (alarm, n.to_string()),
+        None => (style::DIM, "\u{2013}".into()),
+        Some(0) => (style::DIM, "0".into()),
+        Some(n) => (alarm, printable!("{}", n)),
     };
     if row.error.is_some() {
-        return vec![(style::PLAIN, row.file.clone()), (style::BAD, "unreadable".to_owned())];
+        return vec![(style::PLAIN, row.file.clone()), (style::BAD, "unreadable".into())];
     }
     let gaps = row.fidelity_gaps.map(|f| f.missing().count() as u64);
     vec![
         (tone, row.file.clone()),
-        (tone, row.format.unwrap_or_default().to_owned()),
+        (tone, row.format.unwrap_or_default().into()),
         number(row.trajectories, tone),
         number(row.tool_calls, tone),
         number(row.tool_results, tone),
@@ -303,7 +310,7 @@ fn table_row(row: &Row, tone: Style) -> Vec<Cell> {
         number(row.tool_names.as_ref().map(|t| t.len() as u64), tone),
         match row.tokens {
             Some(tokens) => (tone, human::count(tokens.total)),
-            None => (style::DIM, "\u{2013}".to_owned()),
+            None => (style::DIM, "\u{2013}".into()),
         },
         number(row.bad_lines, style::WARN),
         number(gaps, tone),

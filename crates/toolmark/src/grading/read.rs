@@ -3,7 +3,6 @@
 use crate::pool::{Emit, Pool};
 use crate::reading::Runs;
 use serde_json::Value;
-use std::sync::Arc;
 use toolmark_grade::{Grading, Unpaired};
 use toolmark_outcome::CaseResult;
 use toolmark_trace::{Trajectory, exporter_by_id};
@@ -34,7 +33,7 @@ pub(crate) fn grade(
 fn grade_one(run: &Trajectory, grading: &Grading<'_>, keeps_traces: bool) -> Graded {
     let mut outcome = grading.grade(run).map_err(|why| (name(run), why))?;
     if keeps_traces {
-        outcome.trace = to_json(run).map(Arc::new);
+        outcome.trace = to_json(run).map(|trace| Box::new(trace.into()));
     }
     Ok(outcome)
 }

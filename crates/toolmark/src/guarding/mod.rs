@@ -53,7 +53,7 @@ pub(crate) fn show(opened: &Opened, printer: &mut Printer) -> io::Result<()> {
     }
     for fault in &opened.faults {
         let line = Line::of(style::BAD.bold(), "error").with(style::PLAIN, ": ");
-        printer.notice(&line.with(style::PLAIN, fault))?;
+        printer.notice(&line.with(style::PLAIN, printer.redact(fault)))?;
     }
     Ok(())
 }

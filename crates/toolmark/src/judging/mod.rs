@@ -19,7 +19,7 @@ use toolmark_grade::UsualJudge;
 use toolmark_judge::calibration::{self, Calibration};
 use toolmark_judge::config::{KeySource, Kind, Model, Settings};
 use toolmark_judge::{Cache, JudgeClient, Mode, providers};
-use toolmark_redact::redact;
+use toolmark_redact::{printable, redact};
 
 /// Who judges, and where answers come from.
 #[derive(Debug, Args)]
@@ -161,15 +161,16 @@ impl JudgeArgs {
                 words.push(format!("{count} {what}"));
             }
         }
-        words.push(human::things(tally.tokens, "token"));
+        words.push(human::things(tally.tokens, "token").into());
         if let Some(micro) = tally.micro_usd {
             words.push(format!("${:.4}", micro as f64 / 1e6));
         }
-        printer.notice(&Line::of(style::DIM, &format!("judge: {}", words.join(", "))))?;
+        let words = printer.redact(format!("judge: {}", words.join(", ")));
+        printer.notice(&Line::of(style::DIM, words))?;
         if tally.not_kept > 0 {
             let answers = human::things(tally.not_kept, "answer");
-            let words = format!("{answers} could not be cached: the cache cannot be written");
-            printer.notice(&Line::of(style::WARN, &words))?;
+            let words = printable!("{} could not be cached: the cache cannot be written", answers);
+            printer.notice(&Line::of(style::WARN, words))?;
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use std::env;
 use std::path::{Path, PathBuf};
 use toolmark_hosts::install::{self, Environment, Error, Plan, Scope, Settings, State};
+use toolmark_redact::printable;
 
 const INSTALL: &str = "\
 Examples:
@@ -123,7 +124,7 @@ enum Output {
 /// What was done, or would be done, to one settings file.
 #[derive(Serialize)]
 struct Done<'a> {
-    host: &'a str,
+    host: &'static str,
     scope: Scope,
     path: &'a Path,
     changed: bool,
@@ -135,13 +136,13 @@ struct Done<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     obstacle: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'a str>,
+    note: Option<&'static str>,
 }
 
 /// A settings file nothing could be done to.
 #[derive(Serialize)]
-struct Failed<'a> {
-    host: &'a str,
+struct Failed {
+    host: &'static str,
     scope: Scope,
     path: PathBuf,
     error: String,
@@ -150,7 +151,7 @@ struct Failed<'a> {
 /// What one settings file holds.
 #[derive(Serialize)]
 struct Seen<'a> {
-    host: &'a str,
+    host: &'static str,
     scope: Scope,
     path: &'a Path,
     #[serde(flatten)]
@@ -158,7 +159,7 @@ struct Seen<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     obstacle: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'a str>,
+    note: Option<&'static str>,
 }
 
 impl Install {
@@ -221,7 +222,8 @@ impl Change {
             }
         }
         if self.which.format == Output::Json {
-            printer.json(&rows)?;
+            let rows = serde_json::Value::from(rows);
+            printer.json(&printer.redactor.json(rows.into()))?;
         }
         Ok(exit)
     }
@@ -245,15 +247,15 @@ impl Change {
     fn print(&self, plan: &Plan, verb: &Verb, printer: &mut Printer) -> Result<(), Stop> {
         let changes = plan.changes();
         let words = match (changes, self.dry_run) {
-            (false, _) => verb.none.to_owned(),
-            (true, true) => format!("would be {}", verb.done),
-            (true, false) => verb.done.to_owned(),
+            (false, _) => verb.none.into(),
+            (true, true) => printable!("would be {}", verb.done),
+            (true, false) => verb.done.into(),
         };
         let tone = if changes { style::GOOD } else { style::DIM };
         let line = Line::of(style::STRONG, title(plan.host))
             .with(style::PLAIN, ": ")
-            .with(tone, &words)
-            .with(style::DIM, &format!(" ({})", plan.path.display()));
+            .with(tone, words)
+            .with(style::DIM, printer.redact(format!(" ({})", plan.path.display())));
         printer.line(&line)?;
         if changes {
             for line in plan.diff().lines() {
@@ -262,19 +264,20 @@ impl Change {
                     Some(b'-') => style::BAD,
                     _ => style::DIM,
                 };
-                let shown = printer.veil.shown(&format!("  {line}")).into_owned();
-                printer.line(&Line::of(tone, &shown))?;
+                let shown = printer.redact(format!("  {line}"));
+                printer.line(&Line::of(tone, shown))?;
             }
             if plan.backup.is_file() && !self.dry_run {
                 let words = format!("  the text before is in {}", plan.backup.display());
-                printer.line(&Line::of(style::DIM, &words))?;
+                printer.line(&Line::of(style::DIM, printer.redact(words)))?;
             }
         }
         if let Some(obstacle) = &plan.obstacle {
-            printer.line(&Line::of(style::WARN, &format!("  but {obstacle}")))?;
+            let words = printer.redact(format!("  but {obstacle}"));
+            printer.line(&Line::of(style::WARN, words))?;
         }
         if let Some(note) = plan.note {
-            printer.line(&Line::of(style::WARN, &format!("  note: {note}")))?;
+            printer.line(&Line::of(style::WARN, printable!("  note: {}", note)))?;
         }
         Ok(())
     }
@@ -312,7 +315,8 @@ impl Status {
             }
         }
         if self.which.format == Output::Json {
-            printer.json(&rows)?;
+            let rows = serde_json::Value::from(rows);
+            printer.json(&printer.redactor.json(rows.into()))?;
         }
         Ok(exit)
     }
@@ -340,28 +344,29 @@ fn print_seen(seen: &Seen<'_>, printer: &mut Printer) -> Result<(), Stop> {
         Scope::Project => "project",
     };
     let line = Line::of(style::STRONG, title(seen.host))
-        .with(style::PLAIN, &format!(", {scope}: "))
+        .with(style::PLAIN, printable!(", {}: ", scope))
         .with(tone, words)
-        .with(style::DIM, &format!(" ({})", seen.path.display()));
+        .with(style::DIM, printer.redact(format!(" ({})", seen.path.display())));
     printer.line(&line)?;
     match seen.state {
         State::Stale { commands } => {
             for command in commands {
-                let shown = printer.veil.shown(&format!("  runs {command}")).into_owned();
-                printer.line(&Line::of(style::DIM, &shown))?;
+                let shown = printer.redact(format!("  runs {command}"));
+                printer.line(&Line::of(style::DIM, shown))?;
             }
         }
         State::Broken { error } => {
-            let shown = printer.veil.shown(&format!("  {error}")).into_owned();
-            printer.line(&Line::of(style::BAD, &shown))?;
+            let shown = printer.redact(format!("  {error}"));
+            printer.line(&Line::of(style::BAD, shown))?;
         }
         State::Installed | State::NotInstalled => {}
     }
     if let Some(obstacle) = &seen.obstacle {
-        printer.line(&Line::of(style::WARN, &format!("  but {obstacle}")))?;
+        let words = printer.redact(format!("  but {obstacle}"));
+            printer.line(&Line::of(style::WARN, words))?;
     }
     if let Some(note) = seen.note {
-        printer.line(&Line::of(style::DIM, &format!("  note: {note}")))?;
+        printer.line(&Line::of(style::DIM, printable!("  note: {}", note)))?;
     }
     Ok(())
 }
@@ -381,7 +386,7 @@ impl Which {
                     "no agent was found on this machine; known are {}",
                     install::ids().collect::<Vec<_>>().join(", ")
                 );
-                printer.notice(&Line::of(style::WARN, &words))?;
+                printer.notice(&Line::of(style::WARN, printer.redact(words)))?;
             }
             return Ok(present);
         }
@@ -400,16 +405,15 @@ impl Which {
     }
 }
 
-fn complain(host: &str, error: &str, printer: &mut Printer) -> Result<(), Stop> {
-    let shown = printer.veil.shown(error).into_owned();
+fn complain(host: &'static str, error: &str, printer: &mut Printer) -> Result<(), Stop> {
     let line = Line::of(style::BAD.bold(), "error")
         .with(style::PLAIN, ": ")
         .with(style::STRONG, title(host))
-        .with(style::PLAIN, &format!(": {shown}; nothing was written"));
+        .with(style::PLAIN, printable!(": {}; nothing was written", printer.redact(error)));
     Ok(printer.notice(&line)?)
 }
 
-fn title(host: &str) -> &str {
+fn title(host: &'static str) -> &'static str {
     toolmark_hosts::by_id(host).map_or(host, |host| host.title)
 }
 

@@ -59,12 +59,10 @@ impl Permissions {
         match self.format {
             TextFormat::Json => {
                 let files = files.iter().map(|file| file.display().to_string()).collect();
-                printer.json(&Answer {
-                    files,
-                    rules: rules.written(),
-                    guard,
-                    findings: &findings,
-                })?;
+                let answer =
+                    Answer { files, rules: rules.written(), guard, findings: &findings };
+                let answer = serde_json::to_value(answer).map_err(io::Error::other)?;
+                printer.json(&printer.redactor.json(answer.into()))?;
             }
             TextFormat::Text => {
                 for finding in &findings {
@@ -72,15 +70,15 @@ impl Permissions {
                 }
                 if printer.verbosity > Verbosity::Quiet {
                     let never = findings.iter().filter(|f| f.level == Level::Never).count();
-                    let words = format!(
-                        "{} in {}, {never} of them can never match",
+                    let words = printable!(
+                        "{} in {}, {} of them can never match",
                         human::things(rules.written() as u64, "rule"),
                         human::things(files.len() as u64, "file"),
+                        never,
                     );
-                    printer.notice(&Line::of(style::DIM, &words))?;
+                    printer.notice(&Line::of(style::DIM, words))?;
                 }
-                let text = printer.veil.shown(&yaml(&guard)).into_owned();
-                printer.raw(&text)?;
+                printer.raw(&printer.redact(yaml(&guard)))?;
             }
         }
         let never = findings.iter().any(|finding| finding.level == Level::Never);
@@ -124,11 +122,11 @@ fn print_finding(finding: &Finding, printer: &mut Printer) -> io::Result<()> {
     let place = format!("{} {}: {}", finding.file, finding.list, finding.rule);
     let mut line = Line::of(tone, word)
         .with(style::PLAIN, ": ")
-        .with(style::STRONG, &printer.veil.shown(&place))
+        .with(style::STRONG, printer.redact(place))
         .with(style::PLAIN, ": ")
-        .with(style::PLAIN, &printer.veil.shown(&finding.message));
+        .with(style::PLAIN, printer.redact(&finding.message));
     if let Some(help) = &finding.help {
-        line.push(style::DIM, &format!(" ({})", printer.veil.shown(help)));
+        line.push(style::DIM, printable!(" ({})", printer.redact(help)));
     }
     printer.notice(&line)
 }

@@ -9,6 +9,7 @@ use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
 use std::path::PathBuf;
 use toolmark_guard::files::Opened;
+use toolmark_redact::printable;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,9 +43,9 @@ impl Policy {
 
 fn summary(opened: &Opened, printer: &mut Printer) -> Result<(), Stop> {
     let policy = opened.guard.policy();
-    let mut row = |key: &str, value: &str| {
-        let line = Line::of(style::DIM, &format!("{key:9}"));
-        printer.line(&line.with(style::PLAIN, value))
+    let mut row = |key: &'static str, value: &str| {
+        let line = Line::of(style::DIM, printable!("{:9}", key));
+        printer.line(&line.with(style::PLAIN, printer.redact(value)))
     };
     let (user, project) = (policy.user().origin(), policy.project().map(|layer| layer.origin()));
     let named = |file: &str| if file.is_empty() { "none".to_owned() } else { file.to_owned() };

@@ -13,6 +13,7 @@ use clap::{Args, ValueEnum};
 use std::io;
 use toolmark_check::Checker;
 use toolmark_guard::replay::{Replay as Replayed, Stopped};
+use toolmark_redact::{Printable, printable};
 use toolmark_shell::Decision;
 
 const EXAMPLES: &str = "\
@@ -77,7 +78,7 @@ impl Replay {
             return Err(Failure::unread("found no tool call").into());
         }
         replay.finish();
-        hide(&mut replay, printer);
+        let replay = replay.redact(printer.redactor);
         match self.format {
             RowFormat::Text => print(&replay, files, &selected.notes, printer)?,
             RowFormat::Json => printer.json(&replay)?,
@@ -100,26 +101,14 @@ impl Replay {
     }
 }
 
-/// Masks every text that comes from a trace.
-fn hide(replay: &mut Replayed, printer: &Printer) {
-    let veil = printer.veil;
-    for stop in &mut replay.stops {
-        let effects = stop.verdict.judgement.iter_mut().flat_map(|found| &mut found.effects);
-        let texts = effects
-            .map(|effect| &mut effect.target)
-            .chain([&mut stop.verdict.reason])
-            .chain(&mut stop.verdict.suggestion)
-            .chain(&mut stop.call.args)
-            .chain(&mut stop.said);
-        for text in texts {
-            *text = veil.shown(text).into_owned();
-        }
-    }
-}
-
-fn print(replay: &Replayed, files: u64, notes: &[String], printer: &mut Printer) -> io::Result<()> {
+fn print(
+    replay: &Replayed<Printable>,
+    files: u64,
+    notes: &[String],
+    printer: &mut Printer,
+) -> io::Result<()> {
     let alarms = replay.stops.iter().filter(|stop| stop.false_alarm).count();
-    let words = format!(
+    let words = printable!(
         "{} in {}: {} allowed, {} asked about, {} denied",
         human::things(replay.calls(), "call"),
         human::things(files, "file"),
@@ -127,9 +116,9 @@ fn print(replay: &Replayed, files: u64, notes: &[String], printer: &mut Printer)
         replay.ask,
         replay.deny,
     );
-    printer.line(&Line::of(style::STRONG, &words))?;
+    printer.line(&Line::of(style::STRONG, words))?;
     for note in notes {
-        printer.line(&Line::of(style::DIM, note))?;
+        printer.line(&Line::of(style::DIM, printer.redact(note)))?;
     }
     let (candidates, others) = replay.stops.split_at(alarms);
     for (title, stops) in [
@@ -140,8 +129,8 @@ fn print(replay: &Replayed, files: u64, notes: &[String], printer: &mut Printer)
             continue;
         }
         printer.line(&Line::of(style::PLAIN, ""))?;
-        let words = format!("{title} ({})", stops.len());
-        printer.line(&Line::of(style::STRONG, &words))?;
+        let words = printable!("{} ({})", title, stops.len());
+        printer.line(&Line::of(style::STRONG, words))?;
         for stop in stops {
             print_stop(stop, printer)?;
         }
@@ -149,39 +138,42 @@ fn print(replay: &Replayed, files: u64, notes: &[String], printer: &mut Printer)
     Ok(())
 }
 
-fn print_stop(stop: &Stopped, printer: &mut Printer) -> io::Result<()> {
+fn print_stop(stop: &Stopped<Printable>, printer: &mut Printer) -> io::Result<()> {
     let verdict = &stop.verdict;
     let decision = verdict.observed.unwrap_or(verdict.decision);
-    let mut line = Line::of(tone(decision), &format!("{:5}", decision.as_str()))
+    let mut line = Line::of(tone(decision), printable!("{:5}", decision.as_str()))
         .with(style::PLAIN, "  ")
-        .with(style::PLAIN, &verdict.reason);
+        .with(style::PLAIN, printer.redact(&verdict.reason));
     if stop.alike > 1 {
-        line = line.with(style::DIM, &format!("  ({} alike)", stop.alike));
+        line = line.with(style::DIM, printable!("  ({} alike)", stop.alike));
     }
     printer.line(&line)?;
     let call = &stop.call;
     let place = call.place.as_ref();
-    let place = place.map_or(String::new(), |place| format!("{}:{} ", place.file, place.line));
-    let words = format!(
-        "       {place}call {} {} [{}] {}",
+    let place = place.map(|place| printable!("{}:{} ", place.file, place.line));
+    let words = printable!(
+        "       {}call {} {} [{}] {}",
+        place.unwrap_or_default(),
         call.index,
         call.tool,
         call.status,
-        call.args.as_deref().unwrap_or(""),
+        call.args.clone().unwrap_or_default(),
     );
     let width = printer.width();
-    printer.line(&Line::of(style::DIM, &words).fit(width))?;
+    printer.line(&Line::of(style::DIM, words).fit(width))?;
     let codes: Vec<&str> = stop.findings.iter().copied().collect();
     let rule = match codes.is_empty() {
         true => format!("       rule {}", verdict.rule),
         false => format!("       rule {} · check {}", verdict.rule, codes.join(" ")),
     };
-    printer.line(&Line::of(style::DIM, &rule))?;
+    printer.line(&Line::of(style::DIM, printer.redact(rule)))?;
     if let Some(said) = &stop.said {
-        printer.line(&Line::of(style::DIM, &format!("       said: {said}")).fit(width))?;
+        let words = printable!("       said: {}", said);
+        printer.line(&Line::of(style::DIM, words).fit(width))?;
     }
     if let Some(suggestion) = verdict.suggestion.as_ref().filter(|_| decision != Decision::Allow) {
-        printer.line(&Line::of(style::PLAIN, &format!("       instead: {suggestion}")))?;
+        let words = printer.redact(format!("       instead: {suggestion}"));
+        printer.line(&Line::of(style::PLAIN, words))?;
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use toolmark_guard::facts::Disk;
 use toolmark_guard::{Args as CallArgs, Event, Guard, Moment, Verdict};
+use toolmark_redact::{Json, Printable, printable};
 use toolmark_shell::{Decision, Facts};
 
 /// The host and the tool by which a bare command is meant.
@@ -64,9 +65,9 @@ pub(super) struct Test {
 #[derive(Serialize)]
 struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<&'a str>,
+    command: Option<&'a Printable>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tool: Option<&'a str>,
+    tool: Option<&'a Printable>,
     #[serde(flatten)]
     verdict: &'a Verdict,
 }
@@ -78,11 +79,14 @@ impl Test {
             return self.batch(path, &guard, printer);
         }
         let event = self.event()?;
-        let verdict = decide(&guard, &event);
-        let (command, tool) = (self.command.as_deref(), self.tool.as_deref());
-        let answer = Answer { command, tool, verdict: &verdict };
+        let verdict = decide(&guard, &event).redact(printer.redactor);
+        let redact = |text: &Option<String>| text.as_ref().map(|text| printer.redact(text));
+        let (command, tool) = (redact(&self.command), redact(&self.tool));
+        let answer = Answer { command: command.as_ref(), tool: tool.as_ref(), verdict: &verdict };
         match self.format {
-            RowFormat::Text => print(&verdict, command.unwrap_or_default(), printer)?,
+            RowFormat::Text => {
+                print(&verdict, self.command.as_deref().unwrap_or_default(), printer)?;
+            }
             RowFormat::Json => printer.json(&answer)?,
             RowFormat::Jsonl => printer.raw(&(to_json(&answer, Layout::Compact)? + "\n"))?,
         }
@@ -148,8 +152,8 @@ impl Test {
                     let place = format!("{name}:{}: ", index + 1);
                     let line = Line::of(style::BAD.bold(), "error")
                         .with(style::PLAIN, ": ")
-                        .with(style::STRONG, &place)
-                        .with(style::PLAIN, &why);
+                        .with(style::STRONG, printer.redact(place))
+                        .with(style::PLAIN, printer.redact(why));
                     printer.notice(&line)?;
                 }
             }
@@ -158,8 +162,8 @@ impl Test {
             printer.json(&rows)?;
         }
         if bad > 0 && printer.verbosity > Verbosity::Quiet {
-            let words = format!("{} could not be read", human::things(bad, "row"));
-            printer.notice(&Line::of(style::BAD, &words))?;
+            let words = printable!("{} could not be read", human::things(bad, "row"));
+            printer.notice(&Line::of(style::BAD, words))?;
         }
         Ok(if bad > 0 { Exit::Unread } else { Exit::Ok })
     }
@@ -168,7 +172,7 @@ impl Test {
         &self,
         mut row: Map<String, Value>,
         guard: &Guard,
-        rows: &mut Vec<Value>,
+        rows: &mut Vec<Json<Map<String, Value>, Printable>>,
         printer: &mut Printer,
     ) -> Result<(), Stop> {
         let text = |key: &str| row.get(key).and_then(Value::as_str);
@@ -186,9 +190,9 @@ impl Test {
             let shown = text("command").or(text("tool")).unwrap_or_default();
             let first = shown.lines().next().unwrap_or_default();
             let line =
-                Line::of(tone(verdict.decision), &format!("{:5}", verdict.decision.as_str()))
+                Line::of(tone(verdict.decision), printable!("{:5}", verdict.decision.as_str()))
                     .with(style::PLAIN, "  ")
-                    .with(style::PLAIN, &printer.veil.shown(first));
+                    .with(style::PLAIN, printer.redact(first));
             return Ok(printer.line(&line)?);
         }
         let Value::Object(answer) = serde_json::to_value(&verdict).map_err(io::Error::other)?
@@ -196,8 +200,9 @@ impl Test {
             return Ok(());
         };
         row.extend(answer);
+        let row = printer.redactor.object(row.into());
         match self.format {
-            RowFormat::Json => rows.push(Value::Object(row)),
+            RowFormat::Json => rows.push(row),
             _ => printer.raw(&(to_json(&row, Layout::Compact)? + "\n"))?,
         }
         Ok(())
@@ -227,7 +232,7 @@ fn print(verdict: &Verdict, command: &str, printer: &mut Printer) -> io::Result<
     let decision = verdict.decision;
     let line = Line::of(tone(decision).bold(), decision.as_str())
         .with(style::PLAIN, "  ")
-        .with(style::PLAIN, &printer.veil.shown(&verdict.reason));
+        .with(style::PLAIN, printer.redact(&verdict.reason));
     printer.line(&line)?;
     for effect in verdict.judgement.iter().flat_map(|found| &found.effects) {
         let words = format!(
@@ -239,20 +244,21 @@ fn print(verdict: &Verdict, command: &str, printer: &mut Printer) -> io::Result<
             effect.certainty,
             effect.why
         );
-        printer.line(&Line::of(style::PLAIN, &printer.veil.shown(&words)))?;
+        printer.line(&Line::of(style::PLAIN, printer.redact(words)))?;
         if let Some(source) = command.get(effect.span.0..effect.span.1)
             && printer.verbosity == Verbosity::Verbose
         {
             let shown = format!("    in: {source}");
-            printer.line(&Line::of(style::DIM, &printer.veil.shown(&shown)))?;
+            printer.line(&Line::of(style::DIM, printer.redact(shown)))?;
         }
     }
     if decision != Decision::Allow {
-        printer.line(&Line::of(style::DIM, &format!("  rule: {}", verdict.rule)))?;
+        let rule = printer.redact(format!("  rule: {}", verdict.rule));
+        printer.line(&Line::of(style::DIM, rule))?;
     }
     if let Some(suggestion) = &verdict.suggestion {
         let words = format!("  instead: {suggestion}");
-        printer.line(&Line::of(style::PLAIN, &printer.veil.shown(&words)))?;
+        printer.line(&Line::of(style::PLAIN, printer.redact(words)))?;
     }
     Ok(())
 }

@@ -21,6 +21,7 @@ use toolmark_judge::calibration::{
 };
 use toolmark_judge::config::Floor;
 use toolmark_outcome::judging::{Judge, Scale};
+use toolmark_redact::printable;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -201,12 +202,12 @@ impl Calibrate {
         for problem in labelled.skipped.iter().take(shown) {
             let words = samples::place(&self.labels, problem);
             let line = Line::of(style::WARN.bold(), "skipped").with(style::PLAIN, ": ");
-            printer.notice(&line.with(style::PLAIN, &printer.veil.shown(&words)))?;
+            printer.notice(&line.with(style::PLAIN, printer.redact(words)))?;
         }
         if labelled.skipped.len() > shown {
             let more = labelled.skipped.len() - shown;
-            let words = format!("\u{2026} and {more} more; --verbose shows them");
-            printer.notice(&Line::of(style::DIM, &words))?;
+            let words = printable!("\u{2026} and {} more; --verbose shows them", more);
+            printer.notice(&Line::of(style::DIM, words))?;
         }
         labelled.unread.iter().try_for_each(|findings| findings.print(printer))
     }
@@ -239,7 +240,7 @@ impl Calibrate {
                 human::things(judgements, "judgement"),
                 human::things(labels as u64, "label"),
             );
-            printer.notice(&Line::of(style::DIM, &words))?;
+            printer.notice(&Line::of(style::DIM, printer.redact(words)))?;
         }
         let progress = Progress::of(judgements, "judgements", printer.verbosity);
         let one = |group: &Group| {
@@ -282,30 +283,34 @@ impl Calibrate {
         let below: Vec<Option<String>> =
             found.iter().map(|one| one.below(floor.as_ref()?)).collect();
         match self.format {
-            TextFormat::Json => printer.json(&Report {
-                version: VERSION,
-                calibrations: found,
-                below: &below,
-                skipped: skipped
-                    .iter()
-                    .map(|problem| Skipped { line: problem.line, reason: &problem.message })
-                    .collect(),
-            })?,
+            TextFormat::Json => {
+                let report = Report {
+                    version: VERSION,
+                    calibrations: found,
+                    below: &below,
+                    skipped: skipped
+                        .iter()
+                        .map(|problem| Skipped { line: problem.line, reason: &problem.message })
+                        .collect(),
+                };
+                let report = serde_json::to_value(&report).map_err(io::Error::other)?;
+                printer.json(&printer.redactor.json(report.into()))?;
+            }
             TextFormat::Text => {
                 for (at, (one, below)) in found.iter().zip(&below).enumerate() {
                     if at > 0 {
                         printer.line(&Line::new())?;
                     }
                     let reached = floor.map(|_| below.as_deref());
-                    for line in page::lines(one, reached, printer.veil, printer.width()) {
+                    for line in page::lines(one, reached, printer.redactor, printer.width()) {
                         printer.line(&line)?;
                     }
                 }
             }
         }
         if let Some(path) = out.filter(|_| printer.verbosity > Verbosity::Quiet) {
-            let words = format!("written to {}", path.display());
-            printer.notice(&Line::of(style::DIM, &words))?;
+            let words = printer.redact(format!("written to {}", path.display()));
+            printer.notice(&Line::of(style::DIM, words))?;
         }
         Ok(match below.iter().any(Option::is_some) {
             true => Exit::Failed,
@@ -319,9 +324,9 @@ impl Calibrate {
 mod tests {
     use super::*;
     use crate::printer::Color;
-    use crate::redact::Veil;
     use clap::Parser;
     use toolmark_judge::calibration::read_file;
+    use toolmark_redact::Redactor;
     use toolmark_outcome::Cause;
     use toolmark_outcome::judging::{Answer, Mark, Question, Ruling, Unanswered, Vote};
 
@@ -363,7 +368,7 @@ mod tests {
         let fixed = ["x", file.to_str().unwrap(), "--output", out.to_str().unwrap(), "--rubric"];
         let all = [&fixed[..], &["tool-selection", "--format", "json"], args].concat();
         let command = Line::try_parse_from(all).unwrap().calibrate;
-        let mut printer = Printer::new(Color::Never, Verbosity::Quiet, Veil::new(true));
+        let mut printer = Printer::new(Color::Never, Verbosity::Quiet, Redactor::new(true));
         let wanted = Wanted { scale: command.scale, threshold: command.threshold };
         let rubric = command.rubric.as_deref().unwrap();
         let usual = rubric::open(rubric, wanted, &mut printer).unwrap();

@@ -2,13 +2,14 @@
 
 use crate::human;
 use crate::printer::{Line, style};
-use crate::redact::Veil;
-use crate::text::{cut, sanitize, width, wrap};
+use crate::redact::glance;
+use crate::text::Layout;
 use anstyle::Style;
 use toolmark_judge::calibration::{
     Agreement, Calibration, Consistency, Cost, Kappa, ProbeKind, ProbeResult, Rate,
 };
 use toolmark_outcome::judging::Spent;
+use toolmark_redact::{Printable, Redactor, printable};
 
 /// Where values begin.
 const COLUMN: usize = 14;
@@ -24,59 +25,68 @@ const MANY: f64 = 0.05;
 pub(super) fn lines(
     found: &Calibration,
     reached: Option<Option<&str>>,
-    veil: Veil,
+    redactor: Redactor,
     room: usize,
 ) -> Vec<Line> {
-    let mut page = Page { room, lines: Vec::new() };
+    let mut page = Page { room, redactor, lines: Vec::new() };
     let rubric = found.rubric.as_deref().unwrap_or("a rubric without a name");
-    let mut head = Line::of(style::STRONG, &found.model);
-    head.push(style::PLAIN, &format!(" ({}) on ", found.provider));
-    head.push(style::STRONG, rubric);
-    let scale = format!("  {}, passes at {}", found.scale.word(), found.threshold);
-    page.lines.push(head.with(style::DIM, &scale).fit(room));
+    let mut head = Line::of(style::STRONG, redactor.apply(&found.model));
+    head.push(style::PLAIN, printable!(" ({}) on ", redactor.apply(&found.provider)));
+    head.push(style::STRONG, redactor.apply(rubric));
+    let scale = printable!("  {}, passes at {}", found.scale.word(), found.threshold);
+    page.lines.push(head.with(style::DIM, scale).fit(room));
     page.agreement(found);
     page.matrix(&found.verdicts);
     if let Some(marks) = &found.marks {
         page.marks(marks);
     }
-    page.listed(found, veil);
+    page.listed(found);
     page.consistency(found.consistency.as_ref());
     page.probes(&found.probes, found.consistency.as_ref());
     page.cost(&found.cost);
     match reached {
         None => {}
         Some(None) => page.row("floor", style::GOOD, "reached", ""),
-        Some(Some(why)) => page.row("floor", style::BAD, "not reached", &format!("  {why}")),
+        Some(Some(why)) => {
+            page.row("floor", style::BAD, "not reached", redactor.apply(format!("  {why}")));
+        }
     }
     page.lines.into_iter().map(|line| line.fit(room)).collect()
 }
 
 struct Page {
     room: usize,
+    redactor: Redactor,
     lines: Vec<Line>,
 }
 
 impl Page {
-    fn head(&mut self, words: &str) {
+    fn head(&mut self, words: &'static str) {
         self.lines.push(Line::new());
         self.lines.push(Line::of(style::STRONG, words));
     }
 
-    fn row(&mut self, name: &str, tone: Style, value: &str, more: &str) {
-        let mut line = Line::of(style::DIM, &format!("  {name}"));
+    fn row(
+        &mut self,
+        name: &'static str,
+        tone: Style,
+        value: impl Into<Printable>,
+        more: impl Into<Printable>,
+    ) {
+        let mut line = Line::of(style::DIM, printable!("  {}", name));
         line.pad(COLUMN);
-        line.push(tone, value);
+        line.push(tone, value.into());
         // What does not fit goes on below.
         let left = self.room.saturating_sub(line.width()).max(16);
-        if width(more) <= left {
+        let more = more.into();
+        if more.width() <= left {
             self.lines.push(line.with(style::DIM, more));
             return;
         }
         self.lines.push(line);
-        for part in wrap(more.trim_start(), self.room.saturating_sub(COLUMN).max(16)) {
-            let mut line = Line::new();
-            line.pad(COLUMN);
-            self.lines.push(line.with(style::DIM, &part).fit(self.room));
+        let more = more.reshape(str::trim_start);
+        for part in more.wrap(self.room.saturating_sub(COLUMN).max(16)) {
+            self.lines.push(Line::indent(COLUMN).with(style::DIM, part).fit(self.room));
         }
     }
 
@@ -84,31 +94,32 @@ impl Page {
         let verdicts = &found.verdicts;
         self.head("agreement with people");
         let unknown = match verdicts.unknown {
-            0 => String::new(),
-            n => format!("  {n} of them unknown"),
+            0 => Printable::default(),
+            n => printable!("  {} of them unknown", n),
         };
-        self.row("labels", style::PLAIN, &verdicts.labels.to_string(), &unknown);
+        self.row("labels", style::PLAIN, printable!("{}", verdicts.labels), unknown);
         let beside = match verdicts.unknown {
-            0 => String::new(),
-            _ => format!("; {} counting unknown as wrong", percents(verdicts.accuracy_of_all)),
+            0 => Printable::default(),
+            _ => printable!("; {} counting unknown as wrong", percents(verdicts.accuracy_of_all)),
         };
         let accuracy = verdicts.accuracy;
-        let counts = format!("  {}{beside}", of(accuracy));
-        self.row("accuracy", tone(accuracy.rate, 0.8, 0.9), &percents(accuracy), &counts);
+        let counts = printable!("  {}{}", of(accuracy), beside);
+        self.row("accuracy", tone(accuracy.rate, 0.8, 0.9), percents(accuracy), counts);
         self.kappa("\u{3ba}", &verdicts.kappa);
     }
 
-    fn kappa(&mut self, name: &str, kappa: &Kappa) {
+    fn kappa(&mut self, name: &'static str, kappa: &Kappa) {
         let Some(value) = kappa.value else {
             let why = kappa.undefined.as_deref().unwrap_or_default();
-            return self.row(name, style::WARN, "undefined", &format!("  {why}"));
+            let why = self.redactor.apply(format!("  {why}"));
+            return self.row(name, style::WARN, "undefined", why);
         };
         let interval = kappa
             .interval
-            .map(|[low, high]| format!("  {low:.2}\u{2013}{high:.2}"))
+            .map(|[low, high]| printable!("  {:.2}\u{2013}{:.2}", low, high))
             .unwrap_or_default();
-        let means = format!("{interval}  {}", strength(value));
-        self.row(name, tone(Some(value), 0.4, 0.6), &format!("{value:.2}"), &means);
+        let means = printable!("{}  {}", interval, strength(value));
+        self.row(name, tone(Some(value), 0.4, 0.6), printable!("{:.2}", value), means);
     }
 
     /// What people say against what the judge says.
@@ -117,7 +128,7 @@ impl Page {
         let column = |at: usize| COLUMN + at * 13;
         let fits = |at: usize| column(at + 1) <= self.room + 2;
         let mut head = Line::new();
-        for (at, word) in heads.iter().enumerate().filter(|(at, _)| fits(*at)) {
+        for (at, word) in heads.into_iter().enumerate().filter(|(at, _)| fits(*at)) {
             head.pad(column(at));
             head.push(style::DIM, word);
         }
@@ -125,18 +136,19 @@ impl Page {
         let rows = verdicts.of_classes.iter().zip(&verdicts.confusion).enumerate();
         let rows: Vec<Line> = rows
             .map(|(class, (of_class, cells))| {
-                let mut line = Line::of(style::DIM, &format!("  is {}", of_class.class));
+                let class_name = self.redactor.apply(format!("  is {}", of_class.class));
+                let mut line = Line::of(style::DIM, class_name);
                 let counts = cells.iter().enumerate().map(|(said, count)| {
                     let tone = match (said == class, *count) {
                         (true, _) => style::GOOD,
                         (false, 0) => style::DIM,
                         (false, _) => style::BAD,
                     };
-                    (tone, count.to_string())
+                    (tone, printable!("{}", count))
                 });
-                let f1 = of_class.f1.map_or("\u{2013}".to_owned(), |f1| format!("{f1:.2}"));
+                let f1 = of_class.f1.map_or("\u{2013}".into(), |f1| printable!("{:.2}", f1));
                 let others = [
-                    (style::DIM, of_class.unknown.to_string()),
+                    (style::DIM, printable!("{}", of_class.unknown)),
                     (style::PLAIN, percents(of_class.precision)),
                     (style::PLAIN, percents(of_class.recall)),
                     (style::PLAIN, f1),
@@ -144,7 +156,7 @@ impl Page {
                 let cells = counts.chain(others).enumerate();
                 for (at, (tone, text)) in cells.filter(|(at, _)| fits(*at)) {
                     line.pad(column(at));
-                    line.push(tone, &text);
+                    line.push(tone, text);
                 }
                 line
             })
@@ -155,8 +167,8 @@ impl Page {
     fn marks(&mut self, marks: &Agreement) {
         self.head("agreement on the mark itself");
         let accuracy = marks.accuracy;
-        let counts = format!("  {}", of(accuracy));
-        self.row("the same", style::PLAIN, &percents(accuracy), &counts);
+        let counts = printable!("  {}", of(accuracy));
+        self.row("the same", style::PLAIN, percents(accuracy), counts);
         self.kappa("\u{3ba}", &marks.kappa);
         if let Some(weighted) = &marks.weighted_kappa {
             self.kappa("weighted \u{3ba}", weighted);
@@ -164,29 +176,31 @@ impl Page {
     }
 
     /// Samples that somebody should look at.
-    fn listed(&mut self, found: &Calibration, veil: Veil) {
+    fn listed(&mut self, found: &Calibration) {
         if found.disagreements.is_empty() && found.unknown.is_empty() {
             return;
         }
         self.head("samples to review");
-        let name = |id: &str| cut(&sanitize(&veil.shown(id)), NAME).into_owned();
+        let redactor = self.redactor;
+        let name = |id: &str| redactor.apply(id).cut(NAME);
         for one in found.disagreements.iter().take(MAX_SAMPLES_NAMED) {
-            let score = one.score.map(|score| format!(" with {score:.2}")).unwrap_or_default();
-            let words = format!("  {}: {}, judged ", name(&one.id), one.label);
-            let line = Line::of(style::PLAIN, &words);
-            let line = line.with(style::BAD, &one.judge).with(style::DIM, &score);
+            let score = one.score.map(|score| printable!(" with {:.2}", score)).unwrap_or_default();
+            let (label, judge) = (redactor.apply(&one.label), redactor.apply(&one.judge));
+            let words = printable!("  {}: {}, judged ", name(&one.id), label);
+            let line = Line::of(style::PLAIN, words);
+            let line = line.with(style::BAD, judge).with(style::DIM, score);
             self.lines.push(line.fit(self.room));
         }
         for one in found.unknown.iter().take(MAX_SAMPLES_NAMED) {
-            let line = Line::of(style::PLAIN, &format!("  {}: ", name(&one.id)));
+            let line = Line::of(style::PLAIN, printable!("  {}: ", name(&one.id)));
             let line = line.with(style::WARN, "unknown").with(style::DIM, ": ");
-            self.lines.push(line.with(style::DIM, &veil.glance(&one.reason)).fit(self.room));
+            self.lines.push(line.with(style::DIM, glance(redactor, &one.reason)).fit(self.room));
         }
         let left = |n: usize| n.saturating_sub(MAX_SAMPLES_NAMED);
         let more = left(found.disagreements.len()) + left(found.unknown.len());
         if more > 0 {
-            let words = format!("  {more} more; --format json lists all");
-            self.lines.push(Line::of(style::DIM, &words));
+            let words = printable!("  {} more; --format json lists all", more);
+            self.lines.push(Line::of(style::DIM, words));
         }
     }
 
@@ -197,16 +211,17 @@ impl Page {
             return self.row("verdicts", style::WARN, "unknown", why);
         };
         let left_out = match found.left_out {
-            0 => String::new(),
-            n => format!("; {n} not answered twice"),
+            0 => Printable::default(),
+            n => printable!("; {} not answered twice", n),
         };
         let same = found.all_agree;
-        let counts = format!("  {} the same {} times{left_out}", of(same), found.repeats);
-        self.row("verdicts", tone(same.rate, 0.8, 0.9), &percents(same), &counts);
-        let number = |value: Option<f64>| value.map_or("\u{2013}".into(), |n| format!("{n:.2}"));
-        self.row("pairs", style::PLAIN, &number(found.pairwise), "  of two answers are the same");
+        let counts = printable!("  {} the same {} times{}", of(same), found.repeats, left_out);
+        self.row("verdicts", tone(same.rate, 0.8, 0.9), percents(same), counts);
+        let number =
+            |value: Option<f64>| value.map_or("\u{2013}".into(), |n| printable!("{:.2}", n));
+        self.row("pairs", style::PLAIN, number(found.pairwise), "  of two answers are the same");
         let means = "  between the highest and the lowest score";
-        self.row("spread", style::PLAIN, &number(found.spread), means);
+        self.row("spread", style::PLAIN, number(found.spread), means);
     }
 
     fn probes(&mut self, probes: &[ProbeResult], consistency: Option<&Consistency>) {
@@ -227,9 +242,8 @@ impl Page {
                     (1.., _) => "nothing to change in these samples",
                     _ => "nothing it could flip",
                 };
-                let words = format!("  {why}");
-                self.lines.push(Line::of(style::DIM, &format!("  {word}")));
-                self.row("", style::DIM, "\u{2013}", &words);
+                self.lines.push(Line::of(style::DIM, printable!("  {}", word)));
+                self.row("", style::DIM, "\u{2013}", printable!("  {}", why));
                 continue;
             }
             let tone = match rate.rate {
@@ -237,22 +251,22 @@ impl Page {
                 Some(rate) if rate > 0.0 => style::WARN,
                 _ => style::GOOD,
             };
-            let mut line = Line::of(style::PLAIN, &format!("  {word}"));
+            let mut line = Line::of(style::PLAIN, printable!("  {}", word));
             line.pad(26);
-            line.push(tone, &format!("{} of {} {verb}", rate.count, rate.of));
-            line.push(style::DIM, &format!("  {}", percents_up(rate)));
+            line.push(tone, printable!("{} of {} {}", rate.count, rate.of, verb));
+            line.push(style::DIM, printable!("  {}", percents_up(rate)));
             if let Some(steered) = probed.steered {
-                let to_pass =
-                    format!("  {} of {} to pass", steered.to_pass.count, steered.to_pass.of);
-                line.push(style::DIM, &to_pass);
+                let to_pass = steered.to_pass;
+                let words = printable!("  {} of {} to pass", to_pass.count, to_pass.of);
+                line.push(style::DIM, words);
             } else if probed.flips.count > 0 {
-                line.push(style::DIM, &format!("  {} to pass", probed.to_pass));
+                line.push(style::DIM, printable!("  {} to pass", probed.to_pass));
             }
             if let Some(shift) = probed.shift.filter(|shift| shift.abs() >= 0.005) {
-                line.push(style::DIM, &format!("  score {shift:+.2}"));
+                line.push(style::DIM, printable!("  score {:+.2}", shift));
             }
             if probed.lost > 0 {
-                line.push(style::DIM, &format!("  {} became unknown", probed.lost));
+                line.push(style::DIM, printable!("  {} became unknown", probed.lost));
             }
             self.lines.push(line.fit(self.room));
         }
@@ -263,9 +277,9 @@ impl Page {
             && probes.iter().any(turned)
         {
             let share = (100.0 * (1.0 - pairwise)).ceil();
-            let words = format!("{share:.0}% flip without any change: that much is noise");
-            for part in wrap(&words, self.room.saturating_sub(2)) {
-                self.lines.push(Line::of(style::DIM, &format!("  {part}")));
+            let words = printable!("{:.0}% flip without any change: that much is noise", share);
+            for part in words.wrap(self.room.saturating_sub(2)) {
+                self.lines.push(Line::of(style::DIM, printable!("  {}", part)));
             }
         }
     }
@@ -273,45 +287,45 @@ impl Page {
     fn cost(&mut self, cost: &Cost) {
         self.head("cost");
         let spent = |spent: Spent| {
-            let tokens = format!(
+            let tokens = printable!(
                 "{} + {} tokens",
                 human::count(spent.input_tokens),
                 human::count(spent.output_tokens)
             );
             match spent.micro_usd {
-                Some(micro) => format!("{tokens}, {}", human::usd(micro as f64 / 1e6)),
-                None => format!("{tokens}, price unknown"),
+                Some(micro) => printable!("{}, {}", tokens, human::usd(micro as f64 / 1e6)),
+                None => printable!("{}, price unknown", tokens),
             }
         };
         let Some(thousand) = cost.per_thousand else {
             return self.row("in all", style::WARN, "no judgements", "");
         };
-        let made = format!("  for {}", human::things(cost.judgements, "judgement"));
-        self.row("in all", style::PLAIN, &spent(cost.total), &made);
-        self.row("per 1,000", style::PLAIN, &spent(thousand), "");
+        let made = printable!("  for {}", human::things(cost.judgements, "judgement"));
+        self.row("in all", style::PLAIN, spent(cost.total), made);
+        self.row("per 1,000", style::PLAIN, spent(thousand), "");
     }
 }
 
-fn of(rate: Rate) -> String {
-    format!("{} of {}", rate.count, rate.of)
+fn of(rate: Rate) -> Printable {
+    printable!("{} of {}", rate.count, rate.of)
 }
 
 /// A share of what is good, with its interval: no mistake may look like none.
-fn percents(rate: Rate) -> String {
+fn percents(rate: Rate) -> Printable {
     let percent = |share: f64| if share < 1.0 - 1e-9 { (share * 100.0).floor() } else { 100.0 };
     with_interval(rate, percent)
 }
 
 /// A share of what is bad: none of it may look like none either.
-fn percents_up(rate: Rate) -> String {
+fn percents_up(rate: Rate) -> Printable {
     with_interval(rate, |share| (share * 100.0 - 1e-9).ceil().max(0.0) + 0.0)
 }
 
-fn with_interval(rate: Rate, percent: impl Fn(f64) -> f64) -> String {
+fn with_interval(rate: Rate, percent: impl Fn(f64) -> f64) -> Printable {
     let (Some(value), Some([low, high])) = (rate.rate, rate.interval) else {
-        return "\u{2013}".to_owned();
+        return "\u{2013}".into();
     };
-    format!("{:.0}% {:.0}\u{2013}{:.0}", percent(value), percent(low), percent(high))
+    printable!("{:.0}% {:.0}\u{2013}{:.0}", percent(value), percent(low), percent(high))
 }
 
 fn tone(value: Option<f64>, fair: f64, good: f64) -> Style {
@@ -338,6 +352,7 @@ fn strength(kappa: f64) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::width;
     use std::sync::Arc;
     use toolmark_judge::calibration::{Calibrator, Label, RubricTask, Sample};
     use toolmark_outcome::Cause;
@@ -406,7 +421,7 @@ mod tests {
 
     fn text(found: &Calibration, reached: Option<Option<&str>>, room: usize) -> String {
         let mut text = String::new();
-        for line in lines(found, reached, Veil::new(true), room) {
+        for line in lines(found, reached, Redactor::new(true), room) {
             line.write_plain(&mut text);
             text.push('\n');
         }
