@@ -207,13 +207,8 @@ fn stopped(
     let findings: BTreeSet<_> = about.map(|finding| finding.code).collect();
     let said = session.said_in_turn(call).next().and_then(|event| event.text.as_ref());
     Stopped {
-<<<<<<< HEAD
         session: session.trajectory().id.as_ref().map(|id| id.get().into()),
-        host: &*session.host().id,
-=======
-        session: session.trajectory().id.as_ref().map(|id| id.get().into_owned()),
         host: &session.host().id,
->>>>>>> main
         false_alarm: findings.is_empty(),
         verdict,
         call: session.call_ref(call),

@@ -2,7 +2,7 @@
 
 use crate::model::{CaseSummary, GraderResult, Part, RunResult};
 use crate::shown::{self, Shown};
-use crate::terminal::text::{Layout, width};
+use crate::terminal::text::Layout;
 use crate::terminal::{Line, style};
 use crate::{Options, ReportError, Verbosity, alignment};
 use anstyle::Style;
@@ -425,6 +425,7 @@ fn tone(verdict: Verdict) -> Style {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terminal::text::width;
     use crate::testing;
     use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::text::{Layout, sanitize, width};
+use crate::text::{sanitize, width};
 use anstyle::Style;
 use std::io;
 use toolmark_redact::{Printable, moved, printable};
@@ -132,7 +132,7 @@ pub(crate) fn print_failure(printer: &mut Printer, failure: &Failure) -> io::Res
         let words = printable!("  \u{2026} and {} more; --verbose shows them", more);
         printer.notice(&Line::of(style::DIM, words))?;
     }
-    failure.hints.iter().try_for_each(|hint| printer.notice(&hint_line(hint)))
+    failure.hints.iter().try_for_each(|hint| printer.notice(&hint_line(printer.redact(hint))))
 }
 
 fn hint_line(hint: Printable) -> Line {

@@ -70,11 +70,7 @@ pub(crate) fn clock(time: Timestamp) -> Printable {
 
 /// Money: `$0.42`, and more digits where there is little of it.
 pub(crate) fn usd(amount: f64) -> Printable {
-    if amount.abs() < 0.1 {
-        printable!("${:.4}", amount)
-    } else {
-        printable!("${:.2}", amount)
-    }
+    if amount.abs() < 0.1 { printable!("${:.4}", amount) } else { printable!("${:.2}", amount) }
 }
 
 #[cfg(test)]

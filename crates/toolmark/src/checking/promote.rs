@@ -52,11 +52,7 @@ pub(crate) fn cases(
 }
 
 /// Writes the cases to a directory: a trace each, and the spec.
-pub(crate) fn write(
-    mut cases: Vec<Case>,
-    directory: &Path,
-    redactor: Redactor,
-) -> io::Result<()> {
+pub(crate) fn write(mut cases: Vec<Case>, directory: &Path, redactor: Redactor) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let mut used: BTreeMap<String, u32> = BTreeMap::new();
     for case in &mut cases {

@@ -288,7 +288,7 @@ impl Grade {
             Ok(Next::More)
         })?;
         let mut notes = notes(plan, &unpaired);
-        notes.extend(walked.note(printer.verbosity));
+        notes.extend(walked.note(printer.verbosity).map(Into::into));
         Ok((grading.finish(outcomes, notes), walked.unread))
     }
 
@@ -363,6 +363,6 @@ fn nothing_graded(result: &RunResult, unread: bool) -> Failure {
     let failure = if unread { Failure::unread(message) } else { Failure::usage(message) };
     match result.notes.as_slice() {
         [] => failure.hint("`toolmark formats` lists what can be read"),
-        notes => failure.hints(notes.iter().cloned()),
+        notes => failure.hints(notes.iter().map(|note| note.raw().to_owned())),
     }
 }

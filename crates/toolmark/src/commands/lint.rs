@@ -147,8 +147,12 @@ impl Lint {
                 let planned = case.graders.iter().find(|planned| planned.name == finding.grader);
                 let place = planned.map_or(&case.place, |planned| &planned.place);
                 let item = finding.item.map(|item| format!(" {item}")).unwrap_or_default();
-                let words =
-                    format!("case {}: {}{item}: {}", result.case.raw(), finding.grader, finding.words);
+                let words = format!(
+                    "case {}: {}{item}: {}",
+                    result.case.raw(),
+                    finding.grader,
+                    finding.words
+                );
                 let code = match finding.kind {
                     FindingKind::NotProbed => "not-probed",
                     _ => "vacuous-grader",

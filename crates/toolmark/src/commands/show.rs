@@ -234,9 +234,8 @@ impl Brief {
         // The names of benchmark tasks are often mere numbers.
         let telling = |name: &&Printable| name.chars().any(char::is_alphabetic);
         let what = self.name.as_ref().filter(telling).unwrap_or(&self.words);
-        let glance = |text: &Option<Printable>| {
-            text.as_ref().map(Layout::squeezed).unwrap_or_default()
-        };
+        let glance =
+            |text: &Option<Printable>| text.as_ref().map(Layout::squeezed).unwrap_or_default();
         vec![
             (style::DIM, printable!("{}", self.run)),
             (style::STRONG, glance(&self.id)),
@@ -255,10 +254,7 @@ impl Brief {
 
 /// The run of a file that has one; the list where it has several. The list is
 /// made as the runs are read, so that they are never in memory all at once.
-fn only_run(
-    mut runs: impl Iterator<Item = Trajectory>,
-    redactor: Redactor,
-) -> Option<Found> {
+fn only_run(mut runs: impl Iterator<Item = Trajectory>, redactor: Redactor) -> Option<Found> {
     let first = runs.next()?;
     let Some(second) = runs.next() else { return Some(Found::One(Box::new(first))) };
     let mut list = vec![Brief::new(1, &first, redactor), Brief::new(2, &second, redactor)];

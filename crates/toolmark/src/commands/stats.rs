@@ -220,7 +220,9 @@ fn print_csv(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
 fn csv_record(row: &Row) -> Vec<Printable> {
     let number = |n: Option<u64>| n.map(|n| printable!("{}", n)).unwrap_or_default();
     let tokens = |field: fn(&TokenCounts) -> u64| number(row.tokens.as_ref().map(field));
-    let gaps = row.fidelity_gaps.map(|f| f.missing().map(|fact| Printable::from(fact.word())).collect::<Vec<_>>());
+    let gaps = row
+        .fidelity_gaps
+        .map(|f| f.missing().map(|fact| Printable::from(fact.word())).collect::<Vec<_>>());
     vec![
         row.file.clone(),
         row.format.unwrap_or_default().into(),

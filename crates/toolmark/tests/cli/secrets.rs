@@ -49,7 +49,9 @@ impl Garden {
             });
             let mut draw = || {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                char::from(b"abcdefghjkmnpqrstuvwxyz23456789ABCDEFGHJKM"[(state >> 40) as usize % 42])
+                char::from(
+                    b"abcdefghjkmnpqrstuvwxyz23456789ABCDEFGHJKM"[(state >> 40) as usize % 42],
+                )
             };
             let tail: String = (0..35).map(|_| draw()).collect();
             format!("ghp_{tail}7")
@@ -86,7 +88,7 @@ impl Garden {
     /// A trace with a secret in every text.
     fn trace(&self, sample: &str, names: bool) -> String {
         let text = fs::read_to_string(root().join(sample)).unwrap();
-        let mut plant = |text: &str| {
+        let plant = |text: &str| {
             let mut value: Value = serde_json::from_str(text).unwrap();
             self.plant(&mut value, "", names);
             value.to_string()
@@ -228,7 +230,8 @@ fn commands(planted: &Planted) -> Vec<Vec<String>> {
         all.push(words.chain(more.iter().map(|word| (*word).to_owned())).collect());
     };
     let path = |name: &str| planted.path(name);
-    let (runs, out, spec, wrong) = (path("runs"), path("out"), path("spec.yaml"), path("wrong.yaml"));
+    let (runs, out, spec, wrong) =
+        (path("runs"), path("out"), path("spec.yaml"), path("wrong.yaml"));
     let broken = path("broken.jsonl");
     for trace in planted.traces() {
         let trace = trace.to_str().unwrap();

@@ -363,7 +363,7 @@ fn print_seen(seen: &Seen<'_>, printer: &mut Printer) -> Result<(), Stop> {
     }
     if let Some(obstacle) = &seen.obstacle {
         let words = printer.redact(format!("  but {obstacle}"));
-            printer.line(&Line::of(style::WARN, words))?;
+        printer.line(&Line::of(style::WARN, words))?;
     }
     if let Some(note) = seen.note {
         printer.line(&Line::of(style::DIM, printable!("  note: {}", note)))?;

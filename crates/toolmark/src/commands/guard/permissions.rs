@@ -13,6 +13,7 @@ use std::io;
 use std::path::PathBuf;
 use toolmark_guard::files::settings;
 use toolmark_guard::permissions::{Finding, Level, Permissions as Rules};
+use toolmark_redact::printable;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,8 +60,7 @@ impl Permissions {
         match self.format {
             TextFormat::Json => {
                 let files = files.iter().map(|file| file.display().to_string()).collect();
-                let answer =
-                    Answer { files, rules: rules.written(), guard, findings: &findings };
+                let answer = Answer { files, rules: rules.written(), guard, findings: &findings };
                 let answer = serde_json::to_value(answer).map_err(io::Error::other)?;
                 printer.json(&printer.redactor.json(answer.into()))?;
             }

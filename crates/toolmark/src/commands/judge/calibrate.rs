@@ -326,9 +326,9 @@ mod tests {
     use crate::printer::Color;
     use clap::Parser;
     use toolmark_judge::calibration::read_file;
-    use toolmark_redact::Redactor;
     use toolmark_outcome::Cause;
     use toolmark_outcome::judging::{Answer, Mark, Question, Ruling, Unanswered, Vote};
+    use toolmark_redact::Redactor;
 
     #[derive(Debug, Parser)]
     struct Line {

@@ -255,7 +255,7 @@ mod tests {
         let wanted = Wanted { scale: None, threshold: Some(0.9) };
         assert_eq!(wanted.built_in(rubric).unwrap().threshold, 0.9);
         let wanted = Wanted { scale: Some(Scale::OneToFive), threshold: None };
-        assert!(wanted.built_in(rubric).unwrap_err().message.raw().contains("the mark 0.5"));
+        assert!(wanted.built_in(rubric).unwrap_err().message.contains("the mark 0.5"));
         assert!(no_such("tool-selektion").contains("tool-selection"));
     }
 }
