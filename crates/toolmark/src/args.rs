@@ -60,10 +60,10 @@ const DEFAULT_SESSIONS: usize = 50;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sessions")]
 pub(crate) struct SessionArgs {
-    /// Only sessions written to in this time, such as 12h, 7d or 2w
+    /// Only sessions modified within this time, such as 12h, 7d or 2w
     #[arg(long, value_name = "TIME", value_parser = since)]
     since: Option<Duration>,
-    /// Only sessions whose working directory is this one or below it
+    /// Only sessions whose working directory is this directory or below it
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// At most this many sessions [default without traces: the newest 50]
@@ -106,7 +106,7 @@ impl SessionArgs {
         all.retain(|session| self.is_recent(session.modified));
         if all.is_empty() {
             return Err(Failure::unread("found no sessions").hint(format!(
-                "looked in {}; any trace can be named instead",
+                "looked in {}; a trace can be given as an argument instead",
                 sessions::looked_in()
             )));
         }
@@ -114,7 +114,10 @@ impl SessionArgs {
         let mut notes = Vec::new();
         // With a project, how many there are is known only when they are read.
         if let Some(limit) = limit.filter(|limit| project.is_none() && all.len() > *limit) {
-            notes.push(format!("the newest {limit} of {} sessions; --limit takes more", all.len()));
+            notes.push(format!(
+                "the newest {limit} of {} sessions; --limit changes this",
+                all.len()
+            ));
             all.truncate(limit);
         }
         let inputs = all.iter().map(|session| Input::named(&session.path)).collect();
@@ -133,7 +136,7 @@ fn since(text: &str) -> Result<Duration, String> {
     let span: Span = text.parse().map_err(|_| "write a time such as 12h, 7d or 2w".to_owned())?;
     let seconds = span
         .total((Unit::Second, SpanRelativeTo::days_are_24_hours()))
-        .map_err(|_| "months and years are not all alike; write days".to_owned())?;
+        .map_err(|_| "months and years vary in length; write days".to_owned())?;
     Duration::try_from_secs_f64(seconds).map_err(|_| "a time must be more than zero".to_owned())
 }
 
@@ -217,7 +220,10 @@ fn report<R: Reported>(text: &str) -> Result<(String, PathBuf), String> {
         text.split_once('=').ok_or_else(|| format!("write FORMAT=FILE, such as {example}"))?;
     let formats: Vec<&str> = R::formats().iter().map(|(id, _)| *id).collect();
     if !formats.contains(&wanted) {
-        return Err(format!("there is no report {wanted}; there are {}", formats.join(", ")));
+        return Err(format!(
+            "unknown report format {wanted}; the formats are {}",
+            formats.join(", ")
+        ));
     }
     if file.is_empty() {
         return Err("the name of the file is missing".to_owned());
@@ -272,7 +278,7 @@ fn write<R: Reported>(
     out: &mut dyn Write,
 ) -> Result<(), Stop> {
     let found = R::formats().into_iter().find(|(id, _)| *id == format);
-    let (_, write) = found.ok_or_else(|| Failure::usage(format!("there is no format {format}")))?;
+    let (_, write) = found.ok_or_else(|| Failure::usage(format!("unknown format {format}")))?;
     write(result, options, out).map_err(|error| match error {
         ReportError::Write(error) => error.into(),
         error => {

@@ -14,7 +14,10 @@ use toolmark_config::did_you_mean;
 use toolmark_outcome::Evidence;
 
 /// The rules that are left by `--select` and `--ignore`.
-pub(crate) fn chosen(select: &[String], ignore: &[String]) -> Result<Vec<&'static Rule>, Failure> {
+pub(crate) fn select_rules(
+    select: &[String],
+    ignore: &[String],
+) -> Result<Vec<&'static Rule>, Failure> {
     for word in select.iter().chain(ignore) {
         if !RULES.iter().any(|rule| chooses(word, rule)) {
             return Err(unknown(word));
@@ -27,17 +30,17 @@ pub(crate) fn chosen(select: &[String], ignore: &[String]) -> Result<Vec<&'stati
         .filter(|rule| (select.is_empty() || any(select, rule)) && !any(ignore, rule));
     let left: Vec<_> = left.collect();
     if left.is_empty() {
-        return Err(Failure::usage("no rule is left by --select and --ignore"));
+        return Err(Failure::usage("--select and --ignore leave no rule"));
     }
     Ok(left)
 }
 
 /// There is no rule with this code or name.
 pub(crate) fn unknown(word: &str) -> Failure {
-    let failure = Failure::usage(format!("there is no rule {word}"));
+    let failure = Failure::usage(format!("unknown rule {word}"));
     match did_you_mean(word, RULES.iter().flat_map(|rule| [rule.code, rule.name])) {
         Some(near) => failure.hint(format!("did you mean {near}?")),
-        None => failure.hint("toolmark rules lists them"),
+        None => failure.hint("`toolmark rules` lists them"),
     }
 }
 
@@ -126,7 +129,7 @@ mod tests {
     fn rules_by_code_name_and_prefix() {
         let codes = |select: &[&str], ignore: &[&str]| -> Option<Vec<&str>> {
             let owned = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
-            let rules = chosen(&owned(select), &owned(ignore)).ok()?;
+            let rules = select_rules(&owned(select), &owned(ignore)).ok()?;
             Some(rules.iter().map(|rule| rule.code).collect())
         };
         assert_eq!(codes(&["s101"], &[]).unwrap(), ["S101"]);

@@ -1,4 +1,4 @@
-//! The command line: what can be asked for, and the words that explain it.
+//! The command line: the commands, the options they all have, and their help.
 
 use crate::commands::{
     check, completions, convert, formats, grade, graders, guard, init, judge, lint, rules, schema,
@@ -29,10 +29,10 @@ Examples:
   toolmark show session.jsonl         one run as a timeline
   toolmark stats runs/ --format csv   one row per trace
   toolmark convert run.json --to atif the same run in another tool's format
-  toolmark check                      what the newest sessions did wrong
-  toolmark grade spec.yaml runs/      traces against what was expected
-  toolmark lint spec.yaml             every mistake of a spec at once
-  toolmark formats                    what can be read";
+  toolmark check                      findings in the newest sessions
+  toolmark grade spec.yaml runs/      traces against a spec
+  toolmark lint spec.yaml             all errors in a spec
+  toolmark formats                    the formats that can be read";
 
 /// Reads what an AI agent did, and says with evidence whether its tool calls were right.
 #[derive(Debug, Parser)]
@@ -75,7 +75,7 @@ pub(crate) struct Output {
     /// Print errors and results only
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
-    /// Print everything there is to say about what was read
+    /// Print all details about what was read
     #[arg(short, long, global = true)]
     verbose: bool,
     /// Show secrets instead of masking them
@@ -98,7 +98,7 @@ impl Output {
 /// How traces are read.
 #[derive(Debug, Args)]
 pub(crate) struct Reading {
-    /// Read as this format, whatever the content looks like (see `toolmark formats`)
+    /// Read as this format instead of detecting it (see `toolmark formats`)
     #[arg(id = "as", long, value_name = "FORMAT", value_parser = format_id(), hide_possible_values = true)]
     format: Option<&'static str>,
 }
@@ -116,7 +116,7 @@ impl Reading {
     }
 }
 
-/// Accepts the id of a format; clap suggests the nearest where it is none.
+/// Accepts the id of a format; clap suggests the nearest for any other word.
 pub(crate) fn format_id() -> impl TypedValueParser<Value = &'static str> {
     let ids = FORMATS.iter().map(|f| f.info().id);
     PossibleValuesParser::new(ids)

@@ -8,8 +8,8 @@ use std::io;
 use toolmark_redact::moved;
 use toolmark_trace::{Diagnostic, Severity};
 
-/// So many are shown of one file unless everything is asked for.
-const SHOWN: usize = 5;
+/// How many are shown of one file without --verbose.
+const MAX_SHOWN: usize = 5;
 
 /// The diagnostics of one file that are worth keeping.
 #[derive(Debug, Default)]
@@ -22,8 +22,8 @@ impl Findings {
     /// Picks what will be shown out of what a file gave.
     pub(crate) fn of(diagnostics: &[Diagnostic], skipped: u64, verbosity: Verbosity) -> Self {
         let (least, most) = match verbosity {
-            Verbosity::Quiet => (Severity::Error, SHOWN),
-            Verbosity::Normal => (Severity::Skipped, SHOWN),
+            Verbosity::Quiet => (Severity::Error, MAX_SHOWN),
+            Verbosity::Normal => (Severity::Skipped, MAX_SHOWN),
             Verbosity::Verbose => (Severity::Note, usize::MAX),
         };
         let shown: Vec<Diagnostic> =
@@ -120,7 +120,7 @@ pub(crate) fn print_failure(printer: &mut Printer, failure: &Failure) -> io::Res
     let line = Line::of(style::BAD.bold(), "error").with(style::PLAIN, ": ");
     printer.notice(&line.with(style::PLAIN, &printer.veil.shown(&failure.message)))?;
     let all = printer.verbosity == Verbosity::Verbose;
-    let shown = if all { failure.causes.len() } else { SHOWN };
+    let shown = if all { failure.causes.len() } else { MAX_SHOWN };
     for cause in failure.causes.iter().take(shown) {
         let line = Line::of(style::BAD, "  caused by").with(style::PLAIN, ": ");
         printer.notice(&line.with(style::PLAIN, &printer.veil.shown(cause)))?;

@@ -123,7 +123,7 @@ fn expand_pattern(argument: &Path, inputs: &mut Vec<Input>) {
         // Opening it gives the system's own words for what is wrong.
         let problem = match File::open(argument) {
             Err(error) => error.to_string(),
-            Ok(_) => "it appeared just now".to_owned(),
+            Ok(_) => "it was just created".to_owned(),
         };
         inputs.push(Input::broken(argument, problem));
         return;

@@ -151,7 +151,7 @@ fn every_family_judges_and_a_rerun_costs_nothing() {
             offline.push("--offline");
             let second = place.run(&offline);
             assert_eq!(second.stdout, first.stdout, "{provider} {more}: {}", stderr(&second));
-            assert!(stderr(&second).contains("2 from the cache"), "{}", stderr(&second));
+            assert!(stderr(&second).contains("2 cached"), "{}", stderr(&second));
         }
     }
 }
@@ -437,11 +437,12 @@ fn a_judge_below_the_floor_is_not_asked() {
         })
         .collect();
     place.write("labels.jsonl", &labels.join("\n"));
-    let args = ["judge", "calibrate", "labels.jsonl", "--rubric", "rubric.md", "--out", "cal.json"];
+    let args =
+        ["judge", "calibrate", "labels.jsonl", "--rubric", "rubric.md", "--output", "cal.json"];
     let measured = place.run(&args);
     assert_eq!(measured.status.code(), Some(0), "{}", stderr(&measured));
     let page = String::from_utf8_lossy(&measured.stdout).into_owned();
-    assert!(page.contains("agreement with people") && page.contains("what sways it"), "{page}");
+    assert!(page.contains("agreement with people") && page.contains("probes"), "{page}");
     let refused = place.run(&[&args[..], &["--floor", "kappa=0.6"]].concat());
     assert_eq!(refused.status.code(), Some(1), "{}", stderr(&refused));
 

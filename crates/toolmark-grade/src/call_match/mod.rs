@@ -13,6 +13,7 @@ mod expected;
 mod fits;
 mod name;
 mod path;
+mod schema;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ pub use expected::Expected;
 pub use fits::{Fits, fits};
 pub use name::{Fitting, NamePattern, Names, Prefixes};
 pub use path::KeyPath;
+pub use schema::{CompiledSchema, SchemaCompiler, compile_schema};
 pub use table::{Agents, CallTable, Made, Parallel, has_batches};
 pub use truth::{Lack, Truth};
 

@@ -11,6 +11,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_config::{Node, Problem, Span, Spanned, quoted, read};
+use toolmark_grade::call_match::SchemaCompiler;
 use toolmark_shell::Decision;
 
 /// Whose file it is.
@@ -131,7 +132,12 @@ impl Layer {
     /// reported with its place. The conditions of rules are looked at when they
     /// are first needed, or by [`Layer::check`].
     #[must_use]
-    pub fn read(node: &Node, origin: Origin, problems: &mut Vec<Problem>) -> Self {
+    pub fn read(
+        node: &Node,
+        origin: Origin,
+        schemas: SchemaCompiler,
+        problems: &mut Vec<Problem>,
+    ) -> Self {
         if node.is_null() || node.as_map().is_some_and(<[_]>::is_empty) {
             let problem = Problem::error("empty-guard", "the guard part says nothing");
             let help = "give it a key, such as `preset: standard`, or leave it out";
@@ -162,7 +168,7 @@ impl Layer {
             timeout_ms: written.timeout_ms.as_ref().and_then(|time| timeout(time, problems)),
             tools: Tools::read(written.tools, problems),
             agents,
-            rules: rules.filter_map(|rule| Rule::read(rule, &base, problems)).collect(),
+            rules: rules.filter_map(|rule| Rule::read(rule, &base, schemas, problems)).collect(),
             table: Table::read(written.effects, problems),
             writable: Roots::read(written.writable, problems),
             protected: Paths::read(written.protected, problems),

@@ -1,10 +1,14 @@
 //! What a policy says about servers of tools and about the log of decisions.
 
 use super::words::Read;
+use crate::audit;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::env;
+use std::io;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 use toolmark_config::{Problem, Spanned, quoted};
@@ -80,6 +84,29 @@ pub struct Log {
     pub path: Option<String>,
     /// So many bytes, and a new file is begun.
     pub max_size: Option<u64>,
+}
+
+impl Log {
+    /// Where the log is: the environment's word counts before the policy's.
+    ///
+    /// # Errors
+    ///
+    /// Neither the policy nor the environment says where.
+    pub fn place(&self) -> io::Result<Option<PathBuf>> {
+        let is_named = env::var_os(audit::VARIABLE).is_some_and(|path| !path.is_empty());
+        match self.path.as_deref().filter(|_| !is_named) {
+            Some("off") => Ok(None),
+            Some(path) => Ok(Some(path.into())),
+            None => audit::place(|name| env::var_os(name)),
+        }
+    }
+
+    /// How large the log may grow.
+    #[must_use]
+    pub fn limits(&self) -> audit::Limits {
+        let usual = audit::Limits::default();
+        audit::Limits { size: self.max_size.unwrap_or(usual.size), ..usual }
+    }
 }
 
 /// What may be asked of MCP servers.

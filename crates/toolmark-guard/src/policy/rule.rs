@@ -21,7 +21,7 @@ use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned, quoted, read};
 use toolmark_grade::Building;
 use toolmark_grade::call_match::config::{CallFields, Name, name_of};
 use toolmark_grade::call_match::{
-    ArgsMatch, CallPattern, Conditions, NamePattern, Operators, Truth,
+    ArgsMatch, CallPattern, Conditions, NamePattern, Operators, SchemaCompiler, Truth,
 };
 use toolmark_outcome::Profile;
 use toolmark_pattern::is_wildcard_match;
@@ -121,6 +121,7 @@ pub(super) struct Rule {
     paths: Option<Paths>,
     command: Option<Spanned<Node>>,
     fields: Option<CallFields>,
+    schemas: SchemaCompiler,
     compiled: OnceLock<Result<Compiled, Vec<Problem>>>,
 }
 
@@ -145,6 +146,7 @@ impl Rule {
     pub(super) fn read(
         written: Spanned<Written>,
         base: &Base,
+        schemas: SchemaCompiler,
         problems: &mut Vec<Problem>,
     ) -> Option<Self> {
         let span = written.span;
@@ -184,6 +186,7 @@ impl Rule {
             }),
             command: written.command,
             fields,
+            schemas,
             compiled: OnceLock::new(),
         })
     }
@@ -192,7 +195,7 @@ impl Rule {
     pub(super) fn named(&self) -> Option<&NamePattern> {
         let named = self.named.get_or_init(|| {
             let tool = self.tool.as_ref()?;
-            tool.compile(tool.span, &mut building(&mut Vec::new()))
+            tool.compile(tool.span, &mut building(self.schemas, &mut Vec::new()))
         });
         named.as_ref()
     }
@@ -209,7 +212,7 @@ impl Rule {
     pub(super) fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         if let Some(tool) = &self.tool {
-            let _ = tool.compile(tool.span, &mut building(&mut problems));
+            let _ = tool.compile(tool.span, &mut building(self.schemas, &mut problems));
         }
         match self.compiled() {
             Ok(_) => {}
@@ -223,10 +226,12 @@ impl Rule {
             .get_or_init(|| {
                 let mut problems = Vec::new();
                 let args = self.fields.as_ref().and_then(|fields| {
-                    fields.call(&fields.tool).compile(self.span, &mut building(&mut problems))
+                    let building = &mut building(self.schemas, &mut problems);
+                    fields.call(&fields.tool).compile(self.span, building)
                 });
+                let command = self.command.as_ref();
                 let command =
-                    self.command.as_ref().and_then(|node| command_test(node, &mut problems));
+                    command.and_then(|node| command_test(node, self.schemas, &mut problems));
                 problems.retain(Problem::is_error);
                 match problems.is_empty() {
                     true => Ok(Compiled { args, command }),
@@ -322,7 +327,11 @@ pub(crate) fn words_fit(pattern: &str, line: &str) -> bool {
     is_wildcard_match(&pattern, &line) || pattern.strip_suffix(" *") == Some(line.as_str())
 }
 
-fn command_test(node: &Spanned<Node>, problems: &mut Vec<Problem>) -> Option<CommandTest> {
+fn command_test(
+    node: &Spanned<Node>,
+    schemas: SchemaCompiler,
+    problems: &mut Vec<Problem>,
+) -> Option<CommandTest> {
     if let Some(words) = node.value.as_str() {
         if words.trim().is_empty() {
             let problem = Problem::error("empty-condition", "the command is empty");
@@ -344,7 +353,7 @@ fn command_test(node: &Spanned<Node>, problems: &mut Vec<Problem>) -> Option<Com
         conditions: Some(Spanned { value: conditions, span: node.span }),
         ..CallFields::named(any_tool())
     };
-    let pattern = fields.call(&fields.tool).compile(node.span, &mut building(problems))?;
+    let pattern = fields.call(&fields.tool).compile(node.span, &mut building(schemas, problems))?;
     Some(CommandTest::Condition(Box::new(pattern)))
 }
 
@@ -352,13 +361,14 @@ fn any_tool() -> Spanned<Name> {
     Spanned::from(name_of("*"))
 }
 
-fn building<'a>(problems: &'a mut Vec<Problem>) -> Building<'a> {
+fn building(schemas: SchemaCompiler, problems: &mut Vec<Problem>) -> Building<'_> {
     static NOTHING: OnceLock<Node> = OnceLock::new();
     Building {
         config: NOTHING.get_or_init(|| Node::from(Kind::Null)),
         profile: Profile::Toolmark,
         contrast: None,
         directory: Path::new("."),
+        schemas,
         problems,
     }
 }

@@ -13,11 +13,11 @@ use toolmark_config::Problem;
 use toolmark_config::{Source, parse};
 
 /// The file that is read where none is named.
-const USUAL: &str = "toolmark.yaml";
+const DEFAULT_FILE: &str = "toolmark.yaml";
 
 /// Reads what was configured; nothing where there is no such file.
 pub(crate) fn open(named: Option<&Path>, printer: &mut Printer) -> Result<Config, Stop> {
-    let path = named.unwrap_or(Path::new(USUAL));
+    let path = named.unwrap_or(Path::new(DEFAULT_FILE));
     if named.is_none() && !path.is_file() {
         return Ok(Config::default());
     }
@@ -41,7 +41,7 @@ pub(crate) fn open(named: Option<&Path>, printer: &mut Printer) -> Result<Config
         0 => Ok(config),
         errors => {
             let errors = human::things(errors, "error");
-            let message = format!("{} has {errors}, nothing was checked", path.display());
+            let message = format!("{} has {errors}; nothing was checked", path.display());
             Err(Failure::usage(message).into())
         }
     }
@@ -51,7 +51,7 @@ pub(crate) fn open(named: Option<&Path>, printer: &mut Printer) -> Result<Config
 pub(crate) fn lint(source: &Source, printer: &mut Printer) -> io::Result<usize> {
     let parsed = parse(source);
     let part = parsed.node.as_ref().and_then(|root| root.get("check"));
-    // That it is no map, and what is no YAML, was said before.
+    // A part that is not a map, and invalid YAML, are reported by the spec itself.
     let Some(part) = part.filter(|part| part.as_map().is_some()) else { return Ok(0) };
     let mut problems = Vec::new();
     let _ = read_config(part, &mut problems);
@@ -70,12 +70,12 @@ fn without(
 ) -> Result<Config, Stop> {
     if let Some(path) = named {
         print(printer, source, problems)?;
-        let failure = Failure::usage(format!("{} has no check part", path.display()));
-        return Err(failure.hint("write gates, toolsets and rules under check:").into());
+        let failure = Failure::usage(format!("{} has no `check:` section", path.display()));
+        return Err(failure.hint("write rules, gates and toolsets under `check:`").into());
     }
     if broken > 0 && printer.verbosity > Verbosity::Quiet {
         let words =
-            format!("{USUAL} was not used: it has {}", human::things(broken as u64, "error"));
+            format!("{DEFAULT_FILE} was ignored: it has {}", human::things(broken as u64, "error"));
         printer.notice(&Line::of(style::DIM, &words))?;
     }
     Ok(Config::default())

@@ -31,7 +31,8 @@ pub(crate) fn cases(
     let mut made: BTreeMap<usize, Case> = BTreeMap::new();
     for input in inputs {
         if input.path().is_none() {
-            let message = format!("{} cannot be read a second time for --promote", input.name());
+            let message =
+                format!("--promote reads each trace twice, which {} does not allow", input.name());
             return Err(Failure::usage(message).hint("write the trace to a file first"));
         }
         // What could not be read was said when it was checked.

@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::gold;
 use crate::human;
 use crate::inputs::Input;
-use crate::judging::{Asking, JudgeArgs, Opened};
+use crate::judging::{JudgeArgs, JudgeRequest, OpenJudge};
 use crate::printer::{Line, Printer, Verbosity, style};
 use crate::reading::{Next, Reader, Runs, Walked};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -36,18 +36,18 @@ const EXAMPLES: &str = "\
 Examples:
   toolmark check                         the newest sessions on this machine
   toolmark check session.jsonl           one session
-  toolmark check runs/ --select A        only what is wrong with arguments
+  toolmark check runs/ --select A        only findings about arguments
   toolmark check --since 7d --project .  this week's sessions of this project
-  toolmark check --explain S101          what a rule finds, why, what to do
+  toolmark check --explain S101          explain a rule
   toolmark check runs/ --gate            thresholds, for CI
   toolmark check runs/ --gate='recovery[Bash.127] >= 0.8 min support 5'
   toolmark check runs/ --baseline main.json --report sarif=check.sarif
   toolmark check runs/ --promote regressions/ --per bucket
-  toolmark check runs/ --judge           a second opinion where the rules are not sure
+  toolmark check runs/ --judge           ask a judge where the rules are unsure
   toolmark check runs/ --format jsonl | jq 'select(.severity == \"error\")'
 
-Rules are chosen by code, by name, or by the start of a code: S selection,
-A arguments, I irreversibility, R recovery; toolmark rules lists them.";
+Rules are selected by code, by name, or by code prefix: S selection,
+A arguments, I irreversibility, R recovery; `toolmark rules` lists them.";
 
 /// Check sessions: selection, arguments, irreversibility and recovery, per tool
 #[derive(Debug, Args)]
@@ -57,49 +57,49 @@ A arguments, I irreversibility, R recovery; toolmark rules lists them.";
 pub(crate) struct Check {
     #[command(flatten)]
     report: ReportArgs,
-    /// Rules, gates and toolsets from the check part of this file [default: toolmark.yaml]
+    /// File with a `check:` section: rules, gates and toolsets [default: toolmark.yaml]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Hold the numbers against thresholds: those of the file or the usual ones, or this one
+    /// Check the scorecard against a threshold [default: those of the file, or the built-in ones]
     #[arg(long, value_name = "GATE", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "", help_heading = "Gates")]
     gate: Vec<String>,
-    /// Only what is worse than in this report of --format json fails
+    /// Fail only on what is worse than in this JSON report
     #[arg(long, value_name = "FILE", help_heading = "Gates")]
     baseline: Option<PathBuf>,
-    /// Write findings to this directory as cases for toolmark grade
+    /// Write findings to this directory as cases for `toolmark grade`
     #[arg(long, value_name = "DIR", help_heading = "Regression set")]
     promote: Option<PathBuf>,
-    /// Of which findings one is enough
+    /// Write one case per code, cluster or bucket of findings
     #[arg(long, value_enum, value_name = "KIND", default_value = "cluster", requires = "promote")]
     #[arg(help_heading = "Regression set")]
     per: Per,
-    /// So many cases at most
+    /// Write at most this many cases
     #[arg(long, value_name = "N", requires = "promote", help_heading = "Regression set")]
     cases: Option<NonZeroUsize>,
-    /// Ask only these rules
+    /// Use only these rules
     #[arg(long, value_name = "CODE", value_delimiter = ',', help_heading = "Rules")]
     select: Vec<String>,
-    /// Do not ask these rules
+    /// Do not use these rules
     #[arg(long, value_name = "CODE", value_delimiter = ',', help_heading = "Rules")]
     ignore: Vec<String>,
     /// Explain a rule instead
     #[arg(long, value_name = "CODE", help_heading = "Rules")]
     explain: Option<String>,
-    /// Leave out findings that are less sure: low, medium or high [default: medium]
+    /// Lowest confidence to report: low, medium or high [default: medium]
     #[arg(long, value_name = "LEVEL", value_parser = confidence())]
     #[arg(hide_possible_values = true, help_heading = "Rules")]
     min_confidence: Option<Confidence>,
-    /// Ask a judge about calls that the rules are not sure about
+    /// Ask a judge about calls that the rules are unsure about
     #[arg(long, help_heading = "Judge")]
     judge: bool,
-    /// Hold choices of tools against labels: rows of id or prompt, and tool
+    /// Compare tool choices with labels: rows with id or prompt, and tool
     #[arg(long, value_name = "FILE")]
     gold: Option<PathBuf>,
-    /// The least severity that fails [default: warning, with gates never]
+    /// Lowest severity that fails [default: warning; never with gates]
     #[arg(long, value_enum, value_name = "SEVERITY")]
     fail_on: Option<FailOn>,
-    /// Exit with 0 whatever is found
+    /// Exit with 0 whatever the result
     #[arg(long)]
     exit_zero: bool,
     #[command(flatten)]
@@ -203,7 +203,7 @@ impl Check {
     fn checker(&self, config: &mut Config, gated: bool) -> Result<Checker, Failure> {
         let select = if self.select.is_empty() { &config.select } else { &self.select };
         let ignore: Vec<String> = config.ignore.iter().chain(&self.ignore).cloned().collect();
-        let rules = checking::chosen(select, &ignore)?;
+        let rules = checking::select_rules(select, &ignore)?;
         let least = self.min_confidence.or(config.min_confidence).unwrap_or(Confidence::Medium);
         let toolsets = Toolsets::with(std::mem::take(&mut config.toolsets));
         let severities = std::mem::take(&mut config.severity);
@@ -214,21 +214,21 @@ impl Check {
     }
 
     /// Who is asked where the rules are not sure.
-    fn judge(&self, printer: &mut Printer) -> Result<Option<Opened>, Stop> {
+    fn judge(&self, printer: &mut Printer) -> Result<Option<OpenJudge>, Stop> {
         if !self.judge {
             if self.judging.is_given() {
-                let failure = Failure::usage("options for a judge are given, and --judge is not");
-                return Err(failure.hint("add --judge to ask one").into());
+                let failure = Failure::usage("judge options need --judge");
+                return Err(failure.hint("add --judge to ask a judge").into());
             }
             return Ok(None);
         }
-        let asking = Asking {
+        let request = JudgeRequest {
             part_of: self.config.as_deref(),
             usual: &UsualJudge::default(),
             may_run: true,
             gates: true,
         };
-        self.judging.open_some(&asking, printer).map(Some)
+        self.judging.open_some(&request, printer).map(Some)
     }
 
     /// The gates of the file, the usual ones where it has none and they are
@@ -271,7 +271,7 @@ impl Check {
         let most = self.cases.map(NonZeroUsize::get);
         let chosen = promote::choose(&run.checked.findings, self.per.alike(), most);
         if chosen.is_empty() {
-            printer.notice(&Line::of(style::DIM, "there is nothing to promote"))?;
+            printer.notice(&Line::of(style::DIM, "no finding to promote"))?;
             return Ok(());
         }
         let cases = checking::promote::cases(&chosen, inputs, checker, reader)?;
@@ -281,7 +281,8 @@ impl Check {
         if printer.verbosity > Verbosity::Quiet {
             let cases = human::things(count, "case");
             let to = directory.display();
-            let words = format!("{cases} in {to}; toolmark grade {to}/toolmark.yaml RUNS");
+            let words =
+                format!("{cases} written to {to}; next: toolmark grade {to}/toolmark.yaml RUNS");
             printer.notice(&Line::of(style::DIM, &words))?;
         }
         Ok(())
@@ -307,14 +308,14 @@ fn check(
     Ok((run, walked))
 }
 
-/// What was in doubt and is not asked about, because there is too much of it.
+/// Unsure calls that are not put to the judge, because there are too many.
 fn not_asked(checked: &Checked) -> Option<String> {
     let each: Vec<String> =
         checked.not_asked.iter().map(|(rubric, count)| format!("{rubric} {count}")).collect();
-    let calls = human::things(checked.not_asked.values().sum(), "more call");
+    let calls = human::things(checked.not_asked.values().sum(), "unsure call");
     (!each.is_empty()).then(|| {
         let each = each.join(", ");
-        format!("{calls} in doubt, not asked about ({MOST} of a rubric in a session are): {each}")
+        format!("{calls} not put to the judge (at most {MOST} per rubric and session): {each}")
     })
 }
 
@@ -339,6 +340,6 @@ fn refuse_to_overwrite(directory: &Path) -> Result<(), Failure> {
     if !spec.exists() {
         return Ok(());
     }
-    let failure = Failure::usage(format!("{} is already there", spec.display()));
+    let failure = Failure::usage(format!("{} already exists", spec.display()));
     Err(failure.hint("promote to a new directory"))
 }

@@ -26,7 +26,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("traces", |arg| arg.required(true)))]
 pub(crate) struct Convert {
-    /// The format to write
+    /// Target format
     #[arg(long, value_name = "FORMAT", value_parser = target())]
     to: &'static str,
     /// Write to this file instead of stdout
@@ -36,7 +36,7 @@ pub(crate) struct Convert {
     input: InputArgs,
 }
 
-/// Accepts the id of a target; clap suggests the nearest where it is none.
+/// Accepts the id of a target; clap suggests the nearest for any other word.
 fn target() -> impl TypedValueParser<Value = &'static str> {
     PossibleValuesParser::new(EXPORTERS.iter().map(|e| e.info().id))
         .map(|id| exporter_by_id(&id).map_or("", |exporter| exporter.info().id))
@@ -56,7 +56,7 @@ struct Converted {
 impl Convert {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let Some(exporter) = exporter_by_id(self.to) else {
-            return Err(Failure::usage(format!("no format {} to write", self.to)).into());
+            return Err(Failure::usage(format!("unknown target format {}", self.to)).into());
         };
         let mut out: Box<dyn Write> = match &self.output {
             None => Box::new(BufWriter::new(io::stdout())),
@@ -111,7 +111,7 @@ fn convert(
     let _ = emit(Ok(done));
 }
 
-/// Says what was written and what the target has no place for.
+/// Says what was written and what is lost.
 fn report(
     printer: &mut Printer,
     exporter: &dyn Exporter,
@@ -127,7 +127,7 @@ fn report(
         Line::of(style::GOOD, &format!("{runs} written as {title}, nothing lost"))
     } else {
         Line::of(style::PLAIN, &format!("{runs} written as {title}; "))
-            .with(style::WARN, &format!("it has no place for {losses}"))
+            .with(style::WARN, &format!("lost: {losses}"))
     };
     printer.notice(&line)
 }

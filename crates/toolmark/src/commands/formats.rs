@@ -16,18 +16,18 @@ use toolmark_trace::{EXPORTERS, ExportInfo, FORMATS, Fidelity, FormatInfo, Part,
 const EXAMPLES: &str = "\
 Examples:
   toolmark formats                 all of them
-  toolmark formats claude-code     one of them, and how it is recognised
-  toolmark formats --targets       what convert writes
+  toolmark formats claude-code     one of them in detail
+  toolmark formats --targets       the formats convert writes
   toolmark formats --format json | jq -r '.[].id'";
 
 /// List the trace formats that can be read, or written
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Formats {
-    /// Only this format, in detail
+    /// Show this format in detail
     #[arg(value_name = "ID", value_parser = format_id(), hide_possible_values = true)]
     id: Option<&'static str>,
-    /// The formats that `convert` writes, and what is lost in each
+    /// List the formats that `convert` writes, and what is lost in each
     #[arg(long, conflicts_with = "id")]
     targets: bool,
     /// Output format
@@ -142,7 +142,7 @@ fn print_list(printer: &mut Printer) -> io::Result<()> {
     }
     printer.line(&Line::new())?;
     let count = human::things(FORMATS.len() as u64, "format");
-    let words = format!("{count}, recognised by content; gzip, zstd and zip are opened");
+    let words = format!("{count}, detected by content; gzip, zstd and zip are opened");
     printer.line(&Line::of(style::DIM, &words))
 }
 
@@ -172,7 +172,7 @@ fn print_details(printer: &mut Printer, info: &FormatInfo) -> io::Result<()> {
     for (label, text) in [
         ("versions", info.versions),
         ("comes from", info.origin),
-        ("recognised by", info.looks_for),
+        ("detected by", info.looks_for),
         ("never records", &never_records(info)),
     ] {
         for (at, text) in wrap(text, room).iter().enumerate() {

@@ -7,7 +7,7 @@ use crate::grading::read::grade;
 use crate::grading::{dump, redact, spec};
 use crate::human;
 use crate::inputs::{Input, expand};
-use crate::judging::{Asking, ByRules, JudgeArgs, Opened};
+use crate::judging::{ByRules, JudgeArgs, JudgeRequest, OpenJudge};
 use crate::pool::{Emit, Pool};
 use crate::printer::{Line, Printer, Verbosity, style};
 use crate::reading::{Next, Runs};
@@ -29,16 +29,16 @@ Examples:
   toolmark grade toolmark.yaml runs/                 traces against a spec
   toolmark grade evals/eval.yaml results.jsonl       a Vally spec on its own results
   toolmark grade page.yaml traces.jsonl --profile agentv@1
-                                                     AgentV's numbers instead of the honest ones
+                                                     the scores AgentV would give
   toolmark grade spec.yaml runs/ --report junit=out.xml --report html=out.html
   toolmark grade spec.yaml runs/ --judge-model claude-sonnet-4-6
-                                                     with a judge for what no rule can decide
+                                                     with a judge model
   toolmark grade spec.yaml runs/ --format jsonl | jq 'select(.verdict == \"fail\")'
 
-A trace belongs to the case with its id, its name, its file name or its prompt.";
+A trace is graded by the case that has its id, name, file name or prompt.";
 
 const TRACES: &str =
-    "Trace files, directories, patterns, or - for stdin [default: those the spec names]";
+    "Trace files, directories, patterns, or - for stdin [default: the traces of the spec]";
 
 /// Grade traces against a spec: toolmark's own, Vally's, AgentV's or AI GO!'s
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ const TRACES: &str =
 #[command(mut_arg("traces", |arg| arg.help(TRACES)))]
 #[command(mut_arg("format", format_of::<RunResult>), mut_arg("reports", report_of::<RunResult>))]
 pub(crate) struct Grade {
-    /// The spec; its dialect is told from its content
+    /// The spec; its dialect is detected
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
     #[command(flatten)]
@@ -57,48 +57,48 @@ pub(crate) struct Grade {
     /// Grade only cases with this tag; may be given several times
     #[arg(long = "tag", value_name = "TAG[=VALUE]")]
     tags: Vec<String>,
-    /// The score every case must reach, instead of what the spec says
+    /// Score that every case must reach; overrides the spec
     #[arg(long, value_name = "0..1", value_parser = share)]
     threshold: Option<f64>,
     /// Stop at the first failure
     #[arg(long)]
     fail_fast: bool,
-    /// Answer as another system would
+    /// Grade as another system does
     #[arg(long, value_name = "PROFILE", value_parser = profile())]
     profile: Option<Profile>,
-    /// Exit with 0 whatever the verdicts are
+    /// Exit with 0 whatever the result
     #[arg(long)]
     exit_zero: bool,
     #[command(flatten)]
     input: InputArgs,
-    /// The case of traces that no id, name or file name gives one
+    /// Case of traces that match none by id, name or file name
     #[arg(long, visible_alias = "for", value_name = "CASE", help_heading = "Pairing")]
     stimulus: Option<String>,
-    /// A dataset of the cases: JSONL, JSON, CSV or Parquet
+    /// Dataset with the cases: JSONL, JSON, CSV or Parquet
     #[arg(long, value_name = "FILE", help_heading = "Pairing")]
     dataset: Option<PathBuf>,
-    /// A value for ${NAME} in the spec; may be given several times
+    /// Value for ${NAME} in the spec; may be given several times
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = pair, help_heading = "Pairing")]
     params: Vec<(String, String)>,
-    /// Where the agent's files are, instead of where the trace says
+    /// Directory with the agent's files; overrides the trace
     #[arg(long, value_name = "DIR", help_heading = "Environment")]
     workspace: Option<PathBuf>,
-    /// A unified diff of the workspace
+    /// Unified diff of the workspace
     #[arg(long, value_name = "FILE", help_heading = "Environment")]
     diff_file: Option<PathBuf>,
-    /// Where artifacts of the run are
+    /// Directory with artifacts of the run
     #[arg(long, value_name = "DIR", help_heading = "Environment")]
     artifact_dir: Option<PathBuf>,
-    /// Run none of the programs the spec names; graders that need one are unknown
+    /// Do not run programs; graders that need one are unknown
     #[arg(long, help_heading = "Environment")]
     no_programs: bool,
-    /// Write every graded trace to this directory, a file each
+    /// Write every graded trace to a file in this directory
     #[arg(long, value_name = "DIR", help_heading = "Traces")]
     dump_traces: Option<PathBuf>,
-    /// Put the whole trace into every result
+    /// Include the whole trace in every result
     #[arg(long, help_heading = "Traces")]
     include_trace: bool,
-    /// Ask no judge; graders that need one are unknown
+    /// Do not ask a judge; graders that need one are unknown
     #[arg(long, conflicts_with_all = ["judge_model", "refresh", "offline"], help_heading = "Judge")]
     no_judge: bool,
     #[command(flatten)]
@@ -113,7 +113,7 @@ fn profile() -> impl TypedValueParser<Value = Profile> {
 fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if (0.0..=1.0).contains(&number) => Ok(number),
-        _ => Err("a number from 0 to 1".to_owned()),
+        _ => Err("expected a number from 0 to 1".to_owned()),
     }
 }
 
@@ -133,10 +133,10 @@ impl Grade {
             threshold: self.threshold,
             dataset: self.dataset.clone(),
         };
-        let opened = spec::open(&self.spec, &options, printer)?;
-        let Some(mut plan) = opened.loaded.and_then(|loaded| loaded.plan) else {
-            let errors = human::things(opened.errors as u64, "error");
-            let message = format!("{} has {errors}, nothing was graded", self.spec.display());
+        let spec = spec::open(&self.spec, &options, printer)?;
+        let Some(mut plan) = spec.loaded.and_then(|loaded| loaded.plan) else {
+            let errors = human::things(spec.errors as u64, "error");
+            let message = format!("{} has {errors}; nothing was graded", self.spec.display());
             return Err(Failure::usage(message).into());
         };
         self.select(&mut plan)?;
@@ -183,7 +183,7 @@ impl Grade {
             by_id && self.tags.iter().all(|tag| has_tag(&case.tags, tag))
         });
         if plan.cases.is_empty() {
-            let message = format!("none of the {before} cases is left by --case and --tag");
+            let message = format!("--case and --tag leave none of the {before} cases");
             return Err(Failure::usage(message));
         }
         Ok(())
@@ -207,30 +207,30 @@ impl Grade {
         let named: Vec<PathBuf> =
             plan.cases.iter().flat_map(|case| case.matches.traces.clone()).collect();
         if named.is_empty() {
-            return Err(Failure::usage("no traces were given, and the spec names none")
-                .hint("toolmark grade SPEC TRACES…; a directory, a pattern or - will do"));
+            return Err(Failure::usage("no traces: none on the command line, none in the spec")
+                .hint("run `toolmark grade SPEC TRACE…`"));
         }
         Ok(expand(&named))
     }
 
     /// Who is asked, where something is to be asked.
-    fn judge(&self, plan: &Plan, printer: &mut Printer) -> Result<Option<Opened>, Stop> {
+    fn judge(&self, plan: &Plan, printer: &mut Printer) -> Result<Option<OpenJudge>, Stop> {
         let cases = plan.cases.iter().chain(plan.every.as_deref());
         let mut graders = cases.flat_map(|case| &case.graders);
         let asks = graders.any(|one| one.info.taxonomy.determinism == Determinism::Judge);
         if !asks || self.no_judge {
             return Ok(None);
         }
-        let asking = Asking {
+        let request = JudgeRequest {
             part_of: Some(&self.spec),
             usual: &plan.judge,
             may_run: !self.no_programs,
             gates: true,
         };
-        self.judge.open(&asking, printer)
+        self.judge.open(&request, printer)
     }
 
-    fn environment(&self, judge: Option<&Opened>) -> Result<Environment, Failure> {
+    fn environment(&self, judge: Option<&OpenJudge>) -> Result<Environment, Failure> {
         let diff = match &self.diff_file {
             None => None,
             Some(path) => {
@@ -245,7 +245,7 @@ impl Grade {
             diff,
             artifacts: self.artifact_dir.clone(),
             may_run: !self.no_programs,
-            judge: judge.map(|opened| Arc::clone(&opened.client) as Arc<dyn Judge>),
+            judge: judge.map(|judge| Arc::clone(&judge.client) as Arc<dyn Judge>),
             findings: judge.map(|_| Arc::new(ByRules::default()) as Arc<dyn Findings>),
         })
     }
@@ -256,7 +256,7 @@ impl Grade {
         inputs: &[Input],
         plan: &Plan,
         grading: &Grading<'_>,
-        judge: Option<&Opened>,
+        judge: Option<&OpenJudge>,
         printer: &mut Printer,
     ) -> Result<(RunResult, bool), Stop> {
         // Whoever waits for a judge needs no core.
@@ -322,9 +322,9 @@ fn has_tag(tags: &BTreeMap<String, Vec<String>>, wanted: &str) -> bool {
     }
 }
 
-/// What a reader should know about traces that no case took.
+/// Notes about traces that match no case.
 fn notes(plan: &Plan, unpaired: &[(String, Unpaired)]) -> Vec<String> {
-    const SHOWN: usize = 5;
+    const MAX_NAMED: usize = 5;
     let mut notes = Vec::new();
     let none: Vec<&str> = unpaired
         .iter()
@@ -332,8 +332,8 @@ fn notes(plan: &Plan, unpaired: &[(String, Unpaired)]) -> Vec<String> {
         .map(|(name, _)| name.as_str())
         .collect();
     if !none.is_empty() {
-        let more = none.len().saturating_sub(SHOWN);
-        let mut words = none[..none.len().min(SHOWN)].join(", ");
+        let more = none.len().saturating_sub(MAX_NAMED);
+        let mut words = none[..none.len().min(MAX_NAMED)].join(", ");
         if more > 0 {
             words += &format!(" and {more} more");
         }
@@ -348,7 +348,7 @@ fn notes(plan: &Plan, unpaired: &[(String, Unpaired)]) -> Vec<String> {
                 .map(|case| case.id.as_str())
                 .collect();
             notes.push(format!(
-                "{name} has the prompt of several cases ({}): --stimulus says which",
+                "{name} matches several cases by prompt ({}); --stimulus chooses one",
                 ids.join(", ")
             ));
         }
@@ -359,7 +359,7 @@ fn notes(plan: &Plan, unpaired: &[(String, Unpaired)]) -> Vec<String> {
 /// Nothing at all was graded: that is no pass, and no failure of the agent.
 fn nothing_graded(result: &RunResult, unread: bool) -> Failure {
     let cases = human::things(result.summary.cases, "case");
-    let message = format!("no trajectory was graded: {cases}, none with a trace");
+    let message = format!("no trajectory was graded: none of {cases} has a trace");
     let failure = if unread { Failure::unread(message) } else { Failure::usage(message) };
     match result.notes.as_slice() {
         [] => failure.hint("`toolmark formats` lists what can be read"),

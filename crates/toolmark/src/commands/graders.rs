@@ -16,14 +16,14 @@ use toolmark_peers::{GRADERS, grader_by_id};
 const EXAMPLES: &str = "\
 Examples:
   toolmark graders                  all of them, by the system they come from
-  toolmark graders tool-calls       one of them, with an example
+  toolmark graders tool-calls       one of them in detail
   toolmark graders --format json | jq -r '.[].type'";
 
 /// List the graders, or explain one
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Graders {
-    /// Only this grader, in detail
+    /// Show this grader in detail
     #[arg(value_name = "TYPE")]
     id: Option<String>,
     /// Output format
@@ -71,18 +71,18 @@ const ORIGINS: &[(&str, &str)] = &[
 
 impl Graders {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let shown: Vec<&GraderInfo> = match &self.id {
+        let graders: Vec<&GraderInfo> = match &self.id {
             None => GRADERS.to_vec(),
             Some(id) => vec![grader_by_id(id).ok_or_else(|| unknown(id))?],
         };
         match (self.format, self.id) {
             (TextFormat::Json, _) => {
-                let all: Vec<Described> = shown.iter().map(|info| Described::new(info)).collect();
+                let all: Vec<Described> = graders.iter().map(|info| Described::new(info)).collect();
                 printer.json(&all)?;
             }
             (TextFormat::Text, None) => list(printer)?,
             (TextFormat::Text, Some(_)) => {
-                for info in shown {
+                for info in graders {
                     explain(info, printer)?;
                 }
             }
@@ -92,10 +92,10 @@ impl Graders {
 }
 
 fn unknown(id: &str) -> Failure {
-    let failure = Failure::usage(format!("there is no grader {id}"));
+    let failure = Failure::usage(format!("unknown grader {id}"));
     match did_you_mean(id, GRADERS.iter().map(|info| info.id)) {
         Some(near) => failure.hint(format!("did you mean {near}?")),
-        None => failure.hint("toolmark graders lists them"),
+        None => failure.hint("`toolmark graders` lists them"),
     }
 }
 

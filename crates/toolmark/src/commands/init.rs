@@ -21,7 +21,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Init {
-    /// Where to write it, - for stdout
+    /// File to write, or - for stdout
     #[arg(value_name = "FILE", default_value = "toolmark.yaml")]
     file: PathBuf,
 }
@@ -38,7 +38,7 @@ impl Init {
                 let failure = Failure::write(&self.file, &error);
                 match error.kind() {
                     io::ErrorKind::AlreadyExists => {
-                        failure.hint("name another file, or - for stdout")
+                        failure.hint("choose another file, or - for stdout")
                     }
                     _ => failure,
                 }

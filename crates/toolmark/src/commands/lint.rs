@@ -1,4 +1,4 @@
-//! `toolmark lint`: every mistake of a spec at once, before anything is graded.
+//! `toolmark lint`: all errors in specs, before anything is graded.
 
 use crate::Stop;
 use crate::args::FileArgs;
@@ -26,26 +26,26 @@ use toolmark_trace::Trajectory;
 const EXAMPLES: &str = "\
 Examples:
   toolmark lint evals/*.yaml
-  toolmark lint toolmark.yaml --traces runs/              tool names no trace has
-  toolmark lint toolmark.yaml --traces runs/ --vacuity    expectations that cannot fail";
+  toolmark lint toolmark.yaml --traces runs/              also: tools that no trace calls
+  toolmark lint toolmark.yaml --traces runs/ --vacuity    also: expectations that cannot fail";
 
-/// Find every mistake of specs: wrong keys, patterns, names, and what cannot fail
+/// Find errors in specs: keys, patterns, names, and checks that cannot fail
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Lint {
-    /// The specs
+    /// Specs to check
     #[arg(required = true, value_name = "SPEC")]
     specs: Vec<PathBuf>,
     /// Traces to check tool names against
     #[arg(long, value_name = "TRACE", num_args = 1..)]
     traces: Vec<PathBuf>,
-    /// Alter the traces that pass, and name graders that pass all the same
+    /// Report graders that still pass when passing traces are altered
     #[arg(long, requires = "traces")]
     vacuity: bool,
-    /// Warnings are errors
+    /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
-    /// A value for ${NAME} in the spec; may be given several times
+    /// Value for ${NAME} in the spec; may be given several times
     #[arg(long = "param", value_name = "NAME=VALUE")]
     params: Vec<String>,
     #[command(flatten)]
@@ -58,17 +58,17 @@ impl Lint {
         let (runs, unread) = self.traces(printer)?;
         let (mut errors, mut warnings) = (0, 0);
         for path in &self.specs {
-            let opened = spec::open(path, &options, printer)?;
-            errors += opened.errors;
-            warnings += opened.warnings;
-            if let Some(loaded) = &opened.loaded {
+            let spec = spec::open(path, &options, printer)?;
+            errors += spec.errors;
+            warnings += spec.warnings;
+            if let Some(loaded) = &spec.loaded {
                 errors += config::lint(&loaded.source, printer)?;
                 errors += judging::config::lint(path, &loaded.source, printer)?;
                 let (wrong, doubtful) = guarding::lint(path, &loaded.source, printer)?;
                 errors += wrong;
                 warnings += doubtful;
             }
-            let Some(plan) = opened.loaded.and_then(|loaded| loaded.plan) else { continue };
+            let Some(plan) = spec.loaded.and_then(|loaded| loaded.plan) else { continue };
             if !runs.is_empty() {
                 warnings += unseen_tools(&plan, &runs, printer)?;
             }
@@ -181,7 +181,7 @@ fn unseen_tools(plan: &Plan, runs: &[Trajectory], printer: &mut Printer) -> io::
                 {
                     continue;
                 }
-                let words = format!("no trace calls a tool {}", mention.word);
+                let words = format!("no trace calls the tool {}", mention.word);
                 let near = did_you_mean(&mention.word, tools.iter().map(String::as_str));
                 let help = near.map(|near| format!("did you mean {near}?"));
                 warn(printer, &planned.place, "unseen-tool", &words, help.as_deref())?;

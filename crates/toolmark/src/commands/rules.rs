@@ -15,14 +15,14 @@ use toolmark_outcome::{Axis, Confidence, Severity};
 const EXAMPLES: &str = "\
 Examples:
   toolmark rules                    all of them, by axis
-  toolmark rules S101               one of them, with examples
+  toolmark rules S101               one of them in detail
   toolmark rules --format json | jq -r '.[].code'";
 
-/// List the rules of check, or explain one
+/// List the rules of `toolmark check`, or explain one
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Rules {
-    /// Only this rule, in detail
+    /// Show this rule in detail
     #[arg(value_name = "CODE")]
     code: Option<String>,
     /// Output format

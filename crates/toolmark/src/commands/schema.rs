@@ -40,7 +40,7 @@ fn dialect_id() -> PossibleValuesParser {
 impl Schema {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let dialect = dialect_by_id(&self.dialect)
-            .ok_or_else(|| Failure::usage(format!("there is no dialect {}", self.dialect)))?;
+            .ok_or_else(|| Failure::usage(format!("unknown dialect {}", self.dialect)))?;
         printer.json(&dialect.schema(SECTIONS))?;
         Ok(Exit::Ok)
     }

@@ -24,7 +24,7 @@ const EXAMPLES: &str = "\
 Examples:
   toolmark show                          the newest sessions on this machine
   toolmark show session.jsonl            a run as a timeline
-  toolmark show 4f1c                     the session whose id starts so
+  toolmark show 4f1c                     a session by ID prefix
   toolmark show session.jsonl --calls    one line per tool call
   toolmark show session.jsonl --step 7   everything about one step
   toolmark show results.json --run 3     the third run of a file with many
@@ -34,10 +34,9 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {
-    /// A trace file, - for stdin, or the start of a session's id; without it,
-    /// the newest sessions are listed
+    /// Trace file, - for stdin, or prefix of a session's id [default: list the newest sessions]
     trace: Option<PathBuf>,
-    /// Of a file with several runs, this one: its number, or the start of its id or name
+    /// Run to show, of a file with several: its number, or a prefix of its id or name
     #[arg(long, value_name = "N|ID")]
     run: Option<String>,
     /// One line per tool call
@@ -46,7 +45,7 @@ pub(crate) struct Show {
     /// Everything about one step
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     step: Option<u32>,
-    /// Cut nothing: all words, arguments and results
+    /// Show all text, arguments and results uncut
     #[arg(long)]
     full: bool,
     /// Output format
@@ -64,8 +63,7 @@ const WIDEST: usize = 140;
 impl Show {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         if self.format == TextFormat::Json && (self.calls || self.step.is_some()) {
-            let failure =
-                Failure::usage("--format json has everything; it takes no --calls or --step");
+            let failure = Failure::usage("--format json cannot be combined with --calls or --step");
             return Err(failure.into());
         }
         let input = match &self.trace {
@@ -101,7 +99,7 @@ impl Show {
     fn find_run(&self, runs: &mut Runs<'_>) -> Result<Found, Failure> {
         let found = match self.run.as_deref().map(|wanted| (wanted, wanted.parse::<usize>())) {
             None => only_run(runs.bare()),
-            Some((_, Ok(0))) => return Err(Failure::usage("runs count from 1")),
+            Some((_, Ok(0))) => return Err(Failure::usage("runs are numbered from 1")),
             Some((_, Ok(number))) => runs.bare().nth(number - 1).map(Found::one),
             Some((wanted, Err(_))) => {
                 runs.bare().find_map(|run| named(run, wanted)).map(Found::one)
@@ -113,7 +111,7 @@ impl Show {
                 Ok(Found::One(run))
             }
             (Some(found), _) => Ok(found),
-            (None, None) => Err(Failure::unread(format!("{} holds no run", runs.file()))),
+            (None, None) => Err(Failure::unread(format!("{} has no run", runs.file()))),
             (None, Some(wanted)) => {
                 let failure = Failure::usage(format!("{} has no run {wanted}", runs.file()));
                 Err(failure.hint("without --run, the runs of a file are listed"))
@@ -266,7 +264,7 @@ fn only_run(mut runs: impl Iterator<Item = Trajectory>) -> Option<Found> {
     Some(Found::Many(list))
 }
 
-/// The run, or the sub-agent in it, whose id or name starts so.
+/// The run, or the sub-agent in it, with this id or name prefix.
 fn named(mut run: Trajectory, wanted: &str) -> Option<Trajectory> {
     let is_it = |run: &Trajectory| {
         [&run.id, &run.name].into_iter().flatten().any(|t| t.get().starts_with(wanted))
@@ -285,19 +283,21 @@ fn named(mut run: Trajectory, wanted: &str) -> Option<Trajectory> {
 }
 
 fn no_such_step(run: &Trajectory, number: u32) -> Failure {
-    let failure = Failure::usage(format!("there is no step {number}"));
+    let failure = Failure::usage(format!("no step {number}"));
     match run.steps.len() {
         0 => failure.hint("this format does not record steps"),
         n => failure.hint(format!("this run has steps 1 to {n}")),
     }
 }
 
-/// The file that was named, or the session whose id starts so.
+/// The file that was named, or a session by ID prefix.
 fn find_trace(trace: &Path) -> Result<Input, Failure> {
     let name = trace.to_string_lossy();
     if trace.is_dir() {
-        let failure = Failure::usage(format!("{name} is a directory; show takes one trace"));
-        return Err(failure.hint(format!("toolmark stats {name} counts what is in it")));
+        let failure = Failure::usage(format!("{name} is a directory"));
+        return Err(failure.hint(format!(
+            "show takes one trace; `toolmark stats {name}` lists those in the directory"
+        )));
     }
     if trace.exists() || name == "-" || name.contains(['/', '\\']) {
         return Ok(Input::named(trace));
@@ -305,15 +305,15 @@ fn find_trace(trace: &Path) -> Result<Input, Failure> {
     let sessions = sessions::find();
     match sessions::with_prefix(&sessions, &name).as_slice() {
         [] => {
-            let failure = Failure::unread(format!("there is no file and no session {name}"));
-            Err(failure.hint("toolmark show lists the sessions of this machine"))
+            let failure = Failure::unread(format!("no file or session {name}"));
+            Err(failure.hint("`toolmark show` lists the sessions of this machine"))
         }
         [one] => Ok(Input::named(&one.path)),
         many => {
             let ids: Vec<&str> = many.iter().take(5).map(|s| s.id.as_str()).collect();
             let count = many.len();
             let failure = Failure::usage(format!("{count} sessions start with {name}"));
-            Err(failure.hint(format!("give more of the id: {}", ids.join(", "))))
+            Err(failure.hint(format!("use a longer prefix: {}", ids.join(", "))))
         }
     }
 }
@@ -322,9 +322,11 @@ fn find_trace(trace: &Path) -> Result<Input, Failure> {
 fn pick_session(printer: &mut Printer) -> Result<Option<PathBuf>, Stop> {
     let sessions = sessions::find();
     if sessions.is_empty() {
-        let failure = Failure::unread("found no sessions on this machine");
-        let hint =
-            format!("looked in {}; toolmark show FILE shows any trace", sessions::looked_in());
+        let failure = Failure::unread("found no sessions");
+        let hint = format!(
+            "looked in {}; a trace can be given as an argument instead",
+            sessions::looked_in()
+        );
         return Err(failure.hint(hint).into());
     }
     let listed = &sessions[..sessions.len().min(LISTED)];
@@ -391,7 +393,7 @@ fn print_sessions(printer: &mut Printer, listed: &[Session]) -> io::Result<()> {
         let project = run.as_ref().and_then(|r| r.cwd.as_ref());
         let words = match &run {
             Some(run) => (style::PLAIN, timeline::first_words(run, look)),
-            None => (style::DIM, "(not readable)".to_owned()),
+            None => (style::DIM, "(unreadable)".to_owned()),
         };
         table.row(vec![
             (style::DIM, (at + 1).to_string()),

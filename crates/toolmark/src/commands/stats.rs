@@ -25,7 +25,7 @@ Examples:
   zcat session.jsonl.gz | toolmark stats -
   toolmark stats runs/ --format jsonl | jq 'select(.tool_errors > 0) | .file'
 
-A number that is missing (null, or \u{2013} in the table) is one the format does not record.";
+A missing number (null, or \u{2013} in the table) is not recorded by the format.";
 
 /// Count calls, failures, turns and tokens of traces
 #[derive(Debug, Args)]
@@ -270,7 +270,7 @@ fn print_table(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
     let left_out = table.print(printer, limit)?;
     if !left_out.is_empty() && printer.verbosity > Verbosity::Quiet {
         let words = format!(
-            "left out for width: {}; a wider terminal or --format csv has them",
+            "hidden columns: {}; use a wider terminal or --format csv",
             left_out.join(", ")
         );
         printer.notice(&Line::of(style::DIM, &words))?;

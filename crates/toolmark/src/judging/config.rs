@@ -13,7 +13,7 @@ use toolmark_config::{Source, parse};
 use toolmark_judge::config::{Settings, read_settings};
 
 /// The file that is read where none is named.
-const USUAL: &str = "toolmark.yaml";
+const DEFAULT_FILE: &str = "toolmark.yaml";
 
 /// Reads what was configured; the usual where nothing was.
 pub(crate) fn open(
@@ -25,13 +25,13 @@ pub(crate) fn open(
         return match read(path, printer)? {
             Some(settings) => Ok(settings),
             None => {
-                let failure = Failure::usage(format!("{} has no judge part", path.display()));
-                Err(failure.hint("write provider and model under judge:").into())
+                let failure = Failure::usage(format!("{} has no `judge:` section", path.display()));
+                Err(failure.hint("write `provider` and `model` under `judge:`").into())
             }
         };
     }
-    let beside = part_of.and_then(Path::parent).map(|parent| parent.join(USUAL));
-    let usual = [part_of.map(Path::to_path_buf), beside, Some(PathBuf::from(USUAL))];
+    let beside = part_of.and_then(Path::parent).map(|parent| parent.join(DEFAULT_FILE));
+    let usual = [part_of.map(Path::to_path_buf), beside, Some(PathBuf::from(DEFAULT_FILE))];
     for path in usual.into_iter().flatten().filter(|path| path.is_file()) {
         if let Some(settings) = read(&path, printer)? {
             return Ok(settings);
@@ -54,7 +54,7 @@ fn read(path: &Path, printer: &mut Printer) -> Result<Option<Settings>, Stop> {
         0 => Ok(Some(settings)),
         errors => {
             let errors = human::things(errors, "error");
-            let message = format!("the judge part of {} has {errors}", path.display());
+            let message = format!("the `judge:` section of {} has {errors}", path.display());
             Err(Failure::usage(message).into())
         }
     }
@@ -74,7 +74,7 @@ fn directory(path: &Path) -> &Path {
 /// Shows what is wrong with the part in a spec; how many errors there are.
 pub(crate) fn lint(path: &Path, source: &Source, printer: &mut Printer) -> io::Result<usize> {
     let parsed = parse(source);
-    // That it is no map, and what is no YAML, was said before.
+    // A part that is not a map, and invalid YAML, are reported by the spec itself.
     let Some(part) = part(parsed.node.as_ref()).filter(|part| part.as_map().is_some()) else {
         return Ok(0);
     };

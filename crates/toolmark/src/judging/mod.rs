@@ -25,28 +25,28 @@ use toolmark_redact::redact;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Judge")]
 pub(crate) struct JudgeArgs {
-    /// The model that judges where no grader names one, such as claude-… or openai-chat:qwen3
+    /// Default judge model, such as claude-… or openai-chat:qwen3
     #[arg(long, value_name = "MODEL")]
     pub(crate) judge_model: Option<String>,
-    /// The judge part of this file [default: of the spec, else of toolmark.yaml]
+    /// File with a `judge:` section [default: the spec, then toolmark.yaml]
     #[arg(long, value_name = "FILE")]
     judge_config: Option<PathBuf>,
-    /// Where answers are kept [default: .toolmark/judge]
+    /// Cache of answers [default: .toolmark/judge]
     #[arg(long, value_name = "DIR")]
     judge_cache: Option<PathBuf>,
-    /// Ask again where an answer is kept
+    /// Ask again even if the answer is cached
     #[arg(long, conflicts_with = "offline")]
     refresh: bool,
-    /// Use only answers that are kept; what has none is unknown
+    /// Use cached answers only; without one the verdict is unknown
     #[arg(long)]
     offline: bool,
-    /// Write the answers that were used to this file (see toolmark judge cache import)
+    /// Write the answers that were used to this file (see `toolmark judge cache import`)
     #[arg(long, value_name = "FILE")]
     export_answers: Option<PathBuf>,
 }
 
 /// A judge that can be asked, and what is known about it.
-pub(crate) struct Opened {
+pub(crate) struct OpenJudge {
     pub(crate) client: Arc<JudgeClient>,
     /// The model that is asked where no other is named.
     pub(crate) usual: Option<Model>,
@@ -55,7 +55,7 @@ pub(crate) struct Opened {
 }
 
 /// What a judge is wanted for.
-pub(crate) struct Asking<'a> {
+pub(crate) struct JudgeRequest<'a> {
     /// The file whose own judge part counts where no other is named.
     pub(crate) part_of: Option<&'a Path>,
     /// What that file says about judges apart from it.
@@ -80,22 +80,22 @@ impl JudgeArgs {
     /// The judge that is configured, or what to do about there being none.
     pub(crate) fn open_some(
         &self,
-        asking: &Asking<'_>,
+        request: &JudgeRequest<'_>,
         printer: &mut Printer,
-    ) -> Result<Opened, Stop> {
-        self.open(asking, printer)?.ok_or_else(|| {
+    ) -> Result<OpenJudge, Stop> {
+        self.open(request, printer)?.ok_or_else(|| {
             let failure = Failure::usage("no judge is configured");
-            failure.hint("name one with --judge-model, or under judge: in toolmark.yaml").into()
+            failure.hint("set --judge-model, or `judge:` in toolmark.yaml").into()
         })
     }
 
     /// The judge that is configured; `None` where none is.
     pub(crate) fn open(
         &self,
-        asking: &Asking<'_>,
+        request: &JudgeRequest<'_>,
         printer: &mut Printer,
-    ) -> Result<Option<Opened>, Stop> {
-        let Asking { part_of, usual, may_run, gates } = *asking;
+    ) -> Result<Option<OpenJudge>, Stop> {
+        let JudgeRequest { part_of, usual, may_run, gates } = *request;
         let mut settings = config::open(self.judge_config.as_deref(), part_of, printer)?;
         // A command line beats a spec, and a spec beats what is usual here.
         if let Some(word) = self.judge_model.as_ref().or(usual.model.as_ref()) {
@@ -133,16 +133,16 @@ impl JudgeArgs {
         if let Some(trust) = trust {
             client = client.with_objection(trust);
         }
-        Ok(Some(Opened { client: Arc::new(client), usual, concurrency }))
+        Ok(Some(OpenJudge { client: Arc::new(client), usual, concurrency }))
     }
 
     /// Says what was asked, and writes the answers where they are wanted.
-    pub(crate) fn finish(&self, opened: &Opened, printer: &mut Printer) -> Result<(), Stop> {
-        let tally = opened.client.tally();
+    pub(crate) fn finish(&self, judge: &OpenJudge, printer: &mut Printer) -> Result<(), Stop> {
+        let tally = judge.client.tally();
         if let Some(path) = &self.export_answers {
             let failed = |error: io::Error| Failure::write(path, &error);
             let mut file = fs::File::create(path).map(io::BufWriter::new).map_err(failed)?;
-            Cache::export(&opened.client.answers(), &mut file).map_err(failed)?;
+            Cache::export(&judge.client.answers(), &mut file).map_err(failed)?;
             file.flush().map_err(failed)?;
         }
         if printer.verbosity == Verbosity::Quiet || tally == toolmark_judge::Tally::default() {
@@ -150,11 +150,11 @@ impl JudgeArgs {
         }
         let mut words = vec![
             format!("{} asked", human::things(tally.asked, "question")),
-            format!("{} from the cache", tally.kept),
+            format!("{} cached", tally.kept),
         ];
         for (count, what) in [
             (tally.retried, "retried"),
-            (tally.unanswered, "without an answer"),
+            (tally.unanswered, "unanswered"),
             (tally.over_budget, "over budget"),
         ] {
             if count > 0 {
@@ -168,7 +168,7 @@ impl JudgeArgs {
         printer.notice(&Line::of(style::DIM, &format!("judge: {}", words.join(", "))))?;
         if tally.not_kept > 0 {
             let answers = human::things(tally.not_kept, "answer");
-            let words = format!("{answers} could not be kept: the cache cannot be written");
+            let words = format!("{answers} could not be cached: the cache cannot be written");
             printer.notice(&Line::of(style::WARN, &words))?;
         }
         Ok(())
@@ -185,7 +185,7 @@ fn refuse_programs(settings: &Settings) -> Result<(), Failure> {
         None => Ok(()),
         Some(model) => {
             let message =
-                format!("the judge {} runs a program, and --no-programs is given", model.name);
+                format!("the judge {} runs a program, which --no-programs forbids", model.name);
             Err(Failure::usage(message))
         }
     }
@@ -199,13 +199,13 @@ fn trust(settings: &Settings) -> Result<Option<toolmark_judge::Objection>, Failu
     };
     let calibrations: Vec<Calibration> = calibration::read_file(path).map_err(|error| {
         Failure::usage(error.to_string())
-            .hint("toolmark judge calibrate LABELS --out FILE writes one")
+            .hint("`toolmark judge calibrate LABELS --output FILE` writes one")
     })?;
     Ok(Some(Box::new(move |model, rubric| {
         let digest = calibration::rubric_digest(rubric);
         match calibration::find(&calibrations, &model.name, &digest) {
             Some(measured) => measured.below(&floor),
-            None => Some(format!("{} was never calibrated on this rubric", model.name)),
+            None => Some(format!("{} has not been calibrated on this rubric", model.name)),
         }
     })))
 }

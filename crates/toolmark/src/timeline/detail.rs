@@ -44,10 +44,10 @@ pub(super) fn step_header(
 /// What a status was read from, in words.
 fn level_words(level: Level) -> &'static str {
     match level {
-        Level::Protocol => " (marked so)",
+        Level::Protocol => " (marked)",
         Level::ExitCode => " (by exit code)",
-        Level::Denial => " (by the words of the refusal)",
-        Level::Prose => " (by the words of the result)",
+        Level::Denial => " (by the text of the refusal)",
+        Level::Prose => " (by the text of the result)",
         Level::Absent => "",
     }
 }

@@ -1,6 +1,6 @@
 //! `toolmark check` and `toolmark rules`
 
-use crate::{DISK_FULL, run, sessions, stdout, told, toolmark};
+use crate::{DISK_FULL, run, sessions, stdout, toolmark, transcript};
 use insta::assert_snapshot;
 use serde_json::Value;
 
@@ -305,7 +305,7 @@ fn sessions_of_this_machine() {
     let at_home = |args: &[&str]| {
         let mut command = toolmark(args);
         command.env("HOME", home.path());
-        told(&mut command)
+        transcript(&mut command)
     };
     let count = |args: &[&str]| {
         let text = at_home(args);

@@ -1,13 +1,13 @@
 //! What cannot be read, and command lines that make no sense.
 
-use crate::{DISK_FULL, FLAKY_TEST, root, run, told, toolmark};
+use crate::{DISK_FULL, FLAKY_TEST, root, run, toolmark, transcript};
 use insta::assert_snapshot;
 use std::fs;
 use std::path::Path;
 
 /// Runs in a directory of its own, so that paths are short and the same everywhere.
 fn run_in(dir: &Path, args: &[&str]) -> String {
-    told(toolmark(args).current_dir(dir))
+    transcript(toolmark(args).current_dir(dir))
 }
 
 /// A session with noise between its lines and its last line cut off.
@@ -67,9 +67,9 @@ fn usage() {
         &["show", "no-such-session"],
         &["show"],
     ];
-    let told: Vec<String> =
+    let transcripts: Vec<String> =
         asked.iter().map(|args| format!("$ toolmark {}\n{}", args.join(" "), run(args))).collect();
-    assert_snapshot!(told.join("\n"));
+    assert_snapshot!(transcripts.join("\n"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `guard`: the hook, `test` and `replay`.
 
-use crate::{stdout, told, toolmark};
+use crate::{stdout, toolmark, transcript};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use std::fs;
@@ -10,7 +10,7 @@ use std::process::Stdio;
 #[test]
 fn the_exit_code_is_the_decision() {
     for (command, code) in [("ls", 0), ("rm -rf /", 1), ("cat .env", 3)] {
-        let text = told(&mut toolmark(&["guard", "test", command]));
+        let text = transcript(&mut toolmark(&["guard", "test", command]));
         assert!(text.ends_with(&format!("--- exit {code}\n")), "{command}: {text}");
     }
 }
@@ -18,12 +18,12 @@ fn the_exit_code_is_the_decision() {
 #[test]
 fn one_command() {
     let args = ["guard", "test", "cd /srv && rm -rf data || true", "--verbose"];
-    assert_snapshot!(told(&mut toolmark(&args)));
+    assert_snapshot!(transcript(&mut toolmark(&args)));
 }
 
 #[test]
 fn the_directory_decides() {
-    let home = told(&mut toolmark(&["guard", "test", "rm -rf node_modules", "--cwd", "~"]));
+    let home = transcript(&mut toolmark(&["guard", "test", "rm -rf node_modules", "--cwd", "~"]));
     assert!(home.starts_with("deny") && home.ends_with("--- exit 1\n"), "{home}");
     let tree = stdout(&["guard", "test", "rm -rf node_modules", "--format", "json"]);
     let tree: Value = serde_json::from_str(&tree).unwrap();
@@ -37,15 +37,15 @@ fn rows_of_a_file() {
     let rows = "{\"command\":\"ls\",\"id\":7}\n\nnot json\n{\"cwd\":\"/x\"}\n{\"command\":\"rm -rf dist\",\"cwd\":\"~\"}\n";
     fs::write(dir.path().join("rows.jsonl"), rows).unwrap();
     let args = ["guard", "test", "--batch", "rows.jsonl", "--format", "jsonl"];
-    assert_snapshot!(told(toolmark(&args).current_dir(dir.path())));
+    assert_snapshot!(transcript(toolmark(&args).current_dir(dir.path())));
 }
 
 #[test]
 fn calls_of_tools() {
     let args = ["guard", "test", "--tool", "Write", "--args", r#"{"file_path":"/etc/hosts"}"#];
-    let text = told(&mut toolmark(&args));
+    let text = transcript(&mut toolmark(&args));
     assert!(text.starts_with("ask") && text.contains("takes effect for everybody"), "{text}");
-    let text = told(&mut toolmark(&["guard", "test", "--tool", "Read", "--args", "{"]));
+    let text = transcript(&mut toolmark(&["guard", "test", "--tool", "Read", "--args", "{"]));
     assert!(text.contains("--args is not JSON") && text.ends_with("--- exit 2\n"), "{text}");
 }
 
@@ -165,7 +165,7 @@ fn plain_payloads() {
 
 #[test]
 fn a_replay() {
-    assert_snapshot!(told(&mut toolmark(&["guard", "replay", "samples"])));
+    assert_snapshot!(transcript(&mut toolmark(&["guard", "replay", "samples"])));
     let rows = stdout(&["guard", "replay", "samples", "--format", "jsonl"]);
     let whole: Value =
         serde_json::from_str(&stdout(&["guard", "replay", "samples", "--format", "json"])).unwrap();
@@ -176,6 +176,6 @@ fn a_replay() {
     for decision in ["allow", "ask", "deny"] {
         assert_eq!(whole[decision], checked["decisions"][decision], "{decision}");
     }
-    let text = told(&mut toolmark(&["guard", "replay", "samples", "--fail-on", "deny"]));
+    let text = transcript(&mut toolmark(&["guard", "replay", "samples", "--fail-on", "deny"]));
     assert!(text.ends_with("--- exit 1\n"), "{text}");
 }

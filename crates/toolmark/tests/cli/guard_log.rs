@@ -1,6 +1,6 @@
 //! The guard's own log, read like any other trace.
 
-use crate::{root, stdout, told, toolmark};
+use crate::{root, stdout, toolmark, transcript};
 use serde_json::Value;
 use std::fs;
 
@@ -26,7 +26,7 @@ fn a_log_is_shown_by_session() {
 
 #[test]
 fn check_knows_the_tools_of_the_host() {
-    let report = told(&mut toolmark(&["check", LOG, "--format", "json"]));
+    let report = transcript(&mut toolmark(&["check", LOG, "--format", "json"]));
     let report = report.split("\n--- ").next().unwrap();
     assert!(report.contains("rm -rf ~/archive") && report.contains("I301"), "{report}");
     let tools = stdout(&["stats", LOG, "--format", "csv"]);

@@ -1,7 +1,7 @@
 //! Policy files: how they are found, what is said about them, and that the JSON
 //! Schema and the reader agree.
 
-use super::{told, toolmark};
+use super::{toolmark, transcript};
 use assert_cmd::Command;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -31,10 +31,10 @@ fn at(directory: &TempDir, args: &[&str]) -> Command {
     command
 }
 
-/// What was told, with the place taken out.
+/// What was transcript, with the place taken out.
 fn shown(directory: &TempDir, args: &[&str]) -> String {
     let real = directory.path().canonicalize().unwrap();
-    let text = told(&mut at(directory, args));
+    let text = transcript(&mut at(directory, args));
     let text = text.replace(real.to_str().unwrap(), "HOME");
     text.replace(directory.path().to_str().unwrap(), "HOME")
 }

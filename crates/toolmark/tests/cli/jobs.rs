@@ -1,6 +1,6 @@
 //! `--jobs`: how many files are read at once is not seen in the output.
 
-use crate::{DISK_FULL, EVERYTHING, FLAKY_TEST, root, told, toolmark};
+use crate::{DISK_FULL, EVERYTHING, FLAKY_TEST, root, toolmark, transcript};
 use std::fs;
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn files() -> tempfile::TempDir {
 
 fn run(dir: &Path, command: &str, jobs: &[&str]) -> String {
     let args: Vec<&str> = command.split(' ').chain(jobs.iter().copied()).collect();
-    told(toolmark(&args).current_dir(dir))
+    transcript(toolmark(&args).current_dir(dir))
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn labels_that_cannot_be_used_are_told_before_anything_is_paid_for() {
             3,
         ),
         (good, "tool-selektion", &["did you mean tool-selection?", "error-recovery"], 2),
-        (good, "tool-selection", &["no row that can be used", "not shown answer"], 3),
+        (good, "tool-selection", &["no row that can be used", "has no input answer"], 3),
     ] {
         fs::write(&file, labels).unwrap();
         let text = run(&["judge", "calibrate", path, "--rubric", rubric]);
@@ -31,7 +31,7 @@ fn labels_that_cannot_be_used_are_told_before_anything_is_paid_for() {
     }
     fs::write(&file, good).unwrap();
     let text = run(&["judge", "calibrate", path]);
-    assert!(text.contains("labels.jsonl:1: the row names no rubric"), "{text}");
+    assert!(text.contains("labels.jsonl:1: the row has no rubric"), "{text}");
     assert!(text.contains("--rubric") && text.ends_with("--- exit 2\n"), "{text}");
     let text = run(&["judge", "calibrate", "/nonexistent/l.jsonl", "--rubric", rubric]);
     assert!(text.ends_with("--- exit 3\n"), "{text}");

@@ -60,10 +60,10 @@ fn toolmark(args: &[&str]) -> Command {
 
 /// Exit code, stdout and stderr as one text.
 fn run(args: &[&str]) -> String {
-    told(&mut toolmark(args))
+    transcript(&mut toolmark(args))
 }
 
-fn told(command: &mut Command) -> String {
+fn transcript(command: &mut Command) -> String {
     let output = command.output().unwrap();
     let mut text = String::from_utf8(output.stdout).unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();

@@ -1,7 +1,7 @@
 //! Files that are damaged, foreign or hostile: what the binary says about them,
 //! and that nothing of them reaches a terminal as more than text.
 
-use crate::{FLAKY_TEST, root, told, toolmark};
+use crate::{FLAKY_TEST, root, toolmark, transcript};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -18,7 +18,7 @@ fn stats(bytes: impl AsRef<[u8]>) -> String {
 }
 
 fn in_dir(dir: &Path, args: &[&str]) -> String {
-    told(toolmark(args).current_dir(dir))
+    transcript(toolmark(args).current_dir(dir))
 }
 
 fn assert_tells(text: &str, words: &[&str], exit: u8) {
@@ -114,7 +114,7 @@ fn nothing_to_count_is_an_error() {
     assert_tells(&in_dir(dir.path(), &["stats", "missing.jsonl"]), &["missing.jsonl"], 3);
     assert_tells(&in_dir(dir.path(), &["convert", ".", "--to", "atif"]), &["error: "], 3);
     for command in [&["stats", "-"][..], &["show", "-"], &["convert", "-", "--to", "atif"]] {
-        let text = told(toolmark(command).write_stdin(""));
+        let text = transcript(toolmark(command).write_stdin(""));
         assert_tells(&text, &["error: <stdin> is empty"], 3);
     }
 }

@@ -1,6 +1,6 @@
 //! `toolmark show` without a file: the sessions of this machine.
 
-use crate::{DISK_FULL, FLAKY_TEST, root, told, toolmark};
+use crate::{DISK_FULL, FLAKY_TEST, root, toolmark, transcript};
 use assert_cmd::Command;
 use insta::assert_snapshot;
 use std::fs::{self, File};
@@ -33,15 +33,15 @@ fn at_home(home: &Path, args: &[&str]) -> Command {
 #[test]
 fn the_newest_first() {
     let home = home();
-    assert_snapshot!(told(&mut at_home(home.path(), &["show"])));
+    assert_snapshot!(transcript(&mut at_home(home.path(), &["show"])));
 }
 
 #[test]
 fn by_the_start_of_the_id() {
     let home = home();
-    let text = told(&mut at_home(home.path(), &["show", "51ea"]));
+    let text = transcript(&mut at_home(home.path(), &["show", "51ea"]));
     assert!(text.contains("/home/mira/src/harbour"), "{text}");
-    let text = told(&mut at_home(home.path(), &["show", "51e"]));
+    let text = transcript(&mut at_home(home.path(), &["show", "51e"]));
     assert!(text.contains("2 sessions start with 51e"), "{text}");
     assert!(text.ends_with("--- exit 2\n"), "{text}");
 }
@@ -51,5 +51,5 @@ fn a_variable_moves_the_folder() {
     let home = home();
     let mut command = toolmark(&["show"]);
     command.env("CLAUDE_CONFIG_DIR", home.path().join(".claude"));
-    assert!(told(&mut command).contains("51ea40b0"));
+    assert!(transcript(&mut command).contains("51ea40b0"));
 }

@@ -1,6 +1,6 @@
 //! `toolmark stats`
 
-use crate::{DISK_FULL, EVERYTHING, FLAKY_TEST, root, run, stdout, told, toolmark};
+use crate::{DISK_FULL, EVERYTHING, FLAKY_TEST, root, run, stdout, toolmark, transcript};
 use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
@@ -9,7 +9,7 @@ use std::fs;
 fn a_table() {
     let mut wide = toolmark(&["stats", DISK_FULL, FLAKY_TEST, EVERYTHING]);
     wide.env_remove("COLUMNS");
-    assert_snapshot!(told(&mut wide));
+    assert_snapshot!(transcript(&mut wide));
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn other_files_in_a_directory_are_named_and_no_error() {
         fs::write(dir.path().join(name), "hello\n").unwrap();
     }
     let mut command = toolmark(&["stats", "."]);
-    assert_snapshot!(told(command.current_dir(dir.path())));
+    assert_snapshot!(transcript(command.current_dir(dir.path())));
 }
 
 #[test]

@@ -3,7 +3,6 @@
 //! Standard output belongs to the protocol; all that people should know goes to
 //! standard error.
 
-use super::log;
 use crate::Stop;
 use crate::exit::{Exit, Failure};
 use crate::guarding;
@@ -26,11 +25,11 @@ Examples:
   toolmark guard mcp -- npx -y @modelcontextprotocol/server-filesystem .
   toolmark guard mcp --name mail --rate 30/min -- uvx mail-server
   toolmark guard mcp --url https://example.com/mcp --header 'Authorization: Bearer …'
-  toolmark guard mcp --accept mail           take what its tools say now as right
+  toolmark guard mcp --accept mail           accept the current descriptions of its tools
 
 Exit codes:
   0  the client ended the session
-  2  the command line makes no sense
+  2  the command line is invalid
   3  the server did not start, or ended before the client did";
 
 /// Guard the tools of an MCP server
@@ -43,7 +42,7 @@ Exit codes:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Mcp {
-    /// The program of the server, and its arguments
+    /// Program of the server, and its arguments
     #[arg(
         value_name = "SERVER",
         trailing_var_arg = true,
@@ -51,41 +50,41 @@ pub(super) struct Mcp {
         conflicts_with_all = ["url", "accept"]
     )]
     server: Vec<OsString>,
-    /// The address of a server that speaks streamable HTTP
+    /// URL of a server that speaks streamable HTTP
     #[arg(long, value_name = "URL", conflicts_with = "accept")]
     url: Option<String>,
-    /// A header to send with every request, as `Name: value`
+    /// Header to send with every request, as `Name: value`; may be given several times
     #[arg(long = "header", value_name = "HEADER", requires = "url")]
     headers: Vec<String>,
-    /// What policies call the server; without it, a name made of its program or address
+    /// Name of the server in policies [default: derived from its program or URL]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Take the changed tools of a server (`NAME`) or one of them (`NAME/TOOL`) as right
+    /// Accept changed tools of a server (`NAME`) or one of them (`NAME/TOOL`)
     #[arg(long, value_name = "NAME")]
     accept: Option<String>,
-    /// Append a record of every decision to this file, or `off` [default: the log of the guard]
+    /// Log decisions to this file, or `off` [default: the log of the guard]
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Where the descriptions of tools are pinned; without it, beside the log
+    /// File with the pinned descriptions of tools [default: beside the log]
     #[arg(long, value_name = "FILE")]
     pins: Option<PathBuf>,
-    /// What to do with a call of a tool whose description changed [default: what the policy says,
-    /// or deny]
+    /// Decision for calls of a tool whose description changed [default: that of the policy, or
+    /// deny]
     #[arg(long, value_enum, value_name = "DECISION")]
     changed: Option<Changed>,
-    /// What to do where the policy says to ask and the client cannot be asked
+    /// Decision if the policy says to ask and the client cannot ask
     #[arg(long, value_enum, value_name = "DECISION", default_value = "deny")]
     on_ask: Alone,
-    /// How often tools may be called, all together: `60/min`
+    /// Rate limit for all tools together, such as `60/min`
     #[arg(long, value_name = "RATE")]
     rate: Option<Rate>,
-    /// How often each tool may be called
+    /// Rate limit for each tool
     #[arg(long, value_name = "RATE")]
     tool_rate: Option<Rate>,
-    /// Let secrets in results through
+    /// Do not redact secrets in results
     #[arg(long)]
     pass_secrets: bool,
-    /// How many bytes of text a result may have
+    /// Maximum bytes of text in a result
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().text)]
     most_text: usize,
 }
@@ -124,12 +123,12 @@ impl Mcp {
         let ended = match (self.url, self.server.split_first()) {
             (Some(url), _) => serve_http(proxy, Remote { url, headers: self.headers }, tell),
             (None, Some((program, args))) => serve_stdio(proxy, program, args, tell),
-            (None, None) => return Err(Failure::usage("no server is named").into()),
+            (None, None) => return Err(Failure::usage("no server is given").into()),
         };
         match ended {
             Ok(Ending::ClientLeft | Ending::Signalled) => Ok(Exit::Ok),
             Ok(Ending::ServerLeft(how)) => {
-                Err(Failure::unread(format!("the server left: {how}")).into())
+                Err(Failure::unread(format!("the server ended: {how}")).into())
             }
             Err(error @ ServeError::Remote(_)) => Err(Failure::usage(error.to_string()).into()),
             Err(error) => Err(Failure::unread(error.to_string()).into()),
@@ -137,7 +136,7 @@ impl Mcp {
     }
 
     fn proxy(&self, pins: &Path, printer: &mut Printer) -> Result<Proxy, Stop> {
-        let guard = guarding::here().usable(printer)?;
+        let guard = guarding::usable(guarding::here(), printer)?;
         let policy = guard.policy().mcp();
         let settings = Settings {
             server: self.server_name(),
@@ -172,13 +171,13 @@ impl Mcp {
     ) -> Result<Box<dyn AuditSink>, Failure> {
         let path = match &self.log {
             Some(path) => Some(path.clone()).filter(|path| path.as_os_str() != "off"),
-            None => log::place(log).map_err(|error| Failure::unread(error.to_string()))?,
+            None => log.place().map_err(|error| Failure::unread(error.to_string()))?,
         };
         Ok(match path {
             None => Box::new(NoAudit),
             Some(path) => Box::new(AuditLog {
                 path,
-                limits: log::limits(log),
+                limits: log.limits(),
                 session: format!("{server}-{}", std::process::id()),
                 cwd: cwd.map(str::to_owned),
             }),
@@ -201,8 +200,8 @@ impl Mcp {
         let state = from("XDG_STATE_HOME").or_else(|| Some(from("HOME")?.join(".local/state")));
         match state {
             Some(state) => Ok(state.join("toolmark").join(FILE)),
-            None => Err(Failure::usage("there is no home directory to keep pins in")
-                .hint("name a file with --pins FILE")
+            None => Err(Failure::usage("no home directory to keep pins in")
+                .hint("set one with --pins FILE")
                 .into()),
         }
     }

@@ -2,9 +2,7 @@
 
 mod hook;
 mod install;
-mod log;
 mod mcp;
-mod payload;
 mod permissions;
 mod policy;
 mod replay;
@@ -21,15 +19,15 @@ pub(crate) use hook::at_once;
 const EXAMPLES: &str = "\
 Examples:
   toolmark guard < payload.json              answer the hook of an agent
-  toolmark guard --host codex < payload.json the same, for a host that is named
-  toolmark guard test 'rm -rf build'         what would be said about a command
-  toolmark guard replay --since 30d          what would have been said last month
-  toolmark guard install                     into the agents on this machine";
+  toolmark guard --host codex < payload.json the same for a given host
+  toolmark guard test 'rm -rf build'         decide about one command
+  toolmark guard replay --since 30d          decide about last month's sessions
+  toolmark guard install                     install it for the agents on this machine";
 
 /// Decide about tool calls before they run
 ///
-/// Without a subcommand it is a hook: it reads one payload from the standard
-/// input and answers in the protocol of the host that sent it.
+/// Without a subcommand it is a hook: it reads one payload from stdin and answers
+/// in the protocol of the host that sent it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
 pub(crate) struct Guard {

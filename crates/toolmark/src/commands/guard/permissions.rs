@@ -4,7 +4,6 @@
 use crate::Stop;
 use crate::args::TextFormat;
 use crate::exit::{Exit, Failure};
-use crate::guarding;
 use crate::human;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
@@ -12,29 +11,29 @@ use serde::Serialize;
 use serde_json::Value;
 use std::io;
 use std::path::PathBuf;
+use toolmark_guard::files::settings;
 use toolmark_guard::permissions::{Finding, Level, Permissions as Rules};
 
 const EXAMPLES: &str = "\
 Examples:
-  toolmark guard permissions                              the settings that count here
+  toolmark guard permissions                              the settings used here
   toolmark guard permissions .claude/settings.json        one file
   toolmark guard permissions --format json                for programs
 
-The rules are printed as a `guard:` part for a toolmark.yaml; what is doubtful
-about them goes to the standard error. A policy takes them over as they are with
-`import: [claude-code]`.
+The rules are printed as a `guard:` part for a toolmark.yaml; warnings
+about them go to stderr. `import: [claude-code]` makes a policy use them directly.
 
 Exit codes:
   0  every rule can match
   1  a rule can never match
-  2  the command line makes no sense
+  2  the command line is invalid
   3  a file could not be read";
 
-/// Turn Claude Code's permission rules into a policy, and name those that never match
+/// Turn Claude Code's permission rules into a policy, and report those that never match
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Permissions {
-    /// Settings files; without any, the user's and those of this directory
+    /// Settings files [default: the user's and those of this directory]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Output format
@@ -69,7 +68,7 @@ impl Permissions {
             }
             TextFormat::Text => {
                 for finding in &findings {
-                    told(finding, printer)?;
+                    print_finding(finding, printer)?;
                 }
                 if printer.verbosity > Verbosity::Quiet {
                     let never = findings.iter().filter(|f| f.level == Level::Never).count();
@@ -90,15 +89,15 @@ impl Permissions {
 
     /// Reads the files; those that were named must be there.
     fn read(&self, rules: &mut Rules) -> Result<Vec<PathBuf>, Failure> {
-        let usual = || guarding::settings_files(std::env::current_dir().ok().as_deref());
+        let usual = || settings::all(std::env::current_dir().ok().as_deref());
         let files = if self.files.is_empty() { usual() } else { self.files.clone() };
         let mut found = Vec::new();
         for path in files {
             let failed =
                 |why: String| Failure::unread(format!("failed to read {}: {why}", path.display()));
-            match guarding::read_settings(&path).map_err(failed)? {
+            match settings::read(&path).map_err(failed)? {
                 Some(text) => {
-                    rules.add(&text, &guarding::settings_at(&path)).map_err(failed)?;
+                    rules.add(&text, &settings::located(&path)).map_err(failed)?;
                     found.push(path);
                 }
                 None if self.files.is_empty() => {}
@@ -107,13 +106,13 @@ impl Permissions {
         }
         match found.is_empty() {
             false => Ok(found),
-            true => Err(Failure::unread("there are no settings of Claude Code here")
-                .hint("name a file: toolmark guard permissions .claude/settings.json")),
+            true => Err(Failure::unread("found no settings of Claude Code")
+                .hint("give a file: toolmark guard permissions .claude/settings.json")),
         }
     }
 }
 
-fn told(finding: &Finding, printer: &mut Printer) -> io::Result<()> {
+fn print_finding(finding: &Finding, printer: &mut Printer) -> io::Result<()> {
     let (word, tone) = match finding.level {
         Level::Never => ("never", style::BAD.bold()),
         Level::Warning => ("warning", style::WARN.bold()),
@@ -138,7 +137,7 @@ fn told(finding: &Finding, printer: &mut Printer) -> io::Result<()> {
 fn yaml(guard: &Value) -> String {
     let mut out = String::from("guard:\n");
     let Some(keys) = guard.as_object().filter(|keys| !keys.is_empty()) else {
-        return "# no rule could be taken over\n".to_owned();
+        return "# no rule could be translated\n".to_owned();
     };
     for (key, value) in keys {
         match (key.as_str(), value) {

@@ -18,23 +18,23 @@ use toolmark_shell::Decision;
 const EXAMPLES: &str = "\
 Examples:
   toolmark guard replay                        the newest sessions of this machine
-  toolmark guard replay sessions/ --since 30d  what the policy would have done last month
+  toolmark guard replay sessions/ --since 30d  decisions on last month's sessions
   toolmark guard replay run.jsonl --format json
 
 Exit codes:
-  0  every call was decided about
-  1  a call would have been denied or asked about, and --fail-on says so
-  2  the command line or the policy makes no sense
+  0  every call was decided
+  1  a call would have been denied or asked about, and --fail-on is set
+  2  the command line or the policy is invalid
   3  something could not be read";
 
-/// Say what would have been decided about recorded sessions
+/// Show what would have been decided about recorded sessions
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, mut_arg("traces", SessionArgs::by_default))]
 pub(super) struct Replay {
     /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     format: RowFormat,
-    /// Exit with 1 where a call would have got this decision or a stricter one
+    /// Exit with 1 if a call would have got this decision or a stricter one
     #[arg(long, value_enum, value_name = "DECISION")]
     fail_on: Option<FailOn>,
     #[command(flatten)]
@@ -52,7 +52,7 @@ enum FailOn {
 impl Replay {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let selected = self.sessions.select(&self.input.traces)?;
-        let guard = guarding::here().usable(printer)?;
+        let guard = guarding::usable(guarding::here(), printer)?;
         let checker = Checker::default();
         let reader = self.input.files.reader(printer).within(selected.project);
         let work = |runs: &mut Runs<'_>| {
@@ -74,7 +74,7 @@ impl Replay {
         }
         walked.print_note(printer)?;
         if replay.calls() == 0 {
-            return Err(Failure::unread("there is no tool call to decide about").into());
+            return Err(Failure::unread("found no tool call").into());
         }
         replay.finish();
         hide(&mut replay, printer);
@@ -133,8 +133,8 @@ fn print(replay: &Replayed, files: u64, notes: &[String], printer: &mut Printer)
     }
     let (candidates, others) = replay.stops.split_at(alarms);
     for (title, stops) in [
-        ("candidates for false alarms: toolmark check has nothing against these", candidates),
-        ("stops that toolmark check agrees with", others),
+        ("possible false alarms: no finding of toolmark check", candidates),
+        ("confirmed by a finding of toolmark check", others),
     ] {
         if stops.is_empty() {
             continue;

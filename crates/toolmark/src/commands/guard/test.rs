@@ -23,36 +23,36 @@ const SHELL: (&str, &str) = ("claude-code", "Bash");
 const EXAMPLES: &str = "\
 Examples:
   toolmark guard test 'rm -rf build'                        one command
-  toolmark guard test 'rm -rf build' --cwd ~                the same somewhere else
+  toolmark guard test 'rm -rf build' --cwd ~                the same in another directory
   toolmark guard test --tool Read --args '{\"file_path\":\".env\"}'
   toolmark guard test --batch commands.jsonl --format jsonl one row per call
 
 Exit codes:
   0  allow; with --batch: every row was read
   1  deny
-  2  the command line or the policy makes no sense
+  2  the command line or the policy is invalid
   3  ask; with --batch: a row could not be read";
 
-/// Say what would be decided about a call, without running it
+/// Show what would be decided about a call, without running it
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Test {
-    /// The command
+    /// Command to decide about
     #[arg(value_name = "COMMAND", required_unless_present_any = ["batch", "tool"])]
     command: Option<String>,
-    /// A call of this tool instead of a command
+    /// Tool to decide about, instead of a command
     #[arg(long, value_name = "NAME", conflicts_with = "command")]
     tool: Option<String>,
-    /// The arguments of the tool, as JSON
+    /// Arguments of the tool, as JSON
     #[arg(long, value_name = "JSON", requires = "tool")]
     args: Option<String>,
-    /// The host whose tools are meant
+    /// Host that the tool belongs to
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
-    /// The directory it would run in; without it, the root of some git work tree
+    /// Directory the call would run in [default: the root of an unnamed git work tree]
     #[arg(long, value_name = "DIR")]
     cwd: Option<String>,
-    /// Decide about the `command`, or the `tool` and `args`, of every row of this file of JSON lines
+    /// Decide about every row of this JSONL file: `command`, or `tool` and `args`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "tool"])]
     batch: Option<PathBuf>,
     /// Output format
@@ -96,8 +96,8 @@ impl Test {
     /// The guard of the directory it would run in, or of this one.
     fn guard(&self, printer: &mut Printer) -> Result<Guard, Stop> {
         match self.cwd.as_deref() {
-            Some(cwd) => guarding::open(Some(cwd)).usable(printer),
-            None => guarding::here().usable(printer),
+            Some(cwd) => guarding::usable(guarding::open(Some(cwd)), printer),
+            None => guarding::usable(guarding::here(), printer),
         }
     }
 
@@ -220,7 +220,7 @@ fn row(line: &[u8]) -> Result<Map<String, Value>, String> {
             None => {}
         }
     }
-    Err("no `command`, and no `tool` either".to_owned())
+    Err("neither `command` nor `tool`".to_owned())
 }
 
 fn print(verdict: &Verdict, command: &str, printer: &mut Printer) -> io::Result<()> {

@@ -1,5 +1,5 @@
-//! `toolmark judge cache`: the answers that are kept, as something that can
-//! travel with the results.
+//! `toolmark judge cache`: cached answers, as something that can travel with
+//! the results.
 
 use crate::Stop;
 use crate::exit::{Exit, Failure};
@@ -14,35 +14,35 @@ use toolmark_judge::config::CACHE;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolmark judge cache                       what is kept, by model
-  toolmark judge cache export answers.jsonl  all of it, as lines of JSON
-  toolmark judge cache import answers.jsonl  back again, on another machine";
+  toolmark judge cache                       cached answers by model
+  toolmark judge cache export answers.jsonl  all answers as JSON lines
+  toolmark judge cache import answers.jsonl  import them, on another machine";
 
-/// Look at the answers that are kept, take them along, or throw them away
+/// List, export, import or delete cached answers
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Cache {
-    /// Where they are
+    /// Cache of answers
     #[arg(long = "judge-cache", value_name = "DIR", default_value = CACHE, global = true)]
     directory: PathBuf,
     #[command(subcommand)]
-    command: Option<Asked>,
+    command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Asked {
-    /// Write all answers to a file, or to the standard output
+enum Command {
+    /// Write all answers to a file or stdout
     Export {
-        /// The file, - for the standard output
+        /// File, or - for stdout
         #[arg(default_value = "-")]
         file: PathBuf,
     },
-    /// Take answers from a file
+    /// Import answers from a file
     Import {
-        /// The file, - for the standard input
+        /// File, or - for stdin
         file: PathBuf,
     },
-    /// Throw all answers away
+    /// Delete all answers
     Clear,
 }
 
@@ -55,17 +55,15 @@ impl Cache {
         };
         match self.command {
             None => list(&answers, printer)?,
-            Some(Asked::Export { file }) => {
+            Some(Command::Export { file }) => {
                 let all = answers.all().map_err(refused)?;
                 if all.is_empty() {
-                    return Err(
-                        Failure::unread(format!("no answers are kept in {directory}")).into()
-                    );
+                    return Err(Failure::unread(format!("no answers in {directory}")).into());
                 }
                 export(&all, &file, printer)?;
                 say(printer, &format!("{} written", human::things(all.len() as u64, "answer")))?;
             }
-            Some(Asked::Import { file }) => {
+            Some(Command::Import { file }) => {
                 let failed = |error: io::Error| {
                     Failure::unread(format!("failed to import {}", file.display())).because(&error)
                 };
@@ -77,12 +75,12 @@ impl Cache {
                 };
                 let count = count.map_err(failed)?;
                 let words =
-                    format!("{} kept in {directory}", human::things(count as u64, "answer"));
+                    format!("{} imported into {directory}", human::things(count as u64, "answer"));
                 say(printer, &words)?;
             }
-            Some(Asked::Clear) => {
+            Some(Command::Clear) => {
                 let count = answers.clear().map_err(refused)?;
-                say(printer, &format!("{} thrown away", human::things(count as u64, "answer")))?;
+                say(printer, &format!("{} deleted", human::things(count as u64, "answer")))?;
             }
         }
         Ok(Exit::Ok)

@@ -8,7 +8,7 @@ use crate::args::TextFormat;
 use crate::cli::Reading;
 use crate::exit::{Exit, Failure};
 use crate::human;
-use crate::judging::{Asking, JudgeArgs, Opened};
+use crate::judging::{JudgeArgs, JudgeRequest, OpenJudge};
 use crate::printer::{Line, Printer, Verbosity, style};
 use crate::progress::Progress;
 use clap::{Args, ValueEnum};
@@ -27,43 +27,42 @@ Examples:
   toolmark judge calibrate labels.jsonl --rubric tool-selection
   toolmark judge calibrate labels.csv --rubric rubric.yaml --scale 1-5 --threshold 0.75
   toolmark judge calibrate labels.jsonl --rubric error-recovery --floor kappa=0.6
-  toolmark judge calibrate labels.jsonl --out calibration.json
+  toolmark judge calibrate labels.jsonl --output calibration.json
 
-A row of labels has an id, a label (pass, fail, or a mark), and a trace with the call in
-question, or the inputs themselves:
+A row has an id, a label (pass, fail, or a mark), and a trace with a call, or inputs:
   {\"id\": \"a\", \"label\": \"pass\", \"trace\": \"runs/a.jsonl\", \"call\": 3}
   {\"id\": \"b\", \"label\": 0.5, \"rubric\": \"tool-selection\", \"inputs\": {\"tool_name\": \"Bash\", \u{2026}}}
 
 Exit codes:
-  0  the judge was measured, and reaches the floor where one is asked for
+  0  the judge was measured, and reaches the floor if there is one
   1  it does not reach the floor
-  2  the command line or the rubric makes no sense, or no judge is configured
+  2  the command line or the rubric is invalid, or no judge is configured
   3  labels or traces could not be read, or the judge answered nothing";
 
-/// So many rows that cannot be used are shown unless everything is asked for.
-const SHOWN: usize = 5;
+/// How many unusable rows are shown without --verbose.
+const MAX_ROWS_SHOWN: usize = 5;
 
-/// Measure a judge against labels of people
+/// Measure how well a judge agrees with human labels
 ///
-/// Every sample is asked about several times as it is, and once more in ways
-/// that should change nothing: in another order, with more words, and with
-/// instructions to the judge inside of the recording.
+/// Each sample is judged several times as it is, and again with changes that
+/// should not matter: in another order, with filler text, and with instructions
+/// to the judge inside the recording.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Calibrate {
-    /// Labels: JSON Lines, JSON, CSV or Parquet
+    /// Labels: JSONL, JSON, CSV or Parquet
     #[arg(value_name = "LABELS")]
     labels: PathBuf,
-    /// A built-in rubric or a file, for rows that name none
+    /// Built-in rubric or file, for rows without a rubric
     #[arg(long, value_name = "NAME|FILE")]
     rubric: Option<String>,
-    /// Other marks: 0/1, 0/0.5/1, 1-5, 1-10 or 0-10
+    /// Scale of marks: 0/1, 0/0.5/1, 1-5, 1-10 or 0-10 [default: the rubric's]
     #[arg(long, value_name = "SCALE", value_parser = scale)]
     scale: Option<Scale>,
-    /// Another share that passes, from 0 to 1
+    /// Share that passes, from 0 to 1 [default: the rubric's]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     threshold: Option<f64>,
-    /// How often every question is asked
+    /// How often to ask each question
     #[arg(long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100))]
     repeats: u32,
@@ -71,15 +70,15 @@ pub(super) struct Calibrate {
     #[arg(long = "probe", value_enum, value_name = "KIND", value_delimiter = ',')]
     #[arg(hide_possible_values = true)]
     probes: Vec<Probe>,
-    /// No probes at all
+    /// Run no probes
     #[arg(long, conflicts_with = "probes")]
     no_probes: bool,
-    /// What the judge must reach: accuracy=0.9, kappa=0.6, labels=50
-    #[arg(long, value_name = "NAME=LEAST", value_delimiter = ',', value_parser = floor)]
+    /// Minimum to reach: accuracy=0.9, kappa=0.6, labels=50
+    #[arg(long, value_name = "NAME=MIN", value_delimiter = ',', value_parser = floor)]
     floor: Vec<(FloorKind, f64)>,
-    /// A file to keep the calibration in, beside those of other models and rubrics
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    /// Write to this file, which keeps one calibration per model and rubric
+    #[arg(short, long, alias = "out", value_name = "FILE")]
+    output: Option<PathBuf>,
     /// Output format
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     format: TextFormat,
@@ -115,17 +114,17 @@ enum FloorKind {
 
 fn scale(text: &str) -> Result<Scale, String> {
     let words: Vec<&str> = Scale::ALL.iter().map(|scale| scale.word()).collect();
-    Scale::from_word(text).ok_or_else(|| format!("there are {}", words.join(", ")))
+    Scale::from_word(text).ok_or_else(|| format!("the scales are {}", words.join(", ")))
 }
 
 fn share(text: &str) -> Result<f64, String> {
     let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "a share is a number from 0 to 1".to_owned())
+    share.ok_or_else(|| "expected a number from 0 to 1".to_owned())
 }
 
 fn floor(text: &str) -> Result<(FloorKind, f64), String> {
     let (name, least) =
-        text.split_once('=').ok_or_else(|| "write NAME=LEAST, such as kappa=0.6".to_owned())?;
+        text.split_once('=').ok_or_else(|| "write NAME=MIN, such as kappa=0.6".to_owned())?;
     let number = |low: f64, high: f64| {
         let number = least.parse::<f64>().ok().filter(|n| (low..=high).contains(n));
         number.ok_or_else(|| format!("{name} is a number from {low} to {high}"))
@@ -137,7 +136,7 @@ fn floor(text: &str) -> Result<(FloorKind, f64), String> {
             let whole = least.parse::<u32>().map_err(|_| "labels is a whole number".to_owned())?;
             Ok((FloorKind::Labels, f64::from(whole)))
         }
-        _ => Err("there are accuracy, kappa and labels".to_owned()),
+        _ => Err("the names are accuracy, kappa and labels".to_owned()),
     }
 }
 
@@ -167,7 +166,7 @@ impl Calibrate {
         // Labels come first: mistakes in them should cost nothing.
         let reader = self.reading.reader(printer);
         let labelled = samples::read(&self.labels, usual.as_ref(), wanted, &reader)?;
-        self.tell(&labelled, printer)?;
+        self.print_skipped(&labelled, printer)?;
         let (judge, model, provider) = self.judge(printer)?;
         let found = self.measure(&labelled.groups, &*judge.client, (&model, provider), printer)?;
         self.judging.finish(&judge, printer)?;
@@ -175,26 +174,30 @@ impl Calibrate {
     }
 
     /// Who is asked, its name and its provider.
-    fn judge(&self, printer: &mut Printer) -> Result<(Opened, String, &'static str), Stop> {
+    fn judge(&self, printer: &mut Printer) -> Result<(OpenJudge, String, &'static str), Stop> {
         // Whoever is to be measured need not have been measured before.
-        let asking =
-            Asking { part_of: None, usual: &UsualJudge::default(), may_run: true, gates: false };
-        let opened = self.judging.open_some(&asking, printer)?;
+        let request = JudgeRequest {
+            part_of: None,
+            usual: &UsualJudge::default(),
+            may_run: true,
+            gates: false,
+        };
+        let opened = self.judging.open_some(&request, printer)?;
         match &opened.usual {
             Some(model) => {
                 let (name, provider) = (model.name.clone(), model.kind.word());
                 Ok((opened, name, provider))
             }
-            None => Err(Failure::usage("no usual model is configured")
-                .hint("--judge-model says which of them is measured")
+            None => Err(Failure::usage("no default judge model is configured")
+                .hint("--judge-model chooses the model to measure")
                 .into()),
         }
     }
 
-    /// Tells which rows cannot be used.
-    fn tell(&self, labelled: &Labelled, printer: &mut Printer) -> io::Result<()> {
+    /// Prints which rows cannot be used.
+    fn print_skipped(&self, labelled: &Labelled, printer: &mut Printer) -> io::Result<()> {
         let all = printer.verbosity == Verbosity::Verbose;
-        let shown = if all { labelled.skipped.len() } else { SHOWN };
+        let shown = if all { labelled.skipped.len() } else { MAX_ROWS_SHOWN };
         for problem in labelled.skipped.iter().take(shown) {
             let words = samples::place(&self.labels, problem);
             let line = Line::of(style::WARN.bold(), "skipped").with(style::PLAIN, ": ");
@@ -232,7 +235,7 @@ impl Calibrate {
         if printer.verbosity > Verbosity::Quiet {
             let labels: usize = groups.iter().map(|group| group.samples.len()).sum();
             let words = format!(
-                "asking {model} for {} about {}",
+                "asking {model} for {} on {}",
                 human::things(judgements, "judgement"),
                 human::things(labels as u64, "label"),
             );
@@ -271,7 +274,7 @@ impl Calibrate {
         let is_measured = |one: &Calibration| one.verdicts.answered() > 0;
         let measured: Vec<Calibration> =
             found.iter().filter(|one| is_measured(one)).cloned().collect();
-        let out = self.out.as_ref().filter(|_| !measured.is_empty());
+        let out = self.output.as_ref().filter(|_| !measured.is_empty());
         if let Some(path) = out {
             write_file(path, &measured).map_err(|error| Failure::unread(error.to_string()))?;
         }
@@ -301,7 +304,7 @@ impl Calibrate {
             }
         }
         if let Some(path) = out.filter(|_| printer.verbosity > Verbosity::Quiet) {
-            let words = format!("kept in {}", path.display());
+            let words = format!("written to {}", path.display());
             printer.notice(&Line::of(style::DIM, &words))?;
         }
         Ok(match below.iter().any(Option::is_some) {
@@ -357,7 +360,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (file, out) = (dir.path().join("l.jsonl"), dir.path().join("c.json"));
         std::fs::write(&file, labels).unwrap();
-        let fixed = ["x", file.to_str().unwrap(), "--out", out.to_str().unwrap(), "--rubric"];
+        let fixed = ["x", file.to_str().unwrap(), "--output", out.to_str().unwrap(), "--rubric"];
         let all = [&fixed[..], &["tool-selection", "--format", "json"], args].concat();
         let command = Line::try_parse_from(all).unwrap().calibrate;
         let mut printer = Printer::new(Color::Never, Verbosity::Quiet, Veil::new(true));
@@ -366,7 +369,7 @@ mod tests {
         let usual = rubric::open(rubric, wanted, &mut printer).unwrap();
         let reader = command.reading.reader(&printer);
         let labelled = samples::read(&command.labels, Some(&usual), wanted, &reader).unwrap();
-        command.tell(&labelled, &mut printer).unwrap();
+        command.print_skipped(&labelled, &mut printer).unwrap();
         let groups = &labelled.groups;
         let found = command.measure(groups, &Fixed, ("m", "command"), &mut printer).unwrap();
         let exit = command.report(&found, &labelled.skipped, &mut printer).unwrap();
@@ -422,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_make_no_sense() {
+    fn invalid_options() {
         for args in [
             &["--floor", "kappa"][..],
             &["--floor", "kappa=2"],

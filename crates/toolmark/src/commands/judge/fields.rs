@@ -7,7 +7,7 @@ use crate::printer::{Line, Printer, style};
 use clap::Args;
 use toolmark_outcome::judging::{BUILT_IN, FIELDS};
 
-/// List the fields a rubric can be shown
+/// List the fields that a rubric can show to the judge
 #[derive(Debug, Args)]
 pub(super) struct Fields {}
 

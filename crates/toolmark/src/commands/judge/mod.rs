@@ -1,4 +1,4 @@
-//! `toolmark judge`: what there is to know about judges.
+//! `toolmark judge`: calibration, cached answers, rubrics.
 
 mod cache;
 mod calibrate;
@@ -15,18 +15,18 @@ use clap::{Args, Subcommand};
 const EXAMPLES: &str = "\
 Examples:
   toolmark judge calibrate labels.jsonl --rubric tool-selection
-  toolmark judge calibrate labels.csv --rubric rubric.yaml --out calibration.json";
+  toolmark judge calibrate labels.csv --rubric rubric.yaml --output calibration.json";
 
-/// Find out how far a judge can be trusted
+/// Calibrate judges and manage their answers
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Judge {
     #[command(subcommand)]
-    command: Asked,
+    command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-enum Asked {
+enum Command {
     Calibrate(Box<calibrate::Calibrate>),
     Cache(cache::Cache),
     Fields(fields::Fields),
@@ -36,10 +36,10 @@ enum Asked {
 impl Judge {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         match self.command {
-            Asked::Calibrate(calibrate) => calibrate.run(printer),
-            Asked::Cache(cache) => cache.run(printer),
-            Asked::Fields(fields) => fields.run(printer),
-            Asked::Rubrics(rubrics) => rubrics.run(printer),
+            Command::Calibrate(calibrate) => calibrate.run(printer),
+            Command::Cache(cache) => cache.run(printer),
+            Command::Fields(fields) => fields.run(printer),
+            Command::Rubrics(rubrics) => rubrics.run(printer),
         }
     }
 }

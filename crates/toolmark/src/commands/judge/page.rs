@@ -12,8 +12,8 @@ use toolmark_outcome::judging::Spent;
 
 /// Where values begin.
 const COLUMN: usize = 14;
-/// So many samples are named.
-const SHOWN: usize = 5;
+/// How many samples are named.
+const MAX_SAMPLES_NAMED: usize = 5;
 /// So much of a name is shown.
 const NAME: usize = 40;
 /// A share of flips that chance alone can hardly make.
@@ -85,12 +85,12 @@ impl Page {
         self.head("agreement with people");
         let unknown = match verdicts.unknown {
             0 => String::new(),
-            n => format!("  {n} of them left unknown"),
+            n => format!("  {n} of them unknown"),
         };
         self.row("labels", style::PLAIN, &verdicts.labels.to_string(), &unknown);
         let beside = match verdicts.unknown {
             0 => String::new(),
-            _ => format!("; {} with unknown as wrong", percents(verdicts.accuracy_of_all)),
+            _ => format!("; {} counting unknown as wrong", percents(verdicts.accuracy_of_all)),
         };
         let accuracy = verdicts.accuracy;
         let counts = format!("  {}{beside}", of(accuracy));
@@ -168,32 +168,32 @@ impl Page {
         if found.disagreements.is_empty() && found.unknown.is_empty() {
             return;
         }
-        self.head("samples to look at");
+        self.head("samples to review");
         let name = |id: &str| cut(&sanitize(&veil.shown(id)), NAME).into_owned();
-        for one in found.disagreements.iter().take(SHOWN) {
+        for one in found.disagreements.iter().take(MAX_SAMPLES_NAMED) {
             let score = one.score.map(|score| format!(" with {score:.2}")).unwrap_or_default();
-            let words = format!("  {}: {}, and the judge says ", name(&one.id), one.label);
+            let words = format!("  {}: {}, judged ", name(&one.id), one.label);
             let line = Line::of(style::PLAIN, &words);
             let line = line.with(style::BAD, &one.judge).with(style::DIM, &score);
             self.lines.push(line.fit(self.room));
         }
-        for one in found.unknown.iter().take(SHOWN) {
+        for one in found.unknown.iter().take(MAX_SAMPLES_NAMED) {
             let line = Line::of(style::PLAIN, &format!("  {}: ", name(&one.id)));
             let line = line.with(style::WARN, "unknown").with(style::DIM, ": ");
             self.lines.push(line.with(style::DIM, &veil.glance(&one.reason)).fit(self.room));
         }
-        let left = |n: usize| n.saturating_sub(SHOWN);
+        let left = |n: usize| n.saturating_sub(MAX_SAMPLES_NAMED);
         let more = left(found.disagreements.len()) + left(found.unknown.len());
         if more > 0 {
-            let words = format!("  {more} more; --format json has all");
+            let words = format!("  {more} more; --format json lists all");
             self.lines.push(Line::of(style::DIM, &words));
         }
     }
 
     fn consistency(&mut self, consistency: Option<&Consistency>) {
-        self.head("agreement with itself");
+        self.head("self-consistency");
         let Some(found) = consistency else {
-            let why = "  it was asked once: --repeats asks again";
+            let why = "  asked once; --repeats 2 or more measures this";
             return self.row("verdicts", style::WARN, "unknown", why);
         };
         let left_out = match found.left_out {
@@ -213,7 +213,7 @@ impl Page {
         if probes.is_empty() {
             return;
         }
-        self.head("what sways it");
+        self.head("probes");
         for probed in probes {
             let word = probed.change.word();
             // What an instruction reaches is the question there.
@@ -223,9 +223,9 @@ impl Page {
             };
             if rate.of == 0 {
                 let why = match (probed.unchanged, probed.unknown + probed.lost) {
-                    (_, 1..) => "no verdict is known before and after",
-                    (1.., _) => "there is nothing to change in these samples",
-                    _ => "there is nothing it could turn",
+                    (_, 1..) => "no verdict before and after the change",
+                    (1.., _) => "nothing to change in these samples",
+                    _ => "nothing it could flip",
                 };
                 let words = format!("  {why}");
                 self.lines.push(Line::of(style::DIM, &format!("  {word}")));
@@ -263,8 +263,7 @@ impl Page {
             && probes.iter().any(turned)
         {
             let share = (100.0 * (1.0 - pairwise)).ceil();
-            let words =
-                format!("asked the same again, {share:.0}% turn too: that much is not the probe's");
+            let words = format!("{share:.0}% flip without any change: that much is noise");
             for part in wrap(&words, self.room.saturating_sub(2)) {
                 self.lines.push(Line::of(style::DIM, &format!("  {part}")));
             }
@@ -281,11 +280,11 @@ impl Page {
             );
             match spent.micro_usd {
                 Some(micro) => format!("{tokens}, {}", human::usd(micro as f64 / 1e6)),
-                None => format!("{tokens}, price not known"),
+                None => format!("{tokens}, price unknown"),
             }
         };
         let Some(thousand) = cost.per_thousand else {
-            return self.row("in all", style::WARN, "no judgement was made", "");
+            return self.row("in all", style::WARN, "no judgements", "");
         };
         let made = format!("  for {}", human::things(cost.judgements, "judgement"));
         self.row("in all", style::PLAIN, &spent(cost.total), &made);

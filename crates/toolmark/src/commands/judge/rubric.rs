@@ -43,9 +43,9 @@ impl Wanted {
             if let Some(mark) = stray_anchor(&rubric) {
                 let word = scale.word();
                 let message = format!(
-                    "--scale {word}: the rubric says what the mark {mark} means, and the scale does not have it"
+                    "--scale {word}: the rubric describes the mark {mark}, which is not on this scale"
                 );
-                return Err(Failure::usage(message).hint("write a rubric of your own for it"));
+                return Err(Failure::usage(message).hint("write your own rubric for this scale"));
             }
             asked.rubric = Arc::new(rubric);
         }
@@ -69,8 +69,8 @@ pub(super) fn names() -> String {
 pub(super) fn no_such(name: &str) -> String {
     let near = did_you_mean(name, BUILT_IN.iter().map(|rubric| rubric.name));
     match near {
-        Some(near) => format!("there is no rubric {name}: did you mean {near}?"),
-        None => format!("there is no rubric {name}"),
+        Some(near) => format!("unknown rubric {name}: did you mean {near}?"),
+        None => format!("unknown rubric {name}"),
     }
 }
 
@@ -94,11 +94,11 @@ pub(super) fn open(
     let asked = of_file(path, &source, wanted.scale, &mut problems);
     if problems.iter().any(Problem::is_error) {
         spec::print(printer, &source, &problems)?;
-        return Err(Failure::usage(format!("{word} is no rubric")).into());
+        return Err(Failure::usage(format!("{word} is not a valid rubric")).into());
     }
     match asked {
         Some(asked) => Ok(wanted.change(asked)?),
-        None => Err(Failure::usage(format!("{word} is no rubric")).into()),
+        None => Err(Failure::usage(format!("{word} is not a valid rubric")).into()),
     }
 }
 
@@ -146,7 +146,7 @@ fn of_file(
     let criteria = read_rubric(&written.criteria, scale, problems)?.criteria;
     let threshold = written.threshold.map_or(THRESHOLD, |threshold| {
         if !(0.0..=1.0).contains(&threshold.value) {
-            let wrong = Problem::error("out-of-range", "a threshold is from 0 to 1");
+            let wrong = Problem::error("out-of-range", "a threshold is a number from 0 to 1");
             problems.push(wrong.at(threshold.span));
         }
         threshold.value
@@ -185,7 +185,7 @@ fn inputs(node: &Node, problems: &mut Vec<Problem>) -> Vec<(String, String)> {
     for entry in node.entries() {
         let Some(path) = entry.value.as_str() else { continue };
         if Field::of(path.trim_end_matches('?')).is_none() {
-            let message = format!("there is no field {path}");
+            let message = format!("unknown field {path}");
             problems.push(Problem::error("unknown-field", message).at(entry.value.span));
         }
     }

@@ -40,22 +40,22 @@ pub(super) fn read(
     wanted: Wanted,
     reader: &Reader,
 ) -> Result<Labelled, Failure> {
-    let shown = path.display();
+    let name = path.display();
     let values = toolmark_dataset::read(path).map_err(|errors| {
-        let failure = Failure::unread(format!("failed to read {shown}"));
+        let failure = Failure::unread(format!("failed to read {name}"));
         failure.causes(errors.iter().map(ToString::to_string))
     })?;
     if values.is_empty() {
-        return Err(Failure::unread(format!("{shown} has no rows")));
+        return Err(Failure::unread(format!("{name} has no rows")));
     }
     let (rows, mut skipped) = read_rows(values.iter().map(|row| (row.line, &*row.value)));
     drop(values);
     if usual.is_none()
         && let Some(row) = rows.iter().find(|row| row.rubric.is_none())
     {
-        let message = format!("{shown}:{}: the row names no rubric", row.line);
+        let message = format!("{name}:{}: the row has no rubric", row.line);
         return Err(Failure::usage(message)
-            .hint(format!("--rubric gives one for all rows that name none: {}", names())));
+            .hint(format!("--rubric sets one for rows without: {}", names())));
     }
     let parts = by_rubric(rows, usual, wanted, &mut skipped)?;
     let mut traces = Traces::new(path, reader);
@@ -68,7 +68,7 @@ pub(super) fn read(
     }
     skipped.sort_by_key(|problem| problem.line);
     if groups.is_empty() {
-        let failure = Failure::unread(format!("{shown} has no row that can be used"));
+        let failure = Failure::unread(format!("{name} has no row that can be used"));
         return Err(failure.causes(skipped.iter().map(|problem| place(path, problem))));
     }
     Ok(Labelled { groups, skipped, unread: traces.unread.into_values().collect() })
@@ -150,7 +150,8 @@ impl<'a> Traces<'a> {
         let mut materials = self.materials(asked, &rows);
         let mut samples = Vec::with_capacity(rows.len());
         for (at, (row, label)) in rows.into_iter().zip(labels).enumerate() {
-            let found = materials.remove(&at).unwrap_or_else(|| Err("has no materials".to_owned()));
+            let found =
+                materials.remove(&at).unwrap_or_else(|| Err("has nothing to show".to_owned()));
             let mut wrong =
                 |message: String| skipped.push(LabelProblem { line: row.line, message });
             match (label, found) {
@@ -252,7 +253,7 @@ pub(super) mod tests {
         for (problem, want) in found.skipped.iter().zip([
             "no call 4",
             "gone.jsonl",
-            "no rubric",
+            "unknown rubric",
             "already used",
             "label 7",
         ]) {
@@ -278,7 +279,7 @@ pub(super) mod tests {
         let row = r#"{"id":"a","label":1,"trace":"runs/chat.jsonl","call":9}"#;
         for (name, text, rubric, want) in [
             ("l.jsonl", "", None, "has no rows"),
-            ("l.jsonl", row, None, "l.jsonl:1: the row names no rubric"),
+            ("l.jsonl", row, None, "l.jsonl:1: the row has no rubric"),
             ("l.jsonl", row, Some("tool-selection"), "no row that can be used"),
             ("l.jsonl", "nope", Some("tool-selection"), "l.jsonl:1: not JSON"),
         ] {

@@ -7,7 +7,7 @@ use super::{keep, page};
 use crate::{DISK_FULL, root};
 use std::error::Error;
 use std::path::Path;
-use toolmark_guard::{Fault, Verdict};
+use toolmark_hosts::{Fault, Verdict};
 use toolmark_outcome::{Finding, RunResult};
 use toolmark_report::ReportError;
 use toolmark_trace::ReadError;
@@ -118,11 +118,11 @@ fn check(trace: &Path) -> Result<Vec<Finding>, ReadError> {
 }
 
 fn ask_the_guard(command: &str, cwd: &str) -> Result<Verdict, Fault> {
-    use toolmark_guard::{Guard, hosts};
+    use toolmark_guard::Guard;
 
     let payload = serde_json::json!({"tool": "Bash", "args": {"command": command}, "cwd": cwd});
     let payload = payload.to_string();
-    let event = hosts::detect(payload.as_bytes()).read(payload.as_bytes())?;
+    let event = toolmark_hosts::detect(payload.as_bytes()).read(payload.as_bytes())?;
     Ok(Guard::default().decide(&event, None))
 }
 

@@ -125,9 +125,9 @@ fn the_formats() {
     let formats = json(&["formats"]);
     let mut text = format!(
         "# Formats\n\n{NOTE}\n\
-         toolmark reads {} formats, recognized by content; file names do not matter. \
-         [Inputs](input.md)\nlists the containers they may be in, [the \
-         trajectory](trajectory.md#fidelity) explains the gaps\nunder \"Never records\".\n\n\
+         toolmark reads {} formats. It detects them by content; file names do not matter.\n\
+         [Inputs](input.md) says what may be around them, [the trajectory](trajectory.md#fidelity) \
+         what the\nwords under \"never records\" mean.\n\n\
          | format | what it is | versions |\n|---|---|---|\n",
         formats.len()
     );
@@ -144,8 +144,7 @@ fn the_formats() {
     }
     text.push_str(
         "\n## Targets\n\n\
-         `toolmark convert --to TARGET` writes these. What is lost is counted and\n\
-         printed whenever a trajectory has it.\n\n\
+         `toolmark convert --to TARGET` writes these. What is lost is counted and printed.\n\n\
          | target | what it is | file ending | what is lost |\n|---|---|---|---|\n",
     );
     for target in json(&["formats", "--targets"]) {
@@ -172,7 +171,7 @@ fn section(format: &Value) -> String {
         text.push_str(&format!(", described on [its own page]({own})"));
     }
     text.push_str(&format!(
-        ".\n\n- Comes from: {}\n- Versions: {}\n- Recognized by: {}\n- Never records: {}\n",
+        ".\n\n- Comes from: {}\n- Versions: {}\n- Detected by: {}\n- Never records: {}\n",
         plain(word(format, "origin")),
         plain(word(format, "versions")),
         plain(word(format, "looks_for")),

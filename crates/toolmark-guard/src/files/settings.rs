@@ -2,9 +2,9 @@
 //! over.
 
 use super::home;
+use crate::permissions::{Permissions, Settings};
+use crate::policy::Whose;
 use std::path::{Path, PathBuf};
-use toolmark_guard::permissions::{Permissions, Settings};
-use toolmark_guard::policy::Whose;
 use toolmark_hosts::Paths;
 
 /// Settings larger than this are none.
@@ -12,7 +12,8 @@ const LARGEST: u64 = 4 << 20;
 
 /// The settings files that count in a directory, whether they are there or not:
 /// the user's first, then the project's.
-pub(crate) fn settings_files(cwd: Option<&Path>) -> Vec<PathBuf> {
+#[must_use]
+pub fn all(cwd: Option<&Path>) -> Vec<PathBuf> {
     let Some(paths) = paths() else { return Vec::new() };
     let user = paths.directory(home().as_deref().map(Path::new), |name| std::env::var_os(name));
     let user = user.map(|directory| directory.join(paths.user_hooks));
@@ -28,7 +29,8 @@ fn paths() -> Option<&'static Paths> {
 }
 
 /// What the paths of a settings file start from.
-pub(crate) fn settings_at(path: &Path) -> Settings {
+#[must_use]
+pub fn located(path: &Path) -> Settings {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let home = home();
     let directory = absolute.parent();
@@ -50,14 +52,14 @@ pub(crate) fn settings_at(path: &Path) -> Settings {
 pub(super) fn of_session(whose: Whose, cwd: Option<&str>) -> (Permissions, Vec<String>) {
     let mut permissions = Permissions::default();
     let mut faults = Vec::new();
-    let files = settings_files(cwd.map(Path::new));
+    let files = all(cwd.map(Path::new));
     let own = usize::from(whose == Whose::Project);
     for (at, path) in files.iter().enumerate().skip(own) {
         match read(path) {
             Ok(None) => {}
             Ok(Some(text)) => {
                 let tightens_only = whose == Whose::User && at > 0;
-                let settings = Settings { tightens_only, ..settings_at(path) };
+                let settings = Settings { tightens_only, ..located(path) };
                 if let Err(why) = permissions.add(&text, &settings) {
                     faults.push(format!("failed to read {}: {why}", path.display()));
                 }
@@ -69,9 +71,13 @@ pub(super) fn of_session(whose: Whose, cwd: Option<&str>) -> (Permissions, Vec<S
 }
 
 /// The text of a settings file; `None` where there is none.
-pub(crate) fn read(path: &Path) -> Result<Option<String>, String> {
+///
+/// # Errors
+///
+/// It is not a file, too large, not UTF-8, or cannot be read.
+pub fn read(path: &Path) -> Result<Option<String>, String> {
     match std::fs::metadata(path) {
-        Ok(about) if !about.is_file() => Err("it is no file".to_owned()),
+        Ok(about) if !about.is_file() => Err("it is not a file".to_owned()),
         Ok(about) if about.len() > LARGEST => Err("it is larger than 4 MiB".to_owned()),
         Ok(_) => std::fs::read_to_string(path).map(Some).map_err(|error| error.to_string()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

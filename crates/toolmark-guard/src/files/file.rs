@@ -29,7 +29,7 @@ impl File {
         };
         // Opening a pipe would wait for whoever writes into it.
         if !about.is_file() {
-            return Err(failed("it is no file"));
+            return Err(failed("it is not a file"));
         }
         let file = std::fs::File::open(path).map_err(|error| failed(&error.to_string()))?;
         let mut bytes = Vec::new();
@@ -37,7 +37,7 @@ impl File {
         read.map_err(|error| failed(&error.to_string()))?;
         let speaks = bytes.windows(5).any(|window| window == b"guard");
         match (speaks, bytes.len() as u64 > LARGEST) {
-            (false, _) if named => return Err(failed("it has no guard part")),
+            (false, _) if named => return Err(failed("it has no `guard:` section")),
             // A spec, however large.
             (false, false) => return Ok(None),
             (_, true) => return Err(failed("it is larger than 1 MiB")),
@@ -50,7 +50,7 @@ impl File {
         let has_part = node.as_ref().is_some_and(|root| root.get("guard").is_some());
         let is_broken = problems.iter().any(Problem::is_error);
         if !has_part && !is_broken {
-            return if named { Err(failed("it has no guard part")) } else { Ok(None) };
+            return if named { Err(failed("it has no `guard:` section")) } else { Ok(None) };
         }
         Ok(Some(Self { source, node, problems }))
     }
