@@ -17,6 +17,7 @@
 
 use crate::gate::Gate;
 use crate::rules::RULES;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
@@ -42,17 +43,39 @@ pub struct Config {
     pub toolsets: Vec<Toolset>,
 }
 
-/// The part as it is written.
-#[derive(Default, Deserialize)]
+/// Which rules `toolmark check` runs, and what fails.
+#[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Check")]
 struct Written {
+    /// Only these rules: codes, names, or the start of a code (S, A, I, R).
     select: Vec<Spanned<String>>,
+    /// Not these rules, named as in `select`.
     ignore: Vec<Spanned<String>>,
+    /// Other severities, by the code of the rule.
+    #[schemars(with = "BTreeMap<String, Severity>")]
     severity: BTreeMap<String, Spanned<String>>,
+    /// Findings that are less sure are left out.
+    #[schemars(with = "Option<Confidence>")]
     min_confidence: Option<Spanned<String>>,
+    /// The least severity that fails.
+    #[schemars(schema_with = "fail_on_schema")]
     fail_on: Option<Spanned<String>>,
+    /// Conditions on the scorecard, such as `recovery[Bash.127] >= 0.8 min support 5`.
     gates: Option<Vec<Spanned<String>>>,
+    /// Toolsets of your own.
     toolsets: Vec<Spanned<Toolset>>,
+}
+
+/// The JSON Schema of the part.
+pub fn schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Written>()
+}
+
+fn fail_on_schema(_: &mut SchemaGenerator) -> Schema {
+    let words = Severity::ALL.iter().map(|severity| Some(severity.word()));
+    let words: Vec<_> = words.chain([Some("never"), None]).collect();
+    json_schema!({ "enum": words })
 }
 
 /// Does this word choose a rule: its name, its code, or the start of its code?

@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use toolmark_hosts::Args;
 use toolmark_hosts::toolset::{Tool, ToolRole};
-use toolmark_shell::{Context, Judgement, judge, judge_read, judge_write};
+use toolmark_shell::{Context, Judgement, Kind, judge, judge_read, judge_write};
 
 /// The arguments of a call.
 #[derive(Debug, Clone, Default)]
@@ -70,6 +70,13 @@ impl<'a> Judged<'a> {
         Some(resolve(self.cwd, path))
     }
 
+    /// All files and directories it names: a tool that moves has two.
+    pub fn paths(&self) -> impl Iterator<Item = String> {
+        let args = self.args.json();
+        let given = self.tool.zip(args).into_iter().flat_map(|(tool, args)| tool.path.texts(args));
+        given.map(|path| resolve(self.cwd, path))
+    }
+
     /// The shell command it runs, as text.
     #[must_use]
     pub fn command(&self) -> Option<Cow<'a, str>> {
@@ -111,7 +118,11 @@ impl<'a> Judged<'a> {
             declared => declared,
         };
         let home = base.home.or_else(|| self.cwd.and_then(home_of));
-        let context = Context { cwd, roots, home, ..*base };
+        let protected = match base.protected {
+            [] => toolmark_hosts::protected(),
+            declared => declared,
+        };
+        let context = Context { cwd, roots, home, protected, ..*base };
         match self.role() {
             ToolRole::RunsShell => {
                 let command = self.command()?;
@@ -128,23 +139,35 @@ impl<'a> Judged<'a> {
                 }
                 Some(judgement)
             }
-            ToolRole::Writes | ToolRole::Edits => Some(judge_write(&self.path()?, &context)),
+            ToolRole::Writes | ToolRole::Edits => judge_writes(self.paths(), &context),
             ToolRole::Reads => Some(judge_read(&self.path()?, &context)),
             ToolRole::Patches => {
                 let files = crate::patch::parse(self.patch()?);
-                let all = files.iter().map(|file| judge_write(file.path, &context));
-                all.reduce(|mut all, one| {
-                    if one.decision > all.decision {
-                        all.decision = one.decision;
-                        all.reason = one.reason;
-                    }
-                    all.effects.extend(one.effects);
-                    all
-                })
+                judge_writes(files.iter().flat_map(|file| file.paths()), &context)
             }
+            // Nobody knows what it does to the file, but some files are none of
+            // its business.
+            ToolRole::Other => judge_writes(self.paths(), &context)
+                .filter(|judgement| judgement.effects.iter().any(|e| e.kind == Kind::Persist)),
             _ => None,
         }
     }
+}
+
+/// What writing to all of these files would do; `None` if there are none.
+fn judge_writes(
+    paths: impl Iterator<Item = impl AsRef<str>>,
+    context: &Context<'_>,
+) -> Option<Judgement> {
+    let all = paths.map(|path| judge_write(path.as_ref(), context));
+    all.reduce(|mut all, one| {
+        if one.decision > all.decision {
+            all.decision = one.decision;
+            all.reason = one.reason;
+        }
+        all.effects.extend(one.effects);
+        all
+    })
 }
 
 pub(crate) fn command_of<'a>(tool: &Tool, args: &'a Value) -> Option<Cow<'a, str>> {

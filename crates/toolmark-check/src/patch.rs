@@ -10,6 +10,17 @@ pub struct FilePatch<'p> {
     pub change: Change<'p>,
 }
 
+impl<'p> FilePatch<'p> {
+    /// The file, and the name it gets.
+    pub fn paths(&self) -> impl Iterator<Item = &'p str> {
+        let to = match self.change {
+            Change::Update { to, .. } => to,
+            Change::Add(_) | Change::Delete => None,
+        };
+        std::iter::once(self.path).chain(to)
+    }
+}
+
 /// What happens to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change<'p> {

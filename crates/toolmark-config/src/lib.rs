@@ -1,26 +1,26 @@
-//! YAML and JSON that people write: what a configuration is before it has a type: a tree that knows where in
-//! its text everything stands, and problems that point there.
+//! Trees of YAML and JSON that know where everything in their text is, and problems
+//! that point there.
 //!
-//! A spec file is first parsed into [`Node`]s, whatever its notation. Each part
-//! is then read into the type of whoever it configures with [`read()`], which
-//! finds every mistake of that part in one go instead of stopping at the first.
+//! A file is first parsed into [`Node`]s, whatever its notation. Each part is then
+//! read into the type it configures with [`read()`], which reports every problem of
+//! that part at once instead of stopping at the first. [`render()`] shows problems
+//! with the text underlined, [`problems_json`] prints them as JSON.
 //!
 //! ```
-//! use toolmark_config::{Node, read};
+//! use toolmark_config::{Source, Style, parse, read, render};
 //!
 //! #[derive(serde::Deserialize)]
 //! struct Budget {
 //!     max: u64,
 //! }
 //!
-//! let node = Node::from_json(&serde_json::json!({"max": -1, "mix": 2})).unwrap();
-//! let mut problems = Vec::new();
-//! assert!(read::<Budget>(&node, &mut problems).is_none());
-//! let said: Vec<_> = problems.iter().map(|p| p.message.as_str()).collect();
-//! assert_eq!(
-//!     said,
-//!     ["expected a whole number of 0 or more, found -1", "unknown key \"mix\""]
-//! );
+//! let source = Source::new("budget.yaml", "max: -1\nmix: 2\n");
+//! let mut parsed = parse(&source);
+//! let budget: Option<Budget> = read(&parsed.node.unwrap(), &mut parsed.problems);
+//! assert!(budget.is_none());
+//! let messages: Vec<_> = parsed.problems.iter().map(|problem| problem.message.as_str()).collect();
+//! assert_eq!(messages, ["expected a whole number of 0 or more, found -1", "unknown key \"mix\""]);
+//! assert!(render(&source, &parsed.problems, Style::default()).contains("budget.yaml:2:1"));
 //! ```
 
 #![forbid(unsafe_code)]

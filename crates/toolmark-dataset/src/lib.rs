@@ -1,8 +1,18 @@
-//! Datasets: rows that cases are made of.
+//! Rows of datasets that cases are made of, and Jinja templates over them.
 //!
-//! JSON Lines, CSV, JSON and Parquet, told from each other by the name of the
-//! file and, where that says nothing, by its first bytes. Every row becomes a
-//! JSON object, and every mistake names the file and the line or row.
+//! JSON Lines, CSV, JSON and Parquet are recognized by the name of the file and,
+//! where that says nothing, by its first bytes. Every row becomes a JSON object, and
+//! every error names the file and the line or row. Templates are in [`template`]; the
+//! row is called `sample` in them.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolmark_dataset::template::render;
+//!
+//! let row = json!({"calls": ["search", "book"]});
+//! assert_eq!(render("{{ sample.calls | reverse }}", &row)?, json!(["book", "search"]));
+//! # Ok::<(), toolmark_dataset::template::TemplateError>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

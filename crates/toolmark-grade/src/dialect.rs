@@ -2,6 +2,7 @@
 
 use crate::Plan;
 use crate::loading::Loading;
+use crate::schema::Section;
 use serde_json::Value;
 use toolmark_config::Node;
 
@@ -27,6 +28,7 @@ pub trait Dialect: Sync {
     /// `loading.problems`; a plan is used only if none of it is an error.
     fn load(&self, root: &Node, loading: &mut Loading<'_>) -> Option<Plan>;
 
-    /// The JSON Schema of its files.
-    fn schema(&self) -> Value;
+    /// The JSON Schema of its files, with those of their `sections` that others
+    /// read.
+    fn schema(&self, sections: &[Section]) -> Value;
 }

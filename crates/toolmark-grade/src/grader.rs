@@ -1,5 +1,6 @@
 //! What a grader is, and what it says about itself.
 
+use crate::call_match::SchemaCompiler;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::path::Path;
 use std::sync::Arc;
@@ -86,6 +87,8 @@ pub struct Building<'a> {
     pub contrast: Option<Profile>,
     /// The directory of the spec.
     pub directory: &'a Path,
+    /// Compiles the JSON Schemas of conditions.
+    pub schemas: SchemaCompiler,
     /// What is wrong with the configuration.
     pub problems: &'a mut Vec<Problem>,
 }

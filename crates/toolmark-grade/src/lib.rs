@@ -1,11 +1,41 @@
 //! Graders: questions about what an agent did, and their answers.
 //!
 //! A [`Plan`] holds cases, a case holds graders, and a [`Grader`] looks at one
-//! [`Subject`] (a trajectory, or one turn of it, with what the case knows) and
-//! answers with an [`Outcome`]: pass, fail or unknown, a score where the grader
-//! defines one, a reason, and evidence that names the calls that decided.
+//! [`Subject`](toolmark_outcome::Subject) (a trajectory or one turn of it, with what
+//! the case knows) and answers with an [`Outcome`](toolmark_outcome::Outcome): pass,
+//! fail or unknown, with evidence. [`Grading`] applies a plan to trajectories.
 //!
-//! Nothing here reads specs, opens trace files or prints.
+//! ```
+//! use std::path::Path;
+//! use toolmark_config::Node;
+//! use toolmark_grade::{Building, graders::EXPECT};
+//! use toolmark_outcome::{Context, Environment, Profile, Subject, Verdict, View};
+//! use toolmark_trace::{Options, read};
+//!
+//! let config = Node::from_json(&serde_json::json!({"sequence": ["search", "book"]})).unwrap();
+//! let grader = (EXPECT.build)(&mut Building {
+//!     config: &config,
+//!     profile: Profile::Toolmark,
+//!     contrast: None,
+//!     directory: Path::new("."),
+//!     schemas: toolmark_grade::call_match::compile_schema,
+//!     problems: &mut Vec::new(),
+//! });
+//!
+//! let trace = r#"{"id": "t1", "output_messages": [{"role": "assistant", "content": "done",
+//!     "tool_calls": [{"tool": "search", "output": "2 flights"}]}]}"#;
+//! let run = read(trace.as_bytes(), "trace.json", &Options::default())?.next().unwrap();
+//! let outcome = grader.unwrap().grade(&Subject {
+//!     view: View::whole(&run),
+//!     context: &Context::default(),
+//!     environment: &Environment::default(),
+//! });
+//! assert_eq!(outcome.verdict, Verdict::Fail);
+//! assert!(outcome.reason.contains("`book`: not made"));
+//! # Ok::<(), toolmark_trace::ReadError>(())
+//! ```
+//!
+//! Nothing here opens files or prints.
 
 #![forbid(unsafe_code)]
 

@@ -220,6 +220,7 @@ impl<'a> Loading<'a> {
             profile,
             contrast: entry.contrast.filter(|contrast| *contrast != profile),
             directory: self.directory,
+            schemas: crate::call_match::compile_schema,
             problems: &mut self.problems,
         });
         if grader.is_none() && self.problems.len() == before {

@@ -8,6 +8,15 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+/// A part of a spec file that another crate reads, and describes.
+#[derive(Debug, Clone, Copy)]
+pub struct Section {
+    /// Its key at the top of the file.
+    pub key: &'static str,
+    /// Its schema.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
 /// Where an entry of a dialect has the configuration of its grader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {

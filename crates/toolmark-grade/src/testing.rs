@@ -37,6 +37,7 @@ impl Kit {
             profile,
             contrast: None,
             directory: Path::new("."),
+            schemas: crate::call_match::compile_schema,
             problems: &mut problems,
         });
         match grader {

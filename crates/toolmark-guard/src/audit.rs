@@ -15,6 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use record::Record;
+use toolmark_hosts::own::AUDIT_LOG;
 
 /// The variable that says where the log is; `off` for none.
 pub const VARIABLE: &str = "TOOLMARK_GUARD_LOG";
@@ -67,7 +68,7 @@ pub fn place(variable: impl Fn(&str) -> Option<OsString>) -> io::Result<Option<P
     let state = set("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || set("HOME").map(|home| Path::new(&home).join(".local/state"));
     match state.or_else(home) {
-        Some(state) => Ok(Some(state.join("toolmark").join("guard.jsonl"))),
+        Some(state) => Ok(Some(state.join(AUDIT_LOG))),
         None => Err(io::Error::other("neither XDG_STATE_HOME nor HOME is set")),
     }
 }

@@ -89,6 +89,7 @@ mod tests {
     use crate::policy::{Layer, Origin};
     use serde_json::json;
     use toolmark_config::Node;
+    use toolmark_grade::call_match::compile_schema;
 
     #[test]
     fn what_is_too_large_to_be_looked_at() {
@@ -106,7 +107,7 @@ mod tests {
             let event = host.read(payload.as_bytes()).unwrap();
             assert_eq!(Guard::default().decide(&event, None).decision, decision, "{tool}");
             let part = Node::from_json(&json!({"preset": "observe"})).unwrap();
-            let layer = Layer::read(&part, Origin::default(), &mut Vec::new());
+            let layer = Layer::read(&part, Origin::default(), compile_schema, &mut Vec::new());
             let observing = Policy::new(Some(layer), None, None);
             let verdict = Guard::new(observing, Toolsets::default()).decide(&event, None);
             assert_eq!((verdict.decision, verdict.observed), (Decision::Allow, Some(decision)));

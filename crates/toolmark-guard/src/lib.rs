@@ -18,14 +18,17 @@
 //! # Ok::<(), toolmark_hosts::Fault>(())
 //! ```
 //!
-//! Nothing here prints, and nothing is prepared at start-up.
+//! [`hook::run`] does all of it for one payload on the standard input; nothing else
+//! here prints, and nothing is prepared at start-up.
 
 #![forbid(unsafe_code)]
 
 mod after;
 pub mod audit;
 pub mod facts;
+pub mod files;
 mod guard;
+pub mod hook;
 pub mod permissions;
 pub mod policy;
 pub mod replay;

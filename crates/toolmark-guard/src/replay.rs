@@ -180,7 +180,7 @@ fn stopped(
     let said = session.said_in_turn(call).next().and_then(|event| event.text.as_ref());
     Stopped {
         session: session.trajectory().id.as_ref().map(|id| id.get().into_owned()),
-        host: &*session.host().id,
+        host: &session.host().id,
         false_alarm: findings.is_empty(),
         verdict,
         call: session.call_ref(call),

@@ -16,14 +16,17 @@ mod event;
 mod gemini_cli;
 mod generic;
 pub mod install;
+pub mod own;
 mod paths;
 mod plain;
+mod protect;
 mod protocol;
 pub mod toolset;
 mod verdict;
 
 pub use event::{Args, Event, Fault, LeftOut, Moment};
 pub use paths::{MovedBy, Paths, Sessions};
+pub use protect::{moved_settings, protected};
 pub use protocol::{Answer, Protocol, Shape};
 pub use verdict::{Effects, Verdict};
 

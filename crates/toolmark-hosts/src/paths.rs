@@ -3,17 +3,27 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Where a host keeps things: its directory, its hooks, its sessions.
+/// Where a host keeps things.
 #[derive(Debug)]
 pub struct Paths {
     /// Its directory below the home directory of the user: `.claude`.
     pub directory: &'static str,
     /// The variable that moves that directory.
     pub moved_by: Option<MovedBy>,
-    /// The file with its hooks, in that directory.
+    /// The file with the hooks of the user, in that directory.
     pub user_hooks: &'static str,
     /// The file with the hooks of a project, in the directory of the project.
     pub project_hooks: &'static str,
+    /// Files and directories that say what it may do and which hooks it runs, in
+    /// the home directory or in a project. What lies below a directory counts too;
+    /// a `*` stands for any part of a name.
+    pub settings: &'static [&'static str],
+    /// Others that later sessions follow: instructions, commands, memories.
+    pub lasting: &'static [&'static str],
+    /// Files with keys and tokens.
+    pub credentials: &'static [&'static str],
+    /// Where it writes for itself, in its directory: plans, notes.
+    pub notes: &'static [&'static str],
     /// Its sessions.
     pub sessions: Option<Sessions>,
 }
@@ -64,6 +74,17 @@ impl Paths {
             None => None,
         };
         moved.or_else(|| home.map(|home| home.join(self.directory)))
+    }
+
+    /// Does a path lie where the host writes for itself?
+    #[must_use]
+    pub fn is_own_note(&self, path: &str) -> bool {
+        let folders = self.notes.iter().copied().chain(self.sessions.iter().map(|s| s.folder));
+        let mut below = path.match_indices(self.directory).filter_map(|(at, directory)| {
+            let rest = path.get(at + directory.len()..)?.strip_prefix('/')?;
+            path.get(..at)?.ends_with('/').then_some(rest)
+        });
+        below.any(|rest| folders.clone().any(|folder| rest.starts_with(folder)))
     }
 }
 

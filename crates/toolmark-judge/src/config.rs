@@ -20,7 +20,7 @@
 
 mod written;
 
-pub use written::{WrittenModel, WrittenSettings, read_settings};
+pub use written::{read_settings, schema};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -34,6 +34,7 @@ use written::kind_of;
 /// A provider, by its wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "JudgeProvider")]
 pub enum Kind {
     /// Anthropic's Messages.
     Anthropic,
@@ -81,6 +82,7 @@ impl Kind {
 /// How a key is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "JudgeAuth")]
 pub enum Auth {
     /// `Authorization: Bearer`, as OpenAI wants it.
     Bearer,
@@ -106,6 +108,7 @@ pub enum KeySource {
 /// How a structured answer is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "JudgeStructured")]
 pub enum Structured {
     /// With a tool the model must call.
     #[default]
@@ -172,12 +175,15 @@ pub struct BudgetLimits {
 
 /// How well a judge must agree with people for its answers to count.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "JudgeFloor", extend("minProperties" = 1))]
 pub struct Floor {
     /// The least accuracy, from 0 to 1.
     #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
     pub accuracy: Option<f64>,
     /// The least κ, from -1 to 1.
     #[serde(default)]
+    #[schemars(range(min = -1, max = 1))]
     pub kappa: Option<f64>,
     /// The least number of labels it was measured on.
     #[serde(default)]

@@ -7,6 +7,19 @@
 //! answer, and looks up every quote in the trace. A mark whose quotes are not found
 //! is discarded. Answers are cached under everything that affects them, so that none
 //! is paid for twice.
+//!
+//! ```
+//! use std::path::Path;
+//! use toolmark_config::Node;
+//! use toolmark_judge::config::{Kind, read_settings};
+//!
+//! let part = Node::from_json(&serde_json::json!({"model": "claude-sonnet-4-6", "retries": 2}));
+//! let mut problems = Vec::new();
+//! let settings = read_settings(&part.unwrap(), Path::new("."), &mut problems);
+//! assert!(problems.is_empty());
+//! // The provider follows from the name of the model.
+//! assert_eq!(settings.default_model.unwrap().kind, Kind::Anthropic);
+//! ```
 
 #![forbid(unsafe_code)]
 

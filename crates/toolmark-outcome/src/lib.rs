@@ -1,10 +1,22 @@
-//! Answers: what graders and rules say, and what it comes to.
+//! Verdicts and what explains them.
 //!
 //! A grader answers with an [`Outcome`]: pass, fail or unknown, a score where it
 //! defines one, a reason, and [`Evidence`] that names the calls that decided. A
-//! rule answers with [`Finding`]s. [`Scoring`] makes one decision of many
-//! outcomes, [`statistics`] says how sure a rate is, and [`judging`] holds what a
-//! judge is asked and what becomes of its answers.
+//! rule answers with [`Finding`]s. [`Scoring`] makes one decision of many outcomes,
+//! [`statistics`] says how certain a rate is, and [`judging`] holds what a judge is
+//! asked and what becomes of its answers.
+//!
+//! ```
+//! use toolmark_outcome::statistics::pass_at_k;
+//! use toolmark_outcome::{Cause, Outcome, Verdict};
+//!
+//! let read = Outcome::binary(true, "the file was read before it was edited");
+//! let fast = Outcome::unknown(Cause::MissingEvidence, "the trace has no times");
+//! // Missing evidence is neither a pass nor a zero.
+//! assert_eq!(read.verdict.and(fast.verdict), Verdict::Unknown(Cause::MissingEvidence));
+//! assert_eq!((read.score, fast.score), (Some(1.0), None));
+//! assert_eq!(pass_at_k(4, 2, 1), Some(0.5));
+//! ```
 //!
 //! Nothing here reads files, asks a model or prints.
 

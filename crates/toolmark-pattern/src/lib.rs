@@ -14,6 +14,15 @@
 //!
 //! A group of flags at the very start, such as `(?i)` or `(?ms)`, applies to
 //! the whole pattern. Further in, flags are written for a group: `(?i:…)`.
+//!
+//! ```
+//! use toolmark_pattern::Pattern;
+//!
+//! let pattern = Pattern::new(r"(?i)rm -rf (?<what>\S+)")?;
+//! assert!(pattern.is_match("RM -RF build").unwrap());
+//! assert!(pattern.is_linear());
+//! # Ok::<(), toolmark_pattern::PatternError>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -1,8 +1,30 @@
-//! The systems toolmark grades for, one folder each: the dialect of its specs,
-//! its graders as it reads them, and the report it writes.
+//! The systems toolmark grades for, one folder each: the dialect of its specs, its
+//! graders as that system reads them, and the report it writes.
 //!
-//! A system becomes known by the lines of its graders in [`GRADERS`]; its
-//! dialect and its report are listed by the crates of specs and of reports. Nothing here prints.
+//! A system becomes known by the lines of its graders in [`GRADERS`]; its dialect
+//! and its report are listed by the crates of specs and of reports.
+//!
+//! ```
+//! use std::path::Path;
+//! use toolmark_config::Source;
+//! use toolmark_grade::{LoadOptions, load_source};
+//! use toolmark_peers::{ALL, AgentV, grader_by_id};
+//!
+//! let spec = Source::new(
+//!     "evals.yaml",
+//!     "tests:
+//!   - id: book
+//!     input: Book a flight
+//!     assertions:
+//!       - {type: tool-trajectory, mode: any_order, minimums: {search: 1}}
+//! ",
+//! );
+//! let loaded = load_source(spec, Path::new("."), &LoadOptions::default(), &[&AgentV], ALL);
+//! assert_eq!(loaded.plan.unwrap().cases[0].id, "book");
+//! assert_eq!(grader_by_id("tool_trajectory").unwrap().origin, "agentv");
+//! ```
+//!
+//! Nothing here prints.
 
 #![forbid(unsafe_code)]
 

@@ -22,6 +22,7 @@ fn build(metric: &str, config: &Value) -> Arc<dyn Grader> {
         profile: Profile::FutureAgi,
         contrast: None,
         directory: Path::new("."),
+        schemas: toolmark_grade::call_match::compile_schema,
         problems: &mut problems,
     });
     let errors: Vec<_> = problems.iter().filter(|problem| Problem::is_error(problem)).collect();

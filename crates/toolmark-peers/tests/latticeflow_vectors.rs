@@ -62,6 +62,7 @@ fn grade(id: &str, config: &Value, trace: &str) -> Outcome {
         profile: Profile::AiGo,
         contrast: None,
         directory: Path::new("."),
+        schemas: toolmark_grade::call_match::compile_schema,
         problems: &mut problems,
     });
     let grader = grader.unwrap_or_else(|| panic!("{config}: {problems:?}"));

@@ -29,6 +29,7 @@ fn ask(entry: &Value, run: &Trajectory, profile: Profile) -> Outcome {
         profile,
         contrast: None,
         directory: Path::new("."),
+        schemas: toolmark_grade::call_match::compile_schema,
         problems: &mut problems,
     });
     grader.unwrap_or_else(|| panic!("{entry}: {problems:?}")).grade(&Subject {

@@ -1,10 +1,22 @@
-//! Running a program for a grader or a judge.
+//! Runs a program for a grader or a judge, with a limit for everything.
 //!
-//! A program gets a directory, an environment and perhaps an input, has so long
-//! and may say so much. Both of its pipes are read all the time, so that it
-//! never waits for us; what it says beyond the limit is read and dropped. It
-//! runs in a process group of its own, and whatever of that group is left when
-//! it ends or its time is up is killed: grading leaves nothing running.
+//! A program gets a directory, an environment and possibly an input; its time and
+//! its output are limited. Both of its pipes are read all the time, so that it never
+//! waits for us; output beyond the limit is read and dropped. It runs in a process
+//! group of its own, and whatever is left of that group when it ends or its time is
+//! up is killed: grading leaves nothing running.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use toolmark_process::{Program, run};
+//!
+//! let mut program = Program::new("make", "/srv/project");
+//! program.args = vec!["test".into()];
+//! program.timeout = Duration::from_secs(60);
+//! let finished = run(program)?;
+//! println!("exit code {:?}, timed out: {}", finished.code, finished.timed_out);
+//! # Ok::<(), String>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,40 @@
-//! Reports: what grading came to, for people and for programs.
+//! Reports: the results of grading and checking, for people and for programs.
 //!
-//! A [`RunResult`] goes in, one file comes out. One format, one file here, and
-//! one line in [`FORMATS`]. A report decides nothing and asks nothing: it reads
-//! no clock, no environment and no terminal, so that the same result and the
-//! same [`Options`] give the same bytes.
+//! A [`RunResult`] goes in, one file comes out. Each format is one file here and one
+//! line in [`FORMATS`]; those of `toolmark check` are in [`check`]. A report decides
+//! nothing and reads no clock, no environment and no terminal, so the same result
+//! and the same [`Options`] give the same bytes.
+//!
+//! ```
+//! use toolmark_report::{Options, format_by_id};
+//! # fn graded() -> toolmark_outcome::RunResult {
+//! #     toolmark_outcome::RunResult {
+//! #         spec: "evals/toolmark.yaml".into(),
+//! #         dialect: "toolmark",
+//! #         name: None,
+//! #         outcomes: Vec::new(),
+//! #         cases: Vec::new(),
+//! #         notes: Vec::new(),
+//! #         summary: toolmark_outcome::Summary {
+//! #             cases: 0,
+//! #             outcomes: 0,
+//! #             passed: 0,
+//! #             failed: 0,
+//! #             unknown: 0,
+//! #             score: None,
+//! #             threshold: None,
+//! #             verdict: toolmark_outcome::Verdict::Pass,
+//! #             aggregates: Default::default(),
+//! #             trials: Vec::new(),
+//! #         },
+//! #     }
+//! # }
+//!
+//! let run = graded(); // as `Grading::finish` of toolmark-grade returns it
+//! let junit = format_by_id("junit").unwrap().to_text(&run, &Options::default())?;
+//! assert!(junit.starts_with("<?xml"));
+//! # Ok::<(), toolmark_report::ReportError>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

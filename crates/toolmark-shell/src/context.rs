@@ -4,6 +4,7 @@
 use crate::decision::{Decision, of_effect};
 use crate::effects::{Coverage, Effect};
 use crate::expand::Arg;
+use crate::protect::Protected;
 use serde::Serialize;
 
 /// What is known about the place a command runs in. The default is the root of
@@ -22,6 +23,8 @@ pub struct Context<'a> {
     pub temp: &'a [&'a str],
     /// Programs that only run the command behind them.
     pub wrappers: &'a [&'a str],
+    /// Files that decide what an agent may do.
+    pub protected: &'a [Protected<'a>],
     /// What is known about files.
     pub facts: Option<&'a dyn Facts>,
     /// Files that an earlier command downloaded, absolute.

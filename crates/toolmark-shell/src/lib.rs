@@ -1,10 +1,18 @@
 //! What a shell command would do: a command line in, effects and a decision out.
 //!
-//! [`parse`] reads shell text into an own representation, [`judge`] walks it
-//! with the little that can be proven about variables, the working directory
-//! and pipes, asks the rules of each program for [`Effect`]s, and
-//! [`decision::decide`] reduces them. Nothing is executed, no file is looked at,
-//! and nothing is prepared at start-up.
+//! [`parse`] reads shell text into a representation of its own. [`judge`] walks it
+//! with what can be proven about variables, the working directory and pipes, asks
+//! the rules of each program for [`Effect`]s, and [`decision::decide`] reduces them
+//! to a decision. Nothing is executed, no file is read, and nothing is prepared at
+//! start-up.
+//!
+//! ```
+//! use toolmark_shell::{Context, Decision, judge};
+//!
+//! let context = Context { cwd: Some("/home/ada/shop"), home: Some("/home/ada"), ..Context::default() };
+//! assert_eq!(judge("cd .. && rm -rf photos", &context).decision, Decision::Deny);
+//! assert_eq!(judge("echo 'rm -rf /'", &context).decision, Decision::Allow);
+//! ```
 
 #![forbid(unsafe_code)]
 
@@ -22,6 +30,7 @@ mod parse;
 mod paths;
 mod pipes;
 mod programs;
+mod protect;
 mod run;
 mod secrets;
 mod simple;
@@ -38,6 +47,7 @@ pub use effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 pub use expand::Arg;
 pub use judge::judge;
 pub use parse::parse;
+pub use protect::{Protected, Protection, changes_operands};
 pub use secrets::is_secret;
 pub use walk::{Position, Visit, commands, key, masks_failure};
 pub use write::{judge_read, judge_write};

@@ -156,6 +156,7 @@ impl Judge<'_> {
         }
         let mut run = Run { judge: self, name, args, call };
         programs::run(&mut run);
+        self.protect(name, args, call);
         if let Some(text) = printed(name, args) {
             return Flow::Text(text);
         }
@@ -223,6 +224,7 @@ impl Judge<'_> {
         let place = self.place(&arg.text);
         let copied = self.copies.contains(&place.path);
         let (kind, why) = (Kind::ReadSecret, "reads a secret");
+        let secrecy = |path: &str| self.context.secrecy(path);
         match secrecy(&arg.text).or_else(|| secrecy(&place.path).filter(|_| !arg.dynamic)) {
             Some(Secrecy::Secret) => {
                 self.push(
@@ -289,6 +291,7 @@ impl Judge<'_> {
         }
         let place = self.place(&arg.text);
         if arg.dynamic {
+            self.disturb(arg, false, program, call);
             // A new file under an unknown name is ordinary; only known bad
             // places in its literal part speak against it.
             if matches!(place.scope, Scope::System | Scope::Device) && arg.text.starts_with('/') {
@@ -322,7 +325,8 @@ impl Judge<'_> {
                 Certainty::Proven,
                 "empties a file",
             );
-        } else if let Some((kind, reversibility, why)) = write::judged(&place, append) {
+        } else if let Some((kind, reversibility, why)) = write::judged(self.context, &place, append)
+        {
             self.push(
                 call,
                 program,
@@ -354,6 +358,7 @@ impl Judge<'_> {
             return;
         }
         let place = self.place(text);
+        self.disturb(arg, recursive, program, call);
         if arg.dynamic {
             self.delete_unknown(arg, &place, recursive, program, call);
             return;

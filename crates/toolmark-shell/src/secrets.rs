@@ -1,7 +1,9 @@
 //! Which paths hold secrets. Content counts, metadata does not: the programs
 //! decide what they read.
 
+use crate::context::Context;
 use crate::paths::normalise;
+use crate::protect::{Protection, is_hit};
 
 /// How secret a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +17,16 @@ pub(crate) enum Secrecy {
 /// Whether the file at `path` holds keys, passwords or tokens, by its name.
 pub fn is_secret(path: &str) -> bool {
     secrecy(path) == Some(Secrecy::Secret)
+}
+
+impl Context<'_> {
+    /// How secret the file at `path` is by its name, or because the caller says so.
+    pub(crate) fn secrecy(&self, path: &str) -> Option<Secrecy> {
+        let kept = self.protected.iter().any(|known| {
+            known.because == Protection::Credentials && is_hit(known.path, path, false)
+        });
+        if kept { Some(Secrecy::Secret) } else { secrecy(path) }
+    }
 }
 
 /// How secret the file at `path` is by its name.

@@ -5,7 +5,8 @@ use crate::context::{Context, Judgement};
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::judge::{Call, Judge};
 use crate::paths::Place;
-use crate::secrets::{Secrecy, secrecy};
+use crate::protect::Protection;
+use crate::secrets::Secrecy;
 
 /// Files that take effect in later sessions, by their end.
 const PERSISTENT: &[&str] = &[
@@ -36,7 +37,6 @@ const PERSISTENT: &[&str] = &[
     ".curlrc",
     ".wgetrc",
     ".netrc",
-    ".claude.json",
     ".mcp.json",
 ];
 
@@ -53,21 +53,20 @@ const PERSISTENT_DIRS: &[&str] = &[
     "/etc/systemd/",
     "/etc/profile.d/",
     "/etc/init.d/",
-    "/.claude/hooks/",
-    "/.codex/",
-    "/.gemini/",
-    "/.cursor/rules/",
-    "/.toolmark/",
     "/etc/sudoers.d/",
     "/etc/ld.so.",
     "/.local/bin/",
 ];
 
 /// What writing to a place means; nothing if it is ordinary.
-pub(crate) fn judged(place: &Place, append: bool) -> Option<(Kind, Reversibility, &'static str)> {
+pub(crate) fn judged(
+    context: &Context<'_>,
+    place: &Place,
+    append: bool,
+) -> Option<(Kind, Reversibility, &'static str)> {
     use Reversibility::{R1, R2, R3, R4};
     let path = place.path.as_str();
-    if let Some(why) = persists(path) {
+    if let Some(why) = persists(context, path) {
         return Some((Kind::Persist, R3, why));
     }
     Some(match place.scope {
@@ -86,7 +85,7 @@ pub(crate) fn judged(place: &Place, append: bool) -> Option<(Kind, Reversibility
         Scope::System if append => (Kind::Overwrite, R3, "writes to a part of the system"),
         Scope::System => (Kind::Overwrite, R4, "writes to a part of the system"),
         Scope::Home | Scope::Outside | Scope::TreeTracked | Scope::TreeUntracked
-            if secrecy(path) == Some(Secrecy::Secret) && !append =>
+            if context.secrecy(path) == Some(Secrecy::Secret) && !append =>
         {
             (Kind::Overwrite, if in_tree(place.scope) { R2 } else { R3 }, "replaces a secret")
         }
@@ -107,7 +106,10 @@ fn in_tree(scope: Scope) -> bool {
 }
 
 /// Why a write to this path outlives the session.
-pub(crate) fn persists(path: &str) -> Option<&'static str> {
+pub(crate) fn persists(context: &Context<'_>, path: &str) -> Option<&'static str> {
+    if let Some(why) = context.protection(path, false).and_then(Protection::on_write) {
+        return Some(why);
+    }
     let home_file = PERSISTENT.iter().any(|end| {
         path.ends_with(end) && path.strip_suffix(end).is_some_and(|rest| rest.ends_with('/'))
     });
@@ -120,13 +122,6 @@ pub(crate) fn persists(path: &str) -> Option<&'static str> {
         && !(in_tree && path.contains("/.husky/"))
     {
         return Some("takes effect in later sessions");
-    }
-    let name = path.rsplit('/').next().unwrap_or("");
-    if path.contains("/.claude/") && name.starts_with("settings") {
-        return Some("changes what the agent may do");
-    }
-    if matches!(name, ".toolmark.toml" | "toolmark-guard.toml") {
-        return Some("changes what the guard lets through");
     }
     matches!(
         path,
@@ -165,7 +160,8 @@ pub fn judge_write(path: &str, context: &Context<'_>) -> Judgement {
     // Where the work tree lies is not known, hence not what lies outside it.
     let is_absolute = path.starts_with('/') || crate::windows::has_drive(path);
     let is_somewhere = context.cwd.is_none() && place.scope == Scope::Outside && is_absolute;
-    let found = judged(&place, false).filter(|_| !is_somewhere);
+    let found = judged(context, &place, false);
+    let found = found.filter(|(kind, ..)| !is_somewhere || *kind == Kind::Persist);
     if let Some((kind, mut reversibility, mut why)) = found {
         if in_tree(place.scope)
             && reversibility < Reversibility::R3
@@ -193,7 +189,7 @@ pub fn judge_write(path: &str, context: &Context<'_>) -> Judgement {
 /// Judges a tool that shows one file.
 pub fn judge_read(path: &str, context: &Context<'_>) -> Judgement {
     let mut judge = Judge::new(context);
-    if secrecy(path) == Some(Secrecy::Secret) {
+    if context.secrecy(path) == Some(Secrecy::Secret) {
         let place = judge.place(path);
         judge.push(
             &Call::default(),
@@ -223,8 +219,6 @@ mod tests {
             (".env.example", Decision::Allow),
             ("~/.bashrc", Decision::Ask),
             (".git/hooks/pre-commit", Decision::Ask),
-            (".claude/settings.json", Decision::Ask),
-            ("~/.claude/settings.local.json", Decision::Ask),
             ("~/.ssh/authorized_keys", Decision::Ask),
             ("../other/x", Decision::Ask),
             ("/etc/passwd", Decision::Deny),

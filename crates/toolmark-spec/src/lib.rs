@@ -1,17 +1,22 @@
-//! Specs: what was expected, in any of the dialects that are known.
+//! Specs: what was expected, in any of the dialects toolmark reads.
 //!
-//! A file is read into a tree that knows where everything stands, its dialect is
-//! told from its content, and the dialect makes a [`Plan`](toolmark_grade::Plan)
-//! of it ([`load()`]). All mistakes are found in one go.
+//! [`load()`] parses a file into a tree of [`Node`](toolmark_config::Node)s,
+//! recognizes its dialect by its content, and turns it into a
+//! [`Plan`](toolmark_grade::Plan). All problems are reported at once, with their
+//! places.
 //!
 //! ```
 //! use std::path::Path;
-//! use toolmark_config::Source;
+//! use toolmark_config::{Source, Style, render};
 //! use toolmark_grade::LoadOptions;
+//! use toolmark_spec::load_source;
 //!
-//! let source = Source::new("x.yaml", "cases:\n  - id: build\n    expect: {calls: [Bash]}\n");
-//! let loaded = toolmark_spec::load_source(source, Path::new("."), &LoadOptions::default());
-//! assert_eq!(loaded.plan.unwrap().cases[0].id, "build");
+//! let spec = "cases:\n  - {id: a, expect: {sequence: [Read]}}\n  - {id: a, expekt: {}}\n";
+//! let source = Source::new("toolmark.yaml", spec);
+//! let loaded = load_source(source, Path::new("."), &LoadOptions::default());
+//! assert!(loaded.plan.is_none());
+//! let shown = render(&loaded.source, &loaded.problems, Style::default());
+//! assert!(shown.contains("toolmark.yaml:3:"));
 //! ```
 
 #![forbid(unsafe_code)]

@@ -92,8 +92,3 @@ pub use summary::{Summary, TokenCounts};
 /// For the code that [`words!`] writes.
 #[doc(hidden)]
 pub use serde as __serde;
-
-/// The examples in the documentation are compiled too.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/library.md")]
-struct LibraryPage;

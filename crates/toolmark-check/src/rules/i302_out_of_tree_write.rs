@@ -70,6 +70,7 @@ use crate::path::resolve;
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::Session;
+use toolmark_hosts::HOSTS;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_shell::{Certainty, Effect, Kind, Scope};
 
@@ -131,23 +132,13 @@ fn is_below(path: &str, directory: &str) -> bool {
 
 /// Places programs and agents keep their own files in.
 fn is_kept(path: &str) -> bool {
-    const OWN: &[&str] = &[
-        "/.claude/plans",
-        "/.claude/projects",
-        "/.claude/todos",
-        "/.claude/memory",
-        "/.codex/memories",
-        "/.gemini/tmp",
-        "/.gemini/memory",
-        "/.copilot/session-state",
-        "/.cache/",
-        "/.npm/",
-        "/.cargo/registry",
-        "/site-packages/",
-        "/scratchpad",
-        "/_temp/",
-    ];
-    OWN.iter().any(|own| path.contains(own)) || path.contains("/tmp/") || path.contains("/temp/")
+    const OWN: &[&str] =
+        &["/.cache/", "/.npm/", "/.cargo/registry", "/site-packages/", "/scratchpad", "/_temp/"];
+    let mut hosts = HOSTS.iter().filter_map(|host| host.paths);
+    hosts.any(|paths| paths.is_own_note(path))
+        || OWN.iter().any(|own| path.contains(own))
+        || path.contains("/tmp/")
+        || path.contains("/temp/")
 }
 
 /// Did the user name the place, or a directory it lies in? What was named once

@@ -87,8 +87,7 @@ struct Bypass {
 
 fn by_effect(judgement: &Judgement) -> Option<Bypass> {
     judgement.effects.iter().filter(|effect| effect.kind == Kind::Persist).find_map(|effect| {
-        let is_hook =
-            effect.target.contains(".git/hooks/") || effect.target.contains(".claude/hooks/");
+        let is_hook = effect.target.contains(".git/hooks/");
         Some(match effect.why {
             "passes the hooks by" => Bypass {
                 message: "skips the hooks of version control".to_owned(),

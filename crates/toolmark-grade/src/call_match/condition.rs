@@ -2,6 +2,7 @@
 
 use super::args::shown;
 use super::path::KeyPath;
+use super::schema::CompiledSchema;
 use super::truth::{Lack, Truth};
 use crate::grader::Building;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -11,18 +12,15 @@ use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 use toolmark_config::{Kind, Node, Span, Spanned};
 use toolmark_outcome::{Numbers, equal};
 use toolmark_pattern::Pattern;
-use toolmark_schema::{Patterns, Validator};
-
-/// Schemas with more parts than this, references followed, are refused: their
-/// check could take for ever.
-const SCHEMA_PARTS: usize = 20_000;
 
 /// What must hold for one value. Several operators must all hold.
 #[derive(Debug, Clone, Deserialize, JsonSchema, Default)]
-pub(super) struct Operators {
+#[schemars(extend("minProperties" = 1))]
+pub struct Operators {
     /// The value must be this one. 1 equals 1.0; true is not 1.
     #[serde(default, deserialize_with = "given")]
     equals: Option<Node>,
@@ -279,7 +277,7 @@ enum Test {
     OneOf(Vec<Value>),
     Range(Range),
     Kind(ValueKind),
-    Schema { validator: std::sync::Arc<Validator>, source: Value },
+    Schema { schema: Arc<dyn CompiledSchema>, source: Value },
     Contains(Value),
     Present(bool),
 }
@@ -343,49 +341,14 @@ fn check_range(range: &Spanned<Range>, building: &mut Building<'_>) -> bool {
 
 fn compile_schema(schema: &Spanned<Node>, building: &mut Building<'_>) -> Option<Test> {
     let source = schema.value.to_json();
-    let built = bounded(&source).and_then(|()| Validator::new(&source, Patterns::Linear));
-    match built {
-        Ok(validator) => Some(Test::Schema { validator: std::sync::Arc::new(validator), source }),
+    match (building.schemas)(&source) {
+        Ok(schema) => Some(Test::Schema { schema, source }),
         Err(error) => {
             let message = format!("not a JSON Schema that can be used: {error}");
             building.reject(schema.span, "invalid-schema", message);
             None
         }
     }
-}
-
-/// Refuses schemas whose references go outside, in circles, or add up to too much.
-fn bounded(schema: &Value) -> Result<(), String> {
-    let mut open = vec![schema];
-    let mut parts = 0;
-    while let Some(value) = open.pop() {
-        parts += 1;
-        if parts > SCHEMA_PARTS {
-            return Err("it refers to itself or is too large".into());
-        }
-        match value {
-            Value::Array(items) => open.extend(items),
-            Value::Object(fields) => {
-                for (key, value) in fields {
-                    match (key.as_str(), value.as_str()) {
-                        ("$ref", Some(reference)) => {
-                            let inside = reference.strip_prefix('#');
-                            let target = inside.and_then(|pointer| schema.pointer(pointer));
-                            let unusable =
-                                || format!("{reference:?} is no place in this schema (#/…)");
-                            open.push(target.ok_or_else(unusable)?);
-                        }
-                        ("$dynamicRef" | "$recursiveRef", Some(_)) => {
-                            return Err(format!("{key} is not supported"));
-                        }
-                        _ => open.push(value),
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 impl Condition {
@@ -424,7 +387,7 @@ impl Test {
                     && range.max.is_none_or(|max| number <= max)
             })),
             (Self::Kind(kind), Some(value)) => Truth::of(kind.is(value)),
-            (Self::Schema { validator, .. }, Some(value)) => Truth::of(validator.is_valid(value)),
+            (Self::Schema { schema, .. }, Some(value)) => Truth::of(schema.is_valid(value)),
             (Self::Contains(wanted), Some(value)) => Truth::of(match (value, wanted) {
                 (Value::String(text), Value::String(part)) => text.contains(part.as_str()),
                 (Value::Array(items), wanted) => {

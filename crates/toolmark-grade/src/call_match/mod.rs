@@ -13,17 +13,19 @@ mod expected;
 mod fits;
 mod name;
 mod path;
+mod schema;
 mod table;
 #[cfg(test)]
 mod tests;
 mod truth;
 
 pub use args::{ArgsMatch, Difference, shown};
-pub use condition::{Condition, Conditions};
+pub use condition::{Condition, Conditions, Operators};
 pub use expected::Expected;
 pub use fits::{Fits, fits};
 pub use name::{Fitting, NamePattern, Names, Prefixes};
 pub use path::KeyPath;
+pub use schema::{CompiledSchema, SchemaCompiler, compile_schema};
 pub use table::{Agents, CallTable, Made, Parallel, has_batches};
 pub use truth::{Lack, Truth};
 

@@ -20,6 +20,7 @@ fn pattern(config: Value) -> CallPattern {
         profile: Profile::Toolmark,
         contrast: None,
         directory: Path::new("."),
+        schemas: crate::call_match::compile_schema,
         problems: &mut problems,
     };
     let pattern = call.0.call(&call.0.tool).compile(Span::default(), &mut building);

@@ -104,6 +104,7 @@ mod tests {
     use super::*;
     use crate::policy::{Layer, Origin};
     use toolmark_config::Node;
+    use toolmark_grade::call_match::compile_schema;
 
     #[test]
     fn what_comes_out_is_a_policy() {
@@ -120,8 +121,12 @@ mod tests {
         assert_eq!(guard["protected_reads"], json!(["./.env"]));
         assert_eq!(guard["rules"].as_array().unwrap().len(), permissions.len() - 4);
         let mut problems = Vec::new();
-        let layer =
-            Layer::read(&Node::from_json(&guard).unwrap(), Origin::default(), &mut problems);
+        let layer = Layer::read(
+            &Node::from_json(&guard).unwrap(),
+            Origin::default(),
+            compile_schema,
+            &mut problems,
+        );
         problems.extend(layer.check());
         assert_eq!(problems, []);
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use toolmark_check::judging::Judged;
-use toolmark_check::patch::{self, Change};
+use toolmark_check::patch;
 use toolmark_check::path::resolve;
 use toolmark_hosts::Event;
 use toolmark_hosts::toolset::{Tool, ToolRole};
@@ -174,21 +174,14 @@ impl<'a> Call<'a> {
     #[must_use]
     pub fn written(&self) -> Vec<Touched> {
         let mut all = Vec::new();
-        if matches!(self.role(), ToolRole::Writes | ToolRole::Edits)
-            && let Some(path) = self.judged().path()
-        {
-            all.push(Touched { path, below: false });
+        if matches!(self.role(), ToolRole::Writes | ToolRole::Edits) {
+            all.extend(self.judged().paths().map(|path| Touched { path, below: false }));
         }
         if let Some(patch) = self.judged().patch() {
             let cwd = self.event.cwd.as_deref();
             for file in patch::parse(patch) {
-                let to = match file.change {
-                    Change::Update { to, .. } => to,
-                    Change::Add(_) | Change::Delete => None,
-                };
-                let paths = std::iter::once(file.path).chain(to);
-                let touched = paths.map(|path| Touched { path: resolve(cwd, path), below: false });
-                all.extend(touched);
+                let paths = file.paths().map(|path| resolve(cwd, path));
+                all.extend(paths.map(|path| Touched { path, below: false }));
             }
         }
         let Some(judgement) = self.judgement else { return all };
@@ -206,7 +199,7 @@ impl<'a> Call<'a> {
             }
         }
         for command in &judgement.commands {
-            if !moves(command) {
+            if !toolmark_shell::changes_operands(&command.program, &command.args) {
                 continue;
             }
             for arg in command.args.iter().filter(|arg| !arg.dynamic && !arg.text.starts_with('-'))
@@ -291,17 +284,6 @@ fn changes(kind: Kind) -> bool {
             | Kind::Privilege
             | Kind::Persist
     )
-}
-
-/// Does the command change the files it names, though nothing is lost by it?
-fn moves(command: &toolmark_shell::Command) -> bool {
-    let first = command.args.iter().find(|arg| !arg.text.starts_with('-'));
-    match command.program.as_str() {
-        "mv" | "touch" | "chmod" | "chown" | "chgrp" | "ln" | "truncate" | "rename" | "setfacl"
-        | "chattr" => true,
-        "git" => first.is_some_and(|word| matches!(word.text.as_str(), "mv" | "rm")),
-        _ => false,
-    }
 }
 
 /// Could the program show the content of the files it is given?

@@ -13,11 +13,13 @@ use toolmark_check::judging::Judged;
 use toolmark_grade::call_match::Truth;
 use toolmark_hosts::Event;
 use toolmark_hosts::Verdict;
+use toolmark_hosts::protected;
 use toolmark_hosts::toolset::Tool;
 use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::decision::of_effect;
 use toolmark_shell::{
-    Certainty, Context, Coverage, Decision, Effect, Facts, Judgement, Kind, Reversibility,
+    Certainty, Context, Coverage, Decision, Effect, Facts, Judgement, Kind, Protected,
+    Reversibility,
 };
 
 /// One thing that speaks for a decision.
@@ -57,7 +59,11 @@ impl Policy {
         facts: Option<&dyn Facts>,
     ) -> Verdict {
         let Surroundings { writable, temp, wrappers } = self.surroundings(event.cwd.as_deref());
+        let more = self.protected.iter();
+        let more = more.map(|(path, because)| Protected { path, because: *because });
+        let protected: Vec<Protected<'_>> = protected().iter().copied().chain(more).collect();
         let context = Context {
+            protected: &protected,
             writable: &texts(&writable),
             temp: &texts(&temp),
             wrappers: &texts(&wrappers),

@@ -4,6 +4,7 @@
 use super::call::Call;
 use super::places::Base;
 use super::rule::{Rule, name_fits};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use toolmark_check::judging::Judged;
@@ -17,12 +18,34 @@ use toolmark_trace::ToolName;
 /// The directory examples run in where the policy belongs to none.
 const SOMEWHERE: &str = "/workspace/project";
 
-/// The examples as they are written.
-#[derive(Debug, Default, Deserialize)]
+/// Calls that prove what a rule fits.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "GuardExamples", extend("required" = ["match"]))]
 pub(super) struct Written {
+    /// Calls the rule must fit.
+    #[schemars(schema_with = "calls_schema", length(min = 1))]
     r#match: Vec<Spanned<Node>>,
+    /// Calls the rule must not fit.
+    #[schemars(schema_with = "calls_schema")]
     not_match: Vec<Spanned<Node>>,
+}
+
+fn calls_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "items": {
+            "anyOf": [
+                {"type": "string", "description": "A command."},
+                {
+                    "type": "object",
+                    "required": ["tool"],
+                    "additionalProperties": false,
+                    "properties": {"tool": {"type": "string"}, "args": {"type": "object"}}
+                }
+            ]
+        }
+    })
 }
 
 /// The examples of a rule.

@@ -7,9 +7,11 @@ use super::table::{self, Table};
 use super::tools::{self, Tools};
 use super::words::{Preset, Read};
 use crate::permissions::Permissions;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_config::{Node, Problem, Span, Spanned, quoted, read};
+use toolmark_grade::call_match::SchemaCompiler;
 use toolmark_shell::Decision;
 
 /// Whose file it is.
@@ -34,40 +36,69 @@ pub struct Origin {
 }
 
 /// Rules of other programs that a policy takes over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "GuardImport")]
 pub enum Import {
     /// The permission rules in the settings of Claude Code.
     ClaudeCode,
 }
 
-/// The part as it is written.
-#[derive(Debug, Default, Deserialize)]
+/// What `toolmark guard` allows, asks about and denies.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "Guard", extend("minProperties" = 1))]
 struct Written {
+    /// How strict the guard is; `standard` by default.
     preset: Option<Preset>,
+    /// What to decide when the guard itself fails; `ask` by default.
     on_error: Option<Read<Decision>>,
+    /// Tell the host to run calls that can lose nothing without asking; not by
+    /// default.
     approve: Option<bool>,
+    /// How long the guard may take, in milliseconds; 1000 by default.
+    #[schemars(range(min = 1, max = MAX_TIMEOUT_MS))]
     timeout_ms: Option<Spanned<u64>>,
+    /// Which tools may be called.
     tools: tools::Written,
+    /// Which tools single agents or hosts may call, by name or glob.
     agents: BTreeMap<String, Spanned<Agent>>,
+    /// Rules of your own.
     rules: Vec<Spanned<rule::Written>>,
+    /// Decisions about effects; the first entry that fits decides.
     effects: Vec<Spanned<table::Written>>,
+    /// Directories that may be written to besides the work tree.
     writable: Vec<Spanned<String>>,
+    /// Patterns of paths that may not be changed.
     protected: Vec<Spanned<String>>,
+    /// Patterns of paths that may not be read.
     protected_reads: Vec<Spanned<String>>,
+    /// Directories in which anything may be deleted.
     delete_roots: Vec<Spanned<String>>,
+    /// Directories for temporary files.
     temp: Vec<Spanned<String>>,
+    /// Programs that only run the command behind them.
     wrappers: Vec<Spanned<String>>,
+    /// Other programs whose rules count too.
     import: Vec<Import>,
+    /// What may be asked of MCP servers.
     mcp: WrittenMcp,
+    /// Where decisions are logged.
     log: WrittenLog,
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// What one agent may do.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "GuardAgent")]
 struct Agent {
+    /// Which tools it may call.
     tools: tools::Written,
+}
+
+/// The JSON Schema of the part.
+pub fn schema(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<Written>()
 }
 
 /// What one file says.
@@ -101,7 +132,12 @@ impl Layer {
     /// reported with its place. The conditions of rules are looked at when they
     /// are first needed, or by [`Layer::check`].
     #[must_use]
-    pub fn read(node: &Node, origin: Origin, problems: &mut Vec<Problem>) -> Self {
+    pub fn read(
+        node: &Node,
+        origin: Origin,
+        schemas: SchemaCompiler,
+        problems: &mut Vec<Problem>,
+    ) -> Self {
         if node.is_null() || node.as_map().is_some_and(<[_]>::is_empty) {
             let problem = Problem::error("empty-guard", "the guard part says nothing");
             let help = "give it a key, such as `preset: standard`, or leave it out";
@@ -132,7 +168,7 @@ impl Layer {
             timeout_ms: written.timeout_ms.as_ref().and_then(|time| timeout(time, problems)),
             tools: Tools::read(written.tools, problems),
             agents,
-            rules: rules.filter_map(|rule| Rule::read(rule, &base, problems)).collect(),
+            rules: rules.filter_map(|rule| Rule::read(rule, &base, schemas, problems)).collect(),
             table: Table::read(written.effects, problems),
             writable: Roots::read(written.writable, problems),
             protected: Paths::read(written.protected, problems),
@@ -221,12 +257,12 @@ fn read_what_can_be(node: &Node, problems: &mut Vec<Problem>) -> Option<Written>
     read(&node.without(&bad), &mut Vec::new())
 }
 
-/// The longest the guard may be told to think.
-const LONGEST_MS: u64 = 60_000;
+/// The longest time the guard may be given.
+const MAX_TIMEOUT_MS: u64 = 60_000;
 
 fn timeout(time: &Spanned<u64>, problems: &mut Vec<Problem>) -> Option<u64> {
-    if !(1..=LONGEST_MS).contains(&time.value) {
-        let message = format!("the time must be between 1 and {LONGEST_MS} milliseconds");
+    if !(1..=MAX_TIMEOUT_MS).contains(&time.value) {
+        let message = format!("the time must be between 1 and {MAX_TIMEOUT_MS} milliseconds");
         problems.push(Problem::error("invalid-value", message).at(time.span));
         return None;
     }

@@ -1,8 +1,14 @@
 //! What a policy says about servers of tools and about the log of decisions.
 
 use super::words::Read;
+use crate::audit;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::env;
+use std::io;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 use toolmark_config::{Problem, Spanned, quoted};
@@ -38,6 +44,20 @@ impl FromStr for Rate {
     }
 }
 
+impl JsonSchema for Rate {
+    fn schema_name() -> Cow<'static, str> {
+        "GuardRate".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A number of calls and a time, such as 60/min.",
+            "type": "string",
+            "pattern": "^\\s*\\+?0*[1-9][0-9]*\\s*/\\s*(s|sec|second|m|min|minute|h|hour|d|day)\\s*$",
+        })
+    }
+}
+
 impl Rate {
     /// Is it reached sooner than another?
     fn is_stricter(self, other: Self) -> bool {
@@ -66,18 +86,52 @@ pub struct Log {
     pub max_size: Option<u64>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+impl Log {
+    /// Where the log is: the environment's word counts before the policy's.
+    ///
+    /// # Errors
+    ///
+    /// Neither the policy nor the environment says where.
+    pub fn place(&self) -> io::Result<Option<PathBuf>> {
+        let is_named = env::var_os(audit::VARIABLE).is_some_and(|path| !path.is_empty());
+        match self.path.as_deref().filter(|_| !is_named) {
+            Some("off") => Ok(None),
+            Some(path) => Ok(Some(path.into())),
+            None => audit::place(|name| env::var_os(name)),
+        }
+    }
+
+    /// How large the log may grow.
+    #[must_use]
+    pub fn limits(&self) -> audit::Limits {
+        let usual = audit::Limits::default();
+        audit::Limits { size: self.max_size.unwrap_or(usual.size), ..usual }
+    }
+}
+
+/// What may be asked of MCP servers.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "GuardMcp")]
 pub(super) struct WrittenMcp {
+    /// How often tools may be called, all together.
+    #[schemars(with = "Option<Rate>")]
     rate: Option<Spanned<String>>,
+    /// How often single tools may be called, by name or glob.
+    #[schemars(with = "BTreeMap<String, Rate>")]
     tools: BTreeMap<String, Spanned<String>>,
+    /// What to decide when a definition of a tool has changed.
     changed: Option<Read<Decision>>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// Where decisions are logged.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "GuardLog")]
 pub(super) struct WrittenLog {
+    /// The file.
     path: Option<Spanned<String>>,
+    /// The size at which a new file is begun, such as 10MB.
     max_size: Option<Spanned<String>>,
 }
 

@@ -24,14 +24,14 @@ mod tools;
 mod words;
 
 pub use call::{Call, Touched};
-pub use layer::{Import, Layer, Origin, Whose};
+pub use layer::{Import, Layer, Origin, Whose, schema};
 pub use layers::Checked;
 pub use limits::{Log, Mcp, Rate};
 pub use places::{Base, Paths};
 pub(crate) use rule::words_fit;
 pub use words::Preset;
 
-use toolmark_shell::Decision;
+use toolmark_shell::{Decision, Protection};
 
 /// How long the guard may think where nothing is said about it.
 const TIMEOUT_MS: u64 = 1000;
@@ -42,6 +42,8 @@ pub struct Policy {
     user: Layer,
     project: Option<Layer>,
     raised: Option<Preset>,
+    /// What is protected on this machine beside what always is.
+    protected: Vec<(String, Protection)>,
 }
 
 /// What a policy says about the place calls run in.
@@ -60,7 +62,16 @@ impl Policy {
     /// preset from the environment may only raise the one of the files.
     #[must_use]
     pub fn new(user: Option<Layer>, project: Option<Layer>, raised: Option<Preset>) -> Self {
-        Self { user: user.unwrap_or_default(), project, raised }
+        Self { user: user.unwrap_or_default(), project, raised, protected: Vec::new() }
+    }
+
+    /// With files that must not be changed unseen on this machine: settings of hosts
+    /// that were moved, the policy and the log themselves.
+    #[must_use]
+    pub fn protecting(mut self, files: Vec<String>, because: Protection) -> Self {
+        let files = self.user.origin.base.both_ways(files);
+        self.protected.extend(files.into_iter().map(|file| (file, because)));
+        self
     }
 
     /// What the user's file says.

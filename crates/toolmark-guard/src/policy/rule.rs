@@ -10,44 +10,86 @@ use super::call::Call;
 use super::examples::{self, Examples};
 use super::places::{Base, Paths};
 use super::words::{OneOrMany, Read};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned, quoted, read};
 use toolmark_grade::Building;
 use toolmark_grade::call_match::config::{CallFields, Name, name_of};
-use toolmark_grade::call_match::{ArgsMatch, CallPattern, Conditions, NamePattern, Truth};
+use toolmark_grade::call_match::{
+    ArgsMatch, CallPattern, Conditions, NamePattern, Operators, SchemaCompiler, Truth,
+};
 use toolmark_outcome::Profile;
 use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::{Coverage, Decision};
 
-/// A rule as it is written.
-#[derive(Debug, Deserialize)]
+/// Conditions on a call, and the decision about the calls that meet all of them.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "GuardRule", extend("anyOf" = [
+    {"required": ["tool"]}, {"required": ["command"]}, {"required": ["path"]}
+]))]
 pub(super) struct Written {
+    /// The name of the rule.
+    #[schemars(regex(pattern = r"^\S+$"))]
     name: Spanned<String>,
+    /// The name of the tool.
     #[serde(default)]
     tool: Option<Spanned<Name>>,
+    /// The words of a command, `*` for any text; or conditions on it.
     #[serde(default)]
+    #[schemars(schema_with = "command_schema")]
     command: Option<Spanned<Node>>,
+    /// Patterns of the paths it changes or reads.
     #[serde(default)]
     path: Option<Spanned<OneOrMany<String>>>,
+    /// Arguments with the values they must have.
     #[serde(default)]
+    #[schemars(with = "Option<BTreeMap<String, Node>>")]
     args: Option<Spanned<Node>>,
+    /// How `args` are compared.
     #[serde(default)]
     args_match: Option<Spanned<ArgsMatch>>,
+    /// Arguments that are not compared.
     #[serde(default)]
     ignore: Option<Spanned<Vec<Spanned<String>>>>,
+    /// Conditions on arguments.
     #[serde(default, rename = "where")]
     conditions: Option<Spanned<Conditions>>,
+    /// What to decide.
     decision: Read<Decision>,
+    /// Why; the agent is told.
     #[serde(default)]
     reason: Option<String>,
+    /// What to do instead, in words or as a command.
     #[serde(default)]
+    #[schemars(schema_with = "suggest_schema")]
     suggest: Option<Spanned<Node>>,
+    /// Calls that prove what the rule fits.
     examples: Spanned<examples::Written>,
+}
+
+fn command_schema(generator: &mut SchemaGenerator) -> Schema {
+    let operators = generator.subschema_for::<Operators>();
+    json_schema!({ "anyOf": [{"type": "string"}, operators, {"type": "null"}] })
+}
+
+fn suggest_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "anyOf": [
+            {"type": ["string", "null"]},
+            {
+                "type": "object",
+                "required": ["command"],
+                "additionalProperties": false,
+                "properties": {"command": {"type": "string"}}
+            }
+        ]
+    })
 }
 
 /// What to do instead.
@@ -79,6 +121,7 @@ pub(super) struct Rule {
     paths: Option<Paths>,
     command: Option<Spanned<Node>>,
     fields: Option<CallFields>,
+    schemas: SchemaCompiler,
     compiled: OnceLock<Result<Compiled, Vec<Problem>>>,
 }
 
@@ -103,6 +146,7 @@ impl Rule {
     pub(super) fn read(
         written: Spanned<Written>,
         base: &Base,
+        schemas: SchemaCompiler,
         problems: &mut Vec<Problem>,
     ) -> Option<Self> {
         let span = written.span;
@@ -142,6 +186,7 @@ impl Rule {
             }),
             command: written.command,
             fields,
+            schemas,
             compiled: OnceLock::new(),
         })
     }
@@ -150,7 +195,7 @@ impl Rule {
     pub(super) fn named(&self) -> Option<&NamePattern> {
         let named = self.named.get_or_init(|| {
             let tool = self.tool.as_ref()?;
-            tool.compile(tool.span, &mut building(&mut Vec::new()))
+            tool.compile(tool.span, &mut building(self.schemas, &mut Vec::new()))
         });
         named.as_ref()
     }
@@ -167,7 +212,7 @@ impl Rule {
     pub(super) fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         if let Some(tool) = &self.tool {
-            let _ = tool.compile(tool.span, &mut building(&mut problems));
+            let _ = tool.compile(tool.span, &mut building(self.schemas, &mut problems));
         }
         match self.compiled() {
             Ok(_) => {}
@@ -181,10 +226,12 @@ impl Rule {
             .get_or_init(|| {
                 let mut problems = Vec::new();
                 let args = self.fields.as_ref().and_then(|fields| {
-                    fields.call(&fields.tool).compile(self.span, &mut building(&mut problems))
+                    let building = &mut building(self.schemas, &mut problems);
+                    fields.call(&fields.tool).compile(self.span, building)
                 });
+                let command = self.command.as_ref();
                 let command =
-                    self.command.as_ref().and_then(|node| command_test(node, &mut problems));
+                    command.and_then(|node| command_test(node, self.schemas, &mut problems));
                 problems.retain(Problem::is_error);
                 match problems.is_empty() {
                     true => Ok(Compiled { args, command }),
@@ -280,7 +327,11 @@ pub(crate) fn words_fit(pattern: &str, line: &str) -> bool {
     is_wildcard_match(&pattern, &line) || pattern.strip_suffix(" *") == Some(line.as_str())
 }
 
-fn command_test(node: &Spanned<Node>, problems: &mut Vec<Problem>) -> Option<CommandTest> {
+fn command_test(
+    node: &Spanned<Node>,
+    schemas: SchemaCompiler,
+    problems: &mut Vec<Problem>,
+) -> Option<CommandTest> {
     if let Some(words) = node.value.as_str() {
         if words.trim().is_empty() {
             let problem = Problem::error("empty-condition", "the command is empty");
@@ -302,7 +353,7 @@ fn command_test(node: &Spanned<Node>, problems: &mut Vec<Problem>) -> Option<Com
         conditions: Some(Spanned { value: conditions, span: node.span }),
         ..CallFields::named(any_tool())
     };
-    let pattern = fields.call(&fields.tool).compile(node.span, &mut building(problems))?;
+    let pattern = fields.call(&fields.tool).compile(node.span, &mut building(schemas, problems))?;
     Some(CommandTest::Condition(Box::new(pattern)))
 }
 
@@ -310,13 +361,14 @@ fn any_tool() -> Spanned<Name> {
     Spanned::from(name_of("*"))
 }
 
-fn building<'a>(problems: &'a mut Vec<Problem>) -> Building<'a> {
+fn building(schemas: SchemaCompiler, problems: &mut Vec<Problem>) -> Building<'_> {
     static NOTHING: OnceLock<Node> = OnceLock::new();
     Building {
         config: NOTHING.get_or_init(|| Node::from(Kind::Null)),
         profile: Profile::Toolmark,
         contrast: None,
         directory: Path::new("."),
+        schemas,
         problems,
     }
 }

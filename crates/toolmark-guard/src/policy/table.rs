@@ -2,23 +2,30 @@
 //! `toolmark check` uses.
 
 use super::words::{OneOrMany, Read};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toolmark_config::{Problem, Spanned};
 use toolmark_shell::decision::of_effect;
 use toolmark_shell::{Certainty, Decision, Effect, Kind, Reversibility, Scope};
 
-/// An entry as it is written.
-#[derive(Debug, Deserialize)]
+/// The decision about some effects; a key that is left out fits all.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "GuardEffect")]
 pub(super) struct Written {
+    /// What is done.
     #[serde(default)]
     kind: Option<OneOrMany<Read<Kind>>>,
+    /// What it is done to.
     #[serde(default)]
     scope: Option<OneOrMany<Read<Scope>>>,
+    /// How hard it is to undo, from `r0` (nothing is lost) to `r5`.
     #[serde(default)]
     reversibility: Option<OneOrMany<Read<Reversibility>>>,
+    /// How sure it is that it happens.
     #[serde(default)]
     certainty: Option<OneOrMany<Read<Certainty>>>,
+    /// What to decide.
     decision: Read<Decision>,
 }
 

@@ -5,6 +5,7 @@ use crate::guard::Guard;
 use serde_json::{Value, json};
 use toolmark_check::judging::Judged;
 use toolmark_config::{Node, Problem};
+use toolmark_grade::call_match::compile_schema;
 use toolmark_hosts::Verdict;
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_hosts::{Args, Event, Moment};
@@ -22,7 +23,8 @@ pub(super) fn layer(whose: Whose, guard: Value) -> (Layer, Vec<Problem>) {
     };
     let base = Base { directory, home: Some("/home/me".into()) };
     let origin = Origin { whose, file: file.into(), base };
-    let layer = Layer::read(&Node::from_json(&guard).unwrap(), origin, &mut problems);
+    let layer =
+        Layer::read(&Node::from_json(&guard).unwrap(), origin, compile_schema, &mut problems);
     (layer, problems)
 }
 

@@ -1,15 +1,19 @@
 //! Lists of tools: which may be called, and which may not.
 
 use super::call::Call;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toolmark_config::{Problem, Spanned, quoted};
 use toolmark_pattern::is_wildcard_match;
 
-/// The lists as they are written.
-#[derive(Debug, Default, Deserialize)]
+/// Which tools may be called, by name or glob.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "GuardTools")]
 pub(super) struct Written {
+    /// Only these tools may be called.
     allow: Option<Spanned<Vec<Spanned<String>>>>,
+    /// These tools may not be called.
     deny: Vec<Spanned<String>>,
 }
 

@@ -1,15 +1,21 @@
 //! The words of a policy: presets, decisions, and lists that may be one word.
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::value::{SeqAccessDeserializer, StrDeserializer};
 use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+use std::any::type_name;
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use toolmark_shell::{Certainty, Decision, Kind, Reversibility, Scope};
 
 /// How much a policy asks of a call. Later ones are stricter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "GuardPreset")]
 pub enum Preset {
     /// Allows everything and writes down what `standard` would have said.
     Observe,
@@ -95,6 +101,20 @@ impl<'de, T: Word> Deserialize<'de> for Read<T> {
     }
 }
 
+impl<T: Word> JsonSchema for Read<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        type_name::<T>().into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "enum": T::ALL.iter().map(|one| one.word()).collect::<Vec<_>>() })
+    }
+}
+
 /// One word, or a list of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct OneOrMany<T>(pub(super) Vec<T>);
@@ -115,5 +135,20 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
             }
         }
         deserializer.deserialize_any(Either(PhantomData))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        type_name::<Self>().into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<T>();
+        json_schema!({ "anyOf": [one.clone(), { "type": "array", "items": one, "minItems": 1 }] })
     }
 }

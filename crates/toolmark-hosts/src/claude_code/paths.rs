@@ -8,6 +8,10 @@ pub(super) static PATHS: Paths = Paths {
     moved_by: Some(MovedBy::Directory("CLAUDE_CONFIG_DIR")),
     user_hooks: "settings.json",
     project_hooks: ".claude/settings.json",
+    settings: &[".claude/settings*", ".claude/hooks/", ".claude.json"],
+    lasting: &[],
+    credentials: &[".claude/.credentials.json"],
+    notes: &["plans", "todos", "memory"],
     sessions: Some(Sessions { folder: "projects", id: session_id }),
 };
 

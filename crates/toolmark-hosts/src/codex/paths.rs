@@ -8,6 +8,16 @@ pub(super) static PATHS: Paths = Paths {
     moved_by: Some(MovedBy::Directory("CODEX_HOME")),
     user_hooks: "hooks.json",
     project_hooks: ".codex/hooks.json",
+    settings: &[
+        ".codex/hooks*",
+        ".codex/config.toml*",
+        ".codex/*.config.toml",
+        ".codex/rules/",
+        ".codex/requirements.toml",
+    ],
+    lasting: &[".codex/"],
+    credentials: &[".codex/auth.json", ".codex/.credentials.json"],
+    notes: &["memories"],
     sessions: Some(Sessions { folder: "sessions", id: session_id }),
 };
 

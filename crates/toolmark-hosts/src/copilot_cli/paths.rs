@@ -8,6 +8,18 @@ pub(super) static PATHS: Paths = Paths {
     moved_by: Some(MovedBy::Directory("COPILOT_HOME")),
     user_hooks: "hooks/toolmark.json",
     project_hooks: ".github/hooks/toolmark.json",
+    settings: &[
+        ".copilot/hooks/",
+        ".copilot/settings.json",
+        ".copilot/config.json",
+        ".copilot/permissions-config.json",
+        ".copilot/mcp-config.json",
+        ".github/hooks/",
+        ".github/copilot/settings*",
+    ],
+    lasting: &[],
+    credentials: &[],
+    notes: &[],
     sessions: Some(Sessions { folder: "session-state", id: session_id }),
 };
 

@@ -8,6 +8,15 @@ pub(super) static PATHS: Paths = Paths {
     moved_by: Some(MovedBy::Home("GEMINI_CLI_HOME")),
     user_hooks: "settings.json",
     project_hooks: ".gemini/settings.json",
+    settings: &[
+        ".gemini/settings*",
+        ".gemini/hooks/",
+        ".gemini/policies/",
+        ".gemini/trustedFolders.json",
+    ],
+    lasting: &[".gemini/"],
+    credentials: &[".gemini/oauth_creds.json", ".gemini/mcp-oauth-tokens.json"],
+    notes: &["memory"],
     sessions: Some(Sessions { folder: "tmp", id: session_id }),
 };
 

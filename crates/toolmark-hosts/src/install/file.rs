@@ -26,7 +26,7 @@ pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
 /// Where the text before the last change is kept.
 pub(super) fn backup_of(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".toolmark-backup");
+    name.push(crate::own::BACKUP);
     path.with_file_name(name)
 }
 

@@ -6,7 +6,7 @@
 
 use super::edit::{Style, add_item, add_member, splice, take};
 use super::jsonc::{self, Kind, Node};
-use super::{Entry, Fault};
+use super::{Entry, Fault, HOOK};
 use serde_json::{Value, json};
 
 /// Where a hook keeps its command, by host and system.
@@ -155,18 +155,17 @@ impl Hooks<'_> {
 pub(super) fn is_ours(command: &str, host: &str) -> bool {
     let command = command.trim();
     let command = command.strip_prefix("& ").unwrap_or(command);
-    let Some(program) = command
-        .strip_suffix(host)
-        .and_then(|rest| rest.strip_suffix(" guard --host "))
-        .or_else(|| command.strip_suffix(" guard"))
-    else {
-        return false;
+    let asked = command.strip_suffix(host).and_then(|rest| rest.strip_suffix(" --host "));
+    let asked = asked.unwrap_or(command);
+    let (program, own_name) = match asked.strip_suffix(" guard") {
+        Some(program) => (program, "toolmark"),
+        None => (asked, HOOK),
     };
     let program = program.trim_matches(['\'', '"']);
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     // Another program with more arguments is not it.
     let quoted = command.starts_with(['\'', '"']);
-    (name == "toolmark" || name == "toolmark.exe") && (quoted || !program.contains(' '))
+    name.strip_suffix(".exe").unwrap_or(name) == own_name && (quoted || !program.contains(' '))
 }
 
 /// The tree of a text whose hooks are an object.

@@ -25,6 +25,9 @@ pub(crate) use switch::Switch;
 /// machine that is swapping needs more.
 pub(crate) const TIMEOUT: u64 = 10;
 
+/// The program that is nothing but the hook.
+const HOOK: &str = "toolmark-hook";
+
 /// Whose settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -289,10 +292,13 @@ pub struct Settings<'a> {
     env: &'a Environment,
     scope: Scope,
     command: String,
+    /// Another command that does the same.
+    other: Option<String>,
 }
 
 impl<'a> Settings<'a> {
-    /// The settings of a host for the binary at this path.
+    /// The settings of a host for the binary at this path: the command is the
+    /// small program of the hook beside it, where there is one.
     ///
     /// # Errors
     ///
@@ -305,8 +311,13 @@ impl<'a> Settings<'a> {
     ) -> Result<Self, Error> {
         let target = targets().find(|target| target.host.id == host);
         let target = target.ok_or_else(|| Error::Unknown(host.to_owned()))?;
-        let command = format!("{} guard --host {host}", quoted(binary));
-        Ok(Self { target, env, scope, command })
+        let guard = format!("{} guard --host {host}", quoted(binary));
+        let hook = binary.with_file_name(format!("{HOOK}{}", std::env::consts::EXE_SUFFIX));
+        let (command, other) = match hook.is_file() {
+            true => (format!("{} --host {host}", quoted(&hook)), Some(guard)),
+            false => (guard, None),
+        };
+        Ok(Self { target, env, scope, command, other })
     }
 
     /// The host.
@@ -363,7 +374,7 @@ impl<'a> Settings<'a> {
             Found::Others(mut commands) if commands.len() == 1 => commands.remove(0),
             _ => self.command.clone(),
         };
-        let as_found = Self { command, ..*self };
+        let as_found = Self { command, other: None, ..*self };
         let backup = file::read(backup).ok().flatten().filter(|text| self.is_free(text));
         let mut befores = [backup, None].into_iter();
         befores.find(|before| as_found.with(before.as_deref()).is_ok_and(|with| with == text))
@@ -379,7 +390,12 @@ impl<'a> Settings<'a> {
     pub fn state(&self) -> State {
         let found = self.read().and_then(|text| match text {
             Some(text) if !text.trim().is_empty() => {
-                self.found(&text).map_err(|fault| self.broken(fault))
+                let found = self.found(&text).map_err(|fault| self.broken(fault))?;
+                let is_other = |command: &String| {
+                    let as_found = Self { command: command.clone(), other: None, ..*self };
+                    as_found.found(&text) == Ok(Found::All)
+                };
+                Ok(if self.other.as_ref().is_some_and(is_other) { Found::All } else { found })
             }
             _ => Ok(Found::None),
         });

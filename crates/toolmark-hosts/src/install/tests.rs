@@ -147,6 +147,31 @@ fn another_binary_is_stale_and_is_replaced() {
 }
 
 #[test]
+fn the_small_program_is_installed_where_it_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = place(&dir);
+    let [binary, hook] = ["toolmark", "toolmark-hook"]
+        .map(|name| dir.path().join(format!("{name}{}", std::env::consts::EXE_SUFFIX)));
+    for host in ids() {
+        let of = || settings(host, Scope::User, &place, binary.to_str().unwrap());
+        done(of().install());
+        fs::write(&hook, "").unwrap();
+        // The command of before does the same, only slower.
+        assert_eq!(of().state(), State::Installed, "{host}");
+        assert!(done(of().install()).changes());
+        let command = format!("{} --host {host}", quoted(&hook));
+        let text = fs::read_to_string(of().path()).unwrap();
+        assert!(text.contains(&command) && !text.contains(" guard --host "), "{text}");
+        assert!(!of().install().unwrap().changes());
+        assert_eq!(of().state(), State::Installed);
+        fs::remove_file(&hook).unwrap();
+        assert!(matches!(of().state(), State::Stale { .. }), "{host}");
+        done(of().uninstall());
+        assert_eq!(of().state(), State::NotInstalled);
+    }
+}
+
+#[test]
 fn a_guard_of_another_path_is_taken_out_too() {
     let dir = tempfile::tempdir().unwrap();
     let place = place(&dir);
@@ -348,6 +373,13 @@ fn only_the_commands_of_the_installer_are_its_own() {
         ("toolmark guard", true),
         ("'/a b/toolmark' guard --host codex", true),
         ("\"C:\\a b\\toolmark.exe\" guard --host codex", true),
+        ("/usr/bin/toolmark-hook --host codex", true),
+        ("toolmark-hook", true),
+        ("& \"C:\\a b\\toolmark-hook.exe\" --host codex", true),
+        ("/usr/bin/toolmark-hook --host gemini-cli", false),
+        ("/usr/bin/toolmark --host codex", false),
+        ("/usr/bin/toolmark-hook guard --host codex", false),
+        ("run.sh /usr/bin/toolmark-hook --host codex", false),
         ("/usr/bin/toolmark guard --host gemini-cli", false),
         ("/usr/bin/toolmark check", false),
         ("/usr/bin/nottoolmark guard --host codex", false),

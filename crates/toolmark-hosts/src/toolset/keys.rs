@@ -1,6 +1,7 @@
 //! The names an argument has had over the versions of a tool.
 
 use super::{List, Name};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::Value;
@@ -16,6 +17,11 @@ impl Keys {
     #[must_use]
     pub fn get<'v>(&self, args: &'v Value) -> Option<&'v Value> {
         self.0.iter().find_map(|key| args.get(&**key))
+    }
+
+    /// All of these values that are text.
+    pub fn texts<'v>(&self, args: &'v Value) -> impl Iterator<Item = &'v str> {
+        self.0.iter().filter_map(|key| args.get(&**key)?.as_str())
     }
 
     /// The same where it is text.
@@ -45,6 +51,16 @@ impl Keys {
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.0.iter().any(|known| known == name)
+    }
+}
+
+impl JsonSchema for Keys {
+    fn schema_name() -> Cow<'static, str> {
+        "ArgumentNames".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": ["string", "array"], "items": {"type": "string"}})
     }
 }
 

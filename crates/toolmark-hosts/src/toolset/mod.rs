@@ -18,6 +18,7 @@ pub use keys::Keys;
 pub use schema::Schema;
 
 use crate::{HOSTS, by_id, generic as other_hosts};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -48,7 +49,18 @@ pub type List<T> = Cow<'static, [T]>;
 
 /// What a tool is for.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Deserialize, Serialize,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Default,
+    Deserialize,
+    Serialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum ToolRole {
@@ -101,7 +113,7 @@ impl ToolRole {
 }
 
 /// One tool of a toolset.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tool {
     /// Its name.
@@ -150,6 +162,7 @@ pub struct Tool {
     /// where lines are not numbered.
     pub line_marks: List<Name>,
     /// The JSON Schema of its arguments.
+    #[schemars(with = "Option<Value>", extend("type" = ["object", "boolean", "null"]))]
     pub schema: Option<Schema>,
 }
 
@@ -190,8 +203,9 @@ impl Tool {
 }
 
 /// The tools of one host.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("required" = ["id"]))]
 pub struct Toolset {
     /// Its id, such as `claude-code`.
     pub id: Name,
@@ -203,6 +217,7 @@ pub struct Toolset {
     pub agents: List<Name>,
     /// The tools, ordered by name.
     #[serde(deserialize_with = "read_tools")]
+    #[schemars(with = "BTreeMap<String, Tool>")]
     pub tools: List<Tool>,
     /// Pairs that are easily taken for each other.
     pub confusable: List<[Name; 2]>,

@@ -101,3 +101,16 @@ fn mistakes() {
         assert!(problems.first().is_some_and(|p| p.starts_with(want)), "{value}: {problems:?}");
     }
 }
+
+#[test]
+fn the_keys_of_the_section_are_those_that_are_read() {
+    let schema = schema(&mut schemars::SchemaGenerator::default()).to_value();
+    let keys = schema["properties"].as_object().unwrap();
+    assert!(keys.len() > 20);
+    for key in keys.keys() {
+        // No key takes such a list: the reader must know it to find that wrong.
+        let (_, problems) = read_json(json!({ key.as_str(): [[]] }));
+        let is_unknown = |problem: &String| problem.starts_with("unknown-key");
+        assert!(!problems.is_empty() && !problems.iter().any(is_unknown), "{key}: {problems:?}");
+    }
+}

@@ -4,26 +4,30 @@
 use super::{
     Auth, BudgetLimits, CACHE, Floor, KeySource, Kind, Model, Price, Settings, Structured,
 };
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 use toolmark_config::{Node, Problem, Spanned, quoted, read};
 use toolmark_outcome::judging::Effort;
 
-/// A model as written in the file.
+/// A model, and how it is asked.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct WrittenModel {
+#[schemars(rename = "JudgeModel")]
+struct WrittenModel {
     /// The provider; derived from the name of the model if unset.
     #[serde(default)]
     provider: Option<Kind>,
     /// The name of the model at the provider.
     #[serde(default)]
+    #[schemars(length(min = 1))]
     model: Option<Spanned<String>>,
     /// The address, including the version: `http://localhost:11434/v1`.
     #[serde(default)]
+    #[schemars(regex(pattern = "^https?://"))]
     base_url: Option<Spanned<String>>,
     /// Query parameters to add to the address.
     #[serde(default)]
@@ -33,12 +37,14 @@ pub struct WrittenModel {
     key_env: Option<Spanned<String>>,
     /// A program that prints the key as its first line.
     #[serde(default)]
+    #[schemars(length(min = 1))]
     key_command: Option<Spanned<Vec<String>>>,
     /// How the key is sent.
     #[serde(default)]
     auth: Option<Auth>,
     /// A program that judges: it reads the prompt on stdin and writes JSON to stdout.
     #[serde(default)]
+    #[schemars(length(min = 1))]
     command: Option<Spanned<Vec<String>>>,
     /// The reasoning effort.
     #[serde(default)]
@@ -48,6 +54,7 @@ pub struct WrittenModel {
     temperature: Option<Spanned<f64>>,
     /// How many tokens an answer may have; 4096 by default.
     #[serde(default)]
+    #[schemars(range(min = 1))]
     max_tokens: Option<Spanned<u32>>,
     /// How a structured answer is requested: `tool` (the default) or `schema`.
     #[serde(default)]
@@ -66,43 +73,51 @@ pub struct WrittenModel {
 /// US dollars per million tokens.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "JudgePrice")]
 struct WrittenPrice {
     /// Input tokens.
+    #[schemars(range(min = 0))]
     input: f64,
     /// Output tokens.
+    #[schemars(range(min = 0))]
     output: f64,
 }
 
 /// What may be spent.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "JudgeBudget")]
 struct WrittenBudget {
     /// Input and output tokens.
     #[serde(default)]
     tokens: Option<u64>,
     /// US dollars.
     #[serde(default)]
+    #[schemars(range(min = 0))]
     usd: Option<f64>,
 }
 
-/// The settings for all judges as written in the file.
+/// The settings all judges share.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct WrittenSettings {
+struct WrittenSettings {
     /// Other models, by the names panels and graders use for them.
     #[serde(default)]
     models: BTreeMap<String, Spanned<WrittenModel>>,
     /// How often a failed attempt is retried; 4 by default.
     #[serde(default)]
+    #[schemars(range(max = MAX_RETRIES))]
     retries: Option<Spanned<u32>>,
     /// How many questions are asked at once; 4 by default.
     #[serde(default)]
+    #[schemars(range(min = 1, max = MAX_CONCURRENCY))]
     concurrency: Option<Spanned<u32>>,
     /// What may be spent in one run.
     #[serde(default)]
     budget: Option<Spanned<WrittenBudget>>,
     /// The directory of cached answers, or `false`; `.toolmark/judge` by default.
     #[serde(default)]
+    #[schemars(schema_with = "cache_schema")]
     cache: Option<Node>,
     /// The file `toolmark judge calibrate` wrote.
     #[serde(default)]
@@ -112,9 +127,37 @@ pub struct WrittenSettings {
     floor: Option<Spanned<Floor>>,
 }
 
+/// The most attempts that can be repeated.
+const MAX_RETRIES: u32 = 20;
+
+/// The most questions that can be asked at once.
+const MAX_CONCURRENCY: u32 = 256;
+
 /// The keys of [`WrittenSettings`]; all others describe the default model.
 const SETTINGS_KEYS: &[&str] =
     &["models", "retries", "concurrency", "budget", "cache", "calibration", "floor"];
+
+/// The JSON Schema of the part: the keys of the default model, and the settings
+/// all models share.
+pub fn schema(generator: &mut SchemaGenerator) -> Schema {
+    let keys = |mut schema: Schema| match schema.remove("properties") {
+        Some(Value::Object(keys)) => keys,
+        _ => Map::new(),
+    };
+    let mut all = keys(WrittenModel::json_schema(generator));
+    all.extend(keys(WrittenSettings::json_schema(generator)));
+    json_schema!({
+        "description": "The models that decide what no rule can, and how they are asked.",
+        "type": "object",
+        "additionalProperties": false,
+        "minProperties": 1,
+        "properties": all,
+    })
+}
+
+fn cache_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"anyOf": [{"type": "string", "minLength": 1}, {"const": false}, {"type": "null"}]})
+}
 
 /// Reads the part, and reports everything that is wrong with it. Paths are relative
 /// to `directory`.
@@ -148,25 +191,25 @@ pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>)
             settings.models.insert(name, model);
         }
     }
-    let mut wrong = |span, message: &str| {
+    let mut wrong = |span, message: String| {
         problems.push(Problem::error("out-of-range", message).at(span));
     };
     if let Some(retries) = written.retries {
         match retries.value {
-            0..=20 => settings.retries = retries.value,
-            _ => wrong(retries.span, "retries is from 0 to 20"),
+            0..=MAX_RETRIES => settings.retries = retries.value,
+            _ => wrong(retries.span, format!("retries is at most {MAX_RETRIES}")),
         }
     }
     if let Some(concurrency) = written.concurrency {
         match concurrency.value {
-            1..=256 => settings.concurrency = concurrency.value as usize,
-            _ => wrong(concurrency.span, "concurrency is from 1 to 256"),
+            1..=MAX_CONCURRENCY => settings.concurrency = concurrency.value as usize,
+            _ => wrong(concurrency.span, format!("concurrency is from 1 to {MAX_CONCURRENCY}")),
         }
     }
     if let Some(budget) = written.budget {
         let usd = budget.value.usd;
         if usd.is_some_and(|usd| !usd.is_finite() || usd < 0.0) {
-            wrong(budget.span, "a budget must not be negative");
+            wrong(budget.span, "a budget must not be negative".to_owned());
         }
         let micro_usd = usd.map(micro);
         settings.budget = BudgetLimits { tokens: budget.value.tokens, micro_usd };

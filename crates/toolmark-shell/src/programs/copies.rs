@@ -89,7 +89,7 @@ fn copy(run: &mut Run<'_, '_>) {
     }
     let keeps = parsed.has("n", "no-clobber") || parsed.has("b", "backup");
     let place = run.judge.place(&target.text);
-    match write::judged(&place, keeps) {
+    match write::judged(run.judge.context, &place, keeps) {
         // A copy to another place of the user's is ordinary work.
         Some((_, Reversibility::R3, _)) if place.scope == Scope::Outside => {
             run.effect(
@@ -204,7 +204,7 @@ fn rsync(run: &mut Run<'_, '_>) {
     }
     if !is_remote(&target.text) && !target.dynamic && !sources.is_empty() {
         let place = run.judge.place(&target.text);
-        if let Some((kind, level, why)) = write::judged(&place, false)
+        if let Some((kind, level, why)) = write::judged(run.judge.context, &place, false)
             && place.scope != Scope::Outside
         {
             run.effect(kind, &place.shown, place.scope, level, why);

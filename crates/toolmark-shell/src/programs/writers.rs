@@ -59,7 +59,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "touch" | "mkdir" => {
             for arg in (Grammar { short: "mdrtA", ..Grammar::default() }).parse(run.args).operands {
                 let place = run.judge.place(&arg.text);
-                if let Some((Kind::Persist, level, why)) = write::judged(&place, true) {
+                if let Some((Kind::Persist, level, why)) =
+                    write::judged(run.judge.context, &place, true)
+                {
                     run.effect(Kind::Persist, &place.shown, place.scope, level, why);
                 }
             }
@@ -81,7 +83,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
             for arg in (Grammar { short: "cSsu", ..Grammar::default() }).parse(run.args).operands {
                 let place = run.judge.place(&arg.text);
-                if matches!(place.scope, Scope::System) || write::persists(&place.path).is_some() {
+                if matches!(place.scope, Scope::System)
+                    || write::persists(run.judge.context, &place.path).is_some()
+                {
                     run.judge.write_file(arg, true, run.name, call);
                 }
             }
@@ -111,7 +115,7 @@ fn sed(run: &mut Run<'_, '_>) {
         if in_place {
             let place = run.judge.place(&arg.text);
             if !arg.dynamic
-                && let Some((kind, level, why)) = write::judged(&place, true)
+                && let Some((kind, level, why)) = write::judged(run.judge.context, &place, true)
             {
                 let level = if place.scope == Scope::System { Reversibility::R4 } else { level };
                 run.effect(kind, &place.shown, place.scope, level, why);
@@ -150,7 +154,6 @@ mod tests {
                 ": > src/x.rs",
                 "> src/x.rs",
                 "cp /dev/null src/x.rs",
-                "cat > .claude/settings.json <<E\n{}\nE",
             ],
             &[
                 "echo x > f.txt",

@@ -5,7 +5,16 @@ use crate::exit::{Exit, Failure};
 use crate::printer::Printer;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use toolmark_grade::schema::Section;
 use toolmark_spec::dialects::{DIALECTS, dialect_by_id};
+
+/// The parts of `toolmark.yaml` that are not about grading, each described by
+/// the crate that reads it.
+const SECTIONS: &[Section] = &[
+    Section { key: "check", schema: toolmark_check::config::schema },
+    Section { key: "guard", schema: toolmark_guard::policy::schema },
+    Section { key: "judge", schema: toolmark_judge::config::schema },
+];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,7 +41,7 @@ impl Schema {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let dialect = dialect_by_id(&self.dialect)
             .ok_or_else(|| Failure::usage(format!("unknown dialect {}", self.dialect)))?;
-        printer.json(&dialect.schema())?;
+        printer.json(&dialect.schema(SECTIONS))?;
         Ok(Exit::Ok)
     }
 }

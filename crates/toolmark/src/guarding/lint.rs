@@ -1,12 +1,12 @@
 //! The `guard:` part of a spec that `toolmark lint` looks at.
 
-use super::{File, home, is_user_file};
 use crate::grading::spec::print;
 use crate::printer::Printer;
 use std::io;
 use std::path::Path;
-use toolmark_config::Problem;
 use toolmark_config::{Source, parse};
+use toolmark_grade::call_match::compile_schema;
+use toolmark_guard::files::{home, is_user_file, user_layer};
 use toolmark_guard::policy::{Base, Layer, Origin, Policy, Whose};
 
 /// Shows what is wrong with the part; how many errors and warnings there are.
@@ -28,13 +28,13 @@ pub(crate) fn lint(
         true => {
             let base = Base { directory: None, home: home() };
             let origin = Origin { whose: Whose::User, file: source.name.to_string(), base };
-            Policy::new(Some(Layer::read(part, origin, &mut problems)), None, None)
+            Policy::new(Some(Layer::read(part, origin, compile_schema, &mut problems)), None, None)
         }
         false => {
             let base = Base { directory: directory(path), home: home() };
             let origin = Origin { whose: Whose::Project, file: source.name.to_string(), base };
-            let layer = Layer::read(part, origin, &mut problems);
-            Policy::new(user(), Some(layer), None)
+            let layer = Layer::read(part, origin, compile_schema, &mut problems);
+            Policy::new(user_layer(compile_schema), Some(layer), None)
         }
     };
     let checked = policy.check_all();
@@ -44,16 +44,6 @@ pub(crate) fn lint(
     print(printer, source, &problems)?;
     let errors = problems.iter().filter(|problem| problem.is_error()).count();
     Ok((errors, problems.len() - errors))
-}
-
-/// The user's own policy; its mistakes are not this file's.
-fn user() -> Option<Layer> {
-    let (path, named) = super::user_file(home().as_deref())?;
-    let File { source, node, .. } = File::read(&path, named).ok()??;
-    let base = Base { directory: None, home: home() };
-    let origin = Origin { whose: Whose::User, file: source.name.to_string(), base };
-    let mut problems: Vec<Problem> = Vec::new();
-    Some(Layer::read(node?.get("guard")?, origin, &mut problems))
 }
 
 /// The directory a project's file speaks about.

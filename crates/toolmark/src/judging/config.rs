@@ -83,25 +83,3 @@ pub(crate) fn lint(path: &Path, source: &Source, printer: &mut Printer) -> io::R
     print(printer, source, &problems)?;
     Ok(problems.iter().filter(|problem| problem.is_error()).count())
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-    use toolmark_judge::config::{WrittenModel, WrittenSettings};
-    use toolmark_spec::dialects::dialect_by_id;
-
-    #[test]
-    fn the_schema_has_the_keys_that_are_read() {
-        let keys = |schema: &serde_json::Value| -> BTreeSet<String> {
-            let properties = schema["properties"].as_object();
-            properties.into_iter().flat_map(|map| map.keys().cloned()).collect()
-        };
-        let model = keys(&schemars::schema_for!(WrittenModel).to_value());
-        let settings = keys(&schemars::schema_for!(WrittenSettings).to_value());
-        assert!(model.len() > 10 && settings.len() > 5);
-        let schema = dialect_by_id("toolmark").unwrap().schema();
-        assert_eq!(keys(&schema["$defs"]["JudgeModel"]), model);
-        let all: BTreeSet<String> = model.union(&settings).cloned().collect();
-        assert_eq!(keys(&schema["$defs"]["Judge"]), all);
-    }
-}

@@ -1,10 +1,8 @@
 //! The crates depend on each other as docs/architecture.md says.
 
-use crate::root;
-use serde_json::Value;
+use crate::{metadata, root};
 use std::collections::BTreeMap;
 use std::fs;
-use std::process::Command;
 
 /// A crate and the crates of ours that it uses.
 type Arrows = BTreeMap<String, Vec<String>>;
@@ -25,12 +23,7 @@ fn drawn() -> Arrows {
 /// The arrows cargo knows of, those of tests included: only that a crate's tests
 /// use `toolmark-testing` is left out, as all of them may.
 fn built() -> Arrows {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
-        .current_dir(root())
-        .output()
-        .unwrap();
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let metadata = metadata();
     let mut arrows = Arrows::new();
     for package in metadata["packages"].as_array().unwrap() {
         let uses = package["dependencies"].as_array().unwrap().iter();

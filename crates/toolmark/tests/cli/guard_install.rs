@@ -93,9 +93,10 @@ fn the_installed_command_answers_the_host() {
         assert!(path.starts_with(dir.path().canonicalize().unwrap().join("project")), "{path:?}");
         assert_eq!((&rows[0]["changed"], &rows[0]["written"]), (&true.into(), &true.into()));
         let text = fs::read_to_string(path).unwrap();
-        let end = text.find(&format!(" guard --host {host}\"")).unwrap();
+        let end = text.find(&format!(" --host {host}\"")).unwrap();
         let start = text[..end].rfind('"').unwrap() + 1;
-        let command = format!("{} guard --host {host}", &text[start..end]);
+        let command = format!("{} --host {host}", &text[start..end]);
+        assert!(text[..end].ends_with("/toolmark-hook"), "{command}");
         // Whatever the agent, a payload that is none does not pass.
         let output = std::process::Command::new("sh")
             .args(["-c", &format!("echo broken | {command}")])
@@ -133,11 +134,14 @@ fn another_binary_is_stale() {
     said(&dir, &["install"]);
     let path = dir.path().join("home/.claude/settings.json");
     let text = fs::read_to_string(&path).unwrap();
-    let binary = assert_cmd::cargo::cargo_bin("toolmark");
-    let text = text.replace(binary.to_str().unwrap(), "/old/toolmark");
+    let binary = assert_cmd::cargo::cargo_bin("toolmark-hook");
+    let text = text.replace(binary.to_str().unwrap(), "/old/toolmark-hook");
     fs::write(&path, text).unwrap();
     let text = said(&dir, &["status", "--scope", "user"]);
-    assert!(text.contains("user: stale") && text.contains("runs /old/toolmark guard"), "{text}");
+    assert!(
+        text.contains("user: stale") && text.contains("runs /old/toolmark-hook --host"),
+        "{text}"
+    );
     assert!(text.ends_with("--- exit 1\n"));
     said(&dir, &["install"]);
     assert!(said(&dir, &["status"]).ends_with("--- exit 0\n"));

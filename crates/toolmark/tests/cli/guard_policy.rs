@@ -181,13 +181,12 @@ fn permissions_count_live() {
 }
 
 /// What the schema takes and what the reader takes.
-fn agree(guard: &Value, directory: &Path, schema: &jsonschema::Validator) -> (bool, bool) {
-    let file = json!({ "guard": guard });
+fn agree(file: &Value, directory: &Path, schema: &jsonschema::Validator) -> (bool, bool) {
     let path = directory.join("toolmark.yaml");
     fs::write(&path, file.to_string()).unwrap();
     let mut lint = toolmark(&["lint", path.to_str().unwrap()]);
     let reads = lint.output().unwrap().status.code() == Some(0);
-    (schema.is_valid(&file), reads)
+    (schema.is_valid(file), reads)
 }
 
 #[test]
@@ -254,12 +253,36 @@ fn the_schema_and_the_reader_agree() {
         json!({"rules": [{"name": "r", "decision": "ask", "examples": {"match": ["ls"]}}]}),
         json!({"rules": [{"name": "r", "command": "ls", "examples": {"match": ["ls"]}}]}),
         json!({"rules": [{"name": "r", "command": "ls", "decision": "ask"}]}),
+        rule(json!({"command": {"regexp": "^ls"}})),
+        rule(json!({"command": {}})),
+        rule(json!({"command": {"not": {"contian": "x"}}})),
+        rule(json!({"where": {"command": {"contian": "ls"}}})),
+        rule(json!({"where": {"command": {"range": {"least": 1}}}})),
     ];
-    for (guards, want) in [(&good[..], true), (&bad[..], false)] {
-        for guard in guards {
-            let found = agree(guard, directory.path(), &schema);
-            assert_eq!(found, (want, want), "schema and reader: {guard}");
-        }
+    let tool = |tool: Value| json!({"check": {"toolsets": [{"id": "x", "tools": {"a": tool}}]}});
+    let others = [
+        (
+            json!({"check": {"select": ["S"], "severity": {"S101": "info"}, "fail_on": "never"}}),
+            true,
+        ),
+        (json!({"check": {"min_confidence": "sure"}}), false),
+        (json!({"check": {"fail_on": "fatal"}}), false),
+        (json!({"check": {"toolsets": [{"tools": {}}]}}), false),
+        (tool(json!({"role": "reads", "path": ["file", "f"], "optional": true})), true),
+        (tool(json!({"role": "reeds"})), false),
+        (tool(json!({"schema": 7})), false),
+        (json!({"judge": {"model": "claude-x", "retries": 20, "cache": false}}), true),
+        (json!({"judge": {"model": "claude-x", "retries": 21}}), false),
+        (json!({"judge": {"model": "claude-x", "cache": true}}), false),
+        (json!({"judge": {"model": "claude-x", "base_url": "localhost"}}), false),
+        (json!({"judge": {"models": {"a": {"model": "claude-x", "modle": 1}}}}), false),
+        (json!({"judge": {}}), false),
+    ];
+    let guard = |(part, want): (Value, bool)| (json!({ "guard": part }), want);
+    let guards = good.map(|part| (part, true)).into_iter().chain(bad.map(|part| (part, false)));
+    for (file, want) in guards.map(guard).chain(others) {
+        let found = agree(&file, directory.path(), &schema);
+        assert_eq!(found, (want, want), "schema and reader: {file}");
     }
 }
 

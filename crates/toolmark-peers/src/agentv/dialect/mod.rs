@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use suite::Suite;
 use toolmark_config::Node;
 use toolmark_grade::Loading;
+use toolmark_grade::schema::Section;
 use toolmark_grade::{Dialect, DialectInfo};
 use toolmark_grade::{Gate, Plan, UsualJudge};
 
@@ -66,7 +67,7 @@ impl Dialect for AgentV {
         })
     }
 
-    fn schema(&self) -> Value {
+    fn schema(&self, _: &[Section]) -> Value {
         schema::schema()
     }
 }

@@ -117,6 +117,7 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
             profile,
             contrast: None,
             directory: building.directory,
+            schemas: building.schemas,
             problems: &mut problems,
         })
     });
@@ -197,6 +198,7 @@ fn members(building: &mut Building<'_>, list: &Node, weights: Option<&Node>) -> 
             // The whole is compared, not its members.
             contrast: None,
             directory: building.directory,
+            schemas: building.schemas,
             problems: building.problems,
         });
         let name = entry.name.unwrap_or_else(|| word.value.clone());

@@ -26,6 +26,7 @@ use std::sync::Arc;
 use task::Task;
 use toolmark_config::Node;
 use toolmark_grade::Loading;
+use toolmark_grade::schema::Section;
 use toolmark_grade::{Case, Gate, Match, Plan, Planned, UsualJudge};
 use toolmark_grade::{Dialect, DialectInfo};
 use toolmark_outcome::{Context, Profile, Rule, Scoring, SpecPlace};
@@ -120,7 +121,7 @@ impl Dialect for AiGo {
         Some(plan)
     }
 
-    fn schema(&self) -> Value {
+    fn schema(&self, _: &[Section]) -> Value {
         schema::schema()
     }
 }

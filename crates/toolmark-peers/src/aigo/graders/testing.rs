@@ -46,6 +46,7 @@ pub(super) fn grade_as(id: &str, profile: Profile, config: Value, trace: &str) -
         profile,
         contrast: Some(Profile::AiGo).filter(|contrast| *contrast != profile),
         directory: Path::new("."),
+        schemas: toolmark_grade::call_match::compile_schema,
         problems: &mut problems,
     });
     assert_eq!(problems, []);

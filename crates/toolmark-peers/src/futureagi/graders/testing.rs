@@ -33,6 +33,7 @@ pub(super) fn contrasted(metric: &str, output: &Value, expected: &Value) -> Outc
         profile: Profile::Toolmark,
         contrast: Some(Profile::FutureAgi),
         directory: Path::new("."),
+        schemas: toolmark_grade::call_match::compile_schema,
         problems: &mut Vec::new(),
     });
     ask(&*grader.expect("a grader"), &runs(&row(output, expected))[0])

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use stimulus::{Gathered, Shared};
 use toolmark_config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
 use toolmark_grade::Loading;
+use toolmark_grade::schema::Section;
 use toolmark_grade::units::Duration;
 use toolmark_grade::{Dialect, DialectInfo};
 use toolmark_grade::{Gate, Plan, UsualJudge};
@@ -151,7 +152,7 @@ impl Dialect for Vally {
         })
     }
 
-    fn schema(&self) -> Value {
+    fn schema(&self, _: &[Section]) -> Value {
         schema::file()
     }
 }

@@ -335,7 +335,7 @@ fn files_are_told_by_their_stimuli() {
 
 #[test]
 fn the_schema_takes_what_is_right_and_refuses_what_is_not() {
-    let schema = Vally.schema();
+    let schema = Vally.schema(&[]);
     let validator = jsonschema::validator_for(&schema).expect("a schema");
     let json = |yaml: &str| parse(&Source::new("s", yaml)).node.expect("a document").to_json();
     for yaml in [WHOLE, &format!("area: mine\nstimuli: [{{name: a, prompt: p, {OK}}}]")] {

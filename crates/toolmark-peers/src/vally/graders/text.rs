@@ -455,6 +455,7 @@ mod tests {
             profile: Profile::Toolmark,
             contrast: None,
             directory: std::path::Path::new("."),
+            schemas: toolmark_grade::call_match::compile_schema,
             problems: &mut problems,
         });
         assert!(grader.is_some());

@@ -22,9 +22,6 @@
 mod case;
 mod entry;
 mod schema;
-mod schema_check;
-mod schema_guard;
-mod schema_judge;
 
 use case::{Defaults, read_case};
 use entry::{Checked, read_graders};
@@ -34,6 +31,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use toolmark_config::{Node, Problem, Span, quoted};
 use toolmark_grade::Loading;
+use toolmark_grade::schema::Section;
 use toolmark_grade::{Case, Gate, Plan, UsualJudge};
 use toolmark_grade::{Dialect, DialectInfo};
 use toolmark_outcome::Profile;
@@ -46,6 +44,9 @@ static INFO: DialectInfo = DialectInfo {
     title: "toolmark.yaml",
     looks_for: "graders, cases or expect at the top",
 };
+
+/// The parts of the file that other commands read.
+const SECTIONS: &[&str] = &["check", "guard", "judge"];
 
 /// The keys of the file itself.
 const KEYS: &[&str] = &[
@@ -75,7 +76,7 @@ impl Dialect for Toolmark {
             (true, _) => 90,
             (false, true) => 60,
             // A file that only says how to check or what is allowed.
-            _ if has("check") || has("guard") || has("judge") => 50,
+            _ if SECTIONS.iter().any(|key| has(key)) => 50,
             _ => 0,
         }
     }
@@ -92,11 +93,11 @@ impl Dialect for Toolmark {
             threshold: entry::share(&top, "threshold", loading),
             graders: read_graders(&top, None, loading),
         };
-        let parts = ["check", "guard", "judge"].map(|key| (key, top.get(key)));
-        for (key, part) in parts {
+        let parts: Vec<_> = SECTIONS.iter().filter_map(|key| Some((*key, top.get(key)?))).collect();
+        for (key, part) in &parts {
             // An empty guard part is for the guard to complain about.
-            let empty = |part: &&Node| key == "guard" && part.is_null();
-            if let Some(part) = part.filter(|part| part.as_map().is_none() && !empty(part)) {
+            let is_empty = *key == "guard" && part.is_null();
+            if part.as_map().is_none() && !is_empty {
                 let message = format!("{key} is a map, found {}", part.word());
                 loading.error("wrong-type", part.span, message);
             }
@@ -104,8 +105,7 @@ impl Dialect for Toolmark {
         let gate = gate(&top, loading);
         let rows = dataset(&top, loading);
         let cases = cases(&top, &defaults, &rows, loading);
-        let has_part = parts.iter().any(|(_, part)| part.is_some());
-        let only_checks = has_part && defaults.graders.is_empty();
+        let only_checks = !parts.is_empty() && defaults.graders.is_empty();
         let every = if top.get("cases").is_none() && rows.is_empty() && !only_checks {
             every(root, &defaults, loading)
         } else {
@@ -123,8 +123,8 @@ impl Dialect for Toolmark {
         })
     }
 
-    fn schema(&self) -> Value {
-        schema::schema()
+    fn schema(&self, sections: &[Section]) -> Value {
+        schema::schema(sections)
     }
 }
 

@@ -1,13 +1,13 @@
 //! The JSON Schema of the native spec.
 
-use super::{schema_check, schema_guard, schema_judge};
+use super::SECTIONS;
 use serde_json::{Map, Value, json};
-use toolmark_grade::schema::{Placement, generator, grader_entry};
+use toolmark_grade::schema::{Placement, Section, finish, generator, grader_entry};
 use toolmark_outcome::Profile;
 use toolmark_peers::{GRADERS, grader_by_id};
 
-/// The schema of `toolmark.yaml`.
-pub(super) fn schema() -> Value {
+/// The schema of `toolmark.yaml`. A section whose schema is not given is left open.
+pub(super) fn schema(sections: &[Section]) -> Value {
     let mut generator = generator();
     let share = json!({"type": "number", "minimum": 0, "maximum": 1});
     let profiles: Vec<&str> = Profile::ALL.iter().map(|profile| profile.word()).collect();
@@ -47,26 +47,18 @@ pub(super) fn schema() -> Value {
             "row": {"type": "object"}
         }
     });
-    let guard = schema_guard::schema(&mut generator);
-    let mut definitions = generator.take_definitions(true);
-    definitions.insert("Guard".to_owned(), guard);
-    definitions.insert("Grader".to_owned(), entry);
     let graders = json!({
         "type": "array",
         "items": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/Grader"}]}
     });
-    definitions.insert("Graders".to_owned(), graders);
-    definitions.insert("Expectation".to_owned(), expect);
-    definitions.insert("Case".to_owned(), case);
-    definitions.insert("Check".to_owned(), schema_check::schema());
-    definitions.insert("Rules".to_owned(), schema_check::rules());
-    definitions.insert("Judge".to_owned(), schema_judge::schema());
-    definitions.insert("JudgeModel".to_owned(), schema_judge::model());
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "toolmark.yaml",
+    generator.definitions_mut().extend([
+        ("Grader".to_owned(), entry),
+        ("Graders".to_owned(), graders),
+        ("Expectation".to_owned(), expect),
+        ("Case".to_owned(), case),
+    ]);
+    let mut root = json!({
         "type": "object",
-        "additionalProperties": false,
         "properties": {
             "version": {"const": 1},
             "name": {"type": "string"},
@@ -81,16 +73,20 @@ pub(super) fn schema() -> Value {
             "graders": {"$ref": "#/$defs/Graders"},
             "expect": {"$ref": "#/$defs/Expectation"},
             "dataset": {"type": "string"},
-            "check": {"$ref": "#/$defs/Check"},
-            "guard": {"$ref": "#/$defs/Guard"},
-            "judge": {"$ref": "#/$defs/Judge"},
             "cases": {
                 "anyOf": [
                     {"type": "string", "description": "A file with one case per line."},
                     {"type": "array", "items": {"$ref": "#/$defs/Case"}}
                 ]
             }
-        },
-        "$defs": definitions
-    })
+        }
+    });
+    for key in SECTIONS {
+        let owner = sections.iter().find(|section| section.key == *key);
+        root["properties"][key] = match owner {
+            Some(section) => (section.schema)(&mut generator).to_value(),
+            None => json!(true),
+        };
+    }
+    finish(generator, "toolmark.yaml", root)
 }

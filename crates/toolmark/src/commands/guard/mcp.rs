@@ -3,7 +3,6 @@
 //! Standard output belongs to the protocol; all that people should know goes to
 //! standard error.
 
-use super::log;
 use crate::Stop;
 use crate::exit::{Exit, Failure};
 use crate::guarding;
@@ -137,7 +136,7 @@ impl Mcp {
     }
 
     fn proxy(&self, pins: &Path, printer: &mut Printer) -> Result<Proxy, Stop> {
-        let guard = guarding::here().usable(printer)?;
+        let guard = guarding::usable(guarding::here(), printer)?;
         let policy = guard.policy().mcp();
         let settings = Settings {
             server: self.server_name(),
@@ -172,13 +171,13 @@ impl Mcp {
     ) -> Result<Box<dyn AuditSink>, Failure> {
         let path = match &self.log {
             Some(path) => Some(path.clone()).filter(|path| path.as_os_str() != "off"),
-            None => log::place(log).map_err(|error| Failure::unread(error.to_string()))?,
+            None => log.place().map_err(|error| Failure::unread(error.to_string()))?,
         };
         Ok(match path {
             None => Box::new(NoAudit),
             Some(path) => Box::new(AuditLog {
                 path,
-                limits: log::limits(log),
+                limits: log.limits(),
                 session: format!("{server}-{}", std::process::id()),
                 cwd: cwd.map(str::to_owned),
             }),

@@ -2,9 +2,7 @@
 
 mod hook;
 mod install;
-mod log;
 mod mcp;
-mod payload;
 mod permissions;
 mod policy;
 mod replay;

@@ -4,7 +4,6 @@
 use crate::Stop;
 use crate::args::TextFormat;
 use crate::exit::{Exit, Failure};
-use crate::guarding;
 use crate::human;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
@@ -12,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::io;
 use std::path::PathBuf;
+use toolmark_guard::files::settings;
 use toolmark_guard::permissions::{Finding, Level, Permissions as Rules};
 
 const EXAMPLES: &str = "\
@@ -89,15 +89,15 @@ impl Permissions {
 
     /// Reads the files; those that were named must be there.
     fn read(&self, rules: &mut Rules) -> Result<Vec<PathBuf>, Failure> {
-        let usual = || guarding::settings_files(std::env::current_dir().ok().as_deref());
+        let usual = || settings::all(std::env::current_dir().ok().as_deref());
         let files = if self.files.is_empty() { usual() } else { self.files.clone() };
         let mut found = Vec::new();
         for path in files {
             let failed =
                 |why: String| Failure::unread(format!("failed to read {}: {why}", path.display()));
-            match guarding::read_settings(&path).map_err(failed)? {
+            match settings::read(&path).map_err(failed)? {
                 Some(text) => {
-                    rules.add(&text, &guarding::settings_at(&path)).map_err(failed)?;
+                    rules.add(&text, &settings::located(&path)).map_err(failed)?;
                     found.push(path);
                 }
                 None if self.files.is_empty() => {}

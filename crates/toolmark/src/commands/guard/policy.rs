@@ -3,11 +3,12 @@
 
 use crate::Stop;
 use crate::exit::Exit;
-use crate::guarding::{self, Opened};
+use crate::guarding;
 use crate::human;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
 use std::path::PathBuf;
+use toolmark_guard::files::Opened;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -31,7 +32,7 @@ impl Policy {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let cwd = std::path::absolute(&self.cwd)?;
         let opened = guarding::open(cwd.to_str()).checked();
-        opened.show(printer)?;
+        guarding::show(&opened, printer)?;
         if printer.verbosity > Verbosity::Quiet {
             summary(&opened, printer)?;
         }

@@ -52,7 +52,7 @@ enum FailOn {
 impl Replay {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let selected = self.sessions.select(&self.input.traces)?;
-        let guard = guarding::here().usable(printer)?;
+        let guard = guarding::usable(guarding::here(), printer)?;
         let checker = Checker::default();
         let reader = self.input.files.reader(printer).within(selected.project);
         let work = |runs: &mut Runs<'_>| {

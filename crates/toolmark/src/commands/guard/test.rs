@@ -96,8 +96,8 @@ impl Test {
     /// The guard of the directory it would run in, or of this one.
     fn guard(&self, printer: &mut Printer) -> Result<Guard, Stop> {
         match self.cwd.as_deref() {
-            Some(cwd) => guarding::open(Some(cwd)).usable(printer),
-            None => guarding::here().usable(printer),
+            Some(cwd) => guarding::usable(guarding::open(Some(cwd)), printer),
+            None => guarding::usable(guarding::here(), printer),
         }
     }
 

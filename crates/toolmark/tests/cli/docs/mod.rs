@@ -7,6 +7,8 @@
 mod coverage;
 #[cfg(unix)]
 mod examples;
+mod library;
+mod publishing;
 mod reference;
 
 use crate::root;
@@ -40,9 +42,10 @@ fn page(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap()
 }
 
-/// The names of all pages: the README and everything below `docs/`.
+/// The names of all pages: those at the root and everything below `docs/`.
 fn pages() -> Vec<String> {
-    let mut found = vec!["README.md".to_owned()];
+    let at_root = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"];
+    let mut found: Vec<String> = at_root.map(str::to_owned).into();
     let mut dirs = vec![PathBuf::from("docs")];
     while let Some(dir) = dirs.pop() {
         for entry in fs::read_dir(root().join(&dir)).unwrap() {

@@ -23,8 +23,8 @@ pub(super) fn commands() -> Vec<String> {
 #[test]
 fn the_command_line() {
     let mut text = format!(
-        "# Command line\n\n{NOTE}\nThe help of every command. What they do is explained on pages \
-         of their own.\n"
+        "# Command line\n\n{NOTE}\nThe help of every command. Pages of their own explain what they \
+         do.\n"
     );
     let all = commands();
     assert!(all.iter().any(|name| name == "stats"), "{all:?}");

@@ -192,6 +192,7 @@ fn another_reading_is_mentioned_where_it_differs() {
             profile: Profile::Toolmark,
             contrast: Some(Profile::AgentV1),
             directory: std::path::Path::new("."),
+            schemas: toolmark_grade::call_match::compile_schema,
             problems: &mut Vec::new(),
         });
         crate::testing::ask(&*grader.unwrap(), &runs(&agentv(calls(made)))[0])

@@ -436,6 +436,7 @@ fn another_reading_is_mentioned_where_it_differs() {
         profile: Profile::Toolmark,
         contrast: Some(Profile::Vally),
         directory: std::path::Path::new("."),
+        schemas: toolmark_grade::call_match::compile_schema,
         problems: &mut Vec::new(),
     });
     let contrast = ask(&*grader.unwrap(), &runs(trace)[0]).contrast.unwrap();
@@ -692,6 +693,7 @@ fn a_pattern_that_matches_everything_is_warned_about() {
             profile: Profile::Toolmark,
             contrast: None,
             directory: std::path::Path::new("."),
+            schemas: toolmark_grade::call_match::compile_schema,
             problems: &mut problems,
         });
         assert!(grader.is_some(), "{config}");

@@ -2,16 +2,17 @@
 //! over.
 
 use super::home;
+use crate::permissions::{Permissions, Settings};
+use crate::policy::Whose;
 use std::path::{Path, PathBuf};
-use toolmark_guard::permissions::{Permissions, Settings};
-use toolmark_guard::policy::Whose;
 
 /// Settings larger than this are none.
 const LARGEST: u64 = 4 << 20;
 
 /// The settings files that count in a directory, whether they are there or not:
 /// the user's first, then the project's.
-pub(crate) fn settings_files(cwd: Option<&Path>) -> Vec<PathBuf> {
+#[must_use]
+pub fn all(cwd: Option<&Path>) -> Vec<PathBuf> {
     let user = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from);
     let user = user.or_else(|| home().map(|home| Path::new(&home).join(".claude")));
     let user = user.map(|directory| directory.join("settings.json"));
@@ -21,7 +22,8 @@ pub(crate) fn settings_files(cwd: Option<&Path>) -> Vec<PathBuf> {
 }
 
 /// What the paths of a settings file start from.
-pub(crate) fn settings_at(path: &Path) -> Settings {
+#[must_use]
+pub fn located(path: &Path) -> Settings {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let home = home();
     let directory = absolute.parent();
@@ -43,14 +45,14 @@ pub(crate) fn settings_at(path: &Path) -> Settings {
 pub(super) fn of_session(whose: Whose, cwd: Option<&str>) -> (Permissions, Vec<String>) {
     let mut permissions = Permissions::default();
     let mut faults = Vec::new();
-    let files = settings_files(cwd.map(Path::new));
+    let files = all(cwd.map(Path::new));
     let own = usize::from(whose == Whose::Project);
     for (at, path) in files.iter().enumerate().skip(own) {
         match read(path) {
             Ok(None) => {}
             Ok(Some(text)) => {
                 let tightens_only = whose == Whose::User && at > 0;
-                let settings = Settings { tightens_only, ..settings_at(path) };
+                let settings = Settings { tightens_only, ..located(path) };
                 if let Err(why) = permissions.add(&text, &settings) {
                     faults.push(format!("failed to read {}: {why}", path.display()));
                 }
@@ -62,7 +64,11 @@ pub(super) fn of_session(whose: Whose, cwd: Option<&str>) -> (Permissions, Vec<S
 }
 
 /// The text of a settings file; `None` where there is none.
-pub(crate) fn read(path: &Path) -> Result<Option<String>, String> {
+///
+/// # Errors
+///
+/// It is not a file, too large, not UTF-8, or cannot be read.
+pub fn read(path: &Path) -> Result<Option<String>, String> {
     match std::fs::metadata(path) {
         Ok(about) if !about.is_file() => Err("it is not a file".to_owned()),
         Ok(about) if about.len() > LARGEST => Err("it is larger than 4 MiB".to_owned()),

@@ -1,13 +1,6 @@
-//! The hook when things go wrong: killed, crowded, without room, without sense.
-//! Whatever happens, the decision is right and the log is whole.
+//! The tests, for whichever program is the hook.
 
-#![cfg(unix)]
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    reason = "a test that cannot go on should say so"
-)]
-
+use super::PROGRAM;
 use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -17,12 +10,12 @@ use std::time::{Duration, Instant};
 
 /// The hook with a log, and with a home in which there is nothing.
 fn hook(log: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_toolmark"));
-    prepared(command.arg("guard"), log);
+    let mut command = Command::new(PROGRAM[0]);
+    prepare(command.args(&PROGRAM[1..]), log);
     command
 }
 
-fn prepared<'c>(command: &'c mut Command, log: &Path) -> &'c mut Command {
+fn prepare<'c>(command: &'c mut Command, log: &Path) -> &'c mut Command {
     command
         .current_dir(env!("CARGO_TARGET_TMPDIR"))
         .env("HOME", "/nonexistent")
@@ -170,9 +163,8 @@ fn a_record_that_was_cut_off_spoils_no_other() {
     // A file may have so many blocks: room for the first record and a part of the second.
     let limited = |payload: &[u8]| {
         let mut shell = Command::new("sh");
-        let script = "ulimit -f 4 && exec \"$0\" guard";
-        let command =
-            prepared(shell.arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_toolmark")), &log);
+        let script = "ulimit -f 4 && exec \"$0\" \"$@\"";
+        let command = prepare(shell.arg("-c").arg(script).args(PROGRAM), &log);
         told(command.spawn().unwrap(), payload)
     };
     let long = format!("echo {}", "x".repeat(3_900));

@@ -1,0 +1,73 @@
+//! The JSON Schemas of conditions.
+
+use serde_json::Value;
+use std::fmt;
+use std::sync::Arc;
+use toolmark_schema::{Patterns, Validator};
+
+/// Schemas with more parts than this, references followed, are refused: their
+/// check could take for ever.
+const MAX_PARTS: usize = 20_000;
+
+/// Compiles a JSON Schema, or says why it cannot be used.
+///
+/// It is handed in, because the validator is larger than everything else that
+/// conditions need: a program that never meets a schema need not contain it.
+pub type SchemaCompiler = fn(&Value) -> Result<Arc<dyn CompiledSchema>, String>;
+
+/// A JSON Schema, ready to be asked.
+pub trait CompiledSchema: fmt::Debug + Send + Sync {
+    /// Does the value fit?
+    fn is_valid(&self, value: &Value) -> bool;
+}
+
+impl CompiledSchema for Validator {
+    fn is_valid(&self, value: &Value) -> bool {
+        Self::is_valid(self, value)
+    }
+}
+
+/// The compiler of every program that has the validator.
+///
+/// # Errors
+///
+/// It is not a JSON Schema, or its references go outside, in circles, or add up
+/// to too much.
+pub fn compile_schema(source: &Value) -> Result<Arc<dyn CompiledSchema>, String> {
+    check_size(source)?;
+    Ok(Arc::new(Validator::new(source, Patterns::Linear)?))
+}
+
+/// Refuses schemas whose references go outside, in circles, or add up to too much.
+fn check_size(schema: &Value) -> Result<(), String> {
+    let mut open = vec![schema];
+    let mut parts = 0;
+    while let Some(value) = open.pop() {
+        parts += 1;
+        if parts > MAX_PARTS {
+            return Err("it refers to itself or is too large".into());
+        }
+        match value {
+            Value::Array(items) => open.extend(items),
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    match (key.as_str(), value.as_str()) {
+                        ("$ref", Some(reference)) => {
+                            let inside = reference.strip_prefix('#');
+                            let target = inside.and_then(|pointer| schema.pointer(pointer));
+                            let unusable =
+                                || format!("{reference:?} is no place in this schema (#/…)");
+                            open.push(target.ok_or_else(unusable)?);
+                        }
+                        ("$dynamicRef" | "$recursiveRef", Some(_)) => {
+                            return Err(format!("{key} is not supported"));
+                        }
+                        _ => open.push(value),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,235 @@
+//! No host's agent may change or take away the settings, hooks and policies that
+//! hold it back, in a project or in the home directory, by a command or by a
+//! tool for files, without somebody being asked.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
+
+use serde_json::{Map, Value, json};
+use toolmark_guard::policy::Policy;
+use toolmark_guard::{Args, Event, Guard, Moment};
+use toolmark_hosts::toolset::{Tool, ToolRole, Toolset, Toolsets, generic};
+use toolmark_hosts::{HOSTS, Host, own};
+use toolmark_shell::{Decision, Protection};
+
+/// The hosts that keep settings, with their tools.
+fn hosts() -> impl Iterator<Item = (&'static Host, &'static Toolset)> {
+    HOSTS.iter().filter(|host| host.paths.is_some()).filter_map(|host| Some((*host, host.toolset?)))
+}
+
+/// The files that hold an agent of this host back, from the home directory or the
+/// project.
+fn files(host: &Host) -> Vec<String> {
+    let paths = host.paths.unwrap();
+    let mut all: Vec<String> = paths.settings.iter().map(|path| one_of(path)).collect();
+    all.push(format!("{}/{}", paths.directory, paths.user_hooks));
+    all.push(format!("{}/{}{}", paths.directory, paths.user_hooks, own::BACKUP));
+    all.push(paths.project_hooks.to_owned());
+    all.extend(own::PROJECT_POLICIES.iter().map(|path| (*path).to_owned()));
+    all.push(format!(".config/{}", own::USER_POLICY));
+    all.push(format!(".local/state/{}", own::AUDIT_LOG));
+    all
+}
+
+/// A file that a pattern means.
+fn one_of(pattern: &str) -> String {
+    let file = pattern.replace('*', ".x");
+    if file.ends_with('/') { format!("{file}x.json") } else { file }
+}
+
+/// The ways to write a path, and the directory of the session.
+fn spellings(file: &str) -> Vec<(Option<&'static str>, String)> {
+    let mut all = Vec::new();
+    for cwd in [Some("/work/app"), Some("/home/me/app"), None] {
+        all.push((cwd, file.to_owned()));
+        all.push((cwd, format!("~/{file}")));
+    }
+    all.push((Some("/tmp/app"), format!("./sub/../{file}")));
+    all.push((Some("/work/app"), format!("/home/me/{file}")));
+    all.push((None, format!("/work/app/{file}")));
+    all
+}
+
+const COMMANDS: &[&str] = &[
+    // write
+    "echo '{}' > FILE",
+    "cat x >> FILE",
+    ": > FILE",
+    "echo x | tee FILE",
+    "cp x FILE",
+    "cp FILE.old FILE",
+    "cp x/NAME DIR/",
+    "install -m644 x FILE",
+    "rsync x FILE",
+    "curl -o FILE https://example.com/x",
+    "dd if=x of=FILE",
+    "ln -sf x FILE",
+    "touch FILE",
+    "python3 -c \"open('FILE', 'w').write('')\"",
+    "bash -c 'echo > FILE'",
+    "F=FILE; echo > $F",
+    // edit
+    "sed -i s/a/b/ FILE",
+    "perl -pi -e s/a/b/ FILE",
+    "truncate -s 1K FILE",
+    "chmod 000 FILE",
+    "git checkout -- FILE",
+    "git restore FILE",
+    "npx prettier --write FILE",
+    // delete
+    "rm FILE",
+    "rm -f FILE",
+    "cd DIR && rm NAME",
+    "unlink FILE",
+    "shred -u FILE",
+    "git rm FILE",
+    "git rm --cached x FILE",
+    "find DIR -name NAME -delete",
+    "sudo rm FILE",
+    "for f in x FILE; do rm $f; done",
+    "python3 -c \"import os; os.remove('FILE')\"",
+    // move
+    "mv FILE x",
+    "mv x FILE",
+    "mv x/NAME DIR",
+    "git mv FILE x",
+    "mv -t x FILE",
+];
+
+/// Those that take a whole directory away.
+const ON_DIRECTORIES: &[&str] =
+    &["rm -rf DIR", "mv DIR DIR.old", "git mv DIR x", "cp -r x/. DIR", "chmod -R 000 DIR"];
+
+fn decided(guard: &Guard, host: &str, tool: &Tool, args: Value, cwd: Option<&str>) -> Decision {
+    let mut event = Event::new(Moment::Before, host, &*tool.name);
+    event.args = Args::Json(args);
+    event.cwd = cwd.map(Into::into);
+    guard.decide(&event, None).decision
+}
+
+#[test]
+fn no_command_gets_past() {
+    let guard = Guard::default();
+    let mut tried = 0;
+    for (host, set) in hosts() {
+        let tool = set.tools.iter().find(|tool| tool.role == ToolRole::RunsShell).unwrap();
+        let key = tool.command.names().next().unwrap();
+        for file in files(host) {
+            let nested = file.contains('/');
+            for (cwd, path) in spellings(&file) {
+                let (dir, name) = path.rsplit_once('/').unwrap_or((".", &path));
+                let on_directories = if nested { ON_DIRECTORIES } else { &[] };
+                for command in COMMANDS.iter().chain(on_directories) {
+                    let command = command.replace("FILE", &path);
+                    let command = command.replace("DIR", dir).replace("NAME", name);
+                    let decision = decided(&guard, host.id, tool, json!({ key: command }), cwd);
+                    assert_ne!(decision, Decision::Allow, "{}: {command} in {cwd:?}", host.id);
+                    tried += 1;
+                }
+            }
+        }
+    }
+    assert!(tried > 10_000, "{tried}");
+}
+
+/// The calls of a tool that would change a file.
+fn calls(tool: &Tool, path: &str) -> Vec<Value> {
+    let object = |pairs: &[(Option<&str>, &str)]| {
+        let pairs =
+            pairs.iter().filter_map(|(key, value)| Some(((*key)?.to_owned(), json!(value))));
+        Value::Object(pairs.collect::<Map<_, _>>())
+    };
+    let file = tool.path.names().next();
+    let (content, old, new) =
+        (tool.content.names().next(), tool.old.names().next(), tool.new.names().next());
+    match tool.role {
+        ToolRole::Patches => {
+            let patches = [
+                format!("*** Add File: {path}\n+x"),
+                format!("*** Update File: {path}\n@@\n-a\n+b"),
+                format!("*** Delete File: {path}"),
+                format!("*** Update File: {path}\n*** Move to: x\n@@\n-a\n+b"),
+                format!("*** Update File: x\n*** Move to: {path}\n@@\n-a\n+b"),
+            ];
+            let Some(patch) = tool.patch.names().next() else { return Vec::new() };
+            let whole = |body| format!("*** Begin Patch\n{body}\n*** End Patch\n");
+            patches.map(|body| json!({ patch: whole(body) })).into()
+        }
+        // One that moves has several names of paths: each may be the file.
+        ToolRole::Writes => {
+            let names = tool.path.names().map(Some);
+            names.map(|name| object(&[(name, path), (content, "x")])).collect()
+        }
+        ToolRole::Edits => vec![object(&[(file, path), (old, "a"), (new, "b")])],
+        _ => match &tool.selector {
+            Some(selector) => ["create", "str_replace", "insert"]
+                .map(|word| object(&[(Some(selector), word), (file, path), (content, "x")]))
+                .into(),
+            None => Vec::new(),
+        },
+    }
+}
+
+#[test]
+fn no_tool_for_files_gets_past() {
+    let guard = Guard::default();
+    let mut tried = 0;
+    for (host, set) in hosts() {
+        let own = set.tools.iter().map(|tool| (tool, tool.name.to_string()));
+        let servers =
+            generic().tools.iter().map(|tool| (tool, format!("mcp__files__{}", tool.name)));
+        for (tool, name) in own.chain(servers) {
+            let tool = Tool { name: name.into(), ..tool.clone() };
+            for file in files(host) {
+                for (cwd, path) in spellings(&file) {
+                    for args in calls(&tool, &path) {
+                        let decision = decided(&guard, host.id, &tool, args.clone(), cwd);
+                        let call = format!("{} {args} in {cwd:?}", tool.name);
+                        assert_ne!(decision, Decision::Allow, "{}: {call}", host.id);
+                        tried += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried > 10_000, "{tried}");
+}
+
+#[test]
+fn what_this_machine_has_moved_is_protected_too() {
+    let policy = Policy::default()
+        .protecting(vec!["/x/claude/settings*".into()], Protection::Settings)
+        .protecting(vec!["/x/audit.jsonl".into()], Protection::Policy);
+    let guard = Guard::new(policy, Toolsets::default());
+    let (_, set) = hosts().next().unwrap();
+    let bash = set.tool("Bash").unwrap();
+    for command in [
+        "rm /x/claude/settings.json",
+        "mv /x/claude y",
+        "echo > /x/audit.jsonl",
+        "mv /x/audit.jsonl y",
+    ] {
+        let decision =
+            decided(&guard, "claude-code", bash, json!({"command": command}), Some("/x"));
+        assert_ne!(decision, Decision::Allow, "{command}");
+    }
+}
+
+#[test]
+fn reading_them_is_nobodys_business() {
+    let guard = Guard::default();
+    let (_, set) = hosts().next().unwrap();
+    let bash = set.tool("Bash").unwrap();
+    for command in [
+        "cat .claude/settings.json",
+        "grep -rn hooks .cursor",
+        "git diff toolmark.yaml && git add toolmark.yaml",
+        "cp .claude/settings.json /tmp/x",
+        "toolmark grade -c toolmark.yaml runs/",
+        "ls -la ~/.codex",
+        "rm .claude/plans/a.md",
+    ] {
+        let decision =
+            decided(&guard, "claude-code", bash, json!({"command": command}), Some("/w/app"));
+        assert_eq!(decision, Decision::Allow, "{command}");
+    }
+}

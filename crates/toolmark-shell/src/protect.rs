@@ -1,0 +1,357 @@
+//! Files that decide what an agent may do: the settings and hooks of hosts and
+//! the files of the guard. The caller names them ([`Context::protected`]); here
+//! is how a path is held against them, and which commands change the files they
+//! name.
+
+use crate::context::Context;
+use crate::effects::{Certainty, Kind, Reversibility};
+use crate::expand::Arg;
+use crate::judge::{Call, Judge};
+
+/// Why a file is protected, the weightiest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Protection {
+    /// It says what the guard lets through, or what it did.
+    Policy,
+    /// It says what the agent may do, or which hooks run.
+    Settings,
+    /// What is written there takes effect in later sessions. It may be removed.
+    Lasting,
+    /// It holds keys or tokens. Changing it is like changing any other secret.
+    Credentials,
+}
+
+impl Protection {
+    /// What changing such a file does; `None` where only reading it counts.
+    pub(crate) fn on_write(self) -> Option<&'static str> {
+        match self {
+            Self::Policy => Some("changes what the guard lets through"),
+            Self::Settings => Some("changes what the agent may do"),
+            Self::Lasting => Some("takes effect in later sessions"),
+            Self::Credentials => None,
+        }
+    }
+
+    /// What taking such a file away does.
+    fn on_removal(self) -> Option<&'static str> {
+        self.on_write().filter(|_| self != Self::Lasting)
+    }
+}
+
+/// A file or directory that is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Protected<'a> {
+    /// The end of its path, or all of it where it begins with `/`. What lies below
+    /// is protected too. One `*` in a name stands for any part of it.
+    pub path: &'a str,
+    /// Why.
+    pub because: Protection,
+}
+
+impl Context<'_> {
+    /// Why a path is protected. With `below`, everything below the path is meant
+    /// as well.
+    pub(crate) fn protection(&self, path: &str, below: bool) -> Option<Protection> {
+        let hits = self.protected.iter().filter(|known| is_hit(known.path, path, below));
+        hits.map(|known| known.because).min()
+    }
+}
+
+impl Judge<'_> {
+    /// A file that a command takes away, moves or changes the rights of. With
+    /// `below`, everything below it too.
+    pub(crate) fn disturb(&mut self, arg: &Arg, below: bool, program: &str, call: &Call) {
+        let place = self.place(&arg.text);
+        let protection = self.context.protection(&place.path, below);
+        let Some(why) = protection.and_then(Protection::on_removal) else { return };
+        let certainty = if arg.dynamic { Certainty::Likely } else { Certainty::Proven };
+        let (scope, level) = (place.scope, Reversibility::R3);
+        self.push(call, program, Kind::Persist, &place.shown, scope, level, certainty, why);
+    }
+
+    /// The protected files that a command changes by being given their names.
+    /// Those it deletes or writes are seen where deletes and writes are.
+    pub(crate) fn protect(&mut self, name: &str, args: &[Arg], call: &Call) {
+        if self.context.protected.is_empty() {
+            return;
+        }
+        let operands = || args.iter().filter(|arg| !arg.text.starts_with('-'));
+        if changes_operands(name, args) {
+            for arg in operands() {
+                self.disturb(arg, true, name, call);
+            }
+        }
+        match name {
+            "cp" | "gcp" | "mv" | "gmv" | "install" | "ln" | "rsync" | "scp" => {
+                self.protect_target(name, args, call);
+            }
+            "find" | "gfind" | "fd" | "fdfind" => {
+                let acts = |arg: &Arg| {
+                    matches!(arg.text.as_str(), "-delete" | "-exec" | "-execdir" | "-x" | "-X")
+                };
+                if args.iter().any(acts) {
+                    for arg in args.iter().take_while(|arg| !acts(arg)) {
+                        self.disturb(arg, true, name, call);
+                        self.disturb_any_named(arg, name, call);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Files that are copied or moved into a directory keep their names.
+    fn protect_target(&mut self, name: &str, args: &[Arg], call: &Call) {
+        let mut operands: Vec<&Arg> =
+            args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
+        let given = args.iter().position(|arg| arg.text == "-t").and_then(|at| args.get(at + 1));
+        let Some(target) = given.or_else(|| operands.pop()) else { return };
+        let recursive = name == "rsync"
+            || args.iter().any(|arg| {
+                arg.text.starts_with("--recursive")
+                    || arg.text.starts_with('-') && arg.text.contains(['r', 'R', 'a', 'T'])
+            });
+        if recursive {
+            self.disturb(target, true, name, call);
+        }
+        for source in operands {
+            let base = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            let text = format!("{}/{base}", target.text.trim_end_matches('/'));
+            self.disturb(&Arg { text, ..target.clone() }, recursive, name, call);
+        }
+    }
+
+    /// Files of a name, wherever they lie.
+    fn disturb_any_named(&mut self, arg: &Arg, program: &str, call: &Call) {
+        let wanted = arg.text.rsplit('/').next().unwrap_or_default();
+        let is_named = |known: &&Protected<'_>| {
+            let own = known.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            known.because.on_removal().is_some() && fits(own, wanted, true)
+        };
+        let Some(known) = self.context.protected.iter().find(is_named) else { return };
+        let Some(why) = known.because.on_removal() else { return };
+        let (scope, level) = (crate::Scope::Unknown, Reversibility::R3);
+        let certainty = Certainty::Likely;
+        self.push(call, program, Kind::Persist, &arg.text, scope, level, certainty, why);
+    }
+}
+
+/// Does a command change the files it is given, or take them away, though nothing
+/// need be lost by it?
+#[must_use]
+pub fn changes_operands(program: &str, args: &[Arg]) -> bool {
+    let first = || args.iter().map(|arg| arg.text.as_str()).find(|text| !text.starts_with('-'));
+    let has =
+        |flags: &[&str]| args.iter().any(|arg| flags.iter().any(|flag| arg.text.starts_with(flag)));
+    match program {
+        "mv" | "gmv" | "rename" | "ln" | "touch" | "truncate" | "chmod" | "gchmod" | "chown"
+        | "gchown" | "chgrp" | "setfacl" | "chattr" | "chflags" | "icacls" | "takeown"
+        | "shred" | "gshred" | "wipe" | "scrub" | "trash" | "trash-put" | "rmdir" | "patch"
+        | "dos2unix" => true,
+        "git" | "hub" => matches!(
+            first(),
+            Some("mv" | "rm" | "checkout" | "restore" | "clean" | "stash" | "checkout-index")
+        ),
+        "perl" | "ruby" | "yq" => has(&["-i", "-pi", "-ni", "--inplace"]),
+        _ => has(&["--in-place", "--inplace", "--write", "--fix"]),
+    }
+}
+
+/// Does a path name what is protected, or something below it? With `below`, is
+/// something protected below the path?
+pub(crate) fn is_hit(protected: &str, path: &str, below: bool) -> bool {
+    let is_whole = protected.starts_with('/');
+    let mut ends = std::iter::successors(Some(path.trim_matches('/')), |rest| {
+        rest.split_once('/').map(|(_, rest)| rest).filter(|_| !is_whole)
+    });
+    ends.any(|end| begins_alike(protected.trim_matches('/'), end, below))
+}
+
+fn begins_alike(protected: &str, path: &str, below: bool) -> bool {
+    let mut names = path.split('/').filter(|name| !name.is_empty());
+    for (depth, own) in protected.split('/').enumerate() {
+        match names.next() {
+            Some(name) if fits(own, name, depth == 0) => {}
+            Some(_) => return false,
+            // The path ends above what is protected.
+            None => return below && depth > 0,
+        }
+    }
+    true
+}
+
+/// Can a name of a command mean a name that is protected? Either may have
+/// wildcards; some file systems do not tell the case apart. A name that begins
+/// with a wildcard says nothing by itself.
+fn fits(protected: &str, name: &str, alone: bool) -> bool {
+    if alone && name.starts_with(['*', '?', '[']) {
+        return false;
+    }
+    if !name.contains(['*', '?', '[']) {
+        let is = |a: Option<&str>, b: &str| a.is_some_and(|a| a.eq_ignore_ascii_case(b));
+        return match protected.split_once('*') {
+            None => protected.eq_ignore_ascii_case(name),
+            Some((start, end)) => {
+                let rest = name.len().checked_sub(end.len()).filter(|at| *at >= start.len());
+                is(name.get(..start.len()), start) && rest.is_some_and(|at| is(name.get(at..), end))
+            }
+        };
+    }
+    can_be_equal(protected.as_bytes(), &without_sets(name))
+}
+
+/// Longer names are not looked at whole: no file system has them.
+const MAX_NAME: usize = 255;
+
+/// A name in which a set of characters stands as any character.
+fn without_sets(name: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut rest = name.as_bytes().get(..MAX_NAME).unwrap_or(name.as_bytes());
+    while let Some((first, after)) = rest.split_first() {
+        let end = after.iter().position(|b| *b == b']').filter(|_| *first == b'[');
+        out.push(if end.is_some() { b'?' } else { *first });
+        rest = end.and_then(|end| after.get(end + 1..)).unwrap_or(after);
+    }
+    out
+}
+
+/// Is there a text that both patterns match?
+fn can_be_equal(one: &[u8], other: &[u8]) -> bool {
+    // Whether the first parts of both can be equal, row by row.
+    let mut row = vec![false; other.len() + 1];
+    for i in 0..=one.len() {
+        let mut next = vec![false; other.len() + 1];
+        for j in 0..=other.len() {
+            let before = |row: &[bool], at: Option<usize>| at.is_some_and(|at| row[at]);
+            let (up, left) = (i.checked_sub(1).map(|i| one[i]), j.checked_sub(1).map(|j| other[j]));
+            let alike = match (up, left) {
+                (Some(b'?'), Some(_)) | (Some(_), Some(b'?')) => true,
+                (Some(a), Some(b)) => a.eq_ignore_ascii_case(&b),
+                _ => false,
+            };
+            let by_star = |here: Option<u8>, there: Option<u8>| {
+                here.is_some() && (here == Some(b'*') || there == Some(b'*'))
+            };
+            next[j] = (i == 0 && j == 0)
+                || (alike && i > 0 && before(&row, j.checked_sub(1)))
+                || (by_star(up, left) && i > 0 && row[j])
+                || (by_star(left, up) && before(&next, j.checked_sub(1)));
+        }
+        row = next;
+    }
+    row.last() == Some(&true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Decision, judge, judge_write};
+
+    const PROTECTED: &[Protected<'_>] = &[
+        Protected { path: ".agent/settings*", because: Protection::Settings },
+        Protected { path: ".ci/hooks/", because: Protection::Settings },
+        Protected { path: "policy.yaml", because: Protection::Policy },
+        Protected { path: "/moved/settings.json", because: Protection::Settings },
+        Protected { path: ".agent/", because: Protection::Lasting },
+        Protected { path: ".agent/key.json", because: Protection::Credentials },
+    ];
+
+    #[test]
+    fn paths() {
+        let context = Context { protected: PROTECTED, ..Context::default() };
+        use Protection::{Lasting, Policy, Settings};
+        for (path, below, want) in [
+            ("/w/.agent/settings.json", false, Some(Settings)),
+            ("~/.Agent/SETTINGS.local.json", false, Some(Settings)),
+            ("/w/.agent/*.json", false, Some(Settings)),
+            ("/w/.ag*", true, Some(Settings)),
+            ("/w/.agent/notes.md", false, Some(Lasting)),
+            ("/w/.agent", false, Some(Lasting)),
+            ("/w/.agent", true, Some(Settings)),
+            ("/w/.ci", true, Some(Settings)),
+            ("/w/.ci", false, None),
+            ("/w/.ci/hooks/a/b", false, Some(Settings)),
+            ("/w/.ci/workflows", true, None),
+            ("/w/policy.yaml", false, Some(Policy)),
+            ("/w/deep/policy.yaml", false, Some(Policy)),
+            ("/w/.agent/[s]ett?ngs.json", false, Some(Settings)),
+            ("/w/.agent/n*.md", false, Some(Lasting)),
+            ("/w/*.yaml", false, None),
+            ("/w/*", true, None),
+            ("/w", true, None),
+            ("/moved/settings.json", false, Some(Settings)),
+            ("/moved", true, Some(Settings)),
+            ("/w/moved/settings.json", false, None),
+        ] {
+            assert_eq!(context.protection(path, below), want, "{path} {below}");
+        }
+    }
+
+    #[test]
+    fn commands() {
+        let context = Context { protected: PROTECTED, ..Context::default() };
+        let protects = |command: &str| {
+            let judgement = judge(command, &context);
+            let persists = judgement.effects.iter().any(|e| e.kind == Kind::Persist);
+            assert_eq!(persists, judgement.decision != Decision::Allow, "{command}");
+            persists
+        };
+        for command in [
+            "echo {} > .agent/settings.json",
+            "echo >> ~/.agent/settings.local.json",
+            "tee .ci/hooks/x.json",
+            "rm policy.yaml",
+            "rm -f ~/.agent/settings.json",
+            "cd .agent && rm settings.json",
+            "unlink .agent/settings.json",
+            "rm \"$ROOT/.agent/settings.json\"",
+            "mv .agent/settings.json x",
+            "mv x .agent/settings.json",
+            "mv a/settings.json .agent/",
+            "cp a/settings.json .agent",
+            "cp -r other/. .agent",
+            "cp x policy.yaml",
+            "mv .agent .agent.bak",
+            "ln -sf x .agent/settings.json",
+            "ln -s .agent/settings.json x",
+            "sed -i s/a/b/ policy.yaml",
+            "perl -pi -e s/a/b/ policy.yaml",
+            "truncate -s 1M policy.yaml",
+            "chmod 444 policy.yaml",
+            "git rm policy.yaml",
+            "git mv policy.yaml x",
+            "npx prettier --write policy.yaml",
+            "dd if=x of=policy.yaml",
+            "find . -name settings.json -exec mv {} x \\;",
+            "python3 -c \"import os; os.remove('policy.yaml')\"",
+            "python3 -c \"open('.agent/settings.json', 'w')\"",
+        ] {
+            assert!(protects(command), "{command}");
+        }
+        for command in [
+            "cat .agent/settings.json",
+            "cp .agent/settings.json /tmp/x",
+            "grep -i hook .agent/settings.json",
+            "rm .agent/notes.md",
+            "mv .agent/notes.md x",
+            "git add policy.yaml",
+            "git diff policy.yaml",
+            "sed -i s/a/b/ *",
+            "chmod 644 *",
+            "rm settings.json",
+            "mv a b",
+            "diff policy.yaml x",
+        ] {
+            assert!(!protects(command), "{command}");
+        }
+    }
+
+    #[test]
+    fn without_a_directory_too() {
+        let context = Context { protected: PROTECTED, ..Context::default() };
+        for path in ["/srv/app/.agent/settings.json", "~/.agent/settings.json", "policy.yaml"] {
+            assert_eq!(judge_write(path, &context).decision, Decision::Ask, "{path}");
+        }
+        assert_eq!(judge_write("/srv/app/x", &context).decision, Decision::Allow);
+    }
+}

@@ -1,0 +1,71 @@
+//! Links `toolmark-hook` statically and at a fixed address where that is simply
+//! possible: it runs before every call of an agent, and the dynamic linker would
+//! take longer than its work. Elsewhere it is linked like `toolmark`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs, io};
+
+/// The libraries rustc names on the command line of the linker, and the archives
+/// that stand in for them. The C library needs those of the compiler, and they it.
+const LIBRARIES: [(&str, &[&str]); 7] = [
+    ("c", &["c", "gcc_eh", "gcc"]),
+    ("dl", &["dl"]),
+    ("gcc_s", &["gcc_eh"]),
+    ("m", &["m"]),
+    ("pthread", &["pthread"]),
+    ("rt", &["rt"]),
+    ("util", &["util"]),
+];
+
+#[allow(clippy::print_stdout, reason = "build scripts speak to cargo on the standard output")]
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    let Some(linker) = plain_linker() else { return };
+    if let Ok(directory) = write_libraries(&linker) {
+        for argument in [&*format!("-L{}", directory.display()), "-static", "-no-pie"] {
+            println!("cargo::rustc-link-arg-bin=toolmark-hook={argument}");
+        }
+    }
+}
+
+/// The linker, where it is that of this machine and nobody has told it or rustc
+/// anything special.
+fn plain_linker() -> Option<String> {
+    let variable = |name| env::var(name).ok();
+    let is_native = variable("HOST")? == variable("TARGET")?;
+    let is_gnu =
+        variable("CARGO_CFG_TARGET_OS")? == "linux" && variable("CARGO_CFG_TARGET_ENV")? == "gnu";
+    let flags = variable("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let is_special = ["linker", "crt-static", "relocation-model", "sanitizer"]
+        .iter()
+        .any(|option| flags.contains(option));
+    let linker = variable("RUSTC_LINKER").unwrap_or_else(|| "cc".to_owned());
+    (is_native && is_gnu && !is_special).then_some(linker)
+}
+
+/// Writes a directory in which the linker finds archives where it looks for
+/// shared libraries: rustc tells it to use those, and arguments that come later
+/// cannot take that back.
+fn write_libraries(linker: &str) -> io::Result<PathBuf> {
+    let directory = Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join("static");
+    fs::create_dir_all(&directory)?;
+    for (name, archives) in LIBRARIES {
+        let archives: Vec<String> =
+            archives.iter().map(|archive| find(linker, archive)).collect::<io::Result<_>>()?;
+        let script = format!("GROUP ( {} )\n", archives.join(" "));
+        fs::write(directory.join(format!("lib{name}.so")), script)?;
+    }
+    Ok(directory)
+}
+
+/// The path of an archive, as a word of a linker script.
+fn find(linker: &str, archive: &str) -> io::Result<String> {
+    let output =
+        Command::new(linker).arg(format!("-print-file-name=lib{archive}.a")).output()?.stdout;
+    // What is not found is printed as it was asked for.
+    match String::from_utf8(output) {
+        Ok(path) if Path::new(path.trim()).is_absolute() => Ok(format!("\"{}\"", path.trim())),
+        _ => Err(io::ErrorKind::NotFound.into()),
+    }
+}

@@ -1,0 +1,27 @@
+//! The hook when things go wrong: killed, crowded, without room, without sense.
+//! Whatever happens, the decision is right and the log is whole, for both programs
+//! that are the hook.
+
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::duplicate_mod,
+    reason = "a test that cannot go on should say so, and both programs must pass the same tests"
+)]
+
+#[path = "."]
+mod toolmark_guard {
+    const PROGRAM: &[&str] = &[env!("CARGO_BIN_EXE_toolmark"), "guard"];
+    #[path = "faults.rs"]
+    mod faults;
+}
+
+#[path = "."]
+mod toolmark_hook {
+    const PROGRAM: &[&str] = &[env!("CARGO_BIN_EXE_toolmark-hook")];
+    #[path = "faults.rs"]
+    mod faults;
+}
+
+mod handed_over;
