@@ -43,9 +43,10 @@ impl Role {
 /// A call as evidence names it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CallRef {
-    /// Its place among the calls of the trajectory, from 0.
+    /// Its place among the calls of the trajectory, from 0. Texts count from 1:
+    /// [`Self::number`].
     pub index: usize,
-    /// The step it belongs to, from 0.
+    /// The step it belongs to, from 0. Texts count from 1: [`Self::step_number`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
     /// Its id.
@@ -136,10 +137,22 @@ impl CallRef {
 }
 
 impl CallRef {
+    /// The number that texts give it: calls are counted from 1.
+    #[must_use]
+    pub fn number(&self) -> usize {
+        self.index + 1
+    }
+
+    /// The number that texts give its step: steps are counted from 1.
+    #[must_use]
+    pub fn step_number(&self) -> Option<u32> {
+        self.step.map(|step| step + 1)
+    }
+
     /// The call on one line: `#3 Bash [failed] {"command":"make"}`.
     #[must_use]
     pub fn summary(&self) -> String {
-        let mut words = format!("#{} {}", self.index, self.tool);
+        let mut words = format!("#{} {}", self.number(), self.tool);
         if !matches!(self.status, "succeeded" | "unknown") {
             words.push_str(&format!(" [{}]", self.status));
         }
@@ -175,8 +188,8 @@ impl Evidence {
 
 impl fmt::Display for CallRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "call {}", self.index)?;
-        if let Some(step) = self.step {
+        write!(f, "call {}", self.number())?;
+        if let Some(step) = self.step_number() {
             write!(f, " (step {step})")?;
         }
         write!(f, " {}", self.tool)?;

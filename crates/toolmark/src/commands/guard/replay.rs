@@ -164,7 +164,7 @@ fn print_stop(stop: &Stopped, printer: &mut Printer) -> io::Result<()> {
     let place = place.map_or(String::new(), |place| format!("{}:{} ", place.file, place.line));
     let words = format!(
         "       {place}call {} {} [{}] {}",
-        call.index,
+        call.number(),
         call.tool,
         call.status,
         call.args.as_deref().unwrap_or(""),
