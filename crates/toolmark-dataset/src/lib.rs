@@ -4,6 +4,8 @@
 //! file and, where that says nothing, by its first bytes. Every row becomes a
 //! JSON object, and every mistake names the file and the line or row.
 
+#![forbid(unsafe_code)]
+
 mod csv;
 mod json;
 mod jsonl;

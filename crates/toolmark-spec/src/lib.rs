@@ -1,17 +1,13 @@
 //! Specs: what was expected, in whosever words.
 //!
-//! A file is read into a tree that knows where everything stands, its dialect
-//! is told from its content, and the dialect makes a
-//! [`Plan`](toolmark_grade::Plan) of it. All mistakes are found in one go.
-//!
-//! A [`Source`] is parsed into a tree of [`Node`](toolmark_config::Node)s
-//! that know their places ([`parse()`]), its dialect is told from its content,
-//! and the dialect makes a [`Plan`](toolmark_grade::Plan) of it ([`load()`]). All
-//! mistakes are found in one go, and shown with the text underlined
-//! ([`render()`]) or as JSON ([`problems_json`]).
+//! A [`Source`](toolmark_config::Source) is parsed into a tree of
+//! [`Node`](toolmark_config::Node)s that know their places, its dialect is
+//! detected from its content, and the dialect makes a
+//! [`Plan`](toolmark_grade::Plan) of it ([`load()`]). All errors are found in
+//! one pass.
 //!
 //! ```
-//! use toolmark_spec::{Source, Style, parse, render};
+//! use toolmark_config::{Source, Style, parse, render};
 //!
 //! let source = Source::new("evals/x.yaml", "max: 3\nmax: 4\n");
 //! let parsed = parse(&source);
