@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::borrow::Cow;
-use toolmark_check::judging::Arguments;
+use toolmark_check::effects::Arguments;
 
 /// When a host asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum Args {
 }
 
 impl Args {
-    /// The arguments as the judge sees them.
+    /// The arguments as the analysis takes them.
     #[must_use]
     pub fn as_arguments(&self) -> Arguments<'_> {
         match self {

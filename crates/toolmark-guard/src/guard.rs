@@ -5,7 +5,7 @@ use crate::event::{Event, Moment};
 use crate::policy::Policy;
 use crate::verdict::Verdict;
 use std::borrow::Cow;
-use toolmark_check::judging::Judged;
+use toolmark_check::effects::ToolInput;
 use toolmark_check::toolset::{Tool, Toolsets};
 use toolmark_shell::{Decision, Facts};
 use toolmark_trace::ToolName;
@@ -34,14 +34,14 @@ impl Guard {
     #[must_use]
     pub fn decide(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
         let tool = self.tool(event);
-        let judged = Judged {
+        let input = ToolInput {
             tool: tool.as_deref(),
             args: event.args.as_arguments(),
             cwd: event.cwd.as_deref(),
         };
         match event.moment {
-            Moment::Before | Moment::Permission => self.verdict(event, &judged, facts),
-            Moment::After => look_back(event, &judged),
+            Moment::Before | Moment::Permission => self.verdict(event, &input, facts),
+            Moment::After => look_back(event, &input),
             Moment::Other => Verdict::allow(),
         }
     }
@@ -50,12 +50,12 @@ impl Guard {
     pub(crate) fn verdict(
         &self,
         event: &Event<'_>,
-        judged: &Judged<'_>,
+        input: &ToolInput<'_>,
         facts: Option<&dyn Facts>,
     ) -> Verdict {
-        let verdict = self.policy.verdict(event, judged, facts);
+        let verdict = self.policy.verdict(event, input, facts);
         let said = verdict.observed.unwrap_or(verdict.decision);
-        let Some(name) = self.unseen(event, judged).filter(|_| said == Decision::Allow) else {
+        let Some(name) = self.unseen(event, input).filter(|_| said == Decision::Allow) else {
             return verdict;
         };
         let words = format!("the argument {name} is too large to be looked at");
@@ -68,9 +68,9 @@ impl Guard {
     }
 
     /// An argument that was left out and that the decision hangs on.
-    fn unseen<'e>(&self, event: &'e Event<'_>, judged: &Judged<'_>) -> Option<&'e str> {
+    fn unseen<'e>(&self, event: &'e Event<'_>, input: &ToolInput<'_>) -> Option<&'e str> {
         let runs = |name: &String| {
-            judged.tool.is_some_and(|tool| {
+            input.tool.is_some_and(|tool| {
                 tool.command.names().contains(name) || tool.patch.names().contains(name)
             })
         };

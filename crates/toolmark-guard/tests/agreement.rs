@@ -9,7 +9,7 @@
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use toolmark_check::judging::Arguments;
+use toolmark_check::effects::Arguments;
 use toolmark_check::session::SessionCall;
 use toolmark_check::toolset::Toolsets;
 use toolmark_check::{Checker, Session};
@@ -37,7 +37,7 @@ fn runs(dir: &Path) -> Vec<Trajectory> {
 }
 
 fn args(call: &SessionCall<'_>) -> Value {
-    match call.as_judged().args {
+    match call.as_input().args {
         Arguments::None => Value::Null,
         Arguments::Json(value) => value.clone(),
         Arguments::Text(text) => Value::String(text.into_owned()),

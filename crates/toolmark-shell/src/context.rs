@@ -1,4 +1,4 @@
-//! What a judgement starts from and what comes out of it: the place a command
+//! What an analysis starts from and what comes out of it: the place a command
 //! runs in, the facts a caller may know, and the answer.
 
 use crate::decision::{Decision, of_effect};
@@ -50,7 +50,7 @@ pub trait Facts {
 
 /// What a command would do, and whether it should.
 #[derive(Debug, Clone, Serialize)]
-pub struct Judgement {
+pub struct Analysis {
     /// The decision.
     pub decision: Decision,
     /// What it would do.
@@ -70,7 +70,7 @@ pub struct Judgement {
     pub copies: Vec<String>,
 }
 
-impl Default for Judgement {
+impl Default for Analysis {
     fn default() -> Self {
         Self {
             decision: Decision::Allow,
@@ -84,7 +84,7 @@ impl Default for Judgement {
     }
 }
 
-impl Judgement {
+impl Analysis {
     /// Adds an effect that was found elsewhere; it can only make the decision
     /// stricter.
     pub fn add(&mut self, effect: Effect) {

@@ -1,7 +1,7 @@
 //! What is done with text that was not read: the commands that can be told
-//! from its words are judged, so that depth does not hide them.
+//! from its words are analyzed, so that depth does not hide them.
 
-use crate::judge::{Call, Judge};
+use crate::analyze::{Analyzer, Call};
 
 /// Characters that end a command whatever surrounds them.
 const ENDS: &[char] = &['\n', ';', '|', '&', '(', ')', '`', '{', '}'];
@@ -9,8 +9,8 @@ const ENDS: &[char] = &['\n', ';', '|', '&', '(', ')', '`', '{', '}'];
 /// How many pieces are looked at.
 const PIECES: usize = 200;
 
-/// Judges the pieces of a text between operators, wherever they stand.
-pub(crate) fn scan(text: &str, judge: &mut Judge<'_>) {
+/// Analyzes every piece of a text between operators.
+pub(crate) fn scan(text: &str, analyzer: &mut Analyzer<'_>) {
     let mut seen = 0;
     for piece in text.split(ENDS) {
         let piece = piece.trim().trim_matches(['"', '\'', '$']);
@@ -21,6 +21,6 @@ pub(crate) fn scan(text: &str, judge: &mut Judge<'_>) {
         if seen > PIECES {
             return;
         }
-        judge.text(piece, &Call::default());
+        analyzer.text(piece, &Call::default());
     }
 }

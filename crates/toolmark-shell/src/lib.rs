@@ -1,6 +1,6 @@
 //! What a shell command would do: a command line in, effects and a decision out.
 //!
-//! [`parse`] reads shell text into an own representation, [`judge`] walks it
+//! [`parse`] reads shell text into an own representation, [`analyze`] walks it
 //! with the little that can be proven about variables, the working directory
 //! and pipes, asks the rules of each program for [`Effect`]s, and
 //! [`decision::decide`] reduces them. Nothing is executed, no file is looked at,
@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod analyze;
 mod attach;
 mod context;
 pub mod decision;
@@ -16,7 +17,6 @@ mod expand;
 mod fallback;
 mod inline;
 pub mod ir;
-mod judge;
 mod options;
 mod parse;
 mod paths;
@@ -32,12 +32,12 @@ mod windows;
 mod words;
 mod write;
 
-pub use context::{Command, Context, Facts, Judgement};
+pub use analyze::analyze;
+pub use context::{Analysis, Command, Context, Facts};
 pub use decision::Decision;
 pub use effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 pub use expand::Arg;
-pub use judge::judge;
 pub use parse::parse;
 pub use secrets::is_secret;
 pub use walk::{Position, Visit, commands, key, masks_failure};
-pub use write::{judge_read, judge_write};
+pub use write::{analyze_read, analyze_write};

@@ -1,10 +1,10 @@
 //! Running one command in the mind: wrappers off, then the rules of its program.
 //! Also the effects every program shares: reading, writing and deleting files.
 
+use crate::analyze::{Analyzer, Call};
 use crate::context::Command;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
-use crate::judge::{Call, Judge};
 use crate::paths::{Place, is_artefact};
 use crate::pipes::{Flow, filtered, printed};
 use crate::programs;
@@ -12,9 +12,9 @@ use crate::secrets::{Secrecy, secrecy};
 use crate::unwrap::{Unwrapped, unwrap};
 use crate::write;
 
-/// One command, its surroundings, and the judge to tell about it.
+/// One command, its surroundings, and the analyzer that collects its effects.
 pub(crate) struct Run<'r, 'c> {
-    pub(crate) judge: &'r mut Judge<'c>,
+    pub(crate) analyzer: &'r mut Analyzer<'c>,
     pub(crate) name: &'r str,
     pub(crate) args: &'r [Arg],
     pub(crate) call: &'r Call,
@@ -43,7 +43,16 @@ impl Run<'_, '_> {
         certainty: Certainty,
         why: &'static str,
     ) {
-        self.judge.push(self.call, self.name, kind, target, scope, reversibility, certainty, why);
+        self.analyzer.push(
+            self.call,
+            self.name,
+            kind,
+            target,
+            scope,
+            reversibility,
+            certainty,
+            why,
+        );
     }
 
     /// Something at a service changes for good.
@@ -65,12 +74,12 @@ impl Run<'_, '_> {
     /// Runs other words.
     pub(crate) fn inner(&mut self, args: Vec<Arg>, input: Flow) -> Flow {
         let call = Call { input, ..self.call.clone() };
-        self.judge.run(args, &call)
+        self.analyzer.run(args, &call)
     }
 
-    /// Judges text the program hands to a shell.
+    /// Analyzes text the program hands to a shell.
     pub(crate) fn shell_text(&mut self, text: &str) {
-        self.judge.text(text, &Call { input: Flow::None, ..self.call.clone() });
+        self.analyzer.text(text, &Call { input: Flow::None, ..self.call.clone() });
     }
 
     /// Whether a variable set for the command has this value.
@@ -92,7 +101,7 @@ pub(crate) fn program_name(text: &str) -> String {
     lower.strip_suffix(".exe").map(str::to_owned).unwrap_or(lower)
 }
 
-impl Judge<'_> {
+impl Analyzer<'_> {
     /// Runs a command; returns what it writes to its output.
     pub(crate) fn run(&mut self, args: Vec<Arg>, call: &Call) -> Flow {
         if !self.spend() {
@@ -140,7 +149,7 @@ impl Judge<'_> {
         if self.context.wrappers.contains(&name) {
             return self.run(args.to_vec(), call);
         }
-        let mut run = Run { judge: self, name, args, call };
+        let mut run = Run { analyzer: self, name, args, call };
         match unwrap(&mut run) {
             Unwrapped::No => {}
             Unwrapped::Done => return Flow::Unknown,
@@ -154,7 +163,7 @@ impl Judge<'_> {
                 return Flow::Unknown;
             }
         }
-        let mut run = Run { judge: self, name, args, call };
+        let mut run = Run { analyzer: self, name, args, call };
         programs::run(&mut run);
         if let Some(text) = printed(name, args) {
             return Flow::Text(text);
@@ -322,7 +331,7 @@ impl Judge<'_> {
                 Certainty::Proven,
                 "empties a file",
             );
-        } else if let Some((kind, reversibility, why)) = write::judged(&place, append) {
+        } else if let Some((kind, reversibility, why)) = write::classify(&place, append) {
             self.push(
                 call,
                 program,

@@ -135,8 +135,8 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
         "trap" => {
             return match args {
                 [first, _, ..] if !first.text.starts_with('-') || first.text.contains(' ') => {
-                    let call = crate::judge::Call { indirect: true, ..run.call.clone() };
-                    run.judge.at_end(&first.text, call);
+                    let call = crate::analyze::Call { indirect: true, ..run.call.clone() };
+                    run.analyzer.at_end(&first.text, call);
                     Unwrapped::Done
                 }
                 _ => Unwrapped::Done,

@@ -189,7 +189,7 @@ impl Rule {
         let lines = call.lines();
         match self.decision {
             Decision::Allow => {
-                let complete = call.judgement.is_some_and(|j| j.coverage == Coverage::Complete);
+                let complete = call.analysis.is_some_and(|j| j.coverage == Coverage::Complete);
                 complete
                     && !lines.is_empty()
                     && !call.redirects()
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
     use crate::event::{Args, Event, Moment};
     use serde_json::json;
-    use toolmark_check::judging::Judged;
+    use toolmark_check::effects::ToolInput;
     use toolmark_check::toolset::Toolsets;
     use toolmark_shell::Context;
     use toolmark_trace::ToolName;
@@ -271,13 +271,13 @@ mod tests {
         let toolsets = Toolsets::default();
         let name = ToolName::new(tool);
         let tool = toolsets.tool_of(host, &name);
-        let judged = Judged {
+        let input = ToolInput {
             tool: tool.as_deref(),
             args: event.args.as_arguments(),
             cwd: event.cwd.as_deref(),
         };
-        let judgement = judged.judge(&Context::default());
-        let call = Call::new(&event, tool.as_deref(), judgement.as_ref());
+        let analysis = input.analyze(&Context::default());
+        let call = Call::new(&event, tool.as_deref(), analysis.as_ref());
         permissions.of(&call).map(|(decision, _)| decision)
     }
 

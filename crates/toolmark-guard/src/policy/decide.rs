@@ -11,13 +11,13 @@ use super::words::Preset;
 use super::{Policy, Surroundings, strict};
 use crate::event::Event;
 use crate::verdict::Verdict;
-use toolmark_check::judging::Judged;
+use toolmark_check::effects::ToolInput;
 use toolmark_check::toolset::Tool;
 use toolmark_grade::call_match::Truth;
 use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::decision::of_effect;
 use toolmark_shell::{
-    Certainty, Context, Coverage, Decision, Effect, Facts, Judgement, Kind, Reversibility,
+    Analysis, Certainty, Context, Coverage, Decision, Effect, Facts, Kind, Reversibility,
 };
 
 /// One thing that speaks for a decision.
@@ -53,7 +53,7 @@ impl Policy {
     pub fn verdict(
         &self,
         event: &Event<'_>,
-        judged: &Judged<'_>,
+        input: &ToolInput<'_>,
         facts: Option<&dyn Facts>,
     ) -> Verdict {
         let Surroundings { writable, temp, wrappers } = self.surroundings(event.cwd.as_deref());
@@ -64,7 +64,7 @@ impl Policy {
             facts,
             ..Context::default()
         };
-        self.decide(event, judged.tool, judged.judge(&context), writable.clone())
+        self.decide(event, input.tool, input.analyze(&context), writable.clone())
     }
 
     /// The decision about a call, given what is known about its tool and what
@@ -73,10 +73,10 @@ impl Policy {
         &self,
         event: &Event<'_>,
         tool: Option<&Tool>,
-        judgement: Option<Judgement>,
+        analysis: Option<Analysis>,
         roots: Vec<String>,
     ) -> Verdict {
-        let call = Call::new(event, tool, judgement.as_ref()).with_roots(roots);
+        let call = Call::new(event, tool, analysis.as_ref()).with_roots(roots);
         let mut verdict: Verdict = self.ruled(&call).into();
         if self.preset() == Preset::Observe {
             verdict.observed = Some(verdict.decision);
@@ -84,8 +84,8 @@ impl Policy {
         }
         verdict.approves = verdict.decision == Decision::Allow
             && self.approve()
-            && judgement.as_ref().is_some_and(is_harmless);
-        verdict.judgement = judgement.map(Into::into);
+            && analysis.as_ref().is_some_and(is_harmless);
+        verdict.analysis = analysis.map(Into::into);
         verdict
     }
 
@@ -143,12 +143,12 @@ impl Policy {
 
     /// What the effects of a call come to.
     fn by_effects(&self, call: &Call<'_>) -> Ruling {
-        let mut ruling = match call.judgement {
+        let mut ruling = match call.analysis {
             None => {
                 let Verdict { decision, rule, reason, .. } = Verdict::allow();
                 Ruling::new(decision, rule, reason)
             }
-            Some(judgement) => self.worst(call, judgement),
+            Some(analysis) => self.worst(call, analysis),
         };
         if ruling.decision == Decision::Ask
             && let Some((rule, reason)) = self.lifts(call)
@@ -167,9 +167,9 @@ impl Policy {
             };
         }
         if ruling.decision == Decision::Ask
-            && let Some(judgement) = call.judgement
+            && let Some(analysis) = call.analysis
         {
-            let raised = judgement.effects.iter().find(|effect| {
+            let raised = analysis.effects.iter().find(|effect| {
                 strict::raised(effect, self.of_effect(call, effect).0) == Decision::Deny
             });
             if let Some(effect) = raised {
@@ -181,9 +181,9 @@ impl Policy {
     }
 
     /// The strictest decision over all effects, and the effect that led to it.
-    fn worst(&self, call: &Call<'_>, judgement: &Judgement) -> Ruling {
+    fn worst(&self, call: &Call<'_>, analysis: &Analysis) -> Ruling {
         let mut worst: Option<(Decision, Option<String>, &Effect)> = None;
-        for effect in &judgement.effects {
+        for effect in &analysis.effects {
             let (decision, entry) = self.of_effect(call, effect);
             if worst.as_ref().is_none_or(|(known, ..)| decision > *known) {
                 worst = Some((decision, entry, effect));
@@ -192,14 +192,14 @@ impl Policy {
         let decision = worst.as_ref().map_or(Decision::Allow, |(decision, ..)| *decision);
         // Something besides the effects speaks against it: it is too long or
         // too deep to be followed.
-        let effects = judgement.effects.iter().map(of_effect).max().unwrap_or(Decision::Allow);
-        if judgement.decision > effects && judgement.decision > decision {
-            return Ruling::new(judgement.decision, "effect", judgement.reason.clone());
+        let effects = analysis.effects.iter().map(of_effect).max().unwrap_or(Decision::Allow);
+        if analysis.decision > effects && analysis.decision > decision {
+            return Ruling::new(analysis.decision, "effect", analysis.reason.clone());
         }
         let Some((_, entry, effect)) = worst.filter(|_| decision != Decision::Allow) else {
             let nothing = "nothing speaks against it".to_owned();
-            let calm = judgement.decision == Decision::Allow;
-            let reason = if calm { judgement.reason.clone() } else { nothing };
+            let calm = analysis.decision == Decision::Allow;
+            let reason = if calm { analysis.reason.clone() } else { nothing };
             return Ruling::new(Decision::Allow, "default", reason);
         };
         let rule = entry.unwrap_or_else(|| "effect".to_owned());
@@ -346,7 +346,7 @@ fn words(effect: &Effect) -> String {
 }
 
 /// Is everything about a call known, and can all of it be made again?
-fn is_harmless(judgement: &Judgement) -> bool {
-    judgement.coverage == Coverage::Complete
-        && judgement.effects.iter().all(|effect| effect.reversibility <= Reversibility::R2)
+fn is_harmless(analysis: &Analysis) -> bool {
+    analysis.coverage == Coverage::Complete
+        && analysis.effects.iter().all(|effect| effect.reversibility <= Reversibility::R2)
 }

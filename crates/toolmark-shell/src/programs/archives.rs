@@ -62,7 +62,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         previous = text;
     }
     if extracts && let Some(target) = target {
-        let place = run.judge.place(&target.text);
+        let place = run.analyzer.place(&target.text);
         if matches!(place.scope, Scope::System | Scope::VcsMetadata) && !target.dynamic {
             run.effect(
                 Kind::Overwrite,
@@ -76,7 +76,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     let call = run.call;
     if !extracts {
         for arg in run.args.iter().filter(|arg| !arg.text.starts_with('-')) {
-            run.judge.read_file(arg, run.name, call);
+            run.analyzer.read_file(arg, run.name, call);
         }
     }
 }

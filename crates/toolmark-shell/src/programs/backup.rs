@@ -25,7 +25,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "rclone" => {
             let local = words.last().is_some_and(|last| {
                 !last.contains(':')
-                    && matches!(run.judge.place(last).scope, Scope::Temp | Scope::TreeArtefact)
+                    && matches!(run.analyzer.place(last).scope, Scope::Temp | Scope::TreeArtefact)
             });
             matches!(
                 first,

@@ -21,7 +21,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     match run.name {
         "trash" | "trash-put" => {
             for arg in &parsed.operands {
-                let place = run.judge.place(&arg.text);
+                let place = run.analyzer.place(&arg.text);
                 let level = if place.whole { Reversibility::R3 } else { Reversibility::R1 };
                 run.effect(Kind::Delete, &place.shown, place.scope, level, "moves to the trash");
             }
@@ -35,7 +35,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         ),
         "shred" | "gshred" | "wipe" | "scrub" => {
             for arg in &parsed.operands {
-                let place = run.judge.place(&arg.text);
+                let place = run.analyzer.place(&arg.text);
                 run.effect(
                     Kind::Delete,
                     &place.shown,
@@ -47,7 +47,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         "rmdir" => {
             for arg in &parsed.operands {
-                let place = run.judge.place(&arg.text);
+                let place = run.analyzer.place(&arg.text);
                 run.effect(
                     Kind::Delete,
                     &place.shown,
@@ -66,7 +66,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 .iter()
                 .filter(|arg| arg.text.len() > 2 || !arg.text.starts_with('/'))
             {
-                run.judge.delete(arg, slashes, run.name, call);
+                run.analyzer.delete(arg, slashes, run.name, call);
             }
         }
         name => {
@@ -84,7 +84,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 );
             }
             for arg in &parsed.operands {
-                run.judge.delete(arg, recursive, name, call);
+                run.analyzer.delete(arg, recursive, name, call);
             }
         }
     }

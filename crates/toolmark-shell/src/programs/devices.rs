@@ -14,7 +14,7 @@ fn destroys(run: &mut Run<'_, '_>, why: &'static str) {
         device.is_none()
             && !arg.dynamic
             && matches!(
-                run.judge.place(&arg.text).scope,
+                run.analyzer.place(&arg.text).scope,
                 Scope::Temp | Scope::TreeUntracked | Scope::TreeArtefact
             )
             && arg.text.contains('.')
@@ -201,9 +201,9 @@ fn dd(run: &mut Run<'_, '_>) {
     let input = args.iter().find_map(|arg| arg.text.strip_prefix("if="));
     if let Some(input) = input {
         let call = run.call;
-        run.judge.read_file(&Arg::plain(input), "dd", call);
+        run.analyzer.read_file(&Arg::plain(input), "dd", call);
     }
-    let place = run.judge.place(&output.text);
+    let place = run.analyzer.place(&output.text);
     if output.dynamic {
         run.sure(
             Kind::Overwrite,
@@ -213,7 +213,7 @@ fn dd(run: &mut Run<'_, '_>) {
             crate::effects::Certainty::Unresolved,
             "writes raw data to what is known only at run time",
         );
-    } else if place.scope == Scope::Device && !run.judge.is_sink(&place.path) {
+    } else if place.scope == Scope::Device && !run.analyzer.is_sink(&place.path) {
         run.effect(
             Kind::Overwrite,
             &output.text,
@@ -223,7 +223,7 @@ fn dd(run: &mut Run<'_, '_>) {
         );
     } else {
         let call = run.call;
-        run.judge.write_file(&output, false, "dd", call);
+        run.analyzer.write_file(&output, false, "dd", call);
     }
 }
 

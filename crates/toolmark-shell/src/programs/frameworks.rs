@@ -164,7 +164,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     named(run, run.name, 0);
 }
 
-/// Judges the words from `at` as those of the framework's own command.
+/// Analyzes the words from `at` as those of the framework's own command.
 pub(super) fn named(run: &mut Run<'_, '_>, name: &str, at: usize) {
     let args = run.args.get(at..).unwrap_or_default();
     if super::only_informs(args) {

@@ -41,10 +41,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             _ => {}
         }
     }
-    let saved = run.judge.cwd.clone();
+    let saved = run.analyzer.cwd.clone();
     if let Some(given) = parsed.last("C", "") {
-        run.judge.cwd = match given.value {
-            Some(path) if !given.dynamic => Some(run.judge.place(path).path),
+        run.analyzer.cwd = match given.value {
+            Some(path) if !given.dynamic => Some(run.analyzer.place(path).path),
             _ => None,
         };
     }
@@ -52,7 +52,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         let sub = sub.text.clone();
         subcommand(run, &sub, at + 1);
     }
-    run.judge.cwd = saved;
+    run.analyzer.cwd = saved;
 }
 
 const GRAMMAR: Grammar = Grammar {
@@ -128,7 +128,7 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
             let passing = parsed
                 .operands
                 .iter()
-                .any(|arg| arg.temporary || run.judge.place(&arg.text).scope == Scope::Temp);
+                .any(|arg| arg.temporary || run.analyzer.place(&arg.text).scope == Scope::Temp);
             if words.first() == Some(&"remove") && parsed.on("f", "force") && !passing {
                 discard(
                     run,
@@ -194,7 +194,7 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
             if matches!(sub, "commit") {
                 let call = run.call;
                 if let Some(path) = parsed.value("F", "file").filter(|path| *path != "-") {
-                    run.judge.read_file(&Arg::plain(path), "git", call);
+                    run.analyzer.read_file(&Arg::plain(path), "git", call);
                 }
             }
         }
@@ -206,14 +206,14 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
                     .value("", "output")
             {
                 let call = run.call;
-                run.judge.write_file(&Arg::plain(path), false, "git", call);
+                run.analyzer.write_file(&Arg::plain(path), false, "git", call);
             }
             let call = run.call;
             for arg in
                 args.iter().filter(|arg| arg.text.contains(':') && !arg.text.starts_with('-'))
             {
                 let path = arg.text.rsplit(':').next().unwrap_or("");
-                run.judge.read_file(&Arg::plain(path), "git", call);
+                run.analyzer.read_file(&Arg::plain(path), "git", call);
             }
         }
         "annex" | "lfs" => {
@@ -236,7 +236,7 @@ pub(super) fn discard(
     level: Reversibility,
     why: &'static str,
 ) {
-    let level = if run.judge.cwd.as_deref().is_some_and(|cwd| in_temp(run, cwd)) && level == R4 {
+    let level = if run.analyzer.cwd.as_deref().is_some_and(|cwd| in_temp(run, cwd)) && level == R4 {
         Reversibility::R2
     } else {
         level
@@ -245,7 +245,7 @@ pub(super) fn discard(
 }
 
 fn in_temp(run: &Run<'_, '_>, cwd: &str) -> bool {
-    run.judge.context.place(None, cwd).scope == Scope::Temp
+    run.analyzer.context.place(None, cwd).scope == Scope::Temp
 }
 
 fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, args: &[Arg]) {
@@ -396,7 +396,7 @@ fn clean(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     if parsed.on("f", "force") || unguarded {
         let targets: Vec<&str> = parsed.operands.iter().map(|arg| arg.text.as_str()).collect();
         let artefacts = !targets.is_empty()
-            && targets.iter().all(|target| run.judge.place(target).scope == Scope::TreeArtefact);
+            && targets.iter().all(|target| run.analyzer.place(target).scope == Scope::TreeArtefact);
         if artefacts {
             run.effect(
                 Kind::Delete,

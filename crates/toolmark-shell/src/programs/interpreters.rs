@@ -1,11 +1,11 @@
-//! Shells and other interpreters: text they are given is judged, downloads they
+//! Shells and other interpreters: text they are given is analyzed, downloads they
 //! are given are refused.
 
 use super::frameworks;
+use crate::analyze::Call;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::inline::{self, Language};
-use crate::judge::Call;
 use crate::options::Grammar;
 use crate::pipes::Flow;
 use crate::run::Run;
@@ -79,12 +79,12 @@ fn shell(run: &mut Run<'_, '_>) {
             let value = arg.literal().map_or(crate::expand::Value::Dynamic, |text| {
                 crate::expand::Value::Texts(vec![text.to_owned()])
             });
-            run.judge.variables.set(&index.to_string(), value);
+            run.analyzer.variables.set(&index.to_string(), value);
         }
         // Hosts start command lines with a login shell; any other text is out of sight.
         let indirect = run.call.indirect || !parsed.has("l", "");
         let call = Call { indirect, input: Flow::None, ..run.call.clone() };
-        run.judge.text(&text.text, &call);
+        run.analyzer.text(&text.text, &call);
         return;
     }
     let script = rest.first().filter(|arg| arg.text != "-");
@@ -169,8 +169,8 @@ fn file(run: &mut Run<'_, '_>, arg: Option<&Arg>) {
         );
         return;
     }
-    let path = run.judge.place(&arg.text).path;
-    if run.judge.downloads.contains(&path) {
+    let path = run.analyzer.place(&arg.text).path;
+    if run.analyzer.downloads.contains(&path) {
         run.effect(
             Kind::ExecuteUntrusted,
             &arg.text,

@@ -356,17 +356,17 @@ fn only_informs(args: &[Arg]) -> bool {
 /// The test all families share: what is denied, asked about and allowed.
 #[cfg(test)]
 pub(crate) fn check(deny: &[&str], ask: &[&str], allow: &[&str]) {
-    use crate::{Context, Decision, judge};
+    use crate::{Context, Decision, analyze};
     let mut wrong = Vec::new();
     for (commands, expected) in
         [(deny, Decision::Deny), (ask, Decision::Ask), (allow, Decision::Allow)]
     {
         for command in commands {
-            let judged = judge(command, &Context::default());
-            if judged.decision != expected {
+            let analysis = analyze(command, &Context::default());
+            if analysis.decision != expected {
                 wrong.push(format!(
                     "{command}\n    {:?} ({}), not {expected:?}",
-                    judged.decision, judged.reason
+                    analysis.decision, analysis.reason
                 ));
             }
         }

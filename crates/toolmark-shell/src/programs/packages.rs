@@ -14,7 +14,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     let words = plain_words(args);
     let first = words.first().copied().unwrap_or("");
     let second = words.get(1).copied().unwrap_or("");
-    // Runners of a package's own programs: judge that program.
+    // Runners of a package's own programs: analyze that program.
     let runner = matches!(name, "npx" | "bunx" | "uvx")
         || matches!(
             (name, first),

@@ -48,7 +48,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             || (given.len() == 4 && given.starts_with(['4', '2', '6']))
             || given.contains("=s"));
     for arg in &operands {
-        let place = run.judge.place(&arg.text);
+        let place = run.analyzer.place(&arg.text);
         if arg.dynamic && !recursive {
             continue;
         }

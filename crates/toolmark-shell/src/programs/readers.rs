@@ -115,7 +115,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     let call = run.call;
     for arg in parsed.operands.iter().skip(usize::from(has_pattern || has_program)) {
-        run.judge.read_file(arg, name, call);
+        run.analyzer.read_file(arg, name, call);
     }
 }
 

@@ -8,7 +8,7 @@ use Reversibility::{R0, R1, R3, R4};
 pub(super) fn environment(run: &mut Run<'_, '_>) {
     for (name, value) in &run.call.env {
         if takes_over(name, &value.text) {
-            run.judge.push(
+            run.analyzer.push(
                 run.call,
                 run.name,
                 Kind::ExecuteUntrusted,
@@ -68,22 +68,22 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     } else {
                         crate::expand::Value::Texts(vec![value.to_owned()])
                     };
-                    run.judge.variables.set(name, known);
+                    run.analyzer.variables.set(name, known);
                 }
             }
         }
         "alias" => {
             for arg in args {
                 if let Some((name, value)) = arg.text.split_once('=') {
-                    let before = run.judge.effects.len();
+                    let before = run.analyzer.effects.len();
                     run.shell_text(value);
                     let bad = run
-                        .judge
+                        .analyzer
                         .effects
                         .iter()
                         .skip(before)
                         .any(|effect| effect.reversibility >= R3);
-                    run.judge.effects.truncate(before);
+                    run.analyzer.effects.truncate(before);
                     if bad {
                         run.effect(
                             Kind::Persist,

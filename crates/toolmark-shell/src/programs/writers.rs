@@ -18,7 +18,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 return;
             }
             for arg in &parsed.operands {
-                let place = run.judge.place(&arg.text);
+                let place = run.analyzer.place(&arg.text);
                 let new = matches!(place.scope, Scope::Temp | Scope::TreeArtefact)
                     || (!size.starts_with('0') && !size.starts_with('-'));
                 let level = if new { Reversibility::R2 } else { Reversibility::R4 };
@@ -32,7 +32,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 return;
             }
             for arg in &parsed.operands {
-                run.judge.write_file(arg, parsed.has("a", "append"), run.name, call);
+                run.analyzer.write_file(arg, parsed.has("a", "append"), run.name, call);
             }
         }
         "sed" | "gsed" => sed(run),
@@ -50,16 +50,16 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     dynamic: given.dynamic,
                     ..crate::expand::Arg::plain(text)
                 };
-                run.judge.write_file(&arg, false, run.name, call);
+                run.analyzer.write_file(&arg, false, run.name, call);
             }
             for arg in &parsed.operands {
-                run.judge.read_file(arg, run.name, call);
+                run.analyzer.read_file(arg, run.name, call);
             }
         }
         "touch" | "mkdir" => {
             for arg in (Grammar { short: "mdrtA", ..Grammar::default() }).parse(run.args).operands {
-                let place = run.judge.place(&arg.text);
-                if let Some((Kind::Persist, level, why)) = write::judged(&place, true) {
+                let place = run.analyzer.place(&arg.text);
+                if let Some((Kind::Persist, level, why)) = write::classify(&place, true) {
                     run.effect(Kind::Persist, &place.shown, place.scope, level, why);
                 }
             }
@@ -80,9 +80,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 previous = arg.text.as_str();
             }
             for arg in (Grammar { short: "cSsu", ..Grammar::default() }).parse(run.args).operands {
-                let place = run.judge.place(&arg.text);
+                let place = run.analyzer.place(&arg.text);
                 if matches!(place.scope, Scope::System) || write::persists(&place.path).is_some() {
-                    run.judge.write_file(arg, true, run.name, call);
+                    run.analyzer.write_file(arg, true, run.name, call);
                 }
             }
         }
@@ -109,15 +109,15 @@ fn sed(run: &mut Run<'_, '_>) {
     let in_place = parsed.has("i", "in-place") || parsed.has("I", "");
     for arg in files {
         if in_place {
-            let place = run.judge.place(&arg.text);
+            let place = run.analyzer.place(&arg.text);
             if !arg.dynamic
-                && let Some((kind, level, why)) = write::judged(&place, true)
+                && let Some((kind, level, why)) = write::classify(&place, true)
             {
                 let level = if place.scope == Scope::System { Reversibility::R4 } else { level };
                 run.effect(kind, &place.shown, place.scope, level, why);
             }
         } else {
-            run.judge.read_file(arg, run.name, call);
+            run.analyzer.read_file(arg, run.name, call);
         }
     }
 }

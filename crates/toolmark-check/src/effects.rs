@@ -9,7 +9,7 @@ use crate::toolset::{Tool, ToolRole};
 pub(crate) use addresses::is_suspicious_address;
 use serde_json::Value;
 use std::borrow::Cow;
-use toolmark_shell::{Context, Judgement, judge, judge_read, judge_write};
+use toolmark_shell::{Analysis, Context, analyze, analyze_read, analyze_write};
 
 /// The arguments of a call.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +36,7 @@ impl<'a> Arguments<'a> {
 
 /// One call: what its tool is, what it is given, and where the session runs.
 #[derive(Debug, Clone)]
-pub struct Judged<'a> {
+pub struct ToolInput<'a> {
     /// What is known about the tool.
     pub tool: Option<&'a Tool>,
     /// The arguments.
@@ -45,7 +45,7 @@ pub struct Judged<'a> {
     pub cwd: Option<&'a str>,
 }
 
-impl<'a> Judged<'a> {
+impl<'a> ToolInput<'a> {
     /// What the call is for.
     #[must_use]
     pub fn role(&self) -> ToolRole {
@@ -89,7 +89,7 @@ impl<'a> Judged<'a> {
     /// file. `base` says what else is known; its directories are filled in here
     /// where it leaves them open.
     #[must_use]
-    pub fn judge(&self, base: &Context<'_>) -> Option<Judgement> {
+    pub fn analyze(&self, base: &Context<'_>) -> Option<Analysis> {
         let directory = self.directory();
         let root: Option<&str> = self.cwd.filter(|cwd| is_project(cwd));
         let cwd = directory.as_deref();
@@ -104,24 +104,24 @@ impl<'a> Judged<'a> {
         match self.role() {
             ToolRole::RunsShell => {
                 let command = self.command()?;
-                let mut judgement = judge(&command, &context);
-                if let Some(effect) = addresses::in_commands(&command, &judgement.commands) {
-                    judgement.add(effect);
+                let mut analysis = analyze(&command, &context);
+                if let Some(effect) = addresses::in_commands(&command, &analysis.commands) {
+                    analysis.add(effect);
                 }
-                Some(judgement)
+                Some(analysis)
             }
             ToolRole::FetchesWeb => {
-                let mut judgement = Judgement::default();
+                let mut analysis = Analysis::default();
                 if let Some(effect) = addresses::in_arguments(self.args.json()?) {
-                    judgement.add(effect);
+                    analysis.add(effect);
                 }
-                Some(judgement)
+                Some(analysis)
             }
-            ToolRole::Writes | ToolRole::Edits => Some(judge_write(&self.path()?, &context)),
-            ToolRole::Reads => Some(judge_read(&self.path()?, &context)),
+            ToolRole::Writes | ToolRole::Edits => Some(analyze_write(&self.path()?, &context)),
+            ToolRole::Reads => Some(analyze_read(&self.path()?, &context)),
             ToolRole::Patches => {
                 let files = crate::patch::parse(self.patch()?);
-                let all = files.iter().map(|file| judge_write(file.path, &context));
+                let all = files.iter().map(|file| analyze_write(file.path, &context));
                 all.reduce(|mut all, one| {
                     if one.decision > all.decision {
                         all.decision = one.decision;

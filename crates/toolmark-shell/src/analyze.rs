@@ -1,7 +1,7 @@
-//! The judge: walks a script in the order it would run, follows the working
+//! The analyzer: walks a script in the order it would run, follows the working
 //! directory, variables and pipes, and collects effects.
 
-use crate::context::{Command, Context, HARMLESS, Judgement};
+use crate::context::{Analysis, Command, Context, HARMLESS};
 use crate::decision::{Decision, decide, of_effect};
 use crate::effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 use crate::expand::{Arg, Value, Variables, expand};
@@ -18,18 +18,18 @@ const DEPTH: usize = 8;
 /// How many commands are looked at.
 const BUDGET: usize = 600;
 
-/// Judges a command line.
-pub fn judge(command: &str, context: &Context<'_>) -> Judgement {
+/// Works out what a command line would do.
+pub fn analyze(command: &str, context: &Context<'_>) -> Analysis {
     let script = parse(command);
-    let mut judge = Judge::new(context);
-    judge.note(script.partial);
-    judge.script(&script, &Call::default());
-    judge.run_traps();
+    let mut analyzer = Analyzer::new(context);
+    analyzer.note(script.partial);
+    analyzer.script(&script, &Call::default());
+    analyzer.run_traps();
     if script.partial == Some(Partial::TooDeep) {
         // The part that was not read may hold anything: look for words.
-        fallback::scan(command, &mut judge);
+        fallback::scan(command, &mut analyzer);
     }
-    judge.finish()
+    analyzer.finish()
 }
 
 /// What surrounds a command.
@@ -51,7 +51,7 @@ pub(crate) struct Call {
     pub(crate) remote: bool,
 }
 
-pub(crate) struct Judge<'c> {
+pub(crate) struct Analyzer<'c> {
     pub(crate) context: &'c Context<'c>,
     pub(crate) cwd: Option<String>,
     pub(crate) variables: Variables,
@@ -69,7 +69,7 @@ pub(crate) struct Judge<'c> {
     partial: bool,
 }
 
-impl<'c> Judge<'c> {
+impl<'c> Analyzer<'c> {
     pub(crate) fn new(context: &'c Context<'c>) -> Self {
         Self {
             context,
@@ -93,7 +93,7 @@ impl<'c> Judge<'c> {
         self.overrun |= partial == Some(Partial::TooDeep);
     }
 
-    pub(crate) fn finish(self) -> Judgement {
+    pub(crate) fn finish(self) -> Analysis {
         let mut decision = decide(&self.effects);
         let coverage =
             if self.partial || self.overrun { Coverage::Partial } else { Coverage::Complete };
@@ -106,7 +106,7 @@ impl<'c> Judge<'c> {
             Some(effect) if decision != Decision::Allow => effect.reason(),
             _ => HARMLESS.to_owned(),
         };
-        Judgement {
+        Analysis {
             decision,
             effects: self.effects,
             coverage,
@@ -121,7 +121,7 @@ impl<'c> Judge<'c> {
         self.context.place(self.cwd.as_deref(), path)
     }
 
-    /// Judges text that a command executes.
+    /// Analyzes text that a command executes.
     pub(crate) fn text(&mut self, text: &str, call: &Call) {
         if self.depth >= DEPTH {
             self.overrun = true;
