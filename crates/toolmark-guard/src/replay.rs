@@ -92,7 +92,7 @@ impl Stopped {
     fn group(&self) -> String {
         let worst = self.verdict.analysis.as_ref().and_then(|analysis| {
             let effects = analysis.effects.iter();
-            effects.max_by_key(|effect| toolmark_shell::decision::of_effect(effect))
+            effects.max_by_key(|effect| toolmark_shell::decision::decide_effect(effect))
         });
         match worst {
             Some(effect) => format!("{} {} {}", self.verdict.rule, effect.program, effect.why),

@@ -1,7 +1,7 @@
 //! What an analysis starts from and what comes out of it: the place a command
-//! runs in, the facts a caller may know, and the answer.
+//! runs in, the facts a caller may know, and the result.
 
-use crate::decision::{Decision, of_effect};
+use crate::decision::{Decision, decide_effect};
 use crate::effects::{Coverage, Effect};
 use crate::expand::Arg;
 use serde::Serialize;
@@ -20,7 +20,7 @@ pub struct Context<'a> {
     pub home: Option<&'a str>,
     /// Further directories for temporary files.
     pub temp: &'a [&'a str],
-    /// Programs that only run the command behind them.
+    /// Programs that only run the command after them.
     pub wrappers: &'a [&'a str],
     /// What is known about files.
     pub facts: Option<&'a dyn Facts>,
@@ -88,7 +88,7 @@ impl Analysis {
     /// Adds an effect that was found elsewhere; it can only make the decision
     /// stricter.
     pub fn add(&mut self, effect: Effect) {
-        let decision = of_effect(&effect);
+        let decision = decide_effect(&effect);
         if decision > self.decision {
             self.decision = decision;
             self.reason = effect.reason();
@@ -107,6 +107,6 @@ pub struct Command {
     pub program: String,
     /// Its arguments.
     pub args: Vec<Arg>,
-    /// The byte range of the command it stands in.
+    /// The byte range of the command it is part of.
     pub span: (usize, usize),
 }

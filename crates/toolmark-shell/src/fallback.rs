@@ -1,13 +1,13 @@
-//! What is done with text that was not read: the commands that can be told
-//! from its words are analyzed, so that depth does not hide them.
+//! Text that was not parsed: the commands that can be recognized by their words
+//! are analyzed, so that nesting does not hide them.
 
 use crate::analyze::{Analyzer, Call};
 
 /// Characters that end a command whatever surrounds them.
 const ENDS: &[char] = &['\n', ';', '|', '&', '(', ')', '`', '{', '}'];
 
-/// How many pieces are looked at.
-const PIECES: usize = 200;
+/// How many pieces are analyzed.
+const MAX_PIECES: usize = 200;
 
 /// Analyzes every piece of a text between operators.
 pub(crate) fn scan(text: &str, analyzer: &mut Analyzer<'_>) {
@@ -18,7 +18,7 @@ pub(crate) fn scan(text: &str, analyzer: &mut Analyzer<'_>) {
             continue;
         }
         seen += 1;
-        if seen > PIECES {
+        if seen > MAX_PIECES {
             return;
         }
         analyzer.text(piece, &Call::default());

@@ -1,6 +1,6 @@
 //! Code given to an interpreter: a scan for calls that start commands or delete
-//! files, with literal arguments. Text in strings that is merely printed is no
-//! call; calls are looked for outside strings only.
+//! files, with literal arguments. Text in strings that is merely printed is not
+//! a call; calls are looked for outside strings only.
 
 use crate::analyze::Call;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
@@ -19,20 +19,20 @@ pub(crate) enum Language {
     Other,
 }
 
-/// A piece of code: what stands outside strings, or a string's text.
+/// A piece of code: text outside strings, or the text of a string.
 enum Token {
     Code(String),
     Text(String),
     Shell(String),
 }
 
-/// How much code is looked at.
-const MOST: usize = 200_000;
+/// How many characters of code are scanned.
+const MAX_CHARS: usize = 200_000;
 
 fn tokens(code: &str, language: Language) -> Vec<Token> {
     let mut out = Vec::new();
     let mut plain = String::new();
-    let mut chars = code.chars().take(MOST).peekable();
+    let mut chars = code.chars().take(MAX_CHARS).peekable();
     let backticks = matches!(language, Language::Ruby | Language::Perl | Language::Php);
     while let Some(c) = chars.next() {
         match c {
@@ -225,7 +225,7 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
     secrets(run, &tokens, &call);
 }
 
-/// A complete call with arguments that are no strings.
+/// A complete call with arguments that are not strings.
 fn mentions_dynamic(code: &str, names: &[&str]) -> bool {
     names.iter().any(|name| {
         code.match_indices(name).any(|(at, _)| {
@@ -250,7 +250,7 @@ fn unresolved(run: &mut Run<'_, '_>, code: &str) {
         Scope::Unknown,
         Reversibility::R4,
         Certainty::Unresolved,
-        "deletes what is known only at run time",
+        "deletes a path known only at run time",
     );
 }
 

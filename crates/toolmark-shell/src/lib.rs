@@ -1,9 +1,9 @@
 //! What a shell command would do: a command line in, effects and a decision out.
 //!
-//! [`parse`] reads shell text into an own representation, [`analyze`] walks it
+//! [`parse`] reads shell text into its own representation, [`analyze`] walks it
 //! with the little that can be proven about variables, the working directory
 //! and pipes, asks the rules of each program for [`Effect`]s, and
-//! [`decision::decide`] reduces them. Nothing is executed, no file is looked at,
+//! [`decision::decide`] reduces them. Nothing is executed, no file is read,
 //! and nothing is prepared at start-up.
 
 #![forbid(unsafe_code)]

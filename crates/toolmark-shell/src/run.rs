@@ -1,4 +1,4 @@
-//! Running one command in the mind: wrappers off, then the rules of its program.
+//! Interprets one command: removes its wrappers, then applies the rules of its program.
 //! Also the effects every program shares: reading, writing and deleting files.
 
 use crate::analyze::{Analyzer, Call};
@@ -55,7 +55,7 @@ impl Run<'_, '_> {
         );
     }
 
-    /// Something at a service changes for good.
+    /// Something at a service changes permanently.
     pub(crate) fn remote(&mut self, target: &str, why: &'static str) {
         self.effect(Kind::RemoteState, target, Scope::Remote, Reversibility::R5, why);
     }
@@ -94,7 +94,7 @@ impl Run<'_, '_> {
 }
 
 /// The program's name without directory and ending, in lower case: some file
-/// systems do not tell the case apart.
+/// systems ignore case.
 pub(crate) fn program_name(text: &str) -> String {
     let base = text.rsplit(['/', '\\']).next().unwrap_or(text);
     let lower = base.to_ascii_lowercase();
@@ -183,7 +183,7 @@ impl Analyzer<'_> {
         filtered(name, args, &call.input)
     }
 
-    /// A program known only at run time: its words may still tell.
+    /// A program known only at run time: its arguments may still show what it does.
     fn run_unknown(&mut self, args: &[Arg], call: &Call) -> Flow {
         let first = args.first().map_or("", |arg| arg.text.as_str());
         let rest = args.get(1..).unwrap_or_default();
@@ -299,7 +299,7 @@ impl Analyzer<'_> {
         let place = self.place(&arg.text);
         if arg.dynamic {
             // A new file under an unknown name is ordinary; only known bad
-            // places in its literal part speak against it.
+            // places in its literal part matter.
             if matches!(place.scope, Scope::System | Scope::Device) && arg.text.starts_with('/') {
                 self.push(
                     call,
@@ -309,7 +309,7 @@ impl Analyzer<'_> {
                     place.scope,
                     Reversibility::R4,
                     Certainty::Unresolved,
-                    "writes to a place of the system",
+                    "writes to a system path",
                 );
             }
             return;
@@ -325,7 +325,7 @@ impl Analyzer<'_> {
                 call,
                 program,
                 Kind::Overwrite,
-                &place.shown,
+                &place.display,
                 place.scope,
                 Reversibility::R3,
                 Certainty::Proven,
@@ -336,7 +336,7 @@ impl Analyzer<'_> {
                 call,
                 program,
                 kind,
-                &place.shown,
+                &place.display,
                 place.scope,
                 reversibility,
                 Certainty::Proven,
@@ -358,7 +358,7 @@ impl Analyzer<'_> {
                 Scope::Temp,
                 R2,
                 Certainty::Proven,
-                "deletes what it made in a temp directory",
+                "deletes its own temporary files",
             );
             return;
         }
@@ -373,34 +373,32 @@ impl Analyzer<'_> {
         let facts = self.context.facts;
         let tracked = facts.and_then(|facts| facts.tracked(&place.path));
         let (reversibility, why) = match place.scope {
-            Scope::TreeArtefact => (R2, "deletes what a tool makes again"),
-            Scope::Temp if call.indirect && recursive => {
-                (R4, "deletes temporary files out of sight")
-            }
+            Scope::TreeArtefact => (R2, "deletes regenerable files"),
+            Scope::Temp if call.indirect && recursive => (R4, "deletes temporary files indirectly"),
             Scope::Temp => (R2, "deletes temporary files"),
             Scope::VcsMetadata if place.path.ends_with(".lock") => (R2, "removes a lock"),
-            Scope::VcsMetadata => (R4, "deletes the data of version control"),
+            Scope::VcsMetadata => (R4, "deletes version control data"),
             Scope::TreeTracked | Scope::TreeUntracked if place.whole => {
                 (R4, "deletes the whole work tree")
             }
             Scope::TreeTracked if recursive => (R3, "deletes a directory of the work tree"),
-            Scope::TreeTracked => (R2, "deletes a file that version control keeps"),
+            Scope::TreeTracked => (R2, "deletes a file under version control"),
             Scope::TreeUntracked if recursive => (R4, "deletes a directory of the work tree"),
             Scope::TreeUntracked if arg.glob && is_wide(text) => {
                 (R3, "deletes every file that matches")
             }
             Scope::TreeUntracked if tracked == Some(false) => {
-                (R3, "deletes a file version control does not have")
+                (R3, "deletes a file that is not under version control")
             }
             Scope::TreeUntracked => (R2, "deletes a named file of the work tree"),
             Scope::Device => (R4, "deletes a device"),
-            Scope::System => (R4, "deletes a part of the system"),
+            Scope::System => (R4, "deletes system files"),
             Scope::Home if secrecy(text).is_some() => (R4, "deletes a key"),
             Scope::Home | Scope::Outside if elsewhere_artefact(&place.path) => {
-                (R3, "deletes what a tool makes again, in another tree")
+                (R3, "deletes regenerable files of another tree")
             }
             Scope::Home if recursive || place.whole => (R4, "deletes in the home directory"),
-            Scope::Home => (R3, "deletes a file of the home directory"),
+            Scope::Home => (R3, "deletes a file in the home directory"),
             Scope::Outside if recursive || place.whole => (R4, "deletes outside the work tree"),
             Scope::Outside | Scope::Remote | Scope::Unknown => {
                 (R3, "deletes outside the work tree")
@@ -413,7 +411,7 @@ impl Analyzer<'_> {
             call,
             program,
             Kind::Delete,
-            &place.shown,
+            &place.display,
             place.scope,
             reversibility,
             certainty,
@@ -439,11 +437,11 @@ impl Analyzer<'_> {
         {
             (Reversibility::R2, "deletes temporary or regenerable files")
         } else if recursive {
-            (Reversibility::R4, "deletes what is known only at run time")
+            (Reversibility::R4, "deletes a path known only at run time")
         } else if call.input != Flow::None {
-            (Reversibility::R3, "deletes whatever its input names")
+            (Reversibility::R3, "deletes the paths in its input")
         } else if matches!(place.scope, Scope::System | Scope::Home) && !text.starts_with('$') {
-            (Reversibility::R3, "deletes what is known only at run time")
+            (Reversibility::R3, "deletes a path known only at run time")
         } else {
             (Reversibility::R2, "deletes a file known only at run time")
         };

@@ -8,7 +8,7 @@ use crate::paths::normalise;
 pub(crate) enum Secrecy {
     /// Keys, passwords and tokens.
     Secret,
-    /// Not secret by itself, but nothing that should leave the machine.
+    /// Not secret by itself, but should not leave the machine.
     Private,
 }
 

@@ -150,7 +150,7 @@ fn classify(words: &[&str]) -> Option<Finding> {
         {
             found(R5, "drops a column or partition")
         }
-        ["revoke", ..] => found(R3, "takes rights away"),
+        ["revoke", ..] => found(R3, "revokes rights"),
         ["flush" | "purge" | "reset" | "shutdown", ..] if words.len() > 1 => {
             found(R3, "resets a server")
         }

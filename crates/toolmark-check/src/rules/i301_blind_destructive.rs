@@ -147,7 +147,7 @@ fn destroys(effect: &Effect) -> bool {
     let is_other = matches!(effect.kind, Kind::ReadSecret | Kind::SendOut | Kind::ExecuteUntrusted);
     let is_scratch = matches!(effect.scope, Scope::Temp | Scope::TreeArtefact);
     let is_final = effect.reversibility >= Reversibility::R4
-        || toolmark_shell::decision::of_effect(effect) == Decision::Deny;
+        || toolmark_shell::decision::decide_effect(effect) == Decision::Deny;
     is_final && !is_other && !is_scratch
 }
 

@@ -90,12 +90,12 @@ fn by_effect(analysis: &Analysis) -> Option<Bypass> {
         let is_hook =
             effect.target.contains(".git/hooks/") || effect.target.contains(".claude/hooks/");
         Some(match effect.why {
-            "passes the hooks by" => Bypass {
+            "bypasses the hooks" => Bypass {
                 message: "skips the hooks of version control".to_owned(),
                 bucket: "hooks",
                 words: &["verify", "hook"],
             },
-            "starts an agent without its brakes" => Bypass {
+            "starts an agent without permission checks" => Bypass {
                 message: format!("starts an agent with {}", effect.target),
                 bucket: "agent",
                 words: &["dangerously", "yolo", "full-auto", "bypass", "permission"],

@@ -15,7 +15,7 @@ use toolmark_check::effects::ToolInput;
 use toolmark_check::toolset::Tool;
 use toolmark_grade::call_match::Truth;
 use toolmark_pattern::is_wildcard_match;
-use toolmark_shell::decision::of_effect;
+use toolmark_shell::decision::decide_effect;
 use toolmark_shell::{
     Analysis, Certainty, Context, Coverage, Decision, Effect, Facts, Kind, Reversibility,
 };
@@ -170,7 +170,7 @@ impl Policy {
             && let Some(analysis) = call.analysis
         {
             let raised = analysis.effects.iter().find(|effect| {
-                strict::raised(effect, self.of_effect(call, effect).0) == Decision::Deny
+                strict::raised(effect, self.decide_effect(call, effect).0) == Decision::Deny
             });
             if let Some(effect) = raised {
                 ruling = Ruling::new(Decision::Deny, "strict", words(effect))
@@ -184,7 +184,7 @@ impl Policy {
     fn worst(&self, call: &Call<'_>, analysis: &Analysis) -> Ruling {
         let mut worst: Option<(Decision, Option<String>, &Effect)> = None;
         for effect in &analysis.effects {
-            let (decision, entry) = self.of_effect(call, effect);
+            let (decision, entry) = self.decide_effect(call, effect);
             if worst.as_ref().is_none_or(|(known, ..)| decision > *known) {
                 worst = Some((decision, entry, effect));
             }
@@ -192,7 +192,7 @@ impl Policy {
         let decision = worst.as_ref().map_or(Decision::Allow, |(decision, ..)| *decision);
         // Something besides the effects speaks against it: it is too long or
         // too deep to be followed.
-        let effects = analysis.effects.iter().map(of_effect).max().unwrap_or(Decision::Allow);
+        let effects = analysis.effects.iter().map(decide_effect).max().unwrap_or(Decision::Allow);
         if analysis.decision > effects && analysis.decision > decision {
             return Ruling::new(analysis.decision, "effect", analysis.reason.clone());
         }
@@ -207,14 +207,14 @@ impl Policy {
     }
 
     /// The decision about one effect, and the entry that made it.
-    fn of_effect(&self, call: &Call<'_>, effect: &Effect) -> (Decision, Option<String>) {
+    fn decide_effect(&self, call: &Call<'_>, effect: &Effect) -> (Decision, Option<String>) {
         let entry = |(at, decision): (usize, Decision)| (decision, Some(format!("effects[{at}]")));
         let user = match self.user.table.of(effect) {
             Some(found) => entry(found),
             None if self.user.may_delete(call, effect) => {
                 (Decision::Allow, Some("delete_roots".to_owned()))
             }
-            None => (of_effect(effect), None),
+            None => (decide_effect(effect), None),
         };
         let project = self.project.as_ref().and_then(|project| project.table.of(effect)).map(entry);
         match project {

@@ -45,7 +45,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     &command,
                     Scope::Unknown,
                     Reversibility::R1,
-                    "starts a helper",
+                    "starts a helper program",
                 );
             }
             run.shell_text(&command);
@@ -56,7 +56,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 &run.line(),
                 Scope::TreeUntracked,
                 Reversibility::R3,
-                "deletes what it packed",
+                "deletes the files it packed",
             );
         }
         previous = text;
@@ -66,10 +66,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         if matches!(place.scope, Scope::System | Scope::VcsMetadata) && !target.dynamic {
             run.effect(
                 Kind::Overwrite,
-                &place.shown,
+                &place.display,
                 place.scope,
                 Reversibility::R4,
-                "unpacks over a part of the system",
+                "unpacks over system files",
             );
         }
     }

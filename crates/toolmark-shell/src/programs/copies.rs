@@ -46,31 +46,37 @@ fn copy(run: &mut Run<'_, '_>) {
         if source.text == "/dev/null" && !target.dynamic {
             let emptied = run.analyzer.place(&target.text);
             if matches!(emptied.scope, Scope::TreeTracked | Scope::TreeUntracked) {
-                run.ask(Kind::Overwrite, &emptied.shown, emptied.scope, "empties a file");
+                run.ask(Kind::Overwrite, &emptied.display, emptied.scope, "empties a file");
             }
         }
         if moves {
             if target.text == "/dev/null" {
                 let level =
                     if place.scope == Scope::Temp { Reversibility::R2 } else { Reversibility::R4 };
-                run.effect(Kind::Delete, &place.shown, place.scope, level, "moves into nothing");
+                run.effect(
+                    Kind::Delete,
+                    &place.display,
+                    place.scope,
+                    level,
+                    "moves files to /dev/null",
+                );
             } else if (place.scope == Scope::System || (place.whole && place.scope == Scope::Home))
                 && !source.dynamic
             {
                 run.effect(
                     Kind::Delete,
-                    &place.shown,
+                    &place.display,
                     place.scope,
                     Reversibility::R4,
-                    "moves a part of the system away",
+                    "moves system files away",
                 );
             } else if place.scope == Scope::VcsMetadata && place.whole {
                 run.effect(
                     Kind::Delete,
-                    &place.shown,
+                    &place.display,
                     place.scope,
                     Reversibility::R3,
-                    "moves the data of version control away",
+                    "moves version control data away",
                 );
             }
         } else if run.name != "ln"
@@ -90,17 +96,17 @@ fn copy(run: &mut Run<'_, '_>) {
     let keeps = parsed.has("n", "no-clobber") || parsed.has("b", "backup");
     let place = run.analyzer.place(&target.text);
     match write::classify(&place, keeps) {
-        // A copy to another place of the user's is ordinary work.
+        // A copy to another of the user's directories is ordinary work.
         Some((_, Reversibility::R3, _)) if place.scope == Scope::Outside => {
             run.effect(
                 Kind::Overwrite,
-                &place.shown,
+                &place.display,
                 place.scope,
                 Reversibility::R2,
                 "copies outside the work tree",
             );
         }
-        Some((kind, level, why)) => run.effect(kind, &place.shown, place.scope, level, why),
+        Some((kind, level, why)) => run.effect(kind, &place.display, place.scope, level, why),
         None => {}
     }
 }
@@ -161,7 +167,7 @@ fn rsync(run: &mut Run<'_, '_>) {
             scope,
             level,
             certainty,
-            "deletes what the source does not have",
+            "deletes files missing from the source",
         );
     }
     if parsed.exact("remove-source-files") || parsed.exact("remove-sent-files") {
@@ -169,7 +175,7 @@ fn rsync(run: &mut Run<'_, '_>) {
             let place = run.analyzer.place(&source.text);
             run.effect(
                 Kind::Delete,
-                &place.shown,
+                &place.display,
                 place.scope,
                 Reversibility::R4,
                 "deletes the source",
@@ -207,7 +213,7 @@ fn rsync(run: &mut Run<'_, '_>) {
         if let Some((kind, level, why)) = write::classify(&place, false)
             && place.scope != Scope::Outside
         {
-            run.effect(kind, &place.shown, place.scope, level, why);
+            run.effect(kind, &place.display, place.scope, level, why);
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             for arg in &parsed.operands {
                 let place = run.analyzer.place(&arg.text);
                 let level = if place.whole { Reversibility::R3 } else { Reversibility::R1 };
-                run.effect(Kind::Delete, &place.shown, place.scope, level, "moves to the trash");
+                run.effect(Kind::Delete, &place.display, place.scope, level, "moves to the trash");
             }
         }
         "trash-empty" => run.effect(
@@ -38,10 +38,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 let place = run.analyzer.place(&arg.text);
                 run.effect(
                     Kind::Delete,
-                    &place.shown,
+                    &place.display,
                     place.scope,
                     Reversibility::R4,
-                    "overwrites so that nothing can be recovered",
+                    "overwrites beyond recovery",
                 );
             }
         }
@@ -50,7 +50,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 let place = run.analyzer.place(&arg.text);
                 run.effect(
                     Kind::Delete,
-                    &place.shown,
+                    &place.display,
                     place.scope,
                     Reversibility::R1,
                     "removes an empty directory",
@@ -80,7 +80,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     Scope::Unknown,
                     Reversibility::R4,
                     Certainty::Unresolved,
-                    "deletes recursively, what is not said",
+                    "deletes recursively without naming a target",
                 );
             }
             for arg in &parsed.operands {

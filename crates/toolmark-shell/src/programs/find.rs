@@ -76,8 +76,8 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     if roots.is_empty() {
         roots.push(Arg::plain("."));
     }
-    if roots.len() > ROOTS {
-        roots.truncate(ROOTS);
+    if roots.len() > MAX_ROOTS {
+        roots.truncate(MAX_ROOTS);
         run.analyzer.note(Some(crate::ir::Partial::TooDeep));
     }
     // A test before the action narrows what it hits.
@@ -139,7 +139,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 
 fn delete(run: &mut Run<'_, '_>, root: &Arg, narrowed: bool) {
     let place = run.analyzer.place(&root.text);
-    // The temp directory itself belongs to everybody, what is sought out in it does not.
+    // The temp directory itself belongs to everyone, what is found in it does not.
     let inside = || run.analyzer.place(&format!("{}/x", root.text)).scope;
     let scratch = matches!(place.scope, Scope::Temp | Scope::TreeArtefact)
         || (narrowed && inside() == Scope::Temp);
@@ -156,7 +156,7 @@ fn delete(run: &mut Run<'_, '_>, root: &Arg, narrowed: bool) {
     };
     run.sure(
         Kind::Delete,
-        &place.shown,
+        &place.display,
         place.scope,
         level,
         certainty,
@@ -164,8 +164,8 @@ fn delete(run: &mut Run<'_, '_>, root: &Arg, narrowed: bool) {
     );
 }
 
-/// How many starting points are looked at.
-const ROOTS: usize = 64;
+/// The most starting points that are analyzed.
+const MAX_ROOTS: usize = 64;
 
 /// Whether names are matched by a pattern rather than given.
 fn by_pattern(args: &[Arg]) -> bool {
@@ -216,7 +216,7 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Arg, narrowed: bool) {
     }
 }
 
-/// Stands for a file that `find` hands to a command.
+/// Takes the place of a file that `find` hands to a command.
 const FOUND: &str = "*.found";
 
 fn fd(run: &mut Run<'_, '_>) {

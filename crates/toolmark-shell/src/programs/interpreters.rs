@@ -20,7 +20,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         "tmux" | "screen" => multiplexer(run),
         "make" | "gmake" | "just" | "task" => {
-            // Targets say by their name what they do.
+            // The names of targets say what they do.
             let words = super::plain_words(run.args);
             if words.iter().any(|word| {
                 matches!(
@@ -81,7 +81,7 @@ fn shell(run: &mut Run<'_, '_>) {
             });
             run.analyzer.variables.set(&index.to_string(), value);
         }
-        // Hosts start command lines with a login shell; any other text is out of sight.
+        // Hosts start command lines with a login shell; any other text is indirect.
         let indirect = run.call.indirect || !parsed.has("l", "");
         let call = Call { indirect, input: Flow::None, ..run.call.clone() };
         run.analyzer.text(&text.text, &call);

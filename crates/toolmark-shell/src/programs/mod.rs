@@ -1,5 +1,5 @@
 //! The rules of programs, one file per family. A program is known to its family
-//! by one row of [`run`]; what no row names is looked at by `unknown`.
+//! by one row of [`run`]; what no row names is handled by `unknown`.
 
 #![allow(clippy::collapsible_match, reason = "one arm per program, its condition inside")]
 
@@ -322,12 +322,12 @@ pub(crate) fn is_known(name: &str) -> bool {
         || matches!(name, "sudo" | "env" | "nice" | "nohup" | "timeout")
 }
 
-/// The literal words that are no options.
+/// The literal words that are not options.
 fn plain_words(args: &[Arg]) -> Vec<&str> {
     args.iter().filter(|arg| !arg.text.starts_with('-')).map(|arg| arg.text.as_str()).collect()
 }
 
-/// Whether help or a rehearsal is asked for, in the words most programs know.
+/// Whether help or a dry run is requested, in the words most programs know.
 fn only_informs(args: &[Arg]) -> bool {
     let first = args.first().map(|arg| arg.text.as_str());
     first == Some("help")

@@ -1,5 +1,5 @@
 //! The network: requests that delete, downloads that are run or written, data
-//! that leaves the machine, connections that give a shell away.
+//! that leaves the machine, connections that hand over a shell.
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -106,7 +106,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     &run.line(),
                     Scope::Remote,
                     R5,
-                    "sends a secret in a name",
+                    "sends a secret in a DNS name",
                 );
             } else if names_secret {
                 run.sure(
@@ -115,7 +115,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     Scope::Remote,
                     R1,
                     Certainty::Unresolved,
-                    "sends output of a command in a name",
+                    "sends command output in a DNS name",
                 );
             }
         }
@@ -259,13 +259,7 @@ fn connection(run: &mut Run<'_, '_>) {
     {
         run.effect(Kind::SendOut, &line, Scope::Remote, R5, "sends a secret");
     } else if run.name == "telnet" && !run.args.is_empty() {
-        run.effect(
-            Kind::SendOut,
-            &line,
-            Scope::Remote,
-            R1,
-            "opens a connection without protection",
-        );
+        run.effect(Kind::SendOut, &line, Scope::Remote, R1, "opens an unencrypted connection");
     } else if matches!(run.call.input, Flow::File(_))
         || run.args.iter().any(|arg| arg.text.starts_with("-l") || arg.text == "-lvnp")
     {

@@ -85,30 +85,24 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                         .any(|effect| effect.reversibility >= R3);
                     run.analyzer.effects.truncate(before);
                     if bad {
-                        run.effect(
-                            Kind::Persist,
-                            name,
-                            Scope::Unknown,
-                            R1,
-                            "gives a command another meaning",
-                        );
+                        run.effect(Kind::Persist, name, Scope::Unknown, R1, "redefines a command");
                     }
                 }
             }
         }
         "unset" => {
             if words.iter().any(|word| word.starts_with("HIST")) {
-                run.effect(Kind::Persist, &target, Scope::Home, R1, "hides what is done");
+                run.effect(Kind::Persist, &target, Scope::Home, R1, "turns off the history");
             }
         }
         "set" => {
             if target.contains("+o history") {
-                run.effect(Kind::Persist, &target, Scope::Home, R1, "hides what is done");
+                run.effect(Kind::Persist, &target, Scope::Home, R1, "turns off the history");
             }
         }
         "history" => {
             if has(&["-c", "-cw", "-d"]) {
-                run.effect(Kind::Delete, "the history", Scope::Home, R3, "hides what was done");
+                run.effect(Kind::Delete, "the history", Scope::Home, R3, "clears the history");
             }
         }
         "printenv" | "env" | "genv" => {
@@ -175,7 +169,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 words.iter().any(|word| matches!(*word, "0" | "disable" | "permissive" | "clear"))
                     || has(&["--master-disable", "--global-disable", "-D", "-delete"]);
             if off {
-                run.effect(Kind::Persist, &target, Scope::System, R3, "turns a protection off");
+                run.effect(Kind::Persist, &target, Scope::System, R3, "turns off a protection");
             }
         }
         "defaults" | "pmset" | "nvram" | "systemsetup" => {
@@ -189,18 +183,23 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     &target,
                     Scope::Home,
                     if first == "delete" { R3 } else { R1 },
-                    "changes settings for good",
+                    "changes settings permanently",
                 );
             }
         }
         "ssh-add" => {
             if has(&["-D", "-d"]) {
-                run.ask(Kind::Delete, "keys of the agent", Scope::Home, "forgets keys");
+                run.ask(
+                    Kind::Delete,
+                    "keys of the agent",
+                    Scope::Home,
+                    "removes keys from the agent",
+                );
             }
         }
         "ssh-keygen" => {
             if has(&["-R"]) {
-                run.ask(Kind::Delete, &target, Scope::Home, "forgets a host");
+                run.ask(Kind::Delete, &target, Scope::Home, "removes a known host");
             }
         }
         "gpg" | "gpg2" => {
@@ -253,13 +252,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 matches!(arg.text.to_ascii_lowercase().as_str(), "delete" | "cl" | "clear-log")
                     || arg.text.to_ascii_lowercase().starts_with("/w:")
             }) {
-                run.effect(
-                    Kind::Delete,
-                    &target,
-                    Scope::System,
-                    R4,
-                    "deletes a part of the system",
-                );
+                run.effect(Kind::Delete, &target, Scope::System, R4, "deletes system files");
             }
         }
         _ => {}

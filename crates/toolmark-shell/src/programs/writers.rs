@@ -22,7 +22,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 let new = matches!(place.scope, Scope::Temp | Scope::TreeArtefact)
                     || (!size.starts_with('0') && !size.starts_with('-'));
                 let level = if new { Reversibility::R2 } else { Reversibility::R4 };
-                run.effect(Kind::Overwrite, &place.shown, place.scope, level, "cuts a file");
+                run.effect(Kind::Overwrite, &place.display, place.scope, level, "truncates a file");
             }
         }
         "tee" | "sponge" => {
@@ -60,7 +60,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             for arg in (Grammar { short: "mdrtA", ..Grammar::default() }).parse(run.args).operands {
                 let place = run.analyzer.place(&arg.text);
                 if let Some((Kind::Persist, level, why)) = write::classify(&place, true) {
-                    run.effect(Kind::Persist, &place.shown, place.scope, level, why);
+                    run.effect(Kind::Persist, &place.display, place.scope, level, why);
                 }
             }
         }
@@ -114,7 +114,7 @@ fn sed(run: &mut Run<'_, '_>) {
                 && let Some((kind, level, why)) = write::classify(&place, true)
             {
                 let level = if place.scope == Scope::System { Reversibility::R4 } else { level };
-                run.effect(kind, &place.shown, place.scope, level, why);
+                run.effect(kind, &place.display, place.scope, level, why);
             }
         } else {
             run.analyzer.read_file(arg, run.name, call);
