@@ -231,46 +231,17 @@ impl Analyzer<'_> {
     pub(crate) fn read_file(&mut self, arg: &Arg, program: &str, call: &Call) {
         let place = self.place(&arg.text);
         let copied = self.copies.contains(&place.path);
-        let (kind, why) = (Kind::ReadSecret, "reads a secret");
-        match secrecy(&arg.text).or_else(|| secrecy(&place.path).filter(|_| !arg.dynamic)) {
-            Some(Secrecy::Secret) => {
-                self.push(
-                    call,
-                    program,
-                    kind,
-                    &arg.text,
-                    place.scope,
-                    Reversibility::R3,
-                    Certainty::Proven,
-                    why,
-                );
-            }
-            _ if copied => {
-                self.push(
-                    call,
-                    program,
-                    kind,
-                    &arg.text,
-                    place.scope,
-                    Reversibility::R1,
-                    Certainty::Proven,
-                    why,
-                );
-            }
+        let secrecy = secrecy(&arg.text).or_else(|| secrecy(&place.path).filter(|_| !arg.dynamic));
+        let (reversibility, certainty, why) = match secrecy {
+            Some(Secrecy::Secret) => (Reversibility::R3, Certainty::Proven, "reads a secret"),
+            _ if copied => (Reversibility::R1, Certainty::Proven, "reads a secret"),
             Some(Secrecy::Private) => {
-                self.push(
-                    call,
-                    program,
-                    kind,
-                    &arg.text,
-                    place.scope,
-                    Reversibility::R0,
-                    Certainty::Likely,
-                    "reads a private file",
-                );
+                (Reversibility::R0, Certainty::Likely, "reads a private file")
             }
-            None => {}
-        }
+            None => return,
+        };
+        let kind = Kind::ReadSecret;
+        self.push(call, program, kind, &arg.text, place.scope, reversibility, certainty, why);
     }
 
     /// A file that is written by redirection, `tee`, `dd` or the like.

@@ -102,37 +102,19 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                         | "vol-wipe"
                 )
             }) {
-                run.effect(
-                    Kind::Delete,
-                    &target,
-                    Scope::Outside,
-                    Reversibility::R4,
-                    "destroys a machine",
-                );
+                destroy_machine(run, &target);
             }
         }
         "vboxmanage" => {
             if words.iter().any(|word| matches!(*word, "unregistervm" | "closemedium"))
                 && has(&["delete"])
             {
-                run.effect(
-                    Kind::Delete,
-                    &target,
-                    Scope::Outside,
-                    Reversibility::R4,
-                    "destroys a machine",
-                );
+                destroy_machine(run, &target);
             }
         }
         "vagrant" | "multipass" | "lxc" | "incus" | "prlctl" | "qm" | "pct" => {
             if let Some(Verb::Destroys) = verbs::find(&words, 3) {
-                run.effect(
-                    Kind::Delete,
-                    &target,
-                    Scope::Outside,
-                    Reversibility::R4,
-                    "destroys a machine",
-                );
+                destroy_machine(run, &target);
             }
             if run.name == "vagrant"
                 && words.first() == Some(&"ssh")
@@ -168,6 +150,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             None => {}
         },
     }
+}
+
+fn destroy_machine(run: &mut Run<'_, '_>, target: &str) {
+    run.effect(Kind::Delete, target, Scope::Outside, Reversibility::R4, "destroys a machine");
 }
 
 #[cfg(test)]

@@ -124,13 +124,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "useradd" | "adduser" | "usermod" | "addgroup" | "passwd" | "chpasswd" | "visudo"
         | "chsh" | "vipw" | "sysadminctl" | "authselect" => {
             if !has(&["-S", "--status", "-c"]) || run.name != "passwd" && run.name != "visudo" {
-                run.effect(
-                    Kind::Privilege,
-                    &target,
-                    Scope::System,
-                    R3,
-                    "changes accounts or their rights",
-                );
+                change_accounts(run, &target);
             }
         }
         "dscl" | "net" => {
@@ -140,13 +134,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     "-delete" | "/delete" | "/add" | "-create" | "-passwd" | "-append"
                 )
             }) {
-                run.effect(
-                    Kind::Privilege,
-                    &target,
-                    Scope::System,
-                    R3,
-                    "changes accounts or their rights",
-                );
+                change_accounts(run, &target);
             }
         }
         "modprobe" | "insmod" | "rmmod" | "kextload" | "kextunload" => {
@@ -257,6 +245,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         _ => {}
     }
+}
+
+fn change_accounts(run: &mut Run<'_, '_>, target: &str) {
+    let why = "changes accounts or their rights";
+    run.effect(Kind::Privilege, target, Scope::System, R3, why);
 }
 
 #[cfg(test)]
