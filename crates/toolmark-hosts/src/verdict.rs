@@ -1,7 +1,7 @@
 //! What the guard says about a call.
 
 use serde::Serialize;
-use toolmark_shell::{Decision, Judgement};
+use toolmark_shell::{Analysis, Decision};
 
 /// A decision and everything that explains it.
 #[derive(Debug, Clone, Serialize)]
@@ -27,10 +27,10 @@ pub struct Verdict {
     pub approves: bool,
     /// What the call would do.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub judgement: Option<Effects>,
+    pub analysis: Option<Effects>,
 }
 
-/// The part of a judgement that explains a verdict.
+/// The part of an analysis that explains a verdict.
 #[derive(Debug, Clone, Serialize)]
 pub struct Effects {
     /// What the call would do.
@@ -39,9 +39,9 @@ pub struct Effects {
     pub coverage: toolmark_shell::Coverage,
 }
 
-impl From<Judgement> for Effects {
-    fn from(judgement: Judgement) -> Self {
-        Self { effects: judgement.effects, coverage: judgement.coverage }
+impl From<Analysis> for Effects {
+    fn from(analysis: Analysis) -> Self {
+        Self { effects: analysis.effects, coverage: analysis.coverage }
     }
 }
 
@@ -57,7 +57,7 @@ impl Verdict {
             context: None,
             observed: None,
             approves: false,
-            judgement: None,
+            analysis: None,
         }
     }
 

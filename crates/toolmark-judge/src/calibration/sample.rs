@@ -185,7 +185,9 @@ fn find_call<'r>(run: &'r Trajectory, place: &Place) -> Result<Seen<'r>, String>
             Err(format!("call {place} is the user's, not the agent's"))
         }
         Some(seen) => Ok(seen),
-        None => Err(format!("the run has no call {place} (counted from 0, of {})", run.calls.len())),
+        None => {
+            Err(format!("the run has no call {place} (counted from 0, of {})", run.calls.len()))
+        }
     }
 }
 

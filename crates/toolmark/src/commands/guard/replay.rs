@@ -104,7 +104,7 @@ impl Replay {
 fn hide(replay: &mut Replayed, printer: &Printer) {
     let veil = printer.veil;
     for stop in &mut replay.stops {
-        let effects = stop.verdict.judgement.iter_mut().flat_map(|found| &mut found.effects);
+        let effects = stop.verdict.analysis.iter_mut().flat_map(|found| &mut found.effects);
         let texts = effects
             .map(|effect| &mut effect.target)
             .chain([&mut stop.verdict.reason])

@@ -229,7 +229,7 @@ fn print(verdict: &Verdict, command: &str, printer: &mut Printer) -> io::Result<
         .with(style::PLAIN, "  ")
         .with(style::PLAIN, &printer.veil.shown(&verdict.reason));
     printer.line(&line)?;
-    for effect in verdict.judgement.iter().flat_map(|found| &found.effects) {
+    for effect in verdict.analysis.iter().flat_map(|found| &found.effects) {
         let words = format!(
             "  {} {} ({}, {}, {}): {}",
             effect.kind,
