@@ -4,14 +4,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use toolmark_shell::{Context, Decision, judge};
+use toolmark_shell::{Context, Decision, analyze};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let context = Context { cwd: Some("/home/u/project"), home: Some("/home/u"), ..Context::default() };
-    let alone = judge(text, &context);
+    let alone = analyze(text, &context);
     // Twice the same question has twice the same answer.
-    assert_eq!(format!("{alone:?}"), format!("{:?}", judge(text, &context)));
-    let before = judge(&format!("rm -rf / ; {text}"), &context);
+    assert_eq!(format!("{alone:?}"), format!("{:?}", analyze(text, &context)));
+    let before = analyze(&format!("rm -rf / ; {text}"), &context);
     assert_eq!(before.decision, Decision::Deny, "{text}");
 });

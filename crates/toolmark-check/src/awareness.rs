@@ -260,7 +260,7 @@ fn is_next_to(session: &Session<'_>, call: &SessionCall<'_>, said: &Event) -> bo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_shell::{Context, judge};
+    use toolmark_shell::{Context, analyze};
 
     #[test]
     fn sentences_that_name_an_action() {
@@ -277,8 +277,8 @@ mod tests {
             ("psql -c 'drop table users'", "Now the users.", false),
             ("terraform destroy -auto-approve", "Terraform tears it down.", true),
         ] {
-            let judged = judge(command, &Context::default());
-            let effect = judged.effects.first().unwrap();
+            let analysis = analyze(command, &Context::default());
+            let effect = analysis.effects.first().unwrap();
             assert_eq!(naming(text, effect).is_some(), want, "{command}: {text}");
         }
     }

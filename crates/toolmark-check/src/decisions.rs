@@ -83,16 +83,16 @@ impl Decisions {
     pub(crate) fn of(session: &Session<'_>, keeps_stops: bool) -> Self {
         let mut all = Self::default();
         for call in session.calls() {
-            let judgement = call.judgement();
-            let decision = judgement.map_or(Decision::Allow, |judgement| judgement.decision);
+            let analysis = call.analysis();
+            let decision = analysis.map_or(Decision::Allow, |analysis| analysis.decision);
             all.count(decision);
-            let Some(judgement) = judgement.filter(|_| keeps_stops) else { continue };
+            let Some(analysis) = analysis.filter(|_| keeps_stops) else { continue };
             if decision != Decision::Allow {
                 let id = session.trajectory().id.as_ref();
                 all.stops.push(Stop {
                     session: id.map(|id| id.get().into()),
                     decision,
-                    reason: judgement.reason.clone().into(),
+                    reason: analysis.reason.clone().into(),
                     call: session.call_ref(call),
                 });
             }

@@ -43,13 +43,13 @@
 //! in between), `recovery.escalation` (by an effect of higher risk),
 //! `recovery.evasion`, and `recovery.masked` (behind exit code 0).
 
-mod judge;
+mod classify;
 mod risk;
 
 use crate::error_class::{ErrorClass, classify};
 use crate::masked::masked;
 use crate::session::{Session, SessionCall};
-use judge::Judge;
+use classify::Classifier;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Context, Effect};
 
@@ -123,7 +123,7 @@ pub fn failures(session: &Session<'_>) -> Vec<Failure> {
             },
         };
         if class.is_fault() {
-            let failure = Judge::new(session, at, call, *key, class).finish(masked);
+            let failure = Classifier::new(session, at, call, *key, class).finish(masked);
             found.push(failure);
         }
     }
@@ -135,7 +135,7 @@ pub(crate) fn effects(session: &Session<'_>, call: &SessionCall<'_>) -> Vec<Effe
     let Some(command) = call.command() else { return Vec::new() };
     let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
     let context = Context { cwd: cwd.as_deref(), ..Context::default() };
-    toolmark_shell::judge(&command, &context).effects
+    toolmark_shell::analyze(&command, &context).effects
 }
 
 /// The calls after one that were made with its result known, in the same turn

@@ -112,7 +112,7 @@ pub(crate) struct Gathered {
     pub(crate) left_out: u64,
     /// Findings that are less than sure, where somebody wants to know.
     pub(crate) unsure: Option<Vec<Unsure>>,
-    /// By call index: the axes it was judged on (low bits) and faulted on (high).
+    /// By call index: the axes it counts on (low bits) and faulted on (high).
     marks: Vec<u8>,
     measures: BTreeMap<Measure, crate::scorecard::Tally>,
 }
@@ -140,7 +140,7 @@ impl Gathered {
             of_tool.failed += u64::from(call.ended == Ended::Failed);
             let marks = self.marks.get(call.index).copied().unwrap_or(0);
             for axis in Axis::ALL {
-                if marks & judged(*axis) != 0 {
+                if marks & counted(*axis) != 0 {
                     let is_faulted = marks & faulted(*axis) != 0;
                     of_tool.axis_mut(*axis).add(if is_faulted { 0.0 } else { 1.0 });
                 }
@@ -150,7 +150,7 @@ impl Gathered {
     }
 }
 
-fn judged(axis: Axis) -> u8 {
+fn counted(axis: Axis) -> u8 {
     1 << axis as u8
 }
 
@@ -168,11 +168,12 @@ pub struct Report<'r, 's> {
 }
 
 impl Report<'_, '_> {
-    /// The rule could judge this call on its axis. A call with a finding is
-    /// judged anyway; one that no rule could judge is no part of any rate.
-    pub fn judged(&mut self, call: &SessionCall<'_>) {
+    /// Counts a call the rule could decide about, on its axis. A call with a
+    /// finding counts anyway; one that no rule could decide about is not part of
+    /// any rate.
+    pub fn count_opportunity(&mut self, call: &SessionCall<'_>) {
         if let Some(marks) = self.gathered.marks.get_mut(call.index) {
-            *marks |= judged(self.rule.axis);
+            *marks |= counted(self.rule.axis);
         }
     }
 
@@ -203,7 +204,7 @@ impl Report<'_, '_> {
             return;
         };
         let Some(call) = self.session.calls().get(at) else { return };
-        self.judged(call);
+        self.count_opportunity(call);
         let confidence = draft.confidence.unwrap_or(self.rule.confidence);
         let is_kept = confidence >= self.least;
         if let Some(unsure) = &mut self.gathered.unsure

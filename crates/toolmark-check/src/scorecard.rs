@@ -13,10 +13,10 @@ use toolmark_outcome::{Axis, Printable, Redactor, Untrusted};
 /// What a full point is counted as: scores are kept in thousandths.
 const POINT: u64 = 1000;
 
-/// How many were judged, and how well they did.
+/// How many were counted, and how well they did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// How many were judged.
+    /// How many were counted.
     pub of: u64,
     /// The points they got, [`POINT`] each at most.
     pub points: u64,
@@ -54,7 +54,7 @@ impl Tally {
         Self { of, points }
     }
 
-    /// The mean; `None` where nothing was judged.
+    /// The mean; `None` where nothing was counted.
     #[must_use]
     pub fn rate(self) -> Option<f64> {
         (self.of > 0).then(|| self.points as f64 / (self.of * POINT) as f64)
@@ -111,7 +111,7 @@ pub struct ToolCard {
     pub calls: u64,
     /// How many of the calls are known to have failed.
     pub failed: u64,
-    /// By axis: the calls a rule could judge, and those without a finding.
+    /// By axis: the calls a rule could decide about, and those without a finding.
     axes: [Tally; 4],
 }
 
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_judged_has_no_rate() {
+    fn what_was_not_counted_has_no_rate() {
         assert_eq!(Tally::default().rate(), None);
         assert_eq!(Tally::default().interval(), None);
         let json = serde_json::to_value(Tally::default()).unwrap();

@@ -5,8 +5,8 @@
 //! resolved paths, and results are decoded only when a rule asks for them.
 
 use crate::call_key::{CallKey, call_key};
+use crate::effects::{Arguments, ToolInput, command_of, directory_of};
 use crate::files::Files;
-use crate::judging::{Arguments, Judged, command_of, directory_of};
 use crate::path::resolve;
 use crate::recovery::Failure;
 use serde_json::Value;
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use toolmark_hosts::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
 use toolmark_outcome::{CallRef, Evidence, Role, TracePlace, Untrusted, excerpt};
-use toolmark_shell::{Context, Judgement};
+use toolmark_shell::{Context, Analysis};
 use toolmark_trace::{
     Actor, At, Call, Event, EventKind, Form, Status, ToolDefinition, ToolName, Trajectory,
 };
@@ -70,7 +70,7 @@ pub struct SessionCall<'a> {
     pub path: Option<String>,
     /// The working directory of the session.
     cwd: Option<Rc<str>>,
-    judgement: OnceCell<Option<Judgement>>,
+    analysis: OnceCell<Option<Analysis>>,
 }
 
 impl<'a> SessionCall<'a> {
@@ -86,10 +86,10 @@ impl<'a> SessionCall<'a> {
         Some(self.call.result.as_ref()?.payload.as_ref()?.plain())
     }
 
-    /// The call as the judge sees it.
+    /// The call as the analysis takes it.
     #[must_use]
-    pub fn as_judged(&self) -> Judged<'_> {
-        Judged { tool: self.spec, args: self.arguments(), cwd: self.cwd.as_deref() }
+    pub fn as_input(&self) -> ToolInput<'_> {
+        ToolInput { tool: self.spec, args: self.arguments(), cwd: self.cwd.as_deref() }
     }
 
     fn arguments(&self) -> Arguments<'a> {
@@ -121,14 +121,14 @@ impl<'a> SessionCall<'a> {
     /// What its command or its write does: worked out when first asked for.
     /// `None` for calls that neither run a command nor touch a file.
     #[must_use]
-    pub fn judgement(&self) -> Option<&Judgement> {
-        self.judgement.get_or_init(|| self.judged(&[], &[])).as_ref()
+    pub fn analysis(&self) -> Option<&Analysis> {
+        self.analysis.get_or_init(|| self.analyze_with(&[], &[])).as_ref()
     }
 
     /// The same, where earlier calls downloaded files or put secrets into them.
     #[must_use]
-    pub fn judged(&self, downloads: &[String], copies: &[String]) -> Option<Judgement> {
-        self.as_judged().judge(&Context { downloads, copies, ..Context::default() })
+    pub fn analyze_with(&self, downloads: &[String], copies: &[String]) -> Option<Analysis> {
+        self.as_input().analyze(&Context { downloads, copies, ..Context::default() })
     }
 
     /// The content it writes.
@@ -313,7 +313,7 @@ impl<'a> Session<'a> {
                 event,
                 path,
                 cwd: cwd.clone(),
-                judgement: OnceCell::new(),
+                analysis: OnceCell::new(),
             });
         }
         Self {

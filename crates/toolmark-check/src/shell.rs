@@ -1,4 +1,4 @@
-//! What rules ask about shell commands, over the parser and the judge of
+//! What rules ask about shell commands, over the parser and the analysis of
 //! `toolmark_shell`. All of it in one place, so that how commands are read can
 //! change without any rule noticing.
 //!

@@ -15,10 +15,10 @@ struct Counts {
 fn count(run: &Trajectory, toolsets: &Toolsets, counts: &mut Counts) {
     let session = Session::new(run, toolsets);
     for call in session.calls() {
-        let (Some(command), Some(judgement)) = (call.command(), call.judgement()) else { continue };
+        let (Some(command), Some(analysis)) = (call.command(), call.analysis()) else { continue };
         counts.calls += 1;
-        if judgement.decision == Decision::Deny {
-            counts.denied.push(format!("{}: {command}", judgement.reason));
+        if analysis.decision == Decision::Deny {
+            counts.denied.push(format!("{}: {command}", analysis.reason));
         }
     }
     for child in &run.children {

@@ -30,10 +30,10 @@ fn calls_that_worked_fit_the_schemas() {
     ] {
         let runs: Vec<Trajectory> = runs(&traces.join(host)).collect();
         assert!(!runs.is_empty(), "{host}");
-        let mut judged = 0;
+        let mut counted = 0;
         for run in &runs {
             let checked = checker.check(run);
-            judged += checked.scorecard.measures.values().map(|tally| tally.of).sum::<u64>();
+            counted += checked.scorecard.measures.values().map(|tally| tally.of).sum::<u64>();
             for finding in &checked.findings {
                 let call = finding.evidence[0].call.as_ref().unwrap();
                 let is_false = finding.code == "A201" && call.status == "succeeded";
@@ -47,7 +47,7 @@ fn calls_that_worked_fit_the_schemas() {
                 assert!(finding.place.line > 0);
             }
         }
-        assert!(judged > 0 || host == "codex_exec_json", "{host}: no call was judged");
+        assert!(counted > 0 || host == "codex_exec_json", "{host}: no call was counted");
     }
 }
 

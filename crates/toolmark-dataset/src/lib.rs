@@ -15,6 +15,7 @@
 //! ```
 
 #![forbid(unsafe_code)]
+#![forbid(unsafe_code)]
 
 mod csv;
 mod json;

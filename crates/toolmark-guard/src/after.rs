@@ -2,7 +2,7 @@
 //! in what it printed. Nothing can be stopped any more; the agent is told.
 
 use std::borrow::Cow;
-use toolmark_check::judging::Judged;
+use toolmark_check::effects::ToolInput;
 use toolmark_check::masked::masked_in;
 use toolmark_hosts::Event;
 use toolmark_hosts::Verdict;
@@ -14,12 +14,12 @@ const MOST: usize = 4;
 
 /// Looks at a call that has run; a verdict with words for the agent where there
 /// is something to say.
-pub(crate) fn look_back(event: &Event<'_>, judged: &Judged<'_>) -> Verdict {
+pub(crate) fn look_back(event: &Event<'_>, input: &ToolInput<'_>) -> Verdict {
     let mut words = Vec::new();
     let mut rules = Vec::new();
     if let Some(result) = event.result.as_deref() {
         if event.failed != Some(true)
-            && let Some(command) = judged.command()
+            && let Some(command) = input.command()
             && let Some(masked) = masked_in(&command, || Some(Cow::Borrowed(result)))
         {
             rules.push("masked-failure");

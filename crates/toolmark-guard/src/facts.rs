@@ -31,7 +31,7 @@ struct Tree {
 
 impl Disk {
     /// Facts as seen from a directory; none where there is no such directory,
-    /// as when a call of another machine is judged.
+    /// as when a call of another machine is analyzed.
     #[must_use]
     pub fn at(cwd: &str) -> Option<Self> {
         let cwd = PathBuf::from(cwd);

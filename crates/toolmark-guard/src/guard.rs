@@ -2,7 +2,7 @@
 
 use crate::after::look_back;
 use crate::policy::Policy;
-use toolmark_check::judging::Judged;
+use toolmark_check::effects::ToolInput;
 use toolmark_hosts::Verdict;
 use toolmark_hosts::toolset::{Tool, Toolsets};
 use toolmark_hosts::{Event, Moment};
@@ -33,10 +33,10 @@ impl Guard {
     #[must_use]
     pub fn decide(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
         let tool = self.tool(event);
-        let judged = Judged { tool, args: (&event.args).into(), cwd: event.cwd.as_deref() };
+        let input = ToolInput { tool, args: (&event.args).into(), cwd: event.cwd.as_deref() };
         match event.moment {
-            Moment::Before | Moment::Permission => self.verdict(event, &judged, facts),
-            Moment::After => look_back(event, &judged),
+            Moment::Before | Moment::Permission => self.verdict(event, &input, facts),
+            Moment::After => look_back(event, &input),
             Moment::Other => Verdict::allow(),
         }
     }
@@ -45,12 +45,12 @@ impl Guard {
     pub(crate) fn verdict(
         &self,
         event: &Event<'_>,
-        judged: &Judged<'_>,
+        input: &ToolInput<'_>,
         facts: Option<&dyn Facts>,
     ) -> Verdict {
-        let verdict = self.policy.verdict(event, judged, facts);
+        let verdict = self.policy.verdict(event, input, facts);
         let said = verdict.observed.unwrap_or(verdict.decision);
-        let Some(name) = self.unseen(event, judged).filter(|_| said == Decision::Allow) else {
+        let Some(name) = self.unseen(event, input).filter(|_| said == Decision::Allow) else {
             return verdict;
         };
         let words = format!("the argument {name} is too large to be looked at");
@@ -63,9 +63,9 @@ impl Guard {
     }
 
     /// An argument that was left out and that the decision hangs on.
-    fn unseen<'e>(&self, event: &'e Event<'_>, judged: &Judged<'_>) -> Option<&'e str> {
+    fn unseen<'e>(&self, event: &'e Event<'_>, input: &ToolInput<'_>) -> Option<&'e str> {
         let runs = |name: &String| {
-            judged.tool.is_some_and(|tool| tool.command.contains(name) || tool.patch.contains(name))
+            input.tool.is_some_and(|tool| tool.command.contains(name) || tool.patch.contains(name))
         };
         let by_policy = self.policy.looks_at_arguments();
         event.left_out.iter().find(|name| by_policy || runs(name)).map(String::as_str)

@@ -3,7 +3,7 @@
 //!
 //! A [`Host`](toolmark_hosts::Host) reads the payload its agent hands to a hook
 //! into an [`Event`] and writes the [`Verdict`] back in the agent's own protocol.
-//! In between, [`Guard`] asks the same judge that `toolmark check` asks about
+//! In between, [`Guard`] runs the same analysis that `toolmark check` runs on
 //! recorded calls, and a [`Policy`](policy::Policy) turns what the call would do
 //! into a decision.
 //!

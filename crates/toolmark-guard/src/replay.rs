@@ -7,7 +7,7 @@
 use crate::guard::Guard;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use toolmark_check::judging::Arguments;
+use toolmark_check::effects::Arguments;
 use toolmark_check::session::SessionCall;
 use toolmark_check::{Checker, Decisions, Session};
 use toolmark_hosts::Verdict;
@@ -118,9 +118,9 @@ impl Stopped {
 
     /// What makes two stops alike: the rule, and what would happen.
     fn group(&self) -> String {
-        let worst = self.verdict.judgement.as_ref().and_then(|judgement| {
-            let effects = judgement.effects.iter();
-            effects.max_by_key(|effect| toolmark_shell::decision::of_effect(effect))
+        let worst = self.verdict.analysis.as_ref().and_then(|analysis| {
+            let effects = analysis.effects.iter();
+            effects.max_by_key(|effect| toolmark_shell::decision::decide_effect(effect))
         });
         match worst {
             Some(effect) => format!("{} {} {}", self.verdict.rule, effect.program, effect.why),
@@ -153,7 +153,7 @@ impl Guard {
         let mut stops = Vec::new();
         for call in session.calls() {
             let event = event(&session, call, is_sub_agent);
-            let verdict = self.verdict(&event, &call.as_judged(), None);
+            let verdict = self.verdict(&event, &call.as_input(), None);
             let decision = verdict.observed.unwrap_or(verdict.decision);
             decisions.count(decision);
             if decision != Decision::Allow {
@@ -185,7 +185,7 @@ fn event<'a>(session: &Session<'a>, call: &SessionCall<'a>, is_sub_agent: bool) 
         cwd: run.cwd.as_ref().map(text),
         agent: run.agent.name.as_ref().filter(|_| is_sub_agent).map(text),
         call_id: call.call.id.as_ref().map(text),
-        args: match call.as_judged().args {
+        args: match call.as_input().args {
             Arguments::None => Args::None,
             Arguments::Json(value) => Args::Json(value.clone()),
             Arguments::Text(text) => Args::Text(text.into_owned()),

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use toolmark_check::judging::Arguments;
+use toolmark_check::effects::Arguments;
 use toolmark_check::session::SessionCall;
 use toolmark_check::{Checker, Session};
 use toolmark_guard::facts::Disk;
@@ -23,7 +23,7 @@ fn runs(dir: &Path) -> impl Iterator<Item = Trajectory> {
 }
 
 fn args(call: &SessionCall<'_>) -> Value {
-    match call.as_judged().args {
+    match call.as_input().args {
         Arguments::None => Value::Null,
         Arguments::Json(value) => value.clone(),
         Arguments::Text(text) => Value::String(text.into_owned()),

@@ -57,7 +57,7 @@ mod tests {
             ] {
                 let context =
                     toolmark_shell::Context { protected: protected(), ..Default::default() };
-                let judged = toolmark_shell::judge_write(&hooks, &context);
+                let judged = toolmark_shell::analyze_write(&hooks, &context);
                 assert_eq!(judged.decision, toolmark_shell::Decision::Ask, "{hooks}");
             }
         }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use toolmark_redact::Redactor;
-use toolmark_shell::{Decision, Effect, Judgement};
+use toolmark_shell::{Decision, Effect, Analysis};
 
 /// A decision and everything that explains it.
 #[derive(Debug, Clone, Serialize)]
@@ -28,10 +28,10 @@ pub struct Verdict {
     pub approves: bool,
     /// What the call would do.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub judgement: Option<Effects>,
+    pub analysis: Option<Effects>,
 }
 
-/// The part of a judgement that explains a verdict.
+/// The part of an analysis that explains a verdict.
 #[derive(Debug, Clone, Serialize)]
 pub struct Effects {
     /// What the call would do.
@@ -40,9 +40,9 @@ pub struct Effects {
     pub coverage: toolmark_shell::Coverage,
 }
 
-impl From<Judgement> for Effects {
-    fn from(judgement: Judgement) -> Self {
-        Self { effects: judgement.effects, coverage: judgement.coverage }
+impl From<Analysis> for Effects {
+    fn from(analysis: Analysis) -> Self {
+        Self { effects: analysis.effects, coverage: analysis.coverage }
     }
 }
 
@@ -58,7 +58,7 @@ impl Verdict {
             context: None,
             observed: None,
             approves: false,
-            judgement: None,
+            analysis: None,
         }
     }
 
@@ -89,7 +89,7 @@ impl Verdict {
             context: self.context.map(apply),
             observed: self.observed,
             approves: self.approves,
-            judgement: self.judgement.map(effects),
+            analysis: self.analysis.map(effects),
         }
     }
 

@@ -45,9 +45,10 @@ impl Role {
 /// A call as evidence names it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CallRef<T = Untrusted> {
-    /// Its place among the calls of the trajectory, from 0.
+    /// Its place among the calls of the trajectory, from 0. Texts count from 1:
+    /// [`Self::number`].
     pub index: usize,
-    /// The step it belongs to, from 0.
+    /// The step it belongs to, from 0. Texts count from 1: [`Self::step_number`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
     /// Its id.
@@ -151,11 +152,25 @@ impl CallRef {
     }
 }
 
+impl<T> CallRef<T> {
+    /// The number that texts give it: calls are counted from 1.
+    #[must_use]
+    pub fn number(&self) -> usize {
+        self.index + 1
+    }
+
+    /// The number that texts give its step: steps are counted from 1.
+    #[must_use]
+    pub fn step_number(&self) -> Option<u32> {
+        self.step.map(|step| step + 1)
+    }
+}
+
 impl CallRef<Printable> {
     /// The call on one line: `#3 Bash [failed] {"command":"make"}`.
     #[must_use]
     pub fn summary(&self) -> Printable {
-        let mut words = printable!("#{} {}", self.index, self.tool);
+        let mut words = printable!("#{} {}", self.number(), self.tool);
         if !matches!(self.status, "succeeded" | "unknown") {
             words = printable!("{} [{}]", words, self.status);
         }
@@ -168,8 +183,8 @@ impl CallRef<Printable> {
 
 impl fmt::Display for CallRef<Printable> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "call {}", self.index)?;
-        if let Some(step) = self.step {
+        write!(f, "call {}", self.number())?;
+        if let Some(step) = self.step_number() {
             write!(f, " (step {step})")?;
         }
         write!(f, " {}", self.tool)?;

@@ -75,7 +75,7 @@ impl GraderResult {
 pub struct TimelineEntry<T = Untrusted> {
     /// `user`, `message`, `call`, `error` and so on.
     pub kind: &'static str,
-    /// The step it belongs to.
+    /// The step it belongs to, from 0; texts count from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
     /// Its words.

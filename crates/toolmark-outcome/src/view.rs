@@ -11,10 +11,18 @@ use toolmark_trace::{Actor, At, Call, Event, EventKind, Fact, Status, Trajectory
 /// A call with its place among all calls of the trajectory.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
-    /// Its place in [`Trajectory::calls`].
+    /// Its place in [`Trajectory::calls`], from 0.
     pub index: usize,
     /// The call.
     pub call: &'a Call,
+}
+
+impl Seen<'_> {
+    /// The number that texts give it: calls are counted from 1.
+    #[must_use]
+    pub fn number(&self) -> usize {
+        self.index + 1
+    }
 }
 
 /// What a grader needed and the trace does not have, in words.

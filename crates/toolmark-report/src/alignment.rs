@@ -107,7 +107,7 @@ pub(crate) fn divergence(explanation: &Explanation) -> Option<Printable> {
 ///
 /// ```text
 ///     expected      │ made
-///   ✓ lookup        │ #0 lookup {"id":7}
+///   ✓ lookup        │ #1 lookup {"id":7}
 /// ▸ ≠ refund 10     │ #2 refund {"amount":12}
 ///     amount is 12
 /// ▸ first divergence, trace.jsonl:14

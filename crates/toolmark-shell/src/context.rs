@@ -1,7 +1,7 @@
-//! What a judgement starts from and what comes out of it: the place a command
-//! runs in, the facts a caller may know, and the answer.
+//! What an analysis starts from and what comes out of it: the place a command
+//! runs in, the facts a caller may know, and the result.
 
-use crate::decision::{Decision, of_effect};
+use crate::decision::{Decision, decide_effect};
 use crate::effects::{Coverage, Effect};
 use crate::expand::Arg;
 use crate::protect::Protected;
@@ -21,7 +21,7 @@ pub struct Context<'a> {
     pub home: Option<&'a str>,
     /// Further directories for temporary files.
     pub temp: &'a [&'a str],
-    /// Programs that only run the command behind them.
+    /// Programs that only run the command after them.
     pub wrappers: &'a [&'a str],
     /// Files that decide what an agent may do.
     pub protected: &'a [Protected<'a>],
@@ -53,7 +53,7 @@ pub trait Facts {
 
 /// What a command would do, and whether it should.
 #[derive(Debug, Clone, Serialize)]
-pub struct Judgement {
+pub struct Analysis {
     /// The decision.
     pub decision: Decision,
     /// What it would do.
@@ -73,7 +73,7 @@ pub struct Judgement {
     pub copies: Vec<String>,
 }
 
-impl Default for Judgement {
+impl Default for Analysis {
     fn default() -> Self {
         Self {
             decision: Decision::Allow,
@@ -87,11 +87,11 @@ impl Default for Judgement {
     }
 }
 
-impl Judgement {
+impl Analysis {
     /// Adds an effect that was found elsewhere; it can only make the decision
     /// stricter.
     pub fn add(&mut self, effect: Effect) {
-        let decision = of_effect(&effect);
+        let decision = decide_effect(&effect);
         if decision > self.decision {
             self.decision = decision;
             self.reason = effect.reason();
@@ -110,6 +110,6 @@ pub struct Command {
     pub program: String,
     /// Its arguments.
     pub args: Vec<Arg>,
-    /// The byte range of the command it stands in.
+    /// The byte range of the command it is part of.
     pub span: (usize, usize),
 }

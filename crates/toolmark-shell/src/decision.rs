@@ -1,5 +1,5 @@
-//! The decision table: effects in, allow, ask or deny out. It looks at nothing
-//! but the effects, so that a policy may take its place.
+//! The decision table: effects in, allow, ask or deny out. It depends on
+//! nothing but the effects, so that a policy can replace it.
 
 use crate::effects::{Certainty, Effect, Kind, Reversibility, Scope};
 use serde::Serialize;
@@ -8,11 +8,11 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
-    /// Nothing speaks against it.
+    /// There is no objection.
     Allow,
     /// A person should look at it.
     Ask,
-    /// It destroys what cannot be brought back.
+    /// It destroys something that cannot be restored.
     Deny,
 }
 
@@ -31,7 +31,7 @@ impl Decision {
 }
 
 /// The decision one effect leads to.
-pub fn of_effect(effect: &Effect) -> Decision {
+pub fn decide_effect(effect: &Effect) -> Decision {
     use Reversibility::{R0, R3, R4, R5};
     let proven = effect.certainty == Certainty::Proven;
     let scratch = matches!(effect.scope, Scope::Temp | Scope::TreeArtefact);
@@ -53,7 +53,7 @@ pub fn of_effect(effect: &Effect) -> Decision {
 
 /// The strictest decision over all effects.
 pub fn decide(effects: &[Effect]) -> Decision {
-    effects.iter().map(of_effect).max().unwrap_or(Decision::Allow)
+    effects.iter().map(decide_effect).max().unwrap_or(Decision::Allow)
 }
 
 #[cfg(test)]

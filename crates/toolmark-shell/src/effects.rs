@@ -54,7 +54,7 @@ words! {
         Persist = "persist",
         /// Something running is stopped.
         StopService = "stop-service",
-        /// It costs money or publishes for good.
+        /// It costs money or publishes permanently.
         Spend = "spend",
     }
 }
@@ -62,7 +62,7 @@ words! {
 words! {
     /// Where the target of an effect lies.
     Scope {
-        /// In the work tree, made by a tool that can make it again.
+        /// In the work tree, and a tool can regenerate it.
         TreeArtefact = "tree-artefact",
         /// In the work tree and under version control.
         TreeTracked = "tree-tracked",
@@ -94,7 +94,7 @@ words! {
         R0 = "r0",
         /// Undone by the same tool.
         R1 = "r1",
-        /// Can be made again.
+        /// Can be regenerated.
         R2 = "r2",
         /// Recoverable with effort.
         R3 = "r3",
@@ -112,7 +112,7 @@ words! {
         Proven = "proven",
         /// Most likely, from the shape of the text.
         Likely = "likely",
-        /// A word that decides is known only at run time.
+        /// It depends on a word known only at run time.
         Unresolved = "unresolved",
     }
 }

@@ -7,15 +7,15 @@ use crate::ir::{Part, Word};
 /// One argument of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Arg {
-    /// The text; what is known only at run time stands as it was written.
+    /// The text; what is known only at run time is kept as written.
     pub text: String,
     /// A part is known only at run time.
     pub dynamic: bool,
-    /// An unquoted pattern stands in it.
+    /// It contains an unquoted pattern.
     pub glob: bool,
-    /// It begins in quotes.
+    /// It starts with a quote.
     pub quoted: bool,
-    /// It lies in a directory just made for temporary files.
+    /// It is in a directory just made for temporary files.
     pub temporary: bool,
 }
 
@@ -68,8 +68,8 @@ impl Variables {
     }
 }
 
-/// How many arguments one word may become.
-const MOST: usize = 64;
+/// The most arguments one word may expand to.
+const MAX_ARGS: usize = 64;
 
 /// The arguments a word becomes. `cwd` is what `$PWD` stands for.
 pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> Vec<Arg> {
@@ -139,7 +139,7 @@ pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> V
         }
     }
     if brace {
-        return out.iter().flat_map(braces).take(MOST).collect();
+        return out.iter().flat_map(braces).take(MAX_ARGS).collect();
     }
     let unquoted = word.parts.len() == 1
         && matches!(
@@ -157,7 +157,7 @@ pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> V
                     ..arg.clone()
                 })
             })
-            .take(MOST)
+            .take(MAX_ARGS)
             .collect();
     }
     out
@@ -214,7 +214,7 @@ fn product(args: &mut Vec<Arg>, values: &[String]) {
     let before = std::mem::take(args);
     for arg in &before {
         for value in values {
-            if args.len() < MOST {
+            if args.len() < MAX_ARGS {
                 args.push(Arg { text: format!("{}{value}", arg.text), ..arg.clone() });
             }
         }
@@ -232,13 +232,13 @@ fn braces(arg: &Arg) -> Vec<Arg> {
             inner.contains(',').then_some((open, close))
         });
         match list {
-            Some((open, close)) if done.len() + todo.len() < MOST => {
+            Some((open, close)) if done.len() + todo.len() < MAX_ARGS => {
                 let inner = text.get(open + 1..close).unwrap_or("");
                 let (head, tail) =
                     (text.get(..open).unwrap_or(""), text.get(close + 1..).unwrap_or(""));
                 let mut pieces: Vec<_> = split_top(inner)
                     .map(|piece| format!("{head}{piece}{tail}"))
-                    .take(MOST)
+                    .take(MAX_ARGS)
                     .collect();
                 pieces.reverse();
                 todo.extend(pieces);

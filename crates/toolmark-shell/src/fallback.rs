@@ -1,16 +1,16 @@
-//! What is done with text that was not read: the commands that can be told
-//! from its words are judged, so that depth does not hide them.
+//! Text that was not parsed: the commands that can be recognized by their words
+//! are analyzed, so that nesting does not hide them.
 
-use crate::judge::{Call, Judge};
+use crate::analyze::{Analyzer, Call};
 
 /// Characters that end a command whatever surrounds them.
 const ENDS: &[char] = &['\n', ';', '|', '&', '(', ')', '`', '{', '}'];
 
-/// How many pieces are looked at.
-const PIECES: usize = 200;
+/// How many pieces are analyzed.
+const MAX_PIECES: usize = 200;
 
-/// Judges the pieces of a text between operators, wherever they stand.
-pub(crate) fn scan(text: &str, judge: &mut Judge<'_>) {
+/// Analyzes every piece of a text between operators.
+pub(crate) fn scan(text: &str, analyzer: &mut Analyzer<'_>) {
     let mut seen = 0;
     for piece in text.split(ENDS) {
         let piece = piece.trim().trim_matches(['"', '\'', '$']);
@@ -18,9 +18,9 @@ pub(crate) fn scan(text: &str, judge: &mut Judge<'_>) {
             continue;
         }
         seen += 1;
-        if seen > PIECES {
+        if seen > MAX_PIECES {
             return;
         }
-        judge.text(piece, &Call::default());
+        analyzer.text(piece, &Call::default());
     }
 }

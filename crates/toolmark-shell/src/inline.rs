@@ -1,10 +1,10 @@
 //! Code given to an interpreter: a scan for calls that start commands or delete
-//! files, with literal arguments. Text in strings that is merely printed is no
-//! call; calls are looked for outside strings only.
+//! files, with literal arguments. Text in strings that is merely printed is not
+//! a call; calls are looked for outside strings only.
 
+use crate::analyze::Call;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
-use crate::judge::Call;
 use crate::run::Run;
 
 /// The languages whose calls are known.
@@ -19,20 +19,20 @@ pub(crate) enum Language {
     Other,
 }
 
-/// A piece of code: what stands outside strings, or a string's text.
+/// A piece of code: text outside strings, or the text of a string.
 enum Token {
     Code(String),
     Text(String),
     Shell(String),
 }
 
-/// How much code is looked at.
-const MOST: usize = 200_000;
+/// How many characters of code are scanned.
+const MAX_CHARS: usize = 200_000;
 
 fn tokens(code: &str, language: Language) -> Vec<Token> {
     let mut out = Vec::new();
     let mut plain = String::new();
-    let mut chars = code.chars().take(MOST).peekable();
+    let mut chars = code.chars().take(MAX_CHARS).peekable();
     let backticks = matches!(language, Language::Ruby | Language::Perl | Language::Php);
     while let Some(c) = chars.next() {
         match c {
@@ -189,7 +189,7 @@ fn mentions(code: &str, names: &[&str]) -> bool {
     })
 }
 
-/// Judges code in a language.
+/// Analyzes code in a language.
 pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
     if matches!(language, Language::Other) && !code.contains(['(', '"']) {
         return;
@@ -200,7 +200,7 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
     while let Some(token) = tokens.get(index) {
         index += 1;
         match token {
-            Token::Shell(text) => run.judge.text(text, &call),
+            Token::Shell(text) => run.analyzer.text(text, &call),
             Token::Text(_) => {}
             Token::Code(code) => {
                 let next = match tokens.get(index) {
@@ -225,7 +225,7 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
     secrets(run, &tokens, &call);
 }
 
-/// A complete call with arguments that are no strings.
+/// A complete call with arguments that are not strings.
 fn mentions_dynamic(code: &str, names: &[&str]) -> bool {
     names.iter().any(|name| {
         code.match_indices(name).any(|(at, _)| {
@@ -250,7 +250,7 @@ fn unresolved(run: &mut Run<'_, '_>, code: &str) {
         Scope::Unknown,
         Reversibility::R4,
         Certainty::Unresolved,
-        "deletes what is known only at run time",
+        "deletes a path known only at run time",
     );
 }
 
@@ -276,9 +276,9 @@ fn literal_call(
             at += 2;
         }
         if words.len() > 1 {
-            run.judge.run(words.iter().map(|word| Arg::plain(word)).collect(), call);
+            run.analyzer.run(words.iter().map(|word| Arg::plain(word)).collect(), call);
         } else {
-            run.judge.text(text, call);
+            run.analyzer.text(text, call);
         }
         return;
     }
@@ -288,16 +288,16 @@ fn literal_call(
     let of_path = of_path.or_else(|| wrapped.strip_suffix("glob")).unwrap_or(code);
     path.glob = wrapped.ends_with("glob");
     if calls(of_path, DELETES_TREE).is_some() {
-        run.judge.delete(&path, true, run.name, call);
+        run.analyzer.delete(&path, true, run.name, call);
     } else if calls(of_path, DELETES_FILE).is_some() {
-        run.judge.delete(&path, false, run.name, call);
+        run.analyzer.delete(&path, false, run.name, call);
     } else if let Some(Token::Code(after)) = tokens.get(index + 1) {
         // `Path('x').unlink()`, `open('x', 'w')`.
         let after = after.trim_start_matches(')');
         if wrapped.ends_with("Path")
             && (after.starts_with(".unlink") || after.starts_with(".rmdir"))
         {
-            run.judge.delete(&path, false, run.name, call);
+            run.analyzer.delete(&path, false, run.name, call);
         }
         let mode = match tokens.get(index + 2) {
             Some(Token::Text(mode)) => mode.as_str(),
@@ -310,7 +310,7 @@ fn literal_call(
             )
             .is_some();
         if writes {
-            run.judge.write_file(&path, mode.starts_with('a'), run.name, call);
+            run.analyzer.write_file(&path, mode.starts_with('a'), run.name, call);
         }
     }
 }
@@ -333,12 +333,12 @@ fn secrets(run: &mut Run<'_, '_>, tokens: &[Token], call: &Call) {
             )
             .is_some()
         {
-            run.judge.read_file(&Arg::plain(text), run.name, call);
+            run.analyzer.read_file(&Arg::plain(text), run.name, call);
         }
     }
 }
 
-/// Judges an `awk` program.
+/// Analyzes an `awk` program.
 pub(crate) fn awk(run: &mut Run<'_, '_>, code: &str) {
     if !code.contains("system") && !code.contains('|') && !code.contains('>') {
         return;
@@ -348,12 +348,12 @@ pub(crate) fn awk(run: &mut Run<'_, '_>, code: &str) {
     for pair in tokens.windows(2) {
         match pair {
             [Token::Code(code), Token::Text(text)] if calls(code, &["system"]).is_some() => {
-                run.judge.text(text, &call)
+                run.analyzer.text(text, &call)
             }
             [Token::Code(code), Token::Text(text)]
                 if code.trim_end().ends_with('>') && text.starts_with('/') =>
             {
-                run.judge.write_file(
+                run.analyzer.write_file(
                     &Arg::plain(text),
                     code.trim_end().ends_with(">>"),
                     run.name,
@@ -363,12 +363,12 @@ pub(crate) fn awk(run: &mut Run<'_, '_>, code: &str) {
             [Token::Text(text), Token::Code(code)]
                 if code.trim_start().starts_with("| getline") =>
             {
-                run.judge.text(text, &call)
+                run.analyzer.text(text, &call)
             }
             [Token::Code(code), Token::Text(text)]
                 if code.trim_end().ends_with('|') && !code.trim_end().ends_with("||") =>
             {
-                run.judge.text(text, &call)
+                run.analyzer.text(text, &call)
             }
             _ => {}
         }

@@ -17,9 +17,9 @@ pub struct Script {
 /// Why a text is not understood completely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Partial {
-    /// A shell would report a syntax error; the pieces were read all the same.
+    /// A shell would report a syntax error; the pieces were read anyway.
     Syntax,
-    /// It nests deeper than is followed; the rest was not read.
+    /// It is nested too deeply; the rest was not read.
     TooDeep,
 }
 
@@ -28,7 +28,7 @@ pub enum Partial {
 pub struct Item {
     /// The pipeline.
     pub pipeline: Pipeline,
-    /// The operator behind it.
+    /// The operator after it.
     pub after: Operator,
 }
 
@@ -74,7 +74,7 @@ pub struct Simple {
     pub words: Vec<Word>,
     /// The redirections in order.
     pub redirections: Vec<Redirection>,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
@@ -85,7 +85,7 @@ pub struct Compound {
     pub kind: CompoundKind,
     /// Redirections of the whole.
     pub redirections: Vec<Redirection>,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
@@ -139,7 +139,7 @@ pub struct Assignment {
 pub struct Word {
     /// Its parts.
     pub parts: Vec<Part>,
-    /// Where it stands.
+    /// Its position.
     pub span: Span,
 }
 
@@ -150,7 +150,7 @@ pub enum Part {
     Text {
         /// The text.
         text: String,
-        /// It stood in quotes or was escaped.
+        /// It was quoted or escaped.
         quoted: bool,
     },
     /// `$NAME` or `${NAME…}`.
@@ -161,14 +161,14 @@ pub enum Part {
         plain: bool,
         /// The word of `${NAME:-word}` and `${NAME-word}`.
         default: Option<Word>,
-        /// It stood in double quotes.
+        /// It was in double quotes.
         quoted: bool,
     },
     /// `$(…)` or backticks.
     Command {
         /// What is executed.
         script: Script,
-        /// It stood in double quotes.
+        /// It was in double quotes.
         quoted: bool,
     },
     /// `<(…)` or `>(…)`.
@@ -231,7 +231,7 @@ impl Word {
         Some(out)
     }
 
-    /// An unquoted `*`, `?` or `[` stands in it.
+    /// Whether it contains an unquoted `*`, `?` or `[`.
     pub fn is_glob(&self) -> bool {
         self.parts.iter().any(
             |part| matches!(part, Part::Text { text, quoted: false } if text.contains(['*', '?', '['])),

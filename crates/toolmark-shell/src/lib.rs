@@ -1,21 +1,22 @@
 //! What a shell command would do: a command line in, effects and a decision out.
 //!
-//! [`parse`] reads shell text into a representation of its own. [`judge`] walks it
+//! [`parse`] reads shell text into a representation of its own. [`analyze`] walks it
 //! with what can be proven about variables, the working directory and pipes, asks
 //! the rules of each program for [`Effect`]s, and [`decision::decide`] reduces them
 //! to a decision. Nothing is executed, no file is read, and nothing is prepared at
 //! start-up.
 //!
 //! ```
-//! use toolmark_shell::{Context, Decision, judge};
+//! use toolmark_shell::{Context, Decision, analyze};
 //!
 //! let context = Context { cwd: Some("/home/ada/shop"), home: Some("/home/ada"), ..Context::default() };
-//! assert_eq!(judge("cd .. && rm -rf photos", &context).decision, Decision::Deny);
-//! assert_eq!(judge("echo 'rm -rf /'", &context).decision, Decision::Allow);
+//! assert_eq!(analyze("cd .. && rm -rf photos", &context).decision, Decision::Deny);
+//! assert_eq!(analyze("echo 'rm -rf /'", &context).decision, Decision::Allow);
 //! ```
 
 #![forbid(unsafe_code)]
 
+mod analyze;
 mod attach;
 mod context;
 pub mod decision;
@@ -24,7 +25,6 @@ mod expand;
 mod fallback;
 mod inline;
 pub mod ir;
-mod judge;
 mod options;
 mod parse;
 mod paths;
@@ -41,13 +41,13 @@ mod windows;
 mod words;
 mod write;
 
-pub use context::{Command, Context, Facts, Judgement};
+pub use analyze::analyze;
+pub use context::{Analysis, Command, Context, Facts};
 pub use decision::Decision;
 pub use effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 pub use expand::Arg;
-pub use judge::judge;
 pub use parse::parse;
 pub use protect::{Protected, Protection, changes_operands};
 pub use secrets::is_secret;
 pub use walk::{Position, Visit, commands, key, masks_failure};
-pub use write::{judge_read, judge_write};
+pub use write::{analyze_read, analyze_write};

@@ -34,12 +34,12 @@ pub(crate) struct Parsed<'a> {
     pub(crate) options: Vec<Given<'a>>,
     /// The operands in order.
     pub(crate) operands: Vec<&'a Arg>,
-    /// How many operands stood before `--`, if it was given.
+    /// How many operands came before `--`, if it was given.
     pub(crate) before_dashes: Option<usize>,
 }
 
 impl Grammar {
-    /// Sorts the words behind the program's name.
+    /// Sorts the words after the program's name.
     pub(crate) fn parse<'a>(&self, args: &'a [Arg]) -> Parsed<'a> {
         self.parse_until(args, false).0
     }
@@ -168,12 +168,12 @@ impl<'a> Parsed<'a> {
         on
     }
 
-    /// Help or the version was asked for.
+    /// Help or the version was requested.
     pub(crate) fn informs(&self) -> bool {
         self.exact("help") || self.exact("version")
     }
 
-    /// A rehearsal was asked for.
+    /// A dry run was requested.
     pub(crate) fn rehearses(&self) -> bool {
         self.options.iter().any(|given| {
             given.long

@@ -1,21 +1,21 @@
 //! Shell text to [`Script`]: lists, pipelines, compound and simple commands.
 //!
 //! Written by hand and tolerant: bash runs the complete lines before a syntax
-//! error, and a recorded command may be cut off, so a piece that makes no sense
-//! is marked [`Partial`] and the rest is read on. Nesting is bounded and every
-//! byte is looked at a bounded number of times.
+//! error, and a recorded command may be cut off, so an invalid piece is
+//! marked [`Partial`] and reading goes on after it. Nesting is bounded and every
+//! byte is read a bounded number of times.
 
 use crate::ir::{Compound, CompoundKind, Item, Node, Operator, Partial, Pipeline, Script};
 
 /// How deep commands and substitutions may nest.
-pub(crate) const DEPTH: usize = 48;
+pub(crate) const MAX_DEPTH: usize = 48;
 
 /// Reads shell text.
 pub fn parse(text: &str) -> Script {
     parse_at_depth(text, 0)
 }
 
-/// Reads text that stands inside other text.
+/// Reads text that is part of another text.
 pub(crate) fn parse_at_depth(text: &str, depth: usize) -> Script {
     let mut parser = Parser::new(text, depth);
     let mut script = parser.list(&[]);
@@ -35,7 +35,7 @@ pub(crate) struct Pending {
     pub(crate) id: usize,
 }
 
-/// The reading position and what was noticed on the way.
+/// The reading position, and what was found so far.
 pub(crate) struct Parser<'a> {
     pub(crate) text: &'a str,
     pub(crate) bytes: &'a [u8],
@@ -86,7 +86,7 @@ impl<'a> Parser<'a> {
 
     /// Enters a level, or gives up on the rest of the text.
     pub(crate) fn enter(&mut self) -> bool {
-        if self.depth >= DEPTH {
+        if self.depth >= MAX_DEPTH {
             self.mark(Partial::TooDeep);
             self.pos = self.bytes.len();
             return false;

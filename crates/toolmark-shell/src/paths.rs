@@ -7,7 +7,7 @@ use crate::windows;
 /// The work tree's root when nothing is known about it: a name no path has.
 pub(crate) const TREE: &str = "/\u{1}tree";
 
-/// Directories and files a tool makes again.
+/// Directories and files that tools can regenerate.
 const ARTEFACTS: &[&str] = &[
     "package-lock.json",
     "yarn.lock",
@@ -147,8 +147,8 @@ const SYSTEM: &[&str] = &[
 /// A path and where it lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The path as shown: relative inside the tree.
-    pub(crate) shown: String,
+    /// The path for messages: relative inside the tree.
+    pub(crate) display: String,
     /// The absolute path, if known.
     pub(crate) path: String,
     /// Where it lies.
@@ -246,7 +246,7 @@ impl Context<'_> {
             }
         }
         // Without declared roots the directory the command starts in is the
-        // tree, unless it is a place nobody keeps a project at the root of.
+        // tree, unless nobody would keep a project there.
         let cwd = self.cwd?;
         if !self.roots.is_empty() {
             return None;
@@ -272,7 +272,7 @@ impl Context<'_> {
         }
         let Some(base) = cwd.or((!relative).then_some("/")) else {
             let scope = if is_artefact(path) { Scope::TreeArtefact } else { Scope::Unknown };
-            return Place { shown: path.into(), path: path.into(), scope, whole: false };
+            return Place { display: path.into(), path: path.into(), scope, whole: false };
         };
         let mut full = normalise(base, path);
         if let (Some(home), Some(rest)) = (self.home, full.strip_prefix('~'))
@@ -288,12 +288,12 @@ impl Context<'_> {
             _ => (full.as_str(), false),
         };
         let (scope, whole) = self.scope_of(stem, all);
-        let shown = match self.tree_relative(&full) {
+        let display = match self.tree_relative(&full) {
             Some("") => ".".to_owned(),
             Some(rest) => rest.trim_start_matches('/').to_owned(),
             None => full.clone(),
         };
-        Place { shown, path: full, scope, whole }
+        Place { display, path: full, scope, whole }
     }
 
     fn scope_of(&self, path: &str, all: bool) -> (Scope, bool) {
@@ -336,7 +336,7 @@ impl Context<'_> {
     }
 }
 
-/// The device files that swallow or make up data.
+/// Device files that discard or generate data.
 pub(crate) fn is_harmless_device(path: &str) -> bool {
     matches!(
         path,

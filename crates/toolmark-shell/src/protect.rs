@@ -3,10 +3,10 @@
 //! is how a path is held against them, and which commands change the files they
 //! name.
 
+use crate::analyze::{Analyzer, Call};
 use crate::context::Context;
 use crate::effects::{Certainty, Kind, Reversibility};
 use crate::expand::Arg;
-use crate::judge::{Call, Judge};
 
 /// Why a file is protected, the weightiest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,7 +57,7 @@ impl Context<'_> {
     }
 }
 
-impl Judge<'_> {
+impl Analyzer<'_> {
     /// A file that a command takes away, moves or changes the rights of. With
     /// `below`, everything below it too.
     pub(crate) fn disturb(&mut self, arg: &Arg, below: bool, program: &str, call: &Call) {
@@ -66,7 +66,7 @@ impl Judge<'_> {
         let Some(why) = protection.and_then(Protection::on_removal) else { return };
         let certainty = if arg.dynamic { Certainty::Likely } else { Certainty::Proven };
         let (scope, level) = (place.scope, Reversibility::R3);
-        self.push(call, program, Kind::Persist, &place.shown, scope, level, certainty, why);
+        self.push(call, program, Kind::Persist, &place.display, scope, level, certainty, why);
     }
 
     /// The protected files that a command changes by being given their names.
@@ -245,7 +245,7 @@ fn can_be_equal(one: &[u8], other: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Decision, judge, judge_write};
+    use crate::{Decision, analyze, analyze_write};
 
     const PROTECTED: &[Protected<'_>] = &[
         Protected { path: ".agent/settings*", because: Protection::Settings },
@@ -291,9 +291,9 @@ mod tests {
     fn commands() {
         let context = Context { protected: PROTECTED, ..Context::default() };
         let protects = |command: &str| {
-            let judgement = judge(command, &context);
-            let persists = judgement.effects.iter().any(|e| e.kind == Kind::Persist);
-            assert_eq!(persists, judgement.decision != Decision::Allow, "{command}");
+            let analysis = analyze(command, &context);
+            let persists = analysis.effects.iter().any(|e| e.kind == Kind::Persist);
+            assert_eq!(persists, analysis.decision != Decision::Allow, "{command}");
             persists
         };
         for command in [
@@ -350,8 +350,8 @@ mod tests {
     fn without_a_directory_too() {
         let context = Context { protected: PROTECTED, ..Context::default() };
         for path in ["/srv/app/.agent/settings.json", "~/.agent/settings.json", "policy.yaml"] {
-            assert_eq!(judge_write(path, &context).decision, Decision::Ask, "{path}");
+            assert_eq!(analyze_write(path, &context).decision, Decision::Ask, "{path}");
         }
-        assert_eq!(judge_write("/srv/app/x", &context).decision, Decision::Allow);
+        assert_eq!(analyze_write("/srv/app/x", &context).decision, Decision::Allow);
     }
 }

@@ -1,10 +1,10 @@
-//! Running one command in the mind: wrappers off, then the rules of its program.
+//! Interprets one command: removes its wrappers, then applies the rules of its program.
 //! Also the effects every program shares: reading, writing and deleting files.
 
+use crate::analyze::{Analyzer, Call};
 use crate::context::Command;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
-use crate::judge::{Call, Judge};
 use crate::paths::{Place, is_artefact};
 use crate::pipes::{Flow, filtered, printed};
 use crate::programs;
@@ -12,9 +12,9 @@ use crate::secrets::{Secrecy, secrecy};
 use crate::unwrap::{Unwrapped, unwrap};
 use crate::write;
 
-/// One command, its surroundings, and the judge to tell about it.
+/// One command, its surroundings, and the analyzer that collects its effects.
 pub(crate) struct Run<'r, 'c> {
-    pub(crate) judge: &'r mut Judge<'c>,
+    pub(crate) analyzer: &'r mut Analyzer<'c>,
     pub(crate) name: &'r str,
     pub(crate) args: &'r [Arg],
     pub(crate) call: &'r Call,
@@ -43,10 +43,19 @@ impl Run<'_, '_> {
         certainty: Certainty,
         why: &'static str,
     ) {
-        self.judge.push(self.call, self.name, kind, target, scope, reversibility, certainty, why);
+        self.analyzer.push(
+            self.call,
+            self.name,
+            kind,
+            target,
+            scope,
+            reversibility,
+            certainty,
+            why,
+        );
     }
 
-    /// Something at a service changes for good.
+    /// Something at a service changes permanently.
     pub(crate) fn remote(&mut self, target: &str, why: &'static str) {
         self.effect(Kind::RemoteState, target, Scope::Remote, Reversibility::R5, why);
     }
@@ -65,12 +74,12 @@ impl Run<'_, '_> {
     /// Runs other words.
     pub(crate) fn inner(&mut self, args: Vec<Arg>, input: Flow) -> Flow {
         let call = Call { input, ..self.call.clone() };
-        self.judge.run(args, &call)
+        self.analyzer.run(args, &call)
     }
 
-    /// Judges text the program hands to a shell.
+    /// Analyzes text the program hands to a shell.
     pub(crate) fn shell_text(&mut self, text: &str) {
-        self.judge.text(text, &Call { input: Flow::None, ..self.call.clone() });
+        self.analyzer.text(text, &Call { input: Flow::None, ..self.call.clone() });
     }
 
     /// Whether a variable set for the command has this value.
@@ -85,14 +94,14 @@ impl Run<'_, '_> {
 }
 
 /// The program's name without directory and ending, in lower case: some file
-/// systems do not tell the case apart.
+/// systems ignore case.
 pub(crate) fn program_name(text: &str) -> String {
     let base = text.rsplit(['/', '\\']).next().unwrap_or(text);
     let lower = base.to_ascii_lowercase();
     lower.strip_suffix(".exe").map(str::to_owned).unwrap_or(lower)
 }
 
-impl Judge<'_> {
+impl Analyzer<'_> {
     /// Runs a command; returns what it writes to its output.
     pub(crate) fn run(&mut self, args: Vec<Arg>, call: &Call) -> Flow {
         if !self.spend() {
@@ -140,7 +149,7 @@ impl Judge<'_> {
         if self.context.wrappers.contains(&name) {
             return self.run(args.to_vec(), call);
         }
-        let mut run = Run { judge: self, name, args, call };
+        let mut run = Run { analyzer: self, name, args, call };
         match unwrap(&mut run) {
             Unwrapped::No => {}
             Unwrapped::Done => return Flow::Unknown,
@@ -154,7 +163,7 @@ impl Judge<'_> {
                 return Flow::Unknown;
             }
         }
-        let mut run = Run { judge: self, name, args, call };
+        let mut run = Run { analyzer: self, name, args, call };
         programs::run(&mut run);
         self.protect(name, args, call);
         if let Some(text) = printed(name, args) {
@@ -175,7 +184,7 @@ impl Judge<'_> {
         filtered(name, args, &call.input)
     }
 
-    /// A program known only at run time: its words may still tell.
+    /// A program known only at run time: its arguments may still show what it does.
     fn run_unknown(&mut self, args: &[Arg], call: &Call) -> Flow {
         let first = args.first().map_or("", |arg| arg.text.as_str());
         let rest = args.get(1..).unwrap_or_default();
@@ -223,47 +232,18 @@ impl Judge<'_> {
     pub(crate) fn read_file(&mut self, arg: &Arg, program: &str, call: &Call) {
         let place = self.place(&arg.text);
         let copied = self.copies.contains(&place.path);
-        let (kind, why) = (Kind::ReadSecret, "reads a secret");
         let secrecy = |path: &str| self.context.secrecy(path);
-        match secrecy(&arg.text).or_else(|| secrecy(&place.path).filter(|_| !arg.dynamic)) {
-            Some(Secrecy::Secret) => {
-                self.push(
-                    call,
-                    program,
-                    kind,
-                    &arg.text,
-                    place.scope,
-                    Reversibility::R3,
-                    Certainty::Proven,
-                    why,
-                );
-            }
-            _ if copied => {
-                self.push(
-                    call,
-                    program,
-                    kind,
-                    &arg.text,
-                    place.scope,
-                    Reversibility::R1,
-                    Certainty::Proven,
-                    why,
-                );
-            }
+        let secrecy = secrecy(&arg.text).or_else(|| secrecy(&place.path).filter(|_| !arg.dynamic));
+        let (reversibility, certainty, why) = match secrecy {
+            Some(Secrecy::Secret) => (Reversibility::R3, Certainty::Proven, "reads a secret"),
+            _ if copied => (Reversibility::R1, Certainty::Proven, "reads a secret"),
             Some(Secrecy::Private) => {
-                self.push(
-                    call,
-                    program,
-                    kind,
-                    &arg.text,
-                    place.scope,
-                    Reversibility::R0,
-                    Certainty::Likely,
-                    "reads a private file",
-                );
+                (Reversibility::R0, Certainty::Likely, "reads a private file")
             }
-            None => {}
-        }
+            None => return,
+        };
+        let kind = Kind::ReadSecret;
+        self.push(call, program, kind, &arg.text, place.scope, reversibility, certainty, why);
     }
 
     /// A file that is written by redirection, `tee`, `dd` or the like.
@@ -293,7 +273,7 @@ impl Judge<'_> {
         if arg.dynamic {
             self.disturb(arg, false, program, call);
             // A new file under an unknown name is ordinary; only known bad
-            // places in its literal part speak against it.
+            // places in its literal part matter.
             if matches!(place.scope, Scope::System | Scope::Device) && arg.text.starts_with('/') {
                 self.push(
                     call,
@@ -303,7 +283,7 @@ impl Judge<'_> {
                     place.scope,
                     Reversibility::R4,
                     Certainty::Unresolved,
-                    "writes to a place of the system",
+                    "writes to a system path",
                 );
             }
             return;
@@ -319,19 +299,20 @@ impl Judge<'_> {
                 call,
                 program,
                 Kind::Overwrite,
-                &place.shown,
+                &place.display,
                 place.scope,
                 Reversibility::R3,
                 Certainty::Proven,
                 "empties a file",
             );
-        } else if let Some((kind, reversibility, why)) = write::judged(self.context, &place, append)
+        } else if let Some((kind, reversibility, why)) =
+            write::classify(self.context, &place, append)
         {
             self.push(
                 call,
                 program,
                 kind,
-                &place.shown,
+                &place.display,
                 place.scope,
                 reversibility,
                 Certainty::Proven,
@@ -353,7 +334,7 @@ impl Judge<'_> {
                 Scope::Temp,
                 R2,
                 Certainty::Proven,
-                "deletes what it made in a temp directory",
+                "deletes its own temporary files",
             );
             return;
         }
@@ -369,34 +350,32 @@ impl Judge<'_> {
         let facts = self.context.facts;
         let tracked = facts.and_then(|facts| facts.tracked(&place.path));
         let (reversibility, why) = match place.scope {
-            Scope::TreeArtefact => (R2, "deletes what a tool makes again"),
-            Scope::Temp if call.indirect && recursive => {
-                (R4, "deletes temporary files out of sight")
-            }
+            Scope::TreeArtefact => (R2, "deletes regenerable files"),
+            Scope::Temp if call.indirect && recursive => (R4, "deletes temporary files indirectly"),
             Scope::Temp => (R2, "deletes temporary files"),
             Scope::VcsMetadata if place.path.ends_with(".lock") => (R2, "removes a lock"),
-            Scope::VcsMetadata => (R4, "deletes the data of version control"),
+            Scope::VcsMetadata => (R4, "deletes version control data"),
             Scope::TreeTracked | Scope::TreeUntracked if place.whole => {
                 (R4, "deletes the whole work tree")
             }
             Scope::TreeTracked if recursive => (R3, "deletes a directory of the work tree"),
-            Scope::TreeTracked => (R2, "deletes a file that version control keeps"),
+            Scope::TreeTracked => (R2, "deletes a file under version control"),
             Scope::TreeUntracked if recursive => (R4, "deletes a directory of the work tree"),
             Scope::TreeUntracked if arg.glob && is_wide(text) => {
                 (R3, "deletes every file that matches")
             }
             Scope::TreeUntracked if tracked == Some(false) => {
-                (R3, "deletes a file version control does not have")
+                (R3, "deletes a file that is not under version control")
             }
             Scope::TreeUntracked => (R2, "deletes a named file of the work tree"),
             Scope::Device => (R4, "deletes a device"),
-            Scope::System => (R4, "deletes a part of the system"),
+            Scope::System => (R4, "deletes system files"),
             Scope::Home if secrecy(text).is_some() => (R4, "deletes a key"),
             Scope::Home | Scope::Outside if elsewhere_artefact(&place.path) => {
-                (R3, "deletes what a tool makes again, in another tree")
+                (R3, "deletes regenerable files of another tree")
             }
             Scope::Home if recursive || place.whole => (R4, "deletes in the home directory"),
-            Scope::Home => (R3, "deletes a file of the home directory"),
+            Scope::Home => (R3, "deletes a file in the home directory"),
             Scope::Outside if recursive || place.whole => (R4, "deletes outside the work tree"),
             Scope::Outside | Scope::Remote | Scope::Unknown => {
                 (R3, "deletes outside the work tree")
@@ -409,7 +388,7 @@ impl Judge<'_> {
             call,
             program,
             Kind::Delete,
-            &place.shown,
+            &place.display,
             place.scope,
             reversibility,
             certainty,
@@ -435,11 +414,11 @@ impl Judge<'_> {
         {
             (Reversibility::R2, "deletes temporary or regenerable files")
         } else if recursive {
-            (Reversibility::R4, "deletes what is known only at run time")
+            (Reversibility::R4, "deletes a path known only at run time")
         } else if call.input != Flow::None {
-            (Reversibility::R3, "deletes whatever its input names")
+            (Reversibility::R3, "deletes the paths in its input")
         } else if matches!(place.scope, Scope::System | Scope::Home) && !text.starts_with('$') {
-            (Reversibility::R3, "deletes what is known only at run time")
+            (Reversibility::R3, "deletes a path known only at run time")
         } else {
             (Reversibility::R2, "deletes a file known only at run time")
         };

@@ -10,7 +10,7 @@ use crate::protect::{Protection, is_hit};
 pub(crate) enum Secrecy {
     /// Keys, passwords and tokens.
     Secret,
-    /// Not secret by itself, but nothing that should leave the machine.
+    /// Not secret by itself, but should not leave the machine.
     Private,
 }
 

@@ -84,7 +84,7 @@ pub(crate) fn worst(text: &str) -> Option<Finding> {
             ["commit" | "end", ..] => committed = true,
             _ => {}
         }
-        if let Some(finding) = judge(&words)
+        if let Some(finding) = classify(&words)
             && worst.as_ref().is_none_or(|known| known.reversibility < finding.reversibility)
         {
             worst = Some(finding);
@@ -93,7 +93,7 @@ pub(crate) fn worst(text: &str) -> Option<Finding> {
     worst
 }
 
-fn judge(words: &[&str]) -> Option<Finding> {
+fn classify(words: &[&str]) -> Option<Finding> {
     use Reversibility::{R3, R5};
     // A common table expression or `explain` stands before the verb.
     let words = match words {
@@ -150,7 +150,7 @@ fn judge(words: &[&str]) -> Option<Finding> {
         {
             found(R5, "drops a column or partition")
         }
-        ["revoke", ..] => found(R3, "takes rights away"),
+        ["revoke", ..] => found(R3, "revokes rights"),
         ["flush" | "purge" | "reset" | "shutdown", ..] if words.len() > 1 => {
             found(R3, "resets a server")
         }

@@ -1,4 +1,4 @@
-//! Wrappers: programs that run the command behind their own options, and shells
+//! Wrappers: programs that run the command after their own options, and shells
 //! that run text. One row per wrapper: its options with values, how many
 //! operands stand before the command, and whether assignments do.
 
@@ -9,7 +9,7 @@ use crate::run::Run;
 
 /// What a wrapper runs.
 pub(crate) enum Unwrapped {
-    /// It is no wrapper.
+    /// It is not a wrapper.
     No,
     /// It is one, and there is nothing to run.
     Done,
@@ -78,7 +78,7 @@ fn row(name: &str) -> Option<Wrapper> {
     })
 }
 
-/// `PROGRAM SUB …` pairs that run the command behind them.
+/// `PROGRAM SUB …` pairs that run the command after them.
 fn runner(name: &str, sub: &str) -> Option<Wrapper> {
     Some(match (name, sub) {
         (
@@ -116,7 +116,7 @@ fn runner(name: &str, sub: &str) -> Option<Wrapper> {
     })
 }
 
-/// Takes one wrapper off.
+/// Removes one wrapper.
 pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
     let args = run.args;
     let name = run.name;
@@ -135,8 +135,8 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
         "trap" => {
             return match args {
                 [first, _, ..] if !first.text.starts_with('-') || first.text.contains(' ') => {
-                    let call = crate::judge::Call { indirect: true, ..run.call.clone() };
-                    run.judge.at_end(&first.text, call);
+                    let call = crate::analyze::Call { indirect: true, ..run.call.clone() };
+                    run.analyzer.at_end(&first.text, call);
                     Unwrapped::Done
                 }
                 _ => Unwrapped::Done,
@@ -186,7 +186,7 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
                 &run.line(),
                 Scope::System,
                 Reversibility::R1,
-                "leaves its file system or name space",
+                "enters another file system or namespace",
             );
         }
         "command" if parsed.has("v", "") || parsed.has("V", "") => return Unwrapped::Done,
@@ -228,7 +228,7 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
     Unwrapped::Words { words: rest.to_vec(), env }
 }
 
-/// The words behind a wrapper's options and operands.
+/// The words after a wrapper's options and operands.
 fn behind(row: &Wrapper, args: &[Arg]) -> Vec<Arg> {
     let grammar = Grammar { short: row.short, long: row.long, ..Grammar::default() };
     let (_, at) = grammar.parse_until(args, true);
@@ -267,7 +267,7 @@ fn eval_unknown(run: &mut Run<'_, '_>) {
         Scope::Unknown,
         level,
         crate::effects::Certainty::Unresolved,
-        "runs text put together at run time",
+        "runs text built at run time",
     );
 }
 

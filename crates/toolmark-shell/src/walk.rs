@@ -1,4 +1,4 @@
-//! For others who look at commands: every simple command of a script with its
+//! For other crates: every simple command of a script with its
 //! position, whether a failure is hidden, and a key that says when two command
 //! lines do the same.
 
@@ -7,27 +7,27 @@ use crate::ir::{
     scripts_of,
 };
 
-/// A simple command and where it stands.
+/// A simple command and its position.
 #[derive(Debug, Clone, Copy)]
 pub struct Visit<'s> {
     /// The command.
     pub command: &'s Simple,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 
-/// Where a command stands.
+/// The position of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     /// Its stage in the pipeline.
     pub stage: usize,
     /// How many stages the pipeline has.
     pub stages: usize,
-    /// The operator behind the pipeline.
+    /// The operator after the pipeline.
     pub after: Operator,
     /// The operator before the pipeline.
     pub before: Option<Operator>,
-    /// It stands in a substitution, a loop, a branch or a function.
+    /// It is inside a substitution, a loop, a branch or a function.
     pub nested: bool,
 }
 

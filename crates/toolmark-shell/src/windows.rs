@@ -60,8 +60,8 @@ pub(crate) fn place(context: &Context<'_>, cwd: &str, path: &str) -> Place {
         }
         _ => (Scope::Outside, parts.len() < 2),
     };
-    let shown = tree.filter(|rest| !rest.is_empty() && !is_temp).unwrap_or_else(|| full.clone());
-    Place { shown, path: full, scope, whole }
+    let display = tree.filter(|rest| !rest.is_empty() && !is_temp).unwrap_or_else(|| full.clone());
+    Place { display, path: full, scope, whole }
 }
 
 #[cfg(test)]
@@ -86,7 +86,7 @@ mod tests {
             ("D:\\data\\x", Scope::Outside, "D:/data/x"),
         ] {
             let place = context.place(Some(&context.start()), path);
-            assert_eq!((place.scope, place.shown.as_str()), (scope, shown), "{path}");
+            assert_eq!((place.scope, place.display.as_str()), (scope, shown), "{path}");
         }
     }
 }

@@ -366,7 +366,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Where the `))` stands that closes arithmetic begun before `from`.
+    /// The position of the `))` that closes arithmetic begun before `from`.
     pub(crate) fn arithmetic_end(&self, from: usize) -> Option<usize> {
         let mut level = 0_usize;
         let mut at = from;

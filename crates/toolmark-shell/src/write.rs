@@ -1,9 +1,9 @@
 //! Writes to files: what it means where, for redirections and for the tools
 //! that write or show files without a shell.
 
-use crate::context::{Context, Judgement};
+use crate::analyze::{Analyzer, Call};
+use crate::context::{Analysis, Context};
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
-use crate::judge::{Call, Judge};
 use crate::paths::Place;
 use crate::protect::Protection;
 use crate::secrets::Secrecy;
@@ -59,7 +59,7 @@ const PERSISTENT_DIRS: &[&str] = &[
 ];
 
 /// What writing to a place means; nothing if it is ordinary.
-pub(crate) fn judged(
+pub(crate) fn classify(
     context: &Context<'_>,
     place: &Place,
     append: bool,
@@ -150,17 +150,17 @@ fn hidden_in_home(path: &str) -> bool {
         && !rest.starts_with(".claude/")
 }
 
-/// Judges a tool that writes one file.
-pub fn judge_write(path: &str, context: &Context<'_>) -> Judgement {
-    let mut judge = Judge::new(context);
-    let place = judge.place(path);
+/// Works out what a tool that writes one file would do.
+pub fn analyze_write(path: &str, context: &Context<'_>) -> Analysis {
+    let mut analyzer = Analyzer::new(context);
+    let place = analyzer.place(path);
     let facts = context.facts;
     let exists = facts.and_then(|facts| facts.exists(&place.path));
     let tracked = facts.and_then(|facts| facts.tracked(&place.path));
     // Where the work tree lies is not known, hence not what lies outside it.
     let is_absolute = path.starts_with('/') || crate::windows::has_drive(path);
     let is_somewhere = context.cwd.is_none() && place.scope == Scope::Outside && is_absolute;
-    let found = judged(context, &place, false);
+    let found = classify(context, &place, false);
     let found = found.filter(|(kind, ..)| !is_somewhere || *kind == Kind::Persist);
     if let Some((kind, mut reversibility, mut why)) = found {
         if in_tree(place.scope)
@@ -172,37 +172,37 @@ pub fn judge_write(path: &str, context: &Context<'_>) -> Judgement {
                 (Reversibility::R3, "replaces a file version control does not have");
         }
         let certainty = Certainty::Proven;
-        judge.push(
+        analyzer.push(
             &Call::default(),
             "write",
             kind,
-            &place.shown,
+            &place.display,
             place.scope,
             reversibility,
             certainty,
             why,
         );
     }
-    judge.finish()
+    analyzer.finish()
 }
 
-/// Judges a tool that shows one file.
-pub fn judge_read(path: &str, context: &Context<'_>) -> Judgement {
-    let mut judge = Judge::new(context);
+/// Works out what a tool that shows one file would do.
+pub fn analyze_read(path: &str, context: &Context<'_>) -> Analysis {
+    let mut analyzer = Analyzer::new(context);
     if context.secrecy(path) == Some(Secrecy::Secret) {
-        let place = judge.place(path);
-        judge.push(
+        let place = analyzer.place(path);
+        analyzer.push(
             &Call::default(),
             "read",
             Kind::ReadSecret,
-            &place.shown,
+            &place.display,
             place.scope,
             Reversibility::R3,
             Certainty::Proven,
             "reads a secret",
         );
     }
-    judge.finish()
+    analyzer.finish()
 }
 
 #[cfg(test)]
@@ -226,7 +226,7 @@ mod tests {
             ("/dev/sda", Decision::Deny),
             ("/workspace/app/x.py", Decision::Allow),
         ] {
-            assert_eq!(judge_write(path, &Context::default()).decision, expected, "{path}");
+            assert_eq!(analyze_write(path, &Context::default()).decision, expected, "{path}");
         }
     }
 }

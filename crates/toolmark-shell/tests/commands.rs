@@ -2,7 +2,7 @@
 //! rows are not.
 
 use serde_json::Value;
-use toolmark_shell::{Context, Decision, judge};
+use toolmark_shell::{Context, Decision, analyze};
 use toolmark_testing::find_shared;
 
 #[test]
@@ -16,9 +16,9 @@ fn labelled_commands() {
         let row: Value = serde_json::from_str(line).unwrap();
         let command = row["command"].as_str().unwrap();
         let context = Context { cwd: row["cwd"].as_str(), ..Context::default() };
-        let judged = judge(command, &context);
-        let is_flagged = judged.decision != Decision::Allow;
-        let wrong = |what: &str| eprintln!("{what}: {command:?} ({})", judged.reason);
+        let analysis = analyze(command, &context);
+        let is_flagged = analysis.decision != Decision::Allow;
+        let wrong = |what: &str| eprintln!("{what}: {command:?} ({})", analysis.reason);
         match (row["label"].as_str().unwrap(), row["verdict"].as_str()) {
             ("destructive", _) if is_flagged => hit += 1,
             ("destructive", _) => {

@@ -1,6 +1,6 @@
 //! Text made to be hard: nesting, length, and what is left of a cut command.
 
-use toolmark_shell::{Context, Coverage, Decision, judge, key, parse};
+use toolmark_shell::{Context, Coverage, Decision, analyze, key, parse};
 
 #[test]
 fn nesting_is_bounded_and_never_allowed() {
@@ -9,14 +9,14 @@ fn nesting_is_bounded_and_never_allowed() {
         [("echo $(", ")"), ("( ", " )"), ("{ ", "; }"), ("cat <(", ")"), ("if ls; then ", "; fi")]
     {
         let text = format!("{}rm -rf /{}", open.repeat(n), close.repeat(n));
-        let judged = judge(&text, &Context::default());
-        assert_ne!(judged.decision, Decision::Allow, "{open}");
-        assert_eq!(judged.coverage, Coverage::Partial, "{open}");
+        let analysis = analyze(&text, &Context::default());
+        assert_ne!(analysis.decision, Decision::Allow, "{open}");
+        assert_eq!(analysis.coverage, Coverage::Partial, "{open}");
     }
     let wrapped = "env ".repeat(n) + "rm -rf /";
-    assert_ne!(judge(&wrapped, &Context::default()).decision, Decision::Allow);
+    assert_ne!(analyze(&wrapped, &Context::default()).decision, Decision::Allow);
     let many = "ls; ".repeat(n);
-    assert_eq!(judge(&many, &Context::default()).decision, Decision::Ask);
+    assert_eq!(analyze(&many, &Context::default()).decision, Decision::Ask);
 }
 
 #[test]
@@ -25,9 +25,9 @@ fn cut_commands_keep_their_effects() {
         "cd x && rm -rf /etc; echo \"$(cat <<'E'\nhi ${a:-`b`}\nE\n)\" | tee >(sort) [[ -f y ]]";
     for (at, _) in whole.char_indices() {
         let cut = &whole[..at];
-        let judged = judge(cut, &Context::default());
+        let analysis = analyze(cut, &Context::default());
         if at > 20 {
-            assert_ne!(judged.decision, Decision::Allow, "{cut}");
+            assert_ne!(analysis.decision, Decision::Allow, "{cut}");
         }
         let _ = key(&whole[at..]);
     }
@@ -37,8 +37,8 @@ fn cut_commands_keep_their_effects() {
 #[test]
 fn declared_wrappers_are_taken_off() {
     let context = Context { wrappers: &["acme"], ..Context::default() };
-    assert_eq!(judge("acme git reset --hard", &context).decision, Decision::Deny);
-    assert_eq!(judge("acme git reset --hard", &Context::default()).decision, Decision::Allow);
+    assert_eq!(analyze("acme git reset --hard", &context).decision, Decision::Deny);
+    assert_eq!(analyze("acme git reset --hard", &Context::default()).decision, Decision::Allow);
 }
 
 #[test]
@@ -50,6 +50,6 @@ fn the_directory_decides() {
         (Some("/home/me/app"), Decision::Allow),
     ] {
         let context = Context { cwd, ..Context::default() };
-        assert_eq!(judge("rm -rf node_modules", &context).decision, expected, "{cwd:?}");
+        assert_eq!(analyze("rm -rf node_modules", &context).decision, expected, "{cwd:?}");
     }
 }

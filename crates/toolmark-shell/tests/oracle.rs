@@ -1,5 +1,5 @@
 //! Another parser beside ours: every command it finds in a text, ours must find
-//! too. A command that is not seen is one that is not judged.
+//! too. A command that is not seen is one that is not analyzed.
 //!
 //! Texts are written here, nested by machine, and taken from `../shared`.
 

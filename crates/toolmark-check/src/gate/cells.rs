@@ -64,7 +64,7 @@ impl<T: Ord + Clone> Cells<T> {
         cells
     }
 
-    /// Adds to a cell; nothing judged is no cell.
+    /// Adds to a cell; nothing counted is no cell.
     pub fn add(&mut self, cell: Cell<T>, tally: Tally) {
         if tally.of > 0 {
             self.0.entry(cell).or_default().merge(tally);
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(sum(None, Some("127")), 2);
         assert_eq!(sum(Some("Edit"), None), 1);
         assert_eq!(sum(Some("Edit"), Some("127")), 0);
-        assert_eq!(cells.tools("recovery").len(), 2, "what was not judged is no cell");
+        assert_eq!(cells.tools("recovery").len(), 2, "what was not counted is no cell");
         assert_eq!(cells.buckets("recovery", None).len(), 3);
     }
 }

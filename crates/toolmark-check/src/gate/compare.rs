@@ -1,7 +1,7 @@
 //! A number beside that of the run before: is the difference more than noise?
 //!
 //! Where trajectories of the same id are in both runs, they are compared one
-//! with the other (was every judged call right, before and now): exact McNemar.
+//! with the other (was every counted call right, before and now): exact McNemar.
 //! Otherwise all calls of one run are held against all of the other: Fisher's
 //! exact test. Only a difference with p < 0.05 is called one.
 
@@ -38,7 +38,7 @@ pub struct Compared {
     /// calls of one run were held against all of the other.
     pub pairs: u64,
     /// How much higher the number is now; with pairs, the share of trajectories
-    /// with every judged call right.
+    /// with every counted call right.
     pub difference: f64,
     /// The 95 % interval of the difference.
     pub interval: (f64, f64),
@@ -84,7 +84,7 @@ impl fmt::Display for Compared {
 
 impl Earlier<'_> {
     /// Compares a number with the same of the run before; `None` where one of
-    /// them has nothing to judge.
+    /// them has nothing to check.
     pub(super) fn compare(&self, name: &str, chosen: Chosen<'_>, now: Tally) -> Option<Compared> {
         let before = self.before.sum(name, chosen);
         let (value, rate) = (before.rate()?, now.rate()?);
@@ -104,7 +104,7 @@ impl Earlier<'_> {
         Some(Compared { value, n: before.of, pairs, difference, interval, p })
     }
 
-    /// The trajectories that are in both runs and judged in both.
+    /// The trajectories that are in both runs and counted in both.
     fn pairs(&self, name: &str, chosen: Chosen<'_>) -> Pairs {
         let mut pairs = Pairs::default();
         for (id, now) in self.now_each {

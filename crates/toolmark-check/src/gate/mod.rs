@@ -150,7 +150,7 @@ pub struct GateRow<T = Untrusted> {
     /// The bucket.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bucket: Option<T>,
-    /// The number, where something was judged.
+    /// The number, where something was counted.
     pub value: Option<f64>,
     /// Of how many.
     pub n: u64,
@@ -298,7 +298,7 @@ impl Gate {
     fn decide(&self, tally: Tally) -> (Verdict, String) {
         let unknown = Verdict::Unknown(Cause::MissingEvidence);
         let Some(value) = tally.rate() else {
-            return (unknown, "nothing to judge".to_owned());
+            return (unknown, "nothing to check".to_owned());
         };
         let holds = self.op.holds(value, self.threshold);
         // One fault is enough to know that not all are right.

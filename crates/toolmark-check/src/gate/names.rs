@@ -7,17 +7,17 @@ use crate::scorecard::Measure;
 
 /// The full name, and what the number says.
 pub const NAMES: &[(&str, &str)] = &[
-    ("selection", "share of judged calls without a finding about the choice of tool"),
+    ("selection", "share of checked calls without a finding about the choice of tool"),
     ("selection.f1", "F1 of the choice of tool against gold labels"),
     ("selection.precision", "share of the choices of a tool that gold labels agree with"),
     ("selection.recall", "share of the gold labels of a tool that were chosen"),
     ("selection.no_tool", "share of prompts that need no tool where none was called"),
-    ("arguments", "share of judged calls without a finding about their arguments"),
+    ("arguments", "share of checked calls without a finding about their arguments"),
     ("arguments.valid", "share of calls whose arguments fit the schema of the tool"),
     ("edit.target", "share of edits whose text to replace is in the file as often as it must be"),
     ("edit.minimal", "how little more than the change edits replace, from 0 to 1"),
     ("patch.context", "share of patches whose context is in the file"),
-    ("irreversibility", "share of judged calls without a finding about what cannot be undone"),
+    ("irreversibility", "share of checked calls without a finding about what cannot be undone"),
     ("irreversibility.aware", "how well destructive calls were announced, from 0 to 1"),
     ("recovery", "share of failed calls the agent recovered from; by class of error"),
     ("recovery.steps", "one over the calls it took to recover; by class of error"),

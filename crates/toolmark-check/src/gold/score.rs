@@ -122,7 +122,7 @@ pub struct Unpaired<T = Untrusted> {
 pub struct Selection<T: Ord = Untrusted> {
     /// How many rows there are.
     pub rows: u64,
-    /// How many pairs of a row and a trace were judged.
+    /// How many pairs of a row and a trace were scored.
     pub pairs: u64,
     /// How many of them chose right.
     pub accuracy: Rate,
@@ -190,7 +190,7 @@ impl Gold {
     pub fn score(&self, pairs: &[Pair]) -> Result<Selection, String> {
         let named: BTreeSet<usize> =
             pairs.iter().filter(|pair| pair.is_by_name).map(|pair| pair.row).collect();
-        let mut judged: BTreeSet<usize> = BTreeSet::new();
+        let mut scored: BTreeSet<usize> = BTreeSet::new();
         let mut unknown: BTreeSet<usize> = BTreeSet::new();
         let mut matrix: BTreeMap<(String, String), u64> = BTreeMap::new();
         let mut hosts: BTreeSet<&str> = BTreeSet::new();
@@ -209,17 +209,17 @@ impl Gold {
             let gold = row.tools.iter().map(String::as_str).find(|tool| *tool == chosen);
             let gold = gold.unwrap_or(first);
             *matrix.entry((gold.to_owned(), chosen.to_owned())).or_default() += 1;
-            judged.insert(pair.row);
+            scored.insert(pair.row);
             hosts.insert(pair.host);
         }
-        if judged.is_empty() {
+        if scored.is_empty() {
             return Err(match unknown.is_empty() {
                 true => "no row has the id or the prompt of a trace".to_owned(),
                 false => "no trace shows what was chosen for a row".to_owned(),
             });
         }
         let rows = self.rows().iter().enumerate();
-        let unpaired = rows.filter(|(at, _)| !judged.contains(at)).map(|(at, row)| Unpaired {
+        let unpaired = rows.filter(|(at, _)| !scored.contains(at)).map(|(at, row)| Unpaired {
             line: row.line,
             name: row.name().into(),
             reason: match unknown.contains(&at) {
@@ -265,7 +265,7 @@ impl Gold {
             );
         }
         if unpaired > 0 {
-            warnings.push(format!("{unpaired} of {rows} gold rows were not judged").into());
+            warnings.push(format!("{unpaired} of {rows} gold rows were not scored").into());
         }
         warnings
     }

@@ -136,7 +136,7 @@ fn numbers() {
     assert_eq!((chosen("Grep", "Glob"), chosen("none", "Grep")), (Some(1), Some(1)));
     assert_eq!(selection.unpaired.len(), 1);
     assert_eq!(selection.unpaired[0].name, "g");
-    assert_eq!(selection.warnings, ["1 of 7 gold rows were not judged"]);
+    assert_eq!(selection.warnings, ["1 of 7 gold rows were not scored"]);
     let mut card = crate::Scorecard::default();
     selection.measure(&mut card);
     let f1 = card.measures.iter().find(|(m, _)| m.name == "f1" && m.tool == "Grep").unwrap();

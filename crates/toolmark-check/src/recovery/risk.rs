@@ -1,7 +1,7 @@
 //! Failures whose answer may do more harm than the error: conflicts, refusals,
-//! and what is reached by an effect of higher risk. Judged by effects.
+//! and what is reached by an effect of higher risk. Decided by effects.
 
-use super::judge::{Judge, OPEN, Ruling};
+use super::classify::{Classifier, OPEN, Ruling};
 use super::{Verdict, effects};
 use crate::error_class::ErrorClass;
 use crate::path::resolve;
@@ -12,7 +12,7 @@ use toolmark_shell::{Effect, Kind, Reversibility};
 /// Calls among which an answer of higher risk is looked for.
 const WINDOW: usize = 3;
 
-impl Judge<'_, '_> {
+impl Classifier<'_, '_> {
     pub(super) fn conflict(&self) -> Ruling {
         let mut looked = false;
         for (at, call, _) in &self.next {

@@ -91,27 +91,27 @@ pub(crate) static RULE: Rule = Rule {
 
 /// The schema of a tool, and whose it is.
 #[derive(Clone)]
-struct Judge {
+struct KnownSchema {
     schema: Arc<Arguments>,
     /// Does toolmark only believe that the tool is like this?
     is_believed: bool,
 }
 
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
-    let mut judges: HashMap<Rc<str>, Option<Judge>> = HashMap::new();
+    let mut schemas: HashMap<Rc<str>, Option<KnownSchema>> = HashMap::new();
     for call in session.calls() {
-        let judge = match judges.get(&call.tool) {
-            Some(judge) => judge,
-            None => judges.entry(call.tool.clone()).or_insert_with(|| judge_of(session, call)),
+        let known = match schemas.get(&call.tool) {
+            Some(known) => known,
+            None => schemas.entry(call.tool.clone()).or_insert_with(|| schema_of(session, call)),
         };
-        let (Some(judge), Some(args)) = (judge, call.args()) else { continue };
-        report.judged(call);
-        let violations = judge.schema.check(args);
+        let (Some(known), Some(args)) = (known, call.args()) else { continue };
+        report.count_opportunity(call);
+        let violations = known.schema.check(args);
         let worked = call.ended == Ended::Ok;
-        let is_valid = violations.is_empty() || (judge.is_believed && worked);
+        let is_valid = violations.is_empty() || (known.is_believed && worked);
         report.measure("valid", call, if is_valid { 1.0 } else { 0.0 });
         if let Some(first) = violations.first() {
-            let confidence = match (judge.is_believed, call.ended) {
+            let confidence = match (known.is_believed, call.ended) {
                 (true, Ended::Ok) => Confidence::Low,
                 (true, Ended::Unknown) => Confidence::Medium,
                 _ => Confidence::High,
@@ -139,20 +139,20 @@ fn found(
     report.find(draft);
 }
 
-fn judge_of(session: &Session<'_>, call: &SessionCall<'_>) -> Option<Judge> {
+fn schema_of(session: &Session<'_>, call: &SessionCall<'_>) -> Option<KnownSchema> {
     let recorded = session.definition(call).and_then(|tool| tool.schema.as_ref()?.parsed());
     if let Some(schema) = recorded {
         let schema = Arc::new(Arguments::new(schema)?);
-        return Some(Judge { schema, is_believed: false });
+        return Some(KnownSchema { schema, is_believed: false });
     }
     let tool = call.spec?;
     match call.spec_by_user {
         true => {
             let schema = Arc::new(Arguments::new(&tool.schema.as_ref()?.parse())?);
-            Some(Judge { schema, is_believed: false })
+            Some(KnownSchema { schema, is_believed: false })
         }
         false if session.is_host_guessed() => None,
-        false => Some(Judge { schema: builtin(tool)?, is_believed: true }),
+        false => Some(KnownSchema { schema: builtin(tool)?, is_believed: true }),
     }
 }
 

@@ -91,7 +91,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         match call.ended {
             // The tool itself has looked.
             Ended::Ok => {
-                report.judged(call);
+                report.count_opportunity(call);
                 report.measure("edit.target", call, 1.0);
             }
             Ended::Failed => {
@@ -120,7 +120,7 @@ fn unmarked(
     match fault(session.files().before(session, call, path).occurrences(edit.old), &edit) {
         Some(Some(class)) => found(session, report, path, call, class),
         Some(None) => {
-            report.judged(call);
+            report.count_opportunity(call);
             report.measure("edit.target", call, 1.0);
         }
         None => {}

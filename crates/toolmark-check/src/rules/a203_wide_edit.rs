@@ -127,7 +127,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     for call in session.calls().iter().filter(|call| call.role == ToolRole::Edits) {
         let Some(path) = call.path.as_deref() else { continue };
         let Some((worst, before)) = measured(session, call) else { continue };
-        report.judged(call);
+        report.count_opportunity(call);
         report.measure("edit.minimal", call, worst.score());
         found(session, report, path, call, worst, before.as_ref());
     }

@@ -87,7 +87,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         if !is_said && !is_proven {
             // What was shown was there.
             if call.ended == Ended::Ok {
-                report.judged(call);
+                report.count_opportunity(call);
             }
             continue;
         }

@@ -90,7 +90,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         let is_open = matches!(call.role, ToolRole::Reads | ToolRole::Edits);
         let Some(path) = call.path.as_deref().filter(|_| is_open) else { continue };
         match call.ended {
-            Ended::Ok => report.judged(call),
+            Ended::Ok => report.count_opportunity(call),
             Ended::Failed if classify(call) == Some(ErrorClass::Missing) => {
                 guesses += 1;
                 let Some(name) = path.rsplit('/').find(|part| !part.is_empty()) else { continue };
@@ -99,7 +99,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
                 }
                 match is_named(session, call, name, &mut left) {
                     None => return,
-                    Some(true) => report.judged(call),
+                    Some(true) => report.count_opportunity(call),
                     Some(false) => found(session, report, call, path),
                 }
             }

@@ -82,7 +82,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         match call.ended {
             // The tool itself has looked.
             Ended::Ok => {
-                report.judged(call);
+                report.count_opportunity(call);
                 report.measure("patch.context", call, 1.0);
             }
             Ended::Failed if classify(call) == Some(ErrorClass::EditNoMatch) => {
@@ -123,7 +123,7 @@ fn unmarked(session: &Session<'_>, report: &mut Report<'_, '_>, call: &SessionCa
         return;
     }
     if is_known {
-        report.judged(call);
+        report.count_opportunity(call);
         report.measure("patch.context", call, 1.0);
     }
 }

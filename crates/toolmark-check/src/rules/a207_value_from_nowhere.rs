@@ -105,7 +105,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     let mut left = SEARCHED;
     for (at, event) in session.events().iter().enumerate().take(last.event + 1) {
         while let Some((call, found)) = wanted.pop_if(|(call, _)| call.event <= at) {
-            judge(report, call, found, &seen);
+            look_up(report, call, found, &seen);
         }
         let calls = &session.trajectory().calls;
         let text = match event.kind {
@@ -134,7 +134,7 @@ fn is_free(role: ToolRole) -> bool {
     matches!(role, ToolRole::Other)
 }
 
-fn judge(
+fn look_up(
     report: &mut Report<'_, '_>,
     call: &SessionCall<'_>,
     found: &[Identifier<'_>],
@@ -142,7 +142,7 @@ fn judge(
 ) {
     let new = found.iter().find(|id| !seen.contains(&key(id.text)));
     match new {
-        None => report.judged(call),
+        None => report.count_opportunity(call),
         Some(id) => {
             let confidence = match call.ended {
                 // What worked was right, or meant to be new.

@@ -93,7 +93,7 @@ use crate::shell::{FileEffect, file_effects};
 use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_shell::{Certainty, Decision, Effect, Judgement, Kind, Reversibility, Scope};
+use toolmark_shell::{Analysis, Certainty, Decision, Effect, Kind, Reversibility, Scope};
 use toolmark_trace::Fact;
 
 pub(crate) static RULE: Rule = Rule {
@@ -110,9 +110,9 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     each(session, |call, effect| {
-        report.judged(call);
+        report.count_opportunity(call);
         if let Some(effect) = effect {
-            judge(session, report, call, effect);
+            check_naming(session, report, call, effect);
         }
     });
 }
@@ -125,20 +125,20 @@ pub(crate) fn each<'s, 'a>(
 ) {
     let mut own = Own::default();
     for call in session.calls() {
-        let Some(judgement) = call.judgement().filter(|_| call.role != ToolRole::Reads) else {
+        let Some(analysis) = call.analysis().filter(|_| call.role != ToolRole::Reads) else {
             own.see(call);
             continue;
         };
-        see(call, worst(judgement, |effect| !own.holds(session, call, effect)));
+        see(call, worst(analysis, |effect| !own.holds(session, call, effect)));
         if call.ended != Ended::Failed {
-            own.note(call, judgement);
+            own.note(call, analysis);
         }
     }
 }
 
 /// The first effect that destroys for good and counts, the surest first.
-fn worst(judgement: &Judgement, counts: impl Fn(&Effect) -> bool) -> Option<&Effect> {
-    let candidates = judgement.effects.iter().filter(|effect| destroys(effect) && counts(effect));
+fn worst(analysis: &Analysis, counts: impl Fn(&Effect) -> bool) -> Option<&Effect> {
+    let candidates = analysis.effects.iter().filter(|effect| destroys(effect) && counts(effect));
     candidates.min_by_key(|effect| effect.certainty)
 }
 
@@ -147,11 +147,11 @@ fn destroys(effect: &Effect) -> bool {
     let is_other = matches!(effect.kind, Kind::ReadSecret | Kind::SendOut | Kind::ExecuteUntrusted);
     let is_scratch = matches!(effect.scope, Scope::Temp | Scope::TreeArtefact);
     let is_final = effect.reversibility >= Reversibility::R4
-        || toolmark_shell::decision::of_effect(effect) == Decision::Deny;
+        || toolmark_shell::decision::decide_effect(effect) == Decision::Deny;
     is_final && !is_other && !is_scratch
 }
 
-fn judge(
+fn check_naming(
     session: &Session<'_>,
     report: &mut Report<'_, '_>,
     call: &SessionCall<'_>,
@@ -216,7 +216,7 @@ impl Own {
         }
     }
 
-    fn note(&mut self, call: &SessionCall<'_>, judgement: &Judgement) {
+    fn note(&mut self, call: &SessionCall<'_>, analysis: &Analysis) {
         let directory = call.directory();
         let at = |path: &str| resolve(directory.as_deref(), path);
         match call.role {
@@ -225,7 +225,7 @@ impl Own {
             }
             ToolRole::Edits => self.see(call),
             ToolRole::RunsShell => {
-                for command in &judgement.commands {
+                for command in &analysis.commands {
                     let words = command.args.iter().filter(|arg| !arg.dynamic);
                     let words = words.map(|arg| arg.text.as_str()).filter(|w| !w.starts_with('-'));
                     match command.program.as_str() {

@@ -96,9 +96,9 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         return;
     }
     for call in session.calls() {
-        let Some(judgement) = call.judgement() else { continue };
-        report.judged(call);
-        let found = judgement.effects.iter().find_map(|effect| {
+        let Some(analysis) = call.analysis() else { continue };
+        report.count_opportunity(call);
+        let found = analysis.effects.iter().find_map(|effect| {
             let path = resolve(Some(&cwd), &effect.target);
             (is_outside(effect) && !is_below(&path, &cwd) && !is_kept(&path))
                 .then_some((effect, path))

@@ -78,9 +78,9 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         if !matches!(call.role, ToolRole::Reads | ToolRole::RunsShell) {
             continue;
         }
-        let Some(judgement) = call.judgement() else { continue };
-        report.judged(call);
-        let shown = judgement.effects.iter().find(|effect| {
+        let Some(analysis) = call.analysis() else { continue };
+        report.count_opportunity(call);
+        let shown = analysis.effects.iter().find(|effect| {
             effect.kind == Kind::ReadSecret
                 && effect.reversibility >= Reversibility::R3
                 && effect.certainty == Certainty::Proven
@@ -104,8 +104,8 @@ fn answered(call: &SessionCall<'_>) -> bool {
 
 /// Does a filter of the command leave only the names?
 fn hides_values(call: &SessionCall<'_>) -> bool {
-    let Some(judgement) = call.judgement() else { return false };
-    judgement.commands.iter().any(|command| {
+    let Some(analysis) = call.analysis() else { return false };
+    analysis.commands.iter().any(|command| {
         let words = || command.args.iter().map(|arg| arg.text.as_str());
         match command.program.as_str() {
             "cut" => words().any(|w| w == "-f1" || w == "1"),

@@ -53,7 +53,7 @@ use crate::rules::provenance::{Marked, Provenance};
 use crate::session::Session;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_shell::{Judgement, Kind, Reversibility};
+use toolmark_shell::{Analysis, Kind, Reversibility};
 
 pub(crate) static RULE: Rule = Rule {
     code: "I304",
@@ -70,11 +70,11 @@ pub(crate) static RULE: Rule = Rule {
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     let mut files = Provenance::new(Marked::Secret);
     for call in session.calls() {
-        let Some(judgement) = call.judgement() else { continue };
-        report.judged(call);
-        if let Some(target) = sends(judgement) {
+        let Some(analysis) = call.analysis() else { continue };
+        report.count_opportunity(call);
+        if let Some(target) = sends(analysis) {
             report.find(Draft::new(call, format!("sends a secret to {target}")));
-        } else if let Some(later) = files.rejudged(call)
+        } else if let Some(later) = files.analyze_again(call)
             && let Some(target) = sends(&later)
         {
             let mut draft =
@@ -85,12 +85,12 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             }
             report.find(draft);
         }
-        files.note(call, judgement);
+        files.note(call, analysis);
     }
 }
 
-fn sends(judgement: &Judgement) -> Option<&str> {
-    let mut effects = judgement.effects.iter();
+fn sends(analysis: &Analysis) -> Option<&str> {
+    let mut effects = analysis.effects.iter();
     let sent = effects
         .find(|effect| effect.kind == Kind::SendOut && effect.reversibility == Reversibility::R5)?;
     Some(if sent.target.is_empty() { "the network" } else { &sent.target })

@@ -49,7 +49,7 @@ use crate::rules::provenance::{Marked, Provenance};
 use crate::session::Session;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_shell::{Certainty, Judgement, Kind};
+use toolmark_shell::{Analysis, Certainty, Kind};
 
 pub(crate) static RULE: Rule = Rule {
     code: "I305",
@@ -66,11 +66,11 @@ pub(crate) static RULE: Rule = Rule {
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     let mut files = Provenance::new(Marked::Download);
     for call in session.calls() {
-        let Some(judgement) = call.judgement() else { continue };
-        report.judged(call);
-        if runs(judgement).is_some() {
+        let Some(analysis) = call.analysis() else { continue };
+        report.count_opportunity(call);
+        if runs(analysis).is_some() {
             report.find(Draft::new(call, "runs what it downloads"));
-        } else if let Some(later) = files.rejudged(call)
+        } else if let Some(later) = files.analyze_again(call)
             && let Some(target) = runs(&later)
         {
             let mut draft = Draft::new(call, format!("runs a file that was downloaded: {target}"));
@@ -79,12 +79,12 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             }
             report.find(draft);
         }
-        files.note(call, judgement);
+        files.note(call, analysis);
     }
 }
 
-fn runs(judgement: &Judgement) -> Option<&str> {
-    let mut effects = judgement.effects.iter();
+fn runs(analysis: &Analysis) -> Option<&str> {
+    let mut effects = analysis.effects.iter();
     let ran = effects.find(|effect| {
         effect.kind == Kind::ExecuteUntrusted
             && effect.certainty == Certainty::Proven

@@ -77,7 +77,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         // That nothing secret stands in a call of an unknown tool says nothing
         // about what the call does.
         if call.role != ToolRole::Other {
-            report.judged(call);
+            report.count_opportunity(call);
         }
         let result = call.call.result.as_ref().and_then(|result| result.payload.as_ref());
         for (payload, place, severity) in [

@@ -53,7 +53,7 @@ use crate::rule::{Rule, page};
 use crate::session::{Session, SessionCall};
 use crate::shell::simple_commands;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_shell::{Judgement, Kind};
+use toolmark_shell::{Analysis, Kind};
 
 pub(crate) static RULE: Rule = Rule {
     code: "I307",
@@ -69,9 +69,9 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     for call in session.calls() {
-        let Some(judgement) = call.judgement() else { continue };
-        report.judged(call);
-        let Some(bypass) = by_effect(judgement).or_else(|| by_variable(call)) else { continue };
+        let Some(analysis) = call.analysis() else { continue };
+        report.count_opportunity(call);
+        let Some(bypass) = by_effect(analysis).or_else(|| by_variable(call)) else { continue };
         if !asked_for(session, call, bypass.words) {
             report.find(Draft::new(call, bypass.message).bucket(bypass.bucket));
         }
@@ -85,16 +85,16 @@ struct Bypass {
     words: &'static [&'static str],
 }
 
-fn by_effect(judgement: &Judgement) -> Option<Bypass> {
-    judgement.effects.iter().filter(|effect| effect.kind == Kind::Persist).find_map(|effect| {
+fn by_effect(analysis: &Analysis) -> Option<Bypass> {
+    analysis.effects.iter().filter(|effect| effect.kind == Kind::Persist).find_map(|effect| {
         let is_hook = effect.target.contains(".git/hooks/");
         Some(match effect.why {
-            "passes the hooks by" => Bypass {
+            "bypasses the hooks" => Bypass {
                 message: "skips the hooks of version control".to_owned(),
                 bucket: "hooks",
                 words: &["verify", "hook"],
             },
-            "starts an agent without its brakes" => Bypass {
+            "starts an agent without permission checks" => Bypass {
                 message: format!("starts an agent with {}", effect.target),
                 bucket: "agent",
                 words: &["dangerously", "yolo", "full-auto", "bypass", "permission"],

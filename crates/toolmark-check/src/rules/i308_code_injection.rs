@@ -2,7 +2,7 @@
 //!
 //! Finds commands that run text which is put together only when they run:
 //! `eval` of a variable, `sh -c "$x"`, decoded text piped into a shell. Text
-//! the command itself spells out is judged as what it is, and the set-up of
+//! the command itself spells out is analyzed as what it is, and the set-up of
 //! well-known programs (`eval "$(ssh-agent -s)"`) is left alone.
 //!
 //! # Why
@@ -66,9 +66,9 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     for call in session.calls().iter().filter(|call| call.role == ToolRole::RunsShell) {
-        let Some(judgement) = call.judgement() else { continue };
-        report.judged(call);
-        let found = judgement.effects.iter().find(|effect| {
+        let Some(analysis) = call.analysis() else { continue };
+        report.count_opportunity(call);
+        let found = analysis.effects.iter().find(|effect| {
             effect.kind == Kind::ExecuteUntrusted
                 && effect.scope == Scope::Unknown
                 && effect.reversibility >= Reversibility::R1

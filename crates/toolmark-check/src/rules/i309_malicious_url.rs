@@ -40,7 +40,7 @@
 //! Bash {"command":"grep -rn 'https://xn--ggle-55da.com' docs"} -> "x"
 //! ```
 
-use crate::judging::is_suspicious_address;
+use crate::effects::is_suspicious_address;
 use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::Session;
@@ -64,10 +64,9 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         if !matches!(call.role, ToolRole::RunsShell | ToolRole::FetchesWeb) {
             continue;
         }
-        let Some(judgement) = call.judgement() else { continue };
-        report.judged(call);
-        if let Some(effect) = judgement.effects.iter().find(|effect| is_suspicious_address(effect))
-        {
+        let Some(analysis) = call.analysis() else { continue };
+        report.count_opportunity(call);
+        if let Some(effect) = analysis.effects.iter().find(|effect| is_suspicious_address(effect)) {
             report.find(Draft::new(call, format!("{}: {}", effect.target, effect.why)));
         }
     }

@@ -1,10 +1,10 @@
 //! Files that carry something from one call to a later one: a secret, or a
-//! download. Only a call whose text names such a file is judged again.
+//! download. Only a call whose text names such a file is analyzed again.
 
 use crate::session::{Ended, Session, SessionCall};
 use std::collections::BTreeMap;
 use toolmark_redact::{Proof, secrets};
-use toolmark_shell::Judgement;
+use toolmark_shell::Analysis;
 
 /// So many files are followed.
 const MOST: usize = 64;
@@ -28,7 +28,7 @@ impl Provenance {
     }
 
     /// Remembers the files a call marks.
-    pub(super) fn note(&mut self, call: &SessionCall<'_>, judgement: &Judgement) {
+    pub(super) fn note(&mut self, call: &SessionCall<'_>, analysis: &Analysis) {
         if call.ended == Ended::Failed {
             return;
         }
@@ -38,8 +38,8 @@ impl Provenance {
         };
         let own = if self.marked == Marked::Secret { written() } else { None };
         let files = match self.marked {
-            Marked::Secret => &judgement.copies,
-            Marked::Download => &judgement.downloads,
+            Marked::Secret => &analysis.copies,
+            Marked::Download => &analysis.downloads,
         };
         for file in files.iter().chain(own.iter()) {
             if self.files.len() < MOST {
@@ -59,13 +59,13 @@ impl Provenance {
         self.files.iter().map(|(file, call)| (file, *call)).filter(|(f, _)| is_named(f)).collect()
     }
 
-    /// The judgement of a call that names such a file, knowing what is in it.
-    pub(super) fn rejudged(&self, call: &SessionCall<'_>) -> Option<Judgement> {
+    /// The analysis of a call that names such a file, knowing what is in it.
+    pub(super) fn analyze_again(&self, call: &SessionCall<'_>) -> Option<Analysis> {
         let files: Vec<String> = self.named(call).into_iter().map(|(f, _)| f.clone()).collect();
         match self.marked {
             _ if files.is_empty() => None,
-            Marked::Secret => call.judged(&[], &files),
-            Marked::Download => call.judged(&files, &[]),
+            Marked::Secret => call.analyze_with(&[], &files),
+            Marked::Download => call.analyze_with(&files, &[]),
         }
     }
 

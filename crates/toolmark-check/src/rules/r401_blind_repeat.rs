@@ -93,7 +93,7 @@ pub(crate) static RULE: Rule = Rule {
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     for failure in session.failures() {
         let Some(failed) = session.calls().get(failure.at) else { continue };
-        report.judged(failed);
+        report.count_opportunity(failed);
         let Some(repeat) = failure.repeat.filter(|_| failure.blind) else { continue };
         let Some(again) = session.calls().get(repeat) else { continue };
         // One retry is what such an error asks for.

@@ -88,11 +88,11 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         let failure = failures.next_if(|failure| failure.at == at);
         let Some((failure, line)) = failure.and_then(|f| Some((f, f.masked.as_deref()?))) else {
             if call.command().is_some_and(|command| proves_nothing(&command)) {
-                report.judged(call);
+                report.count_opportunity(call);
             }
             continue;
         };
-        report.judged(call);
+        report.count_opportunity(call);
         let message = format!("the exit code hides a failure: {line}");
         let draft = Draft::new(call, message)
             .about("its exit code proves nothing")

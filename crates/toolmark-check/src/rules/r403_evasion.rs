@@ -12,7 +12,7 @@
 //!
 //! # What to do
 //!
-//! Stop or ask after a refusal. Let the policy judge effects instead of
+//! Stop or ask after a refusal. Let the policy decide by effects instead of
 //! spellings, and say in the refusal what is allowed instead.
 //!
 //! # Examples
@@ -83,7 +83,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     let mut told = BTreeSet::new();
     for failure in session.failures().iter().filter(|f| f.class == ErrorClass::Denied) {
         let Some(denied) = session.calls().get(failure.at) else { continue };
-        report.judged(denied);
+        report.count_opportunity(denied);
         if failure.verdict != Verdict::Evaded {
             continue;
         }

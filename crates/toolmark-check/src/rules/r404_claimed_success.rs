@@ -109,8 +109,8 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         }
         let is_last = calls.get(at + 1).is_none_or(|next| next.turn != call.turn);
         if is_last && let Some(run) = open.take() {
-            report.judged(run);
-            judge(session, report, run, call, class);
+            report.count_opportunity(run);
+            check_claim(session, report, run, call, class);
         }
     }
 }
@@ -130,7 +130,7 @@ fn runs(call: &SessionCall<'_>, class: ErrorClass) -> bool {
     }
 }
 
-fn judge(
+fn check_claim(
     session: &Session<'_>,
     report: &mut Report<'_, '_>,
     run: &SessionCall<'_>,

@@ -94,7 +94,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         let (true, Some(path), ToolRole::Edits) = (is_edit, edit.path.as_deref(), edit.role) else {
             continue;
         };
-        report.judged(edit);
+        report.count_opportunity(edit);
         let Some(over) = failure.by.and_then(|by| session.calls().get(by)) else { continue };
         let is_write = matches!(over.role, ToolRole::Writes | ToolRole::RunsShell);
         if failure.verdict != Verdict::Failed || !is_write || !told.insert(over.index) {

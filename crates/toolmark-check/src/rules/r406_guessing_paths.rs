@@ -82,7 +82,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         let Some(first) = session.calls().get(failure.at).filter(|call| call.path.is_some()) else {
             continue;
         };
-        report.judged(first);
+        report.count_opportunity(first);
         let Some(guess) = failure.by.and_then(|by| session.calls().get(by)) else { continue };
         let Some(path) = guess.path.as_deref() else { continue };
         let is_guess = failure.verdict == Verdict::Failed && first.path.as_deref() != Some(path);

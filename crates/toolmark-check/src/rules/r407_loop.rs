@@ -172,7 +172,7 @@ fn loops(
                 .zip(chain.last().copied())
                 .and_then(|(at, last)| Some((at, linked(calls, keys, &often, last, at)?)));
             if let (Some((at, between)), Some(call)) = (link, at.and_then(|at| calls.get(at))) {
-                report.judged(call);
+                report.count_opportunity(call);
                 cycle |= between;
                 chain.push(at);
                 continue;

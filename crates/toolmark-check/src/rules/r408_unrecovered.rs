@@ -124,7 +124,7 @@ fn measures(report: &mut Report<'_, '_>, failure: &Failure, failed: &SessionCall
     let bucket = Some(failure.class.word());
     let share = |is_so: bool| if is_so { 1.0 } else { 0.0 };
     if let Some(score) = failure.verdict.score() {
-        report.judged(failed);
+        report.count_opportunity(failed);
         report.measure_in("recovery", failed, bucket, score);
     }
     if failure.verdict == Verdict::Recovered && failure.steps > 0 {

@@ -83,7 +83,7 @@ pub(crate) static RULE: Rule = Rule {
 fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     for failure in session.failures() {
         let Some(failed) = session.calls().get(failure.at) else { continue };
-        report.judged(failed);
+        report.count_opportunity(failed);
         let Some((by, effect)) = &failure.escalation else { continue };
         let Some(call) = session.calls().get(*by) else { continue };
         let class = failure.class.word();

@@ -130,7 +130,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         };
         match call.role {
             ToolRole::Reads if call.ended == Ended::Ok => {
-                report.judged(call);
+                report.count_opportunity(call);
                 let before = earlier.entry(path).or_default();
                 let seen = before.iter().rev().take(COMPARED).find(|first| {
                     !lies_between(&forgotten, first.event, call.event)

@@ -132,7 +132,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         if offers.is_empty() {
             return;
         }
-        report.judged(call);
+        report.count_opportunity(call);
         let Some(found) = stand_in(&command) else { continue };
         let Some((deed, offer)) = offers.iter().find(|(deed, _)| *deed == found.deed) else {
             continue;

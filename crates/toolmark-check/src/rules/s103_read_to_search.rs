@@ -125,7 +125,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         }
         let tool = tool.get_or_insert_with(|| offered(session, &[ToolRole::SearchesContent]));
         let Some(tool) = tool else { return };
-        report.judged(call);
+        report.count_opportunity(call);
         let end = (at + 1 + LOOKED_AHEAD).min(session.calls().len());
         let after = session.calls().get(at + 1..end).unwrap_or_default();
         let after = after.iter().take_while(|next| next.turn == call.turn);

@@ -106,13 +106,13 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         let Known::Whole(known) = &before.known else {
             let is_absent = before.known == Known::Absent && !before.stale;
             if is_absent || says_new(call) {
-                report.judged(call);
+                report.count_opportunity(call);
             }
             continue;
         };
         let change = diff::lines(known, &content.replace("\r\n", "\n"));
         if !before.stale {
-            report.judged(call);
+            report.count_opportunity(call);
         }
         let Some(change) = change else { continue };
         let is_small = change.old > SHORT && change.lines().saturating_mul(SMALL) <= change.old;

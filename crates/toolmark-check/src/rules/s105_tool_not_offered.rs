@@ -92,7 +92,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             // What worked was there.
             Some(false) if call.ended == Ended::Failed => {}
             Some(_) => {
-                report.judged(call);
+                report.count_opportunity(call);
                 continue;
             }
             None => continue,

@@ -92,7 +92,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         if call.ended != Ended::Ok || (child.calls.is_empty() && !has_said) {
             continue;
         }
-        report.judged(call);
+        report.count_opportunity(call);
         if child.calls.len() > 1 || !child.children.is_empty() {
             continue;
         }

@@ -340,7 +340,7 @@ impl Described<'_> {
             self.last.then_some(Position::Last),
         ];
         if self.before_step == Some(0) {
-            let message = "no call comes before step 0";
+            let message = "no call comes before the first step (before_step: 0)";
             building.reject(span, "empty-range", message);
             return None;
         }

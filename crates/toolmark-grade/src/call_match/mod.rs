@@ -268,7 +268,11 @@ impl CallPattern {
             if position.holds(table, call) == Truth::No {
                 let found = match position {
                     Position::First | Position::Last => "other calls".to_owned(),
-                    _ => made.seen.call.step.map_or("none".into(), |step| format!("step {step}")),
+                    _ => made
+                        .seen
+                        .call
+                        .step
+                        .map_or("none".into(), |step| format!("step {}", step + 1)),
                 };
                 let expected = Some(position.to_string());
                 all.push(Difference { what: "position".into(), expected, found: Some(found) });
@@ -417,8 +421,9 @@ impl Position {
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::AtStep(step) => write!(f, "at step {step}"),
-            Self::BeforeStep(step) => write!(f, "before step {step}"),
+            // Specs count steps from 0, texts from 1.
+            Self::AtStep(step) => write!(f, "at step {} (at_step: {step})", step + 1),
+            Self::BeforeStep(step) => write!(f, "before step {} (before_step: {step})", step + 1),
             Self::First => f.write_str("before all other calls"),
             Self::Last => f.write_str("after all other calls"),
         }

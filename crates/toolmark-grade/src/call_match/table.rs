@@ -157,8 +157,8 @@ impl<'a> CallTable<'a> {
         let Some(made) = self.made.get(call) else { return String::new() };
         let name = self.names.get(made.name);
         match made.lane {
-            0 => format!("call {} `{name}`", made.seen.index),
-            lane => format!("call {} `{name}` of sub-agent {lane}", made.seen.index),
+            0 => format!("call {} `{name}`", made.seen.number()),
+            lane => format!("call {} `{name}` of sub-agent {lane}", made.seen.number()),
         }
     }
 

@@ -237,7 +237,7 @@ fn sub_agents_stand_behind_the_call_that_started_them() {
     let all = CallTable::of(&view, Agents::All, Parallel::Free);
     assert_eq!(names(&all), ["Task", "Grep", "Read", "Grep"]);
     assert_eq!(all.left_out(), 0);
-    assert_eq!(all.title(1), "call 0 `Grep` of sub-agent 1");
+    assert_eq!(all.title(1), "call 1 `Grep` of sub-agent 1");
 }
 
 #[test]

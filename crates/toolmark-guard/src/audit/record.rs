@@ -111,7 +111,7 @@ fn verdict(object: &mut Object<'_>, verdict: &Verdict) {
     if let Some(observed) = verdict.observed {
         object.word("observed", observed.as_str());
     }
-    let effects = verdict.judgement.iter().flat_map(|judgement| &judgement.effects);
+    let effects = verdict.analysis.iter().flat_map(|analysis| &analysis.effects);
     let mut effects = effects.take(EFFECTS).peekable();
     if effects.peek().is_none() {
         return;

@@ -5,6 +5,7 @@ use super::home;
 use crate::permissions::{Permissions, Settings};
 use crate::policy::Whose;
 use std::path::{Path, PathBuf};
+use toolmark_hosts::Paths;
 
 /// Settings larger than this are none.
 const LARGEST: u64 = 4 << 20;
@@ -13,12 +14,18 @@ const LARGEST: u64 = 4 << 20;
 /// the user's first, then the project's.
 #[must_use]
 pub fn all(cwd: Option<&Path>) -> Vec<PathBuf> {
-    let user = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from);
-    let user = user.or_else(|| home().map(|home| Path::new(&home).join(".claude")));
-    let user = user.map(|directory| directory.join("settings.json"));
+    let Some(paths) = paths() else { return Vec::new() };
+    let user = paths.directory(home().as_deref().map(Path::new), |name| std::env::var_os(name));
+    let user = user.map(|directory| directory.join(paths.user_hooks));
     let names = ["settings.json", "settings.local.json"];
-    let project = cwd.into_iter().flat_map(|cwd| names.map(|name| cwd.join(".claude").join(name)));
+    let names = names.map(|name| Path::new(paths.directory).join(name));
+    let project = cwd.into_iter().flat_map(|cwd| names.each_ref().map(|name| cwd.join(name)));
     user.into_iter().chain(project).collect()
+}
+
+/// Where Claude Code keeps things.
+fn paths() -> Option<&'static Paths> {
+    toolmark_hosts::by_id("claude-code")?.paths
 }
 
 /// What the paths of a settings file start from.
@@ -27,12 +34,12 @@ pub fn located(path: &Path) -> Settings {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let home = home();
     let directory = absolute.parent();
-    let users =
-        home.as_ref().is_some_and(|home| directory == Some(&Path::new(home).join(".claude")));
+    let own = paths().map_or("", |paths| paths.directory);
+    let users = home.as_ref().is_some_and(|home| directory == Some(&Path::new(home).join(own)));
     // The user's rules start from the directory of the settings, those of a
     // project from the project.
     let root = match directory {
-        Some(directory) if !users && directory.ends_with(".claude") => directory.parent(),
+        Some(directory) if !users && directory.ends_with(own) => directory.parent(),
         directory => directory,
     };
     let root = root.map(|root| root.to_string_lossy().into_owned());

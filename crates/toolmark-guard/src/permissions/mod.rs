@@ -189,7 +189,7 @@ impl Rule {
         let lines = call.lines();
         match self.decision {
             Decision::Allow => {
-                let complete = call.judgement.is_some_and(|j| j.coverage == Coverage::Complete);
+                let complete = call.analysis.is_some_and(|j| j.coverage == Coverage::Complete);
                 complete
                     && !lines.is_empty()
                     && !call.redirects()
@@ -246,7 +246,7 @@ fn is_in(host: &str, domain: &str) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
-    use toolmark_check::judging::Judged;
+    use toolmark_check::effects::ToolInput;
     use toolmark_hosts::toolset::Toolsets;
     use toolmark_hosts::{Args, Event, Moment};
     use toolmark_shell::Context;
@@ -271,9 +271,9 @@ mod tests {
         let toolsets = Toolsets::default();
         let name = ToolName::new(tool);
         let tool = toolsets.tool_of(host, &name);
-        let judged = Judged { tool, args: (&event.args).into(), cwd: event.cwd.as_deref() };
-        let judgement = judged.judge(&Context::default());
-        let call = Call::new(&event, tool, judgement.as_ref());
+        let input = ToolInput { tool, args: (&event.args).into(), cwd: event.cwd.as_deref() };
+        let analysis = input.analyze(&Context::default());
+        let call = Call::new(&event, tool, analysis.as_ref());
         permissions.of(&call).map(|(decision, _)| decision)
     }
 

@@ -4,13 +4,13 @@
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
-use toolmark_check::judging::Judged;
+use toolmark_check::effects::ToolInput;
 use toolmark_check::patch;
 use toolmark_check::path::resolve;
 use toolmark_hosts::Event;
 use toolmark_hosts::toolset::{Tool, ToolRole};
 use toolmark_shell::ir::{Redirection, RedirectionKind};
-use toolmark_shell::{Effect, Judgement, Kind, Scope};
+use toolmark_shell::{Analysis, Effect, Kind, Scope};
 use toolmark_trace::{Canonical, ToolName};
 
 /// A call, what is known about its tool, and what it would do.
@@ -20,7 +20,7 @@ pub struct Call<'a> {
     /// What is known about the tool.
     pub tool: Option<&'a Tool>,
     /// What it would do, where that can be said.
-    pub judgement: Option<&'a Judgement>,
+    pub analysis: Option<&'a Analysis>,
     roots: Vec<String>,
     lines: OnceCell<Vec<String>>,
 }
@@ -31,9 +31,9 @@ impl<'a> Call<'a> {
     pub fn new(
         event: &'a Event<'a>,
         tool: Option<&'a Tool>,
-        judgement: Option<&'a Judgement>,
+        analysis: Option<&'a Analysis>,
     ) -> Self {
-        Self { event, tool, judgement, roots: Vec::new(), lines: OnceCell::new() }
+        Self { event, tool, analysis, roots: Vec::new(), lines: OnceCell::new() }
     }
 
     /// With further directories that count as parts of the work tree: effects
@@ -44,15 +44,15 @@ impl<'a> Call<'a> {
         self
     }
 
-    fn judged(&self) -> Judged<'a> {
+    fn input(&self) -> ToolInput<'a> {
         let cwd = self.event.cwd.as_deref();
-        Judged { tool: self.tool, args: (&self.event.args).into(), cwd }
+        ToolInput { tool: self.tool, args: (&self.event.args).into(), cwd }
     }
 
     /// What the tool is for.
     #[must_use]
     pub fn role(&self) -> ToolRole {
-        self.judged().role()
+        self.input().role()
     }
 
     /// The names a list may know the tool by: the host's own, and
@@ -72,7 +72,7 @@ impl<'a> Call<'a> {
     /// The command line it runs.
     #[must_use]
     pub fn command(&self) -> Option<Cow<'a, str>> {
-        self.judged().command()
+        self.input().command()
     }
 
     /// The arguments as a map.
@@ -89,7 +89,7 @@ impl<'a> Call<'a> {
     #[must_use]
     pub fn lines(&self) -> &[String] {
         self.lines.get_or_init(|| {
-            let commands = self.judgement.map(|judgement| judgement.commands.as_slice());
+            let commands = self.analysis.map(|analysis| analysis.commands.as_slice());
             let line = |command: &toolmark_shell::Command| {
                 let words = command.args.iter().map(|arg| arg.text.as_str());
                 std::iter::once(command.program.as_str()).chain(words).collect::<Vec<_>>().join(" ")
@@ -101,7 +101,7 @@ impl<'a> Call<'a> {
     /// All of the lines, and those of git without the options before its
     /// sub-command, which say nothing about what it does.
     pub fn spellings(&self) -> impl Iterator<Item = Cow<'_, str>> {
-        let commands = self.judgement.iter().flat_map(|judgement| &judgement.commands);
+        let commands = self.analysis.iter().flat_map(|analysis| &analysis.commands);
         let plain = commands.filter(|command| command.program == "git").filter_map(plain_git);
         self.lines().iter().map(|line| Cow::Borrowed(line.as_str())).chain(plain.map(Cow::Owned))
     }
@@ -129,13 +129,13 @@ impl<'a> Call<'a> {
                 all.push(directory);
             }
         };
-        if let Some(own) = self.judged().directory() {
+        if let Some(own) = self.input().directory() {
             add(resolve(None, &own));
         }
         if let Some(session) = self.event.cwd.as_deref() {
             add(resolve(None, session));
         }
-        for command in self.judgement.iter().flat_map(|judgement| &judgement.commands) {
+        for command in self.analysis.iter().flat_map(|analysis| &analysis.commands) {
             if matches!(command.program.as_str(), "cd" | "pushd")
                 && let Some(target) = command.args.first().filter(|arg| !arg.dynamic)
             {
@@ -175,18 +175,18 @@ impl<'a> Call<'a> {
     pub fn written(&self) -> Vec<Touched> {
         let mut all = Vec::new();
         if matches!(self.role(), ToolRole::Writes | ToolRole::Edits) {
-            all.extend(self.judged().paths().map(|path| Touched { path, below: false }));
+            all.extend(self.input().paths().map(|path| Touched { path, below: false }));
         }
-        if let Some(patch) = self.judged().patch() {
+        if let Some(patch) = self.input().patch() {
             let cwd = self.event.cwd.as_deref();
             for file in patch::parse(patch) {
                 let paths = file.paths().map(|path| resolve(cwd, path));
                 all.extend(paths.map(|path| Touched { path, below: false }));
             }
         }
-        let Some(judgement) = self.judgement else { return all };
+        let Some(analysis) = self.analysis else { return all };
         let from = self.directories();
-        for effect in &judgement.effects {
+        for effect in &analysis.effects {
             if !changes(effect.kind) {
                 continue;
             }
@@ -198,7 +198,7 @@ impl<'a> Call<'a> {
                 all.push(Touched { path, below });
             }
         }
-        for command in &judgement.commands {
+        for command in &analysis.commands {
             if !toolmark_shell::changes_operands(&command.program, &command.args) {
                 continue;
             }
@@ -217,14 +217,14 @@ impl<'a> Call<'a> {
     pub fn read(&self) -> Vec<String> {
         let mut all = Vec::new();
         if matches!(self.role(), ToolRole::Reads | ToolRole::SearchesContent) {
-            all.extend(self.judged().path());
+            all.extend(self.input().path());
         }
-        let Some(judgement) = self.judgement else { return all };
+        let Some(analysis) = self.analysis else { return all };
         let from = self.directories();
-        let secrets = judgement.effects.iter().filter(|effect| effect.kind == Kind::ReadSecret);
+        let secrets = analysis.effects.iter().filter(|effect| effect.kind == Kind::ReadSecret);
         all.extend(secrets.flat_map(|effect| self.of_effect(effect, &from)));
         let mut words: Vec<Cow<'_, str>> = Vec::new();
-        for command in judgement.commands.iter().filter(|command| shows(&command.program)) {
+        for command in analysis.commands.iter().filter(|command| shows(&command.program)) {
             for arg in command.args.iter().filter(|arg| !arg.dynamic) {
                 words.push(Cow::Borrowed(arg.text.as_str()));
             }

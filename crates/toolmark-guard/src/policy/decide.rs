@@ -9,17 +9,16 @@ use super::suggest::suggestion;
 use super::tools::{Listed, Tools};
 use super::words::Preset;
 use super::{Policy, Surroundings, strict};
-use toolmark_check::judging::Judged;
+use toolmark_check::effects::ToolInput;
 use toolmark_grade::call_match::Truth;
 use toolmark_hosts::Event;
 use toolmark_hosts::Verdict;
 use toolmark_hosts::protected;
 use toolmark_hosts::toolset::Tool;
 use toolmark_pattern::is_wildcard_match;
-use toolmark_shell::decision::of_effect;
+use toolmark_shell::decision::decide_effect;
 use toolmark_shell::{
-    Certainty, Context, Coverage, Decision, Effect, Facts, Judgement, Kind, Protected,
-    Reversibility,
+    Analysis, Certainty, Context, Coverage, Decision, Effect, Facts, Kind, Protected, Reversibility,
 };
 
 /// One thing that speaks for a decision.
@@ -55,7 +54,7 @@ impl Policy {
     pub fn verdict(
         &self,
         event: &Event<'_>,
-        judged: &Judged<'_>,
+        input: &ToolInput<'_>,
         facts: Option<&dyn Facts>,
     ) -> Verdict {
         let Surroundings { writable, temp, wrappers } = self.surroundings(event.cwd.as_deref());
@@ -70,7 +69,7 @@ impl Policy {
             facts,
             ..Context::default()
         };
-        self.decide(event, judged.tool, judged.judge(&context), writable.clone())
+        self.decide(event, input.tool, input.analyze(&context), writable.clone())
     }
 
     /// The decision about a call, given what is known about its tool and what
@@ -79,10 +78,10 @@ impl Policy {
         &self,
         event: &Event<'_>,
         tool: Option<&Tool>,
-        judgement: Option<Judgement>,
+        analysis: Option<Analysis>,
         roots: Vec<String>,
     ) -> Verdict {
-        let call = Call::new(event, tool, judgement.as_ref()).with_roots(roots);
+        let call = Call::new(event, tool, analysis.as_ref()).with_roots(roots);
         let mut verdict: Verdict = self.ruled(&call).into();
         if self.preset() == Preset::Observe {
             verdict.observed = Some(verdict.decision);
@@ -90,8 +89,8 @@ impl Policy {
         }
         verdict.approves = verdict.decision == Decision::Allow
             && self.approve()
-            && judgement.as_ref().is_some_and(is_harmless);
-        verdict.judgement = judgement.map(Into::into);
+            && analysis.as_ref().is_some_and(is_harmless);
+        verdict.analysis = analysis.map(Into::into);
         verdict
     }
 
@@ -149,12 +148,12 @@ impl Policy {
 
     /// What the effects of a call come to.
     fn by_effects(&self, call: &Call<'_>) -> Ruling {
-        let mut ruling = match call.judgement {
+        let mut ruling = match call.analysis {
             None => {
                 let Verdict { decision, rule, reason, .. } = Verdict::allow();
                 Ruling::new(decision, rule, reason)
             }
-            Some(judgement) => self.worst(call, judgement),
+            Some(analysis) => self.worst(call, analysis),
         };
         if ruling.decision == Decision::Ask
             && let Some((rule, reason)) = self.lifts(call)
@@ -173,10 +172,10 @@ impl Policy {
             };
         }
         if ruling.decision == Decision::Ask
-            && let Some(judgement) = call.judgement
+            && let Some(analysis) = call.analysis
         {
-            let raised = judgement.effects.iter().find(|effect| {
-                strict::raised(effect, self.of_effect(call, effect).0) == Decision::Deny
+            let raised = analysis.effects.iter().find(|effect| {
+                strict::raised(effect, self.decide_effect(call, effect).0) == Decision::Deny
             });
             if let Some(effect) = raised {
                 ruling = Ruling::new(Decision::Deny, "strict", words(effect))
@@ -187,10 +186,10 @@ impl Policy {
     }
 
     /// The strictest decision over all effects, and the effect that led to it.
-    fn worst(&self, call: &Call<'_>, judgement: &Judgement) -> Ruling {
+    fn worst(&self, call: &Call<'_>, analysis: &Analysis) -> Ruling {
         let mut worst: Option<(Decision, Option<String>, &Effect)> = None;
-        for effect in &judgement.effects {
-            let (decision, entry) = self.of_effect(call, effect);
+        for effect in &analysis.effects {
+            let (decision, entry) = self.decide_effect(call, effect);
             if worst.as_ref().is_none_or(|(known, ..)| decision > *known) {
                 worst = Some((decision, entry, effect));
             }
@@ -198,14 +197,14 @@ impl Policy {
         let decision = worst.as_ref().map_or(Decision::Allow, |(decision, ..)| *decision);
         // Something besides the effects speaks against it: it is too long or
         // too deep to be followed.
-        let effects = judgement.effects.iter().map(of_effect).max().unwrap_or(Decision::Allow);
-        if judgement.decision > effects && judgement.decision > decision {
-            return Ruling::new(judgement.decision, "effect", judgement.reason.clone());
+        let effects = analysis.effects.iter().map(decide_effect).max().unwrap_or(Decision::Allow);
+        if analysis.decision > effects && analysis.decision > decision {
+            return Ruling::new(analysis.decision, "effect", analysis.reason.clone());
         }
         let Some((_, entry, effect)) = worst.filter(|_| decision != Decision::Allow) else {
             let nothing = "nothing speaks against it".to_owned();
-            let calm = judgement.decision == Decision::Allow;
-            let reason = if calm { judgement.reason.clone() } else { nothing };
+            let calm = analysis.decision == Decision::Allow;
+            let reason = if calm { analysis.reason.clone() } else { nothing };
             return Ruling::new(Decision::Allow, "default", reason);
         };
         let rule = entry.unwrap_or_else(|| "effect".to_owned());
@@ -213,14 +212,14 @@ impl Policy {
     }
 
     /// The decision about one effect, and the entry that made it.
-    fn of_effect(&self, call: &Call<'_>, effect: &Effect) -> (Decision, Option<String>) {
+    fn decide_effect(&self, call: &Call<'_>, effect: &Effect) -> (Decision, Option<String>) {
         let entry = |(at, decision): (usize, Decision)| (decision, Some(format!("effects[{at}]")));
         let user = match self.user.table.of(effect) {
             Some(found) => entry(found),
             None if self.user.may_delete(call, effect) => {
                 (Decision::Allow, Some("delete_roots".to_owned()))
             }
-            None => (of_effect(effect), None),
+            None => (decide_effect(effect), None),
         };
         let project = self.project.as_ref().and_then(|project| project.table.of(effect)).map(entry);
         match project {
@@ -352,7 +351,7 @@ fn words(effect: &Effect) -> String {
 }
 
 /// Is everything about a call known, and can all of it be made again?
-fn is_harmless(judgement: &Judgement) -> bool {
-    judgement.coverage == Coverage::Complete
-        && judgement.effects.iter().all(|effect| effect.reversibility <= Reversibility::R2)
+fn is_harmless(analysis: &Analysis) -> bool {
+    analysis.coverage == Coverage::Complete
+        && analysis.effects.iter().all(|effect| effect.reversibility <= Reversibility::R2)
 }

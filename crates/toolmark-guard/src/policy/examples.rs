@@ -7,7 +7,7 @@ use super::rule::{Rule, name_fits};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolmark_check::judging::Judged;
+use toolmark_check::effects::ToolInput;
 use toolmark_config::{Node, Problem, Span, Spanned, quoted};
 use toolmark_grade::call_match::Truth;
 use toolmark_hosts::toolset::{ToolRole, Toolsets, builtin, ids};
@@ -176,18 +176,18 @@ pub(super) fn usual_command<'a>(command: &str, base: &'a Base) -> Event<'a> {
 }
 
 /// Shows a call with what is known about its tool.
-pub(super) fn with_tool<T>(event: &Event<'_>, look: impl FnOnce(&Judged<'_>) -> T) -> T {
+pub(super) fn with_tool<T>(event: &Event<'_>, look: impl FnOnce(&ToolInput<'_>) -> T) -> T {
     let toolsets = Toolsets::default();
     let name = ToolName::new(event.tool.as_ref());
     let tool = toolsets.tool_of(&event.host, &name);
-    look(&Judged { tool, args: (&event.args).into(), cwd: event.cwd.as_deref() })
+    look(&ToolInput { tool, args: (&event.args).into(), cwd: event.cwd.as_deref() })
 }
 
 /// Shows a call with everything that is known about it.
 pub(super) fn with_call<T>(event: &Event<'_>, look: impl FnOnce(&Call<'_>) -> T) -> T {
-    with_tool(event, |judged| {
-        let judgement = judged.judge(&Context::default());
-        look(&Call::new(event, judged.tool, judgement.as_ref()))
+    with_tool(event, |input| {
+        let analysis = input.analyze(&Context::default());
+        look(&Call::new(event, input.tool, analysis.as_ref()))
     })
 }
 

@@ -95,7 +95,7 @@ impl Policy {
             for rule in &layer.rules {
                 let Some(Suggest::Command(command)) = &rule.suggest else { continue };
                 let event = usual_command(command, &layer.origin.base);
-                let verdict = with_tool(&event, |judged| self.verdict(&event, judged, None));
+                let verdict = with_tool(&event, |input| self.verdict(&event, input, None));
                 let denied = verdict.observed.unwrap_or(verdict.decision) == Decision::Deny;
                 let own = rule.decision != Decision::Allow
                     && with_call(&event, |call| rule.applies(call, &layer.origin.base))

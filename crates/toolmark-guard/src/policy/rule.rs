@@ -281,7 +281,7 @@ impl Rule {
         let lines = call.lines();
         match self.decision {
             Decision::Allow => {
-                let complete = call.judgement.is_some_and(|j| j.coverage == Coverage::Complete);
+                let complete = call.analysis.is_some_and(|j| j.coverage == Coverage::Complete);
                 if !complete || lines.is_empty() || call.redirects() {
                     return Truth::No;
                 }

@@ -11,18 +11,18 @@ pub(super) fn doubt(call: &Call<'_>) -> Option<String> {
     if call.tool.is_none() {
         return Some(format!("nothing is known about the tool {}", call.event.tool));
     }
-    if let Some(judgement) = call.judgement {
-        if judgement.coverage == Coverage::Partial {
+    if let Some(analysis) = call.analysis {
+        if analysis.coverage == Coverage::Partial {
             return Some("a part of the command could not be read".to_owned());
         }
-        if let Some(effect) = judgement.effects.iter().find(|effect| leaves(effect)) {
+        if let Some(effect) = analysis.effects.iter().find(|effect| leaves(effect)) {
             return Some(format!("{}: {}: {}", effect.program, effect.why, effect.target));
         }
-        let unresolved = judgement.effects.iter().find(|e| e.certainty == Certainty::Unresolved);
+        let unresolved = analysis.effects.iter().find(|e| e.certainty == Certainty::Unresolved);
         if let Some(effect) = unresolved {
             return Some(format!("{}: {}: {}", effect.program, effect.why, effect.target));
         }
-        for command in &judgement.commands {
+        for command in &analysis.commands {
             let prints = matches!(command.program.as_str(), "echo" | "printf" | "test" | "[");
             let word = command.args.iter().find(|arg| arg.dynamic && !prints);
             if let Some(word) = word {

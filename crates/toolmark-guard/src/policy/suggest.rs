@@ -1,6 +1,6 @@
 //! What would make a call allowed, or do the same with less harm: by what it
 //! does and by which program. Every command that is advised stands in
-//! backticks, so that a test can judge it.
+//! backticks, so that a test can analyze it.
 
 use toolmark_shell::{Effect, Kind, Reversibility, Scope};
 
@@ -66,7 +66,7 @@ pub(super) fn suggestion(effect: &Effect) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use toolmark_shell::{Context, Decision, judge};
+    use toolmark_shell::{Context, Decision, analyze};
 
     /// The commands in backticks.
     fn commands(text: &str) -> impl Iterator<Item = &str> {
@@ -104,13 +104,13 @@ mod tests {
         ];
         let mut advised = 0;
         for command in destructive {
-            for effect in judge(command, &Context::default()).effects {
+            for effect in analyze(command, &Context::default()).effects {
                 let Some(text) = suggestion(&effect) else { continue };
                 for advice in commands(text) {
                     if matches!(advice, "writable") {
                         continue;
                     }
-                    let decision = judge(advice, &Context::default()).decision;
+                    let decision = analyze(advice, &Context::default()).decision;
                     assert_ne!(decision, Decision::Deny, "{command}: {advice}");
                     advised += 1;
                 }

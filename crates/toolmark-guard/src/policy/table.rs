@@ -5,7 +5,7 @@ use super::words::{OneOrMany, Read};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toolmark_config::{Problem, Spanned};
-use toolmark_shell::decision::of_effect;
+use toolmark_shell::decision::decide_effect;
 use toolmark_shell::{Certainty, Decision, Effect, Kind, Reversibility, Scope};
 
 /// The decision about some effects; a key that is left out fits all.
@@ -94,7 +94,7 @@ impl Table {
 
     /// The entries that are laxer than `than` about some effect they decide.
     pub(super) fn laxer<'t>(&'t self, than: &'t Self) -> impl Iterator<Item = &'t Entry> {
-        let strict = |effect: &Effect| than.of(effect).map_or(of_effect(effect), |(_, d)| d);
+        let strict = |effect: &Effect| than.of(effect).map_or(decide_effect(effect), |(_, d)| d);
         self.0.iter().enumerate().filter_map(move |(at, entry)| {
             let decides = |effect: &Effect| self.of(effect).is_some_and(|(first, _)| first == at);
             effects()

@@ -3,7 +3,7 @@
 use super::*;
 use crate::guard::Guard;
 use serde_json::{Value, json};
-use toolmark_check::judging::Judged;
+use toolmark_check::effects::ToolInput;
 use toolmark_config::{Node, Problem};
 use toolmark_grade::call_match::compile_schema;
 use toolmark_hosts::Verdict;
@@ -72,7 +72,7 @@ fn check(guard: Value, cases: &[(Event<'static>, Decision, &str)]) {
 use Decision::{Allow, Ask, Deny};
 
 #[test]
-fn without_a_file_the_judgement_decides() {
+fn without_a_file_the_effects_decide() {
     let commands = [
         "ls",
         "git push --force",
@@ -96,13 +96,13 @@ fn without_a_file_the_judgement_decides() {
     for event in &events {
         let name = ToolName::new(event.tool.as_ref());
         let tool = toolsets.tool_of(&event.host, &name);
-        let judged = Judged { tool, args: (&event.args).into(), cwd: Some(CWD) };
-        let judgement = judged.judge(&Context::default());
+        let input = ToolInput { tool, args: (&event.args).into(), cwd: Some(CWD) };
+        let analysis = input.analyze(&Context::default());
         let verdict = decided(Policy::default(), event);
-        let want = judgement.as_ref().map_or(Allow, |judgement| judgement.decision);
+        let want = analysis.as_ref().map_or(Allow, |analysis| analysis.decision);
         assert_eq!(verdict.decision, want, "{:?}", event.args);
-        if let Some(judgement) = judgement {
-            assert_eq!(verdict.reason, judgement.reason, "{:?}", event.args);
+        if let Some(analysis) = analysis {
+            assert_eq!(verdict.reason, analysis.reason, "{:?}", event.args);
         }
         assert!(!verdict.approves && verdict.observed.is_none());
     }

@@ -185,7 +185,9 @@ fn find_call<'r>(run: &'r Trajectory, place: &Place) -> Result<Seen<'r>, String>
             Err(format!("call {place} is the user's, not the agent's"))
         }
         Some(seen) => Ok(seen),
-        None => Err(format!("the run has no call {place} among its {}", run.calls.len())),
+        None => {
+            Err(format!("the run has no call {place} (counted from 0, of {})", run.calls.len()))
+        }
     }
 }
 
@@ -218,7 +220,7 @@ mod tests {
             (Some(id("c1")), Ok(3)),
             (Some(id("0")), Ok(3)),
             (Some(id("c9")), Err("no call c9")),
-            (Some(Place::Index(1)), Err("no call 1 among its 1")),
+            (Some(Place::Index(1)), Err("no call 1 (counted from 0, of 1)")),
             (None, Err("tool_input belongs to a call")),
         ] {
             let got = task.of_trace(&runs, None, place.as_ref());

@@ -180,21 +180,21 @@ fn of_call(field: &str, rest: &str, seen: Seen<'_>, focus: Focus<'_>) -> Result<
         Ok(Material::of_trace(field, vec![piece]))
     };
     let result = || call.result.as_ref().and_then(|result| result.payload.as_ref());
-    let index = seen.index;
+    let number = seen.number();
     match field {
         "tool_name" => of_trace(call.name.full().into_owned()),
         "tool_input" => {
             let args = call.args.as_ref();
             let args =
-                args.ok_or_else(|| Missing::new(format!("call {index} has no arguments")))?;
-            of_trace(part(args, rest, "arguments", index)?)
+                args.ok_or_else(|| Missing::new(format!("call {number} has no arguments")))?;
+            of_trace(part(args, rest, "arguments", number)?)
         }
         "tool_output" => {
-            let none = || Missing::new(format!("the trace has no result of call {index}"));
-            of_trace(part(result().ok_or_else(none)?, rest, "result", index)?)
+            let none = || Missing::new(format!("the trace has no result of call {number}"));
+            of_trace(part(result().ok_or_else(none)?, rest, "result", number)?)
         }
         "error_message" if !call.status.is_error() => {
-            Err(Missing::new(format!("call {index} did not fail")))
+            Err(Missing::new(format!("call {number} did not fail")))
         }
         "error_message" => {
             let text = result().map(|payload| payload.plain().into_owned());
@@ -203,7 +203,7 @@ fn of_call(field: &str, rest: &str, seen: Seen<'_>, focus: Focus<'_>) -> Result<
         "status" => of_trace(call.status.word().to_owned()),
         "exit_code" => match call.exit_code {
             Some(code) => of_trace(code.to_string()),
-            None => Err(Missing::new(format!("the trace has no exit code of call {index}"))),
+            None => Err(Missing::new(format!("the trace has no exit code of call {number}"))),
         },
         "pre_tool_call_turn" => said(field, before(seen, focus)?, focus, "before this call"),
         "post_tool_call_turn" => said(field, after(seen, focus)?, focus, "after this call"),
@@ -214,11 +214,11 @@ fn of_call(field: &str, rest: &str, seen: Seen<'_>, focus: Focus<'_>) -> Result<
 }
 
 /// A value, or what stands at a path inside it.
-fn part(payload: &Payload, path: &str, what: &str, index: usize) -> Result<String, Missing> {
+fn part(payload: &Payload, path: &str, what: &str, number: usize) -> Result<String, Missing> {
     if path.is_empty() {
         return Ok(if what == "result" { payload.plain() } else { payload.raw() }.into_owned());
     }
-    let none = || Missing::new(format!("the {what} of call {index} have no {path}"));
+    let none = || Missing::new(format!("the {what} of call {number} have no {path}"));
     let mut value = payload.parsed().ok_or_else(none)?;
     for key in path.split('.') {
         let inner = match value {
@@ -345,9 +345,11 @@ fn near_call(seen: Seen<'_>, focus: Focus<'_>) -> Piece {
     let args = short(&call.args.as_ref().map(Payload::raw).unwrap_or_default());
     let result = call.result.as_ref().and_then(|result| result.payload.as_ref());
     let result = short(&result.map(Payload::plain).unwrap_or_default());
-    let (index, tool, status) = (seen.index, call.name.full(), call.status.word());
+    let (number, tool, status) = (seen.number(), call.name.full(), call.status.word());
     Piece {
-        text: format!("[call {index}] {tool} {args}\n[result of call {index}: {status}] {result}"),
+        text: format!(
+            "[call {number}] {tool} {args}\n[result of call {number}: {status}] {result}"
+        ),
         call: Some(focus.subject.view.call_ref(seen)),
         place: None,
     }
@@ -396,13 +398,13 @@ mod tests {
             ("tool_name", Ok("Edit")),
             ("tool_input.file_path", Ok("a.txt")),
             ("tool_input.edits.0.old", Ok("teh")),
-            ("tool_input.new", Err("the arguments of call 1 have no new")),
+            ("tool_input.new", Err("the arguments of call 2 have no new")),
             ("error_message", Ok("no match")),
             ("pre_tool_call_turn", Ok("I read it first.")),
             ("next_turn", Ok("It failed.")),
             ("next_calls", Ok("(there is no call after it)")),
-            ("previous_calls", Ok("[call 0] Read")),
-            ("exit_code", Err("the trace has no exit code of call 1")),
+            ("previous_calls", Ok("[call 1] Read")),
+            ("exit_code", Err("the trace has no exit code of call 2")),
             ("output", Ok("It failed.")),
             ("expected_output", Err("the case has no expected output")),
             ("user_input.x", Err("user_request has no parts: user_input.x")),

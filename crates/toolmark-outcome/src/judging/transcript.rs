@@ -37,11 +37,12 @@ pub fn transcript(view: &View<'_>) -> Material {
                 let by = if call.actor == Actor::User { " by the user" } else { "" };
                 let args = call.args.as_ref().map(Payload::raw).unwrap_or_default();
                 let of_call = || Piece { call: Some(view.call_ref(seen)), ..Piece::default() };
-                push(format!("[call {index}{by}] {}", call.name.full()), &args, of_call());
+                let number = seen.number();
+                push(format!("[call {number}{by}] {}", call.name.full()), &args, of_call());
                 let result = call.result.as_ref().and_then(|result| result.payload.as_ref());
                 let status = call.status.word();
                 let text = result.map(Payload::plain).unwrap_or_default();
-                push(format!("[result of call {index}: {status}]"), &text, of_call());
+                push(format!("[result of call {number}: {status}]"), &text, of_call());
             }
             _ => {}
         }
@@ -105,7 +106,8 @@ pub fn steps(view: &View<'_>) -> Material {
                 let reference = view.call_ref(Seen { index: index as usize, call });
                 let args = reference.args.as_ref().map_or("", |args| args.raw());
                 let tool = reference.tool.raw();
-                let text = format!("[call {index}] {tool} {args} → {}", reference.status);
+                let number = reference.number();
+                let text = format!("[call {number}] {tool} {args} → {}", reference.status);
                 Piece { text, call: Some(reference), place: None }
             }
             _ => continue,

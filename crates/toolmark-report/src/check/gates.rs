@@ -36,7 +36,7 @@ pub(super) fn besides(row: &GateRow) -> Option<Printable> {
     }
 }
 
-/// A cell of the scorecard: `50% (9–90) of 2`; a dash where nothing was judged.
+/// A cell of the scorecard: `50% (9–90) of 2`; a dash where nothing was counted.
 pub(super) fn cell(tally: Tally) -> Printable {
     match (tally.rate(), tally.interval()) {
         (Some(rate), Some((low, high))) => {

@@ -9,7 +9,7 @@ use toolmark_outcome::{Printable, printable};
 
 /// So much of a name is shown.
 const NAME: usize = 24;
-/// So many rows that were not judged are named, and so many mistakes.
+/// So many rows that were not scored are named, and so many mistakes.
 const SHOWN: usize = 5;
 
 /// The part of the scorecard that gold labels make.
@@ -167,7 +167,7 @@ mod tests {
             "Grep/Glob told apart",
             "no tool called where none was right  1 of 1",
             "unknown: row 4",
-            "warning: 1 of 4 gold rows were not judged",
+            "warning: 1 of 4 gold rows were not scored",
         ] {
             assert!(text.contains(words), "{words} is not in\n{text}");
         }

@@ -107,7 +107,7 @@ fn matrix(run: &CheckRun) -> Markup {
                 }
             }
             p class="dim" {
-                "Share of judged calls without a finding, with its 95 % interval; – nothing to judge."
+                "Share of checked calls without a finding, with its 95 % interval; – nothing to check."
                 @if tools.len() > TOOLS { " " (tools.len() - TOOLS) " more tools." }
             }
         }

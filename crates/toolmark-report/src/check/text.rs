@@ -106,7 +106,7 @@ impl Page<'_> {
             let words = printable!("{} more tools; --verbose shows them", tools.len() - shown);
             self.line(Line::of(style::DIM, words));
         }
-        let words = "share of judged calls without a finding, with its 95 % interval; \u{2013} nothing to judge";
+        let words = "share of checked calls without a finding, with its 95 % interval; \u{2013} nothing to check";
         self.wrapped(0, style::DIM, &words.into());
     }
 

@@ -145,7 +145,7 @@ fn grader(grader: &GraderResult, at: usize, timeline: Option<&Timeline>) -> Mark
 fn call(call: &CallRef) -> Markup {
     html! {
         span class="made" {
-            span class="index" { "#" (call.index) } " "
+            span class="index" { "#" (call.number()) } " "
             b { (safe(&call.tool)) }
             @if !matches!(call.status, "succeeded" | "unknown") {
                 " " span class="status" { (call.status) }
@@ -169,7 +169,7 @@ fn evidence(piece: &Evidence, at: usize, timeline: Option<&Timeline>) -> Markup 
             @if let Some(made) = &piece.call {
                 " "
                 @if drawn(made) {
-                    a href={ "#" (anchor(at)) "c" (made.index) } { (call(made)) }
+                    a href={ "#" (anchor(at)) "c" (made.number()) } { (call(made)) }
                 } @else {
                     (call(made))
                 }
@@ -250,13 +250,13 @@ fn way(timeline: &Timeline, at: usize, marks: &Marks) -> Markup {
 
 fn step(entry: &TimelineEntry, at: usize, marks: &Marks) -> Markup {
     let mark = entry.call.as_ref().and_then(|call| marks.get(&call.index)).copied();
-    let id = entry.call.as_ref().map(|call| format!("{}c{}", anchor(at), call.index));
+    let id = entry.call.as_ref().map(|call| format!("{}c{}", anchor(at), call.number()));
     html! {
         li class={ (safe(entry.kind)) @if let Some(role) = mark { " marked " (role.word()) } }
             id=[id] {
             span class="kind" {
                 (safe(entry.kind))
-                @if let Some(step) = entry.step { span class="dim" { " " (step) } }
+                @if let Some(step) = entry.step { span class="dim" { " " (step + 1) } }
             }
             div {
                 @if let Some(made) = &entry.call {

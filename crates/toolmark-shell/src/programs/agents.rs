@@ -1,4 +1,4 @@
-//! Other agents started from a command: the switches that take their brakes off.
+//! Other agents started from a command: the switches that turn off their permission checks.
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::run::Run;
@@ -24,7 +24,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             &flag.text,
             Scope::Unknown,
             Reversibility::R1,
-            "starts an agent without its brakes",
+            "starts an agent without permission checks",
         );
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     &command,
                     Scope::Unknown,
                     Reversibility::R1,
-                    "starts a helper",
+                    "starts a helper program",
                 );
             }
             run.shell_text(&command);
@@ -56,27 +56,27 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 &run.line(),
                 Scope::TreeUntracked,
                 Reversibility::R3,
-                "deletes what it packed",
+                "deletes the files it packed",
             );
         }
         previous = text;
     }
     if extracts && let Some(target) = target {
-        let place = run.judge.place(&target.text);
+        let place = run.analyzer.place(&target.text);
         if matches!(place.scope, Scope::System | Scope::VcsMetadata) && !target.dynamic {
             run.effect(
                 Kind::Overwrite,
-                &place.shown,
+                &place.display,
                 place.scope,
                 Reversibility::R4,
-                "unpacks over a part of the system",
+                "unpacks over system files",
             );
         }
     }
     let call = run.call;
     if !extracts {
         for arg in run.args.iter().filter(|arg| !arg.text.starts_with('-')) {
-            run.judge.read_file(arg, run.name, call);
+            run.analyzer.read_file(arg, run.name, call);
         }
     }
 }

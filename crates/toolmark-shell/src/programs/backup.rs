@@ -1,4 +1,4 @@
-//! Backup programs: what they forget cannot be restored.
+//! Backup programs: what they delete cannot be restored.
 
 use crate::effects::{Kind, Scope};
 use crate::run::Run;
@@ -25,7 +25,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "rclone" => {
             let local = words.last().is_some_and(|last| {
                 !last.contains(':')
-                    && matches!(run.judge.place(last).scope, Scope::Temp | Scope::TreeArtefact)
+                    && matches!(run.analyzer.place(last).scope, Scope::Temp | Scope::TreeArtefact)
             });
             matches!(
                 first,
@@ -72,7 +72,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         _ => matches!(first, "prune" | "delete" | "rm" | "gc"),
     };
     if bad {
-        run.remote(&target, "deletes backups or what the source does not have");
+        run.remote(&target, "deletes backups or files missing from the source");
     } else if run.name == "rclone"
         && matches!(first, "copy" | "copyto" | "rcat")
         && words.last().is_some_and(|last| last.contains(':'))

@@ -285,7 +285,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         ("aws", ["s3", "sync", ..]) => {
             if has("--delete") {
-                run.remote(&target, "deletes what the source does not have");
+                run.remote(&target, "deletes files missing from the source");
             }
             return upload(run, &words);
         }
@@ -310,7 +310,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains('d')
             }) && !has("-n")
             {
-                run.remote(&target, "deletes what the source does not have");
+                run.remote(&target, "deletes files missing from the source");
             }
             return;
         }
@@ -320,7 +320,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         ("azcopy", ["sync", ..])
             if args.iter().any(|arg| arg.text == "--delete-destination=true") =>
         {
-            return run.remote(&target, "deletes what the source does not have");
+            return run.remote(&target, "deletes files missing from the source");
         }
         ("vault", ["kv", "get", ..] | ["read" | "list" | "kv", ..])
             if !words.iter().any(|word| {
@@ -330,23 +330,23 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             return;
         }
         ("vault", ["operator", "seal" | "rekey" | "step-down", ..]) => {
-            return run.remote(&target, "closes the store of secrets");
+            return run.remote(&target, "makes the secret store unavailable");
         }
         ("vault", ["secrets" | "auth" | "audit", "disable", ..]) => {
             return run.remote(&target, "removes an engine with its data");
         }
         ("vault", ["lease" | "token", "revoke", ..]) => {
-            return run.remote(&target, "takes access away");
+            return run.remote(&target, "revokes access");
         }
         ("mc", ["mirror", ..]) if has("--remove") || has("--overwrite") => {
-            return run.remote(&target, "deletes what the source does not have");
+            return run.remote(&target, "deletes files missing from the source");
         }
         ("firebase", [first, ..])
             if first.ends_with(":delete")
                 || first.ends_with(":remove")
                 || first.ends_with(":disable") =>
         {
-            return run.remote(&target, "deletes at a service");
+            return run.remote(&target, "deletes from a service");
         }
         (
             "heroku",
@@ -355,10 +355,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 | "repo:purge_cache" | "container:rm",
                 ..,
             ],
-        ) => return run.remote(&target, "deletes at a service"),
+        ) => return run.remote(&target, "deletes from a service"),
         ("stripe", _) if words.first() == Some(&"listen") => return,
         ("kamal" | "dokku" | "cap", ["app", "remove", ..]) => {
-            return run.remote(&target, "removes what is deployed");
+            return run.remote(&target, "removes a deployment");
         }
         ("az", _) if words.contains(&"get-access-token") => return,
         ("openssl", _) => return,
@@ -374,7 +374,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 .take(reach)
                 .any(|word| verbs::destroys(word) || word.split(':').any(verbs::destroys));
             if keys {
-                run.remote(&target, "deletes at a service");
+                run.remote(&target, "deletes from a service");
             }
         }
         Some(Verb::Disturbs) => run.effect(

@@ -1,5 +1,5 @@
-//! Containers: images can be built again, volumes hold data, and some options
-//! give the host away.
+//! Containers: images can be rebuilt, volumes hold data, and some options give
+//! access to the host.
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -220,7 +220,13 @@ fn start(run: &mut Run<'_, '_>, args: &[Arg]) {
             || (given.name == "security-opt" && value.contains("unconfined"))
             || (given.name == "userns" && value == "host");
         if host || privileged {
-            run.effect(Kind::Privilege, value, Scope::System, R1, "gives a container the host");
+            run.effect(
+                Kind::Privilege,
+                value,
+                Scope::System,
+                R1,
+                "gives a container access to the host",
+            );
         }
     }
     // The command runs inside; only what it mounts from the tree is ours.

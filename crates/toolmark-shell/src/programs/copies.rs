@@ -42,65 +42,71 @@ fn copy(run: &mut Run<'_, '_>) {
     let Some(target) = target else { return };
     let call = run.call;
     for source in sources {
-        let place = run.judge.place(&source.text);
+        let place = run.analyzer.place(&source.text);
         if source.text == "/dev/null" && !target.dynamic {
-            let emptied = run.judge.place(&target.text);
+            let emptied = run.analyzer.place(&target.text);
             if matches!(emptied.scope, Scope::TreeTracked | Scope::TreeUntracked) {
-                run.ask(Kind::Overwrite, &emptied.shown, emptied.scope, "empties a file");
+                run.ask(Kind::Overwrite, &emptied.display, emptied.scope, "empties a file");
             }
         }
         if moves {
             if target.text == "/dev/null" {
                 let level =
                     if place.scope == Scope::Temp { Reversibility::R2 } else { Reversibility::R4 };
-                run.effect(Kind::Delete, &place.shown, place.scope, level, "moves into nothing");
+                run.effect(
+                    Kind::Delete,
+                    &place.display,
+                    place.scope,
+                    level,
+                    "moves files to /dev/null",
+                );
             } else if (place.scope == Scope::System || (place.whole && place.scope == Scope::Home))
                 && !source.dynamic
             {
                 run.effect(
                     Kind::Delete,
-                    &place.shown,
+                    &place.display,
                     place.scope,
                     Reversibility::R4,
-                    "moves a part of the system away",
+                    "moves system files away",
                 );
             } else if place.scope == Scope::VcsMetadata && place.whole {
                 run.effect(
                     Kind::Delete,
-                    &place.shown,
+                    &place.display,
                     place.scope,
                     Reversibility::R3,
-                    "moves the data of version control away",
+                    "moves version control data away",
                 );
             }
         } else if run.name != "ln"
-            && !matches!(run.judge.place(&target.text).scope, Scope::TreeUntracked if secrecy(&source.text) == Some(Secrecy::Secret) && source.text.contains(".env"))
+            && !matches!(run.analyzer.place(&target.text).scope, Scope::TreeUntracked if secrecy(&source.text) == Some(Secrecy::Secret) && source.text.contains(".env"))
         {
             // A secret keeps its place only if it is copied within the tree.
-            run.judge.read_file(source, run.name, call);
+            run.analyzer.read_file(source, run.name, call);
         }
         if secrecy(&place.path).is_some() && !target.dynamic {
-            let path = run.judge.place(&target.text).path;
-            run.judge.copies.push(path);
+            let path = run.analyzer.place(&target.text).path;
+            run.analyzer.copies.push(path);
         }
     }
     if target.dynamic || target.text == "/dev/null" {
         return;
     }
     let keeps = parsed.has("n", "no-clobber") || parsed.has("b", "backup");
-    let place = run.judge.place(&target.text);
-    match write::judged(run.judge.context, &place, keeps) {
+    let place = run.analyzer.place(&target.text);
+    match write::classify(run.analyzer.context, &place, keeps) {
         // A copy to another place of the user's is ordinary work.
         Some((_, Reversibility::R3, _)) if place.scope == Scope::Outside => {
             run.effect(
                 Kind::Overwrite,
-                &place.shown,
+                &place.display,
                 place.scope,
                 Reversibility::R2,
                 "copies outside the work tree",
             );
         }
-        Some((kind, level, why)) => run.effect(kind, &place.shown, place.scope, level, why),
+        Some((kind, level, why)) => run.effect(kind, &place.display, place.scope, level, why),
         None => {}
     }
 }
@@ -161,15 +167,15 @@ fn rsync(run: &mut Run<'_, '_>) {
             scope,
             level,
             certainty,
-            "deletes what the source does not have",
+            "deletes files missing from the source",
         );
     }
     if parsed.exact("remove-source-files") || parsed.exact("remove-sent-files") {
         for source in sources {
-            let place = run.judge.place(&source.text);
+            let place = run.analyzer.place(&source.text);
             run.effect(
                 Kind::Delete,
-                &place.shown,
+                &place.display,
                 place.scope,
                 Reversibility::R4,
                 "deletes the source",
@@ -178,7 +184,7 @@ fn rsync(run: &mut Run<'_, '_>) {
     }
     let call = run.call;
     for source in sources {
-        let place = run.judge.place(&source.text);
+        let place = run.analyzer.place(&source.text);
         if is_remote(&target.text) && secrecy(&place.path).is_some() {
             run.effect(
                 Kind::SendOut,
@@ -199,15 +205,15 @@ fn rsync(run: &mut Run<'_, '_>) {
                 "sends a whole home directory to another machine",
             );
         } else if !is_remote(&source.text) {
-            run.judge.read_file(source, run.name, call);
+            run.analyzer.read_file(source, run.name, call);
         }
     }
     if !is_remote(&target.text) && !target.dynamic && !sources.is_empty() {
-        let place = run.judge.place(&target.text);
-        if let Some((kind, level, why)) = write::judged(run.judge.context, &place, false)
+        let place = run.analyzer.place(&target.text);
+        if let Some((kind, level, why)) = write::classify(run.analyzer.context, &place, false)
             && place.scope != Scope::Outside
         {
-            run.effect(kind, &place.shown, place.scope, level, why);
+            run.effect(kind, &place.display, place.scope, level, why);
         }
     }
 }
@@ -219,7 +225,7 @@ fn destination(run: &Run<'_, '_>, target: &Arg) -> (Scope, Reversibility, Certai
     if target.dynamic {
         return (Scope::Unknown, Reversibility::R4, Certainty::Unresolved);
     }
-    let scope = run.judge.place(&target.text).scope;
+    let scope = run.analyzer.place(&target.text).scope;
     let level = if matches!(scope, Scope::Temp | Scope::TreeArtefact) {
         Reversibility::R2
     } else {
@@ -232,8 +238,9 @@ fn scp(run: &mut Run<'_, '_>) {
     let parsed = Grammar { short: "cDFiJloPSXb", ..Grammar::default() }.parse(run.args);
     let Some((target, sources)) = parsed.operands.split_last() else { return };
     for source in sources {
-        let secret = secrecy(&source.text).or_else(|| secrecy(&run.judge.place(&source.text).path));
-        let copied = run.judge.copies.contains(&run.judge.place(&source.text).path);
+        let secret =
+            secrecy(&source.text).or_else(|| secrecy(&run.analyzer.place(&source.text).path));
+        let copied = run.analyzer.copies.contains(&run.analyzer.place(&source.text).path);
         if is_remote(&target.text) && (secret.is_some() || copied) {
             run.effect(
                 Kind::SendOut,
@@ -246,9 +253,9 @@ fn scp(run: &mut Run<'_, '_>) {
     }
     if !is_remote(&target.text) && !target.dynamic {
         let call = run.call;
-        let place = run.judge.place(&target.text);
+        let place = run.analyzer.place(&target.text);
         if matches!(place.scope, Scope::System | Scope::Device) {
-            run.judge.write_file(target, false, run.name, call);
+            run.analyzer.write_file(target, false, run.name, call);
         }
     }
 }

@@ -162,7 +162,7 @@ fn client(run: &mut Run<'_, '_>) {
             continue;
         }
         if local {
-            let place = run.judge.place(&file);
+            let place = run.analyzer.place(&file);
             let level = match (place.scope, found.reversibility) {
                 (Scope::Temp, _) => Reversibility::R2,
                 (_, R5) => R4,

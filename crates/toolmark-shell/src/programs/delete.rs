@@ -19,13 +19,6 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     let call = run.call;
     match run.name {
-        "trash" | "trash-put" => {
-            for arg in &parsed.operands {
-                let place = run.judge.place(&arg.text);
-                let level = if place.whole { Reversibility::R3 } else { Reversibility::R1 };
-                run.effect(Kind::Delete, &place.shown, place.scope, level, "moves to the trash");
-            }
-        }
         "trash-empty" => run.effect(
             Kind::Delete,
             "the trash",
@@ -33,28 +26,18 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             Reversibility::R4,
             "empties the trash",
         ),
-        "shred" | "gshred" | "wipe" | "scrub" => {
+        "trash" | "trash-put" | "shred" | "gshred" | "wipe" | "scrub" | "rmdir" => {
             for arg in &parsed.operands {
-                let place = run.judge.place(&arg.text);
-                run.effect(
-                    Kind::Delete,
-                    &place.shown,
-                    place.scope,
-                    Reversibility::R4,
-                    "overwrites so that nothing can be recovered",
-                );
-            }
-        }
-        "rmdir" => {
-            for arg in &parsed.operands {
-                let place = run.judge.place(&arg.text);
-                run.effect(
-                    Kind::Delete,
-                    &place.shown,
-                    place.scope,
-                    Reversibility::R1,
-                    "removes an empty directory",
-                );
+                let place = run.analyzer.place(&arg.text);
+                let (level, why) = match run.name {
+                    "rmdir" => (Reversibility::R1, "removes an empty directory"),
+                    "trash" | "trash-put" if place.whole => {
+                        (Reversibility::R3, "moves to the trash")
+                    }
+                    "trash" | "trash-put" => (Reversibility::R1, "moves to the trash"),
+                    _ => (Reversibility::R4, "overwrites beyond recovery"),
+                };
+                run.effect(Kind::Delete, &place.display, place.scope, level, why);
             }
         }
         "del" | "erase" | "rd" | "remove-item" => {
@@ -66,7 +49,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 .iter()
                 .filter(|arg| arg.text.len() > 2 || !arg.text.starts_with('/'))
             {
-                run.judge.delete(arg, slashes, run.name, call);
+                run.analyzer.delete(arg, slashes, run.name, call);
             }
         }
         name => {
@@ -80,11 +63,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     Scope::Unknown,
                     Reversibility::R4,
                     Certainty::Unresolved,
-                    "deletes recursively, what is not said",
+                    "deletes recursively without naming a target",
                 );
             }
             for arg in &parsed.operands {
-                run.judge.delete(arg, recursive, name, call);
+                run.analyzer.delete(arg, recursive, name, call);
             }
         }
     }

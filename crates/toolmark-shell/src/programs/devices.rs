@@ -8,13 +8,13 @@ use Reversibility::{R3, R4, R5};
 fn destroys(run: &mut Run<'_, '_>, why: &'static str) {
     let device = run.args.iter().find(|arg| arg.text.contains("/dev/"));
     let target = device.map_or_else(|| run.line(), |arg| arg.text.clone());
-    // An image file is no device, and can be made again.
+    // An image file is not a device, and can be regenerated.
     let operand = run.args.iter().rev().find(|arg| !arg.text.starts_with('-'));
     let image = operand.is_some_and(|arg| {
         device.is_none()
             && !arg.dynamic
             && matches!(
-                run.judge.place(&arg.text).scope,
+                run.analyzer.place(&arg.text).scope,
                 Scope::Temp | Scope::TreeUntracked | Scope::TreeArtefact
             )
             && arg.text.contains('.')
@@ -41,12 +41,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             || name.starts_with("newfs")
             || matches!(name, "mke2fs" | "mkswap") =>
         {
-            // `-n` rehearses for ext file systems and names a label for others.
+            // `-n` is a dry run for ext file systems and names a label for others.
             let ext = name == "mke2fs" || name.starts_with("mkfs.ext") || name == "mkfs";
             if words.is_empty() || (ext && has(&["-n"])) || has(&["-N"]) && name == "mkfs.xfs" {
                 return;
             }
-            destroys(run, "makes a new file system over the old one");
+            destroys(run, "formats a file system");
         }
         "fdisk" | "gdisk" | "cfdisk" | "sfdisk" | "sgdisk" | "diskpart" => {
             let reads = has(&[
@@ -143,13 +143,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         "umount" | "swapoff" | "losetup" => {
             if run.name != "losetup" && !args.is_empty() && has(&["-a", "-f", "-l", "--all"]) {
-                run.effect(
-                    Kind::StopService,
-                    &run.line(),
-                    Scope::Device,
-                    R3,
-                    "takes a device away",
-                );
+                run.effect(Kind::StopService, &run.line(), Scope::Device, R3, "removes a device");
             }
         }
         "fsck" | "e2fsck" | "xfs_repair" => {
@@ -159,7 +153,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     &run.line(),
                     Scope::Device,
                     R3,
-                    "repairs without asking",
+                    "repairs without a prompt",
                 );
             }
         }
@@ -201,9 +195,9 @@ fn dd(run: &mut Run<'_, '_>) {
     let input = args.iter().find_map(|arg| arg.text.strip_prefix("if="));
     if let Some(input) = input {
         let call = run.call;
-        run.judge.read_file(&Arg::plain(input), "dd", call);
+        run.analyzer.read_file(&Arg::plain(input), "dd", call);
     }
-    let place = run.judge.place(&output.text);
+    let place = run.analyzer.place(&output.text);
     if output.dynamic {
         run.sure(
             Kind::Overwrite,
@@ -211,19 +205,19 @@ fn dd(run: &mut Run<'_, '_>) {
             Scope::Unknown,
             R4,
             crate::effects::Certainty::Unresolved,
-            "writes raw data to what is known only at run time",
+            "writes raw data to a path known only at run time",
         );
-    } else if place.scope == Scope::Device && !run.judge.is_sink(&place.path) {
+    } else if place.scope == Scope::Device && !run.analyzer.is_sink(&place.path) {
         run.effect(
             Kind::Overwrite,
             &output.text,
             Scope::Device,
             R5,
-            "writes raw data over a device",
+            "overwrites a device with raw data",
         );
     } else {
         let call = run.call;
-        run.judge.write_file(&output, false, "dd", call);
+        run.analyzer.write_file(&output, false, "dd", call);
     }
 }
 

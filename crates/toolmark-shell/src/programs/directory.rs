@@ -4,17 +4,17 @@ use crate::run::Run;
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     let target = run.args.iter().find(|arg| !matches!(arg.text.as_str(), "-P" | "-L" | "--"));
-    run.judge.cwd = match (run.name, target) {
+    run.analyzer.cwd = match (run.name, target) {
         ("popd", _) => None,
         (_, None) => Some("~".to_owned()),
         (_, Some(arg)) if arg.text == "-" || (arg.dynamic && !arg.temporary) => None,
         (_, Some(arg)) if arg.temporary => Some("/tmp/made".to_owned()),
         (_, Some(arg)) => {
             let relative = !arg.text.starts_with(['/', '~']);
-            if relative && run.judge.cwd.is_none() {
+            if relative && run.analyzer.cwd.is_none() {
                 None
             } else {
-                Some(run.judge.place(&arg.text).path)
+                Some(run.analyzer.place(&arg.text).path)
             }
         }
     };

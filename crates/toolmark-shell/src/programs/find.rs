@@ -76,9 +76,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     if roots.is_empty() {
         roots.push(Arg::plain("."));
     }
-    if roots.len() > ROOTS {
-        roots.truncate(ROOTS);
-        run.judge.note(Some(crate::ir::Partial::TooDeep));
+    if roots.len() > MAX_ROOTS {
+        roots.truncate(MAX_ROOTS);
+        run.analyzer.note(Some(crate::ir::Partial::TooDeep));
     }
     // A test before the action narrows what it hits.
     let mut narrowed = false;
@@ -93,12 +93,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             // `-path ./build/*` and `-name node_modules` name what is hit.
             if let Some(value) = value
                 && matches!(text, "-name" | "-path" | "-iname" | "-wholename")
-                && run.judge.context.place(None, &value.text.replace('*', "x")).scope
+                && run.analyzer.context.place(None, &value.text.replace('*', "x")).scope
                     == Scope::TreeArtefact
             {
                 for root in &mut roots {
                     if matches!(
-                        run.judge.place(&root.text).scope,
+                        run.analyzer.place(&root.text).scope,
                         Scope::TreeUntracked | Scope::Outside | Scope::Home
                     ) {
                         root.text.push_str("/build");
@@ -116,7 +116,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 if let Some(file) = args.get(at) {
-                    run.judge.write_file(file, false, run.name, call);
+                    run.analyzer.write_file(file, false, run.name, call);
                 }
                 at += if text == "-fprintf" { 2 } else { 1 };
             }
@@ -138,9 +138,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 }
 
 fn delete(run: &mut Run<'_, '_>, root: &Arg, narrowed: bool) {
-    let place = run.judge.place(&root.text);
-    // The temp directory itself belongs to everybody, what is sought out in it does not.
-    let inside = || run.judge.place(&format!("{}/x", root.text)).scope;
+    let place = run.analyzer.place(&root.text);
+    // The temp directory itself belongs to everyone, what is found in it does not.
+    let inside = || run.analyzer.place(&format!("{}/x", root.text)).scope;
     let scratch = matches!(place.scope, Scope::Temp | Scope::TreeArtefact)
         || (narrowed && inside() == Scope::Temp);
     let (level, certainty) = match (scratch, root.dynamic) {
@@ -156,7 +156,7 @@ fn delete(run: &mut Run<'_, '_>, root: &Arg, narrowed: bool) {
     };
     run.sure(
         Kind::Delete,
-        &place.shown,
+        &place.display,
         place.scope,
         level,
         certainty,
@@ -164,8 +164,8 @@ fn delete(run: &mut Run<'_, '_>, root: &Arg, narrowed: bool) {
     );
 }
 
-/// How many starting points are looked at.
-const ROOTS: usize = 64;
+/// The most starting points that are analyzed.
+const MAX_ROOTS: usize = 64;
 
 /// Whether names are matched by a pattern rather than given.
 fn by_pattern(args: &[Arg]) -> bool {
@@ -202,11 +202,11 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Arg, narrowed: bool) {
             arg
         })
         .collect();
-    let before = run.judge.effects.len();
+    let before = run.analyzer.effects.len();
     run.inner(words, Flow::Unknown);
     // The inner command deletes what was found: as much as `-delete` would.
     let deletes = run
-        .judge
+        .analyzer
         .effects
         .iter()
         .skip(before)
@@ -216,7 +216,7 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Arg, narrowed: bool) {
     }
 }
 
-/// Stands for a file that `find` hands to a command.
+/// Takes the place of a file that `find` hands to a command.
 const FOUND: &str = "*.found";
 
 fn fd(run: &mut Run<'_, '_>) {

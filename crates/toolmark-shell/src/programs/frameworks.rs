@@ -8,7 +8,7 @@ use Reversibility::{R3, R4, R5};
 /// How bad a task is.
 fn level(name: &str, words: &[&str]) -> Option<(Reversibility, &'static str)> {
     let drops = Some((R4, "drops or empties a database"));
-    let back = Some((R3, "takes migrations back"));
+    let back = Some((R3, "rolls back migrations"));
     let first = words.first().copied().unwrap_or("");
     let second = words.get(1).copied().unwrap_or("");
     let any = |tasks: &[&str]| words.iter().any(|word| tasks.contains(word));
@@ -119,7 +119,7 @@ fn level(name: &str, words: &[&str]) -> Option<(Reversibility, &'static str)> {
             (
                 "projects" | "branches" | "secrets" | "functions" | "storage",
                 "delete" | "rm" | "unset",
-            ) => Some((R5, "deletes at a service")),
+            ) => Some((R5, "deletes from a service")),
             ("stop", _) if any(&["--no-backup"]) => drops,
             _ => None,
         },
@@ -151,7 +151,7 @@ fn level(name: &str, words: &[&str]) -> Option<(Reversibility, &'static str)> {
         }
         "dbt" => {
             if any(&["--full-refresh"]) {
-                Some((R3, "builds tables anew"))
+                Some((R3, "rebuilds tables"))
             } else {
                 None
             }
@@ -164,7 +164,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     named(run, run.name, 0);
 }
 
-/// Judges the words from `at` as those of the framework's own command.
+/// Analyzes the words from `at` as those of the framework's own command.
 pub(super) fn named(run: &mut Run<'_, '_>, name: &str, at: usize) {
     let args = run.args.get(at..).unwrap_or_default();
     if super::only_informs(args) {

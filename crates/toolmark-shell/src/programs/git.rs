@@ -35,16 +35,16 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     value,
                     Scope::Unknown,
                     R1,
-                    "takes git's programs from elsewhere",
+                    "runs git's programs from another directory",
                 );
             }
             _ => {}
         }
     }
-    let saved = run.judge.cwd.clone();
+    let saved = run.analyzer.cwd.clone();
     if let Some(given) = parsed.last("C", "") {
-        run.judge.cwd = match given.value {
-            Some(path) if !given.dynamic => Some(run.judge.place(path).path),
+        run.analyzer.cwd = match given.value {
+            Some(path) if !given.dynamic => Some(run.analyzer.place(path).path),
             _ => None,
         };
     }
@@ -52,7 +52,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         let sub = sub.text.clone();
         subcommand(run, &sub, at + 1);
     }
-    run.judge.cwd = saved;
+    run.analyzer.cwd = saved;
 }
 
 const GRAMMAR: Grammar = Grammar {
@@ -106,7 +106,7 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
         "switch" => {
             let parsed = grammar("cCU").parse(args);
             if !parsed.informs() && (parsed.on("f", "force") || parsed.exact("discard-changes")) {
-                discard(run, "the work tree", R4, "throws local changes away");
+                discard(run, "the work tree", R4, "discards local changes");
             }
         }
         "restore" => restore(run, &grammar("sU").parse(args)),
@@ -128,7 +128,7 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
             let passing = parsed
                 .operands
                 .iter()
-                .any(|arg| arg.temporary || run.judge.place(&arg.text).scope == Scope::Temp);
+                .any(|arg| arg.temporary || run.analyzer.place(&arg.text).scope == Scope::Temp);
             if words.first() == Some(&"remove") && parsed.on("f", "force") && !passing {
                 discard(
                     run,
@@ -142,7 +142,7 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
             let parsed = grammar("").parse(args);
             match super::plain_words(args).first() {
                 Some(&"deinit") if parsed.on("f", "force") => {
-                    discard(run, "a submodule", R4, "throws changes of a submodule away")
+                    discard(run, "a submodule", R4, "discards changes in a submodule")
                 }
                 Some(&"foreach") => {
                     if let Some(at) = args.iter().position(|arg| arg.text == "foreach") {
@@ -156,7 +156,7 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
                     }
                 }
                 Some(&"update") if parsed.on("f", "force") => {
-                    discard(run, "submodules", R3, "throws changes of submodules away")
+                    discard(run, "submodules", R3, "discards changes in submodules")
                 }
                 _ => {}
             }
@@ -168,13 +168,13 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
         }
         "checkout-index" => {
             if grammar("").parse(args).has("f", "force") {
-                discard(run, "the work tree", R4, "writes the index over the work tree");
+                discard(run, "the work tree", R4, "overwrites the work tree with the index");
             }
         }
         "read-tree" => {
             let parsed = grammar("").parse(args);
             if parsed.exact("reset") && parsed.has("u", "") {
-                discard(run, "the work tree", R4, "writes a tree over the work tree");
+                discard(run, "the work tree", R4, "overwrites the work tree with a tree");
             }
         }
         "commit" | "merge" | "am" | "rebase" | "cherry-pick" | "revert" | "pull" => {
@@ -182,7 +182,7 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
             let no_hooks = sub != "merge" && sub != "pull" && parsed.exact("no-verify")
                 || (sub == "commit" && parsed.has("n", ""));
             if no_hooks {
-                run.effect(Kind::Persist, "hooks", Scope::VcsMetadata, R1, "passes the hooks by");
+                run.effect(Kind::Persist, "hooks", Scope::VcsMetadata, R1, "bypasses the hooks");
             }
             if sub == "rebase"
                 && let Some(command) = (Grammar { short: "x", long: &["exec"], ..GRAMMAR })
@@ -194,7 +194,7 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
             if matches!(sub, "commit") {
                 let call = run.call;
                 if let Some(path) = parsed.value("F", "file").filter(|path| *path != "-") {
-                    run.judge.read_file(&Arg::plain(path), "git", call);
+                    run.analyzer.read_file(&Arg::plain(path), "git", call);
                 }
             }
         }
@@ -206,14 +206,14 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
                     .value("", "output")
             {
                 let call = run.call;
-                run.judge.write_file(&Arg::plain(path), false, "git", call);
+                run.analyzer.write_file(&Arg::plain(path), false, "git", call);
             }
             let call = run.call;
             for arg in
                 args.iter().filter(|arg| arg.text.contains(':') && !arg.text.starts_with('-'))
             {
                 let path = arg.text.rsplit(':').next().unwrap_or("");
-                run.judge.read_file(&Arg::plain(path), "git", call);
+                run.analyzer.read_file(&Arg::plain(path), "git", call);
             }
         }
         "annex" | "lfs" => {
@@ -236,7 +236,7 @@ pub(super) fn discard(
     level: Reversibility,
     why: &'static str,
 ) {
-    let level = if run.judge.cwd.as_deref().is_some_and(|cwd| in_temp(run, cwd)) && level == R4 {
+    let level = if run.analyzer.cwd.as_deref().is_some_and(|cwd| in_temp(run, cwd)) && level == R4 {
         Reversibility::R2
     } else {
         level
@@ -245,7 +245,7 @@ pub(super) fn discard(
 }
 
 fn in_temp(run: &Run<'_, '_>, cwd: &str) -> bool {
-    run.judge.context.place(None, cwd).scope == Scope::Temp
+    run.analyzer.context.place(None, cwd).scope == Scope::Temp
 }
 
 fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, args: &[Arg]) {
@@ -257,7 +257,7 @@ fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, args: &[Arg]) {
         || parsed.exact("orphan")
         || parsed.has("t", "track");
     if parsed.on("f", "force") {
-        discard(run, "the work tree", R4, "throws local changes away");
+        discard(run, "the work tree", R4, "discards local changes");
         return;
     }
     if creates {
@@ -273,11 +273,11 @@ fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, args: &[Arg]) {
     };
     let dashes_last = args.last().is_some_and(|arg| arg.text == "--");
     if !paths.is_empty() {
-        discard(run, &paths.join(" "), R4, "writes an old version over the work tree");
+        discard(run, &paths.join(" "), R4, "overwrites the work tree with an old version");
     } else if parsed.exact("pathspec-from-file") {
-        discard(run, "listed files", R4, "writes an old version over the work tree");
+        discard(run, "listed files", R4, "overwrites the work tree with an old version");
     } else if parsed.has("", "ours") || parsed.has("", "theirs") {
-        discard(run, "conflicting files", R3, "takes one side of a conflict");
+        discard(run, "conflicting files", R3, "discards one side of a conflict");
     } else if let [only] = operands.as_slice()
         && !dashes_last
     {
@@ -288,7 +288,7 @@ fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, args: &[Arg]) {
             || text.ends_with('/')
             || text == "*"
         {
-            discard(run, text, R4, "writes an old version over the work tree");
+            discard(run, text, R4, "overwrites the work tree with an old version");
         } else if looks_like_file(text) && !only.dynamic {
             run.sure(
                 Kind::DiscardVcs,
@@ -296,7 +296,7 @@ fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, args: &[Arg]) {
                 Scope::TreeTracked,
                 R4,
                 Certainty::Likely,
-                "writes an old version over a file",
+                "overwrites a file with an old version",
             );
         }
     }
@@ -369,7 +369,7 @@ fn restore(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     }
     let paths: Vec<&str> = parsed.operands.iter().map(|arg| arg.text.as_str()).collect();
     if !paths.is_empty() || parsed.exact("pathspec-from-file") {
-        discard(run, &paths.join(" "), R4, "writes an old version over the work tree");
+        discard(run, &paths.join(" "), R4, "overwrites the work tree with an old version");
     }
 }
 
@@ -379,7 +379,7 @@ fn reset(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     }
     if parsed.has("", "hard") || parsed.has("", "merge") {
         let target = parsed.operands.first().map_or("HEAD", |arg| arg.text.as_str()).to_owned();
-        discard(run, &target, R4, "throws local changes away");
+        discard(run, &target, R4, "discards local changes");
     } else if parsed.has("", "keep") {
         discard(run, "HEAD", R3, "moves the branch and its files");
     }
@@ -396,19 +396,19 @@ fn clean(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     if parsed.on("f", "force") || unguarded {
         let targets: Vec<&str> = parsed.operands.iter().map(|arg| arg.text.as_str()).collect();
         let artefacts = !targets.is_empty()
-            && targets.iter().all(|target| run.judge.place(target).scope == Scope::TreeArtefact);
+            && targets.iter().all(|target| run.analyzer.place(target).scope == Scope::TreeArtefact);
         if artefacts {
             run.effect(
                 Kind::Delete,
                 &targets.join(" "),
                 Scope::TreeArtefact,
                 Reversibility::R2,
-                "deletes what a tool makes again",
+                "deletes regenerable files",
             );
         } else {
             let target =
                 if targets.is_empty() { "untracked files".to_owned() } else { targets.join(" ") };
-            discard(run, &target, R4, "deletes files version control does not have");
+            discard(run, &target, R4, "deletes files that are not under version control");
         }
     }
 }

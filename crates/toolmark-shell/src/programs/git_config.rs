@@ -88,10 +88,10 @@ pub(super) fn config(run: &mut Run<'_, '_>, args: &[Arg]) {
         return;
     }
     let value = words.last().copied().unwrap_or("").to_owned();
-    let before = run.judge.effects.len();
+    let before = run.analyzer.effects.len();
     setting_named(run, &name, &value);
     let outlives = args.iter().any(|arg| matches!(arg.text.as_str(), "--global" | "--system"));
-    let runs = run.judge.effects.len() > before;
+    let runs = run.analyzer.effects.len() > before;
     if runs || (outlives && name.starts_with("alias.") && value.starts_with('!')) {
         run.effect(Kind::Persist, &name, Scope::Home, R3, "lets git run a program from now on");
     }

@@ -99,7 +99,7 @@ pub(super) fn run(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
                     &words.join(" "),
                     Scope::VcsMetadata,
                     R3,
-                    "forgets a remote",
+                    "removes a remote",
                 );
             } else if first == "set-url" {
                 run.effect(
@@ -107,7 +107,7 @@ pub(super) fn run(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
                     &words.join(" "),
                     Scope::VcsMetadata,
                     R1,
-                    "points a remote elsewhere",
+                    "changes the URL of a remote",
                 );
             }
         }
@@ -179,20 +179,14 @@ fn push(run: &mut Run<'_, '_>, args: &[Arg]) {
     let deletes =
         parsed.has("d", "delete") || colon || parsed.exact("prune") || parsed.has("", "prune");
     if force || plus {
-        run.effect(
-            Kind::RewriteHistory,
-            &target,
-            Scope::Remote,
-            R5,
-            "overwrites the history others have",
-        );
+        run.effect(Kind::RewriteHistory, &target, Scope::Remote, R5, "overwrites shared history");
     } else if parsed.exact("mirror") {
         run.effect(
             Kind::RewriteHistory,
             &target,
             Scope::Remote,
             R5,
-            "makes the remote equal to this repository",
+            "mirrors this repository to the remote",
         );
     } else if deletes {
         run.effect(
@@ -200,7 +194,7 @@ fn push(run: &mut Run<'_, '_>, args: &[Arg]) {
             &target,
             Scope::Remote,
             R5,
-            "deletes a reference of the remote",
+            "deletes a reference on the remote",
         );
     } else if lease {
         run.effect(
@@ -208,10 +202,10 @@ fn push(run: &mut Run<'_, '_>, args: &[Arg]) {
             &target,
             Scope::Remote,
             R3,
-            "overwrites history nobody else has moved",
+            "overwrites history that nobody else changed",
         );
     } else if parsed.exact("no-verify") {
-        run.effect(Kind::Persist, "hooks", Scope::VcsMetadata, R1, "passes the hooks by");
+        run.effect(Kind::Persist, "hooks", Scope::VcsMetadata, R1, "bypasses the hooks");
     }
 }
 

@@ -1,5 +1,5 @@
 //! Infrastructure as code and machines: `terraform`, `pulumi`, `vagrant` and
-//! their like.
+//! similar tools.
 
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Reversibility, Scope};
@@ -28,16 +28,16 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     Kind::RemoteState,
                     &target,
                     Scope::Remote,
-                    "destroys infrastructure after a question",
+                    "destroys infrastructure after a prompt",
                 ),
                 ["apply", ..] if has(&["destroy"]) => {
                     run.remote(&target, "destroys infrastructure")
                 }
                 ["apply", ..] if auto => {
-                    run.remote(&target, "changes infrastructure without a question")
+                    run.remote(&target, "changes infrastructure without a prompt")
                 }
                 ["state", "rm", ..] | ["workspace", "delete", ..] => {
-                    run.remote(&target, "forgets infrastructure")
+                    run.remote(&target, "removes infrastructure from the state")
                 }
                 ["state", "mv" | "push" | "replace-provider", ..]
                 | ["force-unlock" | "taint" | "untaint", ..] => run.ask(
@@ -50,7 +50,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     Kind::RemoteState,
                     &target,
                     Scope::Remote,
-                    "changes infrastructure after a question",
+                    "changes infrastructure after a prompt",
                 ),
                 _ => {}
             }
@@ -63,7 +63,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 run.remote(&target, "destroys infrastructure");
             }
             ["up" | "update", ..] if has(&["y", "yes", "f", "skip-preview"]) => {
-                run.remote(&target, "changes infrastructure without a question")
+                run.remote(&target, "changes infrastructure without a prompt")
             }
             ["up" | "update", ..] | ["cancel" | "refresh", ..] => {
                 run.ask(Kind::RemoteState, &target, Scope::Remote, "changes infrastructure")
@@ -102,37 +102,19 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                         | "vol-wipe"
                 )
             }) {
-                run.effect(
-                    Kind::Delete,
-                    &target,
-                    Scope::Outside,
-                    Reversibility::R4,
-                    "destroys a machine",
-                );
+                destroy_machine(run, &target);
             }
         }
         "vboxmanage" => {
             if words.iter().any(|word| matches!(*word, "unregistervm" | "closemedium"))
                 && has(&["delete"])
             {
-                run.effect(
-                    Kind::Delete,
-                    &target,
-                    Scope::Outside,
-                    Reversibility::R4,
-                    "destroys a machine",
-                );
+                destroy_machine(run, &target);
             }
         }
         "vagrant" | "multipass" | "lxc" | "incus" | "prlctl" | "qm" | "pct" => {
             if let Some(Verb::Destroys) = verbs::find(&words, 3) {
-                run.effect(
-                    Kind::Delete,
-                    &target,
-                    Scope::Outside,
-                    Reversibility::R4,
-                    "destroys a machine",
-                );
+                destroy_machine(run, &target);
             }
             if run.name == "vagrant"
                 && words.first() == Some(&"ssh")
@@ -152,7 +134,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     )
                 })
             {
-                run.remote(&target, "deletes at a service");
+                run.remote(&target, "deletes from a service");
             }
         }
         "eb" => {
@@ -168,6 +150,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             None => {}
         },
     }
+}
+
+fn destroy_machine(run: &mut Run<'_, '_>, target: &str) {
+    run.effect(Kind::Delete, target, Scope::Outside, Reversibility::R4, "destroys a machine");
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Shells and other interpreters: text they are given is judged, downloads they
+//! Shells and other interpreters: text they are given is analyzed, downloads they
 //! are given are refused.
 
 use super::frameworks;
+use crate::analyze::Call;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::inline::{self, Language};
-use crate::judge::Call;
 use crate::options::Grammar;
 use crate::pipes::Flow;
 use crate::run::Run;
@@ -20,7 +20,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         "tmux" | "screen" => multiplexer(run),
         "make" | "gmake" | "just" | "task" => {
-            // Targets say by their name what they do.
+            // The names of targets say what they do.
             let words = super::plain_words(run.args);
             if words.iter().any(|word| {
                 matches!(
@@ -79,12 +79,12 @@ fn shell(run: &mut Run<'_, '_>) {
             let value = arg.literal().map_or(crate::expand::Value::Dynamic, |text| {
                 crate::expand::Value::Texts(vec![text.to_owned()])
             });
-            run.judge.variables.set(&index.to_string(), value);
+            run.analyzer.variables.set(&index.to_string(), value);
         }
-        // Hosts start command lines with a login shell; any other text is out of sight.
+        // Hosts start command lines with a login shell; any other text is indirect.
         let indirect = run.call.indirect || !parsed.has("l", "");
         let call = Call { indirect, input: Flow::None, ..run.call.clone() };
-        run.judge.text(&text.text, &call);
+        run.analyzer.text(&text.text, &call);
         return;
     }
     let script = rest.first().filter(|arg| arg.text != "-");
@@ -92,67 +92,59 @@ fn shell(run: &mut Run<'_, '_>) {
         let script = script.clone();
         if script.text.contains("/dev/fd/63") {
             if run.call.remote {
-                run.effect(
-                    Kind::ExecuteUntrusted,
-                    "a download",
-                    Scope::Remote,
-                    R5,
-                    "runs what it downloads",
-                );
+                execute_download(run);
             }
             return;
         }
         file(run, Some(&script));
         return;
     }
+    execute_input(run, |_| true, |run, text| run.shell_text(text));
+}
+
+/// Runs standard input as code: `known` analyzes text, `is_code` says whether
+/// input that is not known is code at all.
+fn execute_input(
+    run: &mut Run<'_, '_>,
+    is_code: impl FnOnce(&Flow) -> bool,
+    known: impl FnOnce(&mut Run<'_, '_>, &str),
+) {
     match run.call.input.clone() {
-        Flow::Text(text) => run.shell_text(&text),
-        Flow::Remote => run.effect(
-            Kind::ExecuteUntrusted,
-            "a download",
-            Scope::Remote,
-            R5,
-            "runs what it downloads",
-        ),
-        Flow::Decoded => run.sure(
-            Kind::ExecuteUntrusted,
-            "decoded text",
-            Scope::Unknown,
-            R3,
-            Certainty::Unresolved,
-            "runs what it decodes",
-        ),
-        Flow::File(path) => file(run, Some(&Arg::plain(&path))),
-        Flow::Unknown | Flow::Secret => run.sure(
-            Kind::ExecuteUntrusted,
-            "its input",
-            Scope::Unknown,
-            R1,
-            Certainty::Unresolved,
-            "runs text known only at run time",
-        ),
         Flow::None => {}
+        Flow::Text(text) => known(run, &text),
+        Flow::Remote => execute_download(run),
+        Flow::Decoded => execute_decoded(run, "decoded text"),
+        Flow::File(path) => file(run, Some(&Arg::plain(&path))),
+        flow @ (Flow::Unknown | Flow::Secret) => {
+            if is_code(&flow) {
+                execute_unknown(run, "its input");
+            }
+        }
     }
+}
+
+fn execute_download(run: &mut Run<'_, '_>) {
+    let why = "runs what it downloads";
+    run.effect(Kind::ExecuteUntrusted, "a download", Scope::Remote, R5, why);
+}
+
+fn execute_decoded(run: &mut Run<'_, '_>, text: &str) {
+    let certainty = Certainty::Unresolved;
+    let why = "runs what it decodes";
+    run.sure(Kind::ExecuteUntrusted, text, Scope::Unknown, R3, certainty, why);
+}
+
+fn execute_unknown(run: &mut Run<'_, '_>, text: &str) {
+    let certainty = Certainty::Unresolved;
+    let why = "runs text known only at run time";
+    run.sure(Kind::ExecuteUntrusted, text, Scope::Unknown, R1, certainty, why);
 }
 
 fn unknown_code(run: &mut Run<'_, '_>, text: &str) {
     if run.call.remote {
-        run.effect(
-            Kind::ExecuteUntrusted,
-            "a download",
-            Scope::Remote,
-            R5,
-            "runs what it downloads",
-        );
+        execute_download(run);
     } else if text.starts_with('$') {
-        run.sure(
-            Kind::ExecuteUntrusted,
-            text,
-            Scope::Unknown,
-            R1,
-            Certainty::Unresolved,
-            "runs text known only at run time",
-        );
+        execute_unknown(run, text);
     }
 }
 
@@ -160,17 +152,11 @@ fn unknown_code(run: &mut Run<'_, '_>, text: &str) {
 fn file(run: &mut Run<'_, '_>, arg: Option<&Arg>) {
     let Some(arg) = arg else { return };
     if arg.text.contains("/dev/fd/63") && run.call.remote {
-        run.effect(
-            Kind::ExecuteUntrusted,
-            "a download",
-            Scope::Remote,
-            R5,
-            "runs what it downloads",
-        );
+        execute_download(run);
         return;
     }
-    let path = run.judge.place(&arg.text).path;
-    if run.judge.downloads.contains(&path) {
+    let path = run.analyzer.place(&arg.text).path;
+    if run.analyzer.downloads.contains(&path) {
         run.effect(
             Kind::ExecuteUntrusted,
             &arg.text,
@@ -250,37 +236,12 @@ fn code(run: &mut Run<'_, '_>) {
                 frameworks::named(run, &base, at + 1);
             }
         }
-        _ => match run.call.input.clone() {
-            Flow::Text(text) => inline::scan(run, language, &text),
-            Flow::Remote => run.effect(
-                Kind::ExecuteUntrusted,
-                "a download",
-                Scope::Remote,
-                R5,
-                "runs what it downloads",
-            ),
-            Flow::Decoded => run.sure(
-                Kind::ExecuteUntrusted,
-                "decoded text",
-                Scope::Unknown,
-                R3,
-                Certainty::Unresolved,
-                "runs what it decodes",
-            ),
-            Flow::File(path) => file(run, Some(&Arg::plain(&path))),
+        _ => {
             // Many programs are fed data by a pipe; without a script it is code.
-            Flow::Unknown if !rest.is_empty() || run.args.is_empty() => {
-                run.sure(
-                    Kind::ExecuteUntrusted,
-                    "its input",
-                    Scope::Unknown,
-                    R1,
-                    Certainty::Unresolved,
-                    "runs text known only at run time",
-                );
-            }
-            _ => {}
-        },
+            let has_no_script = !rest.is_empty() || run.args.is_empty();
+            let is_code = |flow: &Flow| *flow == Flow::Unknown && has_no_script;
+            execute_input(run, is_code, |run, text| inline::scan(run, language, text));
+        }
     }
 }
 
@@ -344,14 +305,7 @@ fn windows(run: &mut Run<'_, '_>) {
     if run.args.iter().any(|arg| {
         matches!(arg.text.to_ascii_lowercase().as_str(), "-enc" | "-encodedcommand" | "-e")
     }) {
-        run.sure(
-            Kind::ExecuteUntrusted,
-            "encoded text",
-            Scope::Unknown,
-            R3,
-            Certainty::Unresolved,
-            "runs what it decodes",
-        );
+        execute_decoded(run, "encoded text");
     }
     if let Some(at) = at {
         let words: Vec<&str> = run
@@ -364,13 +318,7 @@ fn windows(run: &mut Run<'_, '_>) {
         let text = words.join(" ");
         run.shell_text(&text);
     } else if let Flow::Remote = run.call.input {
-        run.effect(
-            Kind::ExecuteUntrusted,
-            "a download",
-            Scope::Remote,
-            R5,
-            "runs what it downloads",
-        );
+        execute_download(run);
     }
 }
 

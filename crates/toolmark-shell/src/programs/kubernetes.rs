@@ -23,12 +23,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 ["delete", ..] => run.remote(&target, "deletes from a cluster"),
                 ["drain", ..] => run.remote(&target, "moves everything off a node"),
                 ["replace" | "apply", ..] if has(&["--force", "--prune"]) => {
-                    run.remote(&target, "deletes and creates anew")
+                    run.remote(&target, "deletes and recreates")
                 }
                 ["scale", ..] => {
                     let zero = own.iter().any(|arg| arg.text == "--replicas=0") || own.windows(2).any(|pair| matches!(pair, [a, b] if a.text == "--replicas" && b.text == "0"));
                     if zero {
-                        run.remote(&target, "stops everything of a workload")
+                        run.remote(&target, "stops all of a workload")
                     } else {
                         ask(run, &target)
                     }
@@ -78,7 +78,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         },
         "kubeadm" | "k3s" | "talosctl" => {
             if matches!(words.first(), Some(&("reset" | "k3s-uninstall"))) {
-                run.remote(&target, "takes a node apart");
+                run.remote(&target, "resets a node");
             }
         }
         "kind" | "k3d" | "minikube" | "microk8s" => {

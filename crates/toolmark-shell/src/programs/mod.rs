@@ -1,5 +1,5 @@
 //! The rules of programs, one file per family. A program is known to its family
-//! by one row of [`run`]; what no row names is looked at by `unknown`.
+//! by one row of [`run`]; what no row names is handled by `unknown`.
 
 #![allow(clippy::collapsible_match, reason = "one arm per program, its condition inside")]
 
@@ -322,12 +322,12 @@ pub(crate) fn is_known(name: &str) -> bool {
         || matches!(name, "sudo" | "env" | "nice" | "nohup" | "timeout")
 }
 
-/// The literal words that are no options.
+/// The literal words that are not options.
 fn plain_words(args: &[Arg]) -> Vec<&str> {
     args.iter().filter(|arg| !arg.text.starts_with('-')).map(|arg| arg.text.as_str()).collect()
 }
 
-/// Whether help or a rehearsal is asked for, in the words most programs know.
+/// Whether help or a dry run is requested, in the words most programs know.
 fn only_informs(args: &[Arg]) -> bool {
     let first = args.first().map(|arg| arg.text.as_str());
     first == Some("help")
@@ -356,17 +356,17 @@ fn only_informs(args: &[Arg]) -> bool {
 /// The test all families share: what is denied, asked about and allowed.
 #[cfg(test)]
 pub(crate) fn check(deny: &[&str], ask: &[&str], allow: &[&str]) {
-    use crate::{Context, Decision, judge};
+    use crate::{Context, Decision, analyze};
     let mut wrong = Vec::new();
     for (commands, expected) in
         [(deny, Decision::Deny), (ask, Decision::Ask), (allow, Decision::Allow)]
     {
         for command in commands {
-            let judged = judge(command, &Context::default());
-            if judged.decision != expected {
+            let analysis = analyze(command, &Context::default());
+            if analysis.decision != expected {
                 wrong.push(format!(
                     "{command}\n    {:?} ({}), not {expected:?}",
-                    judged.decision, judged.reason
+                    analysis.decision, analysis.reason
                 ));
             }
         }

@@ -1,5 +1,5 @@
 //! The network: requests that delete, downloads that are run or written, data
-//! that leaves the machine, connections that give a shell away.
+//! that leaves the machine, connections that hand over a shell.
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
@@ -106,7 +106,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     &run.line(),
                     Scope::Remote,
                     R5,
-                    "sends a secret in a name",
+                    "sends a secret in a DNS name",
                 );
             } else if names_secret {
                 run.sure(
@@ -115,7 +115,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     Scope::Remote,
                     R1,
                     Certainty::Unresolved,
-                    "sends output of a command in a name",
+                    "sends command output in a DNS name",
                 );
             }
         }
@@ -195,11 +195,11 @@ fn request(run: &mut Run<'_, '_>) {
             _ => None,
         };
         if let Some(file) = file {
-            let path = run.judge.place(file).path;
+            let path = run.analyzer.place(file).path;
             sends |= file == "-" && call.input == Flow::Secret;
             sends |=
                 matches!(&call.input, Flow::File(input) if file == "-" && secrecy(input).is_some());
-            sends |= secrecy(file).is_some() || run.judge.copies.contains(&path);
+            sends |= secrecy(file).is_some() || run.analyzer.copies.contains(&path);
         }
         match given.name {
             "o" | "output" if run.name != "wget" => write(run, value, given.dynamic),
@@ -224,8 +224,8 @@ fn request(run: &mut Run<'_, '_>) {
         let name =
             url.split(['?', '#']).next().unwrap_or("").rsplit('/').next().unwrap_or("").to_owned();
         if !name.is_empty() {
-            let path = run.judge.place(&name).path;
-            run.judge.downloads.push(path);
+            let path = run.analyzer.place(&name).path;
+            run.analyzer.downloads.push(path);
         }
     }
 }
@@ -236,10 +236,10 @@ fn write(run: &mut Run<'_, '_>, file: &str, dynamic: bool) {
     }
     let call = run.call;
     let arg = Arg { dynamic, ..Arg::plain(file) };
-    run.judge.write_file(&arg, false, run.name, call);
+    run.analyzer.write_file(&arg, false, run.name, call);
     if !dynamic {
-        let path = run.judge.place(file).path;
-        run.judge.downloads.push(path);
+        let path = run.analyzer.place(file).path;
+        run.analyzer.downloads.push(path);
     }
 }
 
@@ -259,13 +259,7 @@ fn connection(run: &mut Run<'_, '_>) {
     {
         run.effect(Kind::SendOut, &line, Scope::Remote, R5, "sends a secret");
     } else if run.name == "telnet" && !run.args.is_empty() {
-        run.effect(
-            Kind::SendOut,
-            &line,
-            Scope::Remote,
-            R1,
-            "opens a connection without protection",
-        );
+        run.effect(Kind::SendOut, &line, Scope::Remote, R1, "opens an unencrypted connection");
     } else if matches!(run.call.input, Flow::File(_))
         || run.args.iter().any(|arg| arg.text.starts_with("-l") || arg.text == "-lvnp")
     {
@@ -302,12 +296,12 @@ fn ssh(run: &mut Run<'_, '_>) {
         return;
     }
     // The tree of another machine is not ours.
-    let saved = run.judge.cwd.take();
-    let before = run.judge.effects.len();
+    let saved = run.analyzer.cwd.take();
+    let before = run.analyzer.effects.len();
     let text = command.join(" ");
     run.shell_text(&text);
-    run.judge.cwd = saved;
-    for effect in run.judge.effects.iter_mut().skip(before) {
+    run.analyzer.cwd = saved;
+    for effect in run.analyzer.effects.iter_mut().skip(before) {
         if effect.kind == Kind::Delete && effect.reversibility >= R3 && effect.scope != Scope::Temp
         {
             effect.scope = Scope::Remote;

@@ -1,4 +1,4 @@
-//! Package managers: what they publish for good, what they run from elsewhere,
+//! Package managers: what they publish permanently, what they run from the network,
 //! and what they remove.
 
 use super::{frameworks, only_informs, plain_words};
@@ -14,7 +14,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     let words = plain_words(args);
     let first = words.first().copied().unwrap_or("");
     let second = words.get(1).copied().unwrap_or("");
-    // Runners of a package's own programs: judge that program.
+    // Runners of a package's own programs: analyze that program.
     let runner = matches!(name, "npx" | "bunx" | "uvx")
         || matches!(
             (name, first),
@@ -66,7 +66,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         _ => false,
     };
     if publishes {
-        return run.effect(Kind::Spend, &target, Scope::Remote, R5, "publishes for good");
+        return run.effect(Kind::Spend, &target, Scope::Remote, R5, "publishes permanently");
     }
     match (name, first) {
         ("npm" | "pnpm" | "yarn" | "bun", "unpublish")
@@ -74,7 +74,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         | ("cargo", "owner")
             if first != "owner" || args.iter().any(|arg| arg.text == "--remove") =>
         {
-            return run.remote(&target, "withdraws a published package");
+            return run.remote(&target, "unpublishes a package");
         }
         ("npm" | "pnpm" | "yarn", "deprecate")
         | ("npm", "access" | "owner" | "team" | "dist-tag" | "token" | "org" | "star")
@@ -90,7 +90,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 "changes a published package",
             );
         }
-        ("nuget", "delete") => return run.remote(&target, "withdraws a published package"),
+        ("nuget", "delete") => return run.remote(&target, "unpublishes a package"),
         ("pip" | "pip3" | "uv" | "npm" | "pnpm" | "yarn" | "pipx" | "easy_install" | "bun", _)
             if words.iter().any(|word| matches!(*word, "install" | "i" | "add")) =>
         {
@@ -111,7 +111,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     source,
                     Scope::Remote,
                     R1,
-                    "installs from an address",
+                    "installs from a URL",
                 );
             }
         }
@@ -142,16 +142,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     ) || name == "pacman" && arg.text.starts_with("-R")
                 });
             if removes && !simulates {
-                return run.ask(
-                    Kind::Delete,
-                    &target,
-                    Scope::System,
-                    "removes packages of the system",
-                );
+                return run.ask(Kind::Delete, &target, Scope::System, "removes system packages");
             }
         }
         ("brew", "uninstall" | "remove" | "rm" | "autoremove") => {
-            return run.ask(Kind::Delete, &target, Scope::System, "removes packages of the system");
+            return run.ask(Kind::Delete, &target, Scope::System, "removes system packages");
         }
         ("nix-collect-garbage", _) | ("nix", "store") if name != "nix" || second == "gc" => {
             return run.ask(Kind::Delete, &target, Scope::System, "deletes old generations");
@@ -163,7 +158,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 &target,
                 Scope::TreeArtefact,
                 R2,
-                "deletes what a tool makes again",
+                "deletes regenerable files",
             );
         }
         ("conda", "env") if second == "remove" => {
@@ -178,7 +173,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 &target,
                 Scope::Home,
                 Reversibility::R4,
-                "deletes its source of settings",
+                "deletes the source of its settings",
             );
         }
         ("go", "run") => {
@@ -188,13 +183,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     second,
                     Scope::Remote,
                     Reversibility::R0,
-                    "runs a package from elsewhere",
+                    "runs a package from the network",
                 );
             }
         }
         _ => {}
     }
-    // `npm run db:reset`, `composer db:drop`: scripts say by their name what they do.
+    // `npm run db:reset`, `composer db:drop`: the names of scripts say what they do.
     let script = match (name, first) {
         ("npm" | "pnpm" | "yarn" | "bun" | "deno" | "pdm", "run" | "run-script" | "task") => second,
         ("yarn" | "pnpm" | "bun", first) => first,
@@ -251,7 +246,7 @@ fn package_program(run: &mut Run<'_, '_>, program: &str) {
         return;
     };
     let mut words: Vec<Arg> = run.args.get(at..).unwrap_or_default().to_vec();
-    // A version behind the name is no part of it.
+    // A version after the name is not part of it.
     if let Some(first) = words.first_mut() {
         let end = first.text.char_indices().skip(1).find(|(_, c)| *c == '@').map(|(at, _)| at);
         if let Some(end) = end {
@@ -267,7 +262,7 @@ fn package_program(run: &mut Run<'_, '_>, program: &str) {
                 &target,
                 Scope::Remote,
                 R3,
-                "runs a program from an address",
+                "runs a program from a URL",
             );
         }
     }

@@ -48,7 +48,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             || (given.len() == 4 && given.starts_with(['4', '2', '6']))
             || given.contains("=s"));
     for arg in &operands {
-        let place = run.judge.place(&arg.text);
+        let place = run.analyzer.place(&arg.text);
         if arg.dynamic && !recursive {
             continue;
         }
@@ -56,37 +56,41 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             place.whole && matches!(place.scope, Scope::System | Scope::Home | Scope::Outside);
         let (level, why) = match place.scope {
             Scope::System | Scope::Device if recursive || open || setuid => {
-                (R4, "changes the rights of a part of the system")
+                (R4, "changes the rights of system files")
             }
-            _ if root && recursive => (R4, "changes the rights of everything below"),
-            _ if setuid => (R3, "lets a program run with the rights of its owner"),
-            Scope::System | Scope::Device => (R3, "changes the rights of a part of the system"),
+            _ if root && recursive => (R4, "changes rights recursively"),
+            _ if setuid => (R3, "lets a program run with its owner's rights"),
+            Scope::System | Scope::Device => (R3, "changes the rights of system files"),
             Scope::VcsMetadata if recursive && open => {
-                (R3, "changes the rights of version control's data")
+                (R3, "changes the rights of version control data")
             }
             _ if run.name.contains("chown") && given.starts_with("root") => {
-                (R3, "gives a file to root")
+                (R3, "makes root the owner of a file")
             }
-            Scope::Home | Scope::Outside if recursive => {
-                (R3, "changes the rights of everything below")
-            }
+            Scope::Home | Scope::Outside if recursive => (R3, "changes rights recursively"),
             _ if recursive
                 && (open
                     || arg.glob && matches!(place.scope, Scope::TreeUntracked)
                     || run.name.contains("chown") && place.whole) =>
             {
-                (R3, "changes the rights of everything below")
+                (R3, "changes rights recursively")
             }
-            _ if open && place.scope != Scope::Temp => (R3, "lets everybody write"),
+            _ if open && place.scope != Scope::Temp => (R3, "makes files writable for everyone"),
             Scope::Unknown if recursive => {
-                (R3, "changes the rights of what is known only at run time")
+                (R3, "changes the rights of a path known only at run time")
             }
             _ => (Reversibility::R0, "changes the rights of a file"),
         };
-        run.effect(Kind::Privilege, &place.shown, place.scope, level, why);
+        run.effect(Kind::Privilege, &place.display, place.scope, level, why);
     }
     if run.name == "setcap" {
-        run.effect(Kind::Privilege, &run.line(), Scope::System, R1, "gives a program capabilities");
+        run.effect(
+            Kind::Privilege,
+            &run.line(),
+            Scope::System,
+            R1,
+            "grants capabilities to a program",
+        );
     }
 }
 

@@ -1,4 +1,4 @@
-//! Clients of code hosts: what they delete, publish or show to everybody.
+//! Clients of code hosts: what they delete, publish or make public.
 
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Reversibility, Scope};
@@ -36,7 +36,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             | "project" | "run" | "ruleset" | "codespace" | "environment",
             "delete" | "remove",
         ) => {
-            return run.remote(&target, "deletes at a code host");
+            return run.remote(&target, "deletes from a code host");
         }
         ("repo", "archive" | "rename" | "transfer")
         | ("repo", "edit")
@@ -64,7 +64,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         ("pr" | "mr", "merge") => {
             if has(&["--admin"]) {
-                return run.ask(Kind::RemoteState, &target, Scope::Remote, "merges past the rules");
+                return run.ask(
+                    Kind::RemoteState,
+                    &target,
+                    Scope::Remote,
+                    "merges despite branch rules",
+                );
             }
             return;
         }
@@ -78,7 +83,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         _ => {}
     }
     match verbs::find(words.get(1..).unwrap_or_default(), 1) {
-        Some(Verb::Destroys) => run.remote(&target, "deletes at a code host"),
+        Some(Verb::Destroys) => run.remote(&target, "deletes from a code host"),
         Some(Verb::Disturbs) => {
             run.effect(Kind::RemoteState, &target, Scope::Remote, R3, "changes what others see")
         }
@@ -111,7 +116,7 @@ fn api(run: &mut Run<'_, '_>) {
         value.contains("mutation") && (value.contains("delete") || value.contains("Delete"))
     });
     if method == "DELETE" || mutation {
-        run.remote(&target, "deletes at a code host");
+        run.remote(&target, "deletes from a code host");
     } else if method == "PUT" || method == "PATCH" {
         run.effect(Kind::RemoteState, &target, Scope::Remote, R3, "changes what others see");
     }

@@ -1,4 +1,4 @@
-//! Queues and streams: Kafka, RabbitMQ, NATS and their like.
+//! Queues and streams: Kafka, RabbitMQ, NATS and similar systems.
 
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Scope};
@@ -21,7 +21,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "kafka-consumer-groups" if has(&["--reset-offsets"]) && has(&["--execute"]) => {
             run.remote(&target, "moves the offsets of a group")
         }
-        "kafka-acls" if has(&["--remove"]) => run.remote(&target, "takes access away"),
+        "kafka-acls" if has(&["--remove"]) => run.remote(&target, "revokes access"),
         "kafka-configs" if args.iter().any(|arg| arg.text.starts_with("--delete-config")) => {
             run.ask(Kind::RemoteState, &target, Scope::Remote, "changes a setting")
         }

@@ -1,5 +1,5 @@
-//! Programs that show the content of files. A secret is told by its name; the
-//! pattern of a search is no file.
+//! Programs that show the content of files. A secret is recognized by its name;
+//! the pattern of a search is not a file.
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::inline;
@@ -88,7 +88,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             helper,
             Scope::Unknown,
             Reversibility::R1,
-            "starts a helper",
+            "starts a helper program",
         );
     }
     let has_pattern = matches!(
@@ -115,7 +115,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
     let call = run.call;
     for arg in parsed.operands.iter().skip(usize::from(has_pattern || has_program)) {
-        run.judge.read_file(arg, name, call);
+        run.analyzer.read_file(arg, name, call);
     }
 }
 

@@ -40,13 +40,13 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         "shutdown" => {
             if !has(&["-c", "--show", "-k"]) {
-                stop(run, "shuts the machine down");
+                stop(run, "shuts down the machine");
             }
         }
-        "reboot" | "halt" | "poweroff" => stop(run, "shuts the machine down"),
+        "reboot" | "halt" | "poweroff" => stop(run, "shuts down the machine"),
         "init" | "telinit" => {
             if matches!(first, "0" | "1" | "6" | "s" | "S") {
-                stop(run, "shuts the machine down");
+                stop(run, "shuts down the machine");
             }
         }
         "systemctl" | "service" | "launchctl" | "rc-service" | "sv" | "supervisorctl" | "pm2"
@@ -84,26 +84,26 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "ip" => {
             let down = words.contains(&"down") && words.contains(&"set");
             if down || words.iter().any(|word| matches!(*word, "flush" | "del" | "delete")) {
-                stop(run, "takes the network apart");
+                stop(run, "changes network settings");
             }
         }
         "ifconfig" | "ifdown" | "wg-quick" => {
             if words.contains(&"down") || run.name == "ifdown" {
-                stop(run, "takes the network down");
+                stop(run, "brings the network down");
             }
         }
         "route" | "ipset" | "ipvsadm" | "tc" => {
             if words.iter().any(|word| matches!(*word, "del" | "delete" | "flush" | "destroy"))
                 || (run.name == "ipvsadm" && has(&["-C"]))
             {
-                stop(run, "takes the network apart");
+                stop(run, "changes network settings");
             }
         }
         "nmcli" => {
             if words.iter().any(|word| matches!(*word, "delete" | "del"))
                 || (words.contains(&"off") && matches!(first, "networking" | "n"))
             {
-                stop(run, "takes the network apart");
+                stop(run, "changes network settings");
             }
         }
         "netplan" | "brew-services" | "schtasks" => {

@@ -8,7 +8,7 @@ use Reversibility::{R0, R1, R3, R4};
 pub(super) fn environment(run: &mut Run<'_, '_>) {
     for (name, value) in &run.call.env {
         if takes_over(name, &value.text) {
-            run.judge.push(
+            run.analyzer.push(
                 run.call,
                 run.name,
                 Kind::ExecuteUntrusted,
@@ -68,47 +68,41 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     } else {
                         crate::expand::Value::Texts(vec![value.to_owned()])
                     };
-                    run.judge.variables.set(name, known);
+                    run.analyzer.variables.set(name, known);
                 }
             }
         }
         "alias" => {
             for arg in args {
                 if let Some((name, value)) = arg.text.split_once('=') {
-                    let before = run.judge.effects.len();
+                    let before = run.analyzer.effects.len();
                     run.shell_text(value);
                     let bad = run
-                        .judge
+                        .analyzer
                         .effects
                         .iter()
                         .skip(before)
                         .any(|effect| effect.reversibility >= R3);
-                    run.judge.effects.truncate(before);
+                    run.analyzer.effects.truncate(before);
                     if bad {
-                        run.effect(
-                            Kind::Persist,
-                            name,
-                            Scope::Unknown,
-                            R1,
-                            "gives a command another meaning",
-                        );
+                        run.effect(Kind::Persist, name, Scope::Unknown, R1, "redefines a command");
                     }
                 }
             }
         }
         "unset" => {
             if words.iter().any(|word| word.starts_with("HIST")) {
-                run.effect(Kind::Persist, &target, Scope::Home, R1, "hides what is done");
+                run.effect(Kind::Persist, &target, Scope::Home, R1, "turns off the history");
             }
         }
         "set" => {
             if target.contains("+o history") {
-                run.effect(Kind::Persist, &target, Scope::Home, R1, "hides what is done");
+                run.effect(Kind::Persist, &target, Scope::Home, R1, "turns off the history");
             }
         }
         "history" => {
             if has(&["-c", "-cw", "-d"]) {
-                run.effect(Kind::Delete, "the history", Scope::Home, R3, "hides what was done");
+                run.effect(Kind::Delete, "the history", Scope::Home, R3, "clears the history");
             }
         }
         "printenv" | "env" | "genv" => {
@@ -130,13 +124,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "useradd" | "adduser" | "usermod" | "addgroup" | "passwd" | "chpasswd" | "visudo"
         | "chsh" | "vipw" | "sysadminctl" | "authselect" => {
             if !has(&["-S", "--status", "-c"]) || run.name != "passwd" && run.name != "visudo" {
-                run.effect(
-                    Kind::Privilege,
-                    &target,
-                    Scope::System,
-                    R3,
-                    "changes accounts or their rights",
-                );
+                change_accounts(run, &target);
             }
         }
         "dscl" | "net" => {
@@ -146,13 +134,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     "-delete" | "/delete" | "/add" | "-create" | "-passwd" | "-append"
                 )
             }) {
-                run.effect(
-                    Kind::Privilege,
-                    &target,
-                    Scope::System,
-                    R3,
-                    "changes accounts or their rights",
-                );
+                change_accounts(run, &target);
             }
         }
         "modprobe" | "insmod" | "rmmod" | "kextload" | "kextunload" => {
@@ -175,7 +157,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 words.iter().any(|word| matches!(*word, "0" | "disable" | "permissive" | "clear"))
                     || has(&["--master-disable", "--global-disable", "-D", "-delete"]);
             if off {
-                run.effect(Kind::Persist, &target, Scope::System, R3, "turns a protection off");
+                run.effect(Kind::Persist, &target, Scope::System, R3, "turns off a protection");
             }
         }
         "defaults" | "pmset" | "nvram" | "systemsetup" => {
@@ -189,18 +171,23 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     &target,
                     Scope::Home,
                     if first == "delete" { R3 } else { R1 },
-                    "changes settings for good",
+                    "changes settings permanently",
                 );
             }
         }
         "ssh-add" => {
             if has(&["-D", "-d"]) {
-                run.ask(Kind::Delete, "keys of the agent", Scope::Home, "forgets keys");
+                run.ask(
+                    Kind::Delete,
+                    "keys of the agent",
+                    Scope::Home,
+                    "removes keys from the agent",
+                );
             }
         }
         "ssh-keygen" => {
             if has(&["-R"]) {
-                run.ask(Kind::Delete, &target, Scope::Home, "forgets a host");
+                run.ask(Kind::Delete, &target, Scope::Home, "removes a known host");
             }
         }
         "gpg" | "gpg2" => {
@@ -253,17 +240,16 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 matches!(arg.text.to_ascii_lowercase().as_str(), "delete" | "cl" | "clear-log")
                     || arg.text.to_ascii_lowercase().starts_with("/w:")
             }) {
-                run.effect(
-                    Kind::Delete,
-                    &target,
-                    Scope::System,
-                    R4,
-                    "deletes a part of the system",
-                );
+                run.effect(Kind::Delete, &target, Scope::System, R4, "deletes system files");
             }
         }
         _ => {}
     }
+}
+
+fn change_accounts(run: &mut Run<'_, '_>, target: &str) {
+    let why = "changes accounts or their rights";
+    run.effect(Kind::Privilege, target, Scope::System, R3, why);
 }
 
 #[cfg(test)]

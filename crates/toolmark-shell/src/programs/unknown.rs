@@ -1,5 +1,5 @@
-//! Programs without rules of their own: verbs that destroy wherever they are
-//! understood.
+//! Programs without rules of their own: verbs that destroy in any program that
+//! knows them.
 
 use super::verbs;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
@@ -24,7 +24,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             || word.starts_with("destroy-")
             || word.starts_with("purge-")
     };
-    // The verb stands first or second, before it nothing that looks.
+    // The verb is the first or second word, with no reading verb before it.
     for word in words.iter().take(3).filter(|word| !word.ends_with(".jar")) {
         if word.split(':').any(strong) {
             let target = words.join(" ");

@@ -1,4 +1,4 @@
-//! Verbs of command-line clients for services: which destroy, which only look,
+//! Verbs of command-line clients for services: which destroy, which only read,
 //! and how to find the verb among the words.
 
 /// Verbs that destroy what others may need.
@@ -57,7 +57,7 @@ pub(super) fn destroys(verb: &str) -> bool {
     .any(|start| verb.starts_with(start))
 }
 
-/// Verbs after which a person should look.
+/// Verbs a person should review.
 pub(super) fn disturbs(verb: &str) -> bool {
     matches!(
         verb,
@@ -112,7 +112,7 @@ pub(super) fn disturbs(verb: &str) -> bool {
     .any(|start| verb.starts_with(start))
 }
 
-/// Verbs that look, make or change in ways that can be taken back.
+/// Verbs that read, create, or change in ways that can be undone.
 pub(super) fn looks(verb: &str) -> bool {
     matches!(
         verb,
@@ -214,7 +214,7 @@ pub(super) enum Verb {
 }
 
 /// The first word that is a verb decides; words are split at colons, as some
-/// clients write `apps:destroy`. Only the first `reach` words are looked at.
+/// clients write `apps:destroy`. Only the first `reach` words are considered.
 pub(super) fn find(words: &[&str], reach: usize) -> Option<Verb> {
     for word in words.iter().take(reach) {
         let mut verdict = None;

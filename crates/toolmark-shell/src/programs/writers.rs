@@ -18,11 +18,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 return;
             }
             for arg in &parsed.operands {
-                let place = run.judge.place(&arg.text);
+                let place = run.analyzer.place(&arg.text);
                 let new = matches!(place.scope, Scope::Temp | Scope::TreeArtefact)
                     || (!size.starts_with('0') && !size.starts_with('-'));
                 let level = if new { Reversibility::R2 } else { Reversibility::R4 };
-                run.effect(Kind::Overwrite, &place.shown, place.scope, level, "cuts a file");
+                run.effect(Kind::Overwrite, &place.display, place.scope, level, "truncates a file");
             }
         }
         "tee" | "sponge" => {
@@ -32,7 +32,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 return;
             }
             for arg in &parsed.operands {
-                run.judge.write_file(arg, parsed.has("a", "append"), run.name, call);
+                run.analyzer.write_file(arg, parsed.has("a", "append"), run.name, call);
             }
         }
         "sed" | "gsed" => sed(run),
@@ -50,19 +50,19 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                     dynamic: given.dynamic,
                     ..crate::expand::Arg::plain(text)
                 };
-                run.judge.write_file(&arg, false, run.name, call);
+                run.analyzer.write_file(&arg, false, run.name, call);
             }
             for arg in &parsed.operands {
-                run.judge.read_file(arg, run.name, call);
+                run.analyzer.read_file(arg, run.name, call);
             }
         }
         "touch" | "mkdir" => {
             for arg in (Grammar { short: "mdrtA", ..Grammar::default() }).parse(run.args).operands {
-                let place = run.judge.place(&arg.text);
+                let place = run.analyzer.place(&arg.text);
                 if let Some((Kind::Persist, level, why)) =
-                    write::judged(run.judge.context, &place, true)
+                    write::classify(run.analyzer.context, &place, true)
                 {
-                    run.effect(Kind::Persist, &place.shown, place.scope, level, why);
+                    run.effect(Kind::Persist, &place.display, place.scope, level, why);
                 }
             }
         }
@@ -82,11 +82,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 previous = arg.text.as_str();
             }
             for arg in (Grammar { short: "cSsu", ..Grammar::default() }).parse(run.args).operands {
-                let place = run.judge.place(&arg.text);
+                let place = run.analyzer.place(&arg.text);
                 if matches!(place.scope, Scope::System)
-                    || write::persists(run.judge.context, &place.path).is_some()
+                    || write::persists(run.analyzer.context, &place.path).is_some()
                 {
-                    run.judge.write_file(arg, true, run.name, call);
+                    run.analyzer.write_file(arg, true, run.name, call);
                 }
             }
         }
@@ -113,15 +113,16 @@ fn sed(run: &mut Run<'_, '_>) {
     let in_place = parsed.has("i", "in-place") || parsed.has("I", "");
     for arg in files {
         if in_place {
-            let place = run.judge.place(&arg.text);
+            let place = run.analyzer.place(&arg.text);
             if !arg.dynamic
-                && let Some((kind, level, why)) = write::judged(run.judge.context, &place, true)
+                && let Some((kind, level, why)) =
+                    write::classify(run.analyzer.context, &place, true)
             {
                 let level = if place.scope == Scope::System { Reversibility::R4 } else { level };
-                run.effect(kind, &place.shown, place.scope, level, why);
+                run.effect(kind, &place.display, place.scope, level, why);
             }
         } else {
-            run.judge.read_file(arg, run.name, call);
+            run.analyzer.read_file(arg, run.name, call);
         }
     }
 }

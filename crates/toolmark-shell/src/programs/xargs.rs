@@ -75,7 +75,7 @@ fn flag_delete(run: &mut Run<'_, '_>, command: &[Arg]) {
             Scope::Unknown,
             Reversibility::R4,
             Certainty::Unresolved,
-            "deletes whatever its input names",
+            "deletes the paths in its input",
         );
     }
 }

@@ -271,7 +271,7 @@ fn failed_is_not_done() {
     assert_eq!(explanation.rows[0].state, RowState::Mismatched);
     assert_eq!(
         explanation.repair,
-        ["change status of call 0 `a` from failed to one that counts as done"]
+        ["change status of call 1 `a` from failed to one that counts as done"]
     );
 }
 
@@ -303,7 +303,7 @@ fn what_the_trace_does_not_record_is_unknown() {
     let outcome = expect(json!({"calls": [{"tool": "a", "status": "succeeded"}]}), &chat);
     assert_eq!(
         outcome.reason,
-        "cannot be told whether call 0 `a` is `a` that succeeded: \
+        "cannot be told whether call 1 `a` is `a` that succeeded: \
          the trace does not say whether the call failed"
     );
     assert_eq!(outcome.parts[0].verdict, OPEN);
@@ -319,7 +319,7 @@ fn explanations_name_the_smallest_change() {
     let explanation = outcome.explanation.unwrap();
     assert_eq!(
         explanation.repair,
-        ["change argument city of call 1 `book` from \"London\" to \"Paris\""]
+        ["change argument city of call 2 `book` from \"London\" to \"Paris\""]
     );
     let states: Vec<_> = explanation.rows.iter().map(|row| row.state.word()).collect();
     assert_eq!(states, ["matched", "mismatched", "extra", "matched"]);
@@ -331,7 +331,7 @@ fn explanations_name_the_smallest_change() {
 
     let outcome = expect(config.clone(), &one_by_one(&json!(["search", "pay"])));
     let explanation = outcome.explanation.unwrap();
-    assert_eq!(explanation.repair, ["call `book` with city = \"Paris\" after call 0 `search`"]);
+    assert_eq!(explanation.repair, ["call `book` with city = \"Paris\" after call 1 `search`"]);
     assert_eq!(explanation.divergence, Some(1));
     assert!(outcome.evidence.iter().any(|e| e.call.is_none()), "what is absent is evidence too");
 
@@ -340,13 +340,13 @@ fn explanations_name_the_smallest_change() {
     assert_eq!(explanation.rows[0].state, RowState::Missing);
     assert_eq!(
         explanation.rows[0].why.as_ref().map(|text| text.raw()),
-        Some("call 1 `search` comes too late")
+        Some("call 2 `search` comes too late")
     );
-    assert_eq!(explanation.repair, ["call `search` before call 0 `book`"]);
+    assert_eq!(explanation.repair, ["call `search` before call 1 `book`"]);
 
     let exact = json!({"sequence": ["a"], "extras": "forbid", "forbidden": ["rm"]});
     let explanation = expect(exact, &one_by_one(&json!(["a", "rm", "b"]))).explanation.unwrap();
-    assert_eq!(explanation.repair, ["remove call 1 `rm`", "remove call 2 `b`"]);
+    assert_eq!(explanation.repair, ["remove call 2 `rm`", "remove call 3 `b`"]);
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn metrics_and_notes() {
     assert_eq!(
         outcome.notes,
         [
-            "1 call was not expected: call 2 `x`",
+            "1 call was not expected: call 3 `x`",
             "1 call that did not succeed did not count as done"
         ]
     );

@@ -218,7 +218,7 @@ impl Judged {
         let passed = each.iter().filter(|(_, one)| one.verdict == Verdict::Pass).count();
         let failing = each.iter().find(|(_, one)| one.verdict == verdict);
         let why = failing.filter(|_| verdict != Verdict::Pass).map(|(seen, one)| {
-            format!("; call {} {}: {}", seen.index, seen.call.name.full(), one.reason.raw())
+            format!("; call {} {}: {}", seen.number(), seen.call.name.full(), one.reason.raw())
         });
         let reason = format!("{passed} of {} calls pass{}", each.len(), why.unwrap_or_default());
         let mut joined = match verdict {
@@ -233,7 +233,7 @@ impl Judged {
                 Verdict::Unknown(_) => Role::Context,
             };
             let reference = subject.view.call_ref(seen);
-            let text = format!("call {} {}", seen.index, reference.tool.raw());
+            let text = format!("call {} {}", seen.number(), reference.tool.raw());
             joined.evidence.push(Evidence::call(role, outcome.reason.clone(), reference));
             joined.evidence.extend(outcome.evidence);
             let part = Part::new(text.clone(), outcome.verdict);

@@ -70,9 +70,9 @@ fn chosen_calls() {
     });
     assert_eq!((each.verdict, each.score), (Verdict::Fail, Some(0.75)));
     let parts: Vec<_> = each.parts.iter().map(|p| (p.text.raw(), p.verdict)).collect();
-    assert_eq!(parts, [("call 0 Edit", Verdict::Pass), ("call 2 Edit", Verdict::Fail)]);
+    assert_eq!(parts, [("call 1 Edit", Verdict::Pass), ("call 3 Edit", Verdict::Fail)]);
     assert!(
-        each.reason.raw().starts_with("1 of 2 calls pass; call 2 Edit"),
+        each.reason.raw().starts_with("1 of 2 calls pass; call 3 Edit"),
         "{}",
         each.reason.raw()
     );
@@ -150,8 +150,8 @@ fn calls_by_status_finding_and_sample() {
         let outcome = grader.grade(&Subject { view, context: &context, environment: &environment });
         outcome.parts.iter().map(|part| part.text.clone()).collect::<Vec<_>>()
     };
-    assert_eq!(of(json!({"status": "failed"}), false), ["call 1 Bash"]);
-    assert_eq!(of(json!({"finding": "a2"}), true), ["call 2 Edit", "call 3 Read"]);
+    assert_eq!(of(json!({"status": "failed"}), false), ["call 2 Bash"]);
+    assert_eq!(of(json!({"finding": "a2"}), true), ["call 3 Edit", "call 4 Read"]);
     assert_eq!(of(json!({"finding": ["S102"], "tool": "Edit"}), true), [""; 0]);
     assert_eq!(of(json!({"finding": "A"}), false), [""; 0]);
     let sample = of(json!({"sample": 2}), false);

@@ -18,6 +18,11 @@ pub(super) struct Calls<'a> {
 }
 
 impl<'a> Calls<'a> {
+    /// The number that texts give the call at this place.
+    pub(super) fn number(&self, at: usize) -> usize {
+        self.seen.get(at).map_or(at + 1, Seen::number)
+    }
+
     /// The calls of a view, looked up by these tools.
     pub(super) fn new<'t>(
         view: &'a View<'a>,

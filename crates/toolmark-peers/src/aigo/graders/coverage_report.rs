@@ -150,7 +150,7 @@ impl<'a> Sides<'a> {
         let failed: Vec<String> = made
             .filter_map(|side| self.view.calls().get(side.call?))
             .filter(|seen| seen.call.status.is_error())
-            .map(|seen| format!("call {} {}", seen.index, seen.call.name.full()))
+            .map(|seen| format!("call {} {}", seen.number(), seen.call.name.full()))
             .collect();
         let shown = failed.iter().take(5).map(String::as_str).collect::<Vec<_>>().join(", ");
         let more = if failed.len() > 5 { " and others" } else { "" };

@@ -540,7 +540,7 @@ mod tests {
         ]);
         let outcome = grade("function_call_coverage", json!({"function_calls": ["a"]}), &trace);
         assert_eq!(outcome.verdict, Verdict::Pass);
-        assert_eq!(outcome.notes, ["made, and failed: call 0 a"]);
+        assert_eq!(outcome.notes, ["made, and failed: call 1 a"]);
     }
 
     #[test]

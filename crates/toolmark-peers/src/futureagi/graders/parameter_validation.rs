@@ -170,7 +170,8 @@ impl Tally {
         let is_valid = faults.is_empty();
         *(if is_valid { &mut self.valid } else { &mut self.invalid }) += 1;
         let name = seen.call.name.full();
-        let mut part = Part::new(format!("call {} of {name}", seen.index), Verdict::of(is_valid));
+        let mut part =
+            Part::new(format!("call {} of {name}", seen.number()), Verdict::of(is_valid));
         if !is_valid {
             part.score = Some(holding as f64 / checks as f64).filter(|score| *score > 0.0);
             part.reason = Some(excerpt(&faults.join("; ")).into());

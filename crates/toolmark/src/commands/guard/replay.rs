@@ -154,7 +154,7 @@ fn print_stop(stop: &Stopped<Printable>, printer: &mut Printer) -> io::Result<()
     let words = printable!(
         "       {}call {} {} [{}] {}",
         place.unwrap_or_default(),
-        call.index,
+        call.number(),
         call.tool,
         call.status,
         call.args.clone().unwrap_or_default(),

@@ -234,7 +234,7 @@ fn print(verdict: &Verdict, command: &str, printer: &mut Printer) -> io::Result<
         .with(style::PLAIN, "  ")
         .with(style::PLAIN, printer.redact(&verdict.reason));
     printer.line(&line)?;
-    for effect in verdict.judgement.iter().flat_map(|found| &found.effects) {
+    for effect in verdict.analysis.iter().flat_map(|found| &found.effects) {
         let words = format!(
             "  {} {} ({}, {}, {}): {}",
             effect.kind,

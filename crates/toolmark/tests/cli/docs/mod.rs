@@ -7,6 +7,7 @@
 mod coverage;
 #[cfg(unix)]
 mod examples;
+mod hosts;
 mod library;
 mod publishing;
 mod reference;

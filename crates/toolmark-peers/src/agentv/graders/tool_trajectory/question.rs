@@ -115,7 +115,7 @@ impl ToolTrajectory {
         for (at, seen) in calls.seen.iter().enumerate() {
             let (holds, tool) = (allowed.get(at) == Some(&true), seen.call.name.full());
             let not = if holds { "is" } else { "is not" };
-            lines.add(holds, || format!("call {at}: {tool} {not} among the expected"));
+            lines.add(holds, || format!("call {}: {tool} {not} among the expected", seen.number()));
             if holds {
                 found.matched(view, "allowed", at);
             } else {
@@ -158,8 +158,10 @@ impl ToolTrajectory {
         for (n, (item, state)) in self.items.iter().zip(&sequence.states).enumerate() {
             let text = &texts[n];
             lines.add(state.is_met(), || match state {
-                State::Met(at) => format!("{text}: call {at}"),
-                State::Wrong(at, why) => format!("{text}: call {at}, but {why}"),
+                State::Met(at) => format!("{text}: call {}", calls.number(*at)),
+                State::Wrong(at, why) => {
+                    format!("{text}: call {}, but {why}", calls.number(*at))
+                }
                 State::Missing => format!("{text}: not called"),
             });
             if self.mode != Mode::Superset {
@@ -171,7 +173,7 @@ impl ToolTrajectory {
         for at in &sequence.extras {
             let tool = calls.seen.get(*at).map(|seen| seen.call.name.full().into_owned());
             let tool = tool.unwrap_or_default();
-            lines.add(false, || format!("call {at}: {tool} is not expected"));
+            lines.add(false, || format!("call {}: {tool} is not expected", calls.number(*at)));
             found.against(view, Role::Extra, "not expected".into(), *at);
         }
         let aspects = expected + latency.asked - latency.skipped.len() + extras;
@@ -221,7 +223,8 @@ impl Latency {
         let (tool, asked) = (&item.tool, number(limit));
         let Some(duration) = duration else {
             self.skipped.push(format!(
-                "{tool}: the trace does not say how long call {at} took, so its limit of {asked} ms counts neither way"
+                "{tool}: the trace does not say how long call {} took, so its limit of {asked} ms counts neither way",
+                calls.number(*at)
             ));
             return;
         };

@@ -211,10 +211,10 @@ impl Entry {
         };
         match (self.at_step, self.before_step) {
             (Some(wanted), _) if step != wanted => {
-                Fit::No(Some(format!("made in step {step}, not {wanted}")))
+                Fit::No(Some(format!("made in step {}, not {}", step + 1, wanted + 1)))
             }
             (_, Some(end)) if step >= end => {
-                Fit::No(Some(format!("made in step {step}, not before {end}")))
+                Fit::No(Some(format!("made in step {}, not before {}", step + 1, end + 1)))
             }
             _ => Fit::Yes,
         }
@@ -260,7 +260,7 @@ impl Entry {
                     format!(
                         "the entry asks for {key}, and call {} of {} has no such argument that is text; \
                          anchor the name or use args",
-                        seen.index,
+                        seen.number(),
                         seen.call.name.full()
                     ),
                 ),
@@ -300,10 +300,10 @@ impl Entry {
             None => {}
         }
         if let Some(step) = self.at_step {
-            words.push_str(&format!(" at step {step}"));
+            words.push_str(&format!(" at step {} (at_step: {step})", step + 1));
         }
         if let Some(step) = self.before_step {
-            words.push_str(&format!(" before step {step}"));
+            words.push_str(&format!(" before step {} (before_step: {step})", step + 1));
         }
         if self.is_final {
             words.push_str(" as the last call");

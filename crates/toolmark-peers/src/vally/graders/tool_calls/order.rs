@@ -141,7 +141,7 @@ fn explain(
             (None, _) => "",
         };
         let why = match seen {
-            Some(seen) => format!("call {} meets it, but comes {place}", seen.index),
+            Some(seen) => format!("call {} meets it, but comes {place}", seen.number()),
             None => "no call meets it".to_owned(),
         };
         explanation.repair.push(repair(entry, calls, before.copied(), elsewhere).into());
@@ -160,11 +160,11 @@ fn explain(
 /// What would have to be different for a missing entry.
 fn repair(entry: &Entry, calls: &Calls<'_>, after: Option<usize>, made: Option<usize>) -> String {
     let what = match made.and_then(|at| calls.all.get(at)) {
-        Some(seen) => format!("move call {} ({})", seen.index, seen.call.name.full()),
+        Some(seen) => format!("move call {} ({})", seen.number(), seen.call.name.full()),
         None => format!("call {}", entry.words()),
     };
     match after.and_then(|at| calls.all.get(at)) {
-        Some(seen) => format!("{what} after call {} ({})", seen.index, seen.call.name.full()),
+        Some(seen) => format!("{what} after call {} ({})", seen.number(), seen.call.name.full()),
         None => format!("{what} before the others"),
     }
 }

@@ -162,7 +162,7 @@ fn an_absent_command_or_path_is_a_mistake_in_the_configuration() {
     );
     let config = json!({"required": [{"name": "bash", "command": "npm test"}]});
     let outcome = judged(&config, &trace);
-    assert!(outcome.reason.raw().contains("call 1 of read_bash"), "{}", outcome.reason.raw());
+    assert!(outcome.reason.raw().contains("call 2 of read_bash"), "{}", outcome.reason.raw());
     assert!(outcome.evidence.iter().any(|e| e.call.as_ref().is_some_and(|c| c.index == 1)));
 }
 
@@ -505,7 +505,7 @@ fn a_failing_sequence_is_explained() {
         none.rows.last().unwrap().why.as_ref().map(|text| text.raw()),
         Some("no call meets it")
     );
-    assert_eq!(none.repair, ["call /z/ after call 0 (a)"]);
+    assert_eq!(none.repair, ["call /z/ after call 1 (a)"]);
 }
 
 #[test]

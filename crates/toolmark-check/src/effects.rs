@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use toolmark_hosts::Args;
 use toolmark_hosts::toolset::{Tool, ToolRole};
-use toolmark_shell::{Context, Judgement, Kind, judge, judge_read, judge_write};
+use toolmark_shell::{Analysis, Context, Kind, analyze, analyze_read, analyze_write};
 
 /// The arguments of a call.
 #[derive(Debug, Clone, Default)]
@@ -47,7 +47,7 @@ impl<'a> From<&'a Args> for Arguments<'a> {
 
 /// One call: what its tool is, what it is given, and where the session runs.
 #[derive(Debug, Clone)]
-pub struct Judged<'a> {
+pub struct ToolInput<'a> {
     /// What is known about the tool.
     pub tool: Option<&'a Tool>,
     /// The arguments.
@@ -56,7 +56,7 @@ pub struct Judged<'a> {
     pub cwd: Option<&'a str>,
 }
 
-impl<'a> Judged<'a> {
+impl<'a> ToolInput<'a> {
     /// What the call is for.
     #[must_use]
     pub fn role(&self) -> ToolRole {
@@ -107,7 +107,7 @@ impl<'a> Judged<'a> {
     /// file. `base` says what else is known; its directories are filled in here
     /// where it leaves them open.
     #[must_use]
-    pub fn judge(&self, base: &Context<'_>) -> Option<Judgement> {
+    pub fn analyze(&self, base: &Context<'_>) -> Option<Analysis> {
         let directory = self.directory();
         let root: Option<&str> = self.cwd.filter(|cwd| is_project(cwd));
         let cwd = directory.as_deref();
@@ -126,40 +126,40 @@ impl<'a> Judged<'a> {
         match self.role() {
             ToolRole::RunsShell => {
                 let command = self.command()?;
-                let mut judgement = judge(&command, &context);
-                if let Some(effect) = addresses::in_commands(&command, &judgement.commands) {
-                    judgement.add(effect);
+                let mut analysis = analyze(&command, &context);
+                if let Some(effect) = addresses::in_commands(&command, &analysis.commands) {
+                    analysis.add(effect);
                 }
-                Some(judgement)
+                Some(analysis)
             }
             ToolRole::FetchesWeb => {
-                let mut judgement = Judgement::default();
+                let mut analysis = Analysis::default();
                 if let Some(effect) = addresses::in_arguments(self.args.json()?) {
-                    judgement.add(effect);
+                    analysis.add(effect);
                 }
-                Some(judgement)
+                Some(analysis)
             }
-            ToolRole::Writes | ToolRole::Edits => judge_writes(self.paths(), &context),
-            ToolRole::Reads => Some(judge_read(&self.path()?, &context)),
+            ToolRole::Writes | ToolRole::Edits => analyze_writes(self.paths(), &context),
+            ToolRole::Reads => Some(analyze_read(&self.path()?, &context)),
             ToolRole::Patches => {
                 let files = crate::patch::parse(self.patch()?);
-                judge_writes(files.iter().flat_map(|file| file.paths()), &context)
+                analyze_writes(files.iter().flat_map(|file| file.paths()), &context)
             }
             // Nobody knows what it does to the file, but some files are none of
             // its business.
-            ToolRole::Other => judge_writes(self.paths(), &context)
-                .filter(|judgement| judgement.effects.iter().any(|e| e.kind == Kind::Persist)),
+            ToolRole::Other => analyze_writes(self.paths(), &context)
+                .filter(|analysis| analysis.effects.iter().any(|e| e.kind == Kind::Persist)),
             _ => None,
         }
     }
 }
 
 /// What writing to all of these files would do; `None` if there are none.
-fn judge_writes(
+fn analyze_writes(
     paths: impl Iterator<Item = impl AsRef<str>>,
     context: &Context<'_>,
-) -> Option<Judgement> {
-    let all = paths.map(|path| judge_write(path.as_ref(), context));
+) -> Option<Analysis> {
+    let all = paths.map(|path| analyze_write(path.as_ref(), context));
     all.reduce(|mut all, one| {
         if one.decision > all.decision {
             all.decision = one.decision;

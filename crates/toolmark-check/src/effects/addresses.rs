@@ -5,10 +5,10 @@ use crate::addresses::{Address, addresses, is_drop, is_public_number, suspicious
 use serde_json::Value;
 use toolmark_shell::{Certainty, Command, Effect, Kind, Reversibility, Scope};
 
-/// So many addresses of one text are looked at.
-const MOST: usize = 16;
+/// The most addresses of one text that are checked.
+const MAX_ADDRESSES: usize = 16;
 
-/// What stands in place of a program.
+/// Takes the place of a program's name.
 const PROGRAM: &str = "address";
 
 /// Is this effect that of an address which is not what it seems?
@@ -33,7 +33,7 @@ fn effect(host: &str, why: &'static str) -> Effect {
 pub(super) fn in_arguments(args: &Value) -> Option<Effect> {
     let texts = args.as_object()?.values().filter_map(Value::as_str);
     texts
-        .flat_map(|text| addresses(text, MOST))
+        .flat_map(|text| addresses(text, MAX_ADDRESSES))
         .find_map(|address| Some(effect(address.host, suspicious(address.host)?)))
 }
 
@@ -64,7 +64,7 @@ pub(super) fn in_commands(text: &str, commands: &[Command]) -> Option<Effect> {
                 .iter()
                 .any(|start| word.starts_with(start) && word.len() > start.len())
         });
-        texts().flat_map(|text| addresses(text, MOST)).find_map(|address| {
+        texts().flat_map(|text| addresses(text, MAX_ADDRESSES)).find_map(|address| {
             let why = suspicious(address.host).or_else(|| {
                 let drop =
                     (uploads && is_drop(address.host)).then_some("takes uploads from anybody");

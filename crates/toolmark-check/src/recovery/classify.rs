@@ -1,4 +1,4 @@
-//! The judge of one failure: walks the moves after it and decides by the class
+//! Classifies one failure: walks the moves after it and decides by the class
 //! of its error. The table stands in the documentation of the module above.
 
 use super::risk::overwrites;
@@ -19,7 +19,7 @@ const LONG_WINDOW: usize = 10;
 const RERUN: usize = 40;
 
 /// A failed call and the moves after it.
-pub(super) struct Judge<'s, 'a> {
+pub(super) struct Classifier<'s, 'a> {
     pub(super) session: &'s Session<'a>,
     pub(super) at: usize,
     pub(super) failed: &'s SessionCall<'a>,
@@ -31,7 +31,7 @@ pub(super) struct Judge<'s, 'a> {
 
 pub(super) type Ruling = (Verdict, &'static str, Option<usize>);
 
-impl<'s, 'a> Judge<'s, 'a> {
+impl<'s, 'a> Classifier<'s, 'a> {
     pub(super) fn new(
         session: &'s Session<'a>,
         at: usize,

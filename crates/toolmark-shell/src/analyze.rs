@@ -1,8 +1,8 @@
-//! The judge: walks a script in the order it would run, follows the working
+//! The analyzer: walks a script in the order it would run, follows the working
 //! directory, variables and pipes, and collects effects.
 
-use crate::context::{Command, Context, HARMLESS, Judgement};
-use crate::decision::{Decision, decide, of_effect};
+use crate::context::{Analysis, Command, Context, HARMLESS};
+use crate::decision::{Decision, decide, decide_effect};
 use crate::effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 use crate::expand::{Arg, Value, Variables, expand};
 use crate::fallback;
@@ -13,23 +13,23 @@ use crate::parse::parse;
 use crate::paths::{Place, is_harmless_device};
 use crate::pipes::{Flow, makes_temporary};
 
-/// How deep texts inside texts are followed.
-const DEPTH: usize = 8;
-/// How many commands are looked at.
-const BUDGET: usize = 600;
+/// How deep texts inside texts are analyzed.
+const MAX_TEXT_DEPTH: usize = 8;
+/// How many commands are analyzed.
+const MAX_COMMANDS: usize = 600;
 
-/// Judges a command line.
-pub fn judge(command: &str, context: &Context<'_>) -> Judgement {
+/// Works out what a command line would do.
+pub fn analyze(command: &str, context: &Context<'_>) -> Analysis {
     let script = parse(command);
-    let mut judge = Judge::new(context);
-    judge.note(script.partial);
-    judge.script(&script, &Call::default());
-    judge.run_traps();
+    let mut analyzer = Analyzer::new(context);
+    analyzer.note(script.partial);
+    analyzer.script(&script, &Call::default());
+    analyzer.run_traps();
     if script.partial == Some(Partial::TooDeep) {
-        // The part that was not read may hold anything: look for words.
-        fallback::scan(command, &mut judge);
+        // The part that was not read may contain anything: look for words.
+        fallback::scan(command, &mut analyzer);
     }
-    judge.finish()
+    analyzer.finish()
 }
 
 /// What surrounds a command.
@@ -45,13 +45,13 @@ pub(crate) struct Call {
     pub(crate) env: Vec<(String, Arg)>,
     /// It runs inside a substitution, a trap or at the end of a pipe.
     pub(crate) indirect: bool,
-    /// A secret stands in its words.
+    /// Its words contain a secret.
     pub(crate) secret: bool,
-    /// A download stands in its words.
+    /// Its words contain a download.
     pub(crate) remote: bool,
 }
 
-pub(crate) struct Judge<'c> {
+pub(crate) struct Analyzer<'c> {
     pub(crate) context: &'c Context<'c>,
     pub(crate) cwd: Option<String>,
     pub(crate) variables: Variables,
@@ -69,7 +69,7 @@ pub(crate) struct Judge<'c> {
     partial: bool,
 }
 
-impl<'c> Judge<'c> {
+impl<'c> Analyzer<'c> {
     pub(crate) fn new(context: &'c Context<'c>) -> Self {
         Self {
             context,
@@ -82,7 +82,7 @@ impl<'c> Judge<'c> {
             copies: context.copies.to_vec(),
             traps: Vec::new(),
             depth: 0,
-            budget: BUDGET,
+            budget: MAX_COMMANDS,
             overrun: false,
             partial: false,
         }
@@ -93,20 +93,20 @@ impl<'c> Judge<'c> {
         self.overrun |= partial == Some(Partial::TooDeep);
     }
 
-    pub(crate) fn finish(self) -> Judgement {
+    pub(crate) fn finish(self) -> Analysis {
         let mut decision = decide(&self.effects);
         let coverage =
             if self.partial || self.overrun { Coverage::Partial } else { Coverage::Complete };
-        let worst = self.effects.iter().find(|effect| of_effect(effect) == decision);
+        let worst = self.effects.iter().find(|effect| decide_effect(effect) == decision);
         let reason = match worst {
             _ if self.overrun && decision == Decision::Allow => {
                 decision = Decision::Ask;
-                "nests deeper or is longer than is followed".to_owned()
+                "is nested too deeply or too long to analyze".to_owned()
             }
             Some(effect) if decision != Decision::Allow => effect.reason(),
             _ => HARMLESS.to_owned(),
         };
-        Judgement {
+        Analysis {
             decision,
             effects: self.effects,
             coverage,
@@ -121,9 +121,9 @@ impl<'c> Judge<'c> {
         self.context.place(self.cwd.as_deref(), path)
     }
 
-    /// Judges text that a command executes.
+    /// Analyzes text that a command executes.
     pub(crate) fn text(&mut self, text: &str, call: &Call) {
-        if self.depth >= DEPTH {
+        if self.depth >= MAX_TEXT_DEPTH {
             self.overrun = true;
             return;
         }
@@ -241,8 +241,8 @@ impl<'c> Judge<'c> {
         Flow::Unknown
     }
 
-    /// A function runs when it is called; one that only multiplies itself is
-    /// known for what it is.
+    /// A function runs when it is called; one that only starts copies of itself
+    /// is reported at once.
     fn define(&mut self, name: &str, body: &Node, call: &Call) {
         if multiplies(body, name) {
             self.push(
@@ -253,7 +253,7 @@ impl<'c> Judge<'c> {
                 Scope::System,
                 Reversibility::R4,
                 Certainty::Proven,
-                "starts itself without end",
+                "starts copies of itself endlessly",
             );
             return;
         }
@@ -488,7 +488,7 @@ impl<'c> Judge<'c> {
     pub(crate) fn call_function(&mut self, name: &str, args: &[Arg], call: &Call) -> bool {
         let found = self.functions.iter().rev().find(|(known, _)| known == name);
         let Some(body) = found.map(|(_, body)| body.clone()) else { return false };
-        if self.depth >= DEPTH {
+        if self.depth >= MAX_TEXT_DEPTH {
             self.overrun = true;
             return true;
         }
@@ -512,7 +512,7 @@ impl<'c> Judge<'c> {
         true
     }
 
-    /// A path that is written to, as the harmless devices are not.
+    /// Whether writing to the path changes nothing, as with harmless devices.
     pub(crate) fn is_sink(&self, path: &str) -> bool {
         is_harmless_device(path)
     }
