@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use toolmark_hosts::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
 use toolmark_outcome::{CallRef, Evidence, Role, TracePlace, Untrusted, excerpt};
-use toolmark_shell::{Context, Analysis};
+use toolmark_shell::{Analysis, Context};
 use toolmark_trace::{
     Actor, At, Call, Event, EventKind, Form, Status, ToolDefinition, ToolName, Trajectory,
 };

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use toolmark_redact::Redactor;
-use toolmark_shell::{Decision, Effect, Analysis};
+use toolmark_shell::{Analysis, Decision, Effect};
 
 /// A decision and everything that explains it.
 #[derive(Debug, Clone, Serialize)]

@@ -258,7 +258,6 @@ fn commands(planted: &Planted) -> Vec<Vec<String>> {
         add(&format!("grade -v --include-trace --format {format}"), &[&spec, &runs]);
     }
     add("grade", &[&wrong, &runs]);
-    add("grade --case", &[&planted.garden.secret("--case"), &spec, &runs]);
     add("lint --vacuity", &[&spec, &wrong, "--traces", &runs]);
     add("guard replay", &[&runs]);
     add("guard replay --format json", &[&runs]);
@@ -277,7 +276,8 @@ fn commands(planted: &Planted) -> Vec<Vec<String>> {
 #[test]
 fn no_command_shows_a_secret() {
     let planted = Planted::new();
-    let mut quiet = Vec::new();
+    // Which views have had something to hide; not every file fills every view.
+    let mut views: BTreeMap<String, bool> = BTreeMap::new();
     for command in commands(&planted) {
         let shown = planted.run(&command);
         if let Some(place) = planted.garden.leak(&shown) {
@@ -285,10 +285,12 @@ fn no_command_shows_a_secret() {
         }
         // The same secrets would be found if they were there.
         let bare = planted.run(&[&command[..], &["--no-redact".to_owned()]].concat());
-        if planted.garden.leak(&bare).is_none() {
-            quiet.push(command.join(" "));
-        }
+        let view = command.iter().filter(|word| planted.garden.leak(word).is_none());
+        let view: Vec<&str> = view.map(String::as_str).collect();
+        *views.entry(view.join(" ")).or_default() |= planted.garden.leak(&bare).is_some();
     }
+    let quiet: Vec<&String> =
+        views.iter().filter(|(_, seen)| !**seen).map(|(view, _)| view).collect();
     assert_eq!(quiet, [""; 0], "these say nothing that could have been secret");
 }
 
