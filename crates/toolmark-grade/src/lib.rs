@@ -31,7 +31,7 @@
 //!     environment: &Environment::default(),
 //! });
 //! assert_eq!(outcome.verdict, Verdict::Fail);
-//! assert!(outcome.reason.contains("`book`: not made"));
+//! assert!(outcome.reason.raw().contains("`book`: not made"));
 //! # Ok::<(), toolmark_trace::ReadError>(())
 //! ```
 //!
