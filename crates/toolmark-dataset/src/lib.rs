@@ -15,7 +15,6 @@
 //! ```
 
 #![forbid(unsafe_code)]
-#![forbid(unsafe_code)]
 
 mod csv;
 mod json;

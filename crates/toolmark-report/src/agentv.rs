@@ -1,16 +1,16 @@
 //! The result rows of AgentV, as JSON lines.
 
 use crate::jsonl::lines;
-use crate::model::RunResult;
-use crate::{Options, ReportError};
+use crate::{Options, Report, ReportError};
 use std::io::Write;
 use toolmark_peers::agentv::report::rows;
 
 pub(crate) fn write(
-    run: &RunResult,
+    report: &Report<'_>,
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
+    let Some(run) = report.graded else { return Ok(()) };
     lines(&rows(run, options.generated_at), out)
 }
 

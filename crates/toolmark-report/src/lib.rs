@@ -1,8 +1,8 @@
 //! Reports: the results of grading and checking, for people and for programs.
 //!
-//! A [`RunResult`] goes in, one file comes out. Each format is one file here and one
-//! line in [`FORMATS`]; those of `toolmark check` are in [`check`]. A report decides
-//! nothing and reads no clock, no environment and no terminal, so the same result
+//! A [`Report`] goes in: cases that were graded, sessions that were checked, or both.
+//! One file comes out. Each format is one file or folder here and one line in
+//! [`FORMATS`]. A report decides nothing and reads no clock, no environment and no terminal, so the same result
 //! and the same [`Options`] give the same bytes.
 //!
 //! ```
@@ -30,7 +30,8 @@
 //! #     }
 //! # }
 //!
-//! let run = graded(); // as `Grading::finish` of toolmark-grade returns it
+//! // As `Grading::finish` of toolmark-grade returns it, without its secrets.
+//! let run = graded().redact(toolmark_outcome::Redactor::new(true));
 //! let junit = format_by_id("junit").unwrap().to_text(&run, &Options::default())?;
 //! assert!(junit.starts_with("<?xml"));
 //! # Ok::<(), toolmark_report::ReportError>(())
@@ -40,7 +41,8 @@
 
 mod agentv;
 mod alignment;
-pub mod check;
+pub mod calibration;
+mod checked;
 mod html;
 mod json;
 mod jsonl;
@@ -55,7 +57,7 @@ mod testing;
 mod text;
 mod vally;
 
-use model::RunResult;
+use model::{CheckRun, RunResult};
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -108,7 +110,29 @@ pub enum ReportError {
     Json(#[from] serde_json::Error),
 }
 
-/// A way to write a result down.
+/// What a report is about: cases that were graded, sessions that were checked, or
+/// both.
+#[derive(Clone, Copy, Default)]
+pub struct Report<'r> {
+    /// What grading came to.
+    pub graded: Option<&'r RunResult>,
+    /// What checking came to.
+    pub checked: Option<&'r CheckRun>,
+}
+
+impl<'r> From<&'r RunResult> for Report<'r> {
+    fn from(run: &'r RunResult) -> Self {
+        Self { graded: Some(run), checked: None }
+    }
+}
+
+impl<'r> From<&'r CheckRun> for Report<'r> {
+    fn from(run: &'r CheckRun) -> Self {
+        Self { graded: None, checked: Some(run) }
+    }
+}
+
+/// A way to write a report.
 pub struct ReportFormat {
     /// The word for it on the command line.
     pub id: &'static str,
@@ -116,77 +140,50 @@ pub struct ReportFormat {
     pub title: &'static str,
     /// How files of it end, without the dot.
     pub extension: &'static str,
+    /// Has it a place for findings? The records of other systems have none.
+    pub has_findings: bool,
     /// Writes it.
-    pub write: fn(&RunResult, &Options, &mut dyn Write) -> Result<(), ReportError>,
+    pub write: fn(&Report<'_>, &Options, &mut dyn Write) -> Result<(), ReportError>,
 }
 
 impl ReportFormat {
     /// The report in one piece.
-    pub fn to_text(&self, run: &RunResult, options: &Options) -> Result<String, ReportError> {
+    pub fn to_text<'r>(
+        &self,
+        report: impl Into<Report<'r>>,
+        options: &Options,
+    ) -> Result<String, ReportError> {
         let mut bytes = Vec::new();
-        (self.write)(run, options, &mut bytes)?;
+        (self.write)(&report.into(), options, &mut bytes)?;
         // Every format writes UTF-8: nothing is lost here.
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
-/// Every format.
-pub static FORMATS: &[ReportFormat] = &[
-    ReportFormat {
-        id: "text",
-        title: "a summary for people at a terminal",
-        extension: "txt",
-        write: text::write,
-    },
-    ReportFormat {
-        id: "json",
-        title: "everything in one JSON object",
-        extension: "json",
-        write: json::write,
-    },
-    ReportFormat {
-        id: "jsonl",
-        title: "one JSON line per outcome, then a summary",
-        extension: "jsonl",
-        write: jsonl::write,
-    },
-    ReportFormat {
-        id: "junit",
-        title: "JUnit XML, for the test view of a CI system",
-        extension: "xml",
-        write: junit::write,
-    },
-    ReportFormat {
-        id: "sarif",
-        title: "SARIF 2.1.0, for code scanning",
-        extension: "sarif",
-        write: sarif::write,
-    },
-    ReportFormat {
-        id: "markdown",
-        title: "Markdown, for the summary of a CI job",
-        extension: "md",
-        write: markdown::write,
-    },
-    ReportFormat {
-        id: "html",
-        title: "one web page with everything on it",
-        extension: "html",
-        write: html::write,
-    },
-    ReportFormat {
-        id: "vally",
-        title: "the result records of Vally",
-        extension: "jsonl",
-        write: vally::write,
-    },
-    ReportFormat {
-        id: "agentv",
-        title: "the result rows of AgentV",
-        extension: "jsonl",
-        write: agentv::write,
-    },
-];
+macro_rules! formats {
+    ($($id:ident, $extension:literal, $findings:literal, $title:literal;)*) => {
+        /// Every format.
+        pub static FORMATS: &[ReportFormat] = &[$(ReportFormat {
+            id: stringify!($id),
+            title: $title,
+            extension: $extension,
+            has_findings: $findings,
+            write: $id::write,
+        }),*];
+    };
+}
+
+formats! {
+    text, "txt", true, "a summary for people at a terminal";
+    json, "json", true, "everything in one JSON object";
+    jsonl, "jsonl", true, "one JSON line per outcome or finding, then a summary";
+    junit, "xml", true, "JUnit XML, for the test view of a CI system";
+    sarif, "sarif", true, "SARIF 2.1.0, for code scanning";
+    markdown, "md", true, "Markdown, for the summary of a CI job";
+    html, "html", true, "one web page with everything on it";
+    vally, "jsonl", false, "the result records of Vally";
+    agentv, "jsonl", false, "the result rows of AgentV";
+}
 
 /// The format with this id.
 #[must_use]
@@ -219,6 +216,26 @@ mod tests {
             let report = format.to_text(&testing::empty(), &Options::default()).unwrap();
             // Rows of outcomes are none where there are no outcomes.
             assert!(report.ends_with('\n') || format.id == "agentv", "{}", format.id);
+        }
+    }
+
+    #[test]
+    fn both_are_in_one_report() {
+        let (graded, checked) = (testing::sample(), checked::tests::sample());
+        let both = Report { graded: Some(&graded), checked: Some(&checked) };
+        for format in FORMATS.iter().filter(|format| format.has_findings) {
+            let report = format.to_text(both, &Options::default()).unwrap();
+            for word in ["refund", "S101"] {
+                assert!(report.contains(word), "{} does not say {word}", format.id);
+            }
+            match format.id {
+                "json" | "sarif" => {
+                    drop(serde_json::from_str::<serde_json::Value>(&report).unwrap())
+                }
+                "junit" => assert_eq!(report.matches("<testsuites").count(), 1),
+                "html" => assert_eq!(report.matches("<main").count(), 1),
+                _ => {}
+            }
         }
     }
 

@@ -71,10 +71,7 @@ pub(crate) fn score(score: f64) -> Printable {
     printable!("{}", rounded(score))
 }
 
-/// A number of things: `1 case`, `3 cases`.
-pub(crate) fn things(n: u64, one: &'static str) -> Printable {
-    printable!("{} {}{}", n, one, if n == 1 { "" } else { "s" })
-}
+pub(crate) use crate::terminal::human::things;
 
 /// A duration in seconds, or minutes where they are many.
 pub(crate) fn seconds(duration: Duration) -> Printable {

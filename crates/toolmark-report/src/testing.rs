@@ -16,7 +16,12 @@ pub(crate) const HOSTILE: &str = "\u{1b}[2J</script><script>alert(1)</script>|`@
 
 /// The sample in a format, with the options it has by default.
 pub(crate) fn report(id: &str) -> String {
-    format_by_id(id).unwrap().to_text(&sample(), &Options::default()).unwrap()
+    report_of(id, &sample())
+}
+
+/// A run in a format.
+pub(crate) fn report_of(id: &str, run: &Printed) -> String {
+    format_by_id(id).unwrap().to_text(run, &Options::default()).unwrap()
 }
 
 fn spec(line: u32) -> SpecPlace {

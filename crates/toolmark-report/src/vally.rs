@@ -1,16 +1,16 @@
 //! The result records of Vally, as JSON lines.
 
 use crate::jsonl::lines;
-use crate::model::RunResult;
-use crate::{Options, ReportError};
+use crate::{Options, Report, ReportError};
 use std::io::Write;
 use toolmark_peers::vally::report::records;
 
 pub(crate) fn write(
-    run: &RunResult,
+    report: &Report<'_>,
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
+    let Some(run) = report.graded else { return Ok(()) };
     lines(&records(run, options.generated_at), out)
 }
 

@@ -19,8 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 use toolmark_check::CheckRun;
 use toolmark_outcome::{Printable, RunResult};
-use toolmark_report::check::CHECK_FORMATS;
-use toolmark_report::{FORMATS, Options as ReportOptions, ReportError};
+use toolmark_report::{FORMATS, Options as ReportOptions, Report, ReportError, ReportFormat};
 
 /// Which traces are read, and how.
 #[derive(Debug, Args)]
@@ -164,31 +163,40 @@ pub(crate) enum RowFormat {
     Jsonl,
 }
 
-/// Writes a report.
-type WriteReport<R> = fn(&R, &ReportOptions, &mut dyn Write) -> Result<(), ReportError>;
-
 /// A result that reports are written of.
 pub(crate) trait Reported: Sized {
     /// A report in a file, as an example.
     const EXAMPLE: &str;
 
+    /// Does it have findings? Not every format has a place for them.
+    const HAS_FINDINGS: bool;
+
+    /// It, as reports take it.
+    fn as_report(&self) -> Report<'_>;
+
     /// The formats there are.
-    fn formats() -> Vec<(&'static str, WriteReport<Self>)>;
+    fn formats() -> impl Iterator<Item = &'static ReportFormat> {
+        FORMATS.iter().filter(|format| format.has_findings || !Self::HAS_FINDINGS)
+    }
 }
 
 impl Reported for RunResult<Printable> {
     const EXAMPLE: &str = "junit=results.xml";
 
-    fn formats() -> Vec<(&'static str, WriteReport<Self>)> {
-        FORMATS.iter().map(|format| (format.id, format.write)).collect()
+    const HAS_FINDINGS: bool = false;
+
+    fn as_report(&self) -> Report<'_> {
+        self.into()
     }
 }
 
 impl Reported for CheckRun<Printable> {
     const EXAMPLE: &str = "sarif=check.sarif";
 
-    fn formats() -> Vec<(&'static str, WriteReport<Self>)> {
-        CHECK_FORMATS.iter().map(|format| (format.id, format.write)).collect()
+    const HAS_FINDINGS: bool = true;
+
+    fn as_report(&self) -> Report<'_> {
+        self.into()
     }
 }
 
@@ -206,7 +214,7 @@ pub(crate) struct ReportArgs {
 
 /// `--format` with the formats of a result.
 pub(crate) fn format_of<R: Reported>(arg: Arg) -> Arg {
-    arg.value_parser(PossibleValuesParser::new(R::formats().iter().map(|(id, _)| *id)))
+    arg.value_parser(PossibleValuesParser::new(R::formats().map(|format| format.id)))
 }
 
 /// `--report` with the formats of a result.
@@ -219,7 +227,7 @@ fn report<R: Reported>(text: &str) -> Result<(String, PathBuf), String> {
     let example = R::EXAMPLE;
     let (wanted, file) =
         text.split_once('=').ok_or_else(|| format!("write FORMAT=FILE, such as {example}"))?;
-    let formats: Vec<&str> = R::formats().iter().map(|(id, _)| *id).collect();
+    let formats: Vec<&str> = R::formats().map(|format| format.id).collect();
     if !formats.contains(&wanted) {
         return Err(format!(
             "unknown report format {wanted}; the formats are {}",
@@ -278,9 +286,9 @@ fn write<R: Reported>(
     options: &ReportOptions,
     out: &mut dyn Write,
 ) -> Result<(), Stop> {
-    let found = R::formats().into_iter().find(|(id, _)| *id == format);
-    let (_, write) = found.ok_or_else(|| Failure::usage(format!("unknown format {format}")))?;
-    write(result, options, out).map_err(|error| match error {
+    let found = R::formats().find(|found| found.id == format);
+    let found = found.ok_or_else(|| Failure::usage(format!("unknown format {format}")))?;
+    (found.write)(&result.as_report(), options, out).map_err(|error| match error {
         ReportError::Write(error) => error.into(),
         error => {
             Failure::usage(format!("failed to write the {format} report")).because(&error).into()

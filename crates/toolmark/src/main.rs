@@ -15,14 +15,12 @@ mod gold;
 mod grading;
 mod guarding;
 mod headline;
-mod human;
 mod inputs;
 mod judging;
 mod pool;
 mod printer;
 mod progress;
 mod reading;
-mod redact;
 mod sessions;
 mod table;
 mod timeline;
@@ -33,7 +31,7 @@ use exit::{Exit, Failure};
 use printer::Printer;
 use std::io;
 use std::process::ExitCode;
-use toolmark_report::terminal::text;
+use toolmark_report::terminal::{human, text};
 
 fn main() -> ExitCode {
     // A hook runs before every call of an agent: nothing comes before it.

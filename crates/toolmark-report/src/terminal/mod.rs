@@ -1,10 +1,13 @@
 //! What every output for a terminal is made of.
 
+mod glance;
+pub mod human;
 mod line;
 pub mod text;
 
 use std::fmt::Write as _;
 
+pub use glance::glance;
 pub use line::{Line, style};
 
 /// Escapes what a terminal would obey. A JSON writer has escaped all below

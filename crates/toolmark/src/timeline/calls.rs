@@ -4,11 +4,11 @@ use super::Look;
 use crate::headline::headline;
 use crate::human;
 use crate::printer::{Line, style};
-use crate::redact::glance;
 use crate::table::{Column, Give, Table};
 use crate::text::{Layout, head, width};
 use anstyle::Style;
 use toolmark_redact::{Printable, Redactor, printable};
+use toolmark_report::terminal::glance;
 use toolmark_trace::{Call, EventKind, Status, Trajectory};
 
 /// Tool names are lined up to here; longer ones push their arguments.

@@ -4,11 +4,11 @@ use super::calls::status_tone;
 use super::{Emit, Look};
 use crate::human::{self, things};
 use crate::printer::{Line, style};
-use crate::redact::glance;
 use crate::text::Layout;
 use anstyle::Style;
 use std::io;
 use toolmark_redact::{Printable, Redactor, printable};
+use toolmark_report::terminal::glance;
 use toolmark_trace::{Fact, Status, Trajectory, Usage};
 
 /// A piece of the header and how it looks.

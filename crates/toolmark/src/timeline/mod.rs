@@ -13,12 +13,12 @@ pub(crate) use header::header;
 
 use crate::human;
 use crate::printer::{Line, style};
-use crate::redact::glance;
 use crate::text::{Layout, width};
 use anstyle::Style;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use toolmark_redact::{Printable, Redactor, printable};
+use toolmark_report::terminal::glance;
 use toolmark_trace::{Call, Event, EventKind, Payload, Trajectory};
 
 /// Takes the lines of a timeline.

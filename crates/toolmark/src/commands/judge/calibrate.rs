@@ -1,6 +1,5 @@
 //! `toolmark judge calibrate`: how far a judge can be trusted.
 
-use super::page;
 use super::rubric::{self, Wanted};
 use super::samples::{self, Group, Labelled};
 use crate::Stop;
@@ -22,6 +21,7 @@ use toolmark_judge::calibration::{
 use toolmark_judge::config::Floor;
 use toolmark_outcome::judging::{Judge, Scale};
 use toolmark_redact::printable;
+use toolmark_report::calibration;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -302,7 +302,8 @@ impl Calibrate {
                         printer.line(&Line::new())?;
                     }
                     let reached = floor.map(|_| below.as_deref());
-                    for line in page::lines(one, reached, printer.redactor, printer.width()) {
+                    for line in calibration::lines(one, reached, printer.redactor, printer.width())
+                    {
                         printer.line(&line)?;
                     }
                 }

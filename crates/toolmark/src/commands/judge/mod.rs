@@ -3,7 +3,6 @@
 mod cache;
 mod calibrate;
 mod fields;
-mod page;
 mod rubric;
 mod samples;
 

@@ -1,0 +1,48 @@
+//! The words for a row of a gate and for a cell of the scorecard, which reports
+//! for people have in common.
+
+use crate::model::GateRow;
+use toolmark_check::Tally;
+use toolmark_outcome::{Printable, Verdict, printable};
+
+/// A share in percent; what is not quite all does not look like it.
+pub(crate) fn percent(share: f64) -> Printable {
+    let whole = if share < 1.0 - 1e-9 { (share * 100.0).floor() } else { 100.0 };
+    printable!("{:.0}%", whole)
+}
+
+/// The number of a gate with its interval: `0.91 (0.62–0.98) of 12`.
+pub(crate) fn value(row: &GateRow) -> Printable {
+    match (row.value, row.interval) {
+        (Some(value), Some((low, high))) => {
+            // Rounded down, so that nothing seems to reach what it does not.
+            let shown = (value * 1000.0 + 1e-6).floor() / 1000.0;
+            printable!("{} ({:.2}\u{2013}{:.2}) of {}", shown, low, high, row.n)
+        }
+        _ => "unknown".into(),
+    }
+}
+
+/// What there is to say besides the number: why it is unknown, and how it
+/// compares with the run before.
+pub(crate) fn besides(row: &GateRow) -> Option<Printable> {
+    match (&row.baseline, row.verdict) {
+        (Some(compared), Verdict::Fail) if row.reason.contains("regression") => {
+            Some(printable!("regression: {}", compared))
+        }
+        (Some(compared), _) => Some(printable!("baseline: {}", compared)),
+        (None, Verdict::Unknown(_)) => Some(row.reason.clone()),
+        _ => None,
+    }
+}
+
+/// A cell of the scorecard: `50% (9–90) of 2`; a dash where nothing was counted.
+pub(crate) fn cell(tally: Tally) -> Printable {
+    match (tally.rate(), tally.interval()) {
+        (Some(rate), Some((low, high))) => {
+            let low = percent(low).reshape(|low| low.trim_end_matches('%'));
+            printable!("{} ({}\u{2013}{}) of {}", percent(rate), low, percent(high), tally.of)
+        }
+        _ => "\u{2013}".into(),
+    }
+}

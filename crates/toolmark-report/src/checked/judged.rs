@@ -1,0 +1,216 @@
+//! What a judge says where the rules are not sure: counted for every report,
+//! and in words for people at a terminal.
+
+use crate::model::{Finding, Refined};
+use crate::shown;
+use crate::terminal::text::Layout;
+use crate::terminal::{Line, style};
+use toolmark_outcome::{Printable, Verdict, printable};
+
+/// So many answers of a rubric are spelled out.
+const OF_A_RUBRIC: usize = 3;
+/// So many quotes of an answer are shown.
+const QUOTES: usize = 2;
+
+/// How the answers to one rubric stand to what the rules say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Count {
+    pub(crate) rubric: &'static str,
+    /// How many calls were in doubt.
+    pub(crate) of: u64,
+    pub(crate) agrees: u64,
+    pub(crate) disagrees: u64,
+    /// The rules cannot tell, and the judge can.
+    pub(crate) alone: u64,
+    /// The judge cannot tell, or could not be asked.
+    pub(crate) unknown: u64,
+}
+
+impl Count {
+    /// `9 in doubt: 6 agree, 1 disagrees, 2 unknown`.
+    pub(crate) fn words(&self) -> Printable {
+        let verb = |n: u64, word: &'static str| {
+            (n > 0).then(|| printable!("{} {}{}", n, word, if n == 1 { "s" } else { "" }))
+        };
+        let said = [
+            verb(self.agrees, "agree"),
+            verb(self.disagrees, "disagree"),
+            (self.alone > 0).then(|| printable!("{} told by the judge alone", self.alone)),
+            (self.unknown > 0).then(|| printable!("{} unknown", self.unknown)),
+        ];
+        let said = Printable::join(said.iter().flatten(), ", ");
+        printable!("{} in doubt: {}", self.of, said)
+    }
+}
+
+/// The counts, in the order of the answers.
+pub(crate) fn counts(judged: &[Refined]) -> Vec<Count> {
+    let of_rubric = |alike: &[Refined]| {
+        let first = alike.first()?;
+        let count =
+            |is: &dyn Fn(&Refined) -> bool| alike.iter().filter(|one| is(one)).count() as u64;
+        Some(Count {
+            rubric: first.rubric,
+            of: alike.len() as u64,
+            agrees: count(&|one| one.agrees == Some(true)),
+            disagrees: count(&|one| one.agrees == Some(false)),
+            alone: count(&|one| one.agrees.is_none() && one.is_answered()),
+            unknown: count(&|one| !one.is_answered()),
+        })
+    };
+    judged.chunk_by(|a, b| a.rubric == b.rubric).filter_map(of_rubric).collect()
+}
+
+/// The answers worth reading: the judge says other than the rules, or sees a
+/// fault where they cannot tell.
+pub(crate) fn news(judged: &[Refined]) -> impl Iterator<Item = &Refined> {
+    judged.iter().filter(|one| {
+        let is_fault = one.rules_say.is_none() && one.verdict == Verdict::Fail;
+        one.agrees == Some(false) || is_fault
+    })
+}
+
+/// `rules 0.5, judge 1`.
+pub(crate) fn both(one: &Refined) -> Printable {
+    let rules = match one.rules_say {
+        Some(score) => printable!("rules {}", shown::score(score)),
+        None => "rules cannot tell".into(),
+    };
+    match one.judged {
+        Some(score) => printable!("{}, judge {}", rules, shown::score(score)),
+        None => printable!("{}, judge {}", rules, one.verdict.word()),
+    }
+}
+
+/// What the rules saw, with the rule that has a finding on it.
+pub(crate) fn why(one: &Refined) -> Printable {
+    match one.finding {
+        Some(code) => printable!("rules ({}): {}", code, one.why),
+        None => printable!("rules: {}", one.why),
+    }
+}
+
+/// What is said beside a finding that the judge does not see.
+pub(crate) fn objection(finding: &Finding) -> Option<Printable> {
+    let judge = finding.judge.as_ref().filter(|judge| !judge.agrees)?;
+    Some(printable!("a judge disagrees: {}", judge.reason))
+}
+
+/// The part of the scorecard that a judge makes.
+pub(crate) fn lines(judged: &[Refined], all: bool, room: usize) -> Vec<Line> {
+    let mut out = vec![Line::new(), Line::of(style::STRONG, "Judge")];
+    if judged.is_empty() {
+        out.push(Line::of(style::DIM, "  nothing is in doubt"));
+    }
+    for count in counts(judged) {
+        let mut line = Line::of(style::STRONG, printable!("  {}  ", count.rubric));
+        let tone = if count.disagrees > 0 { style::WARN } else { style::PLAIN };
+        line.push(tone, count.words());
+        out.push(line);
+    }
+    let news: Vec<&Refined> = news(judged).collect();
+    for alike in news.chunk_by(|a, b| a.rubric == b.rubric) {
+        let most = if all { alike.len() } else { OF_A_RUBRIC };
+        for one in alike.iter().take(most) {
+            answer(one, room, &mut out);
+        }
+        if alike.len() > most {
+            let words = printable!("  and {} more; --verbose shows them", alike.len() - most);
+            out.push(Line::of(style::DIM, words));
+        }
+    }
+    out
+}
+
+fn answer(one: &Refined, room: usize, out: &mut Vec<Line>) {
+    let sign = if one.agrees.is_some() { "\u{2260}" } else { "?" };
+    let head = printable!("  {} {} {}: ", sign, one.rubric, one.tool.cut(24));
+    out.push(Line::of(style::WARN, head).with(style::PLAIN, both(one)));
+    let place = shown::in_trace(&one.place).cut_path(room.saturating_sub(4));
+    out.push(Line::of(style::PLAIN, "    ").with(style::USER, place));
+    for text in [why(one), printable!("judge: {}", one.reason)] {
+        for part in text.wrap(room.saturating_sub(4)) {
+            out.push(Line::of(style::PLAIN, "    ").with(style::PLAIN, part));
+        }
+    }
+    for evidence in one.evidence.iter().take(QUOTES) {
+        let Some(quote) = &evidence.excerpt else { continue };
+        let mut line = Line::of(style::PLAIN, "    ");
+        if let Some(place) = evidence.location() {
+            line.push(style::USER, printable!("line {}  ", place.line));
+        }
+        out.push(line.with(style::DIM, printable!("\u{201c}{}\u{201d}", quote)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FORMATS;
+    use crate::Options;
+    use crate::checked::tests::{judged, report, report_of};
+    use crate::terminal::text::{is_obeyed, width};
+
+    #[test]
+    fn both_answers_and_the_disagreement() {
+        let run = judged();
+        insta::assert_snapshot!(report_of("text", &run));
+    }
+
+    #[test]
+    fn every_format_for_people_shows_them() {
+        let run = judged();
+        for format in ["text", "markdown", "html", "json", "jsonl"] {
+            let text = report_of(format, &run);
+            for words in ["edit-minimal-scope", "the neighbours are needed"] {
+                assert!(text.contains(words), "{format} does not say {words}:\n{text}");
+            }
+        }
+        for format in ["text", "markdown", "html", "junit"] {
+            let text = report_of(format, &run);
+            assert!(text.contains("a judge disagrees"), "{format}:\n{text}");
+        }
+        for format in FORMATS.iter().filter(|format| format.has_findings) {
+            let text = report_of(format.id, &run);
+            let obeyed = text.chars().find(|c| *c != '\n' && is_obeyed(*c));
+            assert_eq!(obeyed, None, "{} lets a control character through", format.id);
+            let is_markup = ["html", "markdown", "junit"].contains(&format.id);
+            assert!(!is_markup || !text.contains("<script>"), "{} obeys a judge", format.id);
+        }
+        let sarif = report_of("sarif", &run);
+        assert!(sarif.contains("\"agrees\": false"), "{sarif}");
+    }
+
+    #[test]
+    fn what_was_not_asked_is_not_mentioned() {
+        for format in ["text", "markdown", "html", "json", "jsonl"] {
+            let text = report(format);
+            assert!(!text.contains("Judge") && !text.contains("\"judge"), "{format}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn no_line_is_too_wide() {
+        for room in [40, 80] {
+            let options = Options { width: room, ..Options::default() };
+            let text = crate::format_by_id("text").unwrap();
+            let text = text.to_text(&judged(), &options).unwrap();
+            let widest = text.lines().map(width).max().unwrap();
+            assert!(widest <= room, "{widest} of {room}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn counts_are_told_apart() {
+        let run = judged();
+        let counts = counts(run.checked.judged.as_deref().unwrap());
+        let words: Vec<Printable> = counts.iter().map(Count::words).collect();
+        assert_eq!(
+            words,
+            [
+                "3 in doubt: 1 agrees, 1 disagrees, 1 unknown",
+                "1 in doubt: 1 told by the judge alone"
+            ]
+        );
+    }
+}

@@ -1,0 +1,181 @@
+//! What reports of a check have in common.
+
+pub(crate) mod gates;
+pub(crate) mod gold;
+pub(crate) mod judged;
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use crate::model::CheckRun;
+    use crate::terminal::text::is_obeyed;
+    use crate::{FORMATS, Options, format_by_id};
+    use toolmark_check::Toolsets;
+    use toolmark_check::baseline::Baseline;
+    use toolmark_check::gate::{Cells, Gate};
+    use toolmark_check::{Checker, RULES, notation};
+    use toolmark_outcome::judging::{Answer, Judge, Mark, Question, Quote, Ruling, Vote};
+    use toolmark_outcome::{Confidence, Redactor, Severity, Verdict};
+
+    /// A run with findings, gates and a baseline, full of hostile text.
+    pub(crate) fn sample() -> CheckRun {
+        let run = notation::parse(
+            "mcp__shop__<script>alert(1)</script> {\"a\":\"@octocat [x](https://e.vil)\"} -> \"ok\"\n\
+             Read {\"file_path\":\"/w/a\\u001b[2J.rs\"} -> \"1\\tone\\n2\\tone\"\n\
+             Read {\"file_path\":\"/w/a\\u001b[2J.rs\"} -> \"1\\tone\\n2\\tone\"\n\
+             Edit {\"file_path\":\"/w/b.rs\",\"old_string\":\"x\",\"new_string\":\"y\"} !> \"String to replace not found in file.\"\n\
+             mcp__shop__buy {} -> \"ok\"",
+        );
+        let run = run.unwrap();
+        // Rules to come must not change what is written here.
+        let codes = ["S101", "A201", "A202"];
+        let rules = RULES.iter().copied().filter(|rule| codes.contains(&rule.code)).collect();
+        let checker = Checker::new(rules, Confidence::Medium, Toolsets::default());
+        let checker = checker.keep_sessions();
+        let mut checked = checker.check(&run);
+        checked.sort();
+        let baseline = serde_json::json!({"findings": [], "trajectories": []}).to_string();
+        let changes = Baseline::parse(&baseline).unwrap().mark(&mut checked.findings);
+        let cells = Cells::from(&checked.scorecard);
+        let gates = ["arguments.valid == 1", "selection[Read] >= 0.8", "recovery[Bash.127] >= 0.8"];
+        let gates = gates.iter().flat_map(|gate| gate.parse::<Gate>().unwrap().rows(&cells, None));
+        let run = toolmark_check::CheckRun {
+            gates: gates.collect(),
+            checked,
+            files: 1,
+            notes: vec!["a note".into()],
+            rules: checker.rules().to_vec(),
+            fail_on: Some(Severity::Warning),
+            changes: Some(changes),
+        };
+        run.redact(Redactor::new(true))
+    }
+
+    /// A report of the sample.
+    pub(crate) fn report(id: &str) -> String {
+        report_of(id, &sample())
+    }
+
+    /// A report of a run.
+    pub(crate) fn report_of(id: &str, run: &CheckRun) -> String {
+        format_by_id(id).unwrap().to_text(run, &Options::default()).unwrap()
+    }
+
+    /// Answers in turn: right, wrong, no answer, wrong.
+    #[derive(Debug)]
+    struct InTurn;
+
+    impl Judge for InTurn {
+        fn judge(&self, questions: &[Question]) -> Vec<Ruling> {
+            let marks = [Some(1.0), Some(0.5), None, Some(0.0)];
+            let ruling = |(mark, question): (&Option<f64>, &Question)| {
+                let material = question.materials.iter().position(|m| m.is_trace).unwrap();
+                let text: String =
+                    question.materials[material].pieces[0].text.chars().take(40).collect();
+                let quote = Quote { text, material, piece: 0 };
+                let reason = "the neighbours are needed \u{1b}[2J<script>".to_owned();
+                let mark = Mark { mark: *mark, reason, quotes: vec![quote], discarded: None };
+                let answer = Answer { marks: vec![mark], ..Answer::default() };
+                Ruling { votes: vec![Vote { model: "m".into(), answer: Ok(answer) }] }
+            };
+            marks.iter().cycle().zip(questions).map(ruling).collect()
+        }
+    }
+
+    /// A run with three wide edits and a failure that stays open, all judged.
+    pub(crate) fn judged() -> CheckRun {
+        let lines = |word: &str| -> String { (1..=15).map(|n| format!("{word}{n}\\n")).collect() };
+        let mut trace = String::from("user: rename the eighth line\n");
+        for name in ["a", "b", "c"] {
+            let old = lines(name);
+            let new = old.replace(&format!("{name}8\\n"), "eight\\n");
+            trace.push_str(&format!(
+                "Edit {{\"file_path\":\"/w/{name}.rs\",\"old_string\":\"{old}\",\"new_string\":\"{new}\"}} -> \"ok\"\n"
+            ));
+        }
+        trace.push_str(
+            "Bash {\"command\":\"frobnicate\"} !2 \"Exit code 2\\nno\"\nassistant: Done.\n",
+        );
+        let run = notation::parse(&trace).unwrap();
+        let codes = ["A203", "R408"];
+        let rules = RULES.iter().copied().filter(|rule| codes.contains(&rule.code)).collect();
+        let checker = Checker::new(rules, Confidence::Medium, Toolsets::default()).with_doubts();
+        let mut checked = checker.check(&run);
+        checked.sort();
+        checked.refine(&InTurn);
+        let rules = checker.rules().to_vec();
+        let fail_on = Some(Severity::Info);
+        let run =
+            toolmark_check::CheckRun { checked, files: 1, rules, fail_on, ..Default::default() };
+        run.redact(Redactor::new(true))
+    }
+
+    #[test]
+    fn gates_are_in_every_report() {
+        for format in FORMATS.iter().filter(|format| format.has_findings) {
+            let text = report(format.id);
+            // SARIF is about what does not hold.
+            assert!(text.contains("Bash.127"), "{} has no gates", format.id);
+            let is_markup = ["html", "markdown", "junit"].contains(&format.id);
+            assert!(!is_markup || !text.contains("<script>"), "{} obeys a trace", format.id);
+        }
+    }
+
+    #[test]
+    fn what_is_known_does_not_fail() {
+        let mut run = sample();
+        run.gates.clear();
+        assert_eq!(run.verdict(), Verdict::Fail);
+        run.checked.findings.iter_mut().for_each(|finding| finding.new = Some(false));
+        assert_eq!(run.verdict(), Verdict::Pass);
+        for format in ["text", "markdown", "sarif", "junit", "html"] {
+            let options = Options::default();
+            let text = format_by_id(format).unwrap().to_text(&run, &options).unwrap();
+            assert!(!text.contains("/w/b.rs"), "{format} shows what is known");
+        }
+    }
+
+    #[test]
+    fn every_report_is_the_same_each_time_and_harmless() {
+        for format in FORMATS.iter().filter(|format| format.has_findings) {
+            let options = Options::default();
+            let report = format.to_text(&sample(), &options).unwrap();
+            assert!(report.ends_with('\n'), "{}", format.id);
+            assert_eq!(report, format.to_text(&sample(), &options).unwrap(), "{}", format.id);
+            let obeyed = report.chars().find(|c| *c != '\n' && is_obeyed(*c));
+            assert_eq!(obeyed, None, "{} lets a control character through", format.id);
+            // Tests and results are of rules and gates; the others have the scorecard.
+            let has_card = !matches!(format.id, "junit" | "sarif");
+            for word in ["S101", "A202", "shop/buy"].iter().take(if has_card { 3 } else { 2 }) {
+                assert!(report.contains(word), "{} does not say {word}", format.id);
+            }
+            let empty = format.to_text(&CheckRun::default(), &options).unwrap();
+            assert!(empty.ends_with('\n'), "{}", format.id);
+        }
+    }
+
+    #[test]
+    fn no_line_is_too_wide() {
+        for width in [40, 80, 120] {
+            let options = Options { width, ..Options::default() };
+            let text = format_by_id("text").unwrap().to_text(&sample(), &options).unwrap();
+            let widest = text.lines().map(crate::terminal::text::width).max().unwrap();
+            assert!(widest <= width, "{widest} of {width}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn lines_of_findings_and_a_summary() {
+        let text = format_by_id("jsonl").unwrap().to_text(&sample(), &Options::default());
+        let text = text.unwrap();
+        let lines: Vec<serde_json::Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines[0]["type"], "finding");
+        assert_eq!(lines[0]["code"], "A202");
+        assert_eq!(lines[0]["place"]["line"], 4);
+        let last = lines.last().unwrap();
+        assert_eq!(last["type"], "scorecard");
+        assert_eq!(last["tools"]["Read"]["selection"]["of"], 2);
+        assert_eq!(last["tools"]["Read"]["selection"]["rate"], 0.5);
+        assert!(last["tools"]["shop/buy"]["selection"]["rate"].is_null());
+    }
+}

@@ -1,0 +1,77 @@
+//! One JSON line per finding, one with what gold labels say where there are any,
+//! one per answer of a judge, one per gate, then one with the scorecard.
+
+use super::graded::line;
+use crate::model::{CheckRun, Finding, GateRow, Refined, Scorecard, Selection};
+use crate::{Options, ReportError};
+use serde::Serialize;
+use std::io::Write;
+use toolmark_check::baseline::Changes;
+use toolmark_outcome::{Printable, Verdict};
+
+#[derive(Serialize)]
+struct Found<'r> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    finding: &'r Finding,
+}
+
+#[derive(Serialize)]
+struct Chosen<'r> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    selection: &'r Selection,
+}
+
+#[derive(Serialize)]
+struct Judged<'r> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    refined: &'r Refined,
+}
+
+#[derive(Serialize)]
+struct Gated<'r> {
+    r#type: &'static str,
+    #[serde(flatten)]
+    row: &'r GateRow,
+}
+
+#[derive(Serialize)]
+struct Last<'r> {
+    r#type: &'static str,
+    verdict: Verdict,
+    files: u64,
+    left_out: u64,
+    #[serde(flatten)]
+    scorecard: &'r Scorecard,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Changes>,
+    #[serde(skip_serializing_if = "<[Printable]>::is_empty")]
+    notes: &'r [Printable],
+}
+
+pub(super) fn write(run: &CheckRun, _: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
+    for finding in &run.checked.findings {
+        line(&Found { r#type: "finding", finding }, out)?;
+    }
+    if let Some(selection) = &run.checked.selection {
+        line(&Chosen { r#type: "selection", selection }, out)?;
+    }
+    for refined in run.checked.judged.iter().flatten() {
+        line(&Judged { r#type: "judged", refined }, out)?;
+    }
+    for row in &run.gates {
+        line(&Gated { r#type: "gate", row }, out)?;
+    }
+    let last = Last {
+        r#type: "scorecard",
+        verdict: run.verdict(),
+        files: run.files,
+        left_out: run.checked.left_out,
+        scorecard: &run.checked.scorecard,
+        changes: run.changes,
+        notes: &run.notes,
+    };
+    line(&last, out)
+}

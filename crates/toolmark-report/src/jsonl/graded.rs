@@ -1,0 +1,82 @@
+//! One JSON line per outcome, then one with the summary.
+
+use crate::model::{RunResult, Summary};
+use crate::terminal::harmless_json;
+use crate::{Options, ReportError};
+use serde::Serialize;
+use std::io::Write;
+use toolmark_outcome::Printable;
+
+#[derive(Serialize)]
+struct Last<'r> {
+    r#type: &'static str,
+    spec: &'r str,
+    dialect: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generated_at: Option<String>,
+    #[serde(flatten)]
+    summary: &'r Summary,
+    #[serde(skip_serializing_if = "<[Printable]>::is_empty")]
+    notes: &'r [Printable],
+}
+
+pub(super) fn write(
+    run: &RunResult,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    for outcome in &run.outcomes {
+        line(outcome, out)?;
+    }
+    let last = Last {
+        r#type: "summary",
+        spec: &run.spec,
+        dialect: run.dialect,
+        name: run.name.as_deref(),
+        generated_at: options.generated_at.map(|time| time.to_string()),
+        summary: &run.summary,
+        notes: &run.notes,
+    };
+    line(&last, out)
+}
+
+/// Writes a value on a line of its own.
+pub(crate) fn line(value: &impl Serialize, out: &mut dyn Write) -> Result<(), ReportError> {
+    let text = harmless_json(serde_json::to_string(value)?);
+    out.write_all(text.as_bytes())?;
+    out.write_all(b"\n")?;
+    Ok(())
+}
+
+/// Writes values, each on a line of its own.
+pub(crate) fn lines(values: &[serde_json::Value], out: &mut dyn Write) -> Result<(), ReportError> {
+    values.iter().try_for_each(|value| line(value, out))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing;
+    use serde_json::Value;
+
+    #[test]
+    fn every_line_says_what_it_is() {
+        let run = testing::sample();
+        let report = testing::report("jsonl");
+        let lines: Vec<Value> =
+            report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let (last, outcomes) = lines.split_last().unwrap();
+        assert_eq!(outcomes.len(), run.outcomes.len());
+        for (line, outcome) in outcomes.iter().zip(&run.outcomes) {
+            assert_eq!(line["type"], "outcome");
+            assert_eq!(line["case"], *outcome.case);
+            assert_eq!(line["verdict"], outcome.verdict.word());
+        }
+        assert_eq!(last["type"], "summary");
+        assert_eq!(last["unknown"], run.summary.unknown);
+        assert_eq!(last["verdict"], "fail");
+        assert_eq!(last["spec"], &*run.spec);
+        insta::assert_snapshot!(report.lines().last().unwrap());
+    }
+}

@@ -1,0 +1,23 @@
+//! One JSON line for each thing there is to say.
+
+mod checked;
+mod graded;
+
+pub(crate) use graded::lines;
+
+use crate::{Options, Report, ReportError};
+use std::io::Write;
+
+pub(crate) fn write(
+    report: &Report<'_>,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    if let Some(run) = report.graded {
+        graded::write(run, options, out)?;
+    }
+    if let Some(run) = report.checked {
+        checked::write(run, options, out)?;
+    }
+    Ok(())
+}

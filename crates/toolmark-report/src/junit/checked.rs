@@ -1,0 +1,104 @@
+//! A suite of the rules that were asked, a test case each, and a
+//! suite of the gates. A finding below the severity that fails is no failure;
+//! a gate that cannot be told is an error.
+
+use super::{Suite, Test, Trouble};
+use crate::checked::{gates, judged};
+use crate::model::{CheckRun, Finding};
+use crate::shown;
+use std::fmt::Write as _;
+use toolmark_outcome::{Printable, Verdict, printable};
+
+/// So many findings of a rule are spelled out.
+const OF_A_RULE: usize = 100;
+
+pub(super) fn suites(run: &CheckRun) -> Vec<Suite> {
+    let suites = [("rules", of_rules(run)), ("gates", of_gates(run))].map(|(name, tests)| Suite {
+        name: name.to_owned(),
+        attributes: Vec::new(),
+        properties: Vec::new(),
+        tests,
+    });
+    suites.into_iter().filter(|suite| !suite.tests.is_empty()).collect()
+}
+
+fn of_rules(run: &CheckRun) -> Vec<Test> {
+    let test = |rule: &&toolmark_check::Rule| {
+        let failing: Vec<&Finding> = run
+            .checked
+            .findings
+            .iter()
+            .filter(|finding| finding.code == rule.code && run.fails(finding))
+            .collect();
+        let trouble = failing.first().map(|first| {
+            let more = match failing.len() {
+                1 => Printable::default(),
+                n => printable!(" and {} more", n - 1),
+            };
+            let mut body = String::from("\n");
+            failing.iter().take(OF_A_RULE).for_each(|finding| spell(finding, &mut body));
+            if failing.len() > OF_A_RULE {
+                let _ = writeln!(body, "and {} more", failing.len() - OF_A_RULE);
+            }
+            Trouble {
+                tag: "failure",
+                message: printable!("{}{}", first.message, more),
+                kind: None,
+                body,
+            }
+        });
+        Test {
+            name: printable!("{} {}", rule.code, rule.name),
+            class: "toolmark.rules".to_owned(),
+            attributes: Vec::new(),
+            trouble,
+        }
+    };
+    run.rules.iter().map(test).collect()
+}
+
+fn spell(finding: &Finding, body: &mut String) {
+    let place = shown::in_trace(&finding.place);
+    let _ = writeln!(body, "{place}: {} {}", finding.severity, finding.message);
+    for evidence in finding.evidence.iter().skip(1) {
+        let at = evidence.location().map(|place| format!("line {}: ", place.line));
+        let _ = writeln!(body, "  {}{}", at.unwrap_or_default(), evidence.summary());
+    }
+    if let Some(objection) = judged::objection(finding) {
+        let _ = writeln!(body, "  {objection}");
+    }
+    let _ = writeln!(body, "  to do: {}", finding.remedy);
+}
+
+fn of_gates(run: &CheckRun) -> Vec<Test> {
+    let rows = run.gates.iter().map(|row| {
+        let element = match row.verdict {
+            Verdict::Pass => None,
+            Verdict::Fail => Some("failure"),
+            Verdict::Unknown(_) => Some("error"),
+        };
+        let message = printable!("{}, {}", gates::value(row), row.reason);
+        let body = format!("\n{message}\n");
+        Test {
+            name: printable!("{} {} {}", row.subject(), row.op, row.threshold),
+            class: "toolmark.gates".to_owned(),
+            attributes: Vec::new(),
+            trouble: element.map(|tag| Trouble { tag, message, kind: None, body }),
+        }
+    });
+    rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checked::tests::report;
+
+    #[test]
+    fn the_gates() {
+        let text = report("junit");
+        let gates = text.split("<testsuite name=\"gates\"").nth(1).unwrap();
+        assert!(gates.contains("tests=\"3\"") && gates.contains("errors=\"1\""), "{gates}");
+        assert!(text.contains("<failure message="), "{text}");
+        insta::assert_snapshot!(gates);
+    }
+}

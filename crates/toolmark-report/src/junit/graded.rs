@@ -1,0 +1,183 @@
+//! One suite per spec, one test case per trial. A failure is a `failure`, what
+//! cannot be told is an `error`, and only a case nobody ran is `skipped`.
+
+use super::{Suite, Test, Trouble, legal, one_line};
+use crate::model::{CaseResult, RunResult};
+use crate::shown::{self, Shown};
+use crate::terminal::text::sanitize;
+use crate::{Options, text};
+use toolmark_outcome::{Printable, Verdict, printable};
+
+/// How wide the text of a failure is.
+const COLUMNS: usize = 100;
+
+pub(super) fn suites(run: &RunResult, options: &Options) -> Vec<Suite> {
+    let mut attributes = vec![("file", one_line(&run.spec))];
+    attributes.extend(options.generated_at.map(|time| ("timestamp", time.to_string())));
+    let class = class(run);
+    vec![Suite {
+        name: shown::name(run).to_owned(),
+        attributes,
+        properties: properties(run),
+        tests: Shown::all(run).iter().map(|shown| test(shown, &class)).collect(),
+    }]
+}
+
+fn properties(run: &RunResult) -> Vec<(Printable, Printable)> {
+    let summary = &run.summary;
+    let mut properties: Vec<(Printable, Printable)> = vec![
+        ("spec".into(), printable!("{}", run.spec)),
+        ("dialect".into(), run.dialect.into()),
+        ("verdict".into(), summary.verdict.word().into()),
+    ];
+    let numbers = [("score", summary.score), ("threshold", summary.threshold)];
+    for (name, value) in numbers {
+        properties.extend(value.map(|value| (name.into(), shown::score(value))));
+    }
+    properties.extend(summary.aggregates.entries());
+    properties.extend(run.notes.iter().map(|note| ("note".into(), note.clone())));
+    properties
+}
+
+fn test(shown: &Shown<'_>, class: &str) -> Test {
+    let result = shown.result;
+    let mut attributes = Vec::new();
+    if !result.place.file.is_empty() {
+        attributes.push(("file", one_line(&result.place.file)));
+        attributes.push(("line", result.place.line.to_string()));
+    }
+    if let Some(millis) = result.trajectory.as_ref().and_then(|source| source.duration_ms) {
+        attributes.push(("time", format!("{:.3}", millis / 1000.0)));
+    }
+    let trouble = element(shown).map(|tag| Trouble {
+        tag,
+        message: message(shown),
+        kind: (tag != "skipped").then(|| kind(shown)),
+        body: if tag == "skipped" { String::new() } else { body(shown) },
+    });
+    Test { name: shown.title.clone(), class: class.to_owned(), attributes, trouble }
+}
+
+/// The element that says why a case is no pass.
+fn element(shown: &Shown<'_>) -> Option<&'static str> {
+    match shown.result.verdict {
+        Verdict::Pass => None,
+        Verdict::Fail => Some("failure"),
+        Verdict::Unknown(_) if shown.is_not_run() => Some("skipped"),
+        Verdict::Unknown(_) => Some("error"),
+    }
+}
+
+/// The case's own reason, and what its first trouble says.
+fn message(shown: &Shown<'_>) -> Printable {
+    let (reason, first) = (&shown.result.reason, shown.first_reason());
+    if reason == first { reason.clone() } else { printable!("{}: {}", reason, first) }
+}
+
+/// What kind of trouble: the type of the first failing grader, or why it is
+/// unknown.
+fn kind(shown: &Shown<'_>) -> String {
+    match shown.result.verdict.cause() {
+        Some(cause) => cause.word().to_owned(),
+        None => shown.graders("fail").next().map_or("score", |g| &*g.type_word).to_owned(),
+    }
+}
+
+fn body(shown: &Shown<'_>) -> String {
+    let result: &CaseResult = shown.result;
+    let mut body = format!("\n{}\n", sanitize(&result.reason));
+    if let Some(source) = &result.trajectory {
+        body.push_str(&format!("trace {}\n", sanitize(&source.source)));
+    }
+    body.extend(shown::in_spec(&result.place).map(|at| format!("spec {}\n", sanitize(&at))));
+    body.push_str(&text::details(shown, COLUMNS));
+    legal(&body)
+}
+
+/// The dialect and the spec without its endings: systems that read class names
+/// as packages (`package.class`) show both.
+fn class(run: &RunResult) -> String {
+    let (folder, file) = match run.spec.rfind(['/', '\\']) {
+        Some(at) => run.spec.split_at(at + 1),
+        None => ("", &*run.spec),
+    };
+    let stem = match file.find('.') {
+        Some(at) if at > 0 => &file[..at],
+        _ => file,
+    };
+    let name = format!("{folder}{stem}").replace('.', "_");
+    one_line(&format!("{}.{name}", run.dialect))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+    use quick_xml::Reader;
+    use quick_xml::events::Event;
+
+    /// An element's name and its attributes.
+    type Element = (String, Vec<(String, String)>);
+
+    /// Every element, and all text.
+    fn parsed(xml: &str) -> (Vec<Element>, String) {
+        let mut reader = Reader::from_str(xml);
+        let (mut elements, mut words) = (Vec::new(), String::new());
+        loop {
+            match reader.read_event().unwrap() {
+                Event::Start(e) | Event::Empty(e) => {
+                    let name = e.name().as_ref().to_owned();
+                    let attributes = e
+                        .attributes()
+                        .map(|a| {
+                            let a = a.unwrap();
+                            let key = a.key.as_ref().to_owned();
+                            (key, a.value.to_string())
+                        })
+                        .collect();
+                    elements.push((name, attributes));
+                }
+                Event::Text(text) => words.push_str(&text),
+                Event::Eof => return (elements, words),
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn counts_are_those_of_the_elements() {
+        let report = testing::report("junit");
+        let (elements, words) = parsed(&report);
+        let count = |tag: &str| elements.iter().filter(|(name, _)| name == tag).count().to_string();
+        let suite = &elements.iter().find(|(name, _)| name == "testsuite").unwrap().1;
+        let attribute = |name: &str| suite.iter().find(|(key, _)| key == name).unwrap().1.clone();
+        assert_eq!(attribute("tests"), count("testcase"));
+        assert_eq!(attribute("failures"), count("failure"));
+        assert_eq!(attribute("errors"), count("error"));
+        assert_eq!(attribute("skipped"), count("skipped"));
+        assert_eq!((count("failure").as_str(), count("skipped").as_str()), ("2", "1"));
+        assert!(!report.contains("<script>"), "the payload is an element");
+        assert!(words.contains("first divergence, traces/refund run.jsonl:14"), "{words}");
+    }
+
+    #[test]
+    fn the_whole() {
+        let mut run = testing::sample();
+        run.outcomes.retain(|outcome| outcome.case != testing::HOSTILE);
+        insta::assert_snapshot!(testing::report_of("junit", &run));
+    }
+
+    #[test]
+    fn classes_have_one_dot() {
+        for (spec, want) in [
+            ("evals/refund.eval.yaml", "vally.evals/refund"),
+            ("./a.b/c.yaml", "vally._/a_b/c"),
+            (".vally.yaml", "vally._vally_yaml"),
+            ("C:\\x\\y.json", "vally.C:\\x\\y"),
+        ] {
+            let mut run = testing::empty();
+            run.spec = spec.into();
+            assert_eq!(class(&run), want);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! JUnit XML, as CI systems read it.
+
+mod checked;
+mod graded;
+
+use crate::terminal::text::{sanitize, squeezed};
+use crate::{Options, Report, ReportError};
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
+use std::io::{self, Write};
+use toolmark_outcome::Printable;
+
+/// Tests that belong together.
+struct Suite {
+    name: String,
+    attributes: Vec<(&'static str, String)>,
+    properties: Vec<(Printable, Printable)>,
+    tests: Vec<Test>,
+}
+
+struct Test {
+    name: Printable,
+    class: String,
+    attributes: Vec<(&'static str, String)>,
+    trouble: Option<Trouble>,
+}
+
+/// Why a test is no pass.
+struct Trouble {
+    /// `failure`, `error` or `skipped`.
+    tag: &'static str,
+    message: Printable,
+    kind: Option<String>,
+    /// The whole of it; nothing where the message is all.
+    body: String,
+}
+
+pub(crate) fn write(
+    report: &Report<'_>,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let graded = report.graded.map(|run| graded::suites(run, options)).unwrap_or_default();
+    let checked = report.checked.map(checked::suites);
+    // The page of one spec has its name; all of a check is one page too.
+    let name = match (graded.first(), &checked) {
+        (Some(suite), None) => suite.name.clone(),
+        (None, Some(_)) => "toolmark check".to_owned(),
+        _ => "toolmark".to_owned(),
+    };
+    let suites: Vec<Suite> = graded.into_iter().chain(checked.into_iter().flatten()).collect();
+    let mut xml = Writer::new_with_indent(out, b' ', 2);
+    xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let all: Vec<&Test> = suites.iter().flat_map(|suite| &suite.tests).collect();
+    xml.write_event(Event::Start(head("testsuites", &name, &all, options)))?;
+    for suite in &suites {
+        let tests: Vec<&Test> = suite.tests.iter().collect();
+        let mut start = head("testsuite", &suite.name, &tests, options);
+        for (name, value) in &suite.attributes {
+            start.push_attribute((*name, value.as_str()));
+        }
+        xml.write_event(Event::Start(start))?;
+        write_properties(&suite.properties, &mut xml)?;
+        tests.iter().try_for_each(|test| write_test(test, &mut xml))?;
+        xml.write_event(Event::End(BytesEnd::new("testsuite")))?;
+    }
+    xml.write_event(Event::End(BytesEnd::new("testsuites")))?;
+    xml.get_mut().write_all(b"\n")?;
+    Ok(())
+}
+
+fn head(tag: &'static str, name: &str, tests: &[&Test], options: &Options) -> BytesStart<'static> {
+    let count = |tag: &str| {
+        let has = |test: &&&Test| test.trouble.as_ref().is_some_and(|found| found.tag == tag);
+        tests.iter().filter(has).count().to_string()
+    };
+    let mut start = BytesStart::new(tag);
+    start.push_attribute(("name", one_line(name).as_str()));
+    start.push_attribute(("tests", tests.len().to_string().as_str()));
+    start.push_attribute(("failures", count("failure").as_str()));
+    start.push_attribute(("errors", count("error").as_str()));
+    start.push_attribute(("skipped", count("skipped").as_str()));
+    if let Some(elapsed) = options.elapsed {
+        start.push_attribute(("time", format!("{:.3}", elapsed.as_secs_f64()).as_str()));
+    }
+    start
+}
+
+fn write_properties<W: Write>(
+    properties: &[(Printable, Printable)],
+    xml: &mut Writer<W>,
+) -> io::Result<()> {
+    if properties.is_empty() {
+        return Ok(());
+    }
+    xml.write_event(Event::Start(BytesStart::new("properties")))?;
+    for (name, value) in properties {
+        let mut property = BytesStart::new("property");
+        property.push_attribute(("name", one_line(name).as_str()));
+        property.push_attribute(("value", one_line(value).as_str()));
+        xml.write_event(Event::Empty(property))?;
+    }
+    xml.write_event(Event::End(BytesEnd::new("properties")))
+}
+
+fn write_test<W: Write>(test: &Test, xml: &mut Writer<W>) -> io::Result<()> {
+    let mut start = BytesStart::new("testcase");
+    start.push_attribute(("name", one_line(&test.name).as_str()));
+    start.push_attribute(("classname", test.class.as_str()));
+    for (name, value) in &test.attributes {
+        start.push_attribute((*name, value.as_str()));
+    }
+    let Some(trouble) = &test.trouble else {
+        return xml.write_event(Event::Empty(start));
+    };
+    xml.write_event(Event::Start(start))?;
+    let mut element = BytesStart::new(trouble.tag);
+    element.push_attribute(("message", one_line(&trouble.message).as_str()));
+    if let Some(kind) = &trouble.kind {
+        element.push_attribute(("type", one_line(kind).as_str()));
+    }
+    if trouble.body.is_empty() {
+        xml.write_event(Event::Empty(element))?;
+    } else {
+        xml.write_event(Event::Start(element))?;
+        xml.write_event(Event::Text(BytesText::new(&legal(&trouble.body))))?;
+        xml.write_event(Event::End(BytesEnd::new(trouble.tag)))?;
+    }
+    xml.write_event(Event::End(BytesEnd::new("testcase")))
+}
+
+/// Text on one line that XML can hold.
+fn one_line(text: &str) -> String {
+    legal(&sanitize(&squeezed(text)))
+}
+
+/// Text without the two characters that XML has no way to write and that are no
+/// control characters.
+fn legal(text: &str) -> String {
+    text.replace(['\u{fffe}', '\u{ffff}'], "")
+}

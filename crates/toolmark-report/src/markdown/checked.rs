@@ -1,0 +1,206 @@
+//! Markdown for the summary of a CI job: the scorecard, the gates, and the
+//! findings behind a click. Nothing that comes from a trace is markup here.
+
+use super::graded::{MOST, code, emblem, words};
+use crate::checked::{gates, judged};
+use crate::model::{CheckRun, Finding};
+use crate::shown;
+use crate::terminal::text::cut;
+use crate::{Options, ReportError};
+use std::fmt::Write as _;
+use std::io::Write;
+use toolmark_check::ToolCard;
+use toolmark_outcome::{Axis, Severity};
+
+/// So many tools have a row of their own.
+const TOOLS: usize = 200;
+/// So many findings of a rule are spelled out.
+const OF_A_RULE: usize = 20;
+/// How many columns a text may take.
+const WORDS: usize = 2000;
+/// How many pieces of evidence a finding shows.
+const EVIDENCE: usize = 10;
+
+pub(super) fn write(
+    run: &CheckRun,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let mut page = String::new();
+    head(&mut page, run, options);
+    scorecard(&mut page, run);
+    gate_table(&mut page, run);
+    judge(&mut page, run);
+    let findings: Vec<&Finding> = run.new_findings().collect();
+    let mut left_out = 0;
+    for alike in findings.chunk_by(|a, b| (a.code, a.severity) == (b.code, b.severity)) {
+        let text = details(alike);
+        if page.len() + text.len() <= MOST {
+            page.push_str(&text);
+        } else {
+            left_out += alike.len() as u64;
+        }
+    }
+    if left_out > 0 {
+        let more = shown::things(left_out, "finding");
+        let _ = writeln!(page, "_{more} left out: this page would be too large._");
+    }
+    while page.ends_with("\n\n") {
+        page.pop();
+    }
+    out.write_all(page.as_bytes())?;
+    Ok(())
+}
+
+fn head(page: &mut String, run: &CheckRun, options: &Options) {
+    let _ = writeln!(page, "## {} toolmark check\n", emblem(run.verdict()));
+    let card = &run.checked.scorecard;
+    let counts = Severity::ALL.iter().rev().map(|severity| (*severity, run.count(*severity)));
+    let counts = counts.filter(|(_, n)| *n > 0).map(|(severity, n)| format!("{n} {severity}"));
+    let counts: Vec<String> = counts.collect();
+    let found = if counts.is_empty() { "no findings".to_owned() } else { counts.join(", ") };
+    let mut totals = vec![
+        format!("**{found}**"),
+        shown::things(card.sessions, "session").into(),
+        shown::things(card.total().calls, "call").into(),
+    ];
+    if let Some(changes) = run.changes {
+        let (new, known, gone) = (changes.new, changes.known, changes.gone);
+        totals.push(format!("{new} new, {known} known, {gone} gone since the baseline"));
+    }
+    totals.extend(options.elapsed.map(shown::seconds).map(String::from));
+    totals.extend(options.generated_at.map(|time| time.to_string()));
+    let _ = writeln!(page, "{}\n", totals.join(" \u{b7} "));
+    for note in &run.notes {
+        let _ = writeln!(page, "- note: {}", words(note));
+    }
+    if !run.notes.is_empty() {
+        page.push('\n');
+    }
+}
+
+fn scorecard(page: &mut String, run: &CheckRun) {
+    let tools = run.checked.scorecard.by_use();
+    if tools.is_empty() {
+        return;
+    }
+    page.push_str("| tool | calls |");
+    Axis::ALL.iter().for_each(|axis| page.push_str(&format!(" {axis} |")));
+    page.push_str("\n|---|---:|---|---|---|---|\n");
+    let mut row = |name: &str, card: &ToolCard| {
+        let _ = write!(page, "| {name} | {} |", card.calls);
+        for axis in Axis::ALL {
+            let _ = write!(page, " {} |", gates::cell(card.axis(*axis)));
+        }
+        page.push('\n');
+    };
+    for (name, card) in tools.iter().take(TOOLS) {
+        row(&words(&cut(name, WORDS)), card);
+    }
+    row("**all tools**", &run.checked.scorecard.total());
+    page.push('\n');
+    if tools.len() > TOOLS {
+        let more = shown::things((tools.len() - TOOLS) as u64, "more tool");
+        let _ = writeln!(page, "_{more}: this table would be too large._\n");
+    }
+}
+
+fn gate_table(page: &mut String, run: &CheckRun) {
+    if run.gates.is_empty() {
+        return;
+    }
+    page.push_str("| | gate | value | |\n|---|---|---|---|\n");
+    for row in &run.gates {
+        let _ = writeln!(
+            page,
+            "| {} | {} {} {} | {} | {} |",
+            emblem(row.verdict),
+            words(&row.subject()),
+            words(row.op),
+            row.threshold,
+            gates::value(row),
+            words(&gates::besides(row).unwrap_or_default()),
+        );
+    }
+    page.push('\n');
+}
+
+/// What a judge says where the rules are not sure.
+fn judge(page: &mut String, run: &CheckRun) {
+    let Some(all) = &run.checked.judged else { return };
+    page.push_str("| Judge | in doubt | agrees | disagrees | alone | unknown |\n");
+    page.push_str("|---|---:|---:|---:|---:|---:|\n");
+    for count in judged::counts(all) {
+        let judged::Count { rubric, of, agrees, disagrees, alone, unknown } = count;
+        let _ =
+            writeln!(page, "| {rubric} | {of} | {agrees} | {disagrees} | {alone} | {unknown} |");
+    }
+    page.push('\n');
+    let news: Vec<_> = judged::news(all).collect();
+    if news.is_empty() {
+        return;
+    }
+    let count = news.len();
+    let _ =
+        writeln!(page, "<details><summary>where the judge says more \u{d7} {count}</summary>\n");
+    for one in news.iter().take(OF_A_RULE) {
+        let place = code(&shown::in_trace(&one.place));
+        let tool = words(&cut(&one.tool, WORDS));
+        let _ = writeln!(page, "- {} {tool} at {place}: {}", one.rubric, judged::both(one));
+        let _ = writeln!(page, "  - {}", words(&cut(&judged::why(one), WORDS)));
+        let _ = writeln!(page, "  - judge: {}", words(&cut(&one.reason, WORDS)));
+        for piece in one.evidence.iter().take(EVIDENCE) {
+            let _ = writeln!(page, "  - {}", words(&cut(&piece.summary(), WORDS)));
+        }
+    }
+    if count > OF_A_RULE {
+        let _ = writeln!(page, "- and {} more", count - OF_A_RULE);
+    }
+    page.push_str("\n</details>\n\n");
+}
+
+/// The findings of one rule; there is at least one.
+fn details(alike: &[&Finding]) -> String {
+    let mut text = String::new();
+    let Some(first) = alike.first() else { return text };
+    let _ = writeln!(
+        text,
+        "<details><summary>{} <b>{} {}</b> \u{d7} {}</summary>\n",
+        first.severity,
+        first.code,
+        words(first.name),
+        alike.len()
+    );
+    for finding in alike.iter().take(OF_A_RULE) {
+        let place = code(&shown::in_trace(&finding.place));
+        let _ = writeln!(text, "- {} at {place}", words(&cut(&finding.message, WORDS)));
+        for piece in finding.evidence.iter().take(EVIDENCE) {
+            let at = piece.location().map(|place| format!("line {}: ", place.line));
+            let shown = words(&cut(&piece.summary(), WORDS));
+            let _ = writeln!(text, "  - {}{shown}", at.unwrap_or_default());
+        }
+        if let Some(objection) = judged::objection(finding) {
+            let _ = writeln!(text, "  - {}", words(&cut(&objection, WORDS)));
+        }
+        let _ = writeln!(text, "  - to do: {}", words(&cut(&finding.remedy, WORDS)));
+    }
+    if alike.len() > OF_A_RULE {
+        let _ = writeln!(text, "- and {} more", alike.len() - OF_A_RULE);
+    }
+    text.push_str("\n</details>\n\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checked::tests::report;
+
+    #[test]
+    fn the_whole() {
+        let text = report("markdown");
+        for payload in ["<script", "@octocat", "](", "`"] {
+            assert!(!text.contains(payload), "{payload} is still there:\n{text}");
+        }
+        insta::assert_snapshot!(text);
+    }
+}

@@ -1,0 +1,152 @@
+//! A result for every finding at the call at fault, related
+//! locations for what proves it, and a result for every gate that does not hold.
+
+use super::{RELATED, in_trace, location, log_of, pascal, result, words};
+use crate::Options;
+use crate::model::{CheckRun, Finding, GateRow};
+use crate::shown;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use toolmark_check::{Rule, fingerprint, rule_by_code};
+use toolmark_outcome::{Confidence, Severity, Verdict, printable};
+
+/// The rule of gates.
+const GATE: &str = "gate";
+
+pub(super) fn log(run: &CheckRun, options: &Options) -> Value {
+    let mut rules: Vec<Value> = Vec::new();
+    let mut indices: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut index = |code: &'static str| {
+        *indices.entry(code).or_insert_with(|| {
+            rules.push(rule_by_code(code).map_or_else(gate_rule, described));
+            rules.len() - 1
+        })
+    };
+    let mut results = Vec::new();
+    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+    for finding in run.new_findings() {
+        let times = seen.entry(&finding.fingerprint).or_default();
+        *times += 1;
+        results.push(found(finding, index(finding.code), *times));
+    }
+    for row in run.gates.iter().filter(|row| row.verdict != Verdict::Pass) {
+        results.push(gated(row, run, index(GATE)));
+    }
+    let properties = json!({
+        "verdict": run.verdict(),
+        "files": run.files,
+        "sessions": run.checked.scorecard.sessions,
+        "left_out": run.checked.left_out,
+        "notes": run.notes,
+    });
+    log_of(rules, results, properties, options)
+}
+
+fn described(rule: &'static Rule) -> Value {
+    let page = rule.page();
+    let precision = match rule.confidence {
+        Confidence::High => "very-high",
+        Confidence::Medium => "high",
+        Confidence::Low => "low",
+    };
+    json!({
+        "id": rule.code,
+        "name": pascal(rule.name),
+        "shortDescription": { "text": words(rule.summary) },
+        "help": { "text": page, "markdown": page },
+        "defaultConfiguration": { "level": level(rule.severity) },
+        "properties": { "tags": [rule.axis.word()], "precision": precision },
+    })
+}
+
+fn gate_rule() -> Value {
+    let help =
+        "Does a number of the scorecard reach its threshold, and is it no worse than before?";
+    json!({
+        "id": GATE,
+        "name": "Gate",
+        "shortDescription": { "text": "a number misses its threshold" },
+        "help": { "text": help, "markdown": help },
+        "defaultConfiguration": { "level": "error" },
+    })
+}
+
+fn found(finding: &Finding, index: usize, times: u64) -> Value {
+    let message = printable!("{}: {}\nto do: {}", finding.tool, finding.message, finding.remedy);
+    let mut locations = vec![in_trace(&finding.place, &finding.message)];
+    let proof = finding.evidence.iter().skip(1);
+    let places = proof.filter_map(|e| Some((e.location()?, e.summary())));
+    locations.extend(places.map(|(place, text)| in_trace(place, &text)).take(RELATED));
+    // Like findings have the same fingerprint; code scanning wants its own for each.
+    let print = match times {
+        1 => finding.fingerprint.clone(),
+        times => format!("{}:{times}", finding.fingerprint),
+    };
+    let level = level(finding.severity);
+    let mut result = result(finding.code, index, level, &message, locations, &print);
+    if let Some(object) = result.as_object_mut() {
+        let mut properties = json!({
+            "tool": finding.tool, "axis": finding.axis, "confidence": finding.confidence,
+            "bucket": finding.bucket, "session": finding.session,
+        });
+        if let Some((judge, of_result)) = finding.judge.as_ref().zip(properties.as_object_mut()) {
+            of_result.insert("judge".into(), json!(judge));
+        }
+        object.insert("properties".into(), properties);
+    }
+    result
+}
+
+fn gated(row: &GateRow, run: &CheckRun, index: usize) -> Value {
+    let level = if row.verdict == Verdict::Fail { "error" } else { "warning" };
+    let value = row.value.map_or("unknown".into(), shown::score);
+    let message = printable!("{} is {} of {}: {}", row.subject(), value, row.n, row.reason);
+    // A number stands nowhere; viewers want a place all the same.
+    let first = run.checked.findings.first().map(|finding| finding.place.file.to_string());
+    let locations = vec![location(&first.unwrap_or_default(), 1, 1, "what was checked")];
+    let print = fingerprint::of(&[GATE, &row.gate, &row.subject()]);
+    result(GATE, index, level, &message, locations, &print)
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checked::tests::report;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn has_the_structure_of_sarif() {
+        let log: Value = serde_json::from_str(&report("sarif")).unwrap();
+        let run = &log["runs"][0];
+        let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+        let mut prints = BTreeSet::new();
+        let results = run["results"].as_array().unwrap();
+        for result in results {
+            let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+            assert_eq!(rules[index]["id"], result["ruleId"]);
+            assert!(rules[index]["help"]["text"].as_str().unwrap().len() > 20);
+            let print = result["partialFingerprints"]["toolmark/v1"].as_str().unwrap();
+            assert!(prints.insert(print), "two results have the fingerprint {print}");
+            let place = &result["locations"][0]["physicalLocation"];
+            assert!(place["region"]["startLine"].as_u64().unwrap() >= 1);
+        }
+        let ids: Vec<&str> = results.iter().map(|r| r["ruleId"].as_str().unwrap()).collect();
+        assert!(ids.contains(&"S101") && ids.contains(&GATE), "{ids:?}");
+    }
+
+    #[test]
+    fn a_finding() {
+        let log: Value = serde_json::from_str(&report("sarif")).unwrap();
+        let results = log["runs"][0]["results"].as_array().unwrap();
+        let read = results.iter().find(|result| result["ruleId"] == "S101").unwrap();
+        insta::assert_json_snapshot!(read);
+    }
+}

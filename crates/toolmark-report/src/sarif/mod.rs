@@ -1,0 +1,172 @@
+//! SARIF 2.1.0, for code scanning: a run for what was graded, and one for what was
+//! checked.
+
+mod checked;
+mod graded;
+
+use crate::model::TracePlace;
+use crate::terminal::harmless_json;
+use crate::terminal::text::sanitize;
+use crate::{Options, Report, ReportError};
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+use std::io::Write;
+
+const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+/// How many places a result names besides the first.
+const RELATED: usize = 20;
+
+pub(crate) fn write(
+    report: &Report<'_>,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let graded = report.graded.map(|run| graded::log(run, options));
+    let checked = report.checked.map(|run| checked::log(run, options));
+    let runs: Vec<Value> = graded.into_iter().chain(checked).collect();
+    let log = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": runs });
+    out.write_all(harmless_json(serde_json::to_string_pretty(&log)?).as_bytes())?;
+    out.write_all(b"\n")?;
+    Ok(())
+}
+
+/// A run of the tool, as SARIF has it.
+fn log_of(rules: Vec<Value>, results: Vec<Value>, properties: Value, options: &Options) -> Value {
+    let mut log = json!({
+        "tool": { "driver": {
+            "name": "toolmark",
+            "semanticVersion": env!("CARGO_PKG_VERSION"),
+            "rules": rules,
+        }},
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+        "properties": properties,
+    });
+    if let (Some(time), Some(object)) = (options.generated_at, log.as_object_mut()) {
+        let invocation = json!({ "executionSuccessful": true, "endTimeUtc": time.to_string() });
+        object.insert("invocations".into(), json!([invocation]));
+    }
+    log
+}
+
+/// The first location is the result's own, the others are related to it.
+fn result(
+    rule: &str,
+    index: usize,
+    level: &str,
+    message: &str,
+    mut locations: Vec<Value>,
+    fingerprint: &str,
+) -> Value {
+    let related = locations.split_off(1.min(locations.len()));
+    let mut result = json!({
+        "ruleId": rule,
+        "ruleIndex": index,
+        "level": level,
+        "message": { "text": words(message) },
+        "locations": locations,
+        "partialFingerprints": { "toolmark/v1": fingerprint },
+    });
+    if let (false, Some(object)) = (related.is_empty(), result.as_object_mut()) {
+        let numbered = related.into_iter().enumerate().map(|(id, mut location)| {
+            if let Some(location) = location.as_object_mut() {
+                location.insert("id".into(), json!(id));
+            }
+            location
+        });
+        object.insert("relatedLocations".into(), numbered.collect());
+    }
+    result
+}
+
+fn in_trace(place: &TracePlace, text: &str) -> Value {
+    location(&place.file, place.line, place.column, text)
+}
+
+fn location(file: &str, line: u32, column: u32, text: &str) -> Value {
+    let mut region = Map::new();
+    if line > 0 {
+        region.insert("startLine".into(), json!(line));
+        if column > 0 {
+            region.insert("startColumn".into(), json!(column));
+        }
+    }
+    let mut physical = Map::new();
+    physical.insert("artifactLocation".into(), json!({ "uri": uri(file) }));
+    if !region.is_empty() {
+        physical.insert("region".into(), Value::Object(region));
+    }
+    json!({ "physicalLocation": physical, "message": { "text": words(text) } })
+}
+
+/// A file name as a relative reference: everything but the characters a path
+/// may have is percent-encoded.
+fn uri(file: &str) -> String {
+    let mut uri = String::with_capacity(file.len());
+    if file.starts_with("//") {
+        // Otherwise the first folder would be read as a host.
+        uri.push_str("/.");
+    } else if file.split('/').next().is_some_and(|first| first.contains(':')) {
+        // Otherwise what stands before the colon would be read as a scheme.
+        uri.push_str("./");
+    }
+    for byte in file.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => uri.push(char::from(byte)),
+            b'-' | b'.' | b'_' | b'~' | b'/' | b':' | b'@' | b'!' | b'$' | b'&' | b'\'' | b'('
+            | b')' | b'*' | b'+' | b',' | b';' | b'=' => uri.push(char::from(byte)),
+            _ => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
+        }
+    }
+    uri
+}
+
+/// Text of several lines without control characters, and without links: a
+/// viewer makes one of `[words](target)`.
+fn words(text: &str) -> String {
+    let lines: Vec<_> = text.lines().map(sanitize).collect();
+    lines.join("\n").replace("](", "] (")
+}
+
+/// `output-contains` as `OutputContains`.
+fn pascal(id: &str) -> String {
+    id.split(|c: char| !c.is_ascii_alphanumeric())
+        .map(|word| {
+            let mut chars = word.chars();
+            chars
+                .next()
+                .map(|c| c.to_ascii_uppercase())
+                .into_iter()
+                .chain(chars)
+                .collect::<String>()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_relative_references() {
+        for (file, want) in [
+            ("traces/refund run.jsonl", "traces/refund%20run.jsonl"),
+            ("/abs/a#b?.json", "/abs/a%23b%3F.json"),
+            ("a:b/c", "./a:b/c"),
+            ("a/b:c", "a/b:c"),
+            ("//share/x", "/.//share/x"),
+            ("C:\\x", "./C:%5Cx"),
+            ("日%", "%E6%97%A5%25"),
+        ] {
+            assert_eq!(uri(file), want);
+        }
+    }
+
+    #[test]
+    fn words_are_harmless() {
+        assert_eq!(words("a [b](https://c.d)\u{1b}\ne"), "a [b] (https://c.d)\u{241b}\ne");
+        assert_eq!(pascal("output-not-contains"), "OutputNotContains");
+    }
+}

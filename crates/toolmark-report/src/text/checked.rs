@@ -1,0 +1,364 @@
+//! The scorecard people read at a terminal, and the worst findings under it.
+
+use crate::checked::{gates, gold, judged};
+use crate::model::{CheckRun, Decisions, Evidence, Finding, GateRow, Refined};
+use crate::shown::{in_trace, sign, things};
+use crate::terminal::text::Layout;
+use crate::terminal::{Line, style};
+use crate::{Options, ReportError, Verbosity};
+use anstyle::Style;
+use std::io::Write;
+use toolmark_check::{Tally, ToolCard};
+use toolmark_outcome::{Axis, Printable, Role, Severity, Verdict, printable};
+
+/// So many findings of one rule are shown.
+const OF_A_RULE: usize = 3;
+/// So many tools have a row of their own.
+const TOOLS: usize = 20;
+/// So much of a tool's name is shown.
+const NAME: usize = 24;
+/// No line is narrower than this, however narrow the terminal.
+const NARROWEST: usize = 40;
+/// From here on a cell has room for counts.
+const WIDE: usize = 110;
+
+pub(super) fn write(
+    run: &CheckRun,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let mut page = Page { options, width: options.width.max(NARROWEST), out: String::new() };
+    if options.verbosity == Verbosity::Quiet {
+        run.new_findings().for_each(|finding| page.brief(finding));
+        run.gates.iter().filter(|row| row.verdict != Verdict::Pass).for_each(|r| page.gate(r));
+        page.summary(run);
+    } else {
+        page.scorecard(run);
+        if let Some(selection) = &run.checked.selection {
+            gold::lines(selection, page.width).into_iter().for_each(|line| page.line(line));
+        }
+        page.findings(run);
+        if let Some(judged) = &run.checked.judged {
+            page.judge(judged);
+        }
+        page.gates(run);
+        page.decisions(&run.checked.decisions);
+        for note in &run.notes {
+            page.line(Line::of(style::DIM, "note: ").with(style::DIM, note));
+        }
+        page.summary(run);
+    }
+    out.write_all(page.out.as_bytes())?;
+    Ok(())
+}
+
+struct Page<'o> {
+    options: &'o Options,
+    width: usize,
+    out: String,
+}
+
+impl Page<'_> {
+    fn line(&mut self, line: Line) {
+        let line = line.fit(self.width);
+        if self.options.colour {
+            line.write_ansi(&mut self.out);
+        } else {
+            line.write_plain(&mut self.out);
+        }
+        self.out.push('\n');
+    }
+
+    fn wrapped(&mut self, indent: usize, tone: Style, text: &Printable) {
+        for part in text.wrap(self.width.saturating_sub(indent)) {
+            self.line(Line::indent(indent).with(tone, part));
+        }
+    }
+
+    fn scorecard(&mut self, run: &CheckRun) {
+        let tools = run.checked.scorecard.by_use();
+        if tools.is_empty() {
+            return;
+        }
+        let all = self.options.verbosity == Verbosity::Verbose;
+        let shown = if all { tools.len() } else { tools.len().min(TOOLS) };
+        let mut rows: Vec<Row> = tools[..shown].iter().map(|(n, card)| self.row(n, card)).collect();
+        let total = self.row(&"all tools".into(), &run.checked.scorecard.total());
+        let head = Row::head();
+        rows.push(total);
+        let columns: Vec<usize> = (0..head.cells.len())
+            .map(|at| {
+                let widths = rows.iter().chain([&head]).filter_map(|row| row.cells.get(at));
+                widths.map(|(_, text)| text.width()).max().unwrap_or(0)
+            })
+            .collect();
+        self.table_line(&head, &columns);
+        for (at, row) in rows.iter().enumerate() {
+            if at + 1 == rows.len() {
+                let whole = columns.iter().sum::<usize>() + 2 * columns.len().saturating_sub(1);
+                let mut rule = Line::new();
+                rule.repeat(style::DIM, "\u{2500}", whole.min(self.width));
+                self.line(rule);
+            }
+            self.table_line(row, &columns);
+        }
+        if shown < tools.len() {
+            let words = printable!("{} more tools; --verbose shows them", tools.len() - shown);
+            self.line(Line::of(style::DIM, words));
+        }
+        let words = "share of checked calls without a finding, with its 95 % interval; \u{2013} nothing to check";
+        self.wrapped(0, style::DIM, &words.into());
+    }
+
+    /// What the guard would have done, where it would have done something.
+    fn decisions(&mut self, decisions: &Decisions) {
+        let Decisions { allow, ask, deny, .. } = decisions;
+        if ask + deny == 0 {
+            return;
+        }
+        let calls = allow + ask + deny;
+        let words = printable!(
+            "guard: would have asked about {} and denied {} of {} calls; \
+             toolmark guard replay shows them",
+            ask,
+            deny,
+            calls
+        );
+        self.wrapped(0, style::DIM, &words);
+    }
+
+    fn row(&self, name: &Printable, card: &ToolCard) -> Row {
+        let mut cells =
+            vec![(style::STRONG, name.cut(NAME)), (style::PLAIN, printable!("{}", card.calls))];
+        for axis in Axis::ALL {
+            cells.push(cell(card.axis(*axis), self.width >= WIDE));
+        }
+        Row { cells }
+    }
+
+    fn table_line(&mut self, row: &Row, columns: &[usize]) {
+        let mut line = Line::new();
+        let mut start = 0;
+        for (at, ((tone, text), column)) in row.cells.iter().zip(columns).enumerate() {
+            let is_number = at == 1;
+            line.pad(if is_number { start + column - text.width() } else { start });
+            line.push(*tone, text);
+            start += column + 2;
+        }
+        self.line(line);
+    }
+
+    fn findings(&mut self, run: &CheckRun) {
+        let findings: Vec<&Finding> = run.new_findings().collect();
+        let most = match self.options.verbosity {
+            Verbosity::Verbose => usize::MAX,
+            _ => OF_A_RULE,
+        };
+        let mut from = 0;
+        while let Some(first) = findings.get(from) {
+            let alike = |f: &&&Finding| {
+                (f.code, f.severity, f.confidence) == (first.code, first.severity, first.confidence)
+            };
+            let count = findings[from..].iter().take_while(alike).count();
+            self.out.push('\n');
+            self.rule(first, count);
+            for finding in findings[from..from + count].iter().take(most) {
+                self.finding(finding);
+            }
+            if count > most {
+                let words = printable!("  and {} more; --verbose shows them", count - most);
+                self.line(Line::of(style::DIM, words));
+            }
+            from += count;
+        }
+        if !findings.is_empty() {
+            self.out.push('\n');
+        }
+    }
+
+    fn rule(&mut self, first: &Finding, count: usize) {
+        let (tone, _) = look(first.severity);
+        let mut line = Line::of(tone.bold(), first.severity.word());
+        line.push(style::STRONG, printable!(" {} {}", first.code, first.name));
+        line.push(style::DIM, printable!("  {} \u{d7} {}", first.axis, count));
+        if first.confidence != toolmark_outcome::Confidence::High {
+            line.push(style::DIM, printable!(", {} confidence", first.confidence));
+        }
+        self.line(line);
+    }
+
+    fn finding(&mut self, finding: &Finding) {
+        let (tone, mark) = look(finding.severity);
+        for (at, part) in finding.message.wrap(self.width - 4).into_iter().enumerate() {
+            let lead = if at == 0 { printable!("  {} ", mark) } else { "    ".into() };
+            self.line(Line::of(tone, lead).with(style::PLAIN, part));
+        }
+        let place = in_trace(&finding.place).cut_path(self.width - 4);
+        self.line(Line::of(style::PLAIN, "    ").with(style::USER, place));
+        for evidence in &finding.evidence {
+            self.evidence(evidence, finding);
+        }
+        if let Some(words) = judged::objection(finding) {
+            self.wrapped(4, style::WARN, &words);
+        }
+        self.wrapped(4, style::GOOD, &printable!("\u{2192} {}", finding.remedy));
+    }
+
+    fn evidence(&mut self, evidence: &Evidence, finding: &Finding) {
+        let place = evidence.call.as_ref().and_then(|call| call.place.as_ref());
+        let mut line = Line::of(style::PLAIN, "    ");
+        match place.or(evidence.place.as_ref()) {
+            Some(place) if place.file != finding.place.file => {
+                line.push(style::USER, in_trace(place).cut_path(self.width / 2));
+                line.push(style::PLAIN, "  ");
+            }
+            Some(place) if place.line != finding.place.line => {
+                line.push(style::USER, printable!("line {}", place.line));
+                line.push(style::PLAIN, "  ");
+            }
+            _ => {}
+        }
+        // The first piece says what the finding says; it need not stand twice.
+        if evidence.role != Role::Violation || evidence.text != finding.message {
+            line.push(style::DIM, printable!("{}: ", evidence.text));
+        }
+        match (&evidence.call, &evidence.excerpt) {
+            (_, Some(excerpt)) => line.push(style::PLAIN, excerpt),
+            (Some(call), None) => line.push(style::PLAIN, call),
+            (None, None) => {}
+        }
+        self.line(line);
+    }
+
+    fn judge(&mut self, judged: &[Refined]) {
+        let all = self.options.verbosity == Verbosity::Verbose;
+        // The findings end with an empty line.
+        let starts_empty = self.out.ends_with("\n\n");
+        for line in judged::lines(judged, all, self.width).into_iter().skip(starts_empty.into()) {
+            self.line(line);
+        }
+        self.out.push('\n');
+    }
+
+    fn gates(&mut self, run: &CheckRun) {
+        if run.gates.is_empty() {
+            return;
+        }
+        // The findings end with an empty line.
+        if !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+        run.gates.iter().for_each(|row| self.gate(row));
+        self.out.push('\n');
+    }
+
+    /// `✓ edit.minimal[Edit] >= 0.85  0.91 (0.62–0.98) of 12`
+    fn gate(&mut self, row: &GateRow) {
+        let tone = match row.verdict {
+            Verdict::Pass => style::GOOD,
+            Verdict::Fail => style::BAD,
+            Verdict::Unknown(_) => style::WARN,
+        };
+        let mut line = Line::of(tone, printable!("{} gate ", sign(row.verdict)));
+        line.push(style::STRONG, row.subject());
+        line.push(style::PLAIN, printable!(" {} {}  ", row.op, row.threshold));
+        line.push(tone, gates::value(row));
+        if let Some(why) = gates::besides(row) {
+            line.push(style::DIM, printable!("  {}", why));
+        }
+        self.line(line);
+    }
+
+    /// One finding on one line, in the form compilers use.
+    fn brief(&mut self, finding: &Finding) {
+        let (tone, _) = look(finding.severity);
+        let mut line = Line::of(style::PLAIN, printable!("{}: ", in_trace(&finding.place)));
+        line.push(tone, finding.severity.word());
+        line.push(style::PLAIN, printable!(" {} {}", finding.code, finding.message));
+        // Whoever asks for one line per finding wants all of it.
+        if self.options.colour {
+            line.write_ansi(&mut self.out);
+        } else {
+            line.write_plain(&mut self.out);
+        }
+        self.out.push('\n');
+    }
+
+    fn summary(&mut self, run: &CheckRun) {
+        let card = &run.checked.scorecard;
+        let calls = card.total().calls;
+        let mut line = Line::new();
+        let counts: Vec<(Style, Printable)> = Severity::ALL
+            .iter()
+            .rev()
+            .filter(|severity| run.count(**severity) > 0)
+            .map(|severity| {
+                (look(*severity).0, things(run.count(*severity) as u64, severity.word()))
+            })
+            .collect();
+        if counts.is_empty() {
+            let words = if run.changes.is_some() { "no new findings" } else { "no findings" };
+            line.push(style::GOOD, words);
+        }
+        for (at, (tone, text)) in counts.iter().enumerate() {
+            line.push(style::PLAIN, if at == 0 { "" } else { ", " });
+            line.push(*tone, text);
+        }
+        if run.checked.left_out > 0 {
+            line.push(style::DIM, printable!(" and {} more of the same", run.checked.left_out));
+        }
+        if let Some(changes) = run.changes {
+            let words = printable!(" ({} known, {} gone)", changes.known, changes.gone);
+            line.push(style::DIM, words);
+        }
+        let (sessions, calls) = (things(card.sessions, "session"), things(calls, "call"));
+        line.push(style::PLAIN, printable!(" in {}, {}", sessions, calls));
+        if card.sub_agents > 0 {
+            line.push(style::DIM, printable!(" ({})", things(card.sub_agents, "sub-agent")));
+        }
+        if let Some(elapsed) = self.options.elapsed {
+            line.push(style::DIM, printable!("  {:.2}s", elapsed.as_secs_f64()));
+        }
+        self.line(line);
+    }
+}
+
+/// One row of the scorecard.
+struct Row {
+    cells: Vec<(Style, Printable)>,
+}
+
+impl Row {
+    fn head() -> Self {
+        let words = ["tool", "calls"].into_iter().chain(Axis::ALL.iter().map(|axis| axis.word()));
+        Self { cells: words.map(|word| (style::DIM, word.into())).collect() }
+    }
+}
+
+/// A rate with its interval, and what it is made of where there is room.
+fn cell(tally: Tally, counts: bool) -> (Style, Printable) {
+    let (Some(rate), Some((low, high))) = (tally.rate(), tally.interval()) else {
+        return (style::DIM, "\u{2013}".into());
+    };
+    // No fault may look like none; the ends of an interval are rounded sums.
+    let percent = |share: f64| if share < 1.0 - 1e-9 { (share * 100.0).floor() } else { 100.0 };
+    let mut text =
+        printable!("{:.0}% {:.0}\u{2013}{:.0}", percent(rate), percent(low), percent(high));
+    if counts {
+        text = printable!("{} of {}", text, tally.of);
+    }
+    let tone = match rate {
+        rate if rate >= 1.0 => style::GOOD,
+        rate if rate >= 0.9 => style::WARN,
+        _ => style::BAD,
+    };
+    (tone, text)
+}
+
+fn look(severity: Severity) -> (Style, &'static str) {
+    match severity {
+        Severity::Error => (style::BAD, "\u{2717}"),
+        Severity::Warning => (style::WARN, "!"),
+        Severity::Info => (style::USER, "\u{b7}"),
+    }
+}

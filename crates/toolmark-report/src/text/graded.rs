@@ -1,0 +1,499 @@
+//! The summary people read at a terminal: what failed first, and why.
+
+use crate::model::{CaseSummary, GraderResult, Part, RunResult};
+use crate::shown::{self, Shown};
+use crate::terminal::text::Layout;
+use crate::terminal::{Line, style};
+use crate::{Options, ReportError, Verbosity, alignment};
+use anstyle::Style;
+use std::io::Write;
+use toolmark_outcome::{Printable, Verdict, printable, reaches};
+
+/// So many passes get a line of their own; of more, only their number is said.
+const FEW: usize = 20;
+/// How many pieces of evidence and parts a grader shows.
+const ENOUGH: usize = 8;
+/// The same where everything is asked for.
+const PLENTY: usize = 100;
+/// No line is narrower than this, however narrow the terminal.
+const NARROWEST: usize = 40;
+
+pub(super) fn write(
+    run: &RunResult,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let mut page = Page::new(options);
+    page.heading(run);
+    let outcomes = Shown::all(run);
+    let with = |word: &'static str| {
+        outcomes.iter().filter(move |shown| shown.result.verdict.word() == word)
+    };
+    for shown in with("fail") {
+        page.case(shown);
+    }
+    for shown in with("unknown").filter(|shown| !shown.is_not_run()) {
+        page.case(shown);
+    }
+    page.not_run(with("unknown").filter(|shown| shown.is_not_run()));
+    page.passes(with("pass").collect());
+    page.trials(&run.summary.trials);
+    page.notes(run);
+    page.totals(run);
+    out.write_all(page.out.as_bytes())?;
+    Ok(())
+}
+
+/// What the graders of an outcome say, without colours: for formats that have
+/// room for text.
+pub(crate) fn details(shown: &Shown<'_>, columns: usize) -> String {
+    let options = Options { width: columns, ..Options::default() };
+    let mut page = Page::new(&options);
+    page.graders(shown, 0);
+    page.out
+}
+
+struct Page<'o> {
+    options: &'o Options,
+    width: usize,
+    out: String,
+}
+
+impl<'o> Page<'o> {
+    fn new(options: &'o Options) -> Self {
+        Self { options, width: options.width.max(NARROWEST), out: String::new() }
+    }
+
+    fn is(&self, verbosity: Verbosity) -> bool {
+        self.options.verbosity == verbosity
+    }
+
+    fn line(&mut self, line: Line) {
+        let line = line.fit(self.width);
+        if self.options.colour {
+            line.write_ansi(&mut self.out);
+        } else {
+            line.write_plain(&mut self.out);
+        }
+        self.out.push('\n');
+    }
+
+    /// An empty line, unless there is one or nothing yet.
+    fn gap(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    /// Words over as many lines as they need, the first after a lead.
+    fn words(
+        &mut self,
+        indent: usize,
+        lead: (Style, impl Into<Printable>),
+        style: Style,
+        words: &Printable,
+    ) {
+        let (lead_style, lead) = (lead.0, lead.1.into());
+        let taken = indent + lead.width();
+        let room = self.width.saturating_sub(taken);
+        let mut first = true;
+        for text in words.each_line().iter().filter(|line| !line.trim().is_empty()) {
+            for piece in text.reshape(str::trim_end).wrap(room) {
+                let mut line = Line::indent(indent);
+                if first {
+                    line.push(lead_style, &lead);
+                }
+                line.pad(taken);
+                line.push(style, &piece);
+                self.line(line);
+                first = false;
+            }
+        }
+    }
+
+    fn heading(&mut self, run: &RunResult) {
+        if self.is(Verbosity::Quiet) {
+            return;
+        }
+        let mut line = match &run.name {
+            Some(name) => {
+                Line::of(style::STRONG, name).with(style::DIM, printable!(" \u{b7} {}", run.spec))
+            }
+            None => Line::of(style::STRONG, &run.spec),
+        };
+        line.push(style::DIM, printable!(" \u{b7} {}", run.dialect));
+        line.push(style::DIM, printable!(" \u{b7} {}", shown::things(run.summary.cases, "case")));
+        if run.summary.outcomes != run.summary.cases {
+            let outcomes = shown::things(run.summary.outcomes, "outcome");
+            line.push(style::DIM, printable!(", {}", outcomes));
+        }
+        if let Some(time) = self.options.generated_at {
+            line.push(style::DIM, printable!(" \u{b7} {}", shown::instant(time)));
+        }
+        self.line(line);
+        self.gap();
+    }
+
+    fn headline(&mut self, shown: &Shown<'_>, after: &Printable) {
+        let result = shown.result;
+        let mut line = Line::of(tone(result.verdict), shown::sign(result.verdict))
+            .with(style::PLAIN, " ")
+            .with(style::STRONG, &shown.title);
+        let telling = !matches!((result.verdict, result.score), (Verdict::Pass, Some(1.0)));
+        if let Some(score) = result.score.filter(|_| telling) {
+            line.push(style::DIM, printable!("  score {}", shown::score(score)));
+        }
+        line.push(style::DIM, after);
+        self.line(line);
+    }
+
+    fn case(&mut self, shown: &Shown<'_>) {
+        if self.is(Verbosity::Quiet) {
+            self.headline(shown, &printable!("  {}", shown.first_reason()));
+            return;
+        }
+        self.headline(shown, &Printable::default());
+        let result = shown.result;
+        self.words(2, (style::PLAIN, ""), style::PLAIN, &result.reason);
+        let mut places = Vec::new();
+        if let Some(source) = &result.trajectory {
+            places.push(printable!("trace {}", source.source));
+        }
+        places.extend(shown::in_spec(&result.place).map(|at| printable!("spec {}", at)));
+        self.words(2, (style::PLAIN, ""), style::DIM, &Printable::join(&places, " \u{b7} "));
+        self.graders(shown, 2);
+        self.gap();
+    }
+
+    /// The graders of an outcome: those that did not pass in full.
+    fn graders(&mut self, shown: &Shown<'_>, indent: usize) {
+        for grader in shown.troubles() {
+            self.grader(grader, indent);
+        }
+        if self.is(Verbosity::Verbose) {
+            for grader in shown.graders("pass") {
+                self.grader(grader, indent);
+            }
+            return;
+        }
+        let names = Printable::join(shown.graders("pass").map(|grader| &grader.name), ", ");
+        if !names.is_empty() {
+            self.words(indent, (style::GOOD, "\u{2713} "), style::DIM, &names);
+        }
+    }
+
+    fn grader(&mut self, grader: &GraderResult, indent: usize) {
+        let outcome = &grader.outcome;
+        let mut head = Line::indent(indent)
+            .with(tone(outcome.verdict), shown::sign(outcome.verdict))
+            .with(style::PLAIN, " ")
+            .with(style::STRONG, shown::grader(grader));
+        let standing = shown::standing(grader);
+        if !standing.is_empty() {
+            head.push(style::DIM, printable!("  {}", standing));
+        }
+        if let Some(cause) = outcome.verdict.cause() {
+            let cause = Printable::from(cause.word()).reshape(|word| word.replace('_', " "));
+            head.push(style::DIM, printable!("  {}", cause));
+        }
+        if let Some(place) = shown::in_spec(&grader.place) {
+            head.push(style::DIM, printable!("  {}", place));
+        }
+        self.line(head);
+        let inner = indent + 2;
+        self.words(inner, (style::PLAIN, ""), style::PLAIN, &outcome.reason);
+        self.parts(&outcome.parts, inner);
+        let verbose = self.is(Verbosity::Verbose);
+        if let Some(explanation) = &outcome.explanation {
+            for line in alignment::lines(explanation, self.width.saturating_sub(inner), verbose) {
+                let mut indented = Line::indent(inner);
+                indented.append(line);
+                self.line(indented);
+            }
+            for repair in &explanation.repair {
+                self.words(inner, (style::USER, "to pass: "), style::PLAIN, repair);
+            }
+        }
+        self.evidence(grader, inner);
+        if verbose && !outcome.metrics.is_empty() {
+            let metrics = shown::metrics(&outcome.metrics);
+            self.words(inner, (style::DIM, "metrics: "), style::DIM, &metrics);
+        }
+        if let Some(contrast) = shown::contrast(grader) {
+            self.words(inner, (style::WARN, "but "), style::PLAIN, &contrast);
+        }
+        for note in &outcome.notes {
+            self.words(inner, (style::DIM, "note: "), style::DIM, note);
+        }
+    }
+
+    fn parts(&mut self, parts: &[Part], indent: usize) {
+        let verbose = self.is(Verbosity::Verbose);
+        let worth = |part: &&Part| verbose || part.verdict != Verdict::Pass;
+        let most = if verbose { PLENTY } else { ENOUGH };
+        for part in parts.iter().filter(worth).take(most) {
+            let sign = printable!("{} ", shown::sign(part.verdict));
+            let words = match &part.reason {
+                Some(reason) => printable!("{}: {}", part.text, reason),
+                None => part.text.clone(),
+            };
+            self.words(indent, (tone(part.verdict), sign), style::PLAIN, &words);
+        }
+        self.more(indent, parts.iter().filter(worth).count(), most);
+    }
+
+    /// Evidence that the alignment does not show already.
+    fn evidence(&mut self, grader: &GraderResult, indent: usize) {
+        let verbose = self.is(Verbosity::Verbose);
+        let rows = grader.outcome.explanation.iter().flat_map(|e| &e.rows);
+        let aligned: std::collections::BTreeSet<usize> =
+            rows.filter_map(|row| Some(row.call.as_ref()?.index)).collect();
+        let fresh: Vec<_> = grader
+            .outcome
+            .evidence
+            .iter()
+            .filter(|piece| match &piece.call {
+                Some(call) => verbose || !aligned.contains(&call.index),
+                None => verbose || aligned.is_empty() || piece.place.is_some(),
+            })
+            .collect();
+        let most = if verbose { PLENTY } else { ENOUGH };
+        for piece in fresh.iter().take(most) {
+            let lead = printable!("{}: ", piece.role.word());
+            let mut words = piece.summary();
+            if let Some(place) = piece.location() {
+                words = printable!("{} at {}", words, shown::in_trace(place));
+            }
+            self.words(indent, (style::DIM, lead), style::PLAIN, &words);
+        }
+        self.more(indent, fresh.len(), most);
+    }
+
+    fn more(&mut self, indent: usize, total: usize, shown: usize) {
+        if total > shown {
+            let words = printable!("\u{2026} {} more", total - shown);
+            self.words(indent, (style::PLAIN, ""), style::DIM, &words);
+        }
+    }
+
+    fn not_run<'s>(&mut self, cases: impl Iterator<Item = &'s Shown<'s>>) {
+        let names = Printable::join(cases.map(|shown| &shown.title), ", ");
+        if names.is_empty() {
+            return;
+        }
+        let words = printable!("no trajectory belongs to {}", names);
+        self.words(0, (style::WARN, "? "), style::PLAIN, &words);
+        if !self.is(Verbosity::Quiet) {
+            self.gap();
+        }
+    }
+
+    fn passes(&mut self, passes: Vec<&Shown<'_>>) {
+        let verbose = self.is(Verbosity::Verbose);
+        if self.is(Verbosity::Quiet) || (!verbose && passes.len() > FEW) {
+            return;
+        }
+        for shown in &passes {
+            self.headline(shown, &Printable::default());
+            if verbose {
+                self.graders(shown, 2);
+                continue;
+            }
+            // A pass that another reading, or part of it, does not share is worth a line.
+            for grader in shown.troubles() {
+                let sign = shown::sign(grader.outcome.verdict);
+                let lead = printable!("{} {}: ", sign, grader.name);
+                let style = tone(grader.outcome.verdict);
+                self.words(2, (style, lead), style::DIM, &grader.outcome.reason);
+            }
+            for contrast in shown.result.graders.iter().filter_map(shown::contrast) {
+                self.words(2, (style::WARN, "but "), style::DIM, &contrast);
+            }
+        }
+        if !passes.is_empty() {
+            self.gap();
+        }
+    }
+
+    /// pass@k and pass^k of the cases with several trials.
+    fn trials(&mut self, cases: &[CaseSummary]) {
+        let most = cases.iter().map(|case| case.pass_at_k.len()).max().unwrap_or(0);
+        if most == 0 || self.is(Verbosity::Quiet) {
+            return;
+        }
+        /// A column is as wide as the literals below say.
+        const CELL: usize = 9;
+        // Where there are many, those that always pass say nothing.
+        let all = self.is(Verbosity::Verbose) || cases.len() <= FEW;
+        let worth = |case: &&CaseSummary| all || case.passed < case.trials;
+        let rows: Vec<&CaseSummary> = cases.iter().filter(worth).collect();
+        let names = rows.iter().map(|case| case.case.width()).max().unwrap_or(0);
+        let first = names.clamp(8, (self.width / 3).max(8)) + 2;
+        let counts = rows.iter().map(|case| shown::trials(case).width()).max().unwrap_or(0);
+        let second = first + counts.max(6) + 2;
+        // What does not fit is left out from the middle: the first and the last say most.
+        let room = self.width.saturating_sub(second) / (2 * CELL);
+        let mut ks = shown::interesting(most);
+        while ks.len() > room.max(1) {
+            ks.remove(if ks.len() > 2 { ks.len() - 2 } else { 1 });
+        }
+        let mut head = Line::of(style::DIM, "trials");
+        head.pad(first);
+        head.push(style::DIM, "passed");
+        head.pad(second);
+        for word in ["pass@", "pass^"] {
+            for k in &ks {
+                head.push(style::DIM, printable!("{:<9}", printable!("{}{}", word, k)));
+            }
+        }
+        self.line(head);
+        for case in &rows {
+            let mut line = Line::of(style::PLAIN, case.case.cut(first - 2));
+            line.pad(first);
+            line.push(style::PLAIN, shown::trials(case));
+            line.pad(second);
+            for values in [&case.pass_at_k, &case.pass_hat_k] {
+                for k in &ks {
+                    let value = k.checked_sub(1).and_then(|at| values.get(at));
+                    let cell = value.map_or("\u{2013}".into(), |value| shown::score(*value));
+                    line.push(style::PLAIN, printable!("{:<9}", cell));
+                }
+            }
+            self.line(line);
+        }
+        if rows.len() < cases.len() {
+            let more = shown::things((cases.len() - rows.len()) as u64, "more case");
+            self.line(Line::of(style::DIM, printable!("\u{2026} {}: all trials passed", more)));
+        }
+        self.gap();
+    }
+
+    fn notes(&mut self, run: &RunResult) {
+        if !self.is(Verbosity::Quiet) {
+            for (name, value) in run.summary.aggregates.entries() {
+                self.words(0, (style::STRONG, printable!("{} ", name)), style::PLAIN, &value);
+            }
+        }
+        for note in &run.notes {
+            self.words(0, (style::WARN, "note: "), style::PLAIN, note);
+        }
+        if !self.is(Verbosity::Quiet) {
+            self.gap();
+        }
+    }
+
+    fn totals(&mut self, run: &RunResult) {
+        let summary = &run.summary;
+        let mut line = Line::new();
+        let part = |line: &mut Line, n: u64, word: &'static str, style: Style| {
+            let style = if n > 0 { style } else { style::PLAIN };
+            line.push(style, printable!("{} {}", n, word));
+        };
+        part(&mut line, summary.passed, "passed", style::GOOD);
+        for (n, word, style) in
+            [(summary.failed, "failed", style::BAD), (summary.unknown, "unknown", style::WARN)]
+        {
+            if n > 0 {
+                line.push(style::PLAIN, ", ");
+                part(&mut line, n, word, style);
+            }
+        }
+        if let Some(words) = shown::overall(summary) {
+            let style = match (summary.score, summary.threshold) {
+                (Some(score), Some(threshold)) => tone(Verdict::of(reaches(score, threshold))),
+                (None, Some(_)) => style::WARN,
+                _ => style::PLAIN,
+            };
+            line.push(style::PLAIN, " \u{b7} ");
+            line.push(style, &words);
+        }
+        if let Some(elapsed) = self.options.elapsed {
+            line.push(style::DIM, printable!(" \u{b7} {}", shown::seconds(elapsed)));
+        }
+        self.line(line);
+    }
+}
+
+fn tone(verdict: Verdict) -> Style {
+    match verdict {
+        Verdict::Pass => style::GOOD,
+        Verdict::Fail => style::BAD,
+        Verdict::Unknown(_) => style::WARN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::text::width;
+    use crate::testing;
+    use std::time::Duration;
+
+    fn text(options: &Options) -> String {
+        let mut out = Vec::new();
+        write(&testing::sample(), options, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn normal() {
+        let options = Options { elapsed: Some(Duration::from_millis(21)), ..Options::default() };
+        insta::assert_snapshot!(text(&options));
+    }
+
+    #[test]
+    fn quiet() {
+        let options = Options { verbosity: Verbosity::Quiet, ..Options::default() };
+        insta::assert_snapshot!(text(&options));
+    }
+
+    #[test]
+    fn lines_keep_to_the_width() {
+        for columns in [40, 72, 120] {
+            for verbosity in [Verbosity::Quiet, Verbosity::Normal, Verbosity::Verbose] {
+                let options = Options { width: columns, verbosity, ..Options::default() };
+                for line in text(&options).lines() {
+                    assert!(width(line) <= columns, "{columns}: {line:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn colour_changes_no_word() {
+        let coloured = text(&Options { colour: true, ..Options::default() });
+        assert!(coloured.contains("\u{1b}[31m"), "nothing is red");
+        let mut words = String::new();
+        let mut rest = coloured.as_str();
+        while let Some(start) = rest.find('\u{1b}') {
+            words.push_str(&rest[..start]);
+            let end = rest[start..].find('m').unwrap();
+            rest = &rest[start + end + 1..];
+        }
+        words.push_str(rest);
+        assert_eq!(words, text(&Options::default()));
+    }
+
+    #[test]
+    fn many_passes_are_a_number() {
+        let run = testing::many(200);
+        let mut out = Vec::new();
+        write(&run, &Options::default(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(!text.lines().any(|line| line.starts_with('\u{2713}')));
+        let last = text.lines().last().unwrap();
+        assert!(last.starts_with(&format!("{} passed", run.summary.passed)), "{last}");
+        // 20 of the cases have trials, of which few are worth a line.
+        assert!(text.contains("track-parcel-150"), "{text}");
+    }
+
+    #[test]
+    fn many_trials_that_all_pass_are_a_number() {
+        let mut out = Vec::new();
+        write(&testing::many(400), &Options::default(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let last = text.lines().find(|line| line.ends_with("all trials passed")).unwrap();
+        assert!(last.contains("more cases"), "{last}");
+        assert!(!text.contains("3 of 3"), "a case without trouble has a line");
+    }
+}
