@@ -111,7 +111,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             draft = draft.evidence(Evidence::call(
                 Role::Context,
                 "all it did",
-                CallRef::new(0, one, Some(place.into())),
+                CallRef::new(0, one, Some(place)),
             ));
         }
         report.find(draft);
