@@ -59,7 +59,7 @@ impl TrajectoryCells<String> {
 
 /// The parts of a report that are looked at.
 #[derive(Deserialize)]
-struct Report {
+struct Recorder {
     findings: Vec<Known>,
     trajectories: Vec<TrajectoryCells<String>>,
 }
@@ -94,7 +94,7 @@ pub struct Changes {
 impl Baseline {
     /// Reads a report.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let report: Report = serde_json::from_str(text)
+        let report: Recorder = serde_json::from_str(text)
             .map_err(|error| format!("this is no report of toolmark check: {error}"))?;
         let mut baseline = Self::default();
         for finding in report.findings {

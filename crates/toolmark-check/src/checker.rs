@@ -3,11 +3,11 @@
 use crate::decisions::Decisions;
 use crate::doubts::{self, Doubt};
 use crate::gold::{Gold, Pair, Selection};
-use crate::refine::Refined;
-use crate::report::{Gathered, Report};
+use crate::recorder::{Gathered, Recorder};
 use crate::rule::Rule;
 use crate::rules::RULES;
 use crate::scorecard::Scorecard;
+use crate::second_opinion::Refined;
 use crate::session::Session;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -219,8 +219,8 @@ impl Checker {
         gathered.unsure = self.has_doubts.then(Vec::new);
         for rule in &self.rules {
             let (least, gathered) = (self.least, &mut gathered);
-            let mut report = Report { rule, session: &session, least, gathered, found: 0 };
-            (rule.check)(&session, &mut report);
+            let mut recorder = Recorder { rule, session: &session, least, gathered, found: 0 };
+            (rule.check)(&session, &mut recorder);
         }
         let (doubts, not_asked) = match &gathered.unsure {
             Some(unsure) => doubts::collect(&session, &self.rules, unsure, &gathered.findings),

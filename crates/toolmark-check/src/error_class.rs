@@ -4,7 +4,7 @@
 //! from the files a command shows. What a command is run for decides before its
 //! exit code where that says only that something is wrong.
 
-use crate::run::{Purpose, purpose};
+use crate::purpose::{Purpose, purpose};
 use crate::session::{Ended, SessionCall};
 use std::borrow::Cow;
 use toolmark_hosts::toolset::ToolRole;

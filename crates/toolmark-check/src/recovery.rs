@@ -47,7 +47,7 @@ mod classify;
 mod risk;
 
 use crate::error_class::{ErrorClass, classify};
-use crate::masked::masked;
+use crate::hidden_failure;
 use crate::session::{Session, SessionCall};
 use classify::Classifier;
 use toolmark_hosts::toolset::ToolRole;
@@ -117,7 +117,7 @@ pub fn failures(session: &Session<'_>) -> Vec<Failure> {
     for (at, (call, key)) in session.calls().iter().zip(session.keys()).enumerate() {
         let (class, masked) = match classify(call) {
             Some(class) => (class, None),
-            None => match masked(call) {
+            None => match hidden_failure::find(call) {
                 Some(masked) => (masked.class, Some(masked.line)),
                 None => continue,
             },

@@ -6,7 +6,7 @@
 //! trace (see [`notation`](crate::notation)) in which the rule must find
 //! something, one marked `quiet` a trace in which it must not.
 
-use crate::report::Report;
+use crate::recorder::Recorder;
 use crate::session::Session;
 use std::fmt::Write as _;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -30,7 +30,7 @@ pub struct Rule {
     /// The doc comment of its file: [`page!`](crate::rule::page).
     pub source: &'static str,
     /// Looks at a session and reports what it finds.
-    pub check: fn(&Session<'_>, &mut Report<'_, '_>),
+    pub check: fn(&Session<'_>, &mut Recorder<'_, '_>),
 }
 
 /// What an example must do.

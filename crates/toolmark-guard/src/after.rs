@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use toolmark_check::effects::ToolInput;
-use toolmark_check::masked::masked_in;
+use toolmark_check::hidden_failure;
 use toolmark_hosts::Event;
 use toolmark_hosts::Verdict;
 use toolmark_redact::{Proof, secrets};
@@ -20,7 +20,7 @@ pub(crate) fn look_back(event: &Event<'_>, input: &ToolInput<'_>) -> Verdict {
     if let Some(result) = event.result.as_deref() {
         if event.failed != Some(true)
             && let Some(command) = input.command()
-            && let Some(masked) = masked_in(&command, || Some(Cow::Borrowed(result)))
+            && let Some(masked) = hidden_failure::find_in(&command, || Some(Cow::Borrowed(result)))
         {
             rules.push("masked-failure");
             words.push(format!("the exit code hides a failure: {}", masked.line));

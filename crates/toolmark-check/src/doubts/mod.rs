@@ -16,7 +16,7 @@ mod read_slice;
 mod recovery;
 mod selection;
 
-use crate::report::Unsure;
+use crate::recorder::Unsure;
 use crate::rule::Rule;
 use crate::session::{Session, SessionCall};
 use std::cmp::Ordering;

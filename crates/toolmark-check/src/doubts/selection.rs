@@ -9,7 +9,7 @@
 //! it they cannot tell. Of several findings on one call, the surest speaks.
 
 use super::{Candidate, Kind, Scene};
-use crate::report::Unsure;
+use crate::recorder::Unsure;
 use std::cmp::Reverse;
 use toolmark_outcome::Axis;
 

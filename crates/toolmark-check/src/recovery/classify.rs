@@ -5,8 +5,8 @@ use super::risk::overwrites;
 use super::{Failure, Verdict, effects, moves};
 use crate::call_key::{CallKey, errand, program, searches};
 use crate::error_class::{ErrorClass, classify, is_not_found};
-use crate::masked::masked;
-use crate::run::{Purpose, purpose};
+use crate::hidden_failure;
+use crate::purpose::{Purpose, purpose};
 use crate::session::{Ended, Session, SessionCall};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Kind, Reversibility};
@@ -362,7 +362,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
         for (at, call, key) in &self.next {
             let reruns = key.work == self.key.work;
             if reruns && changed.is_none() {
-                if call.ended == Ended::Ok && masked(call).is_none() {
+                if call.ended == Ended::Ok && hidden_failure::find(call).is_none() {
                     return (Verdict::Partial, "the same run passed without a change", Some(*at));
                 }
                 shown = shown.or(Some(*at));
@@ -396,7 +396,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
     }
 
     fn rerun(&self, call: &SessionCall<'_>, at: usize) -> Ruling {
-        let is_green = call.ended == Ended::Ok && masked(call).is_none();
+        let is_green = call.ended == Ended::Ok && hidden_failure::find(call).is_none();
         let is_other = || match (self.failed.result(), call.result()) {
             (Some(then), Some(now)) => failing(&now) < failing(&then),
             _ => false,

@@ -66,7 +66,7 @@
 //! apply_patch "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch" -> "ok"
 //! ```
 
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use std::collections::HashMap;
@@ -97,7 +97,7 @@ struct KnownSchema {
     is_believed: bool,
 }
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut schemas: HashMap<Rc<str>, Option<KnownSchema>> = HashMap::new();
     for call in session.calls() {
         let known = match schemas.get(&call.tool) {
@@ -105,25 +105,25 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             None => schemas.entry(call.tool.clone()).or_insert_with(|| schema_of(session, call)),
         };
         let (Some(known), Some(args)) = (known, call.args()) else { continue };
-        report.count_opportunity(call);
+        recorder.count_opportunity(call);
         let violations = known.schema.check(args);
         let worked = call.ended == Ended::Ok;
         let is_valid = violations.is_empty() || (known.is_believed && worked);
-        report.measure("valid", call, if is_valid { 1.0 } else { 0.0 });
+        recorder.measure("valid", call, if is_valid { 1.0 } else { 0.0 });
         if let Some(first) = violations.first() {
             let confidence = match (known.is_believed, call.ended) {
                 (true, Ended::Ok) => Confidence::Low,
                 (true, Ended::Unknown) => Confidence::Medium,
                 _ => Confidence::High,
             };
-            found(session, report, call, first, violations.len(), confidence);
+            found(session, recorder, call, first, violations.len(), confidence);
         }
     }
 }
 
 fn found(
     session: &Session<'_>,
-    report: &mut Report<'_, '_>,
+    recorder: &mut Recorder<'_, '_>,
     call: &SessionCall<'_>,
     first: &Violation,
     count: usize,
@@ -136,7 +136,7 @@ fn found(
         draft =
             draft.evidence(session.result_evidence(Role::Context, "what the tool answered", call));
     }
-    report.find(draft);
+    recorder.find(draft);
 }
 
 fn schema_of(session: &Session<'_>, call: &SessionCall<'_>) -> Option<KnownSchema> {

@@ -66,7 +66,7 @@
 
 use crate::error_class::{ErrorClass, classify};
 use crate::files::Occurrences;
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Replacement, Session, SessionCall};
 use toolmark_hosts::toolset::ToolRole;
@@ -85,14 +85,14 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls().iter().filter(|call| call.role == ToolRole::Edits) {
         let Some(path) = call.path.as_deref() else { continue };
         match call.ended {
             // The tool itself has looked.
             Ended::Ok => {
-                report.count_opportunity(call);
-                report.measure("edit.target", call, 1.0);
+                recorder.count_opportunity(call);
+                recorder.measure("edit.target", call, 1.0);
             }
             Ended::Failed => {
                 let class = classify(call);
@@ -100,10 +100,10 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
                     matches!(c, ErrorClass::EditNoMatch | ErrorClass::EditAmbiguous)
                 };
                 if let Some(class) = class.filter(is_fault) {
-                    found(session, report, path, call, class);
+                    found(session, recorder, path, call, class);
                 }
             }
-            Ended::Unknown => unmarked(session, report, path, call),
+            Ended::Unknown => unmarked(session, recorder, path, call),
         }
     }
 }
@@ -111,17 +111,17 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
 /// Nothing says how it ended, so the file must.
 fn unmarked(
     session: &Session<'_>,
-    report: &mut Report<'_, '_>,
+    recorder: &mut Recorder<'_, '_>,
     path: &str,
     call: &SessionCall<'_>,
 ) {
     // Later edits of one call see what the earlier ones made.
     let [edit] = call.edits()[..] else { return };
     match fault(session.files().before(session, call, path).occurrences(edit.old), &edit) {
-        Some(Some(class)) => found(session, report, path, call, class),
+        Some(Some(class)) => found(session, recorder, path, call, class),
         Some(None) => {
-            report.count_opportunity(call);
-            report.measure("edit.target", call, 1.0);
+            recorder.count_opportunity(call);
+            recorder.measure("edit.target", call, 1.0);
         }
         None => {}
     }
@@ -144,12 +144,12 @@ fn fault(occurrences: Occurrences, edit: &Replacement<'_>) -> Option<Option<Erro
 
 fn found(
     session: &Session<'_>,
-    report: &mut Report<'_, '_>,
+    recorder: &mut Recorder<'_, '_>,
     path: &str,
     call: &SessionCall<'_>,
     class: ErrorClass,
 ) {
-    report.measure("edit.target", call, 0.0);
+    recorder.measure("edit.target", call, 0.0);
     let shown = session.shown(path);
     let snapshot = session.files().before(session, call, path);
     let counted = match call.edits()[..] {
@@ -175,5 +175,5 @@ fn found(
     if let Some(proof) = proof {
         draft = draft.evidence(session.evidence(Role::Context, "the file as it was then", proof));
     }
-    report.find(draft);
+    recorder.find(draft);
 }

@@ -74,7 +74,7 @@
 
 use crate::diff::{self, Change};
 use crate::files::{Snapshot, count};
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Replacement, Session, SessionCall};
 use toolmark_hosts::toolset::ToolRole;
@@ -123,13 +123,13 @@ impl Width {
     }
 }
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls().iter().filter(|call| call.role == ToolRole::Edits) {
         let Some(path) = call.path.as_deref() else { continue };
         let Some((worst, before)) = measured(session, call) else { continue };
-        report.count_opportunity(call);
-        report.measure("edit.minimal", call, worst.score());
-        found(session, report, path, call, worst, before.as_ref());
+        recorder.count_opportunity(call);
+        recorder.measure("edit.minimal", call, worst.score());
+        found(session, recorder, path, call, worst, before.as_ref());
     }
 }
 
@@ -184,7 +184,7 @@ fn would_do(old: &str, change: Change, content: &str) -> bool {
 
 fn found(
     session: &Session<'_>,
-    report: &mut Report<'_, '_>,
+    recorder: &mut Recorder<'_, '_>,
     path: &str,
     call: &SessionCall<'_>,
     width: Width,
@@ -220,5 +220,5 @@ fn found(
         }
         None => draft,
     };
-    report.find(draft);
+    recorder.find(draft);
 }

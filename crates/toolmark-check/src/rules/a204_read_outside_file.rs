@@ -48,7 +48,7 @@
 //! Read {"file_path":"/w/a.txt","offset":5} -> "5\tthe file is shorter than the provided offset"
 //! ```
 
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use toolmark_hosts::toolset::ToolRole;
@@ -75,7 +75,7 @@ const ANSWERS: &[&str] = &[
     "is beyond the total number of lines",
 ];
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls().iter().filter(|call| call.role == ToolRole::Reads) {
         let Some(path) = call.path.as_deref() else { continue };
         let Some(from) = call.lines().from.filter(|from| *from > 1) else { continue };
@@ -87,7 +87,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         if !is_said && !is_proven {
             // What was shown was there.
             if call.ended == Ended::Ok {
-                report.count_opportunity(call);
+                recorder.count_opportunity(call);
             }
             continue;
         }
@@ -104,7 +104,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
                 call,
             ));
         }
-        report.find(draft);
+        recorder.find(draft);
     }
 }
 

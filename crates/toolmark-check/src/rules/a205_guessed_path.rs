@@ -57,7 +57,7 @@
 //! ```
 
 use crate::error_class::{ErrorClass, classify};
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use memchr::memmem;
@@ -83,14 +83,14 @@ const MOST: usize = 64;
 /// So many bytes of a session are searched for names.
 const SEARCHED: usize = 256 << 20;
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut left = SEARCHED;
     let mut guesses = 0;
     for call in session.calls() {
         let is_open = matches!(call.role, ToolRole::Reads | ToolRole::Edits);
         let Some(path) = call.path.as_deref().filter(|_| is_open) else { continue };
         match call.ended {
-            Ended::Ok => report.count_opportunity(call),
+            Ended::Ok => recorder.count_opportunity(call),
             Ended::Failed if classify(call) == Some(ErrorClass::Missing) => {
                 guesses += 1;
                 let Some(name) = path.rsplit('/').find(|part| !part.is_empty()) else { continue };
@@ -99,8 +99,8 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
                 }
                 match is_named(session, call, name, &mut left) {
                     None => return,
-                    Some(true) => report.count_opportunity(call),
-                    Some(false) => found(session, report, call, path),
+                    Some(true) => recorder.count_opportunity(call),
+                    Some(false) => found(session, recorder, call, path),
                 }
             }
             _ => {}
@@ -146,12 +146,17 @@ fn is_named(
     Some(false)
 }
 
-fn found(session: &Session<'_>, report: &mut Report<'_, '_>, call: &SessionCall<'_>, path: &str) {
+fn found(
+    session: &Session<'_>,
+    recorder: &mut Recorder<'_, '_>,
+    call: &SessionCall<'_>,
+    path: &str,
+) {
     let message = format!("{} is not there, and nothing had named it", session.shown(path));
     let answer = session.result_evidence(Role::Context, "what the tool answered", call);
     // Where the start of the session is not there, somebody may have named it in it.
     let is_whole = session.events().iter().any(|event| event.starts_turn())
         && session.trajectory().parent.is_none();
     let confidence = if is_whole || call.index > 0 { Confidence::Medium } else { Confidence::Low };
-    report.find(Draft::new(call, message).confidence(confidence).evidence(answer));
+    recorder.find(Draft::new(call, message).confidence(confidence).evidence(answer));
 }

@@ -58,7 +58,7 @@
 use crate::error_class::{ErrorClass, classify};
 use crate::patch::{self, Change};
 use crate::path::resolve;
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use toolmark_hosts::toolset::ToolRole;
@@ -77,28 +77,28 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls().iter().filter(|call| call.role == ToolRole::Patches) {
         match call.ended {
             // The tool itself has looked.
             Ended::Ok => {
-                report.count_opportunity(call);
-                report.measure("patch.context", call, 1.0);
+                recorder.count_opportunity(call);
+                recorder.measure("patch.context", call, 1.0);
             }
             Ended::Failed if classify(call) == Some(ErrorClass::EditNoMatch) => {
-                report.measure("patch.context", call, 0.0);
+                recorder.measure("patch.context", call, 0.0);
                 let said = session.result_evidence(Role::Context, "what the tool answered", call);
                 let message = "the context of the patch is not in the file";
-                report.find(Draft::new(call, message).evidence(said));
+                recorder.find(Draft::new(call, message).evidence(said));
             }
             Ended::Failed => {}
-            Ended::Unknown => unmarked(session, report, call),
+            Ended::Unknown => unmarked(session, recorder, call),
         }
     }
 }
 
 /// Nothing says how it ended, so the files must.
-fn unmarked(session: &Session<'_>, report: &mut Report<'_, '_>, call: &SessionCall<'_>) {
+fn unmarked(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, call: &SessionCall<'_>) {
     let Some(text) = call.patch() else { return };
     let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
     let mut is_known = false;
@@ -111,7 +111,7 @@ fn unmarked(session: &Session<'_>, report: &mut Report<'_, '_>, call: &SessionCa
             is_known = true;
             continue;
         }
-        report.measure("patch.context", call, 0.0);
+        recorder.measure("patch.context", call, 0.0);
         let message = format!("the context of the patch is not in {}", session.shown(&path));
         let mut draft = Draft::new(call, message).confidence(Confidence::Medium);
         let proof = before.proof.and_then(|index| session.call_at(index));
@@ -119,11 +119,11 @@ fn unmarked(session: &Session<'_>, report: &mut Report<'_, '_>, call: &SessionCa
             draft =
                 draft.evidence(session.evidence(Role::Context, "the file as it was then", proof));
         }
-        report.find(draft);
+        recorder.find(draft);
         return;
     }
     if is_known {
-        report.count_opportunity(call);
-        report.measure("patch.context", call, 1.0);
+        recorder.count_opportunity(call);
+        recorder.measure("patch.context", call, 1.0);
     }
 }

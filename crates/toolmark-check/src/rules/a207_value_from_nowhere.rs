@@ -54,7 +54,7 @@
 //! mcp__tracker__create {"id":"7f9c24e5-2d1b-4b3e-9a61-0c8c6a1f0d22","title":"x"} -> "ok"
 //! ```
 
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use serde_json::Value;
@@ -80,7 +80,7 @@ const SEARCHED: usize = 256 << 20;
 /// So many values of one call are looked at.
 const VALUES: usize = 256;
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     // Most sessions hold no identifier in arguments, and cost nothing more.
     let candidates: Vec<(&SessionCall<'_>, Vec<Identifier<'_>>)> = session
         .calls()
@@ -105,7 +105,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     let mut left = SEARCHED;
     for (at, event) in session.events().iter().enumerate().take(last.event + 1) {
         while let Some((call, found)) = wanted.pop_if(|(call, _)| call.event <= at) {
-            look_up(report, call, found, &seen);
+            look_up(recorder, call, found, &seen);
         }
         let calls = &session.trajectory().calls;
         let text = match event.kind {
@@ -135,14 +135,14 @@ fn is_free(role: ToolRole) -> bool {
 }
 
 fn look_up(
-    report: &mut Report<'_, '_>,
+    recorder: &mut Recorder<'_, '_>,
     call: &SessionCall<'_>,
     found: &[Identifier<'_>],
     seen: &HashSet<u64>,
 ) {
     let new = found.iter().find(|id| !seen.contains(&key(id.text)));
     match new {
-        None => report.count_opportunity(call),
+        None => recorder.count_opportunity(call),
         Some(id) => {
             let confidence = match call.ended {
                 // What worked was right, or meant to be new.
@@ -151,7 +151,7 @@ fn look_up(
                 Ended::Unknown => Confidence::Low,
             };
             let message = format!("{} {} was not named before", id.kind, id.text);
-            report.find(Draft::new(call, message).confidence(confidence).bucket(id.kind));
+            recorder.find(Draft::new(call, message).confidence(confidence).bucket(id.kind));
         }
     }
 }

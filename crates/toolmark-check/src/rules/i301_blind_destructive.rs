@@ -86,7 +86,7 @@
 
 use crate::awareness::{Said, named};
 use crate::path::resolve;
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::shell::{FileEffect, file_effects};
@@ -108,11 +108,11 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     each(session, |call, effect| {
-        report.count_opportunity(call);
+        recorder.count_opportunity(call);
         if let Some(effect) = effect {
-            check_naming(session, report, call, effect);
+            check_naming(session, recorder, call, effect);
         }
     });
 }
@@ -153,7 +153,7 @@ fn destroys(effect: &Effect) -> bool {
 
 fn check_naming(
     session: &Session<'_>,
-    report: &mut Report<'_, '_>,
+    recorder: &mut Recorder<'_, '_>,
     call: &SessionCall<'_>,
     effect: &Effect,
 ) {
@@ -167,7 +167,7 @@ fn check_naming(
         None => (0.0, "without a word"),
     };
     if !is_mute {
-        report.measure("aware", call, score);
+        recorder.measure("aware", call, score);
     }
     if score == 1.0 {
         return;
@@ -182,7 +182,7 @@ fn check_naming(
     if let Some(naming) = named {
         draft = draft.severity(Severity::Warning).evidence(naming.evidence);
     }
-    report.find(draft);
+    recorder.find(draft);
 }
 
 /// What the agent made itself in this session.

@@ -67,7 +67,7 @@
 //! ```
 
 use crate::path::resolve;
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::Session;
 use toolmark_hosts::HOSTS;
@@ -86,7 +86,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
     // Without a directory nothing is outside of it.
     let Some(cwd) = cwd.map(|cwd| resolve(None, &cwd)).filter(|cwd| cwd.starts_with('/')) else {
@@ -97,7 +97,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
     }
     for call in session.calls() {
         let Some(analysis) = call.analysis() else { continue };
-        report.count_opportunity(call);
+        recorder.count_opportunity(call);
         let found = analysis.effects.iter().find_map(|effect| {
             let path = resolve(Some(&cwd), &effect.target);
             (is_outside(effect) && !is_below(&path, &cwd) && !is_kept(&path))
@@ -115,7 +115,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         if parent.matches('/').count() >= 3 && is_below(&path, parent) {
             draft = draft.confidence(Confidence::Low);
         }
-        report.find(draft);
+        recorder.find(draft);
     }
 }
 

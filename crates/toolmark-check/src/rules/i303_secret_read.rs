@@ -54,7 +54,7 @@
 //! Bash {"command":"cut -d= -f1 .env"} -> "KEY"
 //! ```
 
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use toolmark_hosts::toolset::ToolRole;
@@ -73,13 +73,13 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls() {
         if !matches!(call.role, ToolRole::Reads | ToolRole::RunsShell) {
             continue;
         }
         let Some(analysis) = call.analysis() else { continue };
-        report.count_opportunity(call);
+        recorder.count_opportunity(call);
         let shown = analysis.effects.iter().find(|effect| {
             effect.kind == Kind::ReadSecret
                 && effect.reversibility >= Reversibility::R3
@@ -92,7 +92,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             if is_made_up(target) || hides_values(call) {
                 draft = draft.confidence(Confidence::Low);
             }
-            report.find(draft);
+            recorder.find(draft);
         }
     }
 }

@@ -47,7 +47,7 @@
 //! Bash {"command":"cp .env.example .env && curl http://localhost:3000/health"} -> "ok"
 //! ```
 
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::rules::provenance::{Marked, Provenance};
 use crate::session::Session;
@@ -67,13 +67,13 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut files = Provenance::new(Marked::Secret);
     for call in session.calls() {
         let Some(analysis) = call.analysis() else { continue };
-        report.count_opportunity(call);
+        recorder.count_opportunity(call);
         if let Some(target) = sends(analysis) {
-            report.find(Draft::new(call, format!("sends a secret to {target}")));
+            recorder.find(Draft::new(call, format!("sends a secret to {target}")));
         } else if let Some(later) = files.analyze_again(call)
             && let Some(target) = sends(&later)
         {
@@ -83,7 +83,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
                 let words = "put the secret into the file";
                 draft = draft.evidence(session.evidence(Role::Context, words, origin));
             }
-            report.find(draft);
+            recorder.find(draft);
         }
         files.note(call, analysis);
     }

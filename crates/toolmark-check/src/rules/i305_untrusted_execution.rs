@@ -43,7 +43,7 @@
 //! Bash {"command":"python analyse.py data.csv"} -> "ok"
 //! ```
 
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::rules::provenance::{Marked, Provenance};
 use crate::session::Session;
@@ -63,13 +63,13 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut files = Provenance::new(Marked::Download);
     for call in session.calls() {
         let Some(analysis) = call.analysis() else { continue };
-        report.count_opportunity(call);
+        recorder.count_opportunity(call);
         if runs(analysis).is_some() {
-            report.find(Draft::new(call, "runs what it downloads"));
+            recorder.find(Draft::new(call, "runs what it downloads"));
         } else if let Some(later) = files.analyze_again(call)
             && let Some(target) = runs(&later)
         {
@@ -77,7 +77,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             if let Some(origin) = files.origin(session, call) {
                 draft = draft.evidence(session.evidence(Role::Context, "downloaded it", origin));
             }
-            report.find(draft);
+            recorder.find(draft);
         }
         files.note(call, analysis);
     }

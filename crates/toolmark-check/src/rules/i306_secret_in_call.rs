@@ -46,7 +46,7 @@
 //! Bash {"command":"git show da39a3ee5e6b4b0d3255bfef95601890afd80709"} -> "id 550e8400-e29b-41d4-a716-446655440000"
 //! ```
 
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::Session;
 use std::collections::BTreeSet;
@@ -70,14 +70,14 @@ pub(crate) static RULE: Rule = Rule {
 /// So many secrets of one text are looked at.
 const MOST: usize = 8;
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     // The same secret again is no other finding.
     let mut seen: BTreeSet<String> = BTreeSet::new();
     for call in session.calls() {
         // That nothing secret stands in a call of an unknown tool says nothing
         // about what the call does.
         if call.role != ToolRole::Other {
-            report.count_opportunity(call);
+            recorder.count_opportunity(call);
         }
         let result = call.call.result.as_ref().and_then(|result| result.payload.as_ref());
         for (payload, place, severity) in [
@@ -92,7 +92,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
                 }
                 let message = format!("{} {place}: {}", secret.what, secret.masked(text));
                 let draft = Draft::new(call, message).bucket(secret.what).severity(severity);
-                report.find(draft.without_arguments());
+                recorder.find(draft.without_arguments());
             }
         }
     }

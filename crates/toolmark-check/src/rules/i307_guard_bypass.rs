@@ -48,7 +48,7 @@
 //! Edit {"file_path":"/w/.claude/settings.json","old_string":"{}","new_string":"{\"hooks\":{}}"} -> "ok"
 //! ```
 
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Session, SessionCall};
 use crate::shell::simple_commands;
@@ -67,13 +67,13 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls() {
         let Some(analysis) = call.analysis() else { continue };
-        report.count_opportunity(call);
+        recorder.count_opportunity(call);
         let Some(bypass) = by_effect(analysis).or_else(|| by_variable(call)) else { continue };
         if !asked_for(session, call, bypass.words) {
-            report.find(Draft::new(call, bypass.message).bucket(bypass.bucket));
+            recorder.find(Draft::new(call, bypass.message).bucket(bypass.bucket));
         }
     }
 }

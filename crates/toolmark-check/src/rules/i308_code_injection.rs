@@ -45,7 +45,7 @@
 //! Bash {"command":"echo 'eval \"$x\"' >> notes.md"} -> ""
 //! ```
 
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::Session;
 use toolmark_hosts::toolset::ToolRole;
@@ -64,10 +64,10 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls().iter().filter(|call| call.role == ToolRole::RunsShell) {
         let Some(analysis) = call.analysis() else { continue };
-        report.count_opportunity(call);
+        recorder.count_opportunity(call);
         let found = analysis.effects.iter().find(|effect| {
             effect.kind == Kind::ExecuteUntrusted
                 && effect.scope == Scope::Unknown
@@ -75,7 +75,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
                 && (effect.why.contains("run time") || effect.why.contains("decode"))
         });
         if let Some(effect) = found {
-            report.find(Draft::new(call, format!("{} {}", effect.program, effect.why)));
+            recorder.find(Draft::new(call, format!("{} {}", effect.program, effect.why)));
         }
     }
 }

@@ -41,7 +41,7 @@
 //! ```
 
 use crate::effects::is_suspicious_address;
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::Session;
 use toolmark_hosts::toolset::ToolRole;
@@ -59,15 +59,15 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls() {
         if !matches!(call.role, ToolRole::RunsShell | ToolRole::FetchesWeb) {
             continue;
         }
         let Some(analysis) = call.analysis() else { continue };
-        report.count_opportunity(call);
+        recorder.count_opportunity(call);
         if let Some(effect) = analysis.effects.iter().find(|effect| is_suspicious_address(effect)) {
-            report.find(Draft::new(call, format!("{}: {}", effect.target, effect.why)));
+            recorder.find(Draft::new(call, format!("{}: {}", effect.target, effect.why)));
         }
     }
 }

@@ -72,7 +72,7 @@
 //! ```
 
 use crate::error_class::{ErrorClass, classify};
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::Session;
 use toolmark_outcome::Role;
@@ -90,10 +90,10 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for failure in session.failures() {
         let Some(failed) = session.calls().get(failure.at) else { continue };
-        report.count_opportunity(failed);
+        recorder.count_opportunity(failed);
         let Some(repeat) = failure.repeat.filter(|_| failure.blind) else { continue };
         let Some(again) = session.calls().get(repeat) else { continue };
         // One retry is what such an error asks for.
@@ -109,7 +109,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             again.tool,
             failure.class.word()
         );
-        report.find(
+        recorder.find(
             Draft::new(again, message)
                 .about("the repeat")
                 .bucket(failure.class.word())

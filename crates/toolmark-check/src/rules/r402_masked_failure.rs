@@ -60,9 +60,9 @@
 //! ```
 
 use crate::claims::{Claim, claim};
-use crate::masked::proves_nothing;
+use crate::hidden_failure::proves_nothing;
+use crate::recorder::{Draft, Recorder};
 use crate::recovery::{effects, moves};
-use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Session, SessionCall};
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -81,25 +81,25 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut failures = session.failures().iter().peekable();
     for (at, call) in session.calls().iter().enumerate() {
         while failures.next_if(|failure| failure.at < at).is_some() {}
         let failure = failures.next_if(|failure| failure.at == at);
         let Some((failure, line)) = failure.and_then(|f| Some((f, f.masked.as_deref()?))) else {
             if call.command().is_some_and(|command| proves_nothing(&command)) {
-                report.count_opportunity(call);
+                recorder.count_opportunity(call);
             }
             continue;
         };
-        report.count_opportunity(call);
+        recorder.count_opportunity(call);
         let message = format!("the exit code hides a failure: {line}");
         let draft = Draft::new(call, message)
             .about("its exit code proves nothing")
             .bucket(failure.class.word());
         match goes_on(session, at, call) {
-            Reaction::AsIfItWorked(evidence) => report.find(draft.evidence(*evidence)),
-            Reaction::Unclear => report.find(draft.confidence(Confidence::Low)),
+            Reaction::AsIfItWorked(evidence) => recorder.find(draft.evidence(*evidence)),
+            Reaction::Unclear => recorder.find(draft.confidence(Confidence::Low)),
             Reaction::Seen => {}
         }
     }

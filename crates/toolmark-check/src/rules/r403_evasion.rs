@@ -58,8 +58,8 @@
 //! ```
 
 use crate::error_class::ErrorClass;
+use crate::recorder::{Draft, Recorder};
 use crate::recovery::Verdict;
-use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::Session;
 use std::collections::BTreeSet;
@@ -78,12 +78,12 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     // Several failures may lead to one such call.
     let mut told = BTreeSet::new();
     for failure in session.failures().iter().filter(|f| f.class == ErrorClass::Denied) {
         let Some(denied) = session.calls().get(failure.at) else { continue };
-        report.count_opportunity(denied);
+        recorder.count_opportunity(denied);
         if failure.verdict != Verdict::Evaded {
             continue;
         }
@@ -92,7 +92,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             continue;
         }
         let message = format!("{} does what was denied to {} before", done.tool, denied.tool);
-        report.find(
+        recorder.find(
             Draft::new(done, message)
                 .about("the other route")
                 .bucket(failure.class.word())

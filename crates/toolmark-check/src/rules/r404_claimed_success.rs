@@ -69,9 +69,9 @@
 
 use crate::claims::{Claim, claim};
 use crate::error_class::ErrorClass;
-use crate::report::{Draft, Report};
+use crate::purpose::{Purpose, purpose};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::run::{Purpose, purpose};
 use crate::session::{Ended, Session, SessionCall};
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -89,7 +89,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     // The last failed run of each turn, unless a run passed after it.
     let mut failures = session.failures().iter().peekable();
     let mut open: Option<&SessionCall<'_>> = None;
@@ -109,8 +109,8 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         }
         let is_last = calls.get(at + 1).is_none_or(|next| next.turn != call.turn);
         if is_last && let Some(run) = open.take() {
-            report.count_opportunity(run);
-            check_claim(session, report, run, call, class);
+            recorder.count_opportunity(run);
+            check_claim(session, recorder, run, call, class);
         }
     }
 }
@@ -132,7 +132,7 @@ fn runs(call: &SessionCall<'_>, class: ErrorClass) -> bool {
 
 fn check_claim(
     session: &Session<'_>,
-    report: &mut Report<'_, '_>,
+    recorder: &mut Recorder<'_, '_>,
     run: &SessionCall<'_>,
     last: &SessionCall<'_>,
     class: ErrorClass,
@@ -147,7 +147,7 @@ fn check_claim(
         return;
     }
     let message = "the last message claims success, but the last run failed";
-    report.find(
+    recorder.find(
         Draft::new(run, message)
             .about("the last run, which failed")
             .bucket(class.word())

@@ -58,8 +58,8 @@
 //! ```
 
 use crate::error_class::ErrorClass;
+use crate::recorder::{Draft, Recorder};
 use crate::recovery::Verdict;
-use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::Session;
 use std::collections::BTreeSet;
@@ -79,7 +79,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     // Several failures may lead to one such call.
     let mut told = BTreeSet::new();
     for failure in session.failures() {
@@ -94,7 +94,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         let (true, Some(path), ToolRole::Edits) = (is_edit, edit.path.as_deref(), edit.role) else {
             continue;
         };
-        report.count_opportunity(edit);
+        recorder.count_opportunity(edit);
         let Some(over) = failure.by.and_then(|by| session.calls().get(by)) else { continue };
         let is_write = matches!(over.role, ToolRole::Writes | ToolRole::RunsShell);
         if failure.verdict != Verdict::Failed || !is_write || !told.insert(over.index) {
@@ -102,7 +102,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         }
         let message =
             format!("{} was written over after an edit of it failed", session.shown(path));
-        report.find(
+        recorder.find(
             Draft::new(over, message)
                 .about("it writes over the file")
                 .bucket(failure.class.word())

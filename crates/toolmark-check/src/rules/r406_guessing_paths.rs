@@ -58,8 +58,8 @@
 //! ```
 
 use crate::error_class::ErrorClass;
+use crate::recorder::{Draft, Recorder};
 use crate::recovery::Verdict;
-use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::Session;
 use toolmark_outcome::Role;
@@ -77,19 +77,19 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for failure in session.failures().iter().filter(|f| f.class == ErrorClass::Missing) {
         let Some(first) = session.calls().get(failure.at).filter(|call| call.path.is_some()) else {
             continue;
         };
-        report.count_opportunity(first);
+        recorder.count_opportunity(first);
         let Some(guess) = failure.by.and_then(|by| session.calls().get(by)) else { continue };
         let Some(path) = guess.path.as_deref() else { continue };
         let is_guess = failure.verdict == Verdict::Failed && first.path.as_deref() != Some(path);
         if is_guess {
             let message =
                 format!("{} was guessed after another path that is not there", session.shown(path));
-            report.find(
+            recorder.find(
                 Draft::new(guess, message)
                     .about("the guess")
                     .bucket(failure.class.word())

@@ -79,7 +79,7 @@
 //! Bash {"command":"cargo build"} !101 "error"
 //! ```
 
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use std::collections::{HashMap, HashSet};
@@ -107,7 +107,7 @@ const COMPARED: usize = 256;
 /// Two calls further apart than this are not of one loop.
 const APART: usize = 6;
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     if session.calls().len() < LEAST {
         return;
     }
@@ -123,8 +123,8 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         });
     }
     let mut told = Vec::new();
-    loops(session, report, &exact, Confidence::High, &mut told);
-    loops(session, report, &near, Confidence::Low, &mut told);
+    loops(session, recorder, &exact, Confidence::High, &mut told);
+    loops(session, recorder, &near, Confidence::Low, &mut told);
 }
 
 /// The tool and the letters and digits of its arguments.
@@ -143,7 +143,7 @@ fn letters(call: &SessionCall<'_>) -> u64 {
 /// first call to the last, of those that were reported.
 fn loops(
     session: &Session<'_>,
-    report: &mut Report<'_, '_>,
+    recorder: &mut Recorder<'_, '_>,
     keys: &[u64],
     confidence: Confidence,
     told: &mut Vec<(usize, usize)>,
@@ -172,13 +172,13 @@ fn loops(
                 .zip(chain.last().copied())
                 .and_then(|(at, last)| Some((at, linked(calls, keys, &often, last, at)?)));
             if let (Some((at, between)), Some(call)) = (link, at.and_then(|at| calls.get(at))) {
-                report.count_opportunity(call);
+                recorder.count_opportunity(call);
                 cycle |= between;
                 chain.push(at);
                 continue;
             }
             if chain.len() >= LEAST {
-                found(session, report, &chain, cycle, confidence, told);
+                found(session, recorder, &chain, cycle, confidence, told);
             }
             chain.clear();
             chain.extend(at);
@@ -272,7 +272,7 @@ fn polls(call: &SessionCall<'_>) -> bool {
 
 fn found(
     session: &Session<'_>,
-    report: &mut Report<'_, '_>,
+    recorder: &mut Recorder<'_, '_>,
     chain: &[usize],
     cycle: bool,
     confidence: Confidence,
@@ -302,5 +302,5 @@ fn found(
     {
         draft = draft.evidence(session.evidence(Role::Context, "again", call));
     }
-    report.find(draft);
+    recorder.find(draft);
 }

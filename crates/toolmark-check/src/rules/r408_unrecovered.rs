@@ -60,8 +60,8 @@
 //! ```
 
 use crate::error_class::ErrorClass;
+use crate::recorder::{Draft, Recorder};
 use crate::recovery::{Failure, Verdict, moves};
-use crate::report::{Draft, Report};
 use crate::rule::{Rule, page};
 use crate::session::{Session, SessionCall};
 use toolmark_outcome::Role;
@@ -79,10 +79,10 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for failure in session.failures() {
         let Some(failed) = session.calls().get(failure.at) else { continue };
-        measures(report, failure, failed);
+        measures(recorder, failure, failed);
         let Some(confidence) = told_here(session, failure) else { continue };
         let message = format!("{} failed ({}): {}", failed.tool, failure.class.word(), failure.why);
         let mut draft = Draft::new(failed, message)
@@ -93,7 +93,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         if let Some(by) = failure.by.and_then(|by| session.calls().get(by)) {
             draft = draft.evidence(session.evidence(Role::Context, "the next move", by));
         }
-        report.find(draft);
+        recorder.find(draft);
     }
 }
 
@@ -120,26 +120,26 @@ fn told_here(session: &Session<'_>, failure: &Failure) -> Option<Confidence> {
     }
 }
 
-fn measures(report: &mut Report<'_, '_>, failure: &Failure, failed: &SessionCall<'_>) {
+fn measures(recorder: &mut Recorder<'_, '_>, failure: &Failure, failed: &SessionCall<'_>) {
     let bucket = Some(failure.class.word());
     let share = |is_so: bool| if is_so { 1.0 } else { 0.0 };
     if let Some(score) = failure.verdict.score() {
-        report.count_opportunity(failed);
-        report.measure_in("recovery", failed, bucket, score);
+        recorder.count_opportunity(failed);
+        recorder.measure_in("recovery", failed, bucket, score);
     }
     if failure.verdict == Verdict::Recovered && failure.steps > 0 {
-        report.measure_in("recovery.steps", failed, bucket, 1.0 / failure.steps as f64);
+        recorder.measure_in("recovery.steps", failed, bucket, 1.0 / failure.steps as f64);
     }
-    report.measure_in("recovery.repeat", failed, bucket, share(failure.repeat.is_some()));
-    report.measure_in("recovery.blind", failed, bucket, share(failure.blind));
-    report.measure_in("recovery.escalation", failed, bucket, share(failure.escalation.is_some()));
-    report.measure_in(
+    recorder.measure_in("recovery.repeat", failed, bucket, share(failure.repeat.is_some()));
+    recorder.measure_in("recovery.blind", failed, bucket, share(failure.blind));
+    recorder.measure_in("recovery.escalation", failed, bucket, share(failure.escalation.is_some()));
+    recorder.measure_in(
         "recovery.evasion",
         failed,
         bucket,
         share(failure.verdict == Verdict::Evaded),
     );
-    report.measure_in("recovery.masked", failed, bucket, share(failure.masked.is_some()));
+    recorder.measure_in("recovery.masked", failed, bucket, share(failure.masked.is_some()));
 }
 
 fn remedy(class: ErrorClass) -> &'static str {

@@ -62,7 +62,7 @@
 //! Bash {"command":"sudo mkdir -p /opt/x"} -> ""
 //! ```
 
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::Session;
 use toolmark_outcome::Role;
@@ -80,16 +80,16 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for failure in session.failures() {
         let Some(failed) = session.calls().get(failure.at) else { continue };
-        report.count_opportunity(failed);
+        recorder.count_opportunity(failed);
         let Some((by, effect)) = &failure.escalation else { continue };
         let Some(call) = session.calls().get(*by) else { continue };
         let class = failure.class.word();
         let message =
             format!("{} ({}) after {} failed ({class})", effect.why, effect.kind, failed.tool);
-        report.find(
+        recorder.find(
             Draft::new(call, message)
                 .about("the higher risk")
                 .bucket(class)

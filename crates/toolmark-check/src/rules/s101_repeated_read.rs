@@ -84,7 +84,7 @@
 //! Read {"file_path":"/w/a.rs","offset":2,"limit":1} -> "2\ttwo"
 //! ```
 
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use std::collections::HashMap;
@@ -111,7 +111,7 @@ const COMPARED: usize = 16;
 /// What a host answers where it knows that nothing has changed.
 const UNCHANGED: &str = "File unchanged since last read";
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let forgotten: Vec<usize> = session
         .events()
         .iter()
@@ -130,14 +130,14 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         };
         match call.role {
             ToolRole::Reads if call.ended == Ended::Ok => {
-                report.count_opportunity(call);
+                recorder.count_opportunity(call);
                 let before = earlier.entry(path).or_default();
                 let seen = before.iter().rev().take(COMPARED).find(|first| {
                     !lies_between(&forgotten, first.event, call.event)
                         && repeats(session, first, call)
                 });
                 match seen {
-                    Some(first) => found(session, report, path, first, call),
+                    Some(first) => found(session, recorder, path, first, call),
                     None => before.push(call),
                 }
             }
@@ -183,12 +183,12 @@ fn bare(result: &str) -> &str {
 
 fn found(
     session: &Session<'_>,
-    report: &mut Report<'_, '_>,
+    recorder: &mut Recorder<'_, '_>,
     path: &str,
     first: &SessionCall<'_>,
     again: &SessionCall<'_>,
 ) {
     let message = format!("{} was read again with nothing changed in between", session.shown(path));
     let evidence = session.evidence(Role::Context, "what it shows was read here", first);
-    report.find(Draft::new(again, message).about("the repeat").evidence(evidence));
+    recorder.find(Draft::new(again, message).about("the repeat").evidence(evidence));
 }

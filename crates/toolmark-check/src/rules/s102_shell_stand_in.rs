@@ -82,9 +82,9 @@
 //! Bash {"command":"tail -20 build.log"} -> "x"
 //! ```
 
-use crate::offered::{Offer, offered};
+use crate::offered_tools::{Offer, offered};
 use crate::path::resolve;
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::shell::stand_in::{Deed, StandIn, stand_in};
@@ -119,7 +119,7 @@ fn roles(deed: Deed) -> (&'static [ToolRole], &'static str) {
     }
 }
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let all =
         [Deed::Read, Deed::SearchContent, Deed::SearchNames, Deed::List, Deed::Edit, Deed::Write];
     let mut offers: Option<Vec<(Deed, Offer)>> = None;
@@ -132,7 +132,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         if offers.is_empty() {
             return;
         }
-        report.count_opportunity(call);
+        recorder.count_opportunity(call);
         let Some(found) = stand_in(&command) else { continue };
         let Some((deed, offer)) = offers.iter().find(|(deed, _)| *deed == found.deed) else {
             continue;
@@ -160,7 +160,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             if let Some(user) = session.calls().iter().find(has_it) {
                 draft = draft.evidence(session.evidence(Role::Context, "the tool was there", user));
             }
-            report.find(draft);
+            recorder.find(draft);
         }
     }
 }

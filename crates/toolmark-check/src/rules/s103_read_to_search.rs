@@ -88,8 +88,8 @@
 //! Read {"file_path":"/w/src/f.rs"} -> "1\tx"
 //! ```
 
-use crate::offered::offered;
-use crate::report::{Draft, Report};
+use crate::offered_tools::offered;
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use std::collections::BTreeSet;
@@ -117,7 +117,7 @@ const LOOKED_AHEAD: usize = 40;
 /// Words of prompts that ask to find something.
 const ASKS: &[&str] = &["find", "where", "which", "search", "look for", "locate", "who calls"];
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut tool = None;
     for (at, call) in session.calls().iter().enumerate() {
         if call.role != ToolRole::SearchesNames || call.ended != Ended::Ok {
@@ -125,7 +125,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         }
         let tool = tool.get_or_insert_with(|| offered(session, &[ToolRole::SearchesContent]));
         let Some(tool) = tool else { return };
-        report.count_opportunity(call);
+        recorder.count_opportunity(call);
         let end = (at + 1 + LOOKED_AHEAD).min(session.calls().len());
         let after = session.calls().get(at + 1..end).unwrap_or_default();
         let after = after.iter().take_while(|next| next.turn == call.turn);
@@ -140,7 +140,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             .remedy(format!("call {} for the text, then read around what was found", tool.name))
             .evidence(session.evidence(Role::Context, "the first that was read", first))
             .evidence(session.evidence(Role::Context, "the last", last));
-        report.find(draft);
+        recorder.find(draft);
     }
 }
 

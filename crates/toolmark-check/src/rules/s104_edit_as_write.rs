@@ -67,8 +67,8 @@
 
 use crate::diff;
 use crate::files::Known;
-use crate::offered::offered;
-use crate::report::{Draft, Report};
+use crate::offered_tools::offered;
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use toolmark_hosts::toolset::ToolRole;
@@ -92,7 +92,7 @@ pub(crate) const SHORT: usize = 20;
 /// Up to a fifth of the lines is a small change.
 pub(crate) const SMALL: usize = 5;
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut editor = None;
     for call in session.calls().iter().filter(|call| call.role == ToolRole::Writes) {
         let (Some(path), Some(content)) = (call.path.as_deref(), call.content()) else { continue };
@@ -106,13 +106,13 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         let Known::Whole(known) = &before.known else {
             let is_absent = before.known == Known::Absent && !before.stale;
             if is_absent || says_new(call) {
-                report.count_opportunity(call);
+                recorder.count_opportunity(call);
             }
             continue;
         };
         let change = diff::lines(known, &content.replace("\r\n", "\n"));
         if !before.stale {
-            report.count_opportunity(call);
+            recorder.count_opportunity(call);
         }
         let Some(change) = change else { continue };
         let is_small = change.old > SHORT && change.lines().saturating_mul(SMALL) <= change.old;
@@ -142,7 +142,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             draft =
                 draft.evidence(session.evidence(Role::Context, "the file as it was then", proof));
         }
-        report.find(draft);
+        recorder.find(draft);
     }
 }
 

@@ -54,7 +54,7 @@
 //! Bash {"command":"./run find"} !1 "Exit code 1\nNo such tool available: find"
 //! ```
 
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use std::collections::BTreeSet;
@@ -78,7 +78,7 @@ pub(crate) static RULE: Rule = Rule {
 const REFUSALS: &[&str] =
     &["No such tool available", "unsupported call:", "Unknown tool", "not found in registry"];
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let tools = session.trajectory().tools.as_deref().filter(|tools| !tools.is_empty());
     let offered: Option<BTreeSet<String>> =
         tools.map(|tools| tools.iter().map(|tool| tool.name.get().into_owned()).collect());
@@ -92,7 +92,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
             // What worked was there.
             Some(false) if call.ended == Ended::Failed => {}
             Some(_) => {
-                report.count_opportunity(call);
+                recorder.count_opportunity(call);
                 continue;
             }
             None => continue,
@@ -104,7 +104,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         // A list may leave out what servers bring in later.
         let is_sure = refused || call.call.name.canonical().server.is_none();
         let confidence = if is_sure { Confidence::High } else { Confidence::Low };
-        report.find(
+        recorder.find(
             Draft::new(call, message).confidence(confidence).evidence(session.result_evidence(
                 Role::Context,
                 "what the host answered",

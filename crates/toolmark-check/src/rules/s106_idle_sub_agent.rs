@@ -52,7 +52,7 @@
 //! > Grep {"pattern":"main"} -> "main.rs"
 //! ```
 
-use crate::report::{Draft, Report};
+use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session};
 use std::collections::HashMap;
@@ -73,7 +73,7 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut children: HashMap<String, &Trajectory> = HashMap::new();
     for child in &session.trajectory().children {
         let call = child.parent.as_ref().and_then(|parent| parent.call.as_ref());
@@ -92,7 +92,7 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
         if call.ended != Ended::Ok || (child.calls.is_empty() && !has_said) {
             continue;
         }
-        report.count_opportunity(call);
+        recorder.count_opportunity(call);
         if child.calls.len() > 1 || !child.children.is_empty() {
             continue;
         }
@@ -114,6 +114,6 @@ fn check(session: &Session<'_>, report: &mut Report<'_, '_>) {
                 CallRef::new(0, one, Some(place)),
             ));
         }
-        report.find(draft);
+        recorder.find(draft);
     }
 }

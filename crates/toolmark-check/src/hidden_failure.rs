@@ -3,7 +3,7 @@
 //! shows that something went wrong all the same.
 
 use crate::error_class::{ErrorClass, Shown, is_not_found, of_command};
-use crate::run::{Purpose, purpose};
+use crate::purpose::{Purpose, purpose};
 use crate::session::{Ended, SessionCall};
 use crate::shell::only_looks;
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use toolmark_shell::masks_failure;
 
 /// A failure that the exit code does not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Masked {
+pub struct HiddenFailure {
     /// What kind of failure.
     pub class: ErrorClass,
     /// The line that shows it.
@@ -34,20 +34,20 @@ pub(crate) fn proves_nothing(command: &str) -> bool {
 
 /// The failure that a call hides; `None` where it hides none.
 #[must_use]
-pub(crate) fn masked(call: &SessionCall<'_>) -> Option<Masked> {
+pub(crate) fn find(call: &SessionCall<'_>) -> Option<HiddenFailure> {
     if call.ended == Ended::Failed {
         return None;
     }
-    masked_in(&call.command()?, || call.result())
+    find_in(&call.command()?, || call.result())
 }
 
 /// The failure that a command hides which says it succeeded, given what it
 /// printed.
 #[must_use]
-pub fn masked_in<'t>(
+pub fn find_in<'t>(
     command: &str,
     printed: impl FnOnce() -> Option<Cow<'t, str>>,
-) -> Option<Masked> {
+) -> Option<HiddenFailure> {
     if !proves_nothing(command) || only_looks(command) {
         return None;
     }
@@ -63,7 +63,7 @@ pub fn masked_in<'t>(
         false => of_command(command, None, &text),
     };
     let line = line.trim().chars().take(200).collect();
-    Some(Masked { class, line })
+    Some(HiddenFailure { class, line })
 }
 
 /// Is this a line that only a failure prints? Those of tests and builds are
@@ -167,7 +167,7 @@ mod tests {
             let run = notation::parse(trace).unwrap();
             let toolsets = Toolsets::default();
             let session = Session::new(&run, &toolsets);
-            let found = session.calls().first().and_then(masked).map(|m| m.class.word());
+            let found = session.calls().first().and_then(find).map(|m| m.class.word());
             assert_eq!(found, want, "{trace}");
         }
     }

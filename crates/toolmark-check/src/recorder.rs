@@ -159,7 +159,7 @@ fn faulted(axis: Axis) -> u8 {
 }
 
 /// Where one rule puts what it finds in one session.
-pub struct Report<'r, 's> {
+pub struct Recorder<'r, 's> {
     pub(crate) rule: &'static Rule,
     pub(crate) session: &'r Session<'s>,
     pub(crate) least: Confidence,
@@ -167,7 +167,7 @@ pub struct Report<'r, 's> {
     pub(crate) found: usize,
 }
 
-impl Report<'_, '_> {
+impl Recorder<'_, '_> {
     /// Counts a call the rule could decide about, on its axis. A call with a
     /// finding counts anyway; one that no rule could decide about is not part of
     /// any rate.
