@@ -359,7 +359,8 @@ impl Session {
         }
         // Only `json` output has nothing but the result.
         if main.run.steps.is_empty() && main.run.calls.is_empty() && main.run.outcome.is_some() {
-            for fact in [Fact::Steps, Fact::Parallel, Fact::UserTurns, Fact::SubAgents] {
+            for fact in [Fact::Calls, Fact::Steps, Fact::Parallel, Fact::UserTurns, Fact::SubAgents]
+            {
                 main.run.fidelity.lose(fact);
             }
         }
