@@ -5,6 +5,7 @@
 //! repeat its usage; results come back in lines of type `user`. Sub-agents are
 //! lines marked `isSidechain`: inline in old files, in files of their own since.
 
+use super::shared::claude_words::{UserWords, user_words};
 use super::shared::{anthropic, claude};
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -111,6 +112,8 @@ struct Line<'a> {
     is_sidechain: bool,
     is_injected: bool,
     is_api_error: bool,
+    origin: Option<Value<'a>>,
+    attachment: Option<Value<'a>>,
 }
 
 impl<'a> Line<'a> {
@@ -134,6 +137,8 @@ impl<'a> Line<'a> {
                 "isMeta" | "isCompactSummary" | "isVisibleInTranscriptOnly" => {
                     line.is_injected |= value.as_bool() == Some(true);
                 }
+                "origin" => line.origin = Some(value),
+                "attachment" => line.attachment = Some(value),
                 "isApiErrorMessage" => line.is_api_error = value.as_bool() == Some(true),
                 _ => {}
             }
@@ -144,6 +149,20 @@ impl<'a> Line<'a> {
     fn time(&self) -> Option<Timestamp> {
         time::from_value(self.timestamp?)
     }
+
+    /// What was typed while the agent worked is kept as an attachment.
+    fn queued_prompt(&self) -> Option<Value<'a>> {
+        let queued = self.attachment.filter(|a| a.field_is("type", "queued_command"))?;
+        let is_prompt = queued.get("commandMode").is_none_or(|mode| mode.is("prompt"));
+        let is_typed = is_of_person(queued.get("origin")) && !queued.has("sourceAgentId");
+        queued.get("prompt").filter(|_| is_prompt && is_typed)
+    }
+}
+
+/// Is a message with this origin from a person? Most do not say.
+fn is_of_person(origin: Option<Value<'_>>) -> bool {
+    let kind = origin.and_then(|o| o.get("kind"));
+    kind.is_none_or(|kind| ["human", "user", "channel"].iter().any(|person| kind.is(person)))
 }
 
 #[derive(Default)]
@@ -157,6 +176,9 @@ struct SessionReader {
     /// Does the file hold lines of the session itself?
     has_main: bool,
     is_agent_file: Option<Text>,
+    /// The turn that a slash command of an unknown kind began, by its event. If
+    /// output of the client follows, the client carried it out and it is none.
+    command_turn: Option<usize>,
 }
 
 impl Reader for SessionReader {
@@ -168,6 +190,10 @@ impl Reader for SessionReader {
         {
             return;
         }
+        let before = match line.kind {
+            "user" | "assistant" => self.command_turn.take(),
+            _ => None,
+        };
         let b = self.builder_for(&line, record, out);
         if b.run.id.is_none() {
             b.run.id = line.session.and_then(|s| record.text(s));
@@ -180,7 +206,13 @@ impl Reader for SessionReader {
         }
         match line.kind {
             "assistant" => assistant_line(b, record, &line),
-            "user" => user_line(b, record, &line),
+            "user" => {
+                let command = user_line(b, record, &line, before);
+                self.command_turn = command;
+            }
+            "attachment" if line.queued_prompt().is_some() => {
+                user_text(b, record, &line, line.queued_prompt(), None);
+            }
             "system" => system_line(b, record, &line),
             "summary"
             | "progress"
@@ -320,7 +352,13 @@ fn assistant_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
     }
 }
 
-fn user_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
+/// Returns the turn that a slash command began, as [`SessionReader::command_turn`] has it.
+fn user_line(
+    b: &mut Builder,
+    record: &Record<'_>,
+    line: &Line<'_>,
+    command_before: Option<usize>,
+) -> Option<usize> {
     let time = line.time();
     let content = line.message.and_then(|m| m.get("content"));
     let mut results = 0;
@@ -338,15 +376,41 @@ fn user_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
         }
     }
     if results > 0 {
-        return;
+        return None;
     }
-    let text = content.map(|c| record.payload(c));
-    // The client marks what it injects; all else is the user's doing, slash commands included.
-    if line.is_injected || line.is_sidechain || content.is_none() {
-        b.context(text, time, record.at());
-    } else {
-        b.user(text, time, record.at());
+    user_text(b, record, line, content, command_before)
+}
+
+/// The words of a user line: the start of a turn only where a person asked for something.
+fn user_text(
+    b: &mut Builder,
+    record: &Record<'_>,
+    line: &Line<'_>,
+    content: Option<Value<'_>>,
+    command_before: Option<usize>,
+) -> Option<usize> {
+    let (time, at) = (line.time(), record.at());
+    // The client marks most of what it injects.
+    let is_marked = line.is_injected || line.is_sidechain || !is_of_person(line.origin);
+    let Some(content) = content.filter(|_| !is_marked) else {
+        b.context(content.map(|c| record.payload(c)), time, at);
+        return None;
+    };
+    match user_words(record, content) {
+        UserWords::Request(text) => b.user(Some(text), time, at),
+        UserWords::Command { typed, is_local: true } => b.context(Some(typed), time, at),
+        UserWords::Command { typed, is_local: false } => {
+            b.user(Some(typed), time, at);
+            return Some(b.run.events.len() - 1);
+        }
+        UserWords::Client { is_output } => {
+            if let Some(command) = command_before.filter(|_| is_output) {
+                b.withdraw_turn(command);
+            }
+            b.context(Some(record.payload(content)), time, at);
+        }
     }
+    None
 }
 
 fn system_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
@@ -377,6 +441,52 @@ mod tests {
         assert_eq!(run.repeated_results, 0);
         let place = run.calls[1].at.location();
         assert_eq!((place.line, place.column), (3, 146));
+    }
+
+    #[test]
+    fn a_turn_is_what_a_person_asked() {
+        let user = |n: usize, rest: &str| {
+            format!(r#"{{"type":"user","uuid":"{n}","parentUuid":null,"sessionId":"s",{rest}}}"#)
+        };
+        let text = |text: &str| format!(r#""message":{{"role":"user","content":"{text}"}}"#);
+        let lines = [
+            text("<command-name>/model</command-name><command-args>opus</command-args>"),
+            text("<local-command-stdout>Set model</local-command-stdout>"),
+            text("<command-name>/brand-new</command-name>"),
+            text("<local-command-stdout>opened</local-command-stdout>"),
+            text("<command-message>fix</command-message><command-name>/fix</command-name><command-args>it</command-args>"),
+            format!(r#""origin":{{"kind":"task-notification"}},{}"#, text("done")),
+            format!(r#""origin":{{"kind":"human"}},{}"#, text("now this")),
+            r#""message":{"content":[{"type":"text","text":"<system-reminder>x</system-reminder>"},{"type":"text","text":"and that"}]}"#.to_owned(),
+            r#""message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}"#.to_owned(),
+        ];
+        let mut file: Vec<String> = lines.iter().enumerate().map(|(n, l)| user(n, l)).collect();
+        for (n, queued) in [
+            r#""prompt":"also here","commandMode":"prompt","origin":{"kind":"human"}"#,
+            r#""prompt":"<task-notification>x</task-notification>","commandMode":"task-notification""#,
+        ]
+        .iter()
+        .enumerate()
+        {
+            file.push(format!(r#"{{"type":"attachment","uuid":"q{n}","parentUuid":null,"sessionId":"s","attachment":{{"type":"queued_command",{queued}}}}}"#));
+        }
+        let read = read_text(&file.join("\n"));
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "context: /model opus\n\
+             context: <local-command-stdout>Set model</local-command-stdout>\n\
+             context: /brand-new\n\
+             context: <local-command-stdout>opened</local-command-stdout>\n\
+             user: /fix it\n\
+             context: done\n\
+             user: now this\n\
+             user: and that\n\
+             context: [Request interrupted by user]\n\
+             user: also here\n\
+             note attachment\n"
+        );
+        assert_eq!(run.user_turns, 4);
     }
 
     #[test]

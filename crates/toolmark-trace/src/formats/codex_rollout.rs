@@ -368,7 +368,8 @@ impl Run {
                 None if self.awaited > 0 => self.awaited -= 1,
                 None => {
                     self.unconfirmed.push_back(self.b.run.events.len());
-                    self.b.user(text, time, record.at());
+                    let request = item.content.and_then(codex::request).or(text);
+                    self.b.user(request, time, record.at());
                 }
             },
             _ => self.b.context(text, time, record.at()),
@@ -500,7 +501,8 @@ impl Run {
         let name = kind.inner().unwrap_or("");
         match name {
             "user_message" => {
-                let text = event.get("message").map(|m| record.payload(m));
+                let text = event.get("message");
+                let text = text.and_then(codex::request).or(text.map(|m| record.payload(m)));
                 self.user_event(record, text, time);
             }
             "token_count" => {
@@ -551,7 +553,8 @@ impl Run {
         let Some(item) = event.get("item") else { return self.note(record, kind, None, time) };
         let item_kind = item.get("type").unwrap_or(kind);
         if item_kind.is("UserMessage") {
-            let text = item.get("content").map(|c| record.payload(c));
+            let text = item.get("content");
+            let text = text.and_then(codex::request).or(text.map(|c| record.payload(c)));
             return self.user_event(record, text, time);
         }
         let id = item.get("id").and_then(Value::str);
