@@ -25,3 +25,12 @@ fn a_turn_is_what_a_person_asked() {
     assert_eq!(asked.text.as_ref().unwrap().plain(), "fix the bug");
     assert!(calls(run).is_empty());
 }
+
+#[test]
+fn calls_that_only_progress_lines_have_are_found() {
+    let Some(loaded) = load("min_progress.jsonl") else { return };
+    let run = &loaded.runs[0];
+    assert_eq!(calls(run), ["Task succeeded", "Bash succeeded"]);
+    assert_eq!(run.calls.len(), 1);
+    assert!(run.children[0].calls[0].args.as_ref().unwrap().raw().contains("rm -rf /"));
+}

@@ -4,15 +4,17 @@
 //! One API message is spread over several lines that share `message.id` and
 //! repeat its usage; results come back in lines of type `user`. Sub-agents are
 //! lines marked `isSidechain`: inline in old files, in files of their own since.
+//! Some versions also copy what a sub-agent does into `progress` lines, which
+//! are all there is of it where its own file is missing.
 
 use super::shared::claude_words::{UserWords, user_words};
 use super::shared::{anthropic, claude};
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::join::begins_with_any;
 use crate::model::{EventKind, Fact, Fidelity, Parent, Text, Trajectory, time};
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use toolmark_scan::Value;
 
@@ -88,10 +90,7 @@ fn agent_files(path: &Path, run: &Trajectory) -> Vec<PathBuf> {
 
 /// Does the start of a sub-agent's file name this session?
 fn is_of_session(path: &Path, session: &str) -> bool {
-    let mut head = Vec::new();
-    let read = std::fs::File::open(path).and_then(|f| f.take(8 << 10).read_to_end(&mut head));
-    let mark = format!("\"sessionId\":\"{session}\"");
-    read.is_ok() && memchr::memmem::find(&head, mark.as_bytes()).is_some()
+    begins_with_any(path, &[format!("\"sessionId\":\"{session}\"")])
 }
 
 /// The members of a line that matter, found in one pass over it.
@@ -112,6 +111,8 @@ struct Line<'a> {
     is_sidechain: bool,
     is_injected: bool,
     is_api_error: bool,
+    data: Option<Value<'a>>,
+    parent_call: Option<Value<'a>>,
     origin: Option<Value<'a>>,
     attachment: Option<Value<'a>>,
 }
@@ -137,6 +138,8 @@ impl<'a> Line<'a> {
                 "isMeta" | "isCompactSummary" | "isVisibleInTranscriptOnly" => {
                     line.is_injected |= value.as_bool() == Some(true);
                 }
+                "data" => line.data = Some(value),
+                "parentToolUseID" => line.parent_call = Some(value),
                 "origin" => line.origin = Some(value),
                 "attachment" => line.attachment = Some(value),
                 "isApiErrorMessage" => line.is_api_error = value.as_bool() == Some(true),
@@ -148,6 +151,18 @@ impl<'a> Line<'a> {
 
     fn time(&self) -> Option<Timestamp> {
         time::from_value(self.timestamp?)
+    }
+
+    /// What a sub-agent did, in a line that reports its progress: its id and its
+    /// own line.
+    fn relayed(&self) -> Option<(Value<'a>, Line<'a>)> {
+        let data = self.data.filter(|_| self.kind == "progress")?;
+        let agent = data.get("agentId").filter(|id| id.is_string())?;
+        let inner = data.get("message").filter(|m| m.is_object())?;
+        let mut line = Line::new(inner);
+        line.timestamp = line.timestamp.or(self.timestamp);
+        line.is_sidechain = true;
+        Some((agent, line))
     }
 
     /// What was typed while the agent worked is kept as an attachment.
@@ -171,6 +186,9 @@ struct SessionReader {
     /// Sub-agents whose lines are in this file, by agent id or by their root.
     sides: Vec<Builder>,
     side_by_key: HashMap<String, usize>,
+    /// Sub-agents as lines of progress report them, with the call that started each.
+    relayed: Vec<(Builder, Option<Text>)>,
+    relayed_by_id: HashMap<String, usize>,
     /// Lines already read: a resumed session repeats the earlier ones.
     seen: HashSet<u64>,
     /// Does the file hold lines of the session itself?
@@ -189,6 +207,9 @@ impl Reader for SessionReader {
             && !self.seen.insert(hash(uuid))
         {
             return;
+        }
+        if let Some((agent, inner)) = line.relayed() {
+            self.relay(record, &line, agent, &inner, out);
         }
         let before = match line.kind {
             "user" | "assistant" => self.command_turn.take(),
@@ -251,18 +272,83 @@ impl Reader for SessionReader {
 
     fn finish(&mut self, out: &mut Out) {
         let sides = std::mem::take(&mut self.sides);
+        let relayed = std::mem::take(&mut self.relayed);
         let Some(mut main) = self.main.take() else { return };
         for mut side in sides {
             side.run.parent = Some(Parent { trajectory: main.run.id.clone(), call: None });
             side.add_usage_of_steps();
             main.run.children.push(side.finish());
         }
+        for (mut agent, call) in relayed {
+            let id = agent.run.id.as_ref().map(ToString::to_string).unwrap_or_default();
+            let is_here = self.side_by_key.contains_key(&id);
+            if is_here || has_own_file(&out.file, main.run.id.as_ref(), &id) {
+                continue;
+            }
+            if let Some(index) = call.as_ref().and_then(|call| main.find(&call.get())) {
+                let started_by = &mut main.run.calls[index as usize];
+                started_by.spawned = started_by.spawned.take().or_else(|| agent.run.id.clone());
+            }
+            agent.run.parent = Some(Parent { trajectory: main.run.id.clone(), call });
+            agent.add_usage_of_steps();
+            main.run.children.push(agent.finish());
+        }
         main.add_usage_of_steps();
         out.push(main.finish());
     }
 }
 
+/// Is there a file of this sub-agent where the client writes them?
+fn has_own_file(session_file: &str, session: Option<&Text>, agent: &str) -> bool {
+    let is_plain =
+        |id: &str| id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    if agent.is_empty() || !is_plain(agent) {
+        return false;
+    }
+    let path = Path::new(session_file);
+    let name = format!("agent-{agent}.jsonl");
+    let beside = path.with_file_name(&name);
+    let session = session.map(ToString::to_string).unwrap_or_default();
+    path.with_extension("").join("subagents").join(&name).is_file()
+        || beside.is_file() && is_of_session(&beside, &session)
+}
+
 impl SessionReader {
+    /// Reads what a line of progress says about a sub-agent.
+    fn relay(
+        &mut self,
+        record: &Record<'_>,
+        line: &Line<'_>,
+        agent: Value<'_>,
+        inner: &Line<'_>,
+        out: &Out,
+    ) {
+        if let Some(uuid) = inner.uuid
+            && !self.seen.insert(hash(uuid))
+        {
+            return;
+        }
+        let id = agent.str().unwrap_or_default();
+        let next = self.relayed.len();
+        let index = *self.relayed_by_id.entry(id.into_owned()).or_insert(next);
+        if index == next {
+            let mut b = out.builder(&ClaudeCode);
+            b.run.agent.name = Some(Text::owned("claude-code"));
+            b.run.id = record.text(agent);
+            b.run.relayed = true;
+            b.run.cwd = line.cwd.and_then(|c| record.text(c));
+            self.relayed.push((b, line.parent_call.and_then(|call| record.text(call))));
+        }
+        let b = &mut self.relayed[index].0;
+        match inner.kind {
+            "assistant" => assistant_line(b, record, inner),
+            "user" => {
+                user_line(b, record, inner, None);
+            }
+            other => b.unknown(other, record.at()),
+        }
+    }
+
     /// The trajectory a line belongs to.
     fn builder_for(&mut self, line: &Line<'_>, record: &Record<'_>, out: &Out) -> &mut Builder {
         let new = || {
@@ -441,6 +527,50 @@ mod tests {
         assert_eq!(run.repeated_results, 0);
         let place = run.calls[1].at.location();
         assert_eq!((place.line, place.column), (3, 146));
+    }
+
+    const RELAYED: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"go"}}
+{"type":"assistant","uuid":"a1","parentUuid":"u1","sessionId":"s","message":{"id":"m1","content":[{"type":"tool_use","id":"T","name":"Task","input":{}}]}}
+{"type":"progress","uuid":"p0","parentUuid":"a1","sessionId":"s","parentToolUseID":"T","data":{"type":"agent_progress","agentId":"ab","message":{"type":"user","uuid":"x0","message":{"role":"user","content":"clean"}}}}
+{"type":"progress","uuid":"p1","parentUuid":"a1","sessionId":"s","parentToolUseID":"T","data":{"type":"agent_progress","agentId":"ab","message":{"type":"assistant","uuid":"x1","message":{"id":"m2","content":[{"type":"tool_use","id":"B","name":"Bash","input":{"command":"rm x"}}]}}}}
+{"type":"progress","uuid":"p2","parentUuid":"p1","sessionId":"s","parentToolUseID":"T","data":{"type":"agent_progress","agentId":"ab","message":{"type":"assistant","uuid":"x1","message":{"id":"m2","content":[{"type":"tool_use","id":"B","name":"Bash","input":{"command":"rm x"}}]}}}}
+{"type":"progress","uuid":"p3","parentUuid":"p1","sessionId":"s","parentToolUseID":"T","data":{"type":"agent_progress","agentId":"ab","message":{"type":"user","uuid":"x2","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"B","content":"ok"}]}}}}
+{"type":"progress","uuid":"p4","parentUuid":"p1","sessionId":"s","data":{"type":"bash_progress","output":"x"}}
+"#;
+
+    #[test]
+    fn progress_lines_stand_in_for_a_sub_agent_without_a_file() {
+        let read = read_text(RELAYED);
+        let run = &read.runs[0];
+        assert_eq!((run.calls.len(), run.user_turns), (1, 1));
+        assert_eq!(run.calls[0].spawned.as_ref().unwrap(), "ab");
+        let [agent] = &run.children[..] else { panic!("one sub-agent") };
+        assert_eq!(
+            sketch(agent),
+            "context: clean\n0 call Bash {\"command\":\"rm x\"} -> succeeded(protocol): ok\n"
+        );
+        assert!(agent.relayed);
+        assert_eq!(agent.parent.as_ref().unwrap().call.as_ref().unwrap(), "T");
+    }
+
+    #[test]
+    fn a_sub_agent_with_a_file_is_not_read_from_progress_lines() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = dir.path().join("s.jsonl");
+        std::fs::write(&session, RELAYED).unwrap();
+        let own = dir.path().join("s/subagents");
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::write(
+            own.join("agent-ab.jsonl"),
+            r#"{"type":"user","uuid":"x0","parentUuid":null,"isSidechain":true,"agentId":"ab","sessionId":"s","message":{"role":"user","content":"clean"}}"#,
+        )
+        .unwrap();
+        let runs: Vec<_> =
+            crate::read_path(&session, &crate::Options::default()).unwrap().collect();
+        assert!(runs[0].children.is_empty());
+        let loaded = crate::load_path(&session, &crate::Options::default()).unwrap();
+        assert_eq!(loaded.runs[0].children.len(), 1);
+        assert!(!loaded.runs[0].children[0].relayed);
     }
 
     #[test]

@@ -55,6 +55,9 @@ pub struct Trajectory {
     pub outcome: Option<Text>,
     /// What the source itself says about the run as a whole.
     pub stated: Stated,
+    /// Was the run of this sub-agent read from records of its parent that report
+    /// on it, for want of its own file? Counts of the parent's file leave it out.
+    pub relayed: bool,
     /// What the source did not record.
     pub fidelity: Fidelity,
 }
@@ -269,6 +272,7 @@ impl Trajectory {
             children: Vec::new(),
             outcome: None,
             stated: Stated::default(),
+            relayed: false,
             fidelity,
         }
     }
