@@ -193,6 +193,17 @@ impl Builder {
         self.event(EventKind::User, text, None, time, at);
     }
 
+    /// The user message at this event did not start a turn after all. No step
+    /// may have come since.
+    pub fn withdraw_turn(&mut self, event: usize) {
+        if let Some(event) = self.run.events.get_mut(event)
+            && event.kind == EventKind::User
+        {
+            event.kind = EventKind::Context;
+            self.run.user_turns = self.run.user_turns.saturating_sub(1);
+        }
+    }
+
     /// Text given to the model that nobody typed.
     pub fn context(&mut self, text: Option<Payload>, time: Option<Timestamp>, at: At) {
         self.event(EventKind::Context, text, None, time, at);

@@ -5,7 +5,7 @@
 
 use crate::builder::Builder;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::model::{At, Block, Fidelity, Payload, Text, Trajectory, Usage};
+use crate::model::{At, Block, Event, EventKind, Fidelity, Payload, Text, Trajectory, Usage};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -183,9 +183,28 @@ impl Out {
         }
     }
 
-    /// Hands over a finished trajectory.
+    /// Hands over a finished trajectory. One in which nothing the agent did is
+    /// understood is reported: it must not pass for a run that did nothing.
     pub fn push(&mut self, trajectory: Trajectory) {
+        for run in trajectory.flatten() {
+            if run.is_not_understood() {
+                self.not_understood(run);
+            }
+        }
         self.ready.push_back(trajectory);
+    }
+
+    fn not_understood(&mut self, run: &Trajectory) {
+        let is_unknown = |e: &&Event| matches!(e.kind, EventKind::Unknown(_));
+        let mut unknown = run.events.iter().filter(is_unknown);
+        let Some(first) = unknown.next() else { return };
+        let count = 1 + unknown.count();
+        let records = if count == 1 { "record" } else { "records" };
+        let message = format!(
+            "not understood: {count} {records} of an unknown kind and none of what the agent did"
+        );
+        // Not counted as skipped: they are among the unknown records already.
+        self.report(Diagnostic::at(Severity::Skipped, &first.at, message));
     }
 
     /// Adds usage that the file states as a whole and no trajectory carries.

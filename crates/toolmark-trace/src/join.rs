@@ -2,9 +2,11 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::format::Format;
-use crate::model::{Parent, Trajectory};
+use crate::model::{Fact, MAX_DEPTH, Parent, Text, Trajectory};
 use crate::read::{Options, ReadError, read_path};
-use std::path::Path;
+use std::collections::HashSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 /// A file read whole, sub-agents joined to the calls that started them.
 pub struct Loaded {
@@ -48,7 +50,7 @@ pub fn load_path(path: impl AsRef<Path>, options: &Options) -> Result<Loaded, Re
 }
 
 /// Reads the files of a run's sub-agents, where its format keeps them apart,
-/// and attaches them to the calls that started them.
+/// and attaches them to the calls that started them; so with their own.
 pub fn join_sub_agents(
     run: &mut Trajectory,
     path: &Path,
@@ -56,7 +58,25 @@ pub fn join_sub_agents(
     options: &Options,
 ) -> Joined {
     let mut joined = Joined::default();
+    let mut read = HashSet::from([path.to_owned()]);
+    join_below(run, path, format, options, &mut read, 0, &mut joined);
+    joined
+}
+
+/// `read` are the files read already: those of a broken store may name each other.
+fn join_below(
+    run: &mut Trajectory,
+    path: &Path,
+    format: &dyn Format,
+    options: &Options,
+    read: &mut HashSet<PathBuf>,
+    depth: usize,
+    joined: &mut Joined,
+) {
     for file in format.companions(path, run) {
+        if depth >= MAX_DEPTH || !read.insert(file.clone()) {
+            continue;
+        }
         let mut found = match read_path(&file, options) {
             Ok(found) => found,
             Err(error) => {
@@ -65,13 +85,38 @@ pub fn join_sub_agents(
                 continue;
             }
         };
-        for child in found.by_ref() {
+        for mut child in found.by_ref() {
+            join_below(&mut child, &file, format, options, read, depth + 1, joined);
             attach(run, child);
         }
         joined.skipped += found.skipped();
         joined.diagnostics.extend_from_slice(found.diagnostics());
     }
-    joined
+}
+
+/// The ids of the sub-agents that calls of `run` started and whose runs are not
+/// among its children.
+pub(crate) fn missing_sub_agents(run: &Trajectory) -> Vec<String> {
+    let is_missing = |id: &&Text| !run.children.iter().any(|c| c.id.as_ref() == Some(*id));
+    let spawned = run.calls.iter().filter_map(|c| c.spawned.as_ref());
+    spawned.filter(is_missing).map(ToString::to_string).filter(|id| !id.is_empty()).collect()
+}
+
+/// The files of a directory for which `test` holds, by name, in order.
+pub(crate) fn files_in(directory: &Path, test: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let is_wanted = |entry: &std::fs::DirEntry| entry.file_name().to_str().is_some_and(&test);
+    let mut files: Vec<_> = entries.filter(is_wanted).map(|e| e.path()).collect();
+    files.sort();
+    files
+}
+
+/// Does one of these texts stand in the first bytes of a file?
+pub(crate) fn begins_with_any(path: &Path, marks: &[String]) -> bool {
+    let mut head = Vec::new();
+    let read = std::fs::File::open(path).and_then(|f| f.take(8 << 10).read_to_end(&mut head));
+    let has = |mark: &String| memchr::memmem::find(&head, mark.as_bytes()).is_some();
+    read.is_ok() && marks.iter().any(has)
 }
 
 /// Hangs a sub-agent's run under the call that started it. A run that is
@@ -83,6 +128,7 @@ fn attach(run: &mut Trajectory, mut child: Trajectory) {
     let call = run.calls.iter().find(|c| c.spawned.is_some() && c.spawned == child.id);
     child.parent =
         Some(Parent { trajectory: run.id.clone(), call: call.and_then(|c| c.id.clone()) });
+    run.fidelity.gain(Fact::SubAgents);
     run.children.push(child);
 }
 
@@ -126,5 +172,94 @@ mod tests {
         assert_eq!(children.len(), 2);
         assert!(expected.iter().all(|e| children.contains(e)), "{children:?}");
         assert_eq!(loaded.skipped, 0);
+    }
+
+    fn children(path: &Path) -> Vec<(String, Option<String>, usize)> {
+        let loaded = load_path(path, &Options::default()).unwrap();
+        assert_eq!(loaded.skipped, 0);
+        let text = |t: &Option<Text>| t.as_ref().map(ToString::to_string);
+        let runs = loaded.runs[0].flatten();
+        runs[1..]
+            .iter()
+            .map(|c| {
+                let call = c.parent.as_ref().and_then(|p| text(&p.call));
+                (text(&c.id).unwrap_or_default(), call, c.calls.len())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn codex_threads_are_joined_at_any_depth() {
+        let dir = tempfile::tempdir().unwrap();
+        let rollout = |day: &str, id: &str, parent: &str, spawns: &str| {
+            let dir = dir.path().join(day);
+            fs::create_dir_all(&dir).unwrap();
+            let source = match parent {
+                "" => r#""cli""#.to_owned(),
+                parent => format!(
+                    r#"{{"subagent":{{"thread_spawn":{{"parent_thread_id":"{parent}","depth":1}}}}}}"#
+                ),
+            };
+            let lines = [
+                format!(
+                    r#"{{"timestamp":"2026-01-01T00:00:00Z","type":"session_meta","payload":{{"id":"{id}","source":{source}}}}}"#
+                ),
+                format!(
+                    r#"{{"timestamp":"2026-01-01T00:00:01Z","type":"response_item","payload":{{"type":"function_call","name":"spawn_agent","arguments":"{{}}","call_id":"c{id}"}}}}"#
+                ),
+                format!(
+                    r#"{{"timestamp":"2026-01-01T00:00:02Z","type":"response_item","payload":{{"type":"function_call_output","call_id":"c{id}","output":"{{\"agent_id\":\"{spawns}\"}}"}}}}"#
+                ),
+            ];
+            let file = dir.join(format!("rollout-2026-01-01T00-00-00-{id}.jsonl"));
+            fs::write(&file, lines.join("\n")).unwrap();
+            file
+        };
+        let top = rollout("01", "r1", "", "r2");
+        // On the next day, and with one that names the first again.
+        rollout("02", "r2", "r1", "r3");
+        rollout("02", "r3", "r2", "r1");
+        assert_eq!(
+            children(&top),
+            [("r2".into(), Some("cr1".into()), 1), ("r3".into(), Some("cr2".into()), 1)]
+        );
+    }
+
+    #[test]
+    fn gemini_sub_agents_lie_in_a_folder_of_their_session() {
+        let dir = tempfile::tempdir().unwrap();
+        let header = |id: &str, kind: &str| {
+            format!(
+                r#"{{"sessionId":"{id}","projectHash":"h","startTime":"2026-01-01T00:00:00Z","kind":"{kind}"}}"#
+            )
+        };
+        let answer = r#"{"id":"1","type":"gemini","content":"","toolCalls":[{"id":"k","name":"investigate","args":{},"agentId":"sub1","status":"success","result":[]}]}"#;
+        let top = dir.path().join("session-2026-01-01T00-00-abcd.jsonl");
+        fs::write(&top, format!("{}\n{answer}\n", header("abcd", "main"))).unwrap();
+        fs::create_dir(dir.path().join("abcd")).unwrap();
+        let own = format!("{}\n{answer}\n", header("sub1", "subagent"));
+        fs::write(dir.path().join("abcd/sub1.jsonl"), own).unwrap();
+        assert_eq!(children(&top), [("sub1".into(), Some("k".into()), 1)]);
+    }
+
+    #[test]
+    fn opencode_exports_beside_each_other_are_joined() {
+        let dir = tempfile::tempdir().unwrap();
+        let export = |name: &str, id: &str, parent: &str, child: &str| {
+            let parent = match parent {
+                "" => String::new(),
+                parent => format!(r#","parentID":"{parent}""#),
+            };
+            let file = dir.path().join(name);
+            let text = format!(
+                r#"{{"info":{{"id":"{id}","title":"t","directory":"/w"{parent}}},"messages":[{{"info":{{"id":"m{id}","role":"assistant","sessionID":"{id}"}},"parts":[{{"id":"p{id}","messageID":"m{id}","sessionID":"{id}","type":"tool","tool":"task","callID":"k{id}","state":{{"status":"completed","input":{{}},"output":"x","metadata":{{"sessionId":"{child}"}}}}}}]}}]}}"#
+            );
+            fs::write(&file, text).unwrap();
+            file
+        };
+        let top = export("a.json", "ses_1", "", "ses_2");
+        export("b.json", "ses_2", "ses_1", "none");
+        export("c.json", "ses_9", "ses_8", "none");
+        assert_eq!(children(&top), [("ses_2".into(), Some("kses_1".into()), 1)]);
     }
 }

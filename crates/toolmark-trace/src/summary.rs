@@ -16,7 +16,8 @@ pub struct TokenCounts {
     pub total: u64,
 }
 
-/// The counts of the trajectories of one file; sub-agents in the same file are included.
+/// The counts of the trajectories of one file; sub-agents in the same file are included,
+/// but not those that their parent's records only report on ([`Trajectory::relayed`]).
 /// `None` means that the format does not record it.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Summary {
@@ -77,7 +78,9 @@ impl Summary {
     pub fn add(&mut self, trajectory: &Trajectory) {
         self.trajectories += 1;
         for run in trajectory.flatten() {
-            self.add_run(run);
+            if !run.relayed {
+                self.add_run(run);
+            }
         }
     }
 

@@ -9,6 +9,7 @@ pub(crate) struct Read {
     pub(crate) runs: Vec<Trajectory>,
     pub(crate) format: &'static str,
     pub(crate) skipped: u64,
+    pub(crate) messages: Vec<String>,
 }
 
 /// Reads `text` as a file of a format that detection has to find.
@@ -27,7 +28,8 @@ pub(crate) fn read_bytes(bytes: &[u8]) -> Read {
     let stream = std::io::Cursor::new(bytes.to_vec());
     let mut runs = read(stream, "test", &Options::default()).unwrap();
     let all = runs.by_ref().collect();
-    Read { runs: all, format: runs.format().info().id, skipped: runs.skipped() }
+    let messages = runs.diagnostics().iter().map(|d| d.message.clone()).collect();
+    Read { runs: all, format: runs.format().info().id, skipped: runs.skipped(), messages }
 }
 
 /// A trajectory as one line per event, for assertions a person can read:

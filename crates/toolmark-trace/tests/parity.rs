@@ -41,7 +41,9 @@ struct Calls {
 fn calls(path: &Path) -> Result<Calls, ReadError> {
     let mut all = Calls::default();
     for run in read_path(path, &Options::default())? {
-        for call in run.flatten().into_iter().flat_map(|run| &run.calls) {
+        // Harbor does not take what lines of progress report.
+        let own = run.flatten().into_iter().filter(|run| !run.relayed);
+        for call in own.flat_map(|run| &run.calls) {
             let facts = facts(call);
             if facts.name.starts_with("web_search") {
                 all.searches += 1;

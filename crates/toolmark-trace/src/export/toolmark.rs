@@ -67,6 +67,9 @@ impl Writer {
             w.put("failed_orphans", &run.failed_orphans)?;
         }
         w.put("repeated_results", &run.repeated_results)?;
+        if run.relayed {
+            w.put("relayed", &true)?;
+        }
         usage(w, run.usage.as_ref())?;
         w.opt("cost", run.cost)?;
         stated(w, &run.stated)?;

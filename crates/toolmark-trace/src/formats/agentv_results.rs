@@ -154,6 +154,7 @@ fn lose_what_is_missing(b: &mut Builder, has_events: bool) {
     b.run.fidelity.lose(Fact::Parallel);
     if !has_events {
         for fact in [
+            Fact::Calls,
             Fact::Arguments,
             Fact::Results,
             Fact::Steps,

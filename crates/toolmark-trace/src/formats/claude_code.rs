@@ -4,14 +4,17 @@
 //! One API message is spread over several lines that share `message.id` and
 //! repeat its usage; results come back in lines of type `user`. Sub-agents are
 //! lines marked `isSidechain`: inline in old files, in files of their own since.
+//! Some versions also copy what a sub-agent does into `progress` lines, which
+//! are all there is of it where its own file is missing.
 
+use super::shared::claude_words::{UserWords, user_words};
 use super::shared::{anthropic, claude};
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::join::begins_with_any;
 use crate::model::{EventKind, Fact, Fidelity, Parent, Text, Trajectory, time};
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use toolmark_scan::Value;
 
@@ -87,10 +90,7 @@ fn agent_files(path: &Path, run: &Trajectory) -> Vec<PathBuf> {
 
 /// Does the start of a sub-agent's file name this session?
 fn is_of_session(path: &Path, session: &str) -> bool {
-    let mut head = Vec::new();
-    let read = std::fs::File::open(path).and_then(|f| f.take(8 << 10).read_to_end(&mut head));
-    let mark = format!("\"sessionId\":\"{session}\"");
-    read.is_ok() && memchr::memmem::find(&head, mark.as_bytes()).is_some()
+    begins_with_any(path, &[format!("\"sessionId\":\"{session}\"")])
 }
 
 /// The members of a line that matter, found in one pass over it.
@@ -111,6 +111,10 @@ struct Line<'a> {
     is_sidechain: bool,
     is_injected: bool,
     is_api_error: bool,
+    data: Option<Value<'a>>,
+    parent_call: Option<Value<'a>>,
+    origin: Option<Value<'a>>,
+    attachment: Option<Value<'a>>,
 }
 
 impl<'a> Line<'a> {
@@ -134,6 +138,10 @@ impl<'a> Line<'a> {
                 "isMeta" | "isCompactSummary" | "isVisibleInTranscriptOnly" => {
                     line.is_injected |= value.as_bool() == Some(true);
                 }
+                "data" => line.data = Some(value),
+                "parentToolUseID" => line.parent_call = Some(value),
+                "origin" => line.origin = Some(value),
+                "attachment" => line.attachment = Some(value),
                 "isApiErrorMessage" => line.is_api_error = value.as_bool() == Some(true),
                 _ => {}
             }
@@ -144,6 +152,32 @@ impl<'a> Line<'a> {
     fn time(&self) -> Option<Timestamp> {
         time::from_value(self.timestamp?)
     }
+
+    /// What a sub-agent did, in a line that reports its progress: its id and its
+    /// own line.
+    fn relayed(&self) -> Option<(Value<'a>, Line<'a>)> {
+        let data = self.data.filter(|_| self.kind == "progress")?;
+        let agent = data.get("agentId").filter(|id| id.is_string())?;
+        let inner = data.get("message").filter(|m| m.is_object())?;
+        let mut line = Line::new(inner);
+        line.timestamp = line.timestamp.or(self.timestamp);
+        line.is_sidechain = true;
+        Some((agent, line))
+    }
+
+    /// What was typed while the agent worked is kept as an attachment.
+    fn queued_prompt(&self) -> Option<Value<'a>> {
+        let queued = self.attachment.filter(|a| a.field_is("type", "queued_command"))?;
+        let is_prompt = queued.get("commandMode").is_none_or(|mode| mode.is("prompt"));
+        let is_typed = is_of_person(queued.get("origin")) && !queued.has("sourceAgentId");
+        queued.get("prompt").filter(|_| is_prompt && is_typed)
+    }
+}
+
+/// Is a message with this origin from a person? Most do not say.
+fn is_of_person(origin: Option<Value<'_>>) -> bool {
+    let kind = origin.and_then(|o| o.get("kind"));
+    kind.is_none_or(|kind| ["human", "user", "channel"].iter().any(|person| kind.is(person)))
 }
 
 #[derive(Default)]
@@ -152,11 +186,17 @@ struct SessionReader {
     /// Sub-agents whose lines are in this file, by agent id or by their root.
     sides: Vec<Builder>,
     side_by_key: HashMap<String, usize>,
+    /// Sub-agents as lines of progress report them, with the call that started each.
+    relayed: Vec<(Builder, Option<Text>)>,
+    relayed_by_id: HashMap<String, usize>,
     /// Lines already read: a resumed session repeats the earlier ones.
     seen: HashSet<u64>,
     /// Does the file hold lines of the session itself?
     has_main: bool,
     is_agent_file: Option<Text>,
+    /// The turn that a slash command of an unknown kind began, by its event. If
+    /// output of the client follows, the client carried it out and it is none.
+    command_turn: Option<usize>,
 }
 
 impl Reader for SessionReader {
@@ -168,6 +208,13 @@ impl Reader for SessionReader {
         {
             return;
         }
+        if let Some((agent, inner)) = line.relayed() {
+            self.relay(record, &line, agent, &inner, out);
+        }
+        let before = match line.kind {
+            "user" | "assistant" => self.command_turn.take(),
+            _ => None,
+        };
         let b = self.builder_for(&line, record, out);
         if b.run.id.is_none() {
             b.run.id = line.session.and_then(|s| record.text(s));
@@ -180,7 +227,13 @@ impl Reader for SessionReader {
         }
         match line.kind {
             "assistant" => assistant_line(b, record, &line),
-            "user" => user_line(b, record, &line),
+            "user" => {
+                let command = user_line(b, record, &line, before);
+                self.command_turn = command;
+            }
+            "attachment" if line.queued_prompt().is_some() => {
+                user_text(b, record, &line, line.queued_prompt(), None);
+            }
             "system" => system_line(b, record, &line),
             "summary"
             | "progress"
@@ -219,18 +272,83 @@ impl Reader for SessionReader {
 
     fn finish(&mut self, out: &mut Out) {
         let sides = std::mem::take(&mut self.sides);
+        let relayed = std::mem::take(&mut self.relayed);
         let Some(mut main) = self.main.take() else { return };
         for mut side in sides {
             side.run.parent = Some(Parent { trajectory: main.run.id.clone(), call: None });
             side.add_usage_of_steps();
             main.run.children.push(side.finish());
         }
+        for (mut agent, call) in relayed {
+            let id = agent.run.id.as_ref().map(ToString::to_string).unwrap_or_default();
+            let is_here = self.side_by_key.contains_key(&id);
+            if is_here || has_own_file(&out.file, main.run.id.as_ref(), &id) {
+                continue;
+            }
+            if let Some(index) = call.as_ref().and_then(|call| main.find(&call.get())) {
+                let started_by = &mut main.run.calls[index as usize];
+                started_by.spawned = started_by.spawned.take().or_else(|| agent.run.id.clone());
+            }
+            agent.run.parent = Some(Parent { trajectory: main.run.id.clone(), call });
+            agent.add_usage_of_steps();
+            main.run.children.push(agent.finish());
+        }
         main.add_usage_of_steps();
         out.push(main.finish());
     }
 }
 
+/// Is there a file of this sub-agent where the client writes them?
+fn has_own_file(session_file: &str, session: Option<&Text>, agent: &str) -> bool {
+    let is_plain =
+        |id: &str| id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    if agent.is_empty() || !is_plain(agent) {
+        return false;
+    }
+    let path = Path::new(session_file);
+    let name = format!("agent-{agent}.jsonl");
+    let beside = path.with_file_name(&name);
+    let session = session.map(ToString::to_string).unwrap_or_default();
+    path.with_extension("").join("subagents").join(&name).is_file()
+        || beside.is_file() && is_of_session(&beside, &session)
+}
+
 impl SessionReader {
+    /// Reads what a line of progress says about a sub-agent.
+    fn relay(
+        &mut self,
+        record: &Record<'_>,
+        line: &Line<'_>,
+        agent: Value<'_>,
+        inner: &Line<'_>,
+        out: &Out,
+    ) {
+        if let Some(uuid) = inner.uuid
+            && !self.seen.insert(hash(uuid))
+        {
+            return;
+        }
+        let id = agent.str().unwrap_or_default();
+        let next = self.relayed.len();
+        let index = *self.relayed_by_id.entry(id.into_owned()).or_insert(next);
+        if index == next {
+            let mut b = out.builder(&ClaudeCode);
+            b.run.agent.name = Some(Text::owned("claude-code"));
+            b.run.id = record.text(agent);
+            b.run.relayed = true;
+            b.run.cwd = line.cwd.and_then(|c| record.text(c));
+            self.relayed.push((b, line.parent_call.and_then(|call| record.text(call))));
+        }
+        let b = &mut self.relayed[index].0;
+        match inner.kind {
+            "assistant" => assistant_line(b, record, inner),
+            "user" => {
+                user_line(b, record, inner, None);
+            }
+            other => b.unknown(other, record.at()),
+        }
+    }
+
     /// The trajectory a line belongs to.
     fn builder_for(&mut self, line: &Line<'_>, record: &Record<'_>, out: &Out) -> &mut Builder {
         let new = || {
@@ -320,7 +438,13 @@ fn assistant_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
     }
 }
 
-fn user_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
+/// Returns the turn that a slash command began, as [`SessionReader::command_turn`] has it.
+fn user_line(
+    b: &mut Builder,
+    record: &Record<'_>,
+    line: &Line<'_>,
+    command_before: Option<usize>,
+) -> Option<usize> {
     let time = line.time();
     let content = line.message.and_then(|m| m.get("content"));
     let mut results = 0;
@@ -338,15 +462,41 @@ fn user_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
         }
     }
     if results > 0 {
-        return;
+        return None;
     }
-    let text = content.map(|c| record.payload(c));
-    // The client marks what it injects; all else is the user's doing, slash commands included.
-    if line.is_injected || line.is_sidechain || content.is_none() {
-        b.context(text, time, record.at());
-    } else {
-        b.user(text, time, record.at());
+    user_text(b, record, line, content, command_before)
+}
+
+/// The words of a user line: the start of a turn only where a person asked for something.
+fn user_text(
+    b: &mut Builder,
+    record: &Record<'_>,
+    line: &Line<'_>,
+    content: Option<Value<'_>>,
+    command_before: Option<usize>,
+) -> Option<usize> {
+    let (time, at) = (line.time(), record.at());
+    // The client marks most of what it injects.
+    let is_marked = line.is_injected || line.is_sidechain || !is_of_person(line.origin);
+    let Some(content) = content.filter(|_| !is_marked) else {
+        b.context(content.map(|c| record.payload(c)), time, at);
+        return None;
+    };
+    match user_words(record, content) {
+        UserWords::Request(text) => b.user(Some(text), time, at),
+        UserWords::Command { typed, is_local: true } => b.context(Some(typed), time, at),
+        UserWords::Command { typed, is_local: false } => {
+            b.user(Some(typed), time, at);
+            return Some(b.run.events.len() - 1);
+        }
+        UserWords::Client { is_output } => {
+            if let Some(command) = command_before.filter(|_| is_output) {
+                b.withdraw_turn(command);
+            }
+            b.context(Some(record.payload(content)), time, at);
+        }
     }
+    None
 }
 
 fn system_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
@@ -377,6 +527,96 @@ mod tests {
         assert_eq!(run.repeated_results, 0);
         let place = run.calls[1].at.location();
         assert_eq!((place.line, place.column), (3, 146));
+    }
+
+    const RELAYED: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"go"}}
+{"type":"assistant","uuid":"a1","parentUuid":"u1","sessionId":"s","message":{"id":"m1","content":[{"type":"tool_use","id":"T","name":"Task","input":{}}]}}
+{"type":"progress","uuid":"p0","parentUuid":"a1","sessionId":"s","parentToolUseID":"T","data":{"type":"agent_progress","agentId":"ab","message":{"type":"user","uuid":"x0","message":{"role":"user","content":"clean"}}}}
+{"type":"progress","uuid":"p1","parentUuid":"a1","sessionId":"s","parentToolUseID":"T","data":{"type":"agent_progress","agentId":"ab","message":{"type":"assistant","uuid":"x1","message":{"id":"m2","content":[{"type":"tool_use","id":"B","name":"Bash","input":{"command":"rm x"}}]}}}}
+{"type":"progress","uuid":"p2","parentUuid":"p1","sessionId":"s","parentToolUseID":"T","data":{"type":"agent_progress","agentId":"ab","message":{"type":"assistant","uuid":"x1","message":{"id":"m2","content":[{"type":"tool_use","id":"B","name":"Bash","input":{"command":"rm x"}}]}}}}
+{"type":"progress","uuid":"p3","parentUuid":"p1","sessionId":"s","parentToolUseID":"T","data":{"type":"agent_progress","agentId":"ab","message":{"type":"user","uuid":"x2","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"B","content":"ok"}]}}}}
+{"type":"progress","uuid":"p4","parentUuid":"p1","sessionId":"s","data":{"type":"bash_progress","output":"x"}}
+"#;
+
+    #[test]
+    fn progress_lines_stand_in_for_a_sub_agent_without_a_file() {
+        let read = read_text(RELAYED);
+        let run = &read.runs[0];
+        assert_eq!((run.calls.len(), run.user_turns), (1, 1));
+        assert_eq!(run.calls[0].spawned.as_ref().unwrap(), "ab");
+        let [agent] = &run.children[..] else { panic!("one sub-agent") };
+        assert_eq!(
+            sketch(agent),
+            "context: clean\n0 call Bash {\"command\":\"rm x\"} -> succeeded(protocol): ok\n"
+        );
+        assert!(agent.relayed);
+        assert_eq!(agent.parent.as_ref().unwrap().call.as_ref().unwrap(), "T");
+    }
+
+    #[test]
+    fn a_sub_agent_with_a_file_is_not_read_from_progress_lines() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = dir.path().join("s.jsonl");
+        std::fs::write(&session, RELAYED).unwrap();
+        let own = dir.path().join("s/subagents");
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::write(
+            own.join("agent-ab.jsonl"),
+            r#"{"type":"user","uuid":"x0","parentUuid":null,"isSidechain":true,"agentId":"ab","sessionId":"s","message":{"role":"user","content":"clean"}}"#,
+        )
+        .unwrap();
+        let runs: Vec<_> =
+            crate::read_path(&session, &crate::Options::default()).unwrap().collect();
+        assert!(runs[0].children.is_empty());
+        let loaded = crate::load_path(&session, &crate::Options::default()).unwrap();
+        assert_eq!(loaded.runs[0].children.len(), 1);
+        assert!(!loaded.runs[0].children[0].relayed);
+    }
+
+    #[test]
+    fn a_turn_is_what_a_person_asked() {
+        let user = |n: usize, rest: &str| {
+            format!(r#"{{"type":"user","uuid":"{n}","parentUuid":null,"sessionId":"s",{rest}}}"#)
+        };
+        let text = |text: &str| format!(r#""message":{{"role":"user","content":"{text}"}}"#);
+        let lines = [
+            text("<command-name>/model</command-name><command-args>opus</command-args>"),
+            text("<local-command-stdout>Set model</local-command-stdout>"),
+            text("<command-name>/brand-new</command-name>"),
+            text("<local-command-stdout>opened</local-command-stdout>"),
+            text("<command-message>fix</command-message><command-name>/fix</command-name><command-args>it</command-args>"),
+            format!(r#""origin":{{"kind":"task-notification"}},{}"#, text("done")),
+            format!(r#""origin":{{"kind":"human"}},{}"#, text("now this")),
+            r#""message":{"content":[{"type":"text","text":"<system-reminder>x</system-reminder>"},{"type":"text","text":"and that"}]}"#.to_owned(),
+            r#""message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}"#.to_owned(),
+        ];
+        let mut file: Vec<String> = lines.iter().enumerate().map(|(n, l)| user(n, l)).collect();
+        for (n, queued) in [
+            r#""prompt":"also here","commandMode":"prompt","origin":{"kind":"human"}"#,
+            r#""prompt":"<task-notification>x</task-notification>","commandMode":"task-notification""#,
+        ]
+        .iter()
+        .enumerate()
+        {
+            file.push(format!(r#"{{"type":"attachment","uuid":"q{n}","parentUuid":null,"sessionId":"s","attachment":{{"type":"queued_command",{queued}}}}}"#));
+        }
+        let read = read_text(&file.join("\n"));
+        let run = &read.runs[0];
+        assert_eq!(
+            sketch(run),
+            "context: /model opus\n\
+             context: <local-command-stdout>Set model</local-command-stdout>\n\
+             context: /brand-new\n\
+             context: <local-command-stdout>opened</local-command-stdout>\n\
+             user: /fix it\n\
+             context: done\n\
+             user: now this\n\
+             user: and that\n\
+             context: [Request interrupted by user]\n\
+             user: also here\n\
+             note attachment\n"
+        );
+        assert_eq!(run.user_turns, 4);
     }
 
     #[test]

@@ -21,12 +21,14 @@ use super::shared::codex::{self, Mark, NOTED_EVENTS, Totals};
 use super::shared::exit_code;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::join::{files_in, missing_sub_agents};
 use crate::model::{
-    Actor, Convention, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text, ToolName,
-    Usage, time,
+    Actor, Call, Convention, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text,
+    ToolName, Trajectory, Usage, time,
 };
 use jiff::Timestamp;
 use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
 use toolmark_scan::Value;
 
 /// Codex rollouts.
@@ -79,6 +81,28 @@ impl Format for CodexRollout {
 
     fn reader(&self) -> Box<dyn Reader> {
         Box::new(RolloutReader { run: None })
+    }
+
+    /// The rollouts of the threads that calls started: in the folder of the same
+    /// day, or of another.
+    fn companions(&self, path: &Path, run: &Trajectory) -> Vec<PathBuf> {
+        let missing = missing_sub_agents(run);
+        let Some(day) = path.parent().filter(|_| !missing.is_empty()) else { return Vec::new() };
+        let is_wanted = |name: &str| {
+            let stem = name.strip_suffix(".zst").unwrap_or(name).strip_suffix(".jsonl");
+            stem.is_some_and(|stem| missing.iter().any(|id| stem.ends_with(id.as_str())))
+        };
+        let mut files = files_in(day, is_wanted);
+        if files.len() < missing.len()
+            && let Some(month) = day.parent()
+        {
+            let is_day = |name: &str| name.len() == 2 && name.bytes().all(|b| b.is_ascii_digit());
+            for other in files_in(month, is_day).into_iter().filter(|other| other != day) {
+                files.extend(files_in(&other, is_wanted));
+            }
+        }
+        files.retain(|file| file != path);
+        files
     }
 }
 
@@ -368,7 +392,8 @@ impl Run {
                 None if self.awaited > 0 => self.awaited -= 1,
                 None => {
                     self.unconfirmed.push_back(self.b.run.events.len());
-                    self.b.user(text, time, record.at());
+                    let request = item.content.and_then(codex::request).or(text);
+                    self.b.user(request, time, record.at());
                 }
             },
             _ => self.b.context(text, time, record.at()),
@@ -500,7 +525,8 @@ impl Run {
         let name = kind.inner().unwrap_or("");
         match name {
             "user_message" => {
-                let text = event.get("message").map(|m| record.payload(m));
+                let text = event.get("message");
+                let text = text.and_then(codex::request).or(text.map(|m| record.payload(m)));
                 self.user_event(record, text, time);
             }
             "token_count" => {
@@ -551,7 +577,8 @@ impl Run {
         let Some(item) = event.get("item") else { return self.note(record, kind, None, time) };
         let item_kind = item.get("type").unwrap_or(kind);
         if item_kind.is("UserMessage") {
-            let text = item.get("content").map(|c| record.payload(c));
+            let text = item.get("content");
+            let text = text.and_then(codex::request).or(text.map(|c| record.payload(c)));
             return self.user_event(record, text, time);
         }
         let id = item.get("id").and_then(Value::str);
@@ -628,12 +655,25 @@ impl Run {
 
     fn finish(mut self) -> Builder {
         self.settle_users();
+        for call in self.b.run.calls.iter_mut().filter(|c| c.spawned.is_none()) {
+            call.spawned = started_thread(call);
+        }
         if self.totals.is_none() {
             codex::messages_as_steps(&mut self.b);
             self.b.run.fidelity.lose(Fact::Parallel);
         }
         self.b
     }
+}
+
+/// The thread of the agent a call started, where only its result names it.
+fn started_thread(call: &Call) -> Option<Text> {
+    if !call.name.original.is("spawn_agent") {
+        return None;
+    }
+    let result = call.result.as_ref()?.payload.as_ref()?.parsed()?;
+    let id = ["agent_id", "thread_id", "new_thread_id"].iter().find_map(|key| result.get(key))?;
+    Some(Text::owned(id.as_str()?))
 }
 
 #[cfg(test)]

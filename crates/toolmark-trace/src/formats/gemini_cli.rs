@@ -15,12 +15,14 @@ use super::shared::gemini;
 use super::shared::pairing::OpenCalls;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::join::{files_in, missing_sub_agents};
 use crate::model::{
     Convention, EventKind, Fact, Fidelity, Level, Parent, Payload, Status, Text, Tokens, ToolName,
-    Usage, time,
+    Trajectory, Usage, time,
 };
 use jiff::Timestamp;
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use toolmark_scan::Value;
 
 /// Gemini CLI session files.
@@ -57,6 +59,29 @@ impl Format for GeminiCli {
 
     fn reader(&self) -> Box<dyn Reader> {
         Box::<SessionReader>::default()
+    }
+
+    /// Sub-agents lie in a folder named after the whole id of their session;
+    /// before, they lay beside it, named by the start of their own id.
+    fn companions(&self, path: &Path, run: &Trajectory) -> Vec<PathBuf> {
+        let Some(directory) = path.parent() else { return Vec::new() };
+        let is_session = |name: &str| name.ends_with(".json") || name.ends_with(".jsonl");
+        let id = run.id.as_ref().map(ToString::to_string).unwrap_or_default();
+        let is_name = |id: &str| !id.is_empty() && !id.contains(['/', '\\', '.']);
+        let mut files = match is_name(&id) {
+            true => files_in(&directory.join(&id), is_session),
+            false => Vec::new(),
+        };
+        let missing = missing_sub_agents(run);
+        if files.is_empty() && !missing.is_empty() {
+            let starts: Vec<&str> = missing.iter().filter_map(|id| id.get(..8)).collect();
+            files = files_in(directory, |name| {
+                let stem = name.split('.').next().unwrap_or("");
+                is_session(name) && starts.iter().any(|start| stem.ends_with(start))
+            });
+        }
+        files.retain(|file| file != path);
+        files
     }
 }
 

@@ -15,12 +15,14 @@
 use super::shared::events::{note, set_once};
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use crate::join::{begins_with_any, files_in, missing_sub_agents};
 use crate::model::{
     Convention, Cost, EventKind, Fact, Fidelity, Level, Parent, Status, Text, Tokens, ToolName,
     Trajectory, Usage, time,
 };
 use jiff::Timestamp;
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use toolmark_scan::Value;
 
 /// OpenCode sessions.
@@ -101,7 +103,32 @@ impl Format for OpenCode {
     fn reader(&self) -> Box<dyn Reader> {
         Box::<StoreReader>::default()
     }
+
+    /// The sessions of sub-agents, exported beside this one.
+    fn companions(&self, path: &Path, run: &Trajectory) -> Vec<PathBuf> {
+        let missing = missing_sub_agents(run);
+        let (Some(directory), Some(id)) = (path.parent(), run.id.as_ref()) else {
+            return Vec::new();
+        };
+        if missing.is_empty() {
+            return Vec::new();
+        }
+        let marks = [format!("\"parentID\":\"{id}\""), format!("\"parentID\": \"{id}\"")];
+        let is_session = |name: &str| name.ends_with(".json") || name.ends_with(".jsonl");
+        let mut files = files_in(directory, is_session);
+        files.truncate(MAX_LOOKED_AT);
+        files.retain(|file| {
+            let name = file.file_name().and_then(|n| n.to_str()).unwrap_or("");
+            file != path
+                && (missing.iter().any(|id| name.contains(id.as_str()))
+                    || begins_with_any(file, &marks))
+        });
+        files
+    }
 }
+
+/// How many files beside a session are opened to see whether they belong to it.
+const MAX_LOOKED_AT: usize = 2_000;
 
 #[derive(Default)]
 struct StoreReader {

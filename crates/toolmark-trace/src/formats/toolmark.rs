@@ -93,6 +93,7 @@ impl Line<'_> {
                 "orphans" => run.orphans = count(value).unwrap_or(0),
                 "failed_orphans" => run.failed_orphans = count(value).unwrap_or(0),
                 "repeated_results" => run.repeated_results = count(value).unwrap_or(0),
+                "relayed" => run.relayed = value.as_bool() == Some(true),
                 "usage" => run.usage = usage(value),
                 "cost" => run.cost = cost(value),
                 "stated" => run.stated = self.stated(value),

@@ -152,6 +152,9 @@ fn read(record: &Record<'_>, trajectory: Value<'_>, out: &Out) -> Run {
             key => stored_diff(&mut b.run.stated, record, key, value),
         }
     }
+    if !events.is_some_and(Value::is_array) {
+        b.run.fidelity.lose(Fact::Calls);
+    }
     let mut run = Run::new(b);
     run.prompts = prompts;
     for event in events.into_iter().flat_map(Value::items) {

@@ -6,6 +6,8 @@ use std::fmt;
 words! {
     /// Something a format may or may not record, in the order reports list them.
     pub enum Fact {
+        /// Which tools were called: without it, no call seen is not no call made.
+        Calls = "calls",
         /// Ids that tie results to calls.
         CallIds = "call-ids",
         /// The arguments of calls.
@@ -42,6 +44,19 @@ words! {
         ToolDefinitions = "tool-definitions",
         /// The working directory.
         WorkingDirectory = "working-directory",
+    }
+}
+
+words! {
+    /// How many of the calls that were made a trace records, as
+    /// [`Trajectory::calls_recorded`](crate::Trajectory::calls_recorded) says.
+    pub enum Recorded {
+        /// All of them: a call that is not there was not made.
+        Fully = "recorded",
+        /// Some: the calls that are there were made, and perhaps others.
+        Partly = "partly-recorded",
+        /// None: nothing says whether any call was made.
+        Not = "not-recorded",
     }
 }
 

@@ -11,7 +11,7 @@ mod trajectory;
 mod usage;
 
 pub use call::{Actor, Call, CallResult};
-pub use fidelity::{Fact, Fidelity};
+pub use fidelity::{Fact, Fidelity, Recorded};
 pub use name::{Canonical, ToolName};
 pub use payload::{Form, Payload};
 pub use status::{Level, Status};

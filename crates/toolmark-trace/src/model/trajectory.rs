@@ -1,6 +1,6 @@
 //! One run of one agent.
 
-use super::{At, Call, Cost, Fidelity, Payload, Text, Usage};
+use super::{At, Call, Cost, Fact, Fidelity, Payload, Recorded, Text, Usage};
 use jiff::{SignedDuration, Timestamp};
 
 /// Sub-agents are nested no deeper than this: readers put deeper ones beside
@@ -55,6 +55,9 @@ pub struct Trajectory {
     pub outcome: Option<Text>,
     /// What the source itself says about the run as a whole.
     pub stated: Stated,
+    /// Was the run of this sub-agent read from records of its parent that report
+    /// on it, for want of its own file? Counts of the parent's file leave it out.
+    pub relayed: bool,
     /// What the source did not record.
     pub fidelity: Fidelity,
 }
@@ -167,6 +170,14 @@ impl Event {
     pub fn starts_turn(&self) -> bool {
         self.kind == EventKind::User && self.label.as_ref().is_none_or(|l| l != Self::INJECTED)
     }
+
+    /// Is this something unknown that may be a call?
+    fn may_be_call(&self) -> bool {
+        const SIGNS: [&str; 4] = ["tool", "call", "exec", "command"];
+        let EventKind::Unknown(kind) = &self.kind else { return false };
+        let kind = kind.get().to_ascii_lowercase();
+        self.step.is_some() || SIGNS.iter().any(|sign| kind.contains(sign))
+    }
 }
 
 /// The kinds of [`Event`].
@@ -261,6 +272,7 @@ impl Trajectory {
             children: Vec::new(),
             outcome: None,
             stated: Stated::default(),
+            relayed: false,
             fidelity,
         }
     }
@@ -282,9 +294,112 @@ impl Trajectory {
         all
     }
 
-    /// How many records were of an unknown kind.
+    /// How many records were of an unknown kind: read, counted, not understood.
     #[must_use]
     pub fn unknown_records(&self) -> usize {
         self.events.iter().filter(|e| matches!(e.kind, EventKind::Unknown(_))).count()
+    }
+
+    /// Did nothing the agent did make sense, though there are records of it?
+    #[must_use]
+    pub fn is_not_understood(&self) -> bool {
+        let is_of_agent = |e: &Event| {
+            !matches!(
+                e.kind,
+                EventKind::User | EventKind::Context | EventKind::Unknown(_) | EventKind::Note(_)
+            )
+        };
+        self.calls.is_empty() && self.unknown_records() > 0 && !self.events.iter().any(is_of_agent)
+    }
+
+    /// Are the calls of this run in the trace? Those of its sub-agents are asked
+    /// for one by one ([`Trajectory::flatten`]).
+    ///
+    /// The source may not record calls ([`Fact::Calls`]) or state that there were
+    /// more; a result without its call, a part of a response that is not
+    /// understood and an unknown record that names a tool may each be a call.
+    /// Other unknown records are not: every agent adds kinds of them all the time.
+    #[must_use]
+    pub fn calls_recorded(&self) -> Recorded {
+        let lacks = self.fidelity.lacks(Fact::Calls);
+        if self.calls.is_empty() {
+            let some_made = self.stated.calls.is_some_and(|stated| stated > 0);
+            if lacks || some_made || self.is_not_understood() {
+                return Recorded::Not;
+            }
+        }
+        match lacks || self.orphans > 0 || self.events.iter().any(Event::may_be_call) {
+            true => Recorded::Partly,
+            false => Recorded::Fully,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Recorded;
+    use crate::testing::read_text;
+
+    #[test]
+    fn unrecorded_calls_are_not_zero_calls() {
+        let claude = |lines: &[&str]| {
+            let head = r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"content":"go"}}"#;
+            format!("{head}\n{}\n", lines.join("\n"))
+        };
+        let said = r#"{"type":"assistant","uuid":"a","parentUuid":"u","sessionId":"s","message":{"id":"m","content":[{"type":"text","text":"hi"}]}}"#;
+        let odd_block = r#"{"type":"assistant","uuid":"b","parentUuid":"u","sessionId":"s","message":{"id":"m","content":[{"type":"brand_new"}]}}"#;
+        let odd_line = r#"{"type":"brand-new","uuid":"c","parentUuid":"u","sessionId":"s"}"#;
+        let odd_tool = r#"{"type":"tool-brand-new","uuid":"d","parentUuid":"u","sessionId":"s"}"#;
+        let orphan = r#"{"type":"user","uuid":"e","parentUuid":"u","sessionId":"s","message":{"content":[{"type":"tool_result","tool_use_id":"x","content":"?"}]}}"#;
+        for (lines, expected, unknown) in [
+            (&[][..], Recorded::Fully, 0),
+            (&[said], Recorded::Fully, 0),
+            (&[said, odd_line], Recorded::Fully, 1),
+            (&[odd_line, odd_line], Recorded::Not, 1),
+            (&[said, odd_tool], Recorded::Partly, 1),
+            (&[said, odd_block], Recorded::Partly, 1),
+            (&[said, orphan], Recorded::Partly, 0),
+        ] {
+            let read = read_text(&claude(lines));
+            let run = &read.runs[0];
+            assert_eq!(run.calls_recorded(), expected, "{lines:?}");
+            assert_eq!(run.unknown_records(), unknown, "{lines:?}");
+            assert_eq!(read.messages.len(), usize::from(expected == Recorded::Not), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn sources_without_calls_say_so() {
+        for (text, expected) in [
+            // A row of AgentV's index, with and without what the agent did.
+            (r#"{"test_id":"a","target":"t","score":1}"#, Recorded::Not),
+            (r#"{"test_id":"a","target":"t","score":1,"output":"done"}"#, Recorded::Not),
+            (
+                r#"{"test_id":"a","target":"t","score":1,"output":[{"role":"assistant","content":"done"}]}"#,
+                Recorded::Fully,
+            ),
+            // A trial of Vally, without events and with none.
+            (
+                r#"{"trajectory":{"stimulus":{"name":"n"},"output":"x"},"gradeResult":{}}"#,
+                Recorded::Not,
+            ),
+            (
+                r#"{"trajectory":{"stimulus":{"name":"n"},"events":[]},"gradeResult":{}}"#,
+                Recorded::Fully,
+            ),
+            // `claude -p --output-format json` prints only the end.
+            (
+                r#"{"type":"result","subtype":"success","result":"done","num_turns":4,"total_cost_usd":0.1,"session_id":"s"}"#,
+                Recorded::Not,
+            ),
+            // Spans of a web server.
+            (
+                r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"aa","spanId":"bb","name":"GET /"}]}]}]}"#,
+                Recorded::Not,
+            ),
+        ] {
+            let read = read_text(text);
+            assert_eq!(read.runs[0].calls_recorded(), expected, "{text}");
+        }
     }
 }

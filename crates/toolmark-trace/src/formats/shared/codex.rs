@@ -4,7 +4,7 @@
 use crate::builder::Builder;
 use crate::format::Record;
 use crate::model::{
-    Convention, EventKind, Level, Status, Step, Tokens, ToolDefinition, Usage, time,
+    Convention, EventKind, Level, Payload, Status, Step, Text, Tokens, ToolDefinition, Usage, time,
 };
 use jiff::SignedDuration;
 use toolmark_scan::{Value, unescape};
@@ -262,6 +262,20 @@ pub(crate) fn injected(content: Option<Value<'_>>) -> Option<Injected> {
     CONTEXT.iter().any(|mark| inner.starts_with(mark)).then_some(Injected::Context)
 }
 
+/// What the user asked, in a message in which an editor shows its open files
+/// first; `None` where the message is nothing else.
+pub(crate) fn request(content: Value<'_>) -> Option<Payload> {
+    const HEADING: &str = "## My request for Codex:";
+    if !first_inner(content).trim_start_matches(r"\n").starts_with('#') {
+        return None;
+    }
+    let text = content.str().or_else(|| content.items().find_map(|b| b.get("text")?.str()))?;
+    let (before, request) = text.split_once(HEADING)?;
+    let is_heading = before.is_empty() || before.ends_with('\n');
+    let request = request.trim();
+    (is_heading && !request.is_empty()).then(|| Payload::text(Text::owned(request)))
+}
+
 /// The thread that started this one, from `source` of the session record.
 pub(crate) fn spawning_thread(source: Value<'_>) -> Option<Value<'_>> {
     let spawn = source.at(&["subagent", "thread_spawn"])?;
@@ -320,6 +334,28 @@ mod tests {
         assert_eq!(at(10, 12).since(None).total(), 12);
         assert_eq!(at(15, 20).since(Some(at(10, 12))).recorded.input, 5);
         assert_eq!(at(4, 6).since(Some(at(10, 12))).total(), 6);
+    }
+
+    #[test]
+    fn a_request_is_not_the_open_tabs() {
+        for (json, want) in [
+            (r#""fix it""#, None),
+            (r##""# A title\n\nmy words""##, None),
+            (
+                r##""# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n## My request for Codex:\nfix it\n""##,
+                Some("fix it"),
+            ),
+            (
+                r##"[{"type":"input_text","text":"# Files mentioned by the user:\n\n## My request for Codex:\ngo"}]"##,
+                Some("go"),
+            ),
+            (r##""# Context from my IDE setup:\n\n## My request for Codex:\n""##, None),
+        ] {
+            let mut scanner = toolmark_scan::Scanner::new();
+            let doc = scanner.parse(json).unwrap();
+            let found = request(doc.root()).map(|r| r.plain().into_owned());
+            assert_eq!(found.as_deref(), want, "{json}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ pub(crate) mod anthropic;
 pub(crate) mod chat;
 pub(crate) mod chat_message;
 pub(crate) mod claude;
+pub(crate) mod claude_words;
 pub(crate) mod codex;
 pub(crate) mod conversation;
 pub(crate) mod copilot;

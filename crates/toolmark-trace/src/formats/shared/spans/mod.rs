@@ -208,7 +208,8 @@ impl Spans {
         let mut spans: Vec<Option<(Span, Facts)>> =
             self.spans.into_iter().zip(facts).map(Some).collect();
         for group in groups {
-            let members = group.iter().filter_map(|&i| spans.get_mut(i)?.take()).collect();
+            let members: Vec<_> = group.iter().filter_map(|&i| spans.get_mut(i)?.take()).collect();
+            report_foreign(&members, out);
             let assembly = Assembly::new(members, self.every_response_counts);
             let mut run = assembly.run(format, out, std::mem::take(&mut notes));
             run.name = self.name.clone().or(run.name);
@@ -233,6 +234,20 @@ impl Spans {
             self.add(span);
         }
     }
+}
+
+/// Spans of which no vocabulary knows any are not a run in which nothing happened.
+fn report_foreign(members: &[(Span, Facts)], out: &mut Out) {
+    let is_known = |(_, facts): &(Span, Facts)| facts.kind.is_some();
+    let Some((first, _)) = members.first().filter(|_| !members.iter().any(is_known)) else {
+        return;
+    };
+    let spans = if members.len() == 1 { "span" } else { "spans" };
+    let message = format!(
+        "not understood: {} {spans}, and none is a model response, a tool or an agent",
+        members.len()
+    );
+    out.skip(&first.at, message);
 }
 
 /// An id in one form: hexadecimal stays, `0x` is removed, the base64 that

@@ -509,6 +509,10 @@ impl Run {
         if self.step_is_guessed {
             run.fidelity.lose(Fact::Parallel);
         }
+        // Neither the tools nor what the model said was traced.
+        if run.calls.is_empty() && !self.calls_are_spans && !self.has_messages {
+            run.fidelity.lose(Fact::Calls);
+        }
         if !run.calls.is_empty() {
             if run.calls.iter().all(|c| matches!(c.status, Status::Unknown | Status::Unanswered)) {
                 run.fidelity.lose(Fact::Status);

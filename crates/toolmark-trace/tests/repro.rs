@@ -1,0 +1,36 @@
+//! The small files that show what was once read wrong, and what is right.
+
+use toolmark_testing::find_shared;
+use toolmark_trace::{EventKind, Loaded, Options, Trajectory, load_path};
+
+/// Reads a file of the readers' part; `None` where the data is not there.
+fn load(name: &str) -> Option<Loaded> {
+    let dir = find_shared("repro/readers")?;
+    Some(load_path(dir.join(name), &Options::default()).unwrap())
+}
+
+/// The calls of a run and its sub-agents: tool and how it ended.
+fn calls(run: &Trajectory) -> Vec<String> {
+    let all = run.flatten();
+    let all = all.iter().flat_map(|r| &r.calls);
+    all.map(|c| format!("{} {}", c.name.full(), c.status)).collect()
+}
+
+#[test]
+fn a_turn_is_what_a_person_asked() {
+    let Some(loaded) = load("min_turns.jsonl") else { return };
+    let run = &loaded.runs[0];
+    assert_eq!(run.user_turns, 1);
+    let asked = run.events.iter().find(|e| e.kind == EventKind::User).unwrap();
+    assert_eq!(asked.text.as_ref().unwrap().plain(), "fix the bug");
+    assert!(calls(run).is_empty());
+}
+
+#[test]
+fn calls_that_only_progress_lines_have_are_found() {
+    let Some(loaded) = load("min_progress.jsonl") else { return };
+    let run = &loaded.runs[0];
+    assert_eq!(calls(run), ["Task succeeded", "Bash succeeded"]);
+    assert_eq!(run.calls.len(), 1);
+    assert!(run.children[0].calls[0].args.as_ref().unwrap().raw().contains("rm -rf /"));
+}
