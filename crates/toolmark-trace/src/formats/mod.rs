@@ -12,6 +12,7 @@ mod anthropic_managed;
 mod anthropic_messages;
 mod antigravity;
 mod atif;
+mod bedrock_converse;
 mod bfcl;
 mod call_rows;
 mod claude_code;
@@ -20,6 +21,7 @@ mod claude_stream;
 mod codex_exec;
 mod codex_rollout;
 mod copilot_cli;
+mod copilot_debug;
 mod copilot_print;
 mod cursor_stream;
 mod cursor_transcript;
@@ -27,6 +29,7 @@ mod droid;
 mod gemini_cli;
 mod gemini_contents;
 mod gemini_stream;
+mod goose;
 mod grok;
 mod hermes;
 mod inspect;
@@ -47,7 +50,9 @@ mod otel_list;
 mod otlp_json;
 mod otlp_protobuf;
 mod otlp_tempo;
+mod phoenix;
 mod pi;
+mod pi_stream;
 mod qwen_code;
 pub(crate) mod shared;
 mod swe_agent;
@@ -89,6 +94,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &swe_agent::SweAgent,
     &inspect::Inspect,
     &copilot_cli::CopilotCli,
+    &copilot_debug::CopilotDebug,
     &copilot_print::CopilotPrint,
     &vscode_chat::VscodeChat,
     &vscode_replay::VscodeReplay,
@@ -98,6 +104,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &agentv_trace::AgentvTrace,
     &gemini_cli::GeminiCli,
     &gemini_stream::GeminiStream,
+    &pi_stream::PiStream,
     &pi::OpenClaw,
     &pi::Pi,
     &kimi::Kimi,
@@ -107,14 +114,17 @@ pub const FORMATS: &[&dyn Format] = &[
     &opencode::OpenCode,
     &cursor_transcript::CursorTranscript,
     &gemini_contents::GeminiContents,
+    &goose::Goose,
     &atif::Atif,
     &adk_session::AdkSession,
     &adk_evalset::AdkEvalset,
     &adk_test::AdkTest,
     &langchain::Langchain,
+    &bedrock_converse::BedrockConverse,
     &anthropic_messages::AnthropicMessages,
     &openai_chat::OpenaiChat,
     &openai_responses::OpenaiResponses,
+    &phoenix::Phoenix,
     &otlp_json::OtlpJson,
     &otlp_tempo::OtlpTempo,
     &otlp_protobuf::OtlpProtobuf,
