@@ -8,6 +8,7 @@ mod agentdojo;
 mod agentv_results;
 mod agentv_trace;
 mod agentv_transcript;
+mod ai_sdk_ui;
 mod anthropic_managed;
 mod anthropic_messages;
 mod antigravity;
@@ -18,6 +19,8 @@ mod call_rows;
 mod claude_code;
 mod claude_hooks;
 mod claude_stream;
+mod cline;
+mod cline_ui;
 mod codex_exec;
 mod codex_rollout;
 mod copilot_cli;
@@ -53,6 +56,7 @@ mod otlp_tempo;
 mod phoenix;
 mod pi;
 mod pi_stream;
+mod pydantic_ai;
 mod qwen_code;
 pub(crate) mod shared;
 mod swe_agent;
@@ -113,6 +117,8 @@ pub const FORMATS: &[&dyn Format] = &[
     &antigravity::Antigravity,
     &opencode::OpenCode,
     &cursor_transcript::CursorTranscript,
+    &ai_sdk_ui::AiSdkUi,
+    &pydantic_ai::PydanticAi,
     &gemini_contents::GeminiContents,
     &goose::Goose,
     &atif::Atif,
@@ -121,6 +127,8 @@ pub const FORMATS: &[&dyn Format] = &[
     &adk_test::AdkTest,
     &langchain::Langchain,
     &bedrock_converse::BedrockConverse,
+    &cline::Cline,
+    &cline_ui::ClineUi,
     &anthropic_messages::AnthropicMessages,
     &openai_chat::OpenaiChat,
     &openai_responses::OpenaiResponses,

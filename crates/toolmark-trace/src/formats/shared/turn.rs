@@ -149,6 +149,13 @@ impl<'t, 'r> Turn<'t, 'r> {
         self.open.answer(self.b, id, name, answer);
     }
 
+    /// A result of the next open call of a tool; where none is open, of any.
+    pub(crate) fn result_named(&mut self, name: &str, answer: Answer) {
+        self.has_results = true;
+        let call = self.open.take(self.b, Some(name)).or_else(|| self.open.take(self.b, None));
+        self.b.answer_call(call, answer.time(self.time));
+    }
+
     /// The result of a call that is known by its index.
     pub(crate) fn answer(&mut self, call: u32, answer: Answer) {
         self.b.answer_call(call, answer.time(self.time));
