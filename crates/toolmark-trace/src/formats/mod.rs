@@ -9,13 +9,17 @@ mod agentv_results;
 mod agentv_trace;
 mod agentv_transcript;
 mod ai_sdk_ui;
+mod amp;
 mod anthropic_managed;
 mod anthropic_messages;
 mod antigravity;
 mod atif;
+mod autogen;
 mod bedrock_converse;
 mod bfcl;
 mod call_rows;
+mod chatgpt;
+mod claude_ai;
 mod claude_code;
 mod claude_hooks;
 mod claude_stream;
@@ -23,6 +27,7 @@ mod cline;
 mod cline_ui;
 mod codex_exec;
 mod codex_rollout;
+mod continue_dev;
 mod copilot_cli;
 mod copilot_debug;
 mod copilot_print;
@@ -68,6 +73,7 @@ mod trail;
 mod vally;
 mod vscode_chat;
 mod vscode_replay;
+mod zed;
 
 use crate::format::Format;
 
@@ -125,10 +131,16 @@ pub const FORMATS: &[&dyn Format] = &[
     &adk_session::AdkSession,
     &adk_evalset::AdkEvalset,
     &adk_test::AdkTest,
+    &autogen::Autogen,
+    &continue_dev::Continue,
+    &zed::Zed,
     &langchain::Langchain,
     &bedrock_converse::BedrockConverse,
     &cline::Cline,
     &cline_ui::ClineUi,
+    &amp::Amp,
+    &claude_ai::ClaudeAi,
+    &chatgpt::ChatGpt,
     &anthropic_messages::AnthropicMessages,
     &openai_chat::OpenaiChat,
     &openai_responses::OpenaiResponses,
