@@ -9,7 +9,7 @@ use super::shared::turn::{Author, Turn, author};
 use crate::builder::{Answer, Builder};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity, Payload, Text, ToolName, time};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use toolmark_scan::Value;
 
 /// The data export of ChatGPT.
@@ -74,15 +74,20 @@ fn read_conversation(record: &Record<'_>, out: &mut Out) {
     let mut todo: Vec<_> = all.map(|(_, node)| node).filter(is_root).collect();
     todo.reverse();
     let mut open = Positional::default();
-    // A node is the child of one other; more steps than nodes are a circle.
-    for _ in 0..nodes.len() {
-        let Some(node) = todo.pop() else { break };
+    let mut seen = HashSet::new();
+    while let Some(node) = todo.pop() {
+        if !seen.insert(node.span()) {
+            continue;
+        }
         if let Some(message) = node.get("message") {
             read_message(&mut b, &mut open, record, message);
         }
         let children = node.items_at("children").filter_map(|c| nodes.get(&c.str()?).copied());
         let children: Vec<_> = children.collect();
         todo.extend(children.into_iter().rev());
+    }
+    if seen.len() < nodes.len() {
+        out.skip(&record.at(), "messages that no path leads to");
     }
     out.push(b.finish());
 }
@@ -181,6 +186,6 @@ mod tests {
         let read = read_text(
             r#"[{"mapping":{"a":{"id":"a","parent":"b","children":["b"],"message":null},"b":{"id":"b","parent":"a","children":["a"],"message":null},"c":{"id":"c","parent":null,"children":["c","c"]}}}]"#,
         );
-        assert_eq!((read.format, read.runs.len()), ("chatgpt", 1));
+        assert_eq!((read.format, read.skipped, read.runs.len()), ("chatgpt", 1, 1));
     }
 }

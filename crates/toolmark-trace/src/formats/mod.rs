@@ -17,6 +17,7 @@ mod atif;
 mod autogen;
 mod bedrock_converse;
 mod bfcl;
+mod braintrust;
 mod call_rows;
 mod chatgpt;
 mod claude_ai;
@@ -33,6 +34,7 @@ mod copilot_debug;
 mod copilot_print;
 mod cursor_stream;
 mod cursor_transcript;
+mod datadog;
 mod droid;
 mod gemini_cli;
 mod gemini_contents;
@@ -47,6 +49,8 @@ mod langchain;
 mod langfuse;
 mod langsmith;
 mod mini_swe_agent;
+mod mlflow;
+mod openai_agents;
 mod openai_chat;
 mod openai_responses;
 mod opencode;
@@ -54,6 +58,7 @@ mod openhands;
 mod openhands_sdk;
 mod otel_console;
 mod otel_copilot;
+mod otel_js;
 mod otel_list;
 mod otlp_json;
 mod otlp_protobuf;
@@ -73,6 +78,7 @@ mod trail;
 mod vally;
 mod vscode_chat;
 mod vscode_replay;
+mod weave;
 mod zed;
 
 use crate::format::Format;
@@ -145,6 +151,11 @@ pub const FORMATS: &[&dyn Format] = &[
     &openai_chat::OpenaiChat,
     &openai_responses::OpenaiResponses,
     &phoenix::Phoenix,
+    &openai_agents::OpenaiAgents,
+    &mlflow::Mlflow,
+    &braintrust::Braintrust,
+    &weave::Weave,
+    &datadog::Datadog,
     &otlp_json::OtlpJson,
     &otlp_tempo::OtlpTempo,
     &otlp_protobuf::OtlpProtobuf,
@@ -154,6 +165,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &trail::Trail,
     &langfuse::Langfuse,
     &langsmith::LangSmith,
+    &otel_js::OtelJs,
     &otel_list::OtelList,
     &call_rows::CallRows,
 ];

@@ -3,8 +3,8 @@
 //! columns of a data frame (`context.span_id`, `attributes.input.value`).
 //! Attributes may be flat, nested, or JSON in a text.
 
-use super::shared::spans::{Attributes, Span, Spans, json, normal_id, span_reader};
-use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
+use super::shared::spans::{Attributes, Span, SpanList, json, normal_id};
+use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity, Payload, Text};
 use toolmark_scan::{Scanner, Value};
 
@@ -38,13 +38,9 @@ fn is_span(span: Value<'_>) -> bool {
     has_id && kind_of(span).is_some() && has_attributes()
 }
 
-/// The spans of a record: itself, or those in it.
-fn spans_of(record: Value<'_>) -> impl Iterator<Item = Value<'_>> {
-    let inner = ["spans", "data"].iter().find_map(|k| record.get(k).filter(|v| v.is_array()));
-    let list = inner.or(Some(record).filter(|r| r.is_array()));
-    let alone = list.is_none().then_some(record);
-    list.into_iter().flat_map(Value::items).chain(alone)
-}
+/// Where the spans of a record are.
+const SPANS: SpanList =
+    SpanList { places: &[&["spans"], &["data"]], is_span: is_span, read: read_span };
 
 impl Format for Phoenix {
     fn info(&self) -> &'static FormatInfo {
@@ -52,25 +48,11 @@ impl Format for Phoenix {
     }
 
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
-        if probe.any(|r| spans_of(r).next().is_some_and(is_span)) { 95 } else { 0 }
+        if SPANS.is_in(probe) { 95 } else { 0 }
     }
 
     fn reader(&self) -> Box<dyn Reader> {
-        span_reader(&Phoenix, add_record)
-    }
-}
-
-fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
-    let Some(value) = record.json().filter(|v| v.is_object() || v.is_array()) else {
-        out.skip(&record.at(), "not a span: expected an object");
-        return;
-    };
-    for span in spans_of(value) {
-        if is_span(span) {
-            spans.add(read_span(record, span));
-        } else {
-            out.skip(&record.at_value(span), "not a span");
-        }
+        SPANS.reader(&Phoenix)
     }
 }
 
