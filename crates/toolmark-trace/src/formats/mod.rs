@@ -8,25 +8,38 @@ mod agentdojo;
 mod agentv_results;
 mod agentv_trace;
 mod agentv_transcript;
+mod ai_sdk_ui;
+mod amp;
 mod anthropic_managed;
 mod anthropic_messages;
 mod antigravity;
 mod atif;
+mod autogen;
+mod bedrock_converse;
 mod bfcl;
+mod braintrust;
 mod call_rows;
+mod chatgpt;
+mod claude_ai;
 mod claude_code;
 mod claude_hooks;
 mod claude_stream;
+mod cline;
+mod cline_ui;
 mod codex_exec;
 mod codex_rollout;
+mod continue_dev;
 mod copilot_cli;
+mod copilot_debug;
 mod copilot_print;
 mod cursor_stream;
 mod cursor_transcript;
+mod datadog;
 mod droid;
 mod gemini_cli;
 mod gemini_contents;
 mod gemini_stream;
+mod goose;
 mod grok;
 mod hermes;
 mod inspect;
@@ -36,6 +49,8 @@ mod langchain;
 mod langfuse;
 mod langsmith;
 mod mini_swe_agent;
+mod mlflow;
+mod openai_agents;
 mod openai_chat;
 mod openai_responses;
 mod opencode;
@@ -43,11 +58,15 @@ mod openhands;
 mod openhands_sdk;
 mod otel_console;
 mod otel_copilot;
+mod otel_js;
 mod otel_list;
 mod otlp_json;
 mod otlp_protobuf;
 mod otlp_tempo;
+mod phoenix;
 mod pi;
+mod pi_stream;
+mod pydantic_ai;
 mod qwen_code;
 pub(crate) mod shared;
 mod swe_agent;
@@ -59,6 +78,8 @@ mod trail;
 mod vally;
 mod vscode_chat;
 mod vscode_replay;
+mod weave;
+mod zed;
 
 use crate::format::Format;
 
@@ -89,6 +110,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &swe_agent::SweAgent,
     &inspect::Inspect,
     &copilot_cli::CopilotCli,
+    &copilot_debug::CopilotDebug,
     &copilot_print::CopilotPrint,
     &vscode_chat::VscodeChat,
     &vscode_replay::VscodeReplay,
@@ -98,6 +120,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &agentv_trace::AgentvTrace,
     &gemini_cli::GeminiCli,
     &gemini_stream::GeminiStream,
+    &pi_stream::PiStream,
     &pi::OpenClaw,
     &pi::Pi,
     &kimi::Kimi,
@@ -106,15 +129,33 @@ pub const FORMATS: &[&dyn Format] = &[
     &antigravity::Antigravity,
     &opencode::OpenCode,
     &cursor_transcript::CursorTranscript,
+    &ai_sdk_ui::AiSdkUi,
+    &pydantic_ai::PydanticAi,
     &gemini_contents::GeminiContents,
+    &goose::Goose,
     &atif::Atif,
     &adk_session::AdkSession,
     &adk_evalset::AdkEvalset,
     &adk_test::AdkTest,
+    &autogen::Autogen,
+    &continue_dev::Continue,
+    &zed::Zed,
     &langchain::Langchain,
+    &bedrock_converse::BedrockConverse,
+    &cline::Cline,
+    &cline_ui::ClineUi,
+    &amp::Amp,
+    &claude_ai::ClaudeAi,
+    &chatgpt::ChatGpt,
     &anthropic_messages::AnthropicMessages,
     &openai_chat::OpenaiChat,
     &openai_responses::OpenaiResponses,
+    &phoenix::Phoenix,
+    &openai_agents::OpenaiAgents,
+    &mlflow::Mlflow,
+    &braintrust::Braintrust,
+    &weave::Weave,
+    &datadog::Datadog,
     &otlp_json::OtlpJson,
     &otlp_tempo::OtlpTempo,
     &otlp_protobuf::OtlpProtobuf,
@@ -124,6 +165,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &trail::Trail,
     &langfuse::Langfuse,
     &langsmith::LangSmith,
+    &otel_js::OtelJs,
     &otel_list::OtelList,
     &call_rows::CallRows,
 ];

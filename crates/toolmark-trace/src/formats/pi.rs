@@ -135,7 +135,12 @@ impl OneRun for Session {
     }
 }
 
-fn message(b: &mut Builder, record: &Record<'_>, entry: Value<'_>, time: Option<Timestamp>) {
+pub(super) fn message(
+    b: &mut Builder,
+    record: &Record<'_>,
+    entry: Value<'_>,
+    time: Option<Timestamp>,
+) {
     let Some(message) = entry.get("message") else {
         b.unknown("message without message", record.at());
         return;

@@ -18,6 +18,11 @@ pub(crate) trait Dialect: Default + Send + 'static {
     /// The format the conversations are of.
     const FORMAT: &'static dyn Format;
 
+    /// The list of messages of a document.
+    fn list(document: Value<'_>) -> Option<Value<'_>> {
+        messages(document)
+    }
+
     /// What a document says before its messages (a system prompt beside them).
     fn before(&mut self, _b: &mut Builder, _record: &Record<'_>, _document: Value<'_>) {}
 
@@ -59,10 +64,18 @@ pub(crate) fn has_owner(probe: &Probe<'_>) -> bool {
 
 /// Some of the messages at the start of a file, for detection.
 pub(crate) fn sample<'a>(probe: &Probe<'a>) -> Vec<Value<'a>> {
+    sample_with(probe, messages)
+}
+
+/// The same where the messages of a document are found by `list`.
+pub(crate) fn sample_with<'a>(
+    probe: &Probe<'a>,
+    list: impl Fn(Value<'a>) -> Option<Value<'a>>,
+) -> Vec<Value<'a>> {
     const MAX_MESSAGES: usize = 200;
     let mut sample = Vec::new();
     for &record in probe.records() {
-        match messages(record) {
+        match list(record) {
             Some(list) => sample.extend(list.items().take(MAX_MESSAGES)),
             None if record.is_array() => sample.extend(record.items().take(MAX_MESSAGES)),
             None => sample.push(record),
@@ -107,7 +120,7 @@ impl<D: Dialect> Reader for Conversations<D> {
         };
         if value.is_array() {
             self.conversation(record, value, None, out);
-        } else if let Some(list) = messages(value) {
+        } else if let Some(list) = D::list(value) {
             self.conversation(record, list, Some(value), out);
         } else {
             let (b, dialect) = self.loose.get_or_insert_with(|| new::<D>(out));

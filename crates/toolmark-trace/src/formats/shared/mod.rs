@@ -20,3 +20,4 @@ pub(crate) mod python;
 pub(crate) mod readers;
 pub(crate) mod spans;
 pub(crate) mod tool_definitions;
+pub(crate) mod turn;

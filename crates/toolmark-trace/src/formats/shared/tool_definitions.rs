@@ -23,7 +23,9 @@ pub(crate) fn read(record: &Record<'_>, list: Value<'_>) -> Option<Vec<ToolDefin
 }
 
 fn one(record: &Record<'_>, item: Value<'_>) -> Option<ToolDefinition> {
-    let inner = ["function", "custom"].iter().find_map(|k| item.get(k).filter(|v| v.is_object()));
+    let inner = ["function", "custom", "toolSpec"]
+        .iter()
+        .find_map(|k| item.get(k).filter(|v| v.is_object()));
     let (mut name, mut description, mut schema) = (None, None, None);
     for (key, value) in inner.unwrap_or(item).fields() {
         match key.inner().unwrap_or("") {

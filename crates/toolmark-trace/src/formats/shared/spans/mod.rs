@@ -12,6 +12,7 @@ mod dialects;
 mod facts;
 mod flat;
 pub(crate) mod json;
+mod list;
 pub(crate) mod messages;
 pub(crate) mod otlp;
 mod run;
@@ -22,6 +23,7 @@ mod tree;
 
 pub(crate) use attributes::Attributes;
 pub(crate) use facts::{Facts, Kind, Message, Part, Role};
+pub(crate) use list::SpanList;
 
 use crate::format::{Format, Out, Reader, Record};
 use crate::model::{At, Payload, Text};

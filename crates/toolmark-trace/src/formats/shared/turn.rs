@@ -1,0 +1,220 @@
+//! One message made of parts. Who wrote it decides what its words are: a turn
+//! of the user, the model's message, or context beside results.
+
+use super::positional::Positional;
+use crate::builder::{Answer, Builder, NewCall};
+use crate::format::Record;
+use crate::model::{At, EventKind, Payload, Status, Text, ToolName, Usage};
+use jiff::Timestamp;
+use toolmark_scan::Value;
+
+/// Who wrote a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Author {
+    User,
+    Assistant,
+    Tool,
+    /// Text given to the model that nobody typed.
+    System,
+}
+
+/// The author that a role names.
+pub(crate) fn author(role: &str) -> Option<Author> {
+    Some(match role {
+        "user" | "human" => Author::User,
+        "assistant" | "model" | "ai" => Author::Assistant,
+        "tool" | "function" => Author::Tool,
+        "system" | "developer" => Author::System,
+        _ => return None,
+    })
+}
+
+/// A message that is being read.
+pub(crate) struct Turn<'t, 'r> {
+    pub(crate) b: &'t mut Builder,
+    open: &'t mut Positional,
+    record: &'t Record<'r>,
+    author: Author,
+    pub(crate) time: Option<Timestamp>,
+    at: At,
+    step: Option<u32>,
+    /// What the user said; a turn only if no result is beside it.
+    words: Vec<(Payload, At)>,
+    has_results: bool,
+    is_step_used: bool,
+}
+
+impl<'t, 'r> Turn<'t, 'r> {
+    /// Begins a message. Assistants get a step, that of `id` where one is known.
+    pub(crate) fn new(
+        b: &'t mut Builder,
+        open: &'t mut Positional,
+        record: &'t Record<'r>,
+        message: Value<'_>,
+        author: Author,
+        id: Option<Text>,
+        time: Option<Timestamp>,
+    ) -> Self {
+        let at = record.at_value(message);
+        let step = (author == Author::Assistant).then(|| b.step(id, time, at.clone()));
+        let (words, has_results, is_step_used) = (Vec::new(), false, false);
+        Self { b, open, record, author, time, at, step, words, has_results, is_step_used }
+    }
+
+    /// The model and the usage of the response, where they are stated.
+    pub(crate) fn about(&mut self, model: Option<Text>, usage: Option<Usage>) {
+        let Some(step) = self.step.and_then(|s| self.b.run.steps.get_mut(s as usize)) else {
+            return;
+        };
+        step.model = step.model.take().or(model);
+        if let (Some(usage), None) = (usage, step.usage) {
+            step.usage = Some(usage);
+            self.b.add_usage(usage);
+        }
+    }
+
+    /// The next response inside one message.
+    pub(crate) fn next_step(&mut self) {
+        if self.is_step_used && self.step.is_some() {
+            self.step = Some(self.b.step(None, self.time, self.at.clone()));
+            self.is_step_used = false;
+        }
+    }
+
+    /// Words, in whatever value they are.
+    pub(crate) fn text(&mut self, value: Value<'_>) {
+        if value.is_null() || value.inner() == Some("") {
+            return;
+        }
+        self.words(self.record.payload(value), self.record.at_value(value));
+    }
+
+    /// Words that are not a value of the file as they are.
+    pub(crate) fn words(&mut self, text: Payload, at: At) {
+        self.is_step_used = true;
+        match (self.author, self.step) {
+            (Author::Assistant, Some(step)) => self.b.message(step, text, self.time, at),
+            (Author::User, _) => self.words.push((text, at)),
+            _ => self.b.context(Some(text), self.time, at),
+        }
+    }
+
+    /// Reasoning, without text where it is withheld.
+    pub(crate) fn reasoning(&mut self, part: Value<'_>, text: Option<Value<'_>>) {
+        self.is_step_used = true;
+        let text = text.filter(|t| !t.is_null() && t.inner() != Some(""));
+        let text = text.map(|t| self.record.payload(t));
+        let at = self.record.at_value(part);
+        self.b.event(EventKind::Reasoning, text, self.step, self.time, at);
+    }
+
+    /// A call: the part it is, its id, tool and arguments. Returns its index.
+    pub(crate) fn call(
+        &mut self,
+        part: Value<'_>,
+        id: Option<Value<'_>>,
+        name: Option<Value<'_>>,
+        args: Option<Value<'_>>,
+    ) -> u32 {
+        let name = ToolName::or_empty(name.and_then(|n| self.record.text(n)));
+        let id = id.and_then(|id| self.record.label(id)).filter(|id| !id.is_empty());
+        self.made_call(id, name, args.map(|a| self.record.payload(a)), self.record.at_value(part))
+    }
+
+    /// A call whose parts are not values of the file as they are.
+    pub(crate) fn made_call(
+        &mut self,
+        id: Option<Text>,
+        name: ToolName,
+        args: Option<Payload>,
+        at: At,
+    ) -> u32 {
+        self.is_step_used = true;
+        let (step, time) = (self.step, self.time);
+        let call = self.b.call(NewCall { id, name, args, step, time, at });
+        self.open.add(step.unwrap_or(u32::MAX), call);
+        call
+    }
+
+    /// A result of the call with this id; without one, of the next open call of
+    /// this tool, or of any.
+    pub(crate) fn result(
+        &mut self,
+        id: Option<Value<'_>>,
+        name: Option<Value<'_>>,
+        answer: Answer,
+    ) {
+        self.has_results = true;
+        let answer = if answer.time.is_none() { answer.time(self.time) } else { answer };
+        self.open.answer(self.b, id, name, answer);
+    }
+
+    /// A result of the next open call of a tool; where none is open, of any.
+    pub(crate) fn result_named(&mut self, name: &str, answer: Answer) {
+        self.has_results = true;
+        let call = self.open.take(self.b, Some(name)).or_else(|| self.open.take(self.b, None));
+        self.b.answer_call(call, answer.time(self.time));
+    }
+
+    /// The result of a call that is known by its index.
+    pub(crate) fn answer(&mut self, call: u32, answer: Answer) {
+        self.b.answer_call(call, answer.time(self.time));
+    }
+
+    /// A result that is beside its call, unless it has come already.
+    pub(crate) fn is_answered(&self, id: Option<Value<'_>>) -> bool {
+        let call = id.and_then(Value::str).and_then(|id| self.b.find(&id));
+        call.is_some_and(|call| self.b.run.calls[call as usize].result.is_some())
+    }
+
+    /// An image, a file, a source: kept as it is.
+    pub(crate) fn attachment(&mut self, part: Value<'_>) {
+        self.text(part);
+    }
+
+    /// A part that says nothing about the run.
+    pub(crate) fn note(&mut self, kind: &str, part: Value<'_>) {
+        let at = self.record.at_value(part);
+        self.b.event(EventKind::Note(Text::owned(kind)), None, self.step, self.time, at);
+    }
+
+    /// A part of an unknown kind.
+    pub(crate) fn unknown(&mut self, kind: &str, part: Value<'_>) {
+        let text = Some(self.record.payload(part));
+        let kind = EventKind::Unknown(Text::owned(format!("content/{kind}")));
+        self.b.event(kind, text, self.step, self.time, self.record.at_value(part));
+    }
+
+    /// Ends the message. `whole` is what the user's words are taken from where
+    /// they are in several parts.
+    pub(crate) fn finish(mut self, whole: Option<Value<'_>>) {
+        if self.author != Author::User {
+            return;
+        }
+        if self.has_results {
+            for (text, at) in std::mem::take(&mut self.words) {
+                self.b.context(Some(text), self.time, at);
+            }
+            return;
+        }
+        let text = match (self.words.len(), whole) {
+            (1, _) | (_, None) => self.words.pop().map(|(text, _)| text),
+            (_, Some(whole)) => Some(self.record.payload(whole)),
+        };
+        self.b.user(text, self.time, self.at);
+    }
+}
+
+/// The status that a word names, where it is one of those clients write.
+pub(crate) fn status(answer: Answer, word: &str) -> Answer {
+    use crate::model::Level;
+    match word {
+        "success" | "ok" | "OK" | "done" | "completed" | "complete" => answer.protocol(false),
+        "error" | "errored" | "failed" | "failure" => answer.protocol(true),
+        "denied" | "rejected" | "rejected-by-user" | "declined" => {
+            answer.status(Status::Denied, Level::Denial)
+        }
+        "cancelled" | "canceled" | "aborted" => answer.status(Status::Interrupted, Level::Denial),
+        _ => answer,
+    }
+}
