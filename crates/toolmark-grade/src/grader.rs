@@ -5,20 +5,56 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::path::Path;
 use std::sync::Arc;
 use toolmark_config::{Node, Problem, Span, Spanned};
-use toolmark_outcome::Outcome;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
+use toolmark_outcome::{Cause, Evidence, Outcome, Role, Verdict};
 use toolmark_pattern::Pattern;
+use toolmark_trace::Recorded;
 
 /// One question about a trajectory.
 pub trait Grader: Send + Sync {
     /// Answers it.
     fn grade(&self, subject: &Subject<'_>) -> Outcome;
 
+    /// May a call that is made besides turn a pass into a fail? If not, a pass
+    /// holds although the trace does not record every call.
+    fn forbids(&self) -> bool {
+        true
+    }
+
     /// The tools it speaks of, so that a name no trace has can be pointed out.
     fn mentions(&self) -> Vec<Mention> {
         Vec::new()
     }
+}
+
+/// Asks a grader, and takes back what it concludes from calls that the trace does
+/// not record: a call that is not seen may have been made.
+#[must_use]
+pub fn ask(grader: &dyn Grader, subject: &Subject<'_>) -> Outcome {
+    let (outcome, looked) = subject.view.watch(|| grader.grade(subject));
+    if !looked || matches!(outcome.verdict, Verdict::Unknown(_)) {
+        return outcome;
+    }
+    let is_made = |evidence: &Evidence| evidence.role == Role::Violation && evidence.call.is_some();
+    let (holds, why) = match subject.view.trajectory().calls_recorded() {
+        Recorded::Fully => return outcome,
+        Recorded::Not => (false, "the calls are not recorded"),
+        Recorded::Partly => match outcome.verdict {
+            Verdict::Pass => (!grader.forbids(), "not all calls are recorded"),
+            // What was made and must not be made stays wrong.
+            _ => (outcome.evidence.iter().any(is_made), "not all calls are recorded"),
+        },
+    };
+    if holds {
+        return outcome;
+    }
+    let seen = format!("{why}; by those that are: {}", outcome.reason.raw());
+    let reason = if outcome.reason.raw().is_empty() { why.to_owned() } else { seen };
+    let mut unknown = Outcome::unknown(Cause::MissingEvidence, reason);
+    unknown.evidence = outcome.evidence;
+    unknown.parts = outcome.parts;
+    unknown
 }
 
 /// A tool a grader speaks of.

@@ -58,7 +58,7 @@ pub mod vacuity;
 pub use dialect::{Dialect, DialectInfo};
 pub use grader::{
     Building, Cost, Determinism, Grader, GraderInfo, Graders, Mention, Reference, Scope, Taxonomy,
-    schema_of,
+    ask, schema_of,
 };
 pub use load::{Dialects, Loaded, load_source};
 pub use loading::{Entry, Included, LoadOptions, Loading};

@@ -1,5 +1,6 @@
 //! Grading: trajectories in, results out.
 
+use crate::grader::ask;
 use crate::pairing::{Pairing, Unpaired};
 use crate::plan::{Case, Plan, Planned};
 use std::sync::Arc;
@@ -193,7 +194,7 @@ impl Planned {
                 Err(missing) => return Outcome::unknown(Cause::MissingEvidence, missing.0),
             },
         };
-        let outcome = self.grader.grade(&Subject { view, context, environment });
+        let outcome = ask(&*self.grader, &Subject { view, context, environment });
         if self.negate { outcome.negated() } else { outcome }
     }
 }

@@ -4,6 +4,7 @@ use crate::evidence::{CallRef, Evidence, Role, excerpt};
 use crate::place::TracePlace;
 use jiff::SignedDuration;
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
 use toolmark_redact::Untrusted;
 use toolmark_trace::{Actor, At, Call, Event, EventKind, Fact, Status, Trajectory};
@@ -43,6 +44,9 @@ pub struct View<'a> {
     events: Range<usize>,
     calls: Vec<Seen<'a>>,
     turn: Option<u32>,
+    /// Has anybody looked at the calls? What is concluded from calls that are not
+    /// recorded is worth nothing.
+    looked: Cell<bool>,
 }
 
 impl<'a> View<'a> {
@@ -91,7 +95,7 @@ impl<'a> View<'a> {
                 })
                 .collect(),
         };
-        Self { trajectory, events, calls, turn }
+        Self { trajectory, events, calls, turn, looked: Cell::new(false) }
     }
 
     /// The trajectory underneath.
@@ -109,7 +113,15 @@ impl<'a> View<'a> {
     /// The agent's calls, in order.
     #[must_use]
     pub fn calls(&self) -> &[Seen<'a>] {
+        self.looked.set(true);
         &self.calls
+    }
+
+    /// Runs something, and says besides whether it looked at the calls.
+    pub fn watch<T>(&self, look: impl FnOnce() -> T) -> (T, bool) {
+        let before = self.looked.replace(false);
+        let found = look();
+        (found, self.looked.replace(before))
     }
 
     /// The events, in order.

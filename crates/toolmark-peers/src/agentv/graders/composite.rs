@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
-use toolmark_grade::{Building, Grader, GraderInfo, Taxonomy, schema_of};
+use toolmark_grade::{Building, Grader, GraderInfo, Taxonomy, ask, schema_of};
 use toolmark_outcome::Evidence;
 use toolmark_outcome::Profile;
 use toolmark_outcome::{Cause, Outcome, Part, Verdict};
@@ -290,7 +290,7 @@ fn aggregator<'n>(
 impl Grader for Composite {
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let answers: Vec<Outcome> =
-            self.members.iter().map(|member| member.grader.grade(subject)).collect();
+            self.members.iter().map(|member| ask(&*member.grader, subject)).collect();
         let mut outcome = match &self.aggregator {
             Aggregator::Mean(mark) => self.mean(&answers, *mark),
             Aggregator::Share(mark) => share(&answers, *mark),
