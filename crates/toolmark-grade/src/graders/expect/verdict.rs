@@ -33,6 +33,16 @@ impl Grader for Expect {
         self.answer(&subject.view, &table).unwrap_or_else(too_large)
     }
 
+    fn forbids(&self) -> bool {
+        self.is_none
+            || !self.only.is_empty()
+            || self.extras != Extras::Allowed
+            || !self.forbidden.is_empty()
+            || !self.sequences.is_empty()
+            || !self.never.is_empty()
+            || self.calls.iter().any(|wanted| wanted.max.is_some())
+    }
+
     /// The tools that must be called: one that must not be may well be unseen.
     fn mentions(&self) -> Vec<Mention> {
         let leaves = self.leaves.iter().map(|leaf| leaf.item.id);

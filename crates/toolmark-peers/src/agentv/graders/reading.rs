@@ -35,6 +35,11 @@ pub(super) trait Question: Send + Sync {
     fn mentions(&self) -> Vec<Mention> {
         Vec::new()
     }
+
+    /// May a call that is made besides turn a pass into a fail?
+    fn forbids(&self) -> bool {
+        true
+    }
 }
 
 struct Reading<Q> {
@@ -57,6 +62,10 @@ pub(super) fn reading<Q: Question + 'static>(
 impl<Q: Question> Grader for Reading<Q> {
     fn mentions(&self) -> Vec<Mention> {
         self.question.mentions()
+    }
+
+    fn forbids(&self) -> bool {
+        self.question.forbids()
     }
 
     fn grade(&self, subject: &Subject<'_>) -> Outcome {

@@ -147,6 +147,10 @@ impl Grader for Coverage {
         self.required.iter().map(|required| Mention::exact(&required.name)).collect()
     }
 
+    fn forbids(&self) -> bool {
+        false
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let view = &subject.view;
         let calls = view.calls();

@@ -37,6 +37,10 @@ impl Question for ToolTrajectory {
         tools.map(|tool| Mention::exact(tool)).collect()
     }
 
+    fn forbids(&self) -> bool {
+        !matches!(self.mode, Mode::AnyOrder | Mode::InOrder | Mode::Superset)
+    }
+
     fn answer(&self, subject: &Subject<'_>, profile: Profile) -> Outcome {
         let view = &subject.view;
         if !is_agentv(profile) && !are_recorded(view) {

@@ -190,6 +190,10 @@ impl Grader for ToolCalls {
         lists.into_iter().flatten().map(|entry| Mention::pattern(entry.name())).collect()
     }
 
+    fn forbids(&self) -> bool {
+        !self.disallowed.is_empty()
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let mut outcome = self.judge(subject, self.profile);
         if let Some(profile) = self.contrast {
