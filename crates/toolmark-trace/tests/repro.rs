@@ -34,3 +34,13 @@ fn calls_that_only_progress_lines_have_are_found() {
     assert_eq!(run.calls.len(), 1);
     assert!(run.children[0].calls[0].args.as_ref().unwrap().raw().contains("rm -rf /"));
 }
+
+#[test]
+fn results_before_their_calls_and_two_values_on_a_line() {
+    for name in ["min_order.jsonl", "min_concat.jsonl"] {
+        let Some(loaded) = load(name) else { return };
+        let run = &loaded.runs[0];
+        assert_eq!(calls(run), ["Edit succeeded"], "{name}");
+        assert_eq!((run.orphans, loaded.skipped), (0, 0), "{name}");
+    }
+}

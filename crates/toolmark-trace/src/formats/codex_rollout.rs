@@ -503,7 +503,7 @@ impl Run {
             }
         }
         let Some(call) = call else {
-            self.b.orphan(answer);
+            self.b.answer(id.as_deref(), answer);
             return;
         };
         // The interface may have said before how it ended.
