@@ -44,3 +44,12 @@ fn results_before_their_calls_and_two_values_on_a_line() {
         assert_eq!((run.orphans, loaded.skipped), (0, 0), "{name}");
     }
 }
+
+#[test]
+fn events_of_claude_code_are_calls() {
+    let Some(loaded) = load("otel_logs_claude.json") else { return };
+    let run = &loaded.runs[0];
+    assert_eq!(calls(run), ["Bash failed"]);
+    assert_eq!(run.calls[0].args.as_ref().unwrap().raw(), r#"{"command":"npm test"}"#);
+    assert_eq!(run.user_turns, 1);
+}
