@@ -16,6 +16,7 @@ pub(crate) mod messages;
 pub(crate) mod otlp;
 mod run;
 mod seen;
+mod smolagents;
 pub(crate) mod telemetry;
 #[cfg(test)]
 mod tests;
