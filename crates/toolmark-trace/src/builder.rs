@@ -10,7 +10,7 @@ use crate::model::{
 };
 use jiff::{SignedDuration, Timestamp};
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Builds one trajectory.
@@ -26,6 +26,10 @@ pub struct Builder {
     open_from: Cell<usize>,
     steps_by_id: HashMap<String, u32>,
     ids_repeat: bool,
+    /// Results whose calls have not come yet, with their event.
+    early: HashMap<String, (usize, Answer)>,
+    /// Events of results that turned out to be of a later call.
+    moved: Vec<usize>,
 }
 
 /// The calls of one id, in order; those before `open_from` are answered.
@@ -53,7 +57,7 @@ pub struct NewCall {
 }
 
 /// A result, as a reader found it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Answer {
     /// The result itself.
     pub payload: Option<Payload>,
@@ -139,11 +143,15 @@ impl Builder {
             open_from: Cell::new(0),
             steps_by_id: HashMap::new(),
             ids_repeat: false,
+            early: HashMap::new(),
+            moved: Vec::new(),
         }
     }
 
     /// Says that call ids are used again within one run: a call with a known id
-    /// is then a new call as soon as the earlier one is answered.
+    /// is then a new call as soon as the earlier one is answered, and a result
+    /// never waits for its call. Without this it also has to be of another
+    /// response, as far as there are any: sources repeat calls.
     #[must_use]
     pub fn with_repeating_ids(mut self) -> Self {
         self.ids_repeat = true;
@@ -247,7 +255,8 @@ impl Builder {
     }
 
     /// A tool call; returns its index. A call that is already there (same id,
-    /// tool and arguments) is not added again.
+    /// tool and arguments) is not added again, unless it is answered and this one
+    /// is of a later response.
     pub fn call(&mut self, new: NewCall) -> u32 {
         self.seen(new.time);
         let next = self.run.calls.len() as u32;
@@ -257,13 +266,16 @@ impl Builder {
             // everything must not be compared with itself over and over.
             for &i in known.calls.iter().rev().take(8) {
                 let call = &self.run.calls[i as usize];
-                let reused = self.ids_repeat && call.result.is_some();
+                let reused =
+                    call.result.is_some() && (self.ids_repeat || is_of_later_response(call, &new));
                 if !reused && call.name == new.name && call.args == new.args {
                     return i;
                 }
             }
             known.calls.push(next);
         }
+        let early = new.id.as_ref().filter(|_| !self.early.is_empty());
+        let early = early.and_then(|id| self.early.remove(&*id.get()));
         self.run.events.push(Event {
             kind: EventKind::Call(next),
             text: None,
@@ -289,6 +301,13 @@ impl Builder {
             spawned: None,
             at: new.at,
         });
+        if let Some((event, answer)) = early {
+            self.moved.push(event);
+            self.run.orphans = self.run.orphans.saturating_sub(1);
+            let failed = u32::from(answer.status.is_error());
+            self.run.failed_orphans = self.run.failed_orphans.saturating_sub(failed);
+            self.answer_call(next, answer);
+        }
         next
     }
 
@@ -322,10 +341,15 @@ impl Builder {
         open.find(|(_, c)| test(c)).map(|(i, _)| i as u32)
     }
 
-    /// The result of the call with this id; an orphan without an id or a call
-    /// that has it.
+    /// The result of the call with this id; an orphan without an id. So is one
+    /// without a call that has it, until the call comes.
     pub fn answer<'i>(&mut self, id: impl Into<Option<&'i str>>, answer: Answer) -> Option<u32> {
-        let found = id.into().and_then(|id| self.find(id));
+        let id = id.into();
+        let found = id.and_then(|id| self.find(id));
+        if let (None, Some(id), false) = (found, id, self.ids_repeat) {
+            let event = self.run.events.len();
+            self.early.entry(id.to_owned()).or_insert_with(|| (event, answer.clone()));
+        }
         self.answer_call(found, answer);
         found
     }
@@ -390,10 +414,26 @@ impl Builder {
         }
     }
 
+    /// The usage of a step, which is also of the run. A stream states it again
+    /// while it grows: the last one counts.
+    pub fn set_step_usage(&mut self, step: u32, usage: Usage) {
+        let Some(step) = self.run.steps.get_mut(step as usize) else { return };
+        let before = step.usage.replace(usage);
+        if let (Some(before), Some(sum)) = (before, &mut self.run.usage) {
+            sum.subtract(&before);
+        }
+        self.add_usage(usage);
+    }
+
     /// Closes the trajectory.
     #[must_use]
     pub fn finish(mut self) -> Trajectory {
         let run = &mut self.run;
+        if !self.moved.is_empty() {
+            let moved: HashSet<usize> = self.moved.drain(..).collect();
+            let mut index = 0..;
+            run.events.retain(|_| index.next().is_none_or(|i| !moved.contains(&i)));
+        }
         if run.started.is_none() {
             run.fidelity.lose(Fact::Times);
         }
@@ -427,5 +467,86 @@ impl Builder {
             run.fidelity.lose(Fact::Model);
         }
         self.run
+    }
+}
+
+/// Is a call with the id of an answered one a new call? In the same response it
+/// is a copy; without responses the clock has to tell.
+fn is_of_later_response(known: &Call, new: &NewCall) -> bool {
+    match (known.step, new.step) {
+        (Some(known), Some(new)) => known != new,
+        (None, None) => {
+            let answered = known.result.as_ref().and_then(|r| r.time);
+            answered.zip(new.time).is_some_and(|(answered, asked)| asked > answered)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{read_text, sketch};
+
+    fn claude(lines: &[&str]) -> String {
+        let line = |(n, line): (usize, &&str)| {
+            let (kind, message) = line.split_once(' ').unwrap();
+            format!(
+                r#"{{"type":"{kind}","uuid":"{n}","parentUuid":null,"sessionId":"s","message":{message}}}"#
+            )
+        };
+        lines.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    const CALL: &str = r#"assistant {"id":"m1","content":[{"type":"tool_use","id":"t","name":"Edit","input":{}}]}"#;
+    const AGAIN: &str = r#"assistant {"id":"m2","content":[{"type":"tool_use","id":"t","name":"Edit","input":{}}]}"#;
+    const RESULT: &str =
+        r#"user {"content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]}"#;
+
+    #[test]
+    fn ids_that_come_again_and_results_that_come_early() {
+        let one = "0 call Edit {} -> succeeded(protocol): ok\n";
+        let two = format!("{one}1 call Edit {{}} -> succeeded(protocol): ok\n");
+        for (lines, want, repeated) in [
+            (&[CALL, RESULT][..], one, 0),
+            (&[CALL, CALL, RESULT, CALL], one, 0),
+            (&[CALL, RESULT, RESULT], one, 1),
+            (&[CALL, RESULT, AGAIN, RESULT], &two, 0),
+            // A copy that another response makes before there is a result.
+            (&[CALL, AGAIN, RESULT], one, 0),
+            (&[RESULT, CALL], one, 0),
+            (&[RESULT, CALL, RESULT], one, 1),
+            (&[RESULT, CALL, AGAIN, RESULT], &two, 0),
+        ] {
+            let read = read_text(&claude(lines));
+            let run = &read.runs[0];
+            assert_eq!(sketch(run), want, "{lines:?}");
+            assert_eq!((run.orphans, run.repeated_results), (0, repeated), "{lines:?}");
+        }
+        let read = read_text(&claude(&[RESULT]));
+        assert_eq!(
+            (sketch(&read.runs[0]).as_str(), read.runs[0].orphans),
+            ("orphanresult: ok\n", 1)
+        );
+    }
+
+    #[test]
+    fn the_last_usage_of_a_stream_counts() {
+        let said = |usage: &str| {
+            format!(
+                r#"assistant {{"id":"m1","content":[{{"type":"thinking","thinking":"a"}}],"usage":{usage}}}"#
+            )
+        };
+        let first = said(r#"{"input_tokens":9,"output_tokens":1}"#);
+        let last = said(r#"{"input_tokens":4,"cache_read_input_tokens":5,"output_tokens":7}"#);
+        let cut = said(r#"{"input_tokens":0,"output_tokens":0}"#);
+        let read = read_text(&claude(&[&first, &last, &cut]));
+        let usage = read.runs[0].usage.unwrap().recorded;
+        assert_eq!((usage.input, usage.cache_read, usage.output), (4, 5, 7));
+
+        let messages = [first.clone(), last]
+            .map(|m| m["assistant ".len()..].replacen('{', r#"{"role":"assistant","#, 1));
+        let read = read_text(&format!(r#"{{"messages":[{}]}}"#, messages.join(",")));
+        let usage = read.runs[0].usage.unwrap().recorded;
+        assert_eq!((usage.input, usage.cache_read, usage.output), (4, 5, 7));
     }
 }

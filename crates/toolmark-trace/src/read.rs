@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
-use toolmark_scan::Scanner;
+use toolmark_scan::{Scanner, Split, value_end};
 
 /// How to read.
 #[derive(Clone, Copy, Default)]
@@ -146,7 +146,12 @@ pub fn read(
         file,
         format,
         reader: format.reader(),
-        source: Source::Text { frames, looked_at: looked_at.into_iter(), in_log: None },
+        source: Source::Text {
+            frames,
+            looked_at: looked_at.into_iter(),
+            glued: Vec::new().into_iter(),
+            in_log: None,
+        },
         scanner: Scanner::new(),
         out,
         records: 0,
@@ -167,13 +172,48 @@ fn first_frames(frames: &mut Frames, out: &mut Out) -> Vec<Frame> {
         if is_open(frame.text()) {
             frame = whole_value(frames, frame);
         }
-        if looks_like_json(frame.text()) {
-            records += 1;
-            bytes += frame.text().len();
+        for frame in pieces(frame) {
+            if looks_like_json(frame.text()) {
+                records += 1;
+                bytes += frame.text().len();
+            }
+            found.push(frame);
         }
-        found.push(frame);
     }
     found
+}
+
+/// The values of a line that may hold several, one behind the other.
+fn pieces(frame: Frame) -> Vec<Frame> {
+    let may_be_several = memchr::memmem::find(frame.text().as_bytes(), b"}{").is_some();
+    if may_be_several && Scanner::new().parse(frame.text()).is_err() {
+        return split_values(&frame).unwrap_or_else(|| vec![frame]);
+    }
+    vec![frame]
+}
+
+/// Cuts a line of several JSON values into them: writers that crash between a
+/// value and its line end leave such lines. What follows the last whole value
+/// is a piece of its own. `None` where the line does not begin with a value that
+/// another one follows.
+fn split_values(frame: &Frame) -> Option<Vec<Frame>> {
+    let bytes = frame.block.text.as_bytes();
+    let mut found = Vec::new();
+    let mut start = frame.start;
+    while let Split::End(length) = value_end(&bytes[start..frame.end]) {
+        let after = bytes[start + length..frame.end].trim_ascii_start();
+        let next = frame.end - after.len();
+        if !matches!(after.first(), Some(b'{' | b'[')) {
+            break;
+        }
+        found.push(Frame { start, end: start + length, ..frame.clone() });
+        start = next;
+    }
+    if found.is_empty() {
+        return None;
+    }
+    found.push(Frame { start, ..frame.clone() });
+    Some(found)
 }
 
 /// Does a text begin like a record? `[DEBUG]` of a log does not.
@@ -263,6 +303,8 @@ enum Source {
     Text {
         frames: Frames,
         looked_at: std::vec::IntoIter<Frame>,
+        /// The values of a line that held several.
+        glued: std::vec::IntoIter<Frame>,
         /// Does the file begin with other text, as a log does? Known from the first line on.
         in_log: Option<bool>,
     },
@@ -374,12 +416,15 @@ impl Trajectories {
     }
 
     fn advance_text(&mut self) -> bool {
-        let Source::Text { frames, looked_at, in_log } = &mut self.source else { return false };
-        let Some(mut frame) = looked_at.next().or_else(|| frames.next(&mut self.out)) else {
+        let Source::Text { frames, looked_at, glued, in_log } = &mut self.source else {
             return false;
         };
+        let ready = glued.next();
+        let is_piece = ready.is_some();
+        let next = ready.or_else(|| looked_at.next()).or_else(|| frames.next(&mut self.out));
+        let Some(mut frame) = next else { return false };
         // Frames that detection looked at are already joined.
-        if looked_at.len() == 0 && is_open(frame.text()) {
+        if !is_piece && looked_at.len() == 0 && is_open(frame.text()) {
             frame = whole_value(frames, frame);
         }
         let in_log =
@@ -397,6 +442,10 @@ impl Trajectories {
                 self.reader.record(&record, &mut self.out);
             }
             Err(error) => {
+                if let Some(values) = (!is_piece).then(|| split_values(&frame)).flatten() {
+                    *glued = values.into_iter();
+                    return true;
+                }
                 let is_record = !in_log || frame.text().starts_with(['{', '[']);
                 if is_record {
                     let offset = error.offset.min(frame.end - frame.start);

@@ -17,6 +17,12 @@ pub(crate) fn read_text(text: &str) -> Read {
     read_bytes(text.as_bytes())
 }
 
+/// Why a text that is of no format cannot be read.
+pub(crate) fn read_text_error(text: &str) -> String {
+    let stream = std::io::Cursor::new(text.as_bytes().to_vec());
+    read(stream, "test", &Options::default()).unwrap_err().to_string()
+}
+
 /// Reads a small file of a format, of which there is also a snapshot.
 pub(crate) fn read_fixture(name: &str) -> Read {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/readers");

@@ -1,7 +1,7 @@
 //! The small files that show what was once read wrong, and what is right.
 
 use toolmark_testing::find_shared;
-use toolmark_trace::{EventKind, Loaded, Options, Trajectory, load_path};
+use toolmark_trace::{EventKind, Loaded, Options, Recorded, Trajectory, load_path};
 
 /// Reads a file of the readers' part; `None` where the data is not there.
 fn load(name: &str) -> Option<Loaded> {
@@ -33,4 +33,49 @@ fn calls_that_only_progress_lines_have_are_found() {
     assert_eq!(calls(run), ["Task succeeded", "Bash succeeded"]);
     assert_eq!(run.calls.len(), 1);
     assert!(run.children[0].calls[0].args.as_ref().unwrap().raw().contains("rm -rf /"));
+}
+
+#[test]
+fn results_before_their_calls_and_two_values_on_a_line() {
+    for name in ["min_order.jsonl", "min_concat.jsonl"] {
+        let Some(loaded) = load(name) else { return };
+        let run = &loaded.runs[0];
+        assert_eq!(calls(run), ["Edit succeeded"], "{name}");
+        assert_eq!((run.orphans, loaded.skipped), (0, 0), "{name}");
+    }
+}
+
+#[test]
+fn events_of_claude_code_are_calls() {
+    let Some(loaded) = load("otel_logs_claude.json") else { return };
+    let run = &loaded.runs[0];
+    assert_eq!(calls(run), ["Bash failed"]);
+    assert_eq!(run.calls[0].args.as_ref().unwrap().raw(), r#"{"command":"npm test"}"#);
+    assert_eq!(run.user_turns, 1);
+}
+
+#[test]
+fn calls_in_the_messages_of_smolagents_are_calls() {
+    let Some(loaded) = load("min_smol.json") else { return };
+    let run = &loaded.runs[0];
+    assert_eq!(calls(run), ["python_interpreter unknown"]);
+    let result = run.calls[0].result.as_ref().unwrap().payload.as_ref().unwrap();
+    assert_eq!((&*result.plain(), run.orphans, run.user_turns), ("1", 0, 1));
+}
+
+#[test]
+fn calls_that_are_not_understood_are_not_none() {
+    for (name, expected) in [
+        ("probe/converse.json", &[][..]),
+        ("probe/goose.jsonl", &[]),
+        ("probe/hermes_fc.json", &["g unknown"]),
+        ("probe/cohere_like.json", &["g unknown"]),
+    ] {
+        let Some(loaded) = load(name) else { return };
+        let run = &loaded.runs[0];
+        // Whoever reads it does not take what is there for a run without calls.
+        let is_known = calls(run) == expected && !expected.is_empty();
+        let is_unsure = run.calls_recorded() != Recorded::Fully || !run.calls.is_empty();
+        assert!(is_known || is_unsure, "{name}: {:?}", calls(run));
+    }
 }

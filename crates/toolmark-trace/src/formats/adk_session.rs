@@ -40,12 +40,25 @@ impl Format for AdkSession {
         if probe.any(holds_events) {
             return 95;
         }
-        if probe.any(is_event) { 90 } else { 0 }
+        if probe.any(is_event) {
+            return 90;
+        }
+        if probe.any(is_session) { 85 } else { 0 }
     }
 
     fn reader(&self) -> Box<dyn Reader> {
         Box::<SessionReader>::default()
     }
+}
+
+/// A session in which nothing has happened, or whose events were left out.
+fn is_session(value: Value<'_>) -> bool {
+    let has = |key: &str| adk::get(value, key).is_some();
+    has("app_name")
+        && has("user_id")
+        && has("id")
+        && (has("last_update_time") || value.get("state").is_some_and(Value::is_object))
+        && value.get("events").is_none_or(|events| events.items().next().is_none())
 }
 
 fn is_event(value: Value<'_>) -> bool {
@@ -61,12 +74,16 @@ struct SessionReader {
 impl Reader for SessionReader {
     fn record(&mut self, record: &Record<'_>, out: &mut Out) {
         let Some(value) = out.object(record, "a session or an event") else { return };
-        let Some(events) = value.get("events").filter(|e| e.is_array()) else {
+        let events = value.get("events").filter(|e| e.is_array());
+        if events.is_none() && !is_session(value) {
             let session = self.loose.get_or_insert_with(|| Session::new(out));
             session.event(record, value, None);
             return;
-        };
+        }
         let mut session = Session::new(out);
+        if events.is_none() {
+            session.b.run.fidelity.lose(Fact::Calls);
+        }
         let run = &mut session.b.run;
         run.id = record.text_at(value, "id");
         run.name = adk::get(value, "app_name").and_then(|n| record.text(n));
@@ -75,7 +92,7 @@ impl Reader for SessionReader {
             session.configure(record, config);
         }
         let logs = logs(value);
-        for event in events.items() {
+        for event in events.into_iter().flat_map(Value::items) {
             let id = event.get("id").and_then(Value::inner);
             session.event(record, event, id.and_then(|id| logs.get(id)).copied());
         }
@@ -193,7 +210,21 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
+    use crate::model::Recorded;
     use crate::testing::{read_fixture, read_text, sketch};
+
+    #[test]
+    fn a_session_without_events() {
+        for (events, recorded) in [(r#","events":[]"#, Recorded::Fully), ("", Recorded::Not)] {
+            let read = read_text(&format!(
+                r#"{{"id":"s","appName":"a","userId":"u","state":{{}},"lastUpdateTime":1.5{events}}}"#
+            ));
+            assert_eq!(read.format, "adk-session");
+            let run = &read.runs[0];
+            assert_eq!((run.id.as_ref().unwrap().to_string(), run.calls.len()), ("s".into(), 0));
+            assert_eq!(run.calls_recorded(), recorded, "{events}");
+        }
+    }
 
     #[test]
     fn a_session() {

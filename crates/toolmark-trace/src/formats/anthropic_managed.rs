@@ -244,8 +244,8 @@ impl Session {
             .or(event.get("mcp_tool_use_id"))
             .or(event.get("custom_tool_use_id"))
             .and_then(Value::str);
-        let Some(call) = id.and_then(|id| self.b.find(&id)) else {
-            self.b.orphan(answer);
+        let Some(call) = id.as_deref().and_then(|id| self.b.find(id)) else {
+            self.b.answer(id.as_deref(), answer);
             return;
         };
         let known = &self.b.run.calls[call as usize];

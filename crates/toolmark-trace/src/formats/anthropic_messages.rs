@@ -140,10 +140,8 @@ fn about(b: &mut Builder, record: &Record<'_>, message: Value<'_>, step: u32) {
     let this = &mut b.run.steps[step as usize];
     this.model = this.model.take().or_else(|| record.text_at(message, "model"));
     let usage = message.get("usage").filter(|u| u.is_object());
-    if let (Some(usage), None) = (usage, this.usage) {
-        let usage = Usage::new(anthropic::usage(usage), Convention::ANTHROPIC);
-        this.usage = Some(usage);
-        b.add_usage(usage);
+    if let Some(tokens) = usage.map(anthropic::usage).filter(|t| !t.is_zero()) {
+        b.set_step_usage(step, Usage::new(tokens, Convention::ANTHROPIC));
     }
     if let Some(reason) = record.text_at(message, "stop_reason") {
         b.run.outcome = Some(reason);

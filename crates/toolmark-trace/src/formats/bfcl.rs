@@ -1,5 +1,6 @@
 //! Berkeley Function Calling Leaderboard result files: one line per test entry,
-//! `{id, result, input_token_count, output_token_count, latency}`.
+//! `{id, result, input_token_count, output_token_count, latency}`, in early files
+//! with a number as `idx` in place of the id.
 //!
 //! `result` is what the model answered, in the shape its handler leaves it in:
 //!
@@ -16,8 +17,8 @@
 //! calls. No tool is run, so no call has a result, and what the user asked is
 //! in the test set, not here.
 
-use super::shared::python;
 use super::shared::readers::each_record;
+use super::shared::{python, text_calls};
 use crate::builder::{Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{
@@ -33,7 +34,7 @@ static INFO: FormatInfo = FormatInfo {
     title: "Berkeley Function Calling Leaderboard results",
     origin: "ShishirPatil/gorilla, berkeley-function-call-leaderboard/result/**/*_result.json",
     versions: "v1 to v4",
-    looks_for: "lines with id and result, beside input_token_count and latency",
+    looks_for: "lines with id or idx and result, beside input_token_count and latency",
     fidelity: Fidelity::lacking(&[
         Fact::CallIds,
         Fact::Results,
@@ -55,8 +56,9 @@ impl Format for Bfcl {
     }
 
     fn detect(&self, probe: &Probe<'_>) -> Confidence {
-        const KNOWN: [&str; 8] = [
+        const KNOWN: [&str; 9] = [
             "id",
+            "idx",
             "result",
             "input_token_count",
             "output_token_count",
@@ -76,11 +78,33 @@ impl Format for Bfcl {
             r.fields().all(|(key, _)| KNOWN.iter().any(|k| key.is(k)))
                 && r.get("id").and_then(Value::inner).is_some_and(is_entry_id)
         };
-        if probe.any(|r| is_entry(r) && only_known(r)) { 90 } else { 0 }
+        if probe.any(|r| is_entry(r) && only_known(r)) {
+            return 90;
+        }
+        let is_early = |r: Value<'_>| {
+            r.get("idx").is_some_and(|i| i.as_u64().is_some())
+                && r.fields().all(|(key, _)| KNOWN.iter().any(|k| key.is(k)))
+                && r.get("result").is_some_and(|result| {
+                    r.has("input_token_count") || r.has("latency") || holds_calls(result)
+                })
+        };
+        if probe.any(is_early) { 80 } else { 0 }
     }
 
     fn reader(&self) -> Box<dyn Reader> {
         each_record(read_record)
+    }
+}
+
+/// Is a result calls, rather than words? A number and a text are not enough to
+/// tell a file by.
+fn holds_calls(result: Value<'_>) -> bool {
+    match result.kind() {
+        Kind::String => calls_in_text(&result.str().unwrap_or_default()).is_some(),
+        Kind::Array => result.items().next().is_some_and(|first| {
+            first.fields().next().is_some_and(|(_, args)| args.is_object() || args.is_string())
+        }),
+        _ => false,
     }
 }
 
@@ -101,7 +125,8 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
         return;
     };
     let mut b = out.builder(&Bfcl);
-    b.run.id = record.text_at(entry, "id");
+    let id = entry.get("id").or_else(|| entry.get("idx"));
+    b.run.id = id.and_then(|id| record.label(id));
     if let Some(reasoning) = entry.get("reasoning_content").filter(|r| !r.is("")) {
         let text = Some(record.payload(reasoning));
         b.event(EventKind::Reasoning, text, None, None, record.at_value(reasoning));
@@ -179,8 +204,7 @@ fn push_call(b: &mut Builder, name: Text, args: Option<Payload>, step: u32, at: 
 fn read_text(b: &mut Builder, record: &Record<'_>, value: Value<'_>, step: u32) {
     let at = record.at_value(value);
     let text = value.str().unwrap_or_default();
-    let found = tagged_calls(&text).or_else(|| json_calls(&text)).or_else(|| python_calls(&text));
-    let Some(found) = found else {
+    let Some(found) = calls_in_text(&text) else {
         if is_provider_error(&text) {
             b.event(EventKind::Error, Some(record.payload(value)), Some(step), None, at);
         } else {
@@ -191,6 +215,11 @@ fn read_text(b: &mut Builder, record: &Record<'_>, value: Value<'_>, step: u32) 
     for (name, args) in found {
         push_call(b, Text::owned(name), args, step, at.clone());
     }
+}
+
+/// The calls a text is, in one of the syntaxes the leaderboard asks for.
+fn calls_in_text(text: &str) -> Option<Found> {
+    tagged_calls(text).or_else(|| json_calls(text)).or_else(|| python_calls(text))
 }
 
 /// Handlers write what the API threw where the answer should be.
@@ -209,30 +238,9 @@ fn tagged_calls(text: &str) -> Option<Found> {
     let mut found = Vec::new();
     for part in text.split("<tool_call>").skip(1) {
         let body = part.split_once("</tool_call>").map_or(part, |(body, _)| body).trim();
-        // Some models write the object as Python would print it.
-        let call = one_call(body).or_else(|| one_call(&python::literal_to_json(body)?))?;
-        found.push(call);
+        found.push(text_calls::one(body)?);
     }
     (!found.is_empty()).then_some(found)
-}
-
-fn one_call(json: &str) -> Option<(String, Option<Payload>)> {
-    let mut scanner = Scanner::new();
-    named_call(scanner.parse(json).ok()?.root())
-}
-
-/// `{"name": …, "arguments": …}`.
-fn named_call(call: Value<'_>) -> Option<(String, Option<Payload>)> {
-    let name = call.get("name")?.str()?.into_owned();
-    let args = call.get("arguments").or_else(|| call.get("parameters"));
-    Some((name, args.map(owned_payload)))
-}
-
-fn owned_payload(value: Value<'_>) -> Payload {
-    match value.str() {
-        Some(text) => Payload::text(Text::owned(text)),
-        None => Payload::json(Text::owned(value.raw())),
-    }
 }
 
 /// What open models put before their calls.
@@ -261,8 +269,8 @@ fn json_list(text: &str) -> Option<Found> {
     let root = scanner.parse(text).ok()?.root();
     let list = root.get("tool_calls").filter(|c| c.is_array()).unwrap_or(root);
     let found: Option<Found> = match list.kind() {
-        Kind::Array => list.items().map(named_call).collect(),
-        _ => named_call(list).map(|call| vec![call]),
+        Kind::Array => list.items().map(text_calls::named).collect(),
+        _ => text_calls::named(list).map(|call| vec![call]),
     };
     found.filter(|calls| !calls.is_empty())
 }
@@ -304,7 +312,21 @@ fn sum(count: Value<'_>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{read_text, sketch};
+    use crate::testing::{read_text, read_text_error, sketch};
+
+    #[test]
+    fn early_files_number_their_entries() {
+        let read = read_text(
+            "{\"idx\":0,\"result\":\"[f(x=1)]\"}\n{\"idx\":1,\"result\":\"I cannot.\"}\n",
+        );
+        assert_eq!(read.format, "bfcl");
+        let [first, second] = &read.runs[..] else { panic!("two runs") };
+        assert_eq!(sketch(first), "0 call f {\"x\":1} -> unanswered(absent): \n");
+        assert_eq!(sketch(second), "0 message: I cannot.\n");
+        assert_eq!(second.id.as_ref().unwrap(), "1");
+        let other = read_text_error("{\"idx\":0,\"result\":\"fine\"}\n");
+        assert!(other.contains("unrecognized"), "{other}");
+    }
 
     fn sketches(lines: &str) -> Vec<String> {
         let read = read_text(lines);

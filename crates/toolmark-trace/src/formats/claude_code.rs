@@ -257,7 +257,13 @@ impl Reader for SessionReader {
             | "tag"
             | "saved_hook_context"
             | "content-replacement"
-            | "speculation-accept" => {
+            | "speculation-accept"
+            | "api-request"
+            | "api-request-blob"
+            | "api-request-shape"
+            | "atis-latch"
+            | "cost-state"
+            | "tools-used" => {
                 b.event(
                     EventKind::Note(Text::owned(line.kind)),
                     None,

@@ -217,6 +217,8 @@ struct Session {
     /// What the last `result` stated; it grows until the process ends.
     last_cost: Option<Cost>,
     denied: Vec<String>,
+    /// Is it a stream, from its beginning?
+    has_init: bool,
 }
 
 fn new_builder(mut b: Builder) -> Builder {
@@ -233,6 +235,7 @@ impl Session {
             usage: None,
             last_cost: None,
             denied: Vec::new(),
+            has_init: false,
         }
     }
 
@@ -255,6 +258,7 @@ impl Session {
         let subtype = body.word("subtype");
         let kind = match subtype {
             "init" => {
+                self.has_init = true;
                 self.init(record, body);
                 EventKind::Note(Text::owned("system/init"))
             }
@@ -360,9 +364,11 @@ impl Session {
         }
         // Only `json` output has nothing but the result.
         if main.run.steps.is_empty() && main.run.calls.is_empty() && main.run.outcome.is_some() {
-            for fact in [Fact::Calls, Fact::Steps, Fact::Parallel, Fact::UserTurns, Fact::SubAgents]
-            {
+            for fact in [Fact::Steps, Fact::Parallel, Fact::UserTurns, Fact::SubAgents] {
                 main.run.fidelity.lose(fact);
+            }
+            if !self.has_init {
+                main.run.fidelity.lose(Fact::Calls);
             }
         }
         main.finish()

@@ -44,7 +44,7 @@ static INFO: FormatInfo = FormatInfo {
 };
 
 /// The kinds of records that carry a payload.
-const RECORDS: [&str; 9] = [
+const RECORDS: [&str; 10] = [
     "session_meta",
     "response_item",
     "event_msg",
@@ -54,6 +54,7 @@ const RECORDS: [&str; 9] = [
     "inter_agent_communication",
     "inter_agent_communication_metadata",
     "security_risk_score",
+    "token_usage_record",
 ];
 
 impl Format for CodexRollout {
@@ -503,7 +504,7 @@ impl Run {
             }
         }
         let Some(call) = call else {
-            self.b.orphan(answer);
+            self.b.answer(id.as_deref(), answer);
             return;
         };
         // The interface may have said before how it ended.

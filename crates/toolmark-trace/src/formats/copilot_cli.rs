@@ -550,7 +550,8 @@ impl Lane {
 
     fn execution_complete(&mut self, record: &Record<'_>, line: &Line<'_>) {
         let b = &mut self.b;
-        let index = line.call.and_then(Value::str).and_then(|id| b.find(&id));
+        let id = line.call.and_then(Value::str);
+        let index = id.as_deref().and_then(|id| b.find(id));
         let was_denied = index.is_some_and(|i| b.run.calls[i as usize].status == Status::Denied);
         let answer = answer(record, line, was_denied);
         match index {
@@ -560,7 +561,9 @@ impl Lane {
                     b.run.calls[index as usize].actor = Actor::User;
                 }
             }
-            None => b.orphan(answer),
+            None => {
+                b.answer(id.as_deref(), answer);
+            }
         }
     }
 

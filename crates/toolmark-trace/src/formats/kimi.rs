@@ -176,11 +176,7 @@ impl Wire {
         } else {
             answer.protocol(failed).exit_code(exit_code(&text))
         };
-        let Some(call) = id.and_then(|id| b.find(&id)) else {
-            b.orphan(answer);
-            return;
-        };
-        b.answer_call(call, answer);
+        let Some(call) = b.answer(id.as_deref(), answer) else { return };
         // "agent_id: agent-0" in the first line of a sub-agent's report.
         let child = text.strip_prefix("agent_id: ").and_then(|rest| rest.lines().next());
         let slot = &mut b.run.calls[call as usize].spawned;

@@ -202,9 +202,8 @@ fn about(b: &mut Builder, record: &Record<'_>, response: Value<'_>, step: u32) {
     let this = &mut b.run.steps[step as usize];
     this.id = this.id.take().or_else(|| record.text_at(response, "id"));
     this.model = this.model.take().or_else(|| record.text_at(response, "model"));
-    if let (Some(usage), None) = (usage, this.usage) {
-        this.usage = Some(usage);
-        b.add_usage(usage);
+    if let Some(usage) = usage {
+        b.set_step_usage(step, usage);
     }
     let choice = response.get("choices").and_then(|c| c.items().next());
     b.run.outcome = choice.and_then(|c| record.text_at(c, "finish_reason"));

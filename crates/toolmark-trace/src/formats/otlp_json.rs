@@ -4,7 +4,8 @@
 //! JSON writer spells ids in base64 and enums by name; older exporters say
 //! `instrumentationLibrarySpans`; some libraries write snake case. Integers of
 //! 64 bits are strings. Log requests may come between: their records join the
-//! spans they name.
+//! spans they name, and the events that Claude Code and Codex send of themselves
+//! are read even without spans.
 
 use super::shared::spans::{Spans, otlp, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -19,12 +20,16 @@ static INFO: FormatInfo = FormatInfo {
     title: "OpenTelemetry OTLP, JSON",
     origin: "the collector's file exporter, OTLP/HTTP JSON exporters, protobuf's JSON writer",
     versions: "OTLP 0.x and 1.x; GenAI, OpenInference, OpenLLMetry, traceAI and ADK attributes",
-    looks_for: "resourceSpans with scopeSpans in it",
+    looks_for: "resourceSpans with scopeSpans in it, or resourceLogs with events of Claude Code or Codex",
     fidelity: Fidelity::lacking(&[Fact::ExitCodes, Fact::WorkingDirectory]),
 };
 
 fn resources(value: Value<'_>) -> Option<Value<'_>> {
     value.get("resourceSpans").or_else(|| value.get("resource_spans"))
+}
+
+fn logs(value: Value<'_>) -> Option<Value<'_>> {
+    value.get("resourceLogs").or_else(|| value.get("resource_logs"))
 }
 
 impl Format for OtlpJson {
@@ -37,9 +42,9 @@ impl Format for OtlpJson {
             100
         } else if probe.any(|r| resources(r).is_some_and(Value::is_array)) {
             60
-        } else if probe
-            .any(|r| r.get("resourceLogs").or_else(|| r.get("resourceMetrics")).is_some())
-        {
+        } else if probe.any(|r| logs(r).is_some_and(otlp::holds_agent_events)) {
+            100
+        } else if probe.any(|r| logs(r).or_else(|| r.get("resourceMetrics")).is_some()) {
             30
         } else {
             0
@@ -55,7 +60,7 @@ fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
     let Some(value) = out.object(record, "an OTLP request") else { return };
     if let Some(resources) = resources(value) {
         otlp::resource_spans(spans, record, resources);
-    } else if let Some(resources) = value.get("resourceLogs").or(value.get("resource_logs")) {
+    } else if let Some(resources) = logs(value) {
         otlp::resource_logs(spans, record, resources);
     } else if value.get("resourceMetrics").or(value.get("resource_metrics")).is_some() {
         spans.note("metrics", record.at());

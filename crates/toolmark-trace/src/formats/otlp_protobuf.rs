@@ -1,16 +1,22 @@
 //! OTLP as protobuf: an `ExportTraceServiceRequest`, which has the same wire
-//! shape as `TracesData`, alone or as a series with a length before each.
+//! shape as `TracesData`, or an `ExportLogsServiceRequest` with events of a coding
+//! agent, alone or as a series with a length before each.
 //!
 //! A binary file has no lines: everything is located at its start.
 
-use super::shared::spans::{Attributes, Span, SpanEvent, Spans, hex, parent_id, span_reader};
+use super::shared::spans::{
+    Attributes, Log, Span, SpanEvent, Spans, hex, parent_id, span_reader, telemetry,
+};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};
 use crate::model::{At, Fact, Fidelity, Payload, Text, time};
 use base64::Engine;
 use jiff::Timestamp;
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue};
+use opentelemetry_proto::tonic::logs::v1::LogRecord;
+use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1 as wire;
 use prost::Message;
 
@@ -22,7 +28,7 @@ static INFO: FormatInfo = FormatInfo {
     title: "OpenTelemetry OTLP, protobuf",
     origin: "OTLP exporters and the collector's file exporter in proto format",
     versions: "OTLP 1.x, plain or length-delimited",
-    looks_for: "a binary ExportTraceServiceRequest with at least one span",
+    looks_for: "a binary ExportTraceServiceRequest with at least one span, or an ExportLogsServiceRequest with events of Claude Code or Codex",
     fidelity: Fidelity::lacking(&[Fact::ExitCodes, Fact::WorkingDirectory]),
 };
 
@@ -35,7 +41,11 @@ impl Format for OtlpProtobuf {
         if probe.shape() != Shape::Binary {
             return 0;
         }
-        if decode(probe.head()).is_some_and(|r| r.requests.iter().any(has_span)) { 100 } else { 0 }
+        if decode(probe.head()).is_some_and(|r| r.requests.iter().any(Request::is_known)) {
+            100
+        } else {
+            0
+        }
     }
 
     fn reader(&self) -> Box<dyn Reader> {
@@ -43,30 +53,88 @@ impl Format for OtlpProtobuf {
     }
 }
 
+/// One request.
+enum Request {
+    Traces(ExportTraceServiceRequest),
+    Logs(ExportLogsServiceRequest),
+    /// Metrics, most likely.
+    Other,
+}
+
+impl Request {
+    /// The wire shape of both is the same down to spans and log records, whose
+    /// first fields differ in type. One without any could be either.
+    fn new(bytes: &[u8]) -> Self {
+        if let Ok(traces) = ExportTraceServiceRequest::decode(bytes)
+            && has_span(&traces)
+        {
+            return Self::Traces(traces);
+        }
+        match ExportLogsServiceRequest::decode(bytes) {
+            Ok(logs) if log_records(&logs).next().is_some() => Self::Logs(logs),
+            _ => Self::Other,
+        }
+    }
+
+    /// Does it tell of an agent?
+    fn is_known(&self) -> bool {
+        match self {
+            Self::Traces(traces) => has_span(traces),
+            Self::Logs(logs) => has_agent_event(logs),
+            Self::Other => false,
+        }
+    }
+}
+
 fn has_span(request: &ExportTraceServiceRequest) -> bool {
     request.resource_spans.iter().flat_map(|r| &r.scope_spans).any(|s| !s.spans.is_empty())
 }
 
+/// The log records of a request, with the names of their scopes.
+fn log_records(request: &ExportLogsServiceRequest) -> impl Iterator<Item = (&str, &LogRecord)> {
+    let scopes = request.resource_logs.iter().flat_map(|r| &r.scope_logs);
+    scopes.flat_map(|scope| {
+        let name = scope.scope.as_ref().map_or("", |s| s.name.as_str());
+        scope.log_records.iter().map(move |log| (name, log))
+    })
+}
+
+fn has_agent_event(request: &ExportLogsServiceRequest) -> bool {
+    log_records(request).any(|(scope, log)| {
+        let text = |value: Option<&AnyValue>| match value.and_then(|v| v.value.as_ref()) {
+            Some(Any::StringValue(text)) => text.clone(),
+            _ => String::new(),
+        };
+        let stated = log.attributes.iter().find(|a| a.key == "event.name");
+        let name = text(stated.and_then(|a| a.value.as_ref()));
+        telemetry::is_known(&name, &text(log.body.as_ref()), scope)
+    })
+}
+
 /// The requests in some bytes, and whether all bytes were used.
 struct Decoded {
-    requests: Vec<ExportTraceServiceRequest>,
+    requests: Vec<Request>,
     complete: bool,
 }
 
 fn decode(bytes: &[u8]) -> Option<Decoded> {
-    // A series can look like one message of unknown fields, never like spans.
-    let whole = ExportTraceServiceRequest::decode(bytes).ok().filter(has_span);
-    if let Some(request) = whole {
-        return Some(Decoded { requests: vec![request], complete: true });
+    // A series can look like one message of unknown fields, never like spans or logs.
+    match Request::new(bytes) {
+        Request::Other => {}
+        request => return Some(Decoded { requests: vec![request], complete: true }),
     }
     let mut rest = bytes;
     let mut requests = Vec::new();
     while !rest.is_empty() {
-        match ExportTraceServiceRequest::decode_length_delimited(&mut rest) {
-            Ok(request) => requests.push(request),
+        let length = prost::decode_length_delimiter(&mut rest).ok();
+        match length.and_then(|length| rest.split_at_checked(length)) {
+            Some((request, after)) => {
+                requests.push(Request::new(request));
+                rest = after;
+            }
             // A writer was stopped in the middle of the last one.
-            Err(_) if !requests.is_empty() => return Some(Decoded { requests, complete: false }),
-            Err(_) => return None,
+            None if !requests.is_empty() => return Some(Decoded { requests, complete: false }),
+            None => return None,
         }
     }
     Some(Decoded { requests, complete: true })
@@ -80,11 +148,24 @@ fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
     if !decoded.complete {
         out.skip(&record.at(), "the last request is cut off");
     }
-    for resource in decoded.requests.into_iter().flat_map(|r| r.resource_spans) {
-        let service = resource.resource.and_then(|r| {
-            let service = r.attributes.into_iter().find(|a| a.key == "service.name");
-            attributes(service.into_iter().collect()).text(&["service.name"])
-        });
+    for request in decoded.requests {
+        match request {
+            Request::Traces(traces) => add_spans(spans, record, traces),
+            Request::Logs(logs) => add_logs(spans, record, logs),
+            Request::Other => spans.note("request without spans", record.at()),
+        }
+    }
+}
+
+/// The name of the service a resource is.
+fn service(resource: Option<Resource>) -> Option<Text> {
+    let service = resource?.attributes.into_iter().find(|a| a.key == "service.name");
+    attributes(service.into_iter().collect()).text(&["service.name"])
+}
+
+fn add_spans(spans: &mut Spans, record: &Record<'_>, request: ExportTraceServiceRequest) {
+    for resource in request.resource_spans {
+        let service = service(resource.resource);
         for scope in resource.scope_spans {
             let name = scope.scope.map(|s| Text::owned(s.name)).filter(|n| !n.is_empty());
             for span in scope.spans {
@@ -94,6 +175,32 @@ fn add_record(spans: &mut Spans, record: &Record<'_>, out: &mut Out) {
             }
         }
     }
+}
+
+fn add_logs(spans: &mut Spans, record: &Record<'_>, request: ExportLogsServiceRequest) {
+    for resource in request.resource_logs {
+        let service = service(resource.resource);
+        for scope in resource.scope_logs {
+            let name = scope.scope.map(|s| Text::owned(s.name)).filter(|n| !n.is_empty());
+            for log in scope.log_records {
+                let log = read_log(log, record.at());
+                if !spans.log_record(log, name.as_ref(), service.as_ref()) {
+                    spans.note("log", record.at());
+                }
+            }
+        }
+    }
+}
+
+fn read_log(wire: LogRecord, at: At) -> Log {
+    let event = SpanEvent {
+        name: Text::owned(wire.event_name),
+        time: moment(wire.time_unix_nano).or_else(|| moment(wire.observed_time_unix_nano)),
+        attributes: attributes(wire.attributes),
+        body: wire.body.and_then(|b| b.value).and_then(payload),
+    };
+    let span = parent_id(&hex(&wire.span_id)).unwrap_or_default();
+    Log { trace: hex(&wire.trace_id), span, event, at }
 }
 
 fn read_span(wire: wire::Span, scope: Option<Text>, at: At) -> Span {
@@ -303,7 +410,7 @@ mod tests {
     #[test]
     fn other_bytes_are_not_ours() {
         for bytes in [&b"\x00\x01\x02\x03"[..], b"\x0a\x00\x00", b"\xff\xff\xff\xff\xff"] {
-            assert!(!decode(bytes).is_some_and(|d| d.requests.iter().any(has_span)));
+            assert!(!decode(bytes).is_some_and(|d| d.requests.iter().any(Request::is_known)));
         }
     }
 }

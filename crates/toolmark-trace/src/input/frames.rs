@@ -44,6 +44,8 @@ pub(crate) struct Frames {
     cursor: usize,
     /// How often lines were joined to see whether they are one value.
     joins: u32,
+    /// How often that went beyond a block, in vain.
+    far_joins: u32,
 }
 
 impl Frames {
@@ -68,6 +70,7 @@ impl Frames {
             block: None,
             cursor: 0,
             joins: 0,
+            far_joins: 0,
         }
     }
 
@@ -103,17 +106,72 @@ impl Frames {
         {
             return None;
         }
-        let below = text.get(self.cursor..)?.trim_start_matches(['\r', '\n']);
-        if !below.starts_with([' ', '\t', '}', ']', '{', '"']) {
-            return None;
+        let in_block = text.get(self.cursor..)?.as_bytes().iter();
+        let mut below = in_block.chain(&self.pending).skip_while(|b| matches!(b, b'\r' | b'\n'));
+        match below.next() {
+            Some(b' ' | b'\t' | b'}' | b']' | b'{' | b'"') => {}
+            None if !self.at_end => {}
+            _ => return None,
         }
         self.joins += 1;
         match value_end(&text.as_bytes()[frame.start..]) {
             Split::End(length) if frame.start + length > frame.end => {
                 Some(Frame { end: frame.start + length, ..frame.clone() })
             }
+            Split::Incomplete if !self.is_read() => self.join_beyond_block(frame),
             _ => None,
         }
+    }
+
+    /// Has everything been read into the block?
+    fn is_read(&self) -> bool {
+        self.at_end && self.pending.is_empty()
+    }
+
+    /// A value that starts with this line and ends in a later block: a
+    /// pretty-printed document behind a line of text.
+    fn join_beyond_block(&mut self, frame: &Frame) -> Option<Frame> {
+        const MAX_IN_VAIN: u32 = 4;
+        let block = &frame.block;
+        let line = frame.text().trim_end();
+        if self.far_joins >= MAX_IN_VAIN || !line.ends_with(['{', '[', ',']) {
+            return None;
+        }
+        let known = block.text.len() - frame.start;
+        let mut bytes = block.text.as_bytes()[frame.start..].to_vec();
+        bytes.append(&mut self.pending);
+        let mut found = value_end(&bytes);
+        while found == Split::Incomplete && !self.at_end && bytes.len() < self.limits.record {
+            let more = bytes.len().max(BLOCK_SIZE);
+            // What goes wrong here goes wrong again, and is reported, when lines are read.
+            self.at_end = fill(&mut self.source, &mut bytes, more).unwrap_or(true);
+            found = value_end(&bytes);
+        }
+        let Split::End(length) = found else {
+            self.far_joins += 1;
+            self.pending = bytes.split_off(known);
+            return None;
+        };
+        let place = At::new(block, frame.start).location();
+        if length <= known {
+            self.pending = bytes.split_off(known);
+            return None;
+        }
+        self.pending = bytes.split_off(length);
+        let (Utf8::Valid(text) | Utf8::Lossy { text, .. }) = into_utf8(bytes);
+        let newlines = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u32;
+        let tail = memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |n| n + 1);
+        self.base = place.byte + length as u64;
+        self.line = place.line + newlines;
+        self.column = text[tail..].chars().count() as u32;
+        let column = place.column.saturating_sub(1);
+        let joined =
+            Arc::new(Block::new(text, place.byte, place.line, column, Arc::clone(&self.file)));
+        let end = joined.text.len();
+        // Should it not be a value after all, reading goes on behind its first line.
+        self.cursor = frame.end - frame.start;
+        self.block = Some(Arc::clone(&joined));
+        Some(Frame { block: joined, start: 0, end })
     }
 
     /// The joined lines were one value: go on behind it.
@@ -319,6 +377,29 @@ mod tests {
         );
         assert_eq!(frames("{\n}\n{\"a\":\n1}", Shape::Values), ["{\n}", "{\"a\":\n1}"]);
         assert_eq!(frames("[]", Shape::Array), [""; 0]);
+    }
+
+    #[test]
+    fn a_document_behind_text_is_joined_at_any_size() {
+        for size in [10, BLOCK_SIZE, BLOCK_SIZE * 5] {
+            let long =
+                format!("{{\n  \"a\": \"{}\",\n  \"b\": [\n    1\n  ]\n}}", "ä".repeat(size));
+            let text = format!("Loading…\n{long}\nend\n");
+            let file: Arc<str> = "x".into();
+            let head = Head::read(Box::new(Cursor::new(text.into_bytes()))).unwrap();
+            let mut out = Out::new(Arc::clone(&file));
+            let mut frames = Frames::new(head, 0, Shape::Lines, Limits::default(), file);
+            assert_eq!(frames.next(&mut out).unwrap().text(), "Loading…");
+            let line = frames.next(&mut out).unwrap();
+            let joined = frames.join_lines(&line).unwrap();
+            assert_eq!(joined.text(), long);
+            frames.accept(&joined);
+            let last = frames.next(&mut out).unwrap();
+            assert_eq!(last.text(), "end");
+            let place = At::new(&last.block, last.start).location();
+            assert_eq!((place.line, place.column), (8, 1));
+            assert!(frames.next(&mut out).is_none());
+        }
     }
 
     #[test]

@@ -173,10 +173,22 @@ impl Event {
 
     /// Is this something unknown that may be a call?
     fn may_be_call(&self) -> bool {
-        const SIGNS: [&str; 4] = ["tool", "call", "exec", "command"];
+        const SIGNS: [&str; 9] = [
+            "toolcall",
+            "tooluse",
+            "toolexec",
+            "toolinvo",
+            "toolrequest",
+            "toolstart",
+            "functioncall",
+            "commandexec",
+            "execcommand",
+        ];
         let EventKind::Unknown(kind) = &self.kind else { return false };
-        let kind = kind.get().to_ascii_lowercase();
-        self.step.is_some() || SIGNS.iter().any(|sign| kind.contains(sign))
+        let kind = kind.get();
+        let letters = kind.bytes().filter(u8::is_ascii_alphanumeric);
+        let letters: String = letters.map(|b| char::from(b.to_ascii_lowercase())).collect();
+        self.step.is_some() || SIGNS.iter().any(|sign| letters.contains(sign))
     }
 }
 
@@ -349,7 +361,8 @@ mod tests {
         let said = r#"{"type":"assistant","uuid":"a","parentUuid":"u","sessionId":"s","message":{"id":"m","content":[{"type":"text","text":"hi"}]}}"#;
         let odd_block = r#"{"type":"assistant","uuid":"b","parentUuid":"u","sessionId":"s","message":{"id":"m","content":[{"type":"brand_new"}]}}"#;
         let odd_line = r#"{"type":"brand-new","uuid":"c","parentUuid":"u","sessionId":"s"}"#;
-        let odd_tool = r#"{"type":"tool-brand-new","uuid":"d","parentUuid":"u","sessionId":"s"}"#;
+        let odd_tool =
+            r#"{"type":"tool_call.brand-new","uuid":"d","parentUuid":"u","sessionId":"s"}"#;
         let orphan = r#"{"type":"user","uuid":"e","parentUuid":"u","sessionId":"s","message":{"content":[{"type":"tool_result","tool_use_id":"x","content":"?"}]}}"#;
         for (lines, expected, unknown) in [
             (&[][..], Recorded::Fully, 0),

@@ -27,13 +27,13 @@ impl Tokens {
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
     }
 
-    /// The larger of each count: what streamed snapshots of one response add up to.
-    pub fn max(&mut self, other: Self) {
-        self.input = self.input.max(other.input);
-        self.output = self.output.max(other.output);
-        self.cache_read = self.cache_read.max(other.cache_read);
-        self.cache_write = self.cache_write.max(other.cache_write);
-        self.reasoning = self.reasoning.max(other.reasoning);
+    /// Takes counts off that were added before.
+    pub(crate) fn subtract(&mut self, other: Self) {
+        self.input = self.input.saturating_sub(other.input);
+        self.output = self.output.saturating_sub(other.output);
+        self.cache_read = self.cache_read.saturating_sub(other.cache_read);
+        self.cache_write = self.cache_write.saturating_sub(other.cache_write);
+        self.reasoning = self.reasoning.saturating_sub(other.reasoning);
     }
 
     /// Are all counts zero?
@@ -153,6 +153,12 @@ impl Usage {
             _ => Some(self.total().saturating_add(other.total())),
         };
         self.recorded.add(other.recorded);
+    }
+
+    /// Takes off a usage that was added before.
+    pub(crate) fn subtract(&mut self, other: &Self) {
+        self.stated_total = self.stated_total.map(|total| total.saturating_sub(other.total()));
+        self.recorded.subtract(other.recorded);
     }
 }
 

@@ -142,7 +142,7 @@ impl Chat {
             b.message(step, record.payload(part), time, at);
             return;
         }
-        let kind = part.get("type").and_then(Value::inner).unwrap_or("text");
+        let kind = part.get("type").and_then(Value::inner).unwrap_or_else(|| untyped(part));
         match kind {
             "text" | "output_text" | "refusal" => {
                 let text = part.get("text").or_else(|| part.get("refusal"));
@@ -289,4 +289,11 @@ pub(crate) fn usage(usage: Value<'_>) -> Option<Usage> {
     tokens.cache_read = cached.unwrap_or(0);
     let usage = Usage { recorded: tokens, stated_total, convention: Convention::INCLUSIVE };
     is_usage.then_some(usage)
+}
+/// What a part without a type is: text, or what its only key says.
+fn untyped(part: Value<'_>) -> &str {
+    match part.get("text") {
+        Some(_) => "text",
+        None => part.fields().next().and_then(|(key, _)| key.inner()).unwrap_or("text"),
+    }
 }

@@ -36,12 +36,9 @@ pub(crate) fn assistant(
     if this.model.is_none() {
         this.model = model.and_then(|m| record.text(m));
     }
-    if let Some(tokens) = usage {
-        // Each line repeats the usage; some are snapshots taken while it grew.
-        match &mut this.usage {
-            Some(known) => known.recorded.max(tokens),
-            None => this.usage = Some(Usage::new(tokens, Convention::ANTHROPIC)),
-        }
+    // Each line repeats the usage; some are snapshots taken while it grew.
+    if let Some(tokens) = usage.filter(|t| this.usage.is_none() || !t.is_zero()) {
+        this.usage = Some(Usage::new(tokens, Convention::ANTHROPIC));
     }
     if let Some(content) = content {
         let before = b.run.calls.len();

@@ -124,13 +124,12 @@ pub(crate) fn answer(
     time: Option<Timestamp>,
 ) -> Option<u32> {
     let answer = response_answer(record, response).time(time);
-    let by_id = response.get_str("id").and_then(|id| b.find(&id));
     let name = response.get_str("name").unwrap_or_default();
     // An id that is not known says that the call is not here; no id says nothing.
-    let call = match response.get("id") {
-        Some(_) => by_id,
-        None => open.named(b, &name),
-    };
+    if response.get("id").is_some() {
+        return b.answer(response.get_str("id").as_deref(), answer);
+    }
+    let call = open.named(b, &name);
     b.answer_call(call, answer);
     call
 }

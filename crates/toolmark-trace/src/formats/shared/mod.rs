@@ -19,5 +19,6 @@ pub(crate) mod positional;
 pub(crate) mod python;
 pub(crate) mod readers;
 pub(crate) mod spans;
+pub(crate) mod text_calls;
 pub(crate) mod tool_definitions;
 pub(crate) mod turn;

@@ -129,6 +129,8 @@ impl Assembly {
     /// responses bring their own messages.
     fn prepare(&self, runs: &mut [Run]) {
         for (index, (_, facts)) in self.members.iter().enumerate() {
+            let lacks = &mut runs[self.run[index]].lacks;
+            *lacks = lacks.union(facts.lacks);
             if facts.kind == Some(Kind::Llm) {
                 let run = &mut runs[self.run[index]];
                 run.has_responses = true;

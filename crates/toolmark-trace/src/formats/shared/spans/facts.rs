@@ -41,6 +41,12 @@ pub(crate) struct Facts {
     pub(crate) duration: Option<SignedDuration>,
     pub(crate) error: Option<Payload>,
     pub(crate) cwd: Option<Text>,
+    /// Does a span without a mark of failure say nothing about how the call ended?
+    pub(crate) unmarked: bool,
+    /// Was the call refused?
+    pub(crate) denied: bool,
+    /// What its sender never sends.
+    pub(crate) lacks: Fidelity,
     pub(crate) marks: Vec<Mark>,
     pub(crate) own: Option<Box<Own>>,
 }
@@ -79,6 +85,7 @@ pub(crate) struct Mark {
 pub(crate) enum MarkKind {
     User,
     Context,
+    Message,
     Skill,
     Compaction,
     Error,
@@ -167,6 +174,9 @@ impl Facts {
         fill(&mut self.error, || other.error);
         fill(&mut self.cwd, || other.cwd);
         fill(&mut self.own, || other.own);
+        self.unmarked |= other.unmarked;
+        self.denied |= other.denied;
+        self.lacks = self.lacks.union(other.lacks);
         self.marks.extend(other.marks);
     }
 }

@@ -5,6 +5,7 @@
 use super::Attributes;
 use super::facts::{Message, Part, Role};
 use super::messages::named_role;
+use super::smolagents;
 use crate::model::{Payload, Text};
 use std::collections::BTreeMap;
 
@@ -69,6 +70,11 @@ fn nested<'a>(flat: &mut Flat<'a>, name: &str, value: &'a Payload) {
 
 fn message(flat: &Flat<'_>, default: Role) -> Message {
     let role = flat.role.and_then(|r| named_role(&r.raw())).unwrap_or(default);
+    let first = flat.content.values().next();
+    let in_text = flat.role.zip(first).and_then(|(r, text)| smolagents::parts(&r.raw(), text));
+    if let Some(parts) = in_text {
+        return Message { role, parts };
+    }
     let mut parts = Vec::new();
     if let Some(text) = flat.reasoning.filter(|t| !t.raw().is_empty()) {
         parts.push(Part::Reasoning(Some(text.clone())));

@@ -199,7 +199,7 @@ fn event(record: &Record<'_>, value: Value<'_>) -> Option<SpanEvent> {
     Some(event)
 }
 
-fn log(record: &Record<'_>, value: Value<'_>) -> Log {
+pub(crate) fn log(record: &Record<'_>, value: Value<'_>) -> Log {
     let text = |keys: &[&str]| keys.iter().find_map(|key| value.get(key)).map(id);
     Log {
         trace: text(&["traceId", "trace_id"]).unwrap_or_default(),

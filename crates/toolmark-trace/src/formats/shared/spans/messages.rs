@@ -3,6 +3,7 @@
 //! LangChain, which instrumentations pass through as they find them.
 
 use super::facts::{Message, Part, Role};
+use super::smolagents;
 use crate::model::{Payload, Text, ToolDefinition};
 use toolmark_scan::Value;
 
@@ -138,6 +139,7 @@ pub(crate) fn named_role(name: &str) -> Option<Role> {
         | "model"
         | "AIMessageChunk"
         | "AIMessage"
+        | "tool-call"
         | "gen_ai.assistant.message"
         | "gen_ai.choice" => Role::Assistant,
         "tool" | "function" | "tool-response" | "ToolMessage" | "gen_ai.tool.message" => Role::Tool,
@@ -182,6 +184,11 @@ fn one(value: Value<'_>, default: Role) -> Option<Message> {
         .or_else(|| named_role(&kind))
         .or_else(|| named_role(&kwargs.get_str("event.name")?))
         .unwrap_or(default);
+    let text = kwargs.get("content").filter(|c| c.is_string()).map(payload);
+    let in_text = kwargs.get_str("role").zip(text).and_then(|(r, t)| smolagents::parts(&r, &t));
+    if let Some(parts) = in_text {
+        return Some(Message { role, parts });
+    }
     let mut message = Message { role, parts: Vec::new() };
     if let Some(text) = kwargs.get("reasoning_content").filter(|t| t.inner() != Some("")) {
         message.parts.push(Part::Reasoning(Some(payload(text))));

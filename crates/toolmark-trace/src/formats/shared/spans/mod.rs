@@ -17,6 +17,8 @@ pub(crate) mod messages;
 pub(crate) mod otlp;
 mod run;
 mod seen;
+mod smolagents;
+pub(crate) mod telemetry;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -107,6 +109,7 @@ pub(crate) struct Spans {
     spans: Vec<Span>,
     by_id: HashMap<(String, String), usize>,
     logs: Vec<Log>,
+    events: telemetry::Events,
     notes: Vec<(Text, At)>,
     name: Option<Text>,
     conversation: Option<Text>,
@@ -178,6 +181,36 @@ impl Spans {
         self.logs.push(log);
     }
 
+    /// Adds a log record: an event of a coding agent, which is put in order with
+    /// the spans, or one that joins its span. False where it is neither.
+    pub(crate) fn log_record(
+        &mut self,
+        log: Log,
+        scope: Option<&Text>,
+        service: Option<&Text>,
+    ) -> bool {
+        let Log { trace, span, event, at } = log;
+        let Some(event) = self.events.add(event, scope, service, &at) else { return true };
+        if span.is_empty() || event.body.is_none() {
+            return false;
+        }
+        self.log(Log { trace, span, event, at });
+        true
+    }
+
+    /// How a tool of Claude Code ended says nothing without the span that names it.
+    fn part_with_lone_executions(&self, facts: &mut [Facts]) {
+        for (span, facts) in self.spans.iter().zip(facts) {
+            if span.name != "claude_code.tool.execution" {
+                continue;
+            }
+            let above = span.parent.clone().map(|parent| (span.trace.clone(), parent));
+            if !above.is_some_and(|above| self.by_id.contains_key(&above)) {
+                facts.kind = Some(Kind::Part);
+            }
+        }
+    }
+
     /// Keeps a record that says nothing about the run.
     pub(crate) fn note(&mut self, kind: impl Into<Text>, at: At) {
         self.notes.push((kind.into(), at));
@@ -196,10 +229,12 @@ impl Spans {
     /// Makes the trajectories.
     pub(crate) fn finish(mut self, format: &dyn Format, out: &mut Out) {
         self.join_logs();
+        let mut facts: Vec<Facts> = self.spans.iter_mut().map(dialects::facts).collect();
+        self.part_with_lone_executions(&mut facts);
+        std::mem::take(&mut self.events).join(&mut self.spans, &mut facts);
         if self.spans.is_empty() && self.notes.is_empty() {
             return;
         }
-        let mut facts: Vec<Facts> = self.spans.iter_mut().map(dialects::facts).collect();
         if let Some(id) = &self.conversation {
             for fact in &mut facts {
                 fact.conversation = Some(id.clone());

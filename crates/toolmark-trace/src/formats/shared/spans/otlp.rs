@@ -1,6 +1,6 @@
 //! What all OTLP containers share: spans in scopes in resources.
 
-use super::{Spans, json};
+use super::{Spans, json, telemetry};
 use crate::format::Record;
 use crate::model::Text;
 use toolmark_scan::Value;
@@ -42,17 +42,44 @@ fn scope_name(record: &Record<'_>, scope: Value<'_>) -> Option<Text> {
 /// Reads a list of resources with their log records.
 pub(crate) fn resource_logs(spans: &mut Spans, record: &Record<'_>, resources: Value<'_>) {
     for resource in resources.items() {
-        for scopes in ["scopeLogs", "scope_logs"].iter().filter_map(|key| resource.get(key)) {
-            for scope in scopes.items() {
-                let logs = scope.get("logRecords").or_else(|| scope.get("log_records"));
-                for log in logs.into_iter().flat_map(Value::items) {
-                    if !json::add(spans, record, log) {
-                        spans.note("log", record.at_value(log));
-                    }
+        let service = resource.get("resource").and_then(|r| json::service(record, r));
+        for scope in log_scopes(resource) {
+            let name = scope_name(record, scope);
+            for log in log_records(scope) {
+                let read = log.is_object().then(|| json::log(record, log));
+                let is_read =
+                    read.is_some_and(|log| spans.log_record(log, name.as_ref(), service.as_ref()));
+                if !is_read {
+                    spans.note("log", record.at_value(log));
                 }
             }
         }
     }
+}
+
+fn log_scopes(resource: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    let scopes = ["scopeLogs", "scope_logs"].into_iter().filter_map(move |key| resource.get(key));
+    scopes.flat_map(Value::items)
+}
+
+fn log_records(scope: Value<'_>) -> impl Iterator<Item = Value<'_>> {
+    let logs = scope.get("logRecords").or_else(|| scope.get("log_records"));
+    logs.into_iter().flat_map(Value::items)
+}
+
+/// Does a list of resources have an event of a coding agent among its first log records?
+pub(crate) fn holds_agent_events(resources: Value<'_>) -> bool {
+    const MAX_LOOKED_AT: usize = 200;
+    let scopes = resources.items().flat_map(log_scopes);
+    scopes.take(MAX_LOOKED_AT).any(|scope| {
+        let name = scope.get("scope").and_then(|s| s.get_str("name")).unwrap_or_default();
+        log_records(scope).take(MAX_LOOKED_AT).any(|log| {
+            let body = log.at(&["body", "stringValue"]).and_then(Value::str).unwrap_or_default();
+            let stated = log.items_at("attributes").find(|a| a.field_is("key", "event.name"));
+            let stated = stated.and_then(|a| a.at(&["value", "stringValue"])?.str());
+            telemetry::is_known(&stated.unwrap_or_default(), &body, &name)
+        })
+    })
 }
 
 /// Has a list of resources any spans?

@@ -37,6 +37,8 @@ pub(super) struct Run {
     agent_cost: Option<Cost>,
     step_is_guessed: bool,
     was_recorded: bool,
+    /// What the senders of its spans never send.
+    pub(super) lacks: Fidelity,
     /// The run as toolmark's exporter wrote it.
     own: Option<Whole>,
 }
@@ -94,6 +96,7 @@ impl Run {
             agent_cost: None,
             step_is_guessed: false,
             was_recorded: false,
+            lacks: Fidelity::FULL,
             own: None,
         }
     }
@@ -359,9 +362,12 @@ impl Run {
         if failed && payload.as_ref().is_none_or(|p| p.raw().is_empty()) {
             payload = facts.error.take().or(payload);
         }
-        // A span without a mark ended well: instrumentations only mark errors.
-        let answer = Answer::new(payload, span.at.clone()).protocol(failed);
-        let answer = match refusal(span).filter(|_| failed) {
+        // A span without a mark ended well: most instrumentations only mark errors.
+        let is_unknown = facts.unmarked && !failed && facts.failed.is_none();
+        let answer = Answer::new(payload, span.at.clone());
+        let answer = if is_unknown { answer } else { answer.protocol(failed) };
+        let refused = refusal(span).filter(|_| failed);
+        let answer = match refused.or(facts.denied.then_some(Status::Denied)) {
             Some(status) => answer.status(status, Level::Denial),
             None => answer,
         };
@@ -456,6 +462,10 @@ impl Run {
                 self.b.user(text, mark.time, at);
             }
             MarkKind::User | MarkKind::Context => self.b.context(text, mark.time, at),
+            MarkKind::Message => {
+                let step = self.b.last_step();
+                self.b.event(EventKind::Message, text, step, mark.time, at);
+            }
             MarkKind::Skill => self.b.event(EventKind::Skill, text, None, mark.time, at),
             MarkKind::Compaction => self.b.event(EventKind::Compaction, text, None, mark.time, at),
             MarkKind::Error => self.b.event(EventKind::Error, text, None, mark.time, at),
@@ -509,6 +519,7 @@ impl Run {
         if self.step_is_guessed {
             run.fidelity.lose(Fact::Parallel);
         }
+        run.fidelity = run.fidelity.union(self.lacks);
         // Neither the tools nor what the model said was traced.
         if run.calls.is_empty() && !self.calls_are_spans && !self.has_messages {
             run.fidelity.lose(Fact::Calls);

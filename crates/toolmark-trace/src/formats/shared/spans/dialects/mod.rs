@@ -5,6 +5,8 @@ mod adk;
 mod adot;
 mod ai_sdk;
 mod claude_agent;
+mod claude_code;
+mod codex;
 mod copilot;
 mod genai;
 mod genai_events;
@@ -30,6 +32,8 @@ struct Dialect {
 const DIALECTS: &[Dialect] = &[
     toolmark::DIALECT,
     claude_agent::DIALECT,
+    claude_code::DIALECT,
+    codex::DIALECT,
     adk::DIALECT,
     genai::DIALECT,
     genai_events::DIALECT,
@@ -41,12 +45,13 @@ const DIALECTS: &[Dialect] = &[
 ];
 
 /// Where a conversation is named, strongest first.
-const CONVERSATION: [&str; 5] = [
+const CONVERSATION: [&str; 6] = [
     "claude_agent.session.id",
     "gcp.vertex.agent.session_id",
     "gen_ai.conversation.id",
     "session.id",
     "traceloop.association.properties.session_id",
+    "conversation.id",
 ];
 
 /// What a span says, in all vocabularies.

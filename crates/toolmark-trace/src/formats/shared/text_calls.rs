@@ -1,0 +1,28 @@
+//! Calls that a model wrote as text: `{"name": …, "arguments": …}`.
+
+use super::python;
+use crate::model::{Payload, Text};
+use toolmark_scan::{Scanner, Value};
+
+/// One call in a text. Some models write the object as Python would print it.
+pub(crate) fn one(text: &str) -> Option<(String, Option<Payload>)> {
+    let read = |json: &str| {
+        let mut scanner = Scanner::new();
+        named(scanner.parse(json).ok()?.root())
+    };
+    read(text).or_else(|| read(&python::literal_to_json(text)?))
+}
+
+/// `{"name": …, "arguments": …}`.
+pub(crate) fn named(call: Value<'_>) -> Option<(String, Option<Payload>)> {
+    let name = call.get("name")?.str()?.into_owned();
+    let args = call.get("arguments").or_else(|| call.get("parameters"));
+    Some((name, args.map(owned)))
+}
+
+fn owned(value: Value<'_>) -> Payload {
+    match value.str() {
+        Some(text) => Payload::text(Text::owned(text)),
+        None => Payload::json(Text::owned(value.raw())),
+    }
+}
