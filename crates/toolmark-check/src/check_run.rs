@@ -4,7 +4,7 @@
 use crate::baseline::Changes;
 use crate::gate::{self, GateRow};
 use crate::{Checked, Rule};
-use toolmark_outcome::{Finding, Printable, Redactor, Severity, Untrusted, Verdict};
+use toolmark_outcome::{Cause, Finding, Printable, Redactor, Severity, Untrusted, Verdict};
 
 /// What was checked and what it came to.
 pub struct CheckRun<T: Ord = Untrusted> {
@@ -72,10 +72,15 @@ impl<T: Ord> CheckRun<T> {
         finding.is_new() && self.fail_on.is_some_and(|least| finding.severity >= least)
     }
 
-    /// Findings and gates together.
+    /// Findings and gates together. No finding is no pass where no call was seen.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let findings = !self.checked.findings.iter().any(|finding| self.fails(finding));
-        Verdict::of(findings).and(gate::verdict(&self.gates))
+        let is_blind = self.checked.scorecard.unrecorded > 0;
+        let seen = match is_blind && (self.fail_on.is_some() || !self.gates.is_empty()) {
+            true => Verdict::Unknown(Cause::MissingEvidence),
+            false => Verdict::Pass,
+        };
+        Verdict::of(findings).and(gate::verdict(&self.gates)).and(seen)
     }
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::{Confidence, Finding, Printable, Redactor, Severity, Untrusted};
-use toolmark_trace::Trajectory;
+use toolmark_trace::{Recorded, Trajectory};
 
 /// Which rules to run, and how.
 pub struct Checker {
@@ -193,6 +193,11 @@ impl Checker {
             let mut checked = self.check_alone(one);
             let card = &mut checked.scorecard;
             (card.sessions, card.sub_agents) = if n == 0 { (1, 0) } else { (0, 1) };
+            match one.calls_recorded() {
+                Recorded::Fully => {}
+                Recorded::Partly => card.partly_recorded += 1,
+                Recorded::Not => card.unrecorded += 1,
+            }
             all.merge(checked);
         }
         if let Some(gold) = &self.gold {

@@ -157,6 +157,10 @@ pub struct Scorecard<T = Untrusted> {
     pub sessions: u64,
     /// How many sub-agents of theirs.
     pub sub_agents: u64,
+    /// Of how many of both the trace has no calls, though there may have been some.
+    pub unrecorded: u64,
+    /// Of how many it has some and perhaps not all.
+    pub partly_recorded: u64,
     /// By tool.
     pub tools: BTreeMap<T, ToolCard>,
     /// The named numbers.
@@ -165,7 +169,14 @@ pub struct Scorecard<T = Untrusted> {
 
 impl<T> Default for Scorecard<T> {
     fn default() -> Self {
-        Self { sessions: 0, sub_agents: 0, tools: BTreeMap::new(), measures: BTreeMap::new() }
+        Self {
+            sessions: 0,
+            sub_agents: 0,
+            unrecorded: 0,
+            partly_recorded: 0,
+            tools: BTreeMap::new(),
+            measures: BTreeMap::new(),
+        }
     }
 }
 
@@ -173,8 +184,9 @@ impl Scorecard {
     /// It as it may be printed. Tools that look the same then are added up.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Scorecard<Printable> {
-        let Self { sessions, sub_agents, tools, measures } = self;
-        let mut card = Scorecard { sessions, sub_agents, ..Scorecard::default() };
+        let Self { sessions, sub_agents, unrecorded, partly_recorded, tools, measures } = self;
+        let counts = Scorecard::default();
+        let mut card = Scorecard { sessions, sub_agents, unrecorded, partly_recorded, ..counts };
         for (tool, of_tool) in tools {
             card.tools.entry(redactor.apply(tool)).or_default().merge(&of_tool);
         }
@@ -190,6 +202,8 @@ impl<T: Ord> Scorecard<T> {
     pub fn merge(&mut self, other: Self) {
         self.sessions += other.sessions;
         self.sub_agents += other.sub_agents;
+        self.unrecorded += other.unrecorded;
+        self.partly_recorded += other.partly_recorded;
         for (tool, card) in other.tools {
             self.tools.entry(tool).or_default().merge(&card);
         }
@@ -239,9 +253,11 @@ impl<T: Serialize + Ord> Serialize for Scorecard<T> {
                 tally: *tally,
             })
             .collect();
-        let mut out = serializer.serialize_struct("Scorecard", 5)?;
+        let mut out = serializer.serialize_struct("Scorecard", 7)?;
         out.serialize_field("sessions", &self.sessions)?;
         out.serialize_field("sub_agents", &self.sub_agents)?;
+        out.serialize_field("unrecorded", &self.unrecorded)?;
+        out.serialize_field("partly_recorded", &self.partly_recorded)?;
         out.serialize_field("total", &self.total())?;
         out.serialize_field("tools", &self.tools)?;
         out.serialize_field("measures", &measures)?;

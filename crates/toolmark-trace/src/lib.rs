@@ -80,7 +80,7 @@ mod words;
 pub use builder::{Answer, Builder, NewCall};
 pub use call_shapes::{LooseCall, NotCalls, calls_in};
 pub use diagnostic::{Diagnostic, Severity};
-pub use export::{EXPORTERS, ExportInfo, Exporter, Losses, Part, exporter_by_id};
+pub use export::{EXPORTERS, ExportInfo, Exporter, Losses, Part, exporter_by_id, rewrite};
 pub use format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record, Shape};
 pub use formats::FORMATS;
 pub use input::limits::Limits;

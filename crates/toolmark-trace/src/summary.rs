@@ -1,7 +1,7 @@
 //! The counts of a file: what `toolmark stats` prints a row of.
 
 use crate::format::FormatInfo;
-use crate::model::{Fact, Fidelity, Tokens, Trajectory, Usage};
+use crate::model::{Fact, Fidelity, Recorded, Tokens, Trajectory, Usage};
 use crate::read::Trajectories;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -25,6 +25,10 @@ pub struct Summary {
     pub trajectories: u64,
     /// Tool calls.
     pub tool_calls: u64,
+    /// Runs, sub-agents included, whose calls are not recorded: the others are all
+    /// that is counted.
+    #[serde(skip)]
+    pub unrecorded: u64,
     /// Results, those without a call included.
     pub tool_results: u64,
     /// Calls and orphaned results that failed, were denied or interrupted.
@@ -49,6 +53,9 @@ pub struct Summary {
     /// What the format could not tell.
     #[serde(rename = "fidelity_gaps")]
     pub fidelity: Fidelity,
+    /// Runs, sub-agents included.
+    #[serde(skip)]
+    runs: u64,
 }
 
 fn names_only<S: serde::Serializer>(
@@ -60,6 +67,12 @@ fn names_only<S: serde::Serializer>(
 
 /// The counts of a file without a run: no calls, no messages.
 impl Summary {
+    /// How many calls there were; nothing where none of the runs records its calls.
+    #[must_use]
+    pub fn known_calls(&self) -> Option<u64> {
+        (self.unrecorded == 0 || self.unrecorded < self.runs).then_some(self.tool_calls)
+    }
+
     /// The counts of a file, reading it to its end.
     #[must_use]
     pub fn of(runs: &mut Trajectories) -> Self {
@@ -100,6 +113,8 @@ impl Summary {
     fn add_run(&mut self, run: &Trajectory) {
         self.fidelity = self.fidelity.union(run.fidelity);
         self.unknown_records += run.unknown_records() as u64;
+        self.runs += 1;
+        self.unrecorded += u64::from(run.calls_recorded() == Recorded::Not);
         self.orphans += u64::from(run.orphans);
         self.tool_results += u64::from(run.orphans);
         let mut errors = u64::from(run.failed_orphans);

@@ -1,5 +1,7 @@
 //! From what was named on the command line to the files to read.
 
+mod repeats;
+
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -143,6 +145,7 @@ fn expand_pattern(argument: &Path, inputs: &mut Vec<Input>) {
 }
 
 fn walk(dir: &Path, inputs: &mut Vec<Input>) {
+    let mut met = Vec::new();
     let entries = WalkDir::new(dir)
         .follow_links(true)
         .sort_by_file_name()
@@ -151,7 +154,7 @@ fn walk(dir: &Path, inputs: &mut Vec<Input>) {
         .filter_entry(|e| e.file_name() != ".git");
     for entry in entries {
         match entry {
-            Ok(entry) if entry.file_type().is_file() => inputs.push(Input::met(entry.into_path())),
+            Ok(entry) if entry.file_type().is_file() => met.push(Input::met(entry.into_path())),
             Ok(_) => {}
             // A link to a directory above leads nowhere new.
             Err(error) if error.loop_ancestor().is_some() => {}
@@ -159,10 +162,12 @@ fn walk(dir: &Path, inputs: &mut Vec<Input>) {
                 let path = error.path().unwrap_or(dir).to_owned();
                 let problem =
                     error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
-                inputs.push(Input::broken(&path, problem));
+                met.push(Input::broken(&path, problem));
             }
         }
     }
+    repeats::leave_out(&mut met);
+    inputs.append(&mut met);
 }
 
 #[cfg(test)]

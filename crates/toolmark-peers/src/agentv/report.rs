@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use toolmark_outcome::{
     CaseResult, Cause, Evidence, GraderResult, Outcome, Printable, RunResult, Verdict,
 };
+use toolmark_trace::{exporter_by_id, rewrite};
 
 /// The rows of a run.
 #[must_use]
@@ -57,10 +58,29 @@ fn row(
         row.insert("failure_reason_code".into(), json!(cause.word()));
         row.insert("error".into(), json!(result.reason));
     }
-    if let Some(trace) = &result.trace {
-        row.insert("trace".into(), (***trace).clone());
+    if let Some((trace, agentv)) = result.trace.as_deref().zip(exporter_by_id("agentv")) {
+        made(rewrite(trace, agentv), &mut row);
     }
     Value::Object(row)
+}
+
+/// What the agent did, as a row has it: the lines of a transcript are its messages,
+/// and what they say of the whole is said of the row.
+fn made(lines: Vec<Value>, row: &mut Map<String, Value>) {
+    let totals = ["token_usage", "cost_usd", "duration_ms"];
+    let mut messages = Vec::new();
+    for line in lines {
+        let Value::Object(line) = line else { continue };
+        for (key, value) in &line {
+            let total = key.strip_prefix("transcript_").filter(|key| totals.contains(key));
+            if let Some(total) = total.filter(|_| !value.is_null()) {
+                row.insert(total.to_owned(), value.clone());
+            }
+        }
+        let is_message = |key: &String| matches!(key.as_str(), "role" | "content" | "tool_calls");
+        messages.push(line.into_iter().filter(|(key, _)| is_message(key)).collect::<Value>());
+    }
+    row.insert("output".into(), Value::Array(messages));
 }
 
 fn score(grader: &GraderResult<Printable>) -> Value {

@@ -13,6 +13,7 @@ use toolmark_grade::Determinism;
 use toolmark_outcome::{
     CaseResult, Cause, GraderResult, Part, Printable, RunResult, Verdict, reaches,
 };
+use toolmark_trace::{exporter_by_id, rewrite};
 
 /// The records of a run.
 #[must_use]
@@ -42,10 +43,10 @@ fn trial(
     if let Some(error) = error {
         fields.insert("error".into(), json!(error));
     }
-    fields.insert(
-        "trajectory".into(),
-        result.trace.as_deref().map_or(Value::Null, |trace| (**trace).clone()),
-    );
+    let trace = result.trace.as_deref().zip(exporter_by_id("vally"));
+    let mut lines = trace.map(|(trace, vally)| rewrite(trace, vally)).unwrap_or_default();
+    let trajectory = lines.first_mut().map(|line| line["trajectory"].take());
+    fields.insert("trajectory".into(), trajectory.unwrap_or_default());
     let graded = status != "skipped" && !result.graders.is_empty();
     let grade = if graded { grade(result, generated_at) } else { Value::Null };
     fields.insert("gradeResult".into(), grade);

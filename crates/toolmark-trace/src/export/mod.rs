@@ -19,6 +19,8 @@ mod toolmark;
 mod vally;
 
 use crate::model::Trajectory;
+use crate::read::{Options, format_by_id, read};
+use serde_json::Value;
 use std::io;
 
 pub use losses::{Losses, Part};
@@ -67,6 +69,20 @@ pub const EXPORTERS: &[&dyn Exporter] = &[
 #[must_use]
 pub fn exporter_by_id(id: &str) -> Option<&'static dyn Exporter> {
     EXPORTERS.iter().copied().find(|e| e.info().id == id)
+}
+
+/// A trajectory in toolmark's own JSON, rewritten for another target: the values
+/// of its lines, nothing if it cannot be read back.
+#[must_use]
+pub fn rewrite(trajectory: &Value, target: &dyn Exporter) -> Vec<Value> {
+    let text = io::Cursor::new(trajectory.to_string());
+    let options = Options { force: format_by_id("toolmark"), ..Options::default() };
+    let mut lines = Vec::new();
+    for run in read(text, "", &options).into_iter().flatten() {
+        // Writing to memory does not fail.
+        let _ = target.export(&run, &mut lines);
+    }
+    serde_json::Deserializer::from_slice(&lines).into_iter().flatten().collect()
 }
 
 #[cfg(test)]

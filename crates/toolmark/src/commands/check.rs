@@ -304,7 +304,21 @@ fn check(
         Ok(if selected.limit == Some(run.files) { Next::Enough } else { Next::More })
     })?;
     run.notes.extend(walked.note(printer.verbosity).map(Into::into));
+    run.notes.extend(unrecorded(&run.checked).map(Into::into));
     Ok((run, walked))
+}
+
+/// Sessions of which nobody can tell what their agents called.
+fn unrecorded(checked: &Checked) -> impl Iterator<Item = String> {
+    let card = &checked.scorecard;
+    let said = [
+        (card.unrecorded, "have no record of their calls: nothing can be said about them"),
+        (card.partly_recorded, "record only some of their calls"),
+    ];
+    let of = card.sessions + card.sub_agents;
+    said.into_iter()
+        .filter(|(n, _)| *n > 0)
+        .map(move |(n, what)| format!("{n} of {} {what}", human::things(of, "session")))
 }
 
 /// Unsure calls that are not put to the judge, because there are too many.

@@ -120,7 +120,7 @@ impl Row {
             file,
             format: Some(format),
             trajectories: Some(summary.trajectories),
-            tool_calls: Some(summary.tool_calls),
+            tool_calls: summary.known_calls(),
             tool_results: Some(summary.tool_results),
             tool_errors: summary.tool_errors,
             unanswered: Some(summary.unanswered),

@@ -94,6 +94,49 @@ fn traces_are_dumped_and_included() {
     assert!(dir.path().join("out/bad.json").exists());
 }
 
+/// What another system's report includes is that system's own trace: graded again,
+/// it gives the same verdicts.
+#[test]
+fn included_traces_are_graded_alike() {
+    let dir = files(NATIVE);
+    let verdicts = |lines: &[Value]| -> Vec<(String, String)> {
+        let outcomes = lines.iter().filter(|line| line["type"] == "outcome");
+        outcomes.map(|line| (line["case"].to_string(), line["verdict"].to_string())).collect()
+    };
+    let (_, first) = grade(dir.path(), &[]);
+    for format in ["vally", "agentv"] {
+        let again = format!("again-{format}.jsonl");
+        let report = format!("{format}={again}");
+        grade(dir.path(), &["--include-trace", "--report", &report]);
+        let args = ["grade", "spec.yaml", &again, "--format", "jsonl"];
+        let output = toolmark(&args).current_dir(dir.path()).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(verdicts(&lines), verdicts(&first), "{format}");
+    }
+}
+
+/// A call nobody recorded may have been made.
+#[test]
+fn unrecorded_calls_are_unknown() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = "graders:\n  - {type: tool-calls, config: {disallowed: [bash]}}\n";
+    fs::write(dir.path().join("spec.yaml"), spec).unwrap();
+    let row = r#"{"timestamp":"2026-01-01T00:00:00Z","test_id":"c","suite":"x","score":1,"target":"t","scores":[],"execution_status":"ok"}"#;
+    fs::write(dir.path().join("traces.jsonl"), format!("{row}\n")).unwrap();
+    let (code, lines) = grade(dir.path(), &[]);
+    assert_eq!((code, &lines[0]["verdict"]), (3, &Value::from("unknown")), "{lines:?}");
+    let run = |args: &[&str]| toolmark(args).current_dir(dir.path()).output().unwrap();
+    let checked = run(&["check", "traces.jsonl"]);
+    let said = String::from_utf8(checked.stdout).unwrap();
+    assert_eq!(checked.status.code(), Some(3), "{said}");
+    assert!(said.contains("1 of 1 session have no record of their calls"), "{said}");
+    let counts = run(&["stats", "traces.jsonl", "--format", "json"]).stdout;
+    let counts: Value = serde_json::from_slice(&counts).unwrap();
+    assert!(counts[0]["tool_calls"].is_null(), "{counts}");
+}
+
 #[test]
 fn reports_are_written_beside() {
     let dir = files(NATIVE);
