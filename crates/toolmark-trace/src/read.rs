@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
-use toolmark_scan::Scanner;
+use toolmark_scan::{Scanner, Utf8, into_utf8};
 
 /// How to read.
 #[derive(Clone, Copy, Default)]
@@ -116,6 +116,10 @@ pub fn read(
     if head.bytes.iter().all(u8::is_ascii_whitespace) && head.complete {
         return Err(ReadError::Empty { file: name.to_owned() });
     }
+    if let Some(format) = text_format(&head.bytes, options) {
+        head.read_all(limits.record).map_err(failed)?;
+        return Ok(open_document(head, skipped, &file, format, limits));
+    }
     let shape = shape::decide(&head.bytes, head.complete);
     if matches!(shape, Shape::Values | Shape::Binary) {
         head.read_all(limits.record).map_err(failed)?;
@@ -152,6 +156,48 @@ pub fn read(
         records: 0,
         finished: false,
     })
+}
+
+/// The format of a file that is text and not JSON, by how it starts.
+fn text_format(head: &[u8], options: &Options) -> Option<&'static dyn Format> {
+    const MAX_BYTES: usize = 4 << 10;
+    let start = head.trim_ascii_start();
+    if start.starts_with(b"{") || start.starts_with(b"[") || memchr::memchr(0, head).is_some() {
+        return None;
+    }
+    let text = String::from_utf8_lossy(&start[..start.len().min(MAX_BYTES)]);
+    match options.force {
+        Some(format) => format.detect_text(&text).map(|_| format),
+        None => FORMATS.iter().copied().find(|f| f.detect_text(&text) == Some(true)),
+    }
+}
+
+fn open_document(
+    head: Head,
+    skipped: u64,
+    file: &Arc<str>,
+    format: &'static dyn Format,
+    limits: Limits,
+) -> Trajectories {
+    let is_complete = head.complete;
+    let (text, broken) = match into_utf8(head.bytes) {
+        Utf8::Valid(text) => (text, None),
+        Utf8::Lossy { text, first } => (text, Some(first)),
+    };
+    let block = Arc::new(Block::new(text, skipped, 1, 0, Arc::clone(file)));
+    let mut runs = Trajectories::new(file, format, Source::Document(None));
+    if let Some(first) = broken {
+        let at = crate::model::At::new(&block, first);
+        runs.out.skip(&at, "invalid UTF-8, read with replacement characters");
+    }
+    if !is_complete {
+        let message =
+            format!("the file is larger than {} MB; the rest was not read", limits.record >> 20);
+        runs.out.skipped += 1;
+        runs.out.report(Diagnostic::file(Severity::Error, file, message));
+    }
+    runs.source = Source::Document(Some(block));
+    runs
 }
 
 /// The frames that detection looks at. The noise a CI log has in front of its
@@ -268,6 +314,8 @@ enum Source {
     },
     Archive(Box<Archive>),
     Binary(Option<Vec<u8>>),
+    /// A text that is one record.
+    Document(Option<Arc<Block>>),
 }
 
 /// The trajectories of one file, read as they are asked for.
@@ -359,6 +407,14 @@ impl Trajectories {
                         self.out.skip(&at, format!("not JSON: {}", error.problem));
                     }
                 }
+                true
+            }
+            Source::Document(block) => {
+                let Some(block) = block.take() else { return false };
+                self.records += 1;
+                let record =
+                    Record { value: None, binary: &[], block: &block, offset: 0, entry: None };
+                self.reader.record(&record, &mut self.out);
                 true
             }
             Source::Binary(bytes) => {

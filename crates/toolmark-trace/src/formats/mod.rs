@@ -9,6 +9,7 @@ mod agentv_results;
 mod agentv_trace;
 mod agentv_transcript;
 mod ai_sdk_ui;
+mod aider;
 mod amp;
 mod anthropic_managed;
 mod anthropic_messages;
@@ -69,6 +70,7 @@ mod pi_stream;
 mod pydantic_ai;
 mod qwen_code;
 pub(crate) mod shared;
+mod specstory;
 mod swe_agent;
 mod tau2_bench;
 mod tau_bench;
@@ -167,5 +169,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &langsmith::LangSmith,
     &otel_js::OtelJs,
     &otel_list::OtelList,
+    &aider::Aider,
+    &specstory::SpecStory,
     &call_rows::CallRows,
 ];
