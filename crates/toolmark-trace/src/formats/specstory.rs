@@ -172,10 +172,10 @@ impl History<'_, '_> {
         if let Some((agent, session)) = comment.and_then(|c| c.split_once(" Session ")) {
             run.agent.name = Some(Text::owned(agent));
             run.id = session.split(' ').next().map(Text::owned);
-        } else if let Some(title) = text.strip_prefix("# ").or_else(|| text.strip_prefix("## ")) {
-            if title != "SpecStory" {
-                run.name.get_or_insert_with(|| Text::owned(title));
-            }
+        } else if let Some(title) = text.strip_prefix("# ").or_else(|| text.strip_prefix("## "))
+            && title != "SpecStory"
+        {
+            run.name.get_or_insert_with(|| Text::owned(title));
         }
     }
 
