@@ -33,6 +33,8 @@ mod continue_dev;
 mod copilot_cli;
 mod copilot_debug;
 mod copilot_print;
+mod crush;
+mod cursor_ide;
 mod cursor_stream;
 mod cursor_transcript;
 mod datadog;
@@ -130,11 +132,13 @@ pub const FORMATS: &[&dyn Format] = &[
     &hermes::Hermes,
     &antigravity::Antigravity,
     &opencode::OpenCode,
+    &cursor_ide::CursorIde,
     &cursor_transcript::CursorTranscript,
     &ai_sdk_ui::AiSdkUi,
     &pydantic_ai::PydanticAi,
     &gemini_contents::GeminiContents,
     &goose::Goose,
+    &crush::Crush,
     &atif::Atif,
     &adk_session::AdkSession,
     &adk_evalset::AdkEvalset,
