@@ -54,6 +54,14 @@ pub enum ReadError {
         /// What the nearest format looks for.
         missing: Option<&'static str>,
     },
+    /// It is a database that is not the store of a known agent, or cannot be opened.
+    #[error("{file} is {problem}")]
+    Store {
+        /// The file.
+        file: String,
+        /// What was wrong.
+        problem: String,
+    },
     /// It is an archive that cannot be opened.
     #[error("failed to open {file} as an archive: {problem}")]
     Archive {
@@ -77,10 +85,25 @@ pub enum ReadError {
 pub fn read_path(path: impl AsRef<Path>, options: &Options) -> Result<Trajectories, ReadError> {
     let path = path.as_ref();
     let name = path.to_string_lossy().into_owned();
+    #[cfg(feature = "sqlite")]
+    if is_database(path) {
+        return match toolmark_sqlite::open(path) {
+            Ok(sessions) => read(sessions, &name, options),
+            Err(problem) => Err(ReadError::Store { file: name, problem: problem.to_string() }),
+        };
+    }
     match File::open(path) {
         Ok(file) => read(file, &name, options),
         Err(source) => Err(ReadError::Io { file: name, source }),
     }
+}
+
+/// Is the file a database? One that cannot be read is not; why is said later.
+#[cfg(feature = "sqlite")]
+fn is_database(path: &Path) -> bool {
+    let mut head = [0; 16];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && toolmark_sqlite::is_database(&head)
 }
 
 /// Reads any stream; `name` is what evidence and messages call it.
@@ -502,7 +525,9 @@ impl Diagnostic {
     #[must_use]
     pub fn from_error(error: &ReadError) -> Self {
         let (file, hint) = match error {
-            ReadError::Io { file, .. } | ReadError::Archive { file, .. } => (file, None),
+            ReadError::Io { file, .. }
+            | ReadError::Archive { file, .. }
+            | ReadError::Store { file, .. } => (file, None),
             ReadError::Empty { file } => (file, None),
             ReadError::UnknownFormat { file, nearest, missing, .. } => {
                 let near = match (nearest, missing) {
