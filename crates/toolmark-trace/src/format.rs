@@ -41,6 +41,13 @@ pub trait Format: Sync {
     /// The highest answer wins; among equals, the one listed first.
     fn detect(&self, probe: &Probe<'_>) -> Confidence;
 
+    /// Where the format is not JSON but text: does a file that starts like this
+    /// look like its own? Such a file is one record, its whole text.
+    fn detect_text(&self, head: &str) -> Option<bool> {
+        let _ = head;
+        None
+    }
+
     /// A reader for one file.
     fn reader(&self) -> Box<dyn Reader>;
 
@@ -81,6 +88,11 @@ impl<'a> Record<'a> {
     #[must_use]
     pub fn json(&self) -> Option<Value<'a>> {
         self.value
+    }
+
+    /// The whole file, where it is a text and not JSON.
+    pub(crate) fn document(&self) -> Option<&'a Arc<Block>> {
+        (self.value.is_none() && !self.block.text.is_empty()).then_some(self.block)
     }
 
     /// The bytes of a binary record.

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
-use toolmark_scan::{Scanner, Split, value_end};
+use toolmark_scan::{Scanner, Split, Utf8, into_utf8, value_end};
 
 /// How to read.
 #[derive(Clone, Copy, Default)]
@@ -54,6 +54,14 @@ pub enum ReadError {
         /// What the nearest format looks for.
         missing: Option<&'static str>,
     },
+    /// It is a database that is not the store of a known agent, or cannot be opened.
+    #[error("{file} is {problem}")]
+    Store {
+        /// The file.
+        file: String,
+        /// What was wrong.
+        problem: String,
+    },
     /// It is an archive that cannot be opened.
     #[error("failed to open {file} as an archive: {problem}")]
     Archive {
@@ -77,10 +85,25 @@ pub enum ReadError {
 pub fn read_path(path: impl AsRef<Path>, options: &Options) -> Result<Trajectories, ReadError> {
     let path = path.as_ref();
     let name = path.to_string_lossy().into_owned();
+    #[cfg(feature = "sqlite")]
+    if is_database(path) {
+        return match toolmark_sqlite::open(path) {
+            Ok(sessions) => read(sessions, &name, options),
+            Err(problem) => Err(ReadError::Store { file: name, problem: problem.to_string() }),
+        };
+    }
     match File::open(path) {
         Ok(file) => read(file, &name, options),
         Err(source) => Err(ReadError::Io { file: name, source }),
     }
+}
+
+/// Is the file a database? One that cannot be read is not; why is said later.
+#[cfg(feature = "sqlite")]
+fn is_database(path: &Path) -> bool {
+    let mut head = [0; 16];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && toolmark_sqlite::is_database(&head)
 }
 
 /// Reads any stream; `name` is what evidence and messages call it.
@@ -115,6 +138,10 @@ pub fn read(
     }
     if head.bytes.iter().all(u8::is_ascii_whitespace) && head.complete {
         return Err(ReadError::Empty { file: name.to_owned() });
+    }
+    if let Some(format) = text_format(&head.bytes, options) {
+        head.read_all(limits.record).map_err(failed)?;
+        return Ok(open_document(head, skipped, &file, format, limits));
     }
     let shape = shape::decide(&head.bytes, head.complete);
     if matches!(shape, Shape::Values | Shape::Binary) {
@@ -157,6 +184,48 @@ pub fn read(
         records: 0,
         finished: false,
     })
+}
+
+/// The format of a file that is text and not JSON, by how it starts.
+fn text_format(head: &[u8], options: &Options) -> Option<&'static dyn Format> {
+    const MAX_BYTES: usize = 4 << 10;
+    let start = head.trim_ascii_start();
+    if start.starts_with(b"{") || start.starts_with(b"[") || memchr::memchr(0, head).is_some() {
+        return None;
+    }
+    let text = String::from_utf8_lossy(&start[..start.len().min(MAX_BYTES)]);
+    match options.force {
+        Some(format) => format.detect_text(&text).map(|_| format),
+        None => FORMATS.iter().copied().find(|f| f.detect_text(&text) == Some(true)),
+    }
+}
+
+fn open_document(
+    head: Head,
+    skipped: u64,
+    file: &Arc<str>,
+    format: &'static dyn Format,
+    limits: Limits,
+) -> Trajectories {
+    let is_complete = head.complete;
+    let (text, broken) = match into_utf8(head.bytes) {
+        Utf8::Valid(text) => (text, None),
+        Utf8::Lossy { text, first } => (text, Some(first)),
+    };
+    let block = Arc::new(Block::new(text, skipped, 1, 0, Arc::clone(file)));
+    let mut runs = Trajectories::new(file, format, Source::Document(None));
+    if let Some(first) = broken {
+        let at = crate::model::At::new(&block, first);
+        runs.out.skip(&at, "invalid UTF-8, read with replacement characters");
+    }
+    if !is_complete {
+        let message =
+            format!("the file is larger than {} MB; the rest was not read", limits.record >> 20);
+        runs.out.skipped += 1;
+        runs.out.report(Diagnostic::file(Severity::Error, file, message));
+    }
+    runs.source = Source::Document(Some(block));
+    runs
 }
 
 /// The frames that detection looks at. The noise a CI log has in front of its
@@ -310,6 +379,8 @@ enum Source {
     },
     Archive(Box<Archive>),
     Binary(Option<Vec<u8>>),
+    /// A text that is one record.
+    Document(Option<Arc<Block>>),
 }
 
 /// The trajectories of one file, read as they are asked for.
@@ -401,6 +472,14 @@ impl Trajectories {
                         self.out.skip(&at, format!("not JSON: {}", error.problem));
                     }
                 }
+                true
+            }
+            Source::Document(block) => {
+                let Some(block) = block.take() else { return false };
+                self.records += 1;
+                let record =
+                    Record { value: None, binary: &[], block: &block, offset: 0, entry: None };
+                self.reader.record(&record, &mut self.out);
                 true
             }
             Source::Binary(bytes) => {
@@ -495,7 +574,9 @@ impl Diagnostic {
     #[must_use]
     pub fn from_error(error: &ReadError) -> Self {
         let (file, hint) = match error {
-            ReadError::Io { file, .. } | ReadError::Archive { file, .. } => (file, None),
+            ReadError::Io { file, .. }
+            | ReadError::Archive { file, .. }
+            | ReadError::Store { file, .. } => (file, None),
             ReadError::Empty { file } => (file, None),
             ReadError::UnknownFormat { file, nearest, missing, .. } => {
                 let near = match (nearest, missing) {

@@ -9,6 +9,7 @@ mod agentv_results;
 mod agentv_trace;
 mod agentv_transcript;
 mod ai_sdk_ui;
+mod aider;
 mod amp;
 mod anthropic_managed;
 mod anthropic_messages;
@@ -32,6 +33,8 @@ mod continue_dev;
 mod copilot_cli;
 mod copilot_debug;
 mod copilot_print;
+mod crush;
+mod cursor_ide;
 mod cursor_stream;
 mod cursor_transcript;
 mod datadog;
@@ -69,6 +72,7 @@ mod pi_stream;
 mod pydantic_ai;
 mod qwen_code;
 pub(crate) mod shared;
+mod specstory;
 mod swe_agent;
 mod tau2_bench;
 mod tau_bench;
@@ -128,11 +132,13 @@ pub const FORMATS: &[&dyn Format] = &[
     &hermes::Hermes,
     &antigravity::Antigravity,
     &opencode::OpenCode,
+    &cursor_ide::CursorIde,
     &cursor_transcript::CursorTranscript,
     &ai_sdk_ui::AiSdkUi,
     &pydantic_ai::PydanticAi,
     &gemini_contents::GeminiContents,
     &goose::Goose,
+    &crush::Crush,
     &atif::Atif,
     &adk_session::AdkSession,
     &adk_evalset::AdkEvalset,
@@ -167,5 +173,7 @@ pub const FORMATS: &[&dyn Format] = &[
     &langsmith::LangSmith,
     &otel_js::OtelJs,
     &otel_list::OtelList,
+    &aider::Aider,
+    &specstory::SpecStory,
     &call_rows::CallRows,
 ];

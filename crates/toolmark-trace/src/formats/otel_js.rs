@@ -30,7 +30,7 @@ fn is_span(span: Value<'_>) -> bool {
 }
 
 /// Where the spans of a record are.
-const SPANS: SpanList = SpanList { places: &[&["spans"]], is_span: is_span, read: read_span };
+const SPANS: SpanList = SpanList { places: &[&["spans"]], is_span, read: read_span };
 
 impl Format for OtelJs {
     fn info(&self) -> &'static FormatInfo {

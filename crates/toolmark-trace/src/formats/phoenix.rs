@@ -39,8 +39,7 @@ fn is_span(span: Value<'_>) -> bool {
 }
 
 /// Where the spans of a record are.
-const SPANS: SpanList =
-    SpanList { places: &[&["spans"], &["data"]], is_span: is_span, read: read_span };
+const SPANS: SpanList = SpanList { places: &[&["spans"], &["data"]], is_span, read: read_span };
 
 impl Format for Phoenix {
     fn info(&self) -> &'static FormatInfo {

@@ -13,6 +13,7 @@ pub(crate) mod copilot;
 pub(crate) mod events;
 pub(crate) mod exit_code;
 pub(crate) mod gemini;
+pub(crate) mod markdown;
 pub(crate) mod pairing;
 pub(crate) mod pieces;
 pub(crate) mod positional;

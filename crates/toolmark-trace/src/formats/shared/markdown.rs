@@ -1,0 +1,72 @@
+//! Lines of Markdown files that keep a conversation.
+
+use crate::format::{Out, Record};
+use crate::model::{At, Block, Payload, Text};
+use std::sync::Arc;
+
+/// One line and where it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// The lines of a file, whose text stays where it is.
+pub(crate) struct Lines<'a> {
+    block: &'a Arc<Block>,
+    pub(crate) all: Vec<Line<'a>>,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of a record that is a text; anything else is skipped.
+    pub(crate) fn new(record: &Record<'a>, out: &mut Out) -> Option<Self> {
+        let Some(block) = record.document() else {
+            out.skip(&record.at(), "not a text");
+            return None;
+        };
+        let mut next = 0;
+        let all = block.text.split_inclusive('\n').map(|line| {
+            let start = next;
+            next += line.len();
+            let text = line.trim_end_matches(['\n', '\r']);
+            Line { text, start, end: start + text.len() }
+        });
+        Some(Self { block, all: all.collect() })
+    }
+
+    /// Where a line starts.
+    pub(crate) fn at(&self, line: usize) -> At {
+        At::new(self.block, self.all.get(line).map_or(0, |l| l.start))
+    }
+
+    /// The text of the lines `from..to` without empty ones around it; `None`
+    /// where there is nothing else.
+    pub(crate) fn text(&self, from: usize, to: usize) -> Option<Payload> {
+        let lines = self.all.get(from..to)?;
+        let first = lines.iter().position(|l| !l.text.trim().is_empty())?;
+        let last = lines.iter().rposition(|l| !l.text.trim().is_empty())?;
+        let text = Text::verbatim(self.block, lines[first].start, lines[last].end);
+        Some(Payload::text(text))
+    }
+
+    /// The fenced blocks: the lines of their fences, in order. From a fence
+    /// that is never closed on, there are none.
+    pub(crate) fn fences(&self) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        let mut open: Option<(usize, usize)> = None;
+        for (n, line) in self.all.iter().enumerate() {
+            let text = line.text.trim_start();
+            let ticks = text.bytes().take_while(|b| *b == b'`').count();
+            match open {
+                Some((from, needed)) if ticks >= needed && text[ticks..].trim().is_empty() => {
+                    found.push((from, n));
+                    open = None;
+                }
+                None if ticks >= 3 => open = Some((n, ticks)),
+                _ => {}
+            }
+        }
+        found
+    }
+}
