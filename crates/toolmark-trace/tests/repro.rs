@@ -1,5 +1,7 @@
 //! The small files that show what was once read wrong, and what is right.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use toolmark_testing::find_shared;
 use toolmark_trace::{EventKind, Loaded, Options, Recorded, Trajectory, load_path};
 

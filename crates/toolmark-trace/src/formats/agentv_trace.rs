@@ -50,6 +50,9 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
     let mut root = out.builder(&AgentvTrace);
     header(&mut root, record, artifact);
     let spans = artifact.at(&["trace", "spans"]).or_else(|| artifact.get("spans"));
+    if !spans.is_some_and(Value::is_array) {
+        root.run.fidelity.lose(Fact::Calls);
+    }
     let mut tree = Tree::new(root, spans.into_iter().flat_map(Value::items), out);
     for span in tree.order() {
         tree.read(record, span);
@@ -229,7 +232,11 @@ impl<'a> Tree<'a> {
             Role::Call => self.call(record, index, at),
             Role::Other => {
                 let name = record.text_at(span.value, "name");
-                let kind = EventKind::Note(name.unwrap_or_else(|| Text::owned("span")));
+                let name = name.unwrap_or_else(|| Text::owned("span"));
+                let kind = match span.attribute("gen_ai.operation.name") {
+                    Some(operation) => EventKind::Unknown(record.label(operation).unwrap_or(name)),
+                    None => EventKind::Note(name),
+                };
                 let b = &mut self.lanes[span.lane].b;
                 b.event(kind, None, None, span.start, at);
                 b.seen(span.end);

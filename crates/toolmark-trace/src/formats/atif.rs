@@ -91,8 +91,14 @@ impl Reader for AtifReader {
         if is_header {
             self.finish(out);
         }
-        let run = self.lines.get_or_insert_with(|| Run::new(out.builder(&Atif), false));
+        let run = self.lines.get_or_insert_with(|| {
+            let mut run = Run::new(out.builder(&Atif), false);
+            // Until there is a step: a header alone says nothing about calls.
+            run.b.run.fidelity.lose(Fact::Calls);
+            run
+        });
         if !is_header && (value.get("step_id").is_some() || value.get("source").is_some()) {
+            run.b.run.fidelity.gain(Fact::Calls);
             run.step(record, value);
         } else {
             run.root(record, value);

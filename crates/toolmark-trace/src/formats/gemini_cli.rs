@@ -10,7 +10,7 @@
 //! and result together, and their time is that of the result. Tokens are per
 //! message, input includes the cache, thoughts are not part of the output.
 
-use super::shared::events::{note, set_once, words};
+use super::shared::events::{note, set_once, unknown_member, words};
 use super::shared::gemini;
 use super::shared::pairing::OpenCalls;
 use crate::builder::{Answer, Builder, NewCall};
@@ -131,6 +131,10 @@ impl Reader for SessionReader {
 
     fn finish(&mut self, out: &mut Out) {
         let Some(Session { mut b, .. }) = self.session.take() else { return };
+        // A header without any messages says nothing about what was done.
+        if b.run.events.is_empty() {
+            b.run.fidelity.lose(Fact::Calls);
+        }
         b.add_usage_of_steps();
         out.push(b.finish());
     }
@@ -266,8 +270,13 @@ impl Session {
                 event.text = Some(text);
             }
         }
-        for call in message.items_at("toolCalls") {
-            tool_call(b, record, call, step, time);
+        for (key, value) in message.fields() {
+            match key.inner().unwrap_or("") {
+                "toolCalls" => {
+                    value.items().for_each(|call| tool_call(b, record, call, step, time));
+                }
+                key => unknown_member(b, record, key, value, Some(step)),
+            }
         }
         now
     }

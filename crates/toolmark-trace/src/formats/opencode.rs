@@ -402,7 +402,11 @@ impl Session {
             "file" | "patch" | "snapshot" | "agent" | "subtask" => {
                 note(b, kind, Some(record.payload(part)), time, at);
             }
-            other => b.unknown(format!("part/{other}"), at),
+            other => {
+                let kind = EventKind::Unknown(Text::owned(format!("part/{other}")));
+                let step = message.step.filter(|_| message.role != Role::User);
+                b.event(kind, None, step, time, at);
+            }
         }
     }
 

@@ -76,6 +76,9 @@ fn read_record(record: &Record<'_>, out: &mut Out) {
             read_step(&mut b, record, step);
         }
     } else {
+        if history.is_none() {
+            b.run.fidelity.lose(Fact::Calls);
+        }
         let mut open = None;
         for message in history.into_iter().flat_map(Value::items) {
             read_history(&mut b, record, message, &mut open);
@@ -120,6 +123,10 @@ fn read_step(b: &mut Builder, record: &Record<'_>, item: Value<'_>) {
     }
     let observation = item.get("observation");
     let Some(action) = action else {
+        if !item.has("action") {
+            let kind = EventKind::Unknown(Text::owned("step without action"));
+            b.event(kind, None, Some(step), None, at);
+        }
         if let Some(text) = observation.filter(|o| !o.is("")) {
             b.context(Some(record.payload(text)), None, record.at_value(text));
         }

@@ -75,6 +75,9 @@ fn read_simulation(
     out: &mut Out,
 ) {
     let mut b = out.builder(&Tau2Bench).with_repeating_ids();
+    if !simulation.get("messages").is_some_and(Value::is_array) {
+        b.run.fidelity.lose(Fact::Calls);
+    }
     let text = |key: &str| simulation.get(key).and_then(|v| record.label(v));
     b.run.id = text("id");
     b.run.name = text("task_id");

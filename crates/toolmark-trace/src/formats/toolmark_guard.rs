@@ -77,6 +77,7 @@ impl Reader for LogReader {
             // The payload could not be read: it is unknown which call it was.
             let words = record.payload_at(line, "reason");
             builder.event(EventKind::Error, words, None, stamp, record.at());
+            builder.run.fidelity.lose(Fact::Calls);
             return;
         }
         match line.get("moment").and_then(Value::inner) {

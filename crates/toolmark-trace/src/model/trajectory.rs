@@ -173,23 +173,33 @@ impl Event {
 
     /// Is this something unknown that may be a call?
     fn may_be_call(&self) -> bool {
-        const SIGNS: [&str; 9] = [
-            "toolcall",
-            "tooluse",
-            "toolexec",
-            "toolinvo",
-            "toolrequest",
-            "toolstart",
-            "functioncall",
-            "commandexec",
-            "execcommand",
-        ];
         let EventKind::Unknown(kind) = &self.kind else { return false };
-        let kind = kind.get();
-        let letters = kind.bytes().filter(u8::is_ascii_alphanumeric);
-        let letters: String = letters.map(|b| char::from(b.to_ascii_lowercase())).collect();
-        self.step.is_some() || SIGNS.iter().any(|sign| letters.contains(sign))
+        self.step.is_some() || names_call(&kind.get())
     }
+}
+
+/// Does a kind or a key that is not known sound like a call of a tool?
+pub(crate) fn names_call(word: &str) -> bool {
+    const SIGNS: [&str; 10] = [
+        "toolcall",
+        "tooluse",
+        "toolexec",
+        "toolinvo",
+        "toolrequest",
+        "toolstart",
+        "functioncall",
+        "commandexec",
+        "execcommand",
+        "executetool",
+    ];
+    // Nearly every word is none, which must be cheap to see.
+    if !["ool", "OOL", "unction", "UNCTION", "xec", "XEC"].iter().any(|part| word.contains(part)) {
+        return false;
+    }
+    // Words of traces are short; a long one is not the name of anything.
+    let letters = word.bytes().take(64).filter(u8::is_ascii_alphanumeric);
+    let letters: String = letters.map(|b| char::from(b.to_ascii_lowercase())).collect();
+    SIGNS.iter().any(|sign| letters.contains(sign))
 }
 
 /// The kinds of [`Event`].

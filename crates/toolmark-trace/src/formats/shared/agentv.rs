@@ -2,6 +2,7 @@
 //! share: a call and its result are one object in the assistant's message. In
 //! memory the keys are camel case, on disk snake case; both are read.
 
+use super::events::unknown_member;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::Record;
 use crate::model::{
@@ -23,7 +24,7 @@ pub(crate) fn message(b: &mut Builder, record: &Record<'_>, message: Value<'_>) 
             "token_usage" | "tokenUsage" => usage = Some(value).filter(|u| u.is_object()),
             "start_time" | "startTime" | "timestamp" => start = time::from_value(value),
             "end_time" | "endTime" => end = time::from_value(value),
-            _ => {}
+            key => unknown_member(b, record, key, value, None),
         }
     }
     let text = content.map(|c| record.payload(c));
@@ -88,7 +89,8 @@ pub(crate) fn call(b: &mut Builder, record: &Record<'_>, item: Value<'_>, step: 
         }
     }
     let Some(tool) = tool.or(name) else {
-        b.unknown("call without a tool", record.at_value(item));
+        let kind = EventKind::Unknown(Text::owned("call without a tool"));
+        b.event(kind, None, step, None, record.at_value(item));
         return;
     };
     let at = record.at_value(item);

@@ -1,10 +1,12 @@
 //! Messages of the OpenAI chat kind, which most clients and datasets write.
 
+use super::events::unknown_member;
 use super::positional::Positional;
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::Record;
 use crate::model::{
-    Actor, Convention, EventKind, Level, Payload, Status, Text, Tokens, ToolName, Usage, time,
+    Actor, Convention, EventKind, Level, Payload, Status, Text, Tokens, ToolName, Usage,
+    names_call, time,
 };
 use jiff::Timestamp;
 use toolmark_scan::Value;
@@ -30,6 +32,8 @@ struct Message<'a> {
     model: Option<Value<'a>>,
     usage: Option<Value<'a>>,
     time: Option<Timestamp>,
+    /// A member that is not known and sounds like calls.
+    odd: Option<(&'a str, Value<'a>)>,
 }
 
 impl<'a> Message<'a> {
@@ -51,6 +55,7 @@ impl<'a> Message<'a> {
                 "timestamp" | "created_at" | "createdAt" | "created" | "time" => {
                     message.time = time::from_value(value).or(message.time);
                 }
+                key if names_call(key) => message.odd = Some((key, value)),
                 _ => {}
             }
         }
@@ -113,6 +118,9 @@ impl Chat {
             } else if content.inner() != Some("") {
                 b.message(step, record.payload(content), time, record.at_value(content));
             }
+        }
+        if let Some((key, value)) = message.odd {
+            unknown_member(b, record, key, value, Some(step));
         }
         let before = b.run.calls.len();
         let calls = message.calls.into_iter().flat_map(Value::items);

@@ -2,7 +2,7 @@
 
 use crate::builder::Builder;
 use crate::format::Record;
-use crate::model::{At, EventKind, Fact, Payload, Status, Text};
+use crate::model::{At, EventKind, Fact, Payload, Status, Text, names_call};
 use jiff::Timestamp;
 use toolmark_scan::Value;
 
@@ -56,6 +56,23 @@ pub(crate) fn open_step(
     };
     *open = Some(step);
     step
+}
+
+/// A member of a response that is not known and sounds like calls is kept as
+/// unknown: what was called may be in there.
+pub(crate) fn unknown_member(
+    b: &mut Builder,
+    record: &Record<'_>,
+    key: &str,
+    value: Value<'_>,
+    step: Option<u32>,
+) {
+    // An id or a count is not a call.
+    let is_filled = value.fields().next().is_some() || value.items().next().is_some();
+    if names_call(key) && is_filled {
+        let kind = EventKind::Unknown(Text::owned(key));
+        b.event(kind, Some(record.payload(value)), step, None, record.at_value(value));
+    }
 }
 
 /// Sets `slot` to the string under `key`, once.

@@ -231,7 +231,10 @@ impl Assembly {
             (What::Start, Some(Kind::Unknown)) => {
                 run.failure(span, facts);
                 let name = span.attributes.text(&["gen_ai.operation.name"]);
-                run.b.unknown(name.unwrap_or_else(|| span.name.clone()), span.at.clone());
+                let kind = EventKind::Unknown(name.unwrap_or_else(|| span.name.clone()));
+                // It may be a tool's: a part of the response that is not understood.
+                let step = near_step.or_else(|| run.b.last_step());
+                run.b.event(kind, None, step, None, span.at.clone());
             }
             (What::Start, kind) => {
                 if kind == Some(Kind::Part) {

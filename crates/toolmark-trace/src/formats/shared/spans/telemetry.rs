@@ -537,10 +537,10 @@ mod tests {
         assert_eq!(call(&spans(&[execution.clone(), tool.clone()])), [failed]);
         // Without the execution nothing says how it ended, and the other way round.
         assert_eq!(
-            call(&spans(&[tool.clone()])),
+            call(&spans(std::slice::from_ref(&tool))),
             [r#"call Bash {"command":"ls"} -> unknown(absent): "#]
         );
-        assert_eq!(call(&spans(&[execution.clone()])), [""; 0]);
+        assert_eq!(call(&spans(std::slice::from_ref(&execution))), [""; 0]);
         let both = format!("{}\n{event}\n", spans(&[tool, execution]));
         assert_eq!(call(&both), [failed]);
     }

@@ -79,7 +79,8 @@ fn kind(span: &Span) -> Option<Kind> {
         "execute_tool" => Kind::Tool,
         "invoke_agent" => Kind::Agent,
         // `unknown` is what some instrumentations say of their own inner steps.
-        "create_agent" | "invoke_workflow" | "embeddings" | "retrieval" | "unknown" => Kind::Part,
+        "create_agent" | "invoke_workflow" | "embeddings" | "retrieval" | "agent_handoff"
+        | "handoff" | "unknown" => Kind::Part,
         _ => Kind::Unknown,
     })
 }
