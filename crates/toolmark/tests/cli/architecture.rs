@@ -43,7 +43,7 @@ fn the_arrows_are_the_ones_on_the_page() {
     assert_eq!(built, drawn(), "as built, and as docs/architecture.md draws them");
     assert_eq!(built["toolmark-scan"], [""; 0]);
     assert_eq!(built["toolmark-testing"], [""; 0]);
-    assert_eq!(built["toolmark-trace"], ["toolmark-scan"]);
+    assert_eq!(built["toolmark-trace"], ["toolmark-scan", "toolmark-sqlite"]);
 }
 
 #[test]
