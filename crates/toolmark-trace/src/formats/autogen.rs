@@ -116,6 +116,10 @@ impl Dialect for AutogenDialect {
                     turn.call(call, call.get("id"), call.get("name"), call.get("arguments"));
                 }
             }
+            // A kind nobody knows says something only if it is text.
+            _ if !EVENTS.contains(&kind) && content.is_some_and(Value::is_array) => {
+                turn.unknown(kind, message);
+            }
             _ => {
                 if let Some(text) = content {
                     turn.text(text);
