@@ -51,6 +51,7 @@ pub(super) fn trimmed(run: &Trajectory, finding: &Finding) -> Trajectory {
         children: Vec::new(),
         outcome: None,
         stated: Stated::default(),
+        relayed: run.relayed,
         fidelity: run.fidelity,
     }
 }
