@@ -301,7 +301,7 @@ pub(crate) fn sample() -> Printed {
         case("empty", 4, Verdict::Unknown(Cause::NoGraders), None, Vec::new()),
     ];
     outcomes[2].timeline = Some(timeline(HOSTILE));
-    outcomes[2].trace = Some(Box::new(json!({"id": "run-1", "calls": []}).into()));
+    outcomes[2].trace = Some(Box::new(trace().into()));
     outcomes[5].trajectory = None;
     let mut run = finish(outcomes, Some(0.8));
     run.summary.aggregates.insert("coverage".into(), json!(0.75));
@@ -356,4 +356,18 @@ fn sequence_passed() -> GraderResult {
     let outcome =
         Outcome::binary(true, "3 of 3 expected calls were made").with_evidence([evidence]);
     grader("order of calls", "tool-calls", 16, outcome)
+}
+
+/// A run as `--include-trace` keeps it.
+fn trace() -> serde_json::Value {
+    json!({
+        "schema": "toolmark.trajectory.v1",
+        "format": "toolmark",
+        "file": "traces/refund run.jsonl",
+        "id": "run-1",
+        "user_turns": 1,
+        "steps": [{"turn": 0}],
+        "calls": [{"id": "toolu_0", "name": "lookup_order", "args": {"json": {"id": "7"}}, "status": "succeeded", "step": 0}],
+        "events": [{"kind": "call", "call": 0, "step": 0}],
+    })
 }
