@@ -213,7 +213,7 @@ impl Reading<'_, '_> {
 
 /// A path of the spec, from its directory.
 fn located(path: &str, loading: &Loading<'_>) -> PathBuf {
-    loading.directory.join(path.strip_prefix("file://").unwrap_or(path))
+    loading.path(path.strip_prefix("file://").unwrap_or(path))
 }
 
 /// The files of a directory that may hold tests, and `case.yaml` of those below.
@@ -270,7 +270,7 @@ fn expand(item: &Node, depth: usize, loading: &mut Loading<'_>, all: &mut Vec<No
     };
     let is_name = !name.starts_with('.') && !name.contains(['/', '\\']);
     let path = if is_name {
-        loading.directory.join(".agentv").join("templates").join(format!("{name}.yaml"))
+        loading.path(format!(".agentv/templates/{name}.yaml"))
     } else {
         located(name, loading)
     };

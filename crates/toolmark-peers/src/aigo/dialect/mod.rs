@@ -169,5 +169,5 @@ fn cut(line: u64) -> u32 {
 
 /// A path of a spec, which starts at the spec's directory.
 fn beside(loading: &Loading<'_>, path: &str) -> PathBuf {
-    loading.directory.join(path)
+    loading.path(path)
 }

@@ -457,12 +457,8 @@ fn repeated_ids_are_told_apart() {
 #[test]
 fn the_schema_knows_every_scorer() {
     let schema = AiGo.schema(&[]);
-    let shapes = schema["$defs"]["Scorer"]["oneOf"].as_array().unwrap();
-    let words: Vec<&str> = shapes
-        .iter()
-        .flat_map(|shape| shape["properties"]["type"]["enum"].as_array().unwrap())
-        .map(|word| word.as_str().unwrap())
-        .collect();
+    let words = schema["$defs"]["Scorer"]["properties"]["type"]["enum"].as_array().unwrap();
+    let words: Vec<&str> = words.iter().map(|word| word.as_str().unwrap()).collect();
     for word in
         ["function_call_coverage", "function_call_output_contains", "string_equals", "python"]
     {
