@@ -20,6 +20,8 @@ pub struct LoadOptions {
     pub threshold: Option<f64>,
     /// A dataset, instead of the one the spec names.
     pub dataset: Option<PathBuf>,
+    /// Is the spec only looked at? Then what only its data can tell is left open.
+    pub is_lint: bool,
 }
 
 /// A spec while a dialect makes a plan of it.

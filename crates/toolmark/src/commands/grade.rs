@@ -136,6 +136,7 @@ impl Grade {
             profile: self.profile,
             threshold: self.threshold,
             dataset: self.dataset.clone(),
+            is_lint: false,
         };
         let mut plans = Vec::new();
         for path in specs::find(slice::from_ref(&self.spec))? {

@@ -66,6 +66,7 @@ impl Lint {
         let options = LoadOptions {
             params: self.params()?,
             dataset: self.dataset.clone(),
+            is_lint: true,
             ..LoadOptions::default()
         };
         let specs = specs::find(&self.specs)?;

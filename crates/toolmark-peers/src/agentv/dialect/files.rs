@@ -293,25 +293,6 @@ fn expand(item: &Node, depth: usize, loading: &mut Loading<'_>, all: &mut Vec<No
     for inner in list.items() {
         // Places of another file would point anywhere: what is wrong with a
         // template is shown where it is included.
-        expand(&moved(inner, item.span), depth, loading, all);
+        expand(&inner.moved(item.span), depth, loading, all);
     }
-}
-
-/// The same value at another place. Trees are bounded in depth.
-fn moved(node: &Node, span: Span) -> Node {
-    let kind = match &node.kind {
-        Kind::List(items) => Kind::List(items.iter().map(|item| moved(item, span)).collect()),
-        Kind::Map(entries) => Kind::Map(
-            entries
-                .iter()
-                .map(|entry| toolmark_config::Entry {
-                    key: entry.key.clone(),
-                    key_span: span,
-                    value: moved(&entry.value, span),
-                })
-                .collect(),
-        ),
-        other => other.clone(),
-    };
-    Node::new(kind, span)
 }
