@@ -101,6 +101,25 @@ impl From<Kind> for Node {
 }
 
 impl Node {
+    /// The same value at another place: what was read elsewhere is shown where it is
+    /// used.
+    #[must_use]
+    pub fn moved(&self, span: Span) -> Self {
+        let kind = match &self.kind {
+            Kind::List(items) => Kind::List(items.iter().map(|item| item.moved(span)).collect()),
+            Kind::Map(entries) => {
+                let moved = |entry: &Entry| Entry {
+                    key: entry.key.clone(),
+                    key_span: span,
+                    value: entry.value.moved(span),
+                };
+                Kind::Map(entries.iter().map(moved).collect())
+            }
+            other => other.clone(),
+        };
+        Self::new(kind, span)
+    }
+
     /// A value at a place.
     #[must_use]
     pub fn new(kind: Kind, span: Span) -> Self {

@@ -46,6 +46,7 @@ mod grader;
 pub mod graders;
 mod load;
 mod loading;
+mod merge;
 mod pairing;
 mod plan;
 mod run;
@@ -62,6 +63,7 @@ pub use grader::{
 };
 pub use load::{Dialects, Loaded, load_source};
 pub use loading::{Entry, Included, LoadOptions, Loading};
+pub use merge::merge;
 pub use pairing::{Pairing, Unpaired};
 pub use plan::{Aggregate, Case, Gate, Match, Plan, Planned, UsualJudge};
 pub use run::{Grading, Selection};

@@ -2,7 +2,7 @@
 
 use crate::{Building, GraderInfo, Graders, Planned};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolmark_config::{
     Kind, Node, Problem, Source, Span, Spanned, did_you_mean, json, parse, quoted,
@@ -19,7 +19,9 @@ pub struct LoadOptions {
     /// The threshold of every case, instead of what the spec says.
     pub threshold: Option<f64>,
     /// A dataset, instead of the one the spec names.
-    pub dataset: Option<std::path::PathBuf>,
+    pub dataset: Option<PathBuf>,
+    /// Is the spec only looked at? Then what only its data can tell is left open.
+    pub is_lint: bool,
 }
 
 /// A spec while a dialect makes a plan of it.
@@ -120,10 +122,25 @@ impl<'a> Loading<'a> {
         }
     }
 
-    /// What was found, once the plan is made.
+    /// What was found, once the plan is made. What is wrong with a part that
+    /// several cases use is said once.
     #[must_use]
-    pub fn finish(self) -> (Vec<Problem>, Vec<Included>) {
+    pub fn finish(mut self) -> (Vec<Problem>, Vec<Included>) {
+        say_once(&mut self.problems);
+        self.includes.iter_mut().for_each(|included| say_once(&mut included.problems));
         (self.problems, self.includes)
+    }
+
+    /// A file the spec names, from its directory.
+    #[must_use]
+    pub fn path(&self, named: impl AsRef<Path>) -> PathBuf {
+        let path = self.directory.join(named);
+        // `./` before a path that starts with it would be said twice.
+        match path.strip_prefix(".") {
+            Ok(rest) if rest.as_os_str().is_empty() => PathBuf::from("."),
+            Ok(rest) => rest.to_owned(),
+            Err(_) => path.components().collect(),
+        }
     }
 
     /// Where something stands, as line and column.
@@ -243,6 +260,12 @@ impl<'a> Loading<'a> {
     }
 }
 
+/// Leaves out what was said before, word by word about the same place.
+fn say_once(problems: &mut Vec<Problem>) {
+    let mut said = std::collections::HashSet::new();
+    problems.retain(|problem| said.insert((problem.code, problem.span, problem.message.clone())));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -260,5 +283,33 @@ mod tests {
         assert_eq!(place(2), (2, 1));
         assert_eq!(place(5), (2, 3));
         assert_eq!(place(99), (3, 1));
+    }
+
+    #[test]
+    fn paths_have_no_dots_too_many() {
+        let options = LoadOptions::default();
+        for (directory, named, path) in [
+            (".", "./a.jsonl", "a.jsonl"),
+            (".", "a.jsonl", "a.jsonl"),
+            (".", "./", "."),
+            ("./evals", "./a.jsonl", "evals/a.jsonl"),
+            ("evals", "././x/a.jsonl", "evals/x/a.jsonl"),
+            ("evals", "../a.jsonl", "evals/../a.jsonl"),
+            ("evals", "/tmp/./a.jsonl", "/tmp/a.jsonl"),
+        ] {
+            let loading =
+                Loading::new("f".into(), "", Path::new(directory), &options, Graders(&[]));
+            assert_eq!(loading.path(named), Path::new(path), "{directory} {named}");
+        }
+    }
+
+    #[test]
+    fn a_problem_is_said_once() {
+        let options = LoadOptions::default();
+        let mut loading = Loading::new("f".into(), "abc", Path::new("."), &options, Graders(&[]));
+        for (start, message) in [(0, "x"), (1, "x"), (0, "x"), (0, "y")] {
+            loading.error("code", Span { start, end: 2 }, message);
+        }
+        assert_eq!(loading.finish().0.len(), 3);
     }
 }

@@ -74,7 +74,7 @@ impl Pairing {
 }
 
 /// A prompt without the white space that YAML and agents add.
-fn folded(prompt: &str) -> String {
+pub(crate) fn folded(prompt: &str) -> String {
     prompt.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

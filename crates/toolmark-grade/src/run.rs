@@ -1,15 +1,18 @@
 //! Grading: trajectories in, results out.
 
 use crate::grader::ask;
-use crate::pairing::{Pairing, Unpaired};
+use crate::pairing::{Pairing, Unpaired, folded};
 use crate::plan::{Case, Plan, Planned};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use toolmark_outcome::excerpt;
-use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k};
+use toolmark_outcome::statistics::{mean, pass_at_k, pass_hat_k, pass_rate_to_the_k};
 use toolmark_outcome::{
     CaseResult, CaseSummary, GraderResult, RunResult, Source, Summary, Timeline, TimelineEntry,
 };
-use toolmark_outcome::{Cause, Outcome, Verdict};
+use toolmark_outcome::{Cause, Outcome, Profile, Verdict};
 use toolmark_outcome::{Context, Environment, Subject};
 use toolmark_outcome::{Scored, Untrusted, reaches};
 use toolmark_outcome::{Seen, View, duration_of};
@@ -93,6 +96,7 @@ impl<'p> Grading<'p> {
             case: id.to_owned().into(),
             case_index: index,
             trajectory: Some(source(trajectory)),
+            asked: asked(trajectory),
             trial: 0,
             verdict: decision.verdict,
             score: decision.score,
@@ -107,7 +111,7 @@ impl<'p> Grading<'p> {
     /// Orders the results, numbers the trials, adds the cases nobody ran, and
     /// sums up.
     #[must_use]
-    pub fn finish(&self, mut outcomes: Vec<CaseResult>, notes: Vec<Untrusted>) -> RunResult {
+    pub fn finish(&self, mut outcomes: Vec<CaseResult>, mut notes: Vec<Untrusted>) -> RunResult {
         let mut seen = vec![false; self.plan.cases.len()];
         for outcome in &outcomes {
             if let Some(seen) = seen.get_mut(outcome.case_index) {
@@ -120,18 +124,21 @@ impl<'p> Grading<'p> {
             }
         }
         if self.plan.every.is_some() {
-            // Without cases, trajectories of the same name are trials of one.
-            let mut places = std::collections::BTreeMap::new();
-            for outcome in &mut outcomes {
-                let next = places.len();
-                outcome.case_index = *places.entry(outcome.case.clone()).or_insert(next);
-            }
+            make_cases(&mut outcomes);
         }
         // Stable: trials stay in the order of the input.
         outcomes.sort_by_key(|outcome| outcome.case_index);
         number_trials(&mut outcomes);
-        let cases = summaries(&outcomes);
-        let summary = self.sum_up(&outcomes, &cases);
+        let cases = self.summaries(&outcomes, &mut notes);
+        let mut aggregates = Map::new();
+        for aggregate in &self.plan.aggregates {
+            let value = match aggregate.value(&outcomes) {
+                Ok(value) => value,
+                Err(why) => serde_json::json!({"value": null, "unknown": why}),
+            };
+            aggregates.insert(aggregate.name().to_owned(), value);
+        }
+        let summary = sum_up(&outcomes, &cases, self.plan.gate.threshold, aggregates);
         RunResult {
             spec: Arc::clone(&self.plan.spec).into(),
             dialect: self.plan.dialect,
@@ -143,39 +150,52 @@ impl<'p> Grading<'p> {
         }
     }
 
-    fn sum_up(&self, outcomes: &[CaseResult], cases: &[CaseSummary]) -> Summary {
-        let count = |which: fn(Verdict) -> bool| {
-            outcomes.iter().filter(|outcome| which(outcome.verdict)).count() as u64
+    /// What the trials of each case come to.
+    fn summaries(&self, outcomes: &[CaseResult], notes: &mut Vec<Untrusted>) -> Vec<CaseSummary> {
+        let cases = outcomes.chunk_by(|a, b| a.case_index == b.case_index);
+        let summary = |trials: &[CaseResult]| {
+            let first = trials.first();
+            if let Some(first) = first.filter(|_| !are_trials(trials)) {
+                let words = "its traces were asked different things, so they are not trials of one";
+                notes.push(format!("case {}: {words}", first.case.raw()).into());
+            }
+            let case = first.and_then(|first| self.plan.cases.get(first.case_index));
+            let case = case.or(self.plan.every.as_deref());
+            summary_of(trials, case.map_or(Profile::Toolmark, |case| case.scoring.profile))
         };
-        let scores: Vec<f64> = cases.iter().filter_map(|case| case.score).collect();
-        let score = if scores.len() == cases.len() { mean(&scores) } else { None };
-        let threshold = self.plan.gate.threshold;
-        let all = outcomes.iter().fold(Verdict::Pass, |sum, o| sum.and(o.verdict));
-        let gate = match (threshold, score) {
-            (None, _) => Verdict::Pass,
-            (Some(threshold), Some(score)) => Verdict::of(reaches(score, threshold)),
-            (Some(_), None) => Verdict::Unknown(Cause::MissingEvidence),
-        };
-        let mut aggregates = serde_json::Map::new();
-        for aggregate in &self.plan.aggregates {
-            let value = match aggregate.value(outcomes) {
-                Ok(value) => value,
-                Err(why) => serde_json::json!({"value": null, "unknown": why}),
-            };
-            aggregates.insert(aggregate.name().to_owned(), value);
-        }
-        Summary {
-            cases: cases.len() as u64,
-            outcomes: outcomes.len() as u64,
-            passed: count(|v| v == Verdict::Pass),
-            failed: count(|v| v == Verdict::Fail),
-            unknown: count(|v| matches!(v, Verdict::Unknown(_))),
-            score,
-            threshold,
-            verdict: all.and(gate),
-            aggregates: aggregates.into(),
-            trials: cases.iter().filter(|case| case.trials > 1).cloned().collect(),
-        }
+        cases.map(summary).collect()
+    }
+}
+
+/// What the outcomes of a spec come to.
+pub(crate) fn sum_up(
+    outcomes: &[CaseResult],
+    cases: &[CaseSummary],
+    threshold: Option<f64>,
+    aggregates: Map<String, Value>,
+) -> Summary {
+    let count = |which: fn(Verdict) -> bool| {
+        outcomes.iter().filter(|outcome| which(outcome.verdict)).count() as u64
+    };
+    let scores: Vec<f64> = cases.iter().filter_map(|case| case.score).collect();
+    let score = if scores.len() == cases.len() { mean(&scores) } else { None };
+    let all = outcomes.iter().fold(Verdict::Pass, |sum, o| sum.and(o.verdict));
+    let gate = match (threshold, score) {
+        (None, _) => Verdict::Pass,
+        (Some(threshold), Some(score)) => Verdict::of(reaches(score, threshold)),
+        (Some(_), None) => Verdict::Unknown(Cause::MissingEvidence),
+    };
+    Summary {
+        cases: cases.len() as u64,
+        outcomes: outcomes.len() as u64,
+        passed: count(|v| v == Verdict::Pass),
+        failed: count(|v| v == Verdict::Fail),
+        unknown: count(|v| matches!(v, Verdict::Unknown(_))),
+        score,
+        threshold,
+        verdict: all.and(gate),
+        aggregates: aggregates.into(),
+        trials: cases.iter().filter(|case| case.trials > 1).cloned().collect(),
     }
 }
 
@@ -222,6 +242,7 @@ fn not_run(case: &Case, index: usize) -> CaseResult {
         case: case.id.clone().into(),
         case_index: index,
         trajectory: None,
+        asked: None,
         trial: 0,
         verdict: Verdict::Unknown(Cause::NoTrajectory),
         score: None,
@@ -243,11 +264,41 @@ fn number_trials(outcomes: &mut [CaseResult]) {
     }
 }
 
-fn summaries(outcomes: &[CaseResult]) -> Vec<CaseSummary> {
-    outcomes.chunk_by(|a, b| a.case_index == b.case_index).map(summary_of).collect()
+/// Without cases in the spec, trajectories of one name that were asked the same are
+/// trials of one; one that was asked something else is a case of its own.
+fn make_cases(outcomes: &mut [CaseResult]) {
+    let mut places: BTreeMap<(Untrusted, Option<u64>), usize> = BTreeMap::new();
+    let mut names: BTreeMap<Untrusted, Option<u64>> = BTreeMap::new();
+    for outcome in outcomes {
+        let next = places.len();
+        let key = (outcome.case.clone(), outcome.asked);
+        outcome.case_index = *places.entry(key).or_insert(next);
+        let first = *names.entry(outcome.case.clone()).or_insert(outcome.asked);
+        if first != outcome.asked
+            && let Some(source) = &outcome.trajectory
+        {
+            let name = format!("{} ({})", outcome.case.raw(), source.source.raw());
+            outcome.case = name.into();
+        }
+    }
 }
 
-fn summary_of(trials: &[CaseResult]) -> CaseSummary {
+/// What stands for the words a trajectory was asked first.
+fn asked(trajectory: &Trajectory) -> Option<u64> {
+    let prompt = View::whole(trajectory).prompt()?;
+    let mut hasher = DefaultHasher::new();
+    folded(&prompt).hash(&mut hasher);
+    Some(hasher.finish())
+}
+
+/// Were all of these asked the same, as far as their traces say?
+fn are_trials(outcomes: &[CaseResult]) -> bool {
+    let mut asked = outcomes.iter().filter_map(|outcome| outcome.asked);
+    let first = asked.next();
+    asked.all(|one| Some(one) == first)
+}
+
+fn summary_of(trials: &[CaseResult], profile: Profile) -> CaseSummary {
     let count = |which: fn(Verdict) -> bool| {
         trials.iter().filter(|trial| which(trial.verdict)).count() as u64
     };
@@ -256,7 +307,8 @@ fn summary_of(trials: &[CaseResult]) -> CaseSummary {
     let failed = count(|v| v == Verdict::Fail);
     // What could not be told is neither a pass nor a failure: it is not counted.
     let told = passed + failed;
-    let most = if told > 1 { told.min(MOST_K) } else { 0 };
+    let most = if told > 1 && are_trials(trials) { told.min(MOST_K) } else { 0 };
+    let hat = if profile == Profile::Vally { pass_rate_to_the_k } else { pass_hat_k };
     let ks = 1..=most;
     CaseSummary {
         case: trials.first().map(|trial| trial.case.clone()).unwrap_or_default(),
@@ -266,7 +318,7 @@ fn summary_of(trials: &[CaseResult]) -> CaseSummary {
         unknown: count(|v| matches!(v, Verdict::Unknown(_))),
         score: if scores.len() == trials.len() { mean(&scores) } else { None },
         pass_at_k: ks.clone().filter_map(|k| pass_at_k(told, passed, k)).collect(),
-        pass_hat_k: ks.filter_map(|k| pass_hat_k(told, passed, k)).collect(),
+        pass_hat_k: ks.filter_map(|k| hat(told, passed, k)).collect(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! JSON Schemas of spec files, put together from the configurations of graders.
 //!
-//! Editors and other tools check spec files with them. A grader's entry is one
-//! of as many shapes as there are graders, told apart by its type.
+//! Editors and other tools check spec files with them. The types of graders stand
+//! in one list, and for each there is a condition: where the type is this, the entry
+//! has that shape. Editors complete from a list; of alternatives they choose one.
 
 use crate::GraderInfo;
 use schemars::generate::SchemaSettings;
@@ -32,16 +33,59 @@ pub fn generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12().into_generator()
 }
 
-/// The schema of a grader's entry: one shape for each of these graders, told
-/// apart by `type`. `common` are the keys that every entry may have besides.
+/// The shape an entry has where its type is one of these words.
+pub struct Shape {
+    /// The words.
+    pub words: Vec<String>,
+    /// What it is, in one line.
+    pub summary: String,
+    /// The schema of the whole entry.
+    pub schema: Value,
+}
+
+/// The schema of an entry that is told from others by `type`. `common` are the keys
+/// every one may have: an editor offers them before there is a type.
+#[must_use]
+pub fn by_type(shapes: Vec<Shape>, common: &Map<String, Value>) -> Value {
+    let (mut words, mut summaries, mut conditions) = (Vec::new(), Vec::new(), Vec::new());
+    for shape in shapes {
+        summaries.extend(shape.words.iter().map(|_| json!(shape.summary)));
+        let is_this = json!({"properties": {"type": {"enum": shape.words}}, "required": ["type"]});
+        conditions.push(json!({ "if": is_this, "then": shape.schema }));
+        words.extend(shape.words.into_iter().map(Value::String));
+    }
+    let types = json!({ "type": "string", "enum": words, "enumDescriptions": summaries });
+    let mut properties = Map::from_iter([("type".to_owned(), types)]);
+    properties.extend(common.clone());
+    json!({
+        "type": "object",
+        "required": ["type"],
+        "properties": properties,
+        // The shape of its type says what else an entry may have.
+        "additionalProperties": true,
+        "allOf": conditions,
+    })
+}
+
+/// The schema of a grader's entry, by the type of the grader. `common` are the keys
+/// that every entry may have besides.
 pub fn grader_entry<'a>(
     generator: &mut SchemaGenerator,
     graders: impl IntoIterator<Item = &'a &'static GraderInfo>,
     placement: Placement,
     common: &Map<String, Value>,
 ) -> Value {
-    let shapes = graders.into_iter().map(|info| shape(generator, info, placement, common));
-    json!({ "type": "object", "required": ["type"], "oneOf": shapes.collect::<Vec<_>>() })
+    let shapes = graders.into_iter().map(|info| Shape {
+        words: words_of(info),
+        summary: info.summary.to_owned(),
+        schema: shape(generator, info, placement, common),
+    });
+    by_type(shapes.collect(), common)
+}
+
+/// Every word for the type of a grader.
+fn words_of(info: &GraderInfo) -> Vec<String> {
+    std::iter::once(info.id).chain(info.aliases.iter().copied()).map(str::to_owned).collect()
 }
 
 /// The schema of the entries of one grader.
@@ -51,17 +95,9 @@ fn shape(
     placement: Placement,
     common: &Map<String, Value>,
 ) -> Value {
-    let kind = match info.aliases {
-        [] => json!({ "const": info.id }),
-        aliases => {
-            let words: Vec<&str> =
-                std::iter::once(info.id).chain(aliases.iter().copied()).collect();
-            json!({ "enum": words })
-        }
-    };
     let config = (info.schema)(generator);
     let mut required = vec![json!("type")];
-    let mut properties = Map::from_iter([("type".to_owned(), kind)]);
+    let mut properties = Map::from_iter([("type".to_owned(), json!(true))]);
     let mut shape = json!({ "title": info.id, "description": info.summary, "type": "object" });
     match placement {
         Placement::Under(key) => {

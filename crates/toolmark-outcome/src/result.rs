@@ -130,6 +130,9 @@ pub struct CaseResult<T = Untrusted> {
     pub case_index: usize,
     /// The trajectory; `None` where there was none to grade.
     pub trajectory: Option<Source<T>>,
+    /// What stands for the words that were asked first, where the trace has them:
+    /// runs that were asked something else are no trials of one case.
+    pub asked: Option<u64>,
     /// Which trial of the case, from 0.
     pub trial: u32,
     /// The verdict.
@@ -154,6 +157,7 @@ impl CaseResult {
             case: redactor.apply(self.case),
             case_index: self.case_index,
             trajectory: self.trajectory.map(|source| source.redact(redactor)),
+            asked: self.asked,
             trial: self.trial,
             verdict: self.verdict,
             score: self.score,
@@ -184,7 +188,7 @@ pub struct CaseSummary<T = Untrusted> {
     /// pass@k without bias, for k from 1 to the number of trials; empty for one trial.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pass_at_k: Vec<f64>,
-    /// pass^k, likewise.
+    /// pass^k, likewise; where the case follows Vally, the pass rate to the power k.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pass_hat_k: Vec<f64>,
 }

@@ -17,9 +17,23 @@ pub fn pass_at_k(trials: u64, passed: u64, k: u64) -> Option<f64> {
     Some(1.0 - all_fail)
 }
 
-/// The chance that `k` trials in a row all pass, from the pass rate: p^k.
+/// The chance that `k` trials all pass, estimated without bias from `passed` of
+/// `trials`: C(c, k) / C(n, k). `None` where `k` is 0 or more than were made.
 #[must_use]
 pub fn pass_hat_k(trials: u64, passed: u64, k: u64) -> Option<f64> {
+    if k == 0 || k > trials || passed > trials {
+        return None;
+    }
+    if passed < k {
+        return Some(0.0);
+    }
+    Some((0..k).map(|i| (passed - i) as f64 / (trials - i) as f64).product())
+}
+
+/// The same as Vally has it: the pass rate to the power `k`, which is too high
+/// where the rate is of few trials.
+#[must_use]
+pub fn pass_rate_to_the_k(trials: u64, passed: u64, k: u64) -> Option<f64> {
     if trials == 0 || passed > trials || k == 0 {
         return None;
     }
@@ -220,9 +234,27 @@ mod tests {
     }
 
     #[test]
-    fn pass_hat_k_is_a_power() {
-        assert_eq!(pass_hat_k(4, 2, 3), Some(0.125));
-        assert_eq!(pass_hat_k(0, 0, 1), None);
+    fn pass_hat_k_is_unbiased_and_a_power_for_vally() {
+        // (trials, passed, k, without bias, as a power)
+        for (n, c, k, want, power) in [
+            (5, 4, 1, Some(0.8), Some(0.8)),
+            (5, 4, 2, Some(0.6), Some(0.64)),
+            (5, 4, 5, Some(0.0), Some(0.32768)),
+            (5, 5, 5, Some(1.0), Some(1.0)),
+            (4, 2, 3, Some(0.0), Some(0.125)),
+            (10, 7, 3, Some(35.0 / 120.0), Some(0.343)),
+            (3, 2, 4, None, Some(16.0 / 81.0)),
+            (0, 0, 1, None, None),
+            (3, 2, 0, None, None),
+        ] {
+            for (got, want) in [(pass_hat_k(n, c, k), want), (pass_rate_to_the_k(n, c, k), power)] {
+                let near = match (got, want) {
+                    (Some(got), Some(want)) => (got - want).abs() < 1e-12,
+                    (got, want) => got == want,
+                };
+                assert!(near, "{n} {c} {k}: {got:?}, not {want:?}");
+            }
+        }
     }
 
     #[test]

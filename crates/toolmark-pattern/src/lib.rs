@@ -175,10 +175,22 @@ impl Pattern {
         }
     }
 
-    /// Whether the pattern matches the empty text, as one does that matches
-    /// every text.
+    /// Whether the pattern matches the empty text.
     pub fn matches_empty(&self) -> bool {
         self.is_match("").unwrap_or(false)
+    }
+
+    /// Whether the pattern matches whatever line it is held against, so that it
+    /// says nothing. It is asked about the empty text, every character of ASCII and
+    /// a line that has them all; what looks around is taken to say something.
+    pub fn matches_everything(&self) -> bool {
+        if !self.0.facts.regular || !self.matches_empty() {
+            return false;
+        }
+        let printable = || (' '..='~').chain(['é', '\u{65e5}']);
+        let line: String = printable().chain(printable()).collect();
+        let matches = |text: &str| self.is_match(text).unwrap_or(false);
+        matches(&line) && printable().all(|c| matches(c.encode_utf8(&mut [0; 4])))
     }
 
     /// Whether [`Pattern::is_match`] needs no backtracking, whatever the text.

@@ -224,6 +224,18 @@ fn what_matches_the_empty_text() {
 }
 
 #[test]
+fn what_matches_everything() {
+    for source in ["", "a*", "a|", ".*", "^.*$", "^", "$", "(?i)", "[^]*", "(a|b)?", r"\s*"] {
+        assert!(pattern(source).matches_everything(), "{source}");
+    }
+    for source in
+        ["^$", "^(?!.*foo).*$", "^[a-z]*$", "^a?$", "^$|a", "^.{0,5}$", "^[^x]*$", "a+", "(?!a)b|"]
+    {
+        assert!(!pattern(source).matches_everything(), "{source}");
+    }
+}
+
+#[test]
 fn literals_are_found_where_they_are() {
     let table = [
         ("bash", "a bash b", Some(2..6)),

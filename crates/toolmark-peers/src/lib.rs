@@ -173,24 +173,26 @@ mod schema_tests {
     #[test]
     fn a_configuration_stands_under_its_key_or_beside() {
         let under = entry(Placement::Under("config"));
-        let shape = &under["oneOf"][0];
-        assert_eq!(shape["properties"]["type"]["const"], "token-budget");
+        assert_eq!(under["properties"]["type"]["enum"], json!(["token-budget"]));
+        let shape = &under["allOf"][0]["then"];
         assert_eq!(shape["required"], json!(["type", "config"]));
         assert_eq!(shape["additionalProperties"], false);
         let name = shape["properties"]["config"]["$ref"].as_str().unwrap().rsplit('/').next();
         assert_eq!(under["$defs"][name.unwrap()]["required"], json!(["max"]));
         let beside = entry(Placement::Beside);
         let keys: Vec<&String> =
-            beside["oneOf"][0]["properties"].as_object().unwrap().keys().collect();
+            beside["allOf"][0]["then"]["properties"].as_object().unwrap().keys().collect();
         assert_eq!(keys, ["type", "name", "max"]);
-        assert_eq!(beside["oneOf"][0]["required"], json!(["type", "max"]));
+        assert_eq!(beside["allOf"][0]["then"]["required"], json!(["type", "max"]));
     }
 
     #[test]
-    fn every_grader_has_a_shape() {
+    fn every_grader_has_a_shape_and_its_words_are_in_one_list() {
         let mut generator = generator();
         let placement = Placement::Under("config");
         let entry = grader_entry(&mut generator, GRADERS, placement, &Map::new());
-        assert_eq!(entry["oneOf"].as_array().unwrap().len(), GRADERS.len());
+        assert_eq!(entry["allOf"].as_array().unwrap().len(), GRADERS.len());
+        let words: Vec<&str> = ALL.words().collect();
+        assert_eq!(entry["properties"]["type"]["enum"], json!(words));
     }
 }

@@ -47,6 +47,7 @@ mod html;
 mod json;
 mod jsonl;
 mod junit;
+pub mod lint;
 mod markdown;
 mod model;
 mod sarif;

@@ -98,6 +98,7 @@ fn case(
             format: "vally",
             duration_ms: Some(12_500.0),
         }),
+        asked: None,
         trial: 0,
         verdict,
         score,

@@ -24,4 +24,4 @@
 pub mod dialects;
 mod load;
 
-pub use load::{load, load_source};
+pub use load::{is_spec, load, load_source};

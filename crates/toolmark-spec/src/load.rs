@@ -2,7 +2,7 @@
 
 use crate::dialects::DIALECTS;
 use std::path::Path;
-use toolmark_config::{Problem, Source};
+use toolmark_config::{Problem, Source, parse};
 use toolmark_grade::{LoadOptions, Loaded};
 
 /// Reads a spec file, tells its dialect, and makes a plan of it.
@@ -19,4 +19,16 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Loaded, Box<Problem>> 
 #[must_use]
 pub fn load_source(source: Source, directory: &Path, options: &LoadOptions) -> Loaded {
     toolmark_grade::load_source(source, directory, options, DIALECTS, toolmark_peers::ALL)
+}
+
+/// Whether a file is a spec. One that cannot be parsed is taken for one where it has
+/// a line that starts with a key only specs have: its errors are worth knowing.
+#[must_use]
+pub fn is_spec(path: &Path) -> bool {
+    const KEYS: &[&str] = &["stimuli:", "evalcases:", "scorers:", "graders:", "expect:"];
+    let Ok(source) = Source::open(path) else { return false };
+    match parse(&source).node {
+        Some(root) => DIALECTS.iter().any(|dialect| dialect.detect(&root) > 0),
+        None => source.text().lines().any(|line| KEYS.iter().any(|key| line.starts_with(key))),
+    }
 }

@@ -95,8 +95,8 @@ impl Name {
                 let known = self.0.regex.span.known().unwrap_or(span);
                 let source = Spanned { value: self.0.regex.value.clone(), span: known };
                 let pattern = building.pattern(&source)?;
-                if pattern.matches_empty() {
-                    let message = format!("/{pattern}/ matches the empty text, so every tool fits");
+                if pattern.matches_everything() {
+                    let message = format!("/{pattern}/ matches every name");
                     let problem = Problem::warning("matches-everything", message).at(known);
                     building.problems.push(problem.help("for any tool write \"*\""));
                 }
@@ -410,9 +410,9 @@ impl ResultConfig {
             Some(regex) => building.pattern(regex).map(Some),
         };
         if let Some(Some(pattern)) = &regex
-            && pattern.matches_empty()
+            && pattern.matches_everything()
         {
-            let message = format!("/{pattern}/ matches the empty text, so every result fits");
+            let message = format!("/{pattern}/ matches every result");
             let problem = Problem::warning("matches-everything", message).at(span);
             building.problems.push(problem);
         }

@@ -24,6 +24,11 @@ pub(crate) fn write(
     let graded = report.graded.map(|run| graded::log(run, options));
     let checked = report.checked.map(|run| checked::log(run, options));
     let runs: Vec<Value> = graded.into_iter().chain(checked).collect();
+    document(runs, out)
+}
+
+/// Writes a document of these runs.
+pub(crate) fn document(runs: Vec<Value>, out: &mut dyn Write) -> Result<(), ReportError> {
     let log = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": runs });
     out.write_all(harmless_json(serde_json::to_string_pretty(&log)?).as_bytes())?;
     out.write_all(b"\n")?;
@@ -31,7 +36,12 @@ pub(crate) fn write(
 }
 
 /// A run of the tool, as SARIF has it.
-fn log_of(rules: Vec<Value>, results: Vec<Value>, properties: Value, options: &Options) -> Value {
+pub(crate) fn log_of(
+    rules: Vec<Value>,
+    results: Vec<Value>,
+    properties: Value,
+    options: &Options,
+) -> Value {
     let mut log = json!({
         "tool": { "driver": {
             "name": "toolmark",
@@ -50,7 +60,7 @@ fn log_of(rules: Vec<Value>, results: Vec<Value>, properties: Value, options: &O
 }
 
 /// The first location is the result's own, the others are related to it.
-fn result(
+pub(crate) fn result(
     rule: &str,
     index: usize,
     level: &str,
@@ -83,7 +93,7 @@ fn in_trace(place: &TracePlace, text: &str) -> Value {
     location(&place.file, place.line, place.column, text)
 }
 
-fn location(file: &str, line: u32, column: u32, text: &str) -> Value {
+pub(crate) fn location(file: &str, line: u32, column: u32, text: &str) -> Value {
     let mut region = Map::new();
     if line > 0 {
         region.insert("startLine".into(), json!(line));
@@ -125,13 +135,13 @@ fn uri(file: &str) -> String {
 
 /// Text of several lines without control characters, and without links: a
 /// viewer makes one of `[words](target)`.
-fn words(text: &str) -> String {
+pub(crate) fn words(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(sanitize).collect();
     lines.join("\n").replace("](", "] (")
 }
 
 /// `output-contains` as `OutputContains`.
-fn pascal(id: &str) -> String {
+pub(crate) fn pascal(id: &str) -> String {
     id.split(|c: char| !c.is_ascii_alphanumeric())
         .map(|word| {
             let mut chars = word.chars();

@@ -6,7 +6,6 @@ use crate::exit::Failure;
 use crate::grading::spec::print;
 use crate::human;
 use crate::printer::{Line, Printer, Verbosity, style};
-use std::io;
 use std::path::Path;
 use toolmark_check::config::{Config, read_config};
 use toolmark_config::Problem;
@@ -48,16 +47,15 @@ pub(crate) fn open(named: Option<&Path>, printer: &mut Printer) -> Result<Config
     }
 }
 
-/// Shows what is wrong with the part in a spec; how many errors there are.
-pub(crate) fn lint(source: &Source, printer: &mut Printer) -> io::Result<usize> {
+/// What is wrong with the part in a spec.
+pub(crate) fn lint(source: &Source) -> Vec<Problem> {
     let parsed = parse(source);
     let part = parsed.node.as_ref().and_then(|root| root.get("check"));
     // A part that is not a map, and invalid YAML, are reported by the spec itself.
-    let Some(part) = part.filter(|part| part.as_map().is_some()) else { return Ok(0) };
+    let Some(part) = part.filter(|part| part.as_map().is_some()) else { return Vec::new() };
     let mut problems = Vec::new();
     let _ = read_config(part, &mut problems);
-    print(printer, source, &problems)?;
-    Ok(problems.iter().filter(|problem| problem.is_error()).count())
+    problems
 }
 
 /// The file says nothing about checking: a mistake where it was named. A file

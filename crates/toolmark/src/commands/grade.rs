@@ -3,8 +3,8 @@
 use crate::Stop;
 use crate::args::{InputArgs, ReportArgs, format_of, report_of};
 use crate::exit::{Exit, Failure};
-use crate::grading::read::grade;
-use crate::grading::{dump, spec};
+use crate::grading::read::{Homeless, grade};
+use crate::grading::{dump, spec, specs};
 use crate::human;
 use crate::inputs::{Input, expand};
 use crate::judging::{ByRules, JudgeArgs, JudgeRequest, OpenJudge};
@@ -17,16 +17,20 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::slice;
 use std::sync::Arc;
 use std::time::Instant;
 use toolmark_grade::LoadOptions;
-use toolmark_grade::{Determinism, Grading, Plan, Selection, Unpaired};
+use toolmark_grade::{Case, Determinism, Grading, Plan, Selection, Unpaired, merge};
 use toolmark_outcome::judging::Judge;
-use toolmark_outcome::{Environment, Findings, Printable, Profile, RunResult, Untrusted, Verdict};
+use toolmark_outcome::{
+    CaseResult, Environment, Findings, Printable, Profile, RunResult, Untrusted, Verdict,
+};
 
 const EXAMPLES: &str = "\
 Examples:
   toolmark grade toolmark.yaml runs/                 traces against a spec
+  toolmark grade evals/ runs/                        every spec of a directory
   toolmark grade evals/eval.yaml results.jsonl       a Vally spec on its own results
   toolmark grade page.yaml traces.jsonl --profile agentv@1
                                                      the scores AgentV would give
@@ -46,7 +50,7 @@ const TRACES: &str =
 #[command(mut_arg("traces", |arg| arg.help(TRACES)))]
 #[command(mut_arg("format", format_of::<RunResult<Printable>>), mut_arg("reports", report_of::<RunResult<Printable>>))]
 pub(crate) struct Grade {
-    /// The spec; its dialect is detected
+    /// The spec, or a directory of specs; the dialect is detected
     #[arg(value_name = "SPEC")]
     spec: PathBuf,
     #[command(flatten)]
@@ -132,22 +136,35 @@ impl Grade {
             profile: self.profile,
             threshold: self.threshold,
             dataset: self.dataset.clone(),
+            is_lint: false,
         };
-        let spec = spec::open(&self.spec, &options, printer)?;
-        let Some(mut plan) = spec.loaded.and_then(|loaded| loaded.plan) else {
-            let errors = human::things(spec.errors as u64, "error");
-            let message = format!("{} has {errors}; nothing was graded", self.spec.display());
-            return Err(Failure::usage(message).into());
-        };
-        self.select(&mut plan)?;
-        let forced = self.forced(&plan)?;
-        let inputs = self.inputs(&plan)?;
-        let judge = self.judge(&plan, printer)?;
+        let mut plans = Vec::new();
+        for path in specs::find(slice::from_ref(&self.spec))? {
+            let spec = spec::open(&path, &options, printer)?;
+            let Some(plan) = spec.loaded.and_then(|loaded| loaded.plan) else {
+                let errors = human::things(spec.errors as u64, "error");
+                let message = format!("{} has {errors}; nothing was graded", path.display());
+                return Err(Failure::usage(message).into());
+            };
+            plans.push((path, plan));
+        }
+        self.select(&mut plans)?;
+        let forced = self.forced(&plans)?;
+        let inputs = self.inputs(&plans)?;
+        let judge = self.judge(&plans, printer)?;
         let environment = self.environment(judge.as_ref())?;
         let selection =
             Selection { timelines: self.report.wants("html"), traces: self.keeps_traces() };
-        let grading = Grading::new(&plan, forced, environment, selection);
-        let (mut result, unread) = self.grade(&inputs, &plan, &grading, judge.as_ref(), printer)?;
+        let gradings: Vec<Grading<'_>> = plans
+            .iter()
+            .enumerate()
+            .map(|(n, (_, plan))| {
+                let forced = forced.filter(|(spec, _)| *spec == n).map(|(_, case)| case);
+                Grading::new(plan, forced, environment.clone(), selection)
+            })
+            .collect();
+        let (mut result, unread) =
+            self.grade(&inputs, &plans, &gradings, judge.as_ref(), printer)?;
         if let Some(judge) = &judge {
             self.judge.finish(judge, printer)?;
         }
@@ -167,7 +184,7 @@ impl Grade {
     }
 
     /// Leaves only the cases that were asked for.
-    fn select(&self, plan: &mut Plan) -> Result<(), Failure> {
+    fn select(&self, plans: &mut Vec<(PathBuf, Plan)>) -> Result<(), Failure> {
         if self.cases.is_empty() && self.tags.is_empty() {
             return Ok(());
         }
@@ -177,35 +194,42 @@ impl Grade {
             .map(|case| glob::Pattern::new(case))
             .collect::<Result<_, _>>()
             .map_err(|error| Failure::usage("--case is not a valid pattern").because(&error))?;
-        let before = plan.cases.len();
-        plan.cases.retain(|case| {
-            let by_id = patterns.is_empty() || patterns.iter().any(|p| p.matches(&case.id));
-            by_id && self.tags.iter().all(|tag| has_tag(&case.tags, tag))
+        let before: usize = plans.iter().map(|(_, plan)| plan.cases.len()).sum();
+        plans.retain_mut(|(_, plan)| {
+            plan.cases.retain(|case| {
+                let by_id = patterns.is_empty() || patterns.iter().any(|p| p.matches(&case.id));
+                by_id && self.tags.iter().all(|tag| has_tag(&case.tags, tag))
+            });
+            !plan.cases.is_empty()
         });
-        if plan.cases.is_empty() {
+        if plans.is_empty() {
             let message = format!("--case and --tag leave none of the {before} cases");
             return Err(Failure::usage(message));
         }
         Ok(())
     }
 
-    fn forced(&self, plan: &Plan) -> Result<Option<usize>, Failure> {
+    /// The case that was named: which of the specs has it, and where.
+    fn forced(&self, plans: &[(PathBuf, Plan)]) -> Result<Option<(usize, usize)>, Failure> {
         let Some(name) = &self.stimulus else { return Ok(None) };
-        let found = plan.cases.iter().position(|case| case.id == *name);
-        let ids: Vec<&str> = plan.cases.iter().map(|case| case.id.as_str()).take(10).collect();
+        let found = plans.iter().enumerate().find_map(|(n, (_, plan))| {
+            Some((n, plan.cases.iter().position(|case| case.id == *name)?))
+        });
+        let cases = plans.iter().flat_map(|(_, plan)| &plan.cases);
+        let ids: Vec<&str> = cases.map(|case| case.id.as_str()).take(10).collect();
         match found {
-            Some(index) => Ok(Some(index)),
+            Some(found) => Ok(Some(found)),
             None => Err(Failure::usage(format!("the spec has no case {name}"))
                 .hint(format!("its cases: {}", ids.join(", ")))),
         }
     }
 
-    fn inputs(&self, plan: &Plan) -> Result<Vec<Input>, Failure> {
+    fn inputs(&self, plans: &[(PathBuf, Plan)]) -> Result<Vec<Input>, Failure> {
         if !self.input.traces.is_empty() {
             return Ok(expand(&self.input.traces));
         }
         let named: Vec<PathBuf> =
-            plan.cases.iter().flat_map(|case| case.matches.traces.clone()).collect();
+            cases(plans).flat_map(|case| case.matches.traces.clone()).collect();
         if named.is_empty() {
             return Err(Failure::usage("no traces: none on the command line, none in the spec")
                 .hint("run `toolmark grade SPEC TRACE…`"));
@@ -214,15 +238,21 @@ impl Grade {
     }
 
     /// Who is asked, where something is to be asked.
-    fn judge(&self, plan: &Plan, printer: &mut Printer) -> Result<Option<OpenJudge>, Stop> {
-        let cases = plan.cases.iter().chain(plan.every.as_deref());
-        let mut graders = cases.flat_map(|case| &case.graders);
-        let asks = graders.any(|one| one.info.taxonomy.determinism == Determinism::Judge);
-        if !asks || self.no_judge {
+    fn judge(
+        &self,
+        plans: &[(PathBuf, Plan)],
+        printer: &mut Printer,
+    ) -> Result<Option<OpenJudge>, Stop> {
+        let asks = |(_, plan): &&(PathBuf, Plan)| {
+            let cases = plan.cases.iter().chain(plan.every.as_deref());
+            let mut graders = cases.flat_map(|case| &case.graders);
+            graders.any(|one| one.info.taxonomy.determinism == Determinism::Judge)
+        };
+        let Some((path, plan)) = plans.iter().find(asks).filter(|_| !self.no_judge) else {
             return Ok(None);
-        }
+        };
         let request = JudgeRequest {
-            part_of: Some(&self.spec),
+            part_of: Some(path),
             usual: &plan.judge,
             may_run: !self.no_programs,
             gates: true,
@@ -254,8 +284,8 @@ impl Grade {
     fn grade(
         &self,
         inputs: &[Input],
-        plan: &Plan,
-        grading: &Grading<'_>,
+        plans: &[(PathBuf, Plan)],
+        gradings: &[Grading<'_>],
         judge: Option<&OpenJudge>,
         printer: &mut Printer,
     ) -> Result<(RunResult, bool), Stop> {
@@ -269,16 +299,19 @@ impl Grade {
         let reader = self.input.files.reader_with(pool, printer);
         let keeps_traces = self.keeps_traces();
         let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, _>| {
-            grade(runs, grading, keeps_traces, reader.pool(), emit);
+            grade(runs, gradings, keeps_traces, reader.pool(), emit);
         };
-        let (mut outcomes, mut unpaired) = (Vec::new(), Vec::new());
+        let mut outcomes: Vec<Vec<CaseResult>> = vec![Vec::new(); gradings.len()];
+        let mut unpaired = Vec::new();
         let walked = reader.stream(inputs, printer, work, |graded| {
             for one in graded.into_iter().flatten() {
                 match one {
                     Err(one) => unpaired.push(one),
-                    Ok(outcome) => {
-                        let fails = outcome.verdict == Verdict::Fail;
-                        outcomes.push(outcome);
+                    Ok(results) => {
+                        let fails = results.iter().any(|(_, one)| one.verdict == Verdict::Fail);
+                        for (spec, outcome) in results {
+                            outcomes[spec].push(outcome);
+                        }
                         if fails && self.fail_fast {
                             return Ok(Next::Enough);
                         }
@@ -287,9 +320,13 @@ impl Grade {
             }
             Ok(Next::More)
         })?;
-        let mut notes = notes(plan, &unpaired);
+        let mut notes = notes(plans, &unpaired);
         notes.extend(walked.note(printer.verbosity).map(Into::into));
-        Ok((grading.finish(outcomes, notes), walked.unread))
+        let results = gradings.iter().zip(outcomes);
+        let results = results.map(|(grading, outcomes)| grading.finish(outcomes, Vec::new()));
+        let mut result = merge(&self.spec.to_string_lossy(), results.collect());
+        result.notes.extend(notes);
+        Ok((result, walked.unread))
     }
 
     fn dump(
@@ -312,6 +349,10 @@ impl Grade {
     }
 }
 
+fn cases(plans: &[(PathBuf, Plan)]) -> impl Iterator<Item = &Case> {
+    plans.iter().flat_map(|(_, plan)| &plan.cases)
+}
+
 /// `key` alone, or `key=value` with any of the values `a,b`.
 fn has_tag(tags: &BTreeMap<String, Vec<String>>, wanted: &str) -> bool {
     match wanted.split_once('=') {
@@ -323,13 +364,13 @@ fn has_tag(tags: &BTreeMap<String, Vec<String>>, wanted: &str) -> bool {
 }
 
 /// Notes about traces that match no case.
-fn notes(plan: &Plan, unpaired: &[(String, Unpaired)]) -> Vec<Untrusted> {
+fn notes(plans: &[(PathBuf, Plan)], unpaired: &[Homeless]) -> Vec<Untrusted> {
     const MAX_NAMED: usize = 5;
     let mut notes = Vec::new();
     let none: Vec<&str> = unpaired
         .iter()
-        .filter(|(_, why)| *why == Unpaired::None)
-        .map(|(name, _)| name.as_str())
+        .filter(|run| run.why == Unpaired::None)
+        .map(|run| run.name.as_str())
         .collect();
     if !none.is_empty() {
         let more = none.len().saturating_sub(MAX_NAMED);
@@ -341,8 +382,8 @@ fn notes(plan: &Plan, unpaired: &[(String, Unpaired)]) -> Vec<Untrusted> {
         let how = "by id, name, file name or prompt";
         notes.push(format!("{traces} matched no case {how}: {words}").into());
     }
-    for (name, why) in unpaired {
-        if let Unpaired::Ambiguous(cases) = why {
+    for Homeless { name, spec, why } in unpaired {
+        if let (Unpaired::Ambiguous(cases), Some((_, plan))) = (why, plans.get(*spec)) {
             let ids: Vec<&str> = cases
                 .iter()
                 .filter_map(|index| plan.cases.get(*index))

@@ -1,24 +1,28 @@
 //! `toolmark init`: a spec to start from.
 
+use super::schema::own_schema;
 use crate::Stop;
 use crate::exit::{Exit, Failure};
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use toolmark_redact::printable;
+
+/// The schema it writes beside the spec, which names it for editors.
+const SCHEMA: &str = "toolmark.schema.json";
 
 /// The spec it writes. A test loads and grades it.
 pub(crate) const STARTER: &str = include_str!("../../starter/toolmark.yaml");
 
 const EXAMPLES: &str = "\
 Examples:
-  toolmark init                    writes toolmark.yaml
+  toolmark init                    writes toolmark.yaml and toolmark.schema.json
   toolmark init evals/spec.yaml
   toolmark init -                  prints it";
 
-/// Write a commented spec to start from
+/// Write a commented spec to start from, and its JSON Schema for editors
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Init {
@@ -33,18 +37,22 @@ impl Init {
             printer.raw(STARTER)?;
             return Ok(Exit::Ok);
         }
-        // Nobody's spec is overwritten.
-        let mut file =
-            OpenOptions::new().write(true).create_new(true).open(&self.file).map_err(|error| {
-                let failure = Failure::write(&self.file, &error);
-                match error.kind() {
-                    io::ErrorKind::AlreadyExists => {
-                        failure.hint("choose another file, or - for stdout")
-                    }
-                    _ => failure,
+        create(&self.file, STARTER).map_err(|error| {
+            let failure = Failure::write(&self.file, &error);
+            match error.kind() {
+                io::ErrorKind::AlreadyExists => {
+                    failure.hint("choose another file, or - for stdout")
                 }
-            })?;
-        file.write_all(STARTER.as_bytes())?;
+                _ => failure,
+            }
+        })?;
+        let schema = self.file.with_file_name(SCHEMA);
+        match create(&schema, &own_schema()?) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(Failure::write(&schema, &error).into());
+            }
+            _ => {}
+        }
         if printer.verbosity > Verbosity::Quiet {
             let name = self.file.display();
             let name = printer.redact(name.to_string());
@@ -54,4 +62,9 @@ impl Init {
         }
         Ok(Exit::Ok)
     }
+}
+
+/// Writes a new file: nobody's spec is overwritten.
+fn create(path: &Path, text: &str) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }

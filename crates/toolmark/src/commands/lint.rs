@@ -4,39 +4,44 @@ use crate::Stop;
 use crate::args::FileArgs;
 use crate::checking::config;
 use crate::exit::{Exit, Failure};
-use crate::grading::spec;
+use crate::grading::linting::{Findings, LintFormat};
+use crate::grading::specs;
 use crate::guarding;
-use crate::human;
 use crate::inputs::expand;
 use crate::judging;
 use crate::pool::Emit;
-use crate::printer::{Line, Printer, Verbosity, style};
+use crate::printer::Printer;
 use crate::reading::{Next, Runs};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::PathBuf;
-use toolmark_config::did_you_mean;
+use std::path::{Path, PathBuf};
+use toolmark_config::{Source, did_you_mean};
 use toolmark_grade::LoadOptions;
 use toolmark_grade::vacuity::{self, FindingKind};
 use toolmark_grade::{Case, Grading, Plan, Selection};
-use toolmark_outcome::{Environment, SpecPlace, Verdict};
-use toolmark_redact::printable;
+use toolmark_outcome::{Environment, Verdict};
+use toolmark_report::lint::Level;
+use toolmark_spec::load;
 use toolmark_trace::Trajectory;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolmark lint evals/*.yaml
+  toolmark lint evals/                                    every spec of a directory
   toolmark lint toolmark.yaml --traces runs/              also: tools that no trace calls
-  toolmark lint toolmark.yaml --traces runs/ --vacuity    also: expectations that cannot fail";
+  toolmark lint toolmark.yaml --traces runs/ --vacuity    also: expectations that cannot fail
+  toolmark lint evals/ --format sarif > lint.sarif        for code scanning";
 
 /// Find errors in specs: keys, patterns, names, and checks that cannot fail
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Lint {
-    /// Specs to check
+    /// Specs to check, or directories of them
     #[arg(required = true, value_name = "SPEC")]
     specs: Vec<PathBuf>,
+    /// Output format
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    format: LintFormat,
     /// Traces to check tool names against
     #[arg(long, value_name = "TRACE", num_args = 1..)]
     traces: Vec<PathBuf>,
@@ -46,6 +51,9 @@ pub(crate) struct Lint {
     /// Treat warnings as errors
     #[arg(long)]
     strict: bool,
+    /// Dataset with the cases: JSONL, JSON, CSV or Parquet
+    #[arg(long, value_name = "FILE")]
+    dataset: Option<PathBuf>,
     /// Value for ${NAME} in the spec; may be given several times
     #[arg(long = "param", value_name = "NAME=VALUE")]
     params: Vec<String>,
@@ -55,39 +63,26 @@ pub(crate) struct Lint {
 
 impl Lint {
     pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let options = LoadOptions { params: self.params()?, ..LoadOptions::default() };
+        let options = LoadOptions {
+            params: self.params()?,
+            dataset: self.dataset.clone(),
+            is_lint: true,
+            ..LoadOptions::default()
+        };
+        let specs = specs::find(&self.specs)?;
         let (runs, unread) = self.traces(printer)?;
-        let (mut errors, mut warnings) = (0, 0);
-        for path in &self.specs {
-            let spec = spec::open(path, &options, printer)?;
-            errors += spec.errors;
-            warnings += spec.warnings;
-            if let Some(loaded) = &spec.loaded {
-                errors += config::lint(&loaded.source, printer)?;
-                errors += judging::config::lint(path, &loaded.source, printer)?;
-                let (wrong, doubtful) = guarding::lint(path, &loaded.source, printer)?;
-                errors += wrong;
-                warnings += doubtful;
-            }
-            let Some(plan) = spec.loaded.and_then(|loaded| loaded.plan) else { continue };
-            if !runs.is_empty() {
-                warnings += unseen_tools(&plan, &runs, printer)?;
-            }
-            if self.vacuity {
-                warnings += self.vacuous(&plan, &runs, printer)?;
+        let mut findings = Findings::new(self.format, printer);
+        for path in &specs {
+            if let Some(plan) = lint(path, &options, &mut findings)? {
+                if !runs.is_empty() {
+                    unseen_tools(&plan, &runs, &mut findings)?;
+                }
+                if self.vacuity {
+                    vacuous(&plan, &runs, &mut findings)?;
+                }
             }
         }
-        if printer.verbosity > Verbosity::Quiet {
-            let specs = human::things(self.specs.len() as u64, "spec");
-            let counts = printable!(
-                "{}: {}, {}",
-                specs,
-                human::things(errors as u64, "error"),
-                human::things(warnings as u64, "warning")
-            );
-            let tone = if errors > 0 { style::BAD } else { style::PLAIN };
-            printer.line(&Line::of(tone, counts))?;
-        }
+        let (errors, warnings) = findings.finish(specs.len())?;
         Ok(match (errors, warnings) {
             (1.., _) => Exit::Usage,
             (0, 1..) if self.strict => Exit::Usage,
@@ -120,49 +115,62 @@ impl Lint {
         walked.print_note(printer)?;
         Ok((all, walked.unread))
     }
+}
 
-    /// Graders that no change of a passing trace makes fail.
-    fn vacuous(
-        &self,
-        plan: &Plan,
-        runs: &[Trajectory],
-        printer: &mut Printer,
-    ) -> io::Result<usize> {
-        let grading = Grading::new(plan, None, Environment::default(), Selection::default());
-        let mut seen = BTreeSet::new();
-        let mut count = 0;
-        for run in runs {
-            let Ok(result) = grading.grade(run) else { continue };
-            if result.verdict != Verdict::Pass || !seen.insert(result.case.raw().to_owned()) {
-                continue;
-            }
-            let case = match &plan.every {
-                Some(every) => every,
-                None => match plan.cases.get(result.case_index) {
-                    Some(case) => case,
-                    None => continue,
-                },
-            };
-            for finding in vacuity::probe(case, run, &Environment::default()) {
-                let planned = case.graders.iter().find(|planned| planned.name == finding.grader);
-                let place = planned.map_or(&case.place, |planned| &planned.place);
-                let item = finding.item.map(|item| format!(" {item}")).unwrap_or_default();
-                let words = format!(
-                    "case {}: {}{item}: {}",
-                    result.case.raw(),
-                    finding.grader,
-                    finding.words
-                );
-                let code = match finding.kind {
-                    FindingKind::NotProbed => "not-probed",
-                    _ => "vacuous-grader",
-                };
-                count += usize::from(finding.kind != FindingKind::NotProbed);
-                warn(printer, place, code, &words, None)?;
-            }
+/// Everything that is wrong with a spec, and its plan where nothing is.
+fn lint(
+    path: &Path,
+    options: &LoadOptions,
+    findings: &mut Findings<'_>,
+) -> io::Result<Option<Plan>> {
+    let loaded = match load(path, options) {
+        Ok(loaded) => loaded,
+        Err(problem) => {
+            findings.add(&Source::new(path.to_string_lossy(), ""), &[*problem])?;
+            return Ok(None);
         }
-        Ok(count)
+    };
+    let source = &loaded.source;
+    findings.add(source, &loaded.problems)?;
+    for included in &loaded.includes {
+        findings.add(&included.source, &included.problems)?;
     }
+    findings.add(source, &config::lint(source))?;
+    findings.add(source, &judging::config::lint(path, source))?;
+    findings.add(source, &guarding::lint(path, source))?;
+    Ok(loaded.plan)
+}
+
+/// Graders that no change of a passing trace makes fail.
+fn vacuous(plan: &Plan, runs: &[Trajectory], findings: &mut Findings<'_>) -> io::Result<()> {
+    let grading = Grading::new(plan, None, Environment::default(), Selection::default());
+    let mut seen = BTreeSet::new();
+    for run in runs {
+        let Ok(result) = grading.grade(run) else { continue };
+        if result.verdict != Verdict::Pass || !seen.insert(result.case.raw().to_owned()) {
+            continue;
+        }
+        let case = match &plan.every {
+            Some(every) => every,
+            None => match plan.cases.get(result.case_index) {
+                Some(case) => case,
+                None => continue,
+            },
+        };
+        for finding in vacuity::probe(case, run, &Environment::default()) {
+            let planned = case.graders.iter().find(|planned| planned.name == finding.grader);
+            let place = planned.map_or(&case.place, |planned| &planned.place);
+            let item = finding.item.map(|item| format!(" {item}")).unwrap_or_default();
+            let words =
+                format!("case {}: {}{item}: {}", result.case.raw(), finding.grader, finding.words);
+            let (level, code) = match finding.kind {
+                FindingKind::NotProbed => (Level::Note, "not-probed"),
+                FindingKind::CannotFail => (Level::Warning, "vacuous-grader"),
+            };
+            findings.add_at(place, level, code, &words, None)?;
+        }
+    }
+    Ok(())
 }
 
 fn cases(plan: &Plan) -> impl Iterator<Item = &Case> {
@@ -170,7 +178,7 @@ fn cases(plan: &Plan) -> impl Iterator<Item = &Case> {
 }
 
 /// Names in the spec that no trace has.
-fn unseen_tools(plan: &Plan, runs: &[Trajectory], printer: &mut Printer) -> io::Result<usize> {
+fn unseen_tools(plan: &Plan, runs: &[Trajectory], findings: &mut Findings<'_>) -> io::Result<()> {
     let mut tools = BTreeSet::new();
     for run in runs.iter().flat_map(Trajectory::flatten) {
         for call in &run.calls {
@@ -190,30 +198,10 @@ fn unseen_tools(plan: &Plan, runs: &[Trajectory], printer: &mut Printer) -> io::
                 let words = format!("no trace calls the tool {}", mention.word);
                 let near = did_you_mean(&mention.word, tools.iter().map(String::as_str));
                 let help = near.map(|near| format!("did you mean {near}?"));
-                warn(printer, &planned.place, "unseen-tool", &words, help.as_deref())?;
+                let level = Level::Warning;
+                findings.add_at(&planned.place, level, "unseen-tool", &words, help.as_deref())?;
             }
         }
     }
-    Ok(said.len())
-}
-
-fn warn(
-    printer: &mut Printer,
-    place: &SpecPlace,
-    code: &'static str,
-    words: &str,
-    help: Option<&str>,
-) -> io::Result<()> {
-    if printer.verbosity == Verbosity::Quiet {
-        return Ok(());
-    }
-    let file = printer.redactor.name(place.file.clone());
-    let mut line = Line::of(style::WARN.bold(), printable!("warning[{}]", code))
-        .with(style::PLAIN, ": ")
-        .with(style::STRONG, printable!("{}:{}:{}: ", file, place.line, place.column))
-        .with(style::PLAIN, printer.redact(words));
-    if let Some(help) = help {
-        line.push(style::DIM, printer.redact(format!(" ({help})")));
-    }
-    printer.notice(&line)
+    Ok(())
 }

@@ -2,9 +2,10 @@
 
 use crate::Stop;
 use crate::exit::{Exit, Failure};
-use crate::printer::Printer;
+use crate::printer::{Layout, Printer, to_json};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use std::io;
 use toolmark_grade::schema::Section;
 use toolmark_spec::dialects::{DIALECTS, dialect_by_id};
 
@@ -35,6 +36,12 @@ pub(crate) struct Schema {
 
 fn dialect_id() -> PossibleValuesParser {
     PossibleValuesParser::new(DIALECTS.iter().map(|dialect| dialect.info().id))
+}
+
+/// The schema of `toolmark.yaml`, as JSON.
+pub(crate) fn own_schema() -> io::Result<String> {
+    let schema = dialect_by_id("toolmark").map(|dialect| dialect.schema(SECTIONS));
+    Ok(to_json(&schema, Layout::Indented)? + "\n")
 }
 
 impl Schema {

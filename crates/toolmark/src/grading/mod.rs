@@ -2,5 +2,7 @@
 //! parallel, and results fit to be seen.
 
 pub(crate) mod dump;
+pub(crate) mod linting;
 pub(crate) mod read;
 pub(crate) mod spec;
+pub(crate) mod specs;

@@ -10,32 +10,59 @@ use toolmark_trace::{Trajectory, exporter_by_id};
 /// How many runs of one file are held at a time.
 const BATCH: usize = 64;
 
-/// What a run came to; without a case, what it is called and why it has none.
-pub(crate) type Graded = Result<CaseResult, (String, Unpaired)>;
+/// What a run came to, by the specs that have a case for it: which of the specs, and
+/// the result. Without a case, what it is called and why it has none.
+pub(crate) type Graded = Result<Vec<(usize, CaseResult)>, Homeless>;
+
+/// A run that no case took.
+pub(crate) struct Homeless {
+    /// What it is called.
+    pub(crate) name: String,
+    /// Which spec says why.
+    pub(crate) spec: usize,
+    /// Why.
+    pub(crate) why: Unpaired,
+}
 
 /// Grades every run of a file with the help of idle threads.
 pub(crate) fn grade(
     runs: &mut Runs<'_>,
-    grading: &Grading<'_>,
+    gradings: &[Grading<'_>],
     keeps_traces: bool,
     pool: &Pool,
     emit: &mut Emit<'_, Vec<Graded>>,
 ) {
     loop {
         let batch: Vec<Trajectory> = runs.take(BATCH).collect();
-        let graded = pool.map(&batch, |run| grade_one(run, grading, keeps_traces));
+        let graded = pool.map(&batch, |run| grade_one(run, gradings, keeps_traces));
         if graded.is_empty() || emit(graded).is_break() {
             return;
         }
     }
 }
 
-fn grade_one(run: &Trajectory, grading: &Grading<'_>, keeps_traces: bool) -> Graded {
-    let mut outcome = grading.grade(run).map_err(|why| (name(run), why))?;
-    if keeps_traces {
-        outcome.trace = to_json(run).map(|trace| Box::new(trace.into()));
+fn grade_one(run: &Trajectory, gradings: &[Grading<'_>], keeps_traces: bool) -> Graded {
+    let mut results = Vec::new();
+    let mut homeless = None;
+    for (spec, grading) in gradings.iter().enumerate() {
+        match grading.grade(run) {
+            Ok(mut outcome) => {
+                if keeps_traces {
+                    outcome.trace = to_json(run).map(|trace| Box::new(trace.into()));
+                }
+                results.push((spec, outcome));
+            }
+            // That several cases would take it is more to say than that none does.
+            Err(why) if homeless.is_none() || why != Unpaired::None => {
+                homeless = Some((spec, why));
+            }
+            Err(_) => {}
+        }
     }
-    Ok(outcome)
+    match homeless {
+        Some((spec, why)) if results.is_empty() => Err(Homeless { name: name(run), spec, why }),
+        _ => Ok(results),
+    }
 }
 
 /// A trajectory in toolmark's own JSON.

@@ -14,8 +14,6 @@ pub(crate) struct Spec {
     pub(crate) loaded: Option<Loaded>,
     /// How many errors were shown.
     pub(crate) errors: usize,
-    /// How many warnings there are.
-    pub(crate) warnings: usize,
 }
 
 /// Loads a spec; prints its errors, and its warnings unless quiet.
@@ -25,23 +23,30 @@ pub(crate) fn open(path: &Path, options: &LoadOptions, printer: &mut Printer) ->
         Err(problem) => {
             let source = Source::new(path.to_string_lossy(), "");
             print(printer, &source, &[*problem])?;
-            return Ok(Spec { loaded: None, errors: 1, warnings: 0 });
+            return Ok(Spec { loaded: None, errors: 1 });
         }
     };
-    let (mut errors, mut warnings) = (0, 0);
+    let mut errors = 0;
     let included = loaded.includes.iter().map(|included| (&included.source, &included.problems));
     for (source, problems) in std::iter::once((&loaded.source, &loaded.problems)).chain(included) {
-        let wrong = problems.iter().filter(|problem| problem.is_error()).count();
-        errors += wrong;
-        warnings += problems.len() - wrong;
-        let shown: Vec<Problem> = problems
-            .iter()
-            .filter(|problem| problem.is_error() || printer.verbosity > Verbosity::Quiet)
-            .cloned()
-            .collect();
-        print(printer, source, &shown)?;
+        errors += problems.iter().filter(|problem| problem.is_error()).count();
+        print_problems(printer, source, problems)?;
     }
-    Ok(Spec { loaded: Some(loaded), errors, warnings })
+    Ok(Spec { loaded: Some(loaded), errors })
+}
+
+/// Prints the errors of a file, and its warnings unless quiet.
+pub(crate) fn print_problems(
+    printer: &mut Printer,
+    source: &Source,
+    problems: &[Problem],
+) -> io::Result<()> {
+    let shown: Vec<Problem> = problems
+        .iter()
+        .filter(|problem| problem.is_error() || printer.verbosity > Verbosity::Quiet)
+        .cloned()
+        .collect();
+    print(printer, source, &shown)
 }
 
 /// Prints problems of a file.

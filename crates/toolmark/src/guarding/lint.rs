@@ -1,27 +1,19 @@
 //! The `guard:` part of a spec that `toolmark lint` looks at.
 
-use crate::grading::spec::print;
-use crate::printer::Printer;
-use std::io;
 use std::path::Path;
-use toolmark_config::{Source, parse};
+use toolmark_config::{Problem, Source, parse};
 use toolmark_grade::call_match::compile_schema;
 use toolmark_guard::files::{home, is_user_file, user_layer};
 use toolmark_guard::policy::{Base, Layer, Origin, Policy, Whose};
 
-/// Shows what is wrong with the part; how many errors and warnings there are.
-/// A file that is not the user's is taken for a project's, and held against the
-/// user's.
-pub(crate) fn lint(
-    path: &Path,
-    source: &Source,
-    printer: &mut Printer,
-) -> io::Result<(usize, usize)> {
+/// What is wrong with the part. A file that is not the user's is taken for a
+/// project's, and held against the user's.
+pub(crate) fn lint(path: &Path, source: &Source) -> Vec<Problem> {
     let parsed = parse(source);
     let part = parsed.node.as_ref().and_then(|root| root.get("guard"));
     // That it is no map, and what is no YAML, was said before.
     let Some(part) = part.filter(|part| part.as_map().is_some() || part.is_null()) else {
-        return Ok((0, 0));
+        return Vec::new();
     };
     let mut problems = Vec::new();
     let policy = match is_user_file(path) {
@@ -41,9 +33,7 @@ pub(crate) fn lint(
     problems.extend(if is_user_file(path) { checked.user } else { checked.project });
     problems.extend(policy.loosened());
     problems.sort_by_key(|problem| problem.span);
-    print(printer, source, &problems)?;
-    let errors = problems.iter().filter(|problem| problem.is_error()).count();
-    Ok((errors, problems.len() - errors))
+    problems
 }
 
 /// The directory a project's file speaks about.

@@ -6,7 +6,6 @@ use crate::exit::Failure;
 use crate::grading::spec::print;
 use crate::human;
 use crate::printer::Printer;
-use std::io;
 use std::path::{Path, PathBuf};
 use toolmark_config::{Node, Problem};
 use toolmark_config::{Source, parse};
@@ -71,15 +70,14 @@ fn directory(path: &Path) -> &Path {
     }
 }
 
-/// Shows what is wrong with the part in a spec; how many errors there are.
-pub(crate) fn lint(path: &Path, source: &Source, printer: &mut Printer) -> io::Result<usize> {
+/// What is wrong with the part in a spec.
+pub(crate) fn lint(path: &Path, source: &Source) -> Vec<Problem> {
     let parsed = parse(source);
     // A part that is not a map, and invalid YAML, are reported by the spec itself.
     let Some(part) = part(parsed.node.as_ref()).filter(|part| part.as_map().is_some()) else {
-        return Ok(0);
+        return Vec::new();
     };
-    let mut problems: Vec<Problem> = Vec::new();
+    let mut problems = Vec::new();
     let _ = read_settings(part, directory(path), &mut problems);
-    print(printer, source, &problems)?;
-    Ok(problems.iter().filter(|problem| problem.is_error()).count())
+    problems
 }

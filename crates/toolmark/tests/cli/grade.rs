@@ -214,6 +214,93 @@ fn the_starter_loads_and_grades() {
 }
 
 #[test]
+fn the_starter_names_a_schema_that_lies_beside_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let init = |file: &str| toolmark(&["init", file]).current_dir(dir.path()).output().unwrap();
+    assert!(init("toolmark.yaml").status.success());
+    let spec = fs::read_to_string(dir.path().join("toolmark.yaml")).unwrap();
+    let first = spec.lines().next().unwrap();
+    let named = first.strip_prefix("# yaml-language-server: $schema=").unwrap();
+    let schema: Value =
+        serde_json::from_str(&fs::read_to_string(dir.path().join(named)).unwrap()).unwrap();
+    assert_eq!(schema["title"], "toolmark.yaml");
+    // A second spec in the same directory shares it.
+    assert!(init("other.yaml").status.success());
+}
+
+#[test]
+fn lint_has_output_for_programs() {
+    let dir = files("cases:\n  - {id: a, expekt: {}}\n  - {id: b}\n");
+    let lint = |format: &str| {
+        let args = ["lint", "spec.yaml", "--format", format];
+        let output = toolmark(&args).current_dir(dir.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let json = lint("json");
+    assert_eq!((&json["specs"], &json["errors"]), (&1.into(), &1.into()));
+    let first = &json["problems"][0];
+    assert_eq!((&first["code"], &first["severity"]), (&"unknown-key".into(), &"error".into()));
+    assert_eq!((&first["file"], &first["line"]), (&"spec.yaml".into(), &2.into()));
+    let run = &lint("sarif")["runs"][0];
+    let result = &run["results"][0];
+    assert_eq!(result["ruleId"], "unknown-key");
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "spec.yaml");
+    assert_eq!(place["region"]["startLine"], 2);
+}
+
+#[test]
+fn a_directory_of_specs_is_linted_and_graded() {
+    let dir = files(NATIVE);
+    fs::create_dir(dir.path().join("evals")).unwrap();
+    fs::write(dir.path().join("evals/a.yaml"), NATIVE).unwrap();
+    fs::write(dir.path().join("evals/b.eval.yaml"), AGENTV.replace("id: bad", "id: worse"))
+        .unwrap();
+    fs::write(dir.path().join("evals/compose.yaml"), "services: {}\n").unwrap();
+    let run = |args: &[&str]| toolmark(args).current_dir(dir.path()).output().unwrap();
+    let linted = run(&["lint", "evals", "--format", "json"]);
+    let linted: Value = serde_json::from_slice(&linted.stdout).unwrap();
+    assert_eq!((&linted["specs"], &linted["errors"]), (&2.into(), &0.into()));
+    let graded = run(&["grade", "evals", "traces.jsonl", "--format", "jsonl"]);
+    let text = String::from_utf8(graded.stdout).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<(&str, &str)> = lines[..4]
+        .iter()
+        .map(|line| (line["case"].as_str().unwrap(), line["verdict"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("evals/a.yaml: good", "pass"),
+            ("bad", "fail"),
+            ("evals/b.eval.yaml: good", "pass"),
+            ("worse", "unknown"),
+        ]
+    );
+    assert_eq!((&lines[4]["cases"], &lines[4]["failed"]), (&4.into(), &1.into()));
+    assert_eq!(graded.status.code(), Some(1));
+    assert_eq!(run(&["grade", ".agentv", "traces.jsonl"]).status.code(), Some(2));
+    let chosen = run(&["grade", "evals", "traces.jsonl", "--case", "bad"]);
+    assert_eq!(chosen.status.code(), Some(1));
+}
+
+#[test]
+fn an_error_in_a_shared_grader_is_said_once() {
+    let dir = files("graders: [{type: token-budget, config: {max: -1}}]\ncases: ./cases.jsonl\n");
+    fs::write(
+        dir.path().join("cases.jsonl"),
+        "{\"id\": \"a\"}\n{\"id\": \"b\"}\n{\"id\": 3, \"x\": 1}\n",
+    )
+    .unwrap();
+    let output = toolmark(&["lint", "spec.yaml"]).current_dir(dir.path()).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.matches("error[").count(), 2, "{said}");
+    assert!(said.contains("spec.yaml:1:") && said.contains(" cases.jsonl:3:"), "{said}");
+}
+
+#[test]
 fn every_example_of_a_grader_loads() {
     let graders: Vec<Value> =
         serde_json::from_str(&crate::stdout(&["graders", "--format", "json"])).unwrap();

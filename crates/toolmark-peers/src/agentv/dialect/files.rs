@@ -213,7 +213,7 @@ impl Reading<'_, '_> {
 
 /// A path of the spec, from its directory.
 fn located(path: &str, loading: &Loading<'_>) -> PathBuf {
-    loading.directory.join(path.strip_prefix("file://").unwrap_or(path))
+    loading.path(path.strip_prefix("file://").unwrap_or(path))
 }
 
 /// The files of a directory that may hold tests, and `case.yaml` of those below.
@@ -270,7 +270,7 @@ fn expand(item: &Node, depth: usize, loading: &mut Loading<'_>, all: &mut Vec<No
     };
     let is_name = !name.starts_with('.') && !name.contains(['/', '\\']);
     let path = if is_name {
-        loading.directory.join(".agentv").join("templates").join(format!("{name}.yaml"))
+        loading.path(format!(".agentv/templates/{name}.yaml"))
     } else {
         located(name, loading)
     };
@@ -293,25 +293,6 @@ fn expand(item: &Node, depth: usize, loading: &mut Loading<'_>, all: &mut Vec<No
     for inner in list.items() {
         // Places of another file would point anywhere: what is wrong with a
         // template is shown where it is included.
-        expand(&moved(inner, item.span), depth, loading, all);
+        expand(&inner.moved(item.span), depth, loading, all);
     }
-}
-
-/// The same value at another place. Trees are bounded in depth.
-fn moved(node: &Node, span: Span) -> Node {
-    let kind = match &node.kind {
-        Kind::List(items) => Kind::List(items.iter().map(|item| moved(item, span)).collect()),
-        Kind::Map(entries) => Kind::Map(
-            entries
-                .iter()
-                .map(|entry| toolmark_config::Entry {
-                    key: entry.key.clone(),
-                    key_span: span,
-                    value: moved(&entry.value, span),
-                })
-                .collect(),
-        ),
-        other => other.clone(),
-    };
-    Node::new(kind, span)
 }

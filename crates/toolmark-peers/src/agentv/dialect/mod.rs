@@ -13,7 +13,6 @@ mod schema;
 mod suite;
 
 use serde_json::Value;
-use std::collections::BTreeSet;
 use suite::Suite;
 use toolmark_config::Node;
 use toolmark_grade::Loading;
@@ -47,11 +46,6 @@ impl Dialect for AgentV {
         }
         let suite = Suite::read(root, loading);
         let cases = files::cases(root, &suite, loading);
-        // What is wrong with an evaluator of the file is found for every case.
-        let mut seen = BTreeSet::new();
-        loading
-            .problems
-            .retain(|problem| seen.insert((problem.code, problem.span, problem.message.clone())));
         if cases.is_empty() && loading.problems.is_empty() {
             loading.error("no-cases", root.span, "the file has no tests");
         }

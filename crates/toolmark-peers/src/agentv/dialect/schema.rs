@@ -4,6 +4,7 @@ use super::keys;
 use crate::GRADERS;
 use schemars::SchemaGenerator;
 use serde_json::{Map, Value, json};
+use toolmark_grade::schema::{Shape, by_type};
 
 /// The JSON Schema of AgentV's files: strict about keys and evaluators, open
 /// about how an agent is run.
@@ -16,11 +17,18 @@ pub(super) fn schema() -> Value {
         "required": ["include"],
         "additionalProperties": false,
     }));
+    let mut shapes = Vec::new();
     for info in GRADERS.iter().filter(|info| info.origin == "agentv") {
         let config = (info.schema)(&mut generator).to_value();
         let config = resolved(config, generator.definitions());
-        entries.push(entry(info.id, info.aliases, info.summary, &config));
+        let words = std::iter::once(&info.id).chain(info.aliases);
+        shapes.push(Shape {
+            words: words.flat_map(|word| [(*word).to_owned(), format!("not-{word}")]).collect(),
+            summary: info.summary.to_owned(),
+            schema: entry(info.id, info.summary, &config),
+        });
     }
+    entries.push(by_type(shapes, &common()));
     let definitions: Map<String, Value> = generator.definitions().clone();
     let evaluators = json!({"type": "array", "items": {"$ref": "#/$defs/evaluator"}});
     let threshold = json!({"type": "number", "minimum": 0, "maximum": 1});
@@ -90,28 +98,27 @@ fn resolved(schema: Value, definitions: &Map<String, Value>) -> Value {
     }
 }
 
+/// The keys every evaluator may have.
+fn common() -> Map<String, Value> {
+    let share = json!({"type": "number", "minimum": 0, "maximum": 1});
+    Map::from_iter([
+        ("name".to_owned(), json!({"type": "string"})),
+        ("metric".to_owned(), json!({"type": "string"})),
+        ("weight".to_owned(), json!({"type": "number", "minimum": 0})),
+        ("required".to_owned(), json!({"anyOf": [{"type": "boolean"}, share]})),
+        ("min_score".to_owned(), share),
+        ("negate".to_owned(), json!({"type": "boolean"})),
+    ])
+}
+
 /// An evaluator: its own keys beside those of all.
-fn entry(id: &str, aliases: &[&str], summary: &str, config: &Value) -> Value {
-    let words: Vec<String> = std::iter::once(&id)
-        .chain(aliases)
-        .flat_map(|word| [(*word).to_owned(), format!("not-{word}")])
-        .collect();
+fn entry(id: &str, summary: &str, config: &Value) -> Value {
     let mut properties = config.get("properties").and_then(Value::as_object).cloned();
     // What takes any key has no properties to list.
     let is_open = properties.is_none() || id == "code-grader";
     let properties = properties.get_or_insert_default();
-    properties.extend([
-        ("type".to_owned(), json!({"enum": words})),
-        ("name".to_owned(), json!({"type": "string"})),
-        ("metric".to_owned(), json!({"type": "string"})),
-        ("weight".to_owned(), json!({"type": "number", "minimum": 0})),
-        (
-            "required".to_owned(),
-            json!({"anyOf": [{"type": "boolean"}, {"type": "number", "minimum": 0, "maximum": 1}]}),
-        ),
-        ("min_score".to_owned(), json!({"type": "number", "minimum": 0, "maximum": 1})),
-        ("negate".to_owned(), json!({"type": "boolean"})),
-    ]);
+    properties.insert("type".to_owned(), json!(true));
+    properties.extend(common());
     for (snake, camel) in [
         ("args_match", "argsMatch"),
         ("max_total", "maxTotal"),

@@ -17,7 +17,7 @@ fn load_with(text: &str, directory: &Path, options: &LoadOptions) -> (Option<Pla
     let mut loading =
         Loading::new("spec.yaml".into(), source.text(), directory, options, crate::ALL);
     let plan = AgentV.load(&root, &mut loading);
-    (plan, loading.problems)
+    (plan, loading.finish().0)
 }
 
 fn load(text: &str) -> Plan {

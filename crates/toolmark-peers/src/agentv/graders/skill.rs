@@ -5,6 +5,7 @@ use super::value::{self, Asked, keys, wrong};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use toolmark_config::{Kind, Node, Problem, Spanned, quoted};
 use toolmark_grade::{GraderInfo, Taxonomy, schema_of};
 use toolmark_outcome::Outcome;
@@ -121,9 +122,16 @@ fn skill_of_path(path: &str) -> Option<&str> {
 
 const PATHS: &[&str] = &["file_path", "path", "filePath", "file", "filename"];
 
-/// The uses of skills a trace shows. `done` leaves calls that failed out.
+/// The uses of skills a trace shows. `done` leaves calls that failed out, and what
+/// the reader of a trace makes of such a call.
 fn uses(view: &View<'_>, done: bool) -> Vec<Use> {
     let mut uses = Vec::new();
+    let place = |at| {
+        let place = view.place(at);
+        (place.file, place.byte)
+    };
+    let failed = view.calls().iter().filter(|seen| done && seen.call.status.is_error());
+    let failed: BTreeSet<_> = failed.map(|seen| place(&seen.call.at)).collect();
     for seen in view.calls() {
         if done && seen.call.status.is_error() {
             continue;
@@ -138,6 +146,9 @@ fn uses(view: &View<'_>, done: bool) -> Vec<Use> {
         }
     }
     for (event, name) in view.skills() {
+        if !failed.is_empty() && failed.contains(&place(&event.at)) {
+            continue;
+        }
         // The same use may stand there as a call already.
         if !uses.iter().any(|known| is_named(&known.name, &name)) {
             let evidence = view.event_evidence(Role::Matched, format!("skill {name}"), event);
@@ -353,6 +364,24 @@ mod tests {
         let config = json!({"skill": "pdf", "should_trigger": false});
         assert_eq!(grade("skill-trigger", config.clone(), &failed).verdict, Fail);
         assert_eq!(grade("skill-trigger", config, &agentv(json!([]))).verdict, Pass);
+    }
+
+    /// A reader that sees a skill in a call sees it in one that failed, too.
+    #[test]
+    fn a_failed_call_is_no_use_whatever_the_host_calls_it() {
+        let trace = |status: &str| {
+            format!(
+                r#"{{"type":"init","timestamp":"2026-01-30T06:15:57Z","session_id":"s","model":"m"}}
+{{"type":"tool_use","timestamp":"2026-01-30T06:16:00Z","tool_name":"activate_skill","tool_id":"t","parameters":{{"name":"pdf"}}}}
+{{"type":"tool_result","timestamp":"2026-01-30T06:16:01Z","tool_id":"t","status":"{status}","output":"x"}}
+"#
+            )
+        };
+        for (status, verdict) in [("success", Pass), ("error", Fail)] {
+            let made = trace(status);
+            assert_eq!(grade("skill-used", json!({"value": "pdf"}), &made).verdict, verdict);
+            assert_eq!(grade("skill-trigger", json!({"skill": "pdf"}), &made).verdict, verdict);
+        }
     }
 
     #[test]

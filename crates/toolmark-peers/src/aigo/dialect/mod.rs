@@ -9,8 +9,10 @@
 //! A case passes when every scorer passes. Scorers with `purpose: qa` are asked
 //! and shown, and do not count. `metrics` are numbers over all samples.
 
+mod aggregators;
 mod metrics;
 mod placeholders;
+mod references;
 mod rows;
 mod schema;
 mod scorers;
@@ -61,7 +63,8 @@ impl Dialect for AiGo {
     }
 
     fn load(&self, root: &Node, loading: &mut Loading<'_>) -> Option<Plan> {
-        let root = placeholders::fill(root, loading);
+        let root = references::resolve(root, loading);
+        let root = placeholders::fill(&root, loading);
         let task = Task::read(&root, loading)?;
         let scorers = scorers::read(&task, loading);
         let needs_rows = scorers.iter().any(Scorer::needs_row);
@@ -73,7 +76,10 @@ impl Dialect for AiGo {
             cases: Vec::new(),
             every: None,
             gate: Gate::default(),
-            aggregates: metrics::aggregates(&scorers),
+            aggregates: metrics::aggregates(&scorers)
+                .into_iter()
+                .chain(aggregators::read(&task, &scorers, loading))
+                .collect(),
             judge: UsualJudge::default(),
         };
         let scoring = scoring(&scorers, loading);
@@ -169,5 +175,5 @@ fn cut(line: u64) -> u32 {
 
 /// A path of a spec, which starts at the spec's directory.
 fn beside(loading: &Loading<'_>, path: &str) -> PathBuf {
-    loading.directory.join(path)
+    loading.path(path)
 }

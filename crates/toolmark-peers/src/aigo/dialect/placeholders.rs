@@ -4,26 +4,48 @@
 //! place that is nothing but a placeholder takes the value as it is; inside a
 //! text its text is put in.
 
-use std::collections::BTreeMap;
-use toolmark_config::{Kind, Node};
+use std::collections::{BTreeMap, BTreeSet};
+use toolmark_config::{Kind, Node, Span};
 use toolmark_grade::Loading;
 
 /// The same tree with all placeholders filled that have a value. The others
 /// stay as they are.
 pub(super) fn fill(root: &Node, loading: &Loading<'_>) -> Node {
     let mut values: BTreeMap<String, Node> = BTreeMap::new();
+    let mut texts: BTreeSet<&str> = BTreeSet::new();
+    for entry in root.get("config").into_iter().flat_map(|config| config.entries()) {
+        values.insert(entry.key.to_string(), entry.value.clone());
+    }
     for spec in root.get("config_spec").into_iter().flat_map(|specs| specs.items()) {
         let default = ["default_value", "default", "value"].iter().find_map(|key| spec.get(key));
-        if let (Some(key), Some(default)) = (spec.get("key").and_then(Node::as_str), default)
+        let key = spec.get("key").and_then(Node::as_str);
+        if let Some("string" | "str" | "text") = spec.get("type").and_then(Node::as_str) {
+            texts.extend(key);
+        }
+        if let (Some(key), Some(default)) = (key, default)
             && !default.is_null()
         {
             values.insert(key.to_owned(), default.clone());
         }
     }
     for (name, value) in &loading.options.params {
-        values.insert(name.clone(), Kind::Text(value.as_str().into()).into());
+        // A number or a list is given as one, unless text is asked for.
+        let read = serde_json::from_str(value).ok().filter(|_| !texts.contains(name.as_str()));
+        let read = read.and_then(|value: serde_json::Value| Node::from_json(&value));
+        values
+            .insert(name.clone(), read.unwrap_or_else(|| Kind::Text(value.as_str().into()).into()));
     }
     filled(root, &values)
+}
+
+/// The name of a placeholder that is left anywhere in a value, and where.
+pub(super) fn unfilled_in(node: &Node) -> Option<(String, Span)> {
+    match &node.kind {
+        Kind::Text(text) => unfilled(text).map(|name| (name.to_owned(), node.span)),
+        Kind::List(items) => items.iter().find_map(unfilled_in),
+        Kind::Map(entries) => entries.iter().find_map(|entry| unfilled_in(&entry.value)),
+        _ => None,
+    }
 }
 
 /// The name of a placeholder that is left in a text.
@@ -119,10 +141,12 @@ mod tests {
                 "c": "n = << config.number >>!",
                 "d": ["<< config.open >>", "a << b >> c"],
                 "e": "<< config.given >> << config.open >>",
+                "f": "<< config.list >>",
             },
         });
         let mut options = LoadOptions::default();
         options.params.insert("given".into(), "x".into());
+        options.params.insert("list".into(), r#"["a"]"#.into());
         let loading = Loading::new("f".into(), "", Path::new("."), &options, crate::ALL);
         let filled = fill(&Node::from_json(&spec).unwrap(), &loading);
         assert_eq!(
@@ -133,6 +157,7 @@ mod tests {
                 "c": "n = 3!",
                 "d": ["<< config.open >>", "a << b >> c"],
                 "e": "x << config.open >>",
+                "f": ["a"],
             })
         );
         assert_eq!(unfilled("x << config.open >>"), Some("open"));

@@ -3,35 +3,35 @@
 use super::scorers::{ELSEWHERE, own};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
+use toolmark_grade::schema::{Shape, by_type};
 
 pub(super) fn schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
-    let mut shapes: Vec<Value> = own()
+    let mut shapes: Vec<Shape> = own()
         .map(|info| {
-            let words: Vec<&str> =
-                std::iter::once(info.id).chain(info.aliases.iter().copied()).collect();
+            let words = std::iter::once(&info.id).chain(info.aliases);
             let config = (info.schema)(&mut generator).to_value();
             let mut properties = common();
-            properties.insert("type".into(), json!({ "enum": words }));
-            json!({
-                "title": info.id,
-                "description": info.summary,
-                "type": "object",
-                "properties": properties,
-                "required": ["type"],
-                "allOf": [config],
-                "unevaluatedProperties": false,
-            })
+            properties.insert("type".into(), json!(true));
+            Shape {
+                words: words.map(|word| (*word).to_owned()).collect(),
+                summary: info.summary.to_owned(),
+                schema: json!({
+                    "title": info.id,
+                    "description": info.summary,
+                    "type": "object",
+                    "properties": properties,
+                    "allOf": [config],
+                    "unevaluatedProperties": false,
+                }),
+            }
         })
         .collect();
-    let mut properties = common();
-    properties.insert("type".into(), json!({ "enum": ELSEWHERE }));
-    shapes.push(json!({
-        "title": "a scorer that only a judge or AI GO! itself can run",
-        "type": "object",
-        "properties": properties,
-        "required": ["type"],
-    }));
+    shapes.push(Shape {
+        words: ELSEWHERE.iter().map(|word| (*word).to_owned()).collect(),
+        summary: "a scorer that only a judge or AI GO! itself can run".to_owned(),
+        schema: json!({ "type": "object", "properties": common() }),
+    });
     let definition = definition();
     let mut task = definition.clone();
     task.extend(text_fields(&["key", "display_name", "name", "description", "long_description"]));
@@ -43,7 +43,7 @@ pub(super) fn schema() -> Value {
         json!({ "type": "object", "properties": definition, "required": ["scorers"] }),
     );
     let mut definitions = generator.take_definitions(true);
-    definitions.insert("Scorer".into(), json!({ "oneOf": shapes }));
+    definitions.insert("Scorer".into(), by_type(shapes, &common()));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "LatticeFlow AI GO! task",

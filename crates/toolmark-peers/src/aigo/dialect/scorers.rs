@@ -2,7 +2,7 @@
 //! one for each where something is taken from the row.
 
 use super::metrics::{self, Metric};
-use super::placeholders::unfilled;
+use super::placeholders::unfilled_in;
 use super::task::Task;
 use crate::GRADERS;
 use serde_json::Value;
@@ -47,7 +47,8 @@ const MOST_ROWS: usize = 10;
 /// A scorer as its task has it.
 pub(super) struct Scorer {
     type_word: Spanned<String>,
-    name: String,
+    /// What it is called.
+    pub(super) name: String,
     /// Is it only asked to look after quality?
     pub(super) is_qa: bool,
     config: Node,
@@ -103,14 +104,11 @@ fn read_one(node: &Node, loading: &mut Loading<'_>) -> Option<Scorer> {
         loading.error("wrong-type", node.span, message);
         return None;
     }
-    if let Some(reference) = node.entry("$ref") {
-        let problem =
-            Problem::error("unsupported-ref", "references to other files are not followed");
-        loading.problems.push(problem.at(reference.key_span).help("put the scorer here"));
-        return None;
-    }
     let Some(kind) = node.get("type") else {
-        loading.error("missing-key", node.span, "a scorer needs a `type`");
+        // A reference that leads nowhere was reported.
+        if node.get("$ref").is_none() {
+            loading.error("missing-key", node.span, "a scorer needs a `type`");
+        }
         return None;
     };
     let Some(word) = kind.as_str() else {
@@ -175,9 +173,7 @@ fn read_templates(scorer: &mut Scorer, loading: &mut Loading<'_>) -> Option<()> 
     let mut is_good = true;
     let mut dropped = None;
     for entry in entries.iter_mut() {
-        let Some(text) = entry.value.as_str() else { continue };
-        let span = entry.value.span;
-        if let Some(name) = unfilled(text) {
+        if let Some((name, span)) = unfilled_in(&entry.value) {
             let message = format!("the value `config.{name}` is not given");
             let problem = Problem::error("missing-config-value", message).at(span);
             let help =
@@ -186,6 +182,8 @@ fn read_templates(scorer: &mut Scorer, loading: &mut Loading<'_>) -> Option<()> 
             is_good = false;
             continue;
         }
+        let Some(text) = entry.value.as_str() else { continue };
+        let span = entry.value.span;
         let is_list = LISTS.contains(&entry.key.as_str());
         if !is_list && !is_template(text) {
             continue;

@@ -1,6 +1,7 @@
 //! The parts of a task file.
 
 use super::beside;
+use super::placeholders::unfilled;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolmark_config::{Node, Problem, Span, did_you_mean, quoted};
@@ -17,6 +18,7 @@ const TASK_KEYS: &[&str] = &[
     "long_description",
     "tasks",
     "evaluated_entity_type",
+    "config",
     "config_spec",
     "definition",
     "tags",
@@ -95,11 +97,6 @@ impl<'a> Task<'a> {
             let message = "actions are not applied: metrics cover all samples";
             loading.warn("not-applied", actions.key_span, message);
         }
-        let trials = self.definition.get("trials");
-        if let Some(aggregators) = trials.and_then(|trials| trials.entry("score_aggregators")) {
-            let message = "score aggregators are not applied: pass@k and pass^k are given per case";
-            loading.warn("not-applied", aggregators.key_span, message);
-        }
     }
 
     /// What the task is called.
@@ -122,6 +119,13 @@ impl<'a> Task<'a> {
         number.and_then(|number| u32::try_from(number).ok())
     }
 
+    /// How the trials of a sample make one.
+    pub(super) fn aggregators(&self) -> impl Iterator<Item = &'a Node> {
+        let trials = self.definition.get("trials");
+        let list = trials.and_then(|trials| trials.get("score_aggregators"));
+        list.into_iter().flat_map(|list| list.as_list().unwrap_or(std::slice::from_ref(list)))
+    }
+
     /// The solver.
     pub(super) fn solver(&self) -> Option<&'a Node> {
         self.definition.get("solver")
@@ -141,8 +145,8 @@ impl<'a> Task<'a> {
         if let Some(path) = loading.options.dataset.clone() {
             return read_rows(&path, Span::default(), loading);
         }
-        if let Some(path) = written.and_then(|node| file_of(node).map(|path| beside(loading, path)))
-        {
+        let named = written.and_then(file_of).filter(|path| unfilled(path).is_none());
+        if let Some(path) = named.map(|path| beside(loading, path)) {
             return read_rows(&path, span, loading);
         }
         let key = written.and_then(|node| node.get("key")).and_then(Node::as_str);
@@ -151,10 +155,11 @@ impl<'a> Task<'a> {
             None => "the task names no dataset".to_owned(),
         };
         if needs_rows {
-            let problem = Problem::error(
-                "missing-dataset",
-                format!("{known}, and scorers take values from its rows"),
-            );
+            let message = format!("{known}, and scorers take values from its rows");
+            let problem = match loading.options.is_lint {
+                true => Problem::warning("missing-dataset", message),
+                false => Problem::error("missing-dataset", message),
+            };
             loading.problems.push(problem.at(span).help("name its file with --dataset"));
             return Dataset::Bad;
         }

@@ -382,7 +382,20 @@ fn mistakes_are_found_at_their_place() {
             "modus",
             "modus",
         ),
-        ("scorers: [{$ref: a.yaml}]", "unsupported-ref", "not followed", "$ref"),
+        ("scorers: [{$ref: no.yaml}]", "unreadable-file", "no.yaml", "{$ref: no.yaml}"),
+        ("scorers: [{$ref: '#/none'}]", "unknown-reference", "#/none", "{$ref: '#/none'}"),
+        (
+            "scorers: [{$ref: '#/a'}]\na: {$ref: '#/a'}",
+            "deep-reference",
+            "without an end",
+            "{$ref: '#/a'}",
+        ),
+        (
+            "scorers: [{type: function_call_coverage, function_calls: ['<< config.a >>']}]",
+            "missing-config-value",
+            "config.a",
+            "'<< config.a >>'",
+        ),
     ] {
         let loaded = load(text);
         let found = loaded.problems.iter().position(|problem| problem.code == code);
@@ -411,7 +424,7 @@ definition:
     let codes: Vec<_> = loaded.problems.iter().map(|problem| problem.code).collect();
     assert_eq!(
         codes,
-        ["unknown-key", "not-applied", "not-applied", "not-computed", "missing-dataset"]
+        ["unknown-key", "not-applied", "not-computed", "missing-dataset", "not-applied"]
     );
     assert!(loaded.problems.iter().all(|problem| !problem.is_error()));
     assert_eq!(loaded.good().every.unwrap().trials, Some(3));
@@ -457,15 +470,67 @@ fn repeated_ids_are_told_apart() {
 #[test]
 fn the_schema_knows_every_scorer() {
     let schema = AiGo.schema(&[]);
-    let shapes = schema["$defs"]["Scorer"]["oneOf"].as_array().unwrap();
-    let words: Vec<&str> = shapes
-        .iter()
-        .flat_map(|shape| shape["properties"]["type"]["enum"].as_array().unwrap())
-        .map(|word| word.as_str().unwrap())
-        .collect();
+    let words = schema["$defs"]["Scorer"]["properties"]["type"]["enum"].as_array().unwrap();
+    let words: Vec<&str> = words.iter().map(|word| word.as_str().unwrap()).collect();
     for word in
         ["function_call_coverage", "function_call_output_contains", "string_equals", "python"]
     {
         assert!(words.contains(&word), "{word}");
     }
+}
+
+#[test]
+fn references_are_followed() {
+    let dir = tempfile::tempdir().unwrap();
+    let shared = "key: strict\ndefinition: {type: function_call_coverage, function_calls: [a], mode: any_order}";
+    std::fs::write(dir.path().join("strict.yaml"), shared).unwrap();
+    let text = r#"
+scorers:
+  - {$ref: strict.yaml, mode: in_order}
+  - $ref: '#/config/names'
+config:
+  names: {type: function_call_disallowed, function_names: ["<< config.tool >>"]}
+  tool: rm
+"#;
+    let loaded = load_with(text, dir.path(), &LoadOptions::default());
+    assert!(loaded.problems.iter().all(|problem| !problem.is_error()), "{:?}", loaded.said());
+    let every = loaded.good().every.unwrap();
+    let names: Vec<&str> = every.graders.iter().map(|grader| grader.name.as_str()).collect();
+    assert_eq!(names, ["strict", "function_call_disallowed"]);
+}
+
+#[test]
+fn a_task_without_its_rows_can_be_linted() {
+    let text = "scorers: [{type: function_call_coverage, function_calls: '{{ sample.x }}'}]";
+    let options = LoadOptions { is_lint: true, ..LoadOptions::default() };
+    for (options, is_error) in [(LoadOptions::default(), true), (options, false)] {
+        let loaded = load_with(text, Path::new("."), &options);
+        assert_eq!(loaded.problems[0].code, "missing-dataset");
+        assert_eq!(loaded.problems[0].is_error(), is_error);
+    }
+}
+
+#[test]
+fn trials_of_a_sample_make_one() {
+    let text = r#"
+trials: {num_trials: 3, score_aggregators: [pass_hat_k, {type: pass_at_k, k: 1, field: all_required_calls_made}, {type: max, name: best}]}
+scorers: [{type: function_call_coverage, function_calls: [a]}]
+"#;
+    let plan = load(text).good();
+    let row = |tool: &str| {
+        format!(
+            r#"{{"id":"s","output_messages":[{{"role":"assistant","content":"x","tool_calls":[{{"tool":"{tool}","input":{{}},"output":"ok"}}]}}]}}"#
+        )
+    };
+    let rows = [row("a"), row("b"), row("a")].join("\n");
+    let stream = std::io::Cursor::new(rows.into_bytes());
+    let grading = Grading::new(&plan, None, Environment::default(), Selection::default());
+    let outcomes = read(stream, "rows", &Options::default()).unwrap();
+    let outcomes = outcomes.map(|run| grading.grade(&run).unwrap()).collect();
+    let result = grading.finish(outcomes, Vec::new());
+    let aggregates = &result.summary.aggregates;
+    assert_eq!(aggregates["function_call_coverage: pass_hat_k of trials"], json!(0.0));
+    let one = aggregates["function_call_coverage: all_required_calls_made pass_at_k"].as_f64();
+    assert!((one.unwrap() - 2.0 / 3.0).abs() < 1e-12);
+    assert_eq!(aggregates["best"], json!(1.0));
 }

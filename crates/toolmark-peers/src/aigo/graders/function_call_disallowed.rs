@@ -46,7 +46,7 @@ pub(crate) static FUNCTION_CALL_DISALLOWED: GraderInfo = GraderInfo {
 Passes where no call of the trace has a name of `function_names`. A call counts however it ended.
 
 `metrics` has `no_disallowed_calls_made` (1 or 0, which is also the score) and \
-`num_disallowed_calls`.",
+`num_disallowed_calls_made`.",
     example: "\
 type: function_call_disallowed
 config:
@@ -95,7 +95,7 @@ impl Grader for Disallowed {
         let holds = made.is_empty();
         let mut outcome = Outcome::binary(holds, reason)
             .with_metric("no_disallowed_calls_made", if holds { 1.0 } else { 0.0 })
-            .with_metric("num_disallowed_calls", made.len())
+            .with_metric("num_disallowed_calls_made", made.len())
             .with_evidence(
                 made.iter()
                     .take(SHOWN)
@@ -138,7 +138,7 @@ mod tests {
             let config = json!({"function_names": ["drop", "wipe"]});
             let outcome = grade("function_call_disallowed", config, &responses(&made(&trace)));
             assert_eq!(outcome.verdict, Verdict::of(count == 0), "{trace:?}");
-            assert_eq!(outcome.metrics["num_disallowed_calls"], count, "{trace:?}");
+            assert_eq!(outcome.metrics["num_disallowed_calls_made"], count, "{trace:?}");
             assert_eq!(outcome.evidence.len(), count, "{trace:?}");
         }
     }

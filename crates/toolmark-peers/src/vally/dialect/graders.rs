@@ -43,7 +43,7 @@ pub(super) struct Asked {
     pub(super) implied: bool,
 }
 
-/// The names that graders of a file were given.
+/// The names that graders of all stimuli were given.
 #[derive(Default)]
 pub(super) struct Names(BTreeMap<String, Span>);
 
@@ -144,16 +144,29 @@ pub(super) fn tell_apart(graders: &mut [Planned]) {
 }
 
 impl Names {
-    /// Reports a name that another grader of the file has.
-    pub(super) fn check(&mut self, asked: &[Asked], loading: &mut Loading<'_>) {
+    /// The names of graders that are asked of all stimuli.
+    pub(super) fn of_shared(asked: &[Asked], loading: &mut Loading<'_>) -> Self {
+        Self(Self::default().check(asked, loading))
+    }
+
+    /// Reports names that two graders of one stimulus have, those asked of all
+    /// stimuli included; what other stimuli call theirs does not matter. The names
+    /// of these graders.
+    pub(super) fn check(
+        &self,
+        asked: &[Asked],
+        loading: &mut Loading<'_>,
+    ) -> BTreeMap<String, Span> {
+        let mut own: BTreeMap<String, Span> = BTreeMap::new();
         for name in asked.iter().filter(|a| !a.implied).filter_map(|a| a.name.as_ref()) {
-            if let Some(first) = self.0.get(&name.value) {
+            if let Some(first) = self.0.get(&name.value).or_else(|| own.get(&name.value)) {
                 let message = format!("two graders are called {}", quoted(&name.value));
                 let problem = Problem::warning("duplicate-grader-name", message).at(name.span);
                 loading.problems.push(problem.note(*first, "the first one"));
             } else {
-                self.0.insert(name.value.clone(), name.span);
+                own.insert(name.value.clone(), name.span);
             }
         }
+        own
     }
 }

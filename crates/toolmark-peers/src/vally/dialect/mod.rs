@@ -9,6 +9,7 @@ mod substitution;
 #[cfg(test)]
 mod tests;
 
+use graders::Names;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -123,7 +124,7 @@ impl Dialect for Vally {
         let tags = root.get("tags").map(|tags| stimulus::tags_of(tags, loading));
         let asked = root.get("graders").map(|list| graders::entries(list, loading));
         let asked = asked.unwrap_or_default();
-        gathered.names.check(&asked, loading);
+        gathered.names = Names::of_shared(&asked, loading);
         let graders = asked.iter().map(|asked| graders::build(asked, loading)).collect();
         let tags = tags.unwrap_or_default();
         let shared = Shared { threshold, trials, tags, asked, graders };

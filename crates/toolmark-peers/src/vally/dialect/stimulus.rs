@@ -193,7 +193,7 @@ pub(super) fn case(
     let stimulus = read::<Stimulus>(node, &mut loading.problems);
     // Its graders are looked at whatever else is wrong with it.
     let own = own_graders(node, loading);
-    gathered.names.check(&own, loading);
+    let _ = gathered.names.check(&own, loading);
     let built: Vec<Option<Planned>> = own.iter().map(|asked| build(asked, loading)).collect();
     let all: Vec<&Asked> = own.iter().chain(&shared.asked).collect();
     let (threshold, mut own_weights) = scoring(node.get("scoring"), loading);
@@ -251,7 +251,7 @@ pub(super) fn case(
         graders: planned,
         scoring: Scoring {
             rule: threshold.or(shared.threshold).map_or(Rule::All, Rule::Threshold),
-            profile: Profile::Vally,
+            profile: loading.options.profile.unwrap_or(Profile::Vally),
         },
         trials: trials.filter(|runs| *runs > 0).or(shared.trials),
         place: loading.place(stimulus.name.span),

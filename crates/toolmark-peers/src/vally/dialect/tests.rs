@@ -297,6 +297,10 @@ fn what_looks_wrong_is_a_warning() {
             "duplicate-grader-name: n",
         ),
         (
+            "graders: [{type: turn-count, name: n, config: {max: 1}}]\nstimuli: [{name: a, prompt: p, graders: [{type: error-count, name: n, config: {max: 1}}]}]".into(),
+            "duplicate-grader-name: n",
+        ),
+        (
             "scoring: {weights: {turn-count: 2}}\nstimuli: [{name: a, prompt: p, graders: [{type: turn-count, config: {max: 1}}, {type: turn-count, config: {max: 2}}]}]".into(),
             "duplicate-grader-type-in-stimulus: turn-count",
         ),
@@ -357,4 +361,11 @@ fn the_schema_takes_what_is_right_and_refuses_what_is_not() {
     ] {
         assert!(!validator.is_valid(&json(wrong)), "{wrong}");
     }
+}
+
+#[test]
+fn graders_of_different_stimuli_may_have_one_name() {
+    let own = "graders: [{type: turn-count, name: n, config: {max: 1}}]";
+    let yaml = format!("stimuli: [{{name: a, prompt: p, {own}}}, {{name: b, prompt: q, {own}}}]");
+    assert_eq!(said(&yaml), [] as [&str; 0]);
 }

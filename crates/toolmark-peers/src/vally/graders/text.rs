@@ -195,8 +195,8 @@ fn matching(building: &mut Building<'_>, place: Where, inverse: bool) -> Option<
     let config = building.read::<Matching>()?;
     let negate = negated(building, config.negate, inverse);
     let pattern = building.pattern(&config.pattern)?;
-    if pattern.matches_empty() {
-        let message = format!("/{pattern}/ matches the empty text, so it matches everything");
+    if pattern.matches_everything() {
+        let message = format!("/{pattern}/ matches every text");
         let problem = Problem::warning("pattern-matches-all", message).at(config.pattern.span);
         building.problems.push(problem);
     }

@@ -32,6 +32,15 @@ pub(super) struct Defaults<'a> {
     pub(super) profile: Profile,
     pub(super) threshold: Option<f64>,
     pub(super) graders: Vec<Asked<'a>>,
+    /// What they were built to, once for all cases.
+    pub(super) built: Vec<Planned>,
+}
+
+impl Defaults<'_> {
+    /// Builds the graders that are asked of every case.
+    pub(super) fn build(&mut self, loading: &mut Loading<'_>) {
+        self.built = build(&self.graders, self.profile, loading);
+    }
 }
 
 fn scoring(threshold: Option<f64>, defaults: &Defaults<'_>, loading: &Loading<'_>) -> Scoring {
@@ -42,14 +51,13 @@ fn scoring(threshold: Option<f64>, defaults: &Defaults<'_>, loading: &Loading<'_
     }
 }
 
-fn build(asked: &[Asked<'_>], defaults: &Defaults<'_>, loading: &mut Loading<'_>) -> Vec<Planned> {
-    let built = asked.iter().filter_map(|asked| loading.grader(asked.entry(defaults.profile)));
-    built.collect()
+fn build(asked: &[Asked<'_>], profile: Profile, loading: &mut Loading<'_>) -> Vec<Planned> {
+    asked.iter().filter_map(|asked| loading.grader(asked.entry(profile))).collect()
 }
 
 /// The case every trajectory is, where the spec lists none.
 pub(super) fn every(span: Span, defaults: &Defaults<'_>, loading: &mut Loading<'_>) -> Case {
-    let graders = named_apart(build(&defaults.graders, defaults, loading));
+    let graders = named_apart(defaults.built.clone());
     let context = Context { directory: loading.directory.to_owned(), ..Context::default() };
     Case {
         id: String::new(),
@@ -107,9 +115,9 @@ pub(super) fn read_case(
     };
     let own = read_graders(&map, Some(&id), loading);
     let skips = map.get("skip_shared").and_then(Node::as_bool) == Some(true);
-    let mut graders = build(&own, defaults, loading);
+    let mut graders = build(&own, defaults.profile, loading);
     if !skips {
-        graders.extend(build(&defaults.graders, defaults, loading));
+        graders.extend(defaults.built.iter().cloned());
     }
     if own.is_empty() && (skips || defaults.graders.is_empty()) {
         let message = format!("case {id} has no graders: it will be unknown");
@@ -134,7 +142,7 @@ pub(super) fn read_case(
         matches: Match {
             ids: Vec::new(),
             prompts: context.prompts.first().cloned().into_iter().collect(),
-            traces: traces.iter().map(|path| loading.directory.join(path)).collect(),
+            traces: traces.iter().map(|path| loading.path(path)).collect(),
         },
         id,
         context: Arc::new(context),

@@ -88,11 +88,13 @@ impl Dialect for Toolmark {
         {
             loading.error("unknown-version", version.span, "this toolmark reads version 1");
         }
-        let defaults = Defaults {
+        let mut defaults = Defaults {
             profile: entry::profile(&top, loading).unwrap_or(Profile::Toolmark),
             threshold: entry::share(&top, "threshold", loading),
             graders: read_graders(&top, None, loading),
+            built: Vec::new(),
         };
+        defaults.build(loading);
         let parts: Vec<_> = SECTIONS.iter().filter_map(|key| Some((*key, top.get(key)?))).collect();
         for (key, part) in &parts {
             // An empty guard part is for the guard to complain about.
@@ -161,7 +163,7 @@ fn dataset(top: &Checked<'_>, loading: &mut Loading<'_>) -> Vec<(String, Arc<Val
     let named = top.get("dataset").and_then(|node| Some((node, node.as_str()?)));
     let (path, span): (PathBuf, Span) = match (&loading.options.dataset, named) {
         (Some(path), _) => (path.clone(), Span::default()),
-        (None, Some((node, path))) => (loading.directory.join(path), node.span),
+        (None, Some((node, path))) => (loading.path(path), node.span),
         (None, None) => {
             if let Some(node) = top.get("dataset") {
                 let message = format!("dataset is the path of a file, found {}", node.word());
@@ -215,7 +217,7 @@ fn cases(
                 cases.extend(list.iter().filter_map(read));
             }
             (None, Some(path)) => {
-                let path = loading.directory.join(path);
+                let path = loading.path(path);
                 loading.include(&path, node.span, |node, loading| {
                     cases.extend(read_case(node, defaults, &by_id, loading));
                 });

@@ -4,7 +4,7 @@ use super::SECTIONS;
 use serde_json::{Map, Value, json};
 use toolmark_grade::schema::{Placement, Section, finish, generator, grader_entry};
 use toolmark_outcome::Profile;
-use toolmark_peers::{GRADERS, grader_by_id};
+use toolmark_peers::{ALL, GRADERS, grader_by_id};
 
 /// The schema of `toolmark.yaml`. A section whose schema is not given is left open.
 pub(super) fn schema(sections: &[Section]) -> Value {
@@ -49,7 +49,7 @@ pub(super) fn schema(sections: &[Section]) -> Value {
     });
     let graders = json!({
         "type": "array",
-        "items": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/Grader"}]}
+        "items": {"anyOf": [{"$ref": "#/$defs/Grader"}, {"enum": ALL.words().collect::<Vec<_>>()}]}
     });
     generator.definitions_mut().extend([
         ("Grader".to_owned(), entry),

@@ -78,3 +78,23 @@ fn printed(command: &str, place: &Path, home: &Path) -> String {
     }
     text
 }
+
+/// The specs on the pages of the dialects pass their own lint.
+#[test]
+fn examples_of_specs_lint() {
+    let mut linted = 0;
+    for name in pages().iter().filter(|name| name.starts_with("docs/specs/")) {
+        let text = page(name);
+        let blocks = text.split("```yaml\n").skip(1).filter_map(|rest| rest.split("```").next());
+        for block in blocks {
+            let dir = tempfile::tempdir().unwrap();
+            std::fs::write(dir.path().join("spec.yaml"), block).unwrap();
+            let output =
+                crate::toolmark(&["lint", "spec.yaml"]).current_dir(dir.path()).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "{name}:\n{block}\n{said}");
+            linted += 1;
+        }
+    }
+    assert!(linted >= 3, "{linted}");
+}

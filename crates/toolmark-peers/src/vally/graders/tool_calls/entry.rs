@@ -328,8 +328,8 @@ fn matches(pattern: &Pattern, text: &str, what: &str) -> Fit {
 /// A pattern; one that matches everything is probably a slip.
 fn says_something(source: &Spanned<String>, building: &mut Building<'_>) -> Option<Pattern> {
     let pattern = building.pattern(source)?;
-    if pattern.matches_empty() {
-        let message = format!("/{pattern}/ matches the empty text, so it matches everything");
+    if pattern.matches_everything() {
+        let message = format!("/{pattern}/ matches every text");
         building.problems.push(Problem::warning("pattern-matches-all", message).at(source.span));
     }
     Some(pattern)

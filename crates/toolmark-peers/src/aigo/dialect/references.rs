@@ -1,0 +1,158 @@
+//! `$ref`: a part of a task that stands elsewhere, in another file (`scorers.yaml`), at
+//! a place of it (`scorers.yaml#/strict`), or at a place of the task (`#/strict`).
+//!
+//! What stands beside `$ref` overrides what it refers to. Problems of the part are
+//! shown where it is referred to.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use toolmark_config::{Kind, Node, Source, Span, parse, quoted};
+use toolmark_grade::Loading;
+
+/// How deep references may lead to others.
+const MAX_DEPTH: usize = 8;
+
+/// How many references a task may have, those behind others included.
+const MAX_REFERENCES: usize = 1000;
+
+/// The same tree with every reference replaced by what it refers to.
+pub(super) fn resolve(root: &Node, loading: &mut Loading<'_>) -> Node {
+    let directory = match loading.directory == Path::new(".") {
+        true => PathBuf::new(),
+        false => loading.directory.to_owned(),
+    };
+    let mut resolving = Resolving { files: BTreeMap::new(), left: MAX_REFERENCES, loading };
+    resolving.node(root, &Home { root, directory: &directory }, MAX_DEPTH, None)
+}
+
+/// The file a reference stands in.
+struct Home<'h> {
+    root: &'h Node,
+    directory: &'h Path,
+}
+
+struct Resolving<'l, 'a> {
+    files: BTreeMap<PathBuf, Option<Node>>,
+    left: usize,
+    loading: &'l mut Loading<'a>,
+}
+
+impl Resolving<'_, '_> {
+    /// `shown` is where problems are shown, once a file was left.
+    fn node(&mut self, node: &Node, home: &Home<'_>, depth: usize, shown: Option<Span>) -> Node {
+        match &node.kind {
+            Kind::List(items) => {
+                let items = items.iter().map(|item| self.node(item, home, depth, shown));
+                Node::new(Kind::List(items.collect()), node.span)
+            }
+            Kind::Map(entries) => {
+                let named = node.get("$ref").and_then(Node::as_str);
+                if let Some(named) = named {
+                    let at = shown.unwrap_or(node.span);
+                    return self.referred(named, node, home, depth, at);
+                }
+                let mut entries = entries.clone();
+                for entry in &mut entries {
+                    entry.value = self.node(&entry.value, home, depth, shown);
+                }
+                Node::new(Kind::Map(entries), node.span)
+            }
+            _ => node.clone(),
+        }
+    }
+
+    fn referred(
+        &mut self,
+        named: &str,
+        node: &Node,
+        home: &Home<'_>,
+        depth: usize,
+        at: Span,
+    ) -> Node {
+        let own = node.without(&["$ref"]);
+        let Some(depth) = depth.checked_sub(1).filter(|_| self.left > 0) else {
+            let message = "references lead to references without an end";
+            self.loading.error("deep-reference", at, message);
+            return node.clone();
+        };
+        self.left -= 1;
+        let (file, place) = named.split_once('#').unwrap_or((named, ""));
+        let found = if file.is_empty() {
+            let found = pointed(home.root, place).cloned();
+            found.map(|found| self.node(&found, home, depth, Some(at)))
+        } else {
+            let path = home.directory.join(file);
+            self.file(&path, at).and_then(|root| {
+                let directory = path.parent().unwrap_or(Path::new(".")).to_owned();
+                let found = pointed(&root, place).cloned()?;
+                let home = Home { root: &root, directory: &directory };
+                Some(self.node(&found, &home, depth, Some(at)))
+            })
+        };
+        let Some(found) = found else {
+            if !self.loading.problems.iter().any(|problem| problem.span == Some(at)) {
+                let message = format!("{} refers to nothing", quoted(named));
+                self.loading.error("unknown-reference", at, message);
+            }
+            return node.clone();
+        };
+        over(&found.moved(at), &own)
+    }
+
+    /// The tree of a file, read once.
+    fn file(&mut self, path: &Path, at: Span) -> Option<Node> {
+        if let Some(known) = self.files.get(path) {
+            return known.clone();
+        }
+        let read = match Source::open(path) {
+            Err(problem) => {
+                let message = format!("{}: {}", path.display(), problem.message);
+                self.loading.error(problem.code, at, message);
+                None
+            }
+            Ok(source) => {
+                let parsed = parse(&source);
+                for problem in parsed.problems {
+                    let message = format!("{}: {}", path.display(), problem.message);
+                    self.loading.error(problem.code, at, message);
+                }
+                parsed.node
+            }
+        };
+        self.files.insert(path.to_owned(), read.clone());
+        read
+    }
+}
+
+/// What a JSON pointer leads to.
+fn pointed<'n>(root: &'n Node, pointer: &str) -> Option<&'n Node> {
+    let steps = pointer.split('/').skip(1).filter(|_| !pointer.is_empty());
+    steps.into_iter().try_fold(root, |node, step| {
+        let key = step.replace("~1", "/").replace("~0", "~");
+        match node.as_list() {
+            Some(items) => items.get(key.parse::<usize>().ok()?),
+            None => node.get(&key),
+        }
+    })
+}
+
+/// What is referred to, with what stands beside the reference. A file of its own
+/// has the part under `definition`, with its key and name above.
+fn over(found: &Node, own: &Node) -> Node {
+    let inner = found.get("definition").filter(|_| found.get("type").is_none());
+    let (Kind::Map(below), Kind::Map(own_entries)) = (&found.kind, &own.kind) else {
+        return found.clone();
+    };
+    let mut entries = match inner {
+        Some(Node { kind: Kind::Map(inner), .. }) => {
+            let above = below.iter().filter(|e| e.key == "key" || e.key == "display_name");
+            inner.iter().chain(above).cloned().collect()
+        }
+        _ => below.clone(),
+    };
+    for entry in own_entries {
+        entries.retain(|known| known.key != entry.key);
+        entries.push(entry.clone());
+    }
+    Node::new(Kind::Map(entries), found.span)
+}

@@ -1,0 +1,153 @@
+//! What `toolmark lint` finds: printed at once for people, kept to the end for
+//! programs.
+
+use crate::grading::spec;
+use crate::human;
+use crate::printer::{Line, Printer, Verbosity, style};
+use clap::ValueEnum;
+use std::io;
+use toolmark_config::{Problem, Source};
+use toolmark_outcome::SpecPlace;
+use toolmark_redact::printable;
+use toolmark_report::lint::{Level, LintNote, LintProblem, LintReport};
+use toolmark_report::{Options, ReportError};
+
+/// How findings are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LintFormat {
+    Text,
+    Json,
+    Sarif,
+}
+
+/// What was found so far.
+pub(crate) struct Findings<'p> {
+    format: LintFormat,
+    printer: &'p mut Printer,
+    kept: Vec<LintProblem>,
+    errors: usize,
+    warnings: usize,
+}
+
+impl<'p> Findings<'p> {
+    pub(crate) fn new(format: LintFormat, printer: &'p mut Printer) -> Self {
+        Self { format, printer, kept: Vec::new(), errors: 0, warnings: 0 }
+    }
+
+    /// What is wrong with a file.
+    pub(crate) fn add(&mut self, source: &Source, problems: &[Problem]) -> io::Result<()> {
+        let errors = problems.iter().filter(|problem| problem.is_error()).count();
+        self.errors += errors;
+        self.warnings += problems.len() - errors;
+        if self.format != LintFormat::Text {
+            self.kept.extend(problems.iter().map(|problem| kept(source, problem, self.printer)));
+            return Ok(());
+        }
+        spec::print_problems(self.printer, source, problems)
+    }
+
+    /// Something about a place of a spec.
+    pub(crate) fn add_at(
+        &mut self,
+        place: &SpecPlace,
+        level: Level,
+        code: &'static str,
+        words: &str,
+        help: Option<&str>,
+    ) -> io::Result<()> {
+        match level {
+            Level::Error => self.errors += 1,
+            Level::Warning => self.warnings += 1,
+            Level::Note => {}
+        }
+        let printer = &mut *self.printer;
+        let file = printer.redactor.name(place.file.clone());
+        if self.format != LintFormat::Text {
+            self.kept.push(LintProblem {
+                file,
+                line: Some(place.line),
+                column: Some(place.column),
+                end_line: None,
+                end_column: None,
+                code,
+                severity: level,
+                message: printer.redact(words),
+                help: help.map(|help| printer.redact(help)),
+                notes: Vec::new(),
+            });
+            return Ok(());
+        }
+        if printer.verbosity == Verbosity::Quiet {
+            return Ok(());
+        }
+        let mut line = Line::of(style::WARN.bold(), printable!("warning[{}]", code))
+            .with(style::PLAIN, ": ")
+            .with(style::STRONG, printable!("{}:{}:{}: ", file, place.line, place.column))
+            .with(style::PLAIN, printer.redact(words));
+        if let Some(help) = help {
+            line.push(style::DIM, printer.redact(format!(" ({help})")));
+        }
+        printer.notice(&line)
+    }
+
+    /// Prints what it came to; how many errors and warnings there are.
+    pub(crate) fn finish(self, specs: usize) -> Result<(usize, usize), crate::Stop> {
+        let Self { format, printer, kept, errors, warnings } = self;
+        let report = LintReport {
+            specs: specs as u64,
+            errors: errors as u64,
+            warnings: warnings as u64,
+            problems: kept,
+        };
+        match format {
+            LintFormat::Json => printer.json(&report)?,
+            LintFormat::Sarif => {
+                let mut out = printer.sink()?;
+                report.write_sarif(&Options::default(), &mut out).map_err(|error| match error {
+                    ReportError::Write(error) => error,
+                    ReportError::Json(error) => error.into(),
+                })?;
+                io::Write::flush(&mut out)?;
+            }
+            LintFormat::Text if printer.verbosity > Verbosity::Quiet => {
+                let counts = printable!(
+                    "{}: {}, {}",
+                    human::things(report.specs, "spec"),
+                    human::things(report.errors, "error"),
+                    human::things(report.warnings, "warning")
+                );
+                let tone = if errors > 0 { style::BAD } else { style::PLAIN };
+                printer.line(&Line::of(tone, counts))?;
+            }
+            LintFormat::Text => {}
+        }
+        Ok((errors, warnings))
+    }
+}
+
+/// A problem as programs get it.
+fn kept(source: &Source, problem: &Problem, printer: &Printer) -> LintProblem {
+    let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let place = |byte: u32| {
+        let place = source.place(byte);
+        (number(place.line), number(place.column))
+    };
+    let start = problem.span.map(|span| place(span.start));
+    let end = problem.span.map(|span| place(span.end));
+    let notes = problem.notes.iter().map(|(span, words)| {
+        let (line, column) = place(span.start);
+        LintNote { line, column, message: printer.redact(words) }
+    });
+    LintProblem {
+        file: printer.redactor.name(source.name.clone().into()),
+        line: start.map(|(line, _)| line),
+        column: start.map(|(_, column)| column),
+        end_line: end.map(|(line, _)| line),
+        end_column: end.map(|(_, column)| column),
+        code: problem.code,
+        severity: if problem.is_error() { Level::Error } else { Level::Warning },
+        message: printer.redact(&problem.message),
+        help: problem.help.as_ref().map(|help| printer.redact(help)),
+        notes: notes.collect(),
+    }
+}
