@@ -219,7 +219,71 @@ pub struct Taxonomy {
     pub scope: Scope,
 }
 
+/// The words Vally's pages have for where a grader stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct TaxonomyWords {
+    /// `static`, `complex-static` or `llm`.
+    pub determinism: &'static str,
+    /// `free`, `low`, `medium` or `high`.
+    pub cost: &'static str,
+    /// `t1-universal`, where it asks for nothing but a trajectory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub portability: Option<&'static str>,
+    /// `reference-free` or `reference-based`.
+    pub reference: &'static str,
+    /// `point-in-time` or `trajectory-level`.
+    pub temporal_scope: &'static str,
+    /// `code` or `llm`.
+    pub score_kind: &'static str,
+}
+
+impl TaxonomyWords {
+    /// The words with what they are about, as the pages list them.
+    pub fn rows(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let all = [
+            ("determinism", Some(self.determinism)),
+            ("cost", Some(self.cost)),
+            ("portability", self.portability),
+            ("reference", Some(self.reference)),
+            ("temporal scope", Some(self.temporal_scope)),
+            ("score kind", Some(self.score_kind)),
+        ];
+        all.into_iter().filter_map(|(name, word)| Some((name, word?)))
+    }
+}
+
 impl Taxonomy {
+    /// In the words of Vally's pages.
+    #[must_use]
+    pub fn words(self) -> TaxonomyWords {
+        TaxonomyWords {
+            determinism: match self.determinism {
+                Determinism::Static => "static",
+                Determinism::Environment => "complex-static",
+                Determinism::Judge => "llm",
+            },
+            cost: match self.cost {
+                Cost::Free => "free",
+                Cost::Low => "low",
+                Cost::Medium => "medium",
+                Cost::High => "high",
+            },
+            portability: (self.determinism == Determinism::Static).then_some("t1-universal"),
+            reference: match self.reference {
+                Reference::Free => "reference-free",
+                Reference::Based => "reference-based",
+            },
+            temporal_scope: match self.scope {
+                Scope::End => "point-in-time",
+                Scope::Trajectory => "trajectory-level",
+            },
+            score_kind: match self.determinism {
+                Determinism::Judge => "llm",
+                _ => "code",
+            },
+        }
+    }
+
     /// Follows from the trajectory alone, at no cost, with nothing to compare with.
     pub const TRAJECTORY: Self = Self {
         determinism: Determinism::Static,

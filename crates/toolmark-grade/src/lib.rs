@@ -40,6 +40,7 @@
 #![forbid(unsafe_code)]
 
 pub mod call_match;
+mod declared;
 mod dialect;
 pub mod engine;
 mod grader;
@@ -56,13 +57,14 @@ pub mod testing;
 pub mod units;
 pub mod vacuity;
 
+pub use declared::{DECLARED, declared};
 pub use dialect::{Dialect, DialectInfo};
 pub use grader::{
     Building, Cost, Determinism, Grader, GraderInfo, Graders, Mention, Reference, Scope, Taxonomy,
-    ask, schema_of,
+    TaxonomyWords, ask, schema_of,
 };
 pub use load::{Dialects, Loaded, load_source};
-pub use loading::{Entry, Included, LoadOptions, Loading};
+pub use loading::{Entry, Included, LoadOptions, Loading, unknown_type};
 pub use merge::merge;
 pub use pairing::{Pairing, Unpaired};
 pub use plan::{Aggregate, Case, Gate, Match, Plan, Planned, UsualJudge};

@@ -1,5 +1,6 @@
 //! What a dialect needs while it makes a plan.
 
+use crate::declared::{DECLARED, declared};
 use crate::{Building, GraderInfo, Graders, Planned};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,9 @@ pub struct LoadOptions {
     pub threshold: Option<f64>,
     /// A dataset, instead of the one the spec names.
     pub dataset: Option<PathBuf>,
+    /// Types of graders that plugins of another system have: they are unknown, and
+    /// no mistake.
+    pub grader_types: Vec<String>,
     /// Is the spec only looked at? Then what only its data can tell is left open.
     pub is_lint: bool,
 }
@@ -218,6 +222,9 @@ impl<'a> Loading<'a> {
         if let Some(info) = self.graders.by_id(&word.value) {
             return Some(info);
         }
+        if self.options.grader_types.contains(&word.value) {
+            return Some(&DECLARED);
+        }
         let message = format!("unknown grader type {}", quoted(&word.value));
         let problem = Problem::error("unknown-grader-type", message).at(word.span);
         self.problems.push(match did_you_mean(&word.value, self.graders.words()) {
@@ -230,16 +237,37 @@ impl<'a> Loading<'a> {
     /// Builds the grader of an entry; what is wrong with it is reported.
     pub fn grader(&mut self, entry: Entry<'_>) -> Option<Planned> {
         let info = self.grader_info(&entry.type_word)?;
+        self.plan(entry, info)
+    }
+
+    /// The same for a dialect whose system takes any word for a type of its own: one
+    /// that is not known is mentioned, and its answer is unknown.
+    pub fn grader_of_any_type(&mut self, entry: Entry<'_>) -> Option<Planned> {
+        let word = &entry.type_word;
+        if self.graders.by_id(&word.value).is_some() {
+            return self.grader(entry);
+        }
+        if !self.options.grader_types.contains(&word.value) {
+            let problem = unknown_type(word, self.graders);
+            self.problems.push(problem);
+        }
+        self.plan(entry, &DECLARED)
+    }
+
+    fn plan(&mut self, entry: Entry<'_>, info: &'static GraderInfo) -> Option<Planned> {
         let profile = self.options.profile.unwrap_or(entry.profile);
         let before = self.problems.len();
-        let grader = (info.build)(&mut Building {
-            config: entry.config,
-            profile,
-            contrast: entry.contrast.filter(|contrast| *contrast != profile),
-            directory: self.directory,
-            schemas: crate::call_match::compile_schema,
-            problems: &mut self.problems,
-        });
+        let grader = match std::ptr::eq(info, &DECLARED) {
+            true => Some(declared(&entry.type_word.value)),
+            false => (info.build)(&mut Building {
+                config: entry.config,
+                profile,
+                contrast: entry.contrast.filter(|contrast| *contrast != profile),
+                directory: self.directory,
+                schemas: crate::call_match::compile_schema,
+                problems: &mut self.problems,
+            }),
+        };
         if grader.is_none() && self.problems.len() == before {
             let message = format!("the configuration of {} is wrong", entry.type_word.value);
             self.error("invalid-grader-config", entry.span, message);
@@ -257,6 +285,18 @@ impl<'a> Loading<'a> {
             grader: grader?,
             place: self.place(entry.span),
         })
+    }
+}
+
+/// Mentions a type that nobody here knows, and that another system may have.
+#[must_use]
+pub fn unknown_type(word: &Spanned<String>, graders: Graders) -> Problem {
+    let message =
+        format!("the grader type {} is not known: it will be unknown", quoted(&word.value));
+    let problem = Problem::warning("unknown-grader-type", message).at(word.span);
+    match did_you_mean(&word.value, graders.words()) {
+        Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
+        None => problem.help("--grader-type NAME says that a plugin has it"),
     }
 }
 

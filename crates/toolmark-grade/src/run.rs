@@ -89,6 +89,7 @@ impl<'p> Grading<'p> {
                 weight: planned.weight,
                 required: planned.required,
                 min_score: planned.min_score,
+                turn: planned.turn,
             })
             .collect();
         let decision = case.scoring.decide(&scored);

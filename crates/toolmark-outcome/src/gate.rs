@@ -2,6 +2,7 @@
 
 use crate::outcome::{Cause, Verdict};
 use crate::profile::Profile;
+use std::collections::BTreeMap;
 
 /// Scores within this of a threshold reach it: 4/5 is 0.8.
 const EPSILON: f64 = 1e-9;
@@ -13,6 +14,10 @@ pub enum Rule {
     All,
     /// The weighted mean of the scores must reach this.
     Threshold(f64),
+    /// The lowest of the turns, and of what is asked of the whole, must reach this.
+    LowestTurn(f64),
+    /// The highest of them must.
+    HighestTurn(f64),
 }
 
 /// How the answers of a case's graders make one.
@@ -46,6 +51,8 @@ pub struct Scored<'a> {
     pub required: bool,
     /// The score it must reach for that.
     pub min_score: Option<f64>,
+    /// The turn it is about; `None` for the whole.
+    pub turn: Option<u32>,
 }
 
 /// What the answers came to.
@@ -82,7 +89,11 @@ impl Scoring {
             };
         }
         let total: f64 = graders.iter().map(|g| g.weight).sum();
-        let (low, high) = bounds(graders, total);
+        let (low, high) = match self.rule {
+            Rule::All | Rule::Threshold(_) => bounds(graders, total),
+            Rule::LowestTurn(_) => over_turns(graders, f64::min),
+            Rule::HighestTurn(_) => over_turns(graders, f64::max),
+        };
         let score = (low == high && total > 0.0).then_some(low);
         let required =
             graders.iter().filter(|g| g.required).map(|g| (g.name, self.holds(g))).min_by_key(
@@ -99,13 +110,19 @@ impl Scoring {
         }
         let decided = match self.rule {
             Rule::All => all(graders),
-            Rule::Threshold(threshold) if total > 0.0 => over(threshold, low, high, graders),
-            Rule::Threshold(_) if self.is_agentv() => Decision {
+            Rule::Threshold(threshold)
+            | Rule::LowestTurn(threshold)
+            | Rule::HighestTurn(threshold)
+                if total > 0.0 =>
+            {
+                self.over(threshold, low, high, graders)
+            }
+            _ if self.is_agentv() => Decision {
                 verdict: Verdict::Fail,
                 score: Some(0.0),
                 reason: "all weights are 0".into(),
             },
-            Rule::Threshold(_) => Decision {
+            _ => Decision {
                 verdict: Verdict::Unknown(Cause::Configuration),
                 score: None,
                 reason: "all weights are 0, so no score can reach the threshold".into(),
@@ -122,15 +139,63 @@ impl Scoring {
     fn holds(self, grader: &Scored<'_>) -> Verdict {
         let mark = match (grader.min_score, self.rule) {
             (Some(mark), _) => mark,
-            (None, Rule::Threshold(threshold)) if self.is_agentv() => threshold,
+            (
+                None,
+                Rule::Threshold(threshold)
+                | Rule::LowestTurn(threshold)
+                | Rule::HighestTurn(threshold),
+            ) if self.is_agentv() => threshold,
             _ => return grader.verdict,
         };
         match (grader.verdict, grader.score) {
             (unknown @ Verdict::Unknown(_), _) => unknown,
-            (_, Some(score)) => Verdict::of(reaches(score, mark)),
+            (_, Some(score)) => Verdict::of(self.reaches(score, mark)),
             (verdict, None) => verdict,
         }
     }
+
+    /// Does a score reach a threshold? AgentV compares numbers as they are, so that
+    /// 0.7999999999999999 does not reach 0.8.
+    fn reaches(self, score: f64, threshold: f64) -> bool {
+        if self.is_agentv() { score >= threshold } else { reaches(score, threshold) }
+    }
+
+    fn over(self, threshold: f64, low: f64, high: f64, graders: &[Scored<'_>]) -> Decision {
+        if low == high {
+            let holds = self.reaches(low, threshold);
+            let word = if holds { "reaches" } else { "is below" };
+            let reason = format!("score {} {word} the threshold {threshold}", rounded(low));
+            return Decision { verdict: Verdict::of(holds), score: Some(low), reason };
+        }
+        let range = format!("score between {} and {}", rounded(low), rounded(high));
+        let (verdict, reason) = if self.reaches(low, threshold) {
+            (Verdict::Pass, format!("{range} reaches the threshold {threshold} either way"))
+        } else if !self.reaches(high, threshold) {
+            (Verdict::Fail, format!("{range} is below the threshold {threshold} either way"))
+        } else {
+            let cause = graders.iter().find_map(|g| g.verdict.cause());
+            let unknown: Vec<&str> = names(graders, |v| matches!(v, Verdict::Unknown(_))).collect();
+            let reason = format!(
+                "{range}, threshold {threshold}: cannot be told without {}",
+                unknown.join(", ")
+            );
+            (Verdict::Unknown(cause.unwrap_or(Cause::MissingEvidence)), reason)
+        };
+        Decision { verdict, score: None, reason }
+    }
+}
+
+/// One of the means of the turns, and of what is asked of the whole.
+fn over_turns(graders: &[Scored<'_>], pick: fn(f64, f64) -> f64) -> (f64, f64) {
+    let mut turns: BTreeMap<Option<u32>, Vec<Scored<'_>>> = BTreeMap::new();
+    for grader in graders {
+        turns.entry(grader.turn).or_default().push(grader.clone());
+    }
+    let each = turns.values().filter_map(|turn| {
+        let total: f64 = turn.iter().map(|g| g.weight).sum();
+        (total > 0.0).then(|| bounds(turn, total))
+    });
+    each.reduce(|a, b| (pick(a.0, b.0), pick(a.1, b.1))).unwrap_or((0.0, 0.0))
 }
 
 /// The weighted mean where unknown graders count 0, and where they count 1.
@@ -176,30 +241,6 @@ fn all(graders: &[Scored<'_>]) -> Decision {
     Decision { verdict, score: None, reason }
 }
 
-fn over(threshold: f64, low: f64, high: f64, graders: &[Scored<'_>]) -> Decision {
-    if low == high {
-        let holds = reaches(low, threshold);
-        let word = if holds { "reaches" } else { "is below" };
-        let reason = format!("score {} {word} the threshold {threshold}", rounded(low));
-        return Decision { verdict: Verdict::of(holds), score: Some(low), reason };
-    }
-    let range = format!("score between {} and {}", rounded(low), rounded(high));
-    let (verdict, reason) = if reaches(low, threshold) {
-        (Verdict::Pass, format!("{range} reaches the threshold {threshold} either way"))
-    } else if !reaches(high, threshold) {
-        (Verdict::Fail, format!("{range} is below the threshold {threshold} either way"))
-    } else {
-        let cause = graders.iter().find_map(|g| g.verdict.cause());
-        let unknown: Vec<&str> = names(graders, |v| matches!(v, Verdict::Unknown(_))).collect();
-        let reason = format!(
-            "{range}, threshold {threshold}: cannot be told without {}",
-            unknown.join(", ")
-        );
-        (Verdict::Unknown(cause.unwrap_or(Cause::MissingEvidence)), reason)
-    };
-    Decision { verdict, score: None, reason }
-}
-
 /// A score as people read it.
 #[must_use]
 pub fn rounded(score: f64) -> f64 {
@@ -217,7 +258,7 @@ mod tests {
             None => UNKNOWN,
             Some(score) => Verdict::of(score >= 1.0),
         };
-        Scored { name: "g", verdict, score, weight, required: false, min_score: None }
+        Scored { name: "g", verdict, score, weight, required: false, min_score: None, turn: None }
     }
 
     fn required(score: Option<f64>, min_score: Option<f64>) -> Scored<'static> {
@@ -270,5 +311,41 @@ mod tests {
             let decision = scoring.decide(&graders);
             assert_eq!((decision.verdict, decision.score), (verdict, score), "{n} {decision:?}");
         }
+    }
+
+    #[test]
+    fn agentv_compares_scores_as_they_are() {
+        let near = 0.799_999_999_999_999_9;
+        for (profile, verdict) in [
+            (Profile::Toolmark, Verdict::Pass),
+            (Profile::Vally, Verdict::Pass),
+            (Profile::AgentV1, Verdict::Fail),
+            (Profile::AgentV2, Verdict::Fail),
+            (Profile::AgentV5, Verdict::Fail),
+        ] {
+            let scoring = Scoring { rule: Rule::Threshold(0.8), profile };
+            assert_eq!(scoring.decide(&[grader(Some(near), 1.0)]).verdict, verdict, "{profile}");
+        }
+    }
+
+    #[test]
+    fn turns_are_taken_by_their_lowest_or_highest() {
+        let of = |turn, score| Scored { turn, ..grader(score, 1.0) };
+        let first = [of(Some(0), Some(1.0)), of(Some(0), Some(0.0))];
+        let all = [&first[..], &[of(Some(1), Some(1.0)), of(None, Some(0.8))]].concat();
+        for (rule, verdict, score) in [
+            (Rule::LowestTurn(0.6), Verdict::Fail, Some(0.5)),
+            (Rule::LowestTurn(0.5), Verdict::Pass, Some(0.5)),
+            (Rule::HighestTurn(0.9), Verdict::Pass, Some(1.0)),
+            (Rule::Threshold(0.7), Verdict::Pass, Some(0.7)),
+        ] {
+            let decision = Scoring { rule, profile: Profile::AgentV2 }.decide(&all);
+            assert_eq!(decision.verdict, verdict, "{rule:?}");
+            assert!((decision.score.unwrap() - score.unwrap()).abs() < 1e-12, "{rule:?}");
+        }
+        let open = [of(Some(0), Some(1.0)), of(Some(1), None)];
+        let rule = Rule::LowestTurn(0.5);
+        let decision = Scoring { rule, profile: Profile::Toolmark }.decide(&open);
+        assert_eq!(decision.verdict, UNKNOWN);
     }
 }

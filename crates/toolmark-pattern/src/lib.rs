@@ -35,9 +35,11 @@ mod program;
 mod set;
 #[cfg(test)]
 mod tests;
+mod units;
 mod wildcard;
 
 pub use glob::{Glob, stays_inside};
+pub use units::UnitPattern;
 pub use wildcard::{has_wildcards, is_agentv_match, is_wildcard_match};
 
 use ast::{Assert, Facts, Node};

@@ -94,8 +94,8 @@ pub static GRADERS: &[&GraderInfo] = &[
     &agentv::graders::llm::RUBRICS,
     &agentv::graders::llm::LLM_RUBRIC,
     &agentv::graders::judges::SIMILAR,
-    &agentv::graders::judges::JAVASCRIPT,
-    &agentv::graders::judges::PYTHON,
+    &agentv::graders::inline_code::JAVASCRIPT,
+    &agentv::graders::inline_code::PYTHON,
     &agentv::graders::judges::WEBHOOK,
     &vally::graders::budget::TOKEN_BUDGET,
     &vally::graders::budget::TOOL_CALL_COUNT,
@@ -152,6 +152,30 @@ mod tests {
             assert!(!info.summary.ends_with('.'), "{}: a summary is a fragment", info.id);
             assert!(info.docs.len() > 80, "{} has no page", info.id);
             assert!(info.example.contains("type:"), "{} has no example", info.id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod taxonomy_tests {
+    use super::*;
+
+    /// The words of Vally's pages for tool-calls and for the five budgets.
+    #[test]
+    fn the_words_are_those_of_the_pages() {
+        for (id, cost) in [
+            ("tool-calls", "low"),
+            ("token-budget", "free"),
+            ("tool-call-count", "free"),
+            ("turn-count", "free"),
+            ("error-count", "free"),
+            ("wall-time", "free"),
+        ] {
+            let words = grader_by_id(id).unwrap().taxonomy.words();
+            let rows: Vec<&str> = words.rows().map(|(_, word)| word).collect();
+            let page =
+                ["static", cost, "t1-universal", "reference-free", "trajectory-level", "code"];
+            assert_eq!(rows, page, "{id}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::Stop;
 use crate::args::{InputArgs, ReportArgs, format_of, report_of};
 use crate::exit::{Exit, Failure};
+use crate::grading;
 use crate::grading::read::{Homeless, grade};
 use crate::grading::{dump, spec, specs};
 use crate::human;
@@ -84,6 +85,9 @@ pub(crate) struct Grade {
     /// Value for ${NAME} in the spec; may be given several times
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = pair, help_heading = "Pairing")]
     params: Vec<(String, String)>,
+    /// Grader type of a plugin: not run here, so unknown; may be given several times
+    #[arg(long = "grader-type", value_name = "NAME")]
+    grader_types: Vec<String>,
     /// Directory with the agent's files; overrides the trace
     #[arg(long, value_name = "DIR", help_heading = "Environment")]
     workspace: Option<PathBuf>,
@@ -96,8 +100,8 @@ pub(crate) struct Grade {
     /// Do not run programs; graders that need one are unknown
     #[arg(long, help_heading = "Environment")]
     no_programs: bool,
-    /// Write every graded trace to a file in this directory
-    #[arg(long, value_name = "DIR", help_heading = "Traces")]
+    /// Write every graded trace to a file in this directory [default: .toolmark/traces]
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".toolmark/traces", help_heading = "Traces")]
     dump_traces: Option<PathBuf>,
     /// Include the whole trace in every result
     #[arg(long, help_heading = "Traces")]
@@ -136,6 +140,7 @@ impl Grade {
             profile: self.profile,
             threshold: self.threshold,
             dataset: self.dataset.clone(),
+            grader_types: grading::types::declared(&self.spec, &self.grader_types)?,
             is_lint: false,
         };
         let mut plans = Vec::new();

@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use std::io;
 use toolmark_config::did_you_mean;
-use toolmark_grade::GraderInfo;
+use toolmark_grade::{GraderInfo, TaxonomyWords};
 use toolmark_outcome::Profile;
 use toolmark_peers::{GRADERS, grader_by_id};
 use toolmark_redact::{Printable, printable};
@@ -40,6 +40,7 @@ struct Described {
     origin: &'static str,
     summary: &'static str,
     profiles: &'static [Profile],
+    taxonomy: TaxonomyWords,
     example: &'static str,
     docs: &'static str,
     schema: serde_json::Value,
@@ -54,12 +55,16 @@ impl Described {
             origin: info.origin,
             summary: info.summary,
             profiles: info.profiles,
+            taxonomy: info.taxonomy.words(),
             example: info.example,
             docs: info.docs,
             schema: (info.schema)(&mut generator).to_value(),
         }
     }
 }
+
+/// How many columns the names of the taxonomy take.
+const TAXONOMY_WIDTH: usize = 16;
 
 /// The systems graders come from, in the order they are listed.
 const ORIGINS: &[(&str, &str)] = &[
@@ -139,6 +144,12 @@ fn explain(info: &GraderInfo, printer: &mut Printer) -> io::Result<()> {
         for line in Printable::from(paragraph).wrap(printer.width().min(90)) {
             printer.line(&Line::of(style::PLAIN, line))?;
         }
+    }
+    printer.line(&Line::new())?;
+    for (name, word) in info.taxonomy.words().rows() {
+        let mut line = Line::of(style::DIM, name);
+        line.pad(TAXONOMY_WIDTH);
+        printer.line(&line.with(style::PLAIN, word))?;
     }
     printer.line(&Line::new())?;
     for line in info.example.trim().lines() {

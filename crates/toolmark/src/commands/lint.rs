@@ -5,7 +5,7 @@ use crate::args::FileArgs;
 use crate::checking::config;
 use crate::exit::{Exit, Failure};
 use crate::grading::linting::{Findings, LintFormat};
-use crate::grading::specs;
+use crate::grading::{specs, types};
 use crate::guarding;
 use crate::inputs::expand;
 use crate::judging;
@@ -54,6 +54,9 @@ pub(crate) struct Lint {
     /// Dataset with the cases: JSONL, JSON, CSV or Parquet
     #[arg(long, value_name = "FILE")]
     dataset: Option<PathBuf>,
+    /// Grader type of a plugin: not run here, so unknown; may be given several times
+    #[arg(long = "grader-type", value_name = "NAME")]
+    grader_types: Vec<String>,
     /// Value for ${NAME} in the spec; may be given several times
     #[arg(long = "param", value_name = "NAME=VALUE")]
     params: Vec<String>,
@@ -66,6 +69,7 @@ impl Lint {
         let options = LoadOptions {
             params: self.params()?,
             dataset: self.dataset.clone(),
+            grader_types: self.declared()?,
             is_lint: true,
             ..LoadOptions::default()
         };
@@ -89,6 +93,15 @@ impl Lint {
             _ if unread => Exit::Unread,
             _ => Exit::Ok,
         })
+    }
+
+    /// The grader types that the command line and the files beside the specs declare.
+    fn declared(&self) -> Result<Vec<String>, Failure> {
+        let mut all = self.grader_types.clone();
+        for spec in &self.specs {
+            all = types::declared(spec, &all)?;
+        }
+        Ok(all)
     }
 
     fn params(&self) -> Result<BTreeMap<String, String>, Failure> {

@@ -6,3 +6,4 @@ pub(crate) mod linting;
 pub(crate) mod read;
 pub(crate) mod spec;
 pub(crate) mod specs;
+pub(crate) mod types;

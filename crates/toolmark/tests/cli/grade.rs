@@ -328,3 +328,51 @@ fn schemas_are_printed_for_every_dialect() {
     }
     assert!(root().join("samples/toolmark.yaml").exists());
 }
+
+/// Types of a plugin that are declared are unknown; others are mistakes of a Vally spec.
+#[test]
+fn grader_types_of_plugins_are_declared() {
+    let spec =
+        "stimuli: [{name: good, prompt: p, graders: [{type: house-style, config: {x: 1}}]}]\n";
+    let dir = files(spec);
+    let run = |args: &[&str]| toolmark(args).current_dir(dir.path()).output().unwrap();
+    let code = |args: &[&str]| run(args).status.code().unwrap();
+    let grade = ["grade", "spec.yaml", "traces.jsonl"];
+    assert_eq!(code(&["lint", "spec.yaml"]), 2);
+    assert_eq!(code(&grade), 2);
+    assert_eq!(code(&["lint", "spec.yaml", "--grader-type", "house-style"]), 0);
+    let graded = [&grade[..], &["--grader-type", "house-style", "--format", "jsonl"]].concat();
+    let output = run(&graded);
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!(first["graders"][0]["type"], "house-style");
+    assert_eq!(first["graders"][0]["verdict"], "unknown");
+    fs::write(
+        dir.path().join("toolmark.yaml"),
+        "grader_types: [house-style]\ngraders: [{type: house-style}]\n",
+    )
+    .unwrap();
+    assert_eq!(code(&["lint", "spec.yaml", "toolmark.yaml"]), 0);
+    assert_eq!(code(&grade), 3);
+}
+
+#[test]
+fn traces_are_dumped_to_a_folder_of_their_own_where_none_is_named() {
+    let dir = files(NATIVE);
+    grade(dir.path(), &["--dump-traces"]);
+    assert!(dir.path().join(".toolmark/traces/good.json").is_file());
+    grade(dir.path(), &["--dump-traces", "here"]);
+    assert!(dir.path().join("here/bad.json").is_file());
+}
+
+#[test]
+fn graders_say_where_they_stand() {
+    let shown = crate::stdout(&["graders", "tool-calls"]);
+    for words in ["static", "low", "t1-universal", "reference-free", "trajectory-level", "code"] {
+        assert!(shown.lines().any(|line| line.ends_with(words)), "{words}: {shown}");
+    }
+    let json = crate::stdout(&["graders", "wall-time", "--format", "json"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json[0]["taxonomy"]["cost"], "free");
+}

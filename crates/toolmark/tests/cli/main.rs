@@ -21,6 +21,7 @@ mod guard_log;
 mod guard_policy;
 mod jobs;
 mod judge;
+mod repro;
 mod robust;
 mod secrets;
 mod sessions;

@@ -87,11 +87,6 @@ pub(super) fn case(
         }
     }
     let graders = planned.graders;
-    if let Some(how) = node.get("aggregation").and_then(Node::as_str).filter(|how| *how != "mean") {
-        let span = node.get("aggregation").map_or(node.span, |node| node.span);
-        let message = format!("the turns of a test are weighed together, not by {how}");
-        loading.warn("aggregation", span, message);
-    }
     let said = execution.into_iter().flatten().find_map(|block| block.get("threshold"));
     let said = node.get("threshold").or(said);
     let own = said.and_then(|node| share(node, loading));
@@ -104,7 +99,8 @@ pub(super) fn case(
         case: id.clone(),
         input: input.map(Node::to_json),
         criteria: criteria_text,
-        expected_output: fact(&["expected_output", "expected_messages"]).map(Node::to_json),
+        expected_output: fact(&["expected_output", "expected_messages", "reference_answer"])
+            .map(Node::to_json),
         rubric: rubric.collect(),
         row: None,
         spec: Some(Arc::new(node.to_json())),
@@ -121,13 +117,30 @@ pub(super) fn case(
         context: Arc::new(context),
         graders,
         scoring: Scoring {
-            rule: Rule::Threshold(threshold),
+            rule: rule(node, threshold, loading),
             profile: loading.options.profile.unwrap_or(Profile::Toolmark),
         },
         trials: suite.trials,
         place: loading.place(node.span),
         id,
     })
+}
+
+/// How the turns of a case make one: all graders are weighed together, or one of the
+/// turns decides.
+fn rule(node: &Node, threshold: f64, loading: &mut Loading<'_>) -> Rule {
+    let Some(how) = node.get("aggregation").filter(|how| !how.is_null()) else {
+        return Rule::Threshold(threshold);
+    };
+    match how.as_str() {
+        Some("mean") => Rule::Threshold(threshold),
+        Some("min") => Rule::LowestTurn(threshold),
+        Some("max") => Rule::HighestTurn(threshold),
+        _ => {
+            loading.error("unknown-aggregation", how.span, "aggregation is mean, min or max");
+            Rule::Threshold(threshold)
+        }
+    }
 }
 
 fn id(node: &Node, n: usize, suite: &Suite<'_>, loading: &mut Loading<'_>) -> Option<String> {
@@ -257,7 +270,7 @@ impl<'p, 'a> Planning<'p, 'a> {
     fn add(&mut self, entry: GraderEntry, turn: Option<u32>) {
         let contrast = self.contrast.filter(|_| self.loading.options.profile.is_none());
         let negate = entry.negate;
-        let planned = self.loading.grader(Entry {
+        let planned = self.loading.grader_of_any_type(Entry {
             name: entry.name,
             contrast,
             weight: entry.weight,

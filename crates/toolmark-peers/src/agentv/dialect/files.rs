@@ -5,10 +5,11 @@ use super::keys::CASES;
 use super::suite::Suite;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toolmark_config::{Kind, Node, Problem, Span, quoted};
+use toolmark_config::{Entry, Kind, Node, Problem, Span, quoted};
 use toolmark_config::{Source, json, parse};
 use toolmark_grade::Case;
 use toolmark_grade::Loading;
+use toolmark_pattern::{has_wildcards, is_wildcard_match};
 
 /// Files a spec may draw in, all in all.
 const MOST_FILES: usize = 10_000;
@@ -25,8 +26,10 @@ pub(super) fn cases(root: &Node, suite: &Suite<'_>, loading: &mut Loading<'_>) -
     for list in CASES.iter().filter_map(|key| root.get(key)) {
         reading.list(list, None, loading);
     }
-    for scenario in root.get("scenarios").into_iter().flat_map(Node::items) {
-        reading.scenario(scenario, loading);
+    if let Some(scenarios) = root.get("scenarios") {
+        for scenario in scenarios.as_list().unwrap_or(std::slice::from_ref(scenarios)) {
+            reading.scenario(scenario, loading);
+        }
     }
     if let Some(dataset) = &loading.options.dataset {
         let path = dataset.clone();
@@ -86,7 +89,9 @@ impl Reading<'_, '_> {
     fn scenario(&mut self, scenario: &Node, loading: &mut Loading<'_>) {
         if let Some(path) = scenario.as_str() {
             let path = located(path, loading);
-            self.path(&path, scenario.span, loading);
+            for file in matching(&path, scenario.span, loading) {
+                self.scenario_file(&file, scenario.span, loading);
+            }
             return;
         }
         let sets: Vec<&Node> = scenario.get("config").into_iter().flat_map(Node::items).collect();
@@ -111,10 +116,55 @@ impl Reading<'_, '_> {
         }
     }
 
-    /// A file, or all files of a directory.
+    /// A file of scenarios: a list of them, or a map that has one.
+    fn scenario_file(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) {
+        let Some(source) = self.open(path, span, loading) else { return };
+        let parsed = parse(&source);
+        loading.problems.extend(parsed.problems.into_iter().map(|p| elsewhere(p, &source)));
+        let Some(root) = parsed.node else { return };
+        let listed = root.get("scenarios").unwrap_or(&root);
+        let mut inner = inner(&source, loading);
+        for scenario in listed.as_list().unwrap_or(std::slice::from_ref(listed)) {
+            match scenario.as_str() {
+                None => self.scenario(scenario, &mut inner),
+                Some(_) => {
+                    let message = "a file of scenarios must list them itself";
+                    inner.error("nested-file", scenario.span, message);
+                }
+            }
+        }
+        let problems = std::mem::take(&mut inner.problems);
+        loading.problems.extend(problems.into_iter().map(|p| elsewhere(p, &source)));
+    }
+
+    /// Opens a file that the spec draws in.
+    fn open(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) -> Option<Source> {
+        self.files += 1;
+        if self.files > MOST_FILES {
+            if self.files == MOST_FILES + 1 {
+                loading.error("too-many-files", span, "the spec draws in too many files");
+            }
+            return None;
+        }
+        match Source::open(path) {
+            Ok(source) => Some(source),
+            Err(problem) => {
+                let message = format!("{}: {}", path.display(), problem.message);
+                loading.error(problem.code, span, message);
+                None
+            }
+        }
+    }
+
+    /// A file, all files of a directory, or those a pattern fits.
     fn path(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) {
         if !path.is_dir() {
-            self.file(path, span, loading);
+            for file in matching(path, span, loading) {
+                match file.extension().is_some_and(|ext| ext == "csv") {
+                    true => self.table(&file, span, loading),
+                    false => self.file(&file, span, loading),
+                }
+            }
             return;
         }
         match files_of(path) {
@@ -135,21 +185,7 @@ impl Reading<'_, '_> {
     }
 
     fn file(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) {
-        self.files += 1;
-        if self.files > MOST_FILES {
-            if self.files == MOST_FILES + 1 {
-                loading.error("too-many-files", span, "the spec draws in too many files");
-            }
-            return;
-        }
-        let source = match Source::open(path) {
-            Ok(source) => source,
-            Err(problem) => {
-                let message = format!("{}: {}", path.display(), problem.message);
-                loading.error(problem.code, span, message);
-                return;
-            }
-        };
+        let Some(source) = self.open(path, span, loading) else { return };
         let mut problems = Vec::new();
         let mut nodes = Vec::new();
         if path.extension().is_some_and(|ext| ext == "jsonl") {
@@ -159,13 +195,7 @@ impl Reading<'_, '_> {
             problems = parsed.problems;
             nodes.extend(parsed.node);
         }
-        let mut inner = Loading::new(
-            source.name.clone(),
-            source.text(),
-            loading.directory,
-            loading.options,
-            loading.graders,
-        );
+        let mut inner = inner(&source, loading);
         inner.problems = problems;
         for (n, node) in nodes.iter().enumerate() {
             let lists: Vec<&Node> = CASES.iter().filter_map(|key| node.get(key)).collect();
@@ -183,11 +213,41 @@ impl Reading<'_, '_> {
                         }
                     }
                 }
+                // A case in a directory of its own goes by the name of that.
+                Kind::Map(_) if node.get("id").is_none() && is_case_file(path) => {
+                    let name = path.parent().and_then(Path::file_name).unwrap_or_default();
+                    let id = Kind::Text(name.to_string_lossy().as_ref().into());
+                    let mut named = node.clone();
+                    if let Kind::Map(entries) = &mut named.kind {
+                        let value = Node::new(id, node.span);
+                        entries.push(Entry { key: "id".into(), key_span: node.span, value });
+                    }
+                    self.item(&named, n, None, &mut inner);
+                }
                 _ => self.item(node, n, None, &mut inner),
             }
         }
         let problems = std::mem::take(&mut inner.problems);
         loading.problems.extend(problems.into_iter().map(|p| elsewhere(p, &source)));
+    }
+
+    /// A table of tests as promptfoo has them: a row is a test, its columns are values
+    /// and what is expected.
+    fn table(&mut self, path: &Path, span: Span, loading: &mut Loading<'_>) {
+        let rows = match toolmark_dataset::read(path) {
+            Ok(rows) => rows,
+            Err(errors) => {
+                for error in errors {
+                    loading.error("invalid-tests", span, error.to_string());
+                }
+                return;
+            }
+        };
+        for (n, row) in rows.iter().enumerate() {
+            let test = super::table::test(&row.value, n);
+            let Some(test) = Node::from_json(&test) else { continue };
+            self.item(&test.moved(span), n, None, loading);
+        }
     }
 
     /// Says where two cases have one id, and gives the cases.
@@ -214,6 +274,46 @@ impl Reading<'_, '_> {
 /// A path of the spec, from its directory.
 fn located(path: &str, loading: &Loading<'_>) -> PathBuf {
     loading.path(path.strip_prefix("file://").unwrap_or(path))
+}
+
+/// A file the spec draws in, while it is read.
+fn inner<'a>(source: &'a Source, loading: &Loading<'a>) -> Loading<'a> {
+    Loading::new(
+        source.name.clone(),
+        source.text(),
+        loading.directory,
+        loading.options,
+        loading.graders,
+    )
+}
+
+fn is_case_file(path: &Path) -> bool {
+    path.file_stem().is_some_and(|stem| stem == "case")
+}
+
+/// The files that a path stands for whose last part may have `*` and `?`.
+fn matching(path: &Path, span: Span, loading: &mut Loading<'_>) -> Vec<PathBuf> {
+    let pattern = path.file_name().unwrap_or_default().to_string_lossy();
+    if !has_wildcards(&pattern) || path.exists() {
+        return vec![path.to_owned()];
+    }
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let listed = std::fs::read_dir(directory.unwrap_or(Path::new(".")));
+    let mut files: Vec<PathBuf> = listed
+        .into_iter()
+        .flatten()
+        .take(MOST_FILES)
+        .filter_map(|entry| Some(entry.ok()?.file_name()))
+        .filter(|name| is_wildcard_match(&pattern, &name.to_string_lossy()))
+        .map(|name| path.with_file_name(name))
+        .filter(|file| file.is_file())
+        .collect();
+    files.sort();
+    if files.is_empty() {
+        let message = format!("no file fits {}", path.display());
+        loading.warn("no-such-file", span, message);
+    }
+    files
 }
 
 /// The files of a directory that may hold tests, and `case.yaml` of those below.

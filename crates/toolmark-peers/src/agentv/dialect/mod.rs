@@ -11,6 +11,7 @@ mod files;
 mod keys;
 mod schema;
 mod suite;
+mod table;
 
 use serde_json::Value;
 use suite::Suite;

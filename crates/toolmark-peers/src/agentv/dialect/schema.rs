@@ -104,6 +104,7 @@ fn common() -> Map<String, Value> {
     Map::from_iter([
         ("name".to_owned(), json!({"type": "string"})),
         ("metric".to_owned(), json!({"type": "string"})),
+        ("id".to_owned(), json!({"type": "string"})),
         ("weight".to_owned(), json!({"type": "number", "minimum": 0})),
         ("required".to_owned(), json!({"anyOf": [{"type": "boolean"}, share]})),
         ("min_score".to_owned(), share),

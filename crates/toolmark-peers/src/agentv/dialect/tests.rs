@@ -279,7 +279,7 @@ fn mistakes() {
                 .to_owned(),
             "1 or more",
         ),
-        (with("[{ type: tool-trajectry }]"), "unknown grader type"),
+        (with("[{ type: tool-trajectry }]"), "is not known"),
         (with("[{ type: tool-trajectory, mode: in_order }]"), "needs \"expected\""),
         (with("[{ type: contains, value: x, weight: -1 }]"), "weight must be"),
         (with("{}"), "list of evaluators"),
@@ -319,5 +319,70 @@ fn the_schema_knows_every_evaluator() {
     // Every reference leads somewhere.
     for name in text.split("\"#/$defs/").skip(1).filter_map(|rest| rest.split('"').next()) {
         assert!(schema["$defs"].get(name).is_some(), "{name}");
+    }
+}
+
+/// What AgentV's own loader takes is no mistake here.
+#[test]
+fn what_agentv_takes_is_taken() {
+    for text in [
+        "governance: {owner: a}\ndefaults: {x: 1}\ntests: [{id: a, input: x, criteria: c}]",
+        "tests: [{id: a, input: x, reference_answer: y, assertions: [{id: n, type: contains, value: y}]}]",
+        "tests: [{id: a, input: x, assertions: [{type: tool-trajectory, mode: in_order, expected: [{tool: t, input: {q: 1}, output: z}]}]}]",
+        "tests: [{id: a, input: x, assertions: [{type: llm-grader, prompt: {command: [echo, hi]}}]}]",
+        "tests: [{id: a, input: x, assertions: [{type: llm-rubric, prompt: is it good}]}]",
+        "tests: [{id: a, input: x, criteria: c, assertions: [{type: llm-rubric}]}]",
+        "tests: [{id: a, input: x, assertions: [{type: word-count, min: 3}]}]",
+        "tests: [{id: a, input: x, assertions: [{type: composite, assertions: [{type: word-count, min: 3}, {type: is-json}]}]}]",
+        "tests: [{id: a, turns: [{input: x, assertions: [{type: is-json}]}], aggregation: min}]",
+    ] {
+        let (plan, problems) = load_with(text, Path::new("."), &LoadOptions::default());
+        let errors: Vec<_> = problems.iter().filter(|problem| problem.is_error()).collect();
+        assert!(errors.is_empty(), "{text}: {errors:?}");
+        assert_eq!(plan.unwrap().cases.len(), 1, "{text}");
+    }
+}
+
+#[test]
+fn a_type_of_ones_own_is_named_and_unknown() {
+    let text = "tests: [{id: a, input: x, assertions: [{type: word-count, min: 3}]}]";
+    let (plan, problems) = load_with(text, Path::new("."), &LoadOptions::default());
+    assert_eq!(problems[0].code, "unknown-grader-type");
+    assert!(!problems[0].is_error() && problems[0].message.contains("word-count"));
+    let row = r#"{"id":"a","output_messages":[{"role":"assistant","content":"x"}]}"#;
+    let result = &grade(&plan.unwrap(), row)[0];
+    assert_eq!(result.verdict, Verdict::Unknown(Cause::Program));
+    assert_eq!(result.graders[0].type_word.raw(), "word-count");
+    let options = LoadOptions { grader_types: vec!["word-count".into()], ..LoadOptions::default() };
+    assert_eq!(load_with(text, Path::new("."), &options).1, []);
+}
+
+#[test]
+fn tests_stand_in_other_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write("cases/first/case.yaml", "input: x\ncriteria: c\n");
+    write("cases/second/case.yaml", "id: own\ninput: x\ncriteria: c\n");
+    write("tests.csv", "city,__expected,__expected2\nParis,contains: a,is-json\nRome,x,\n");
+    write(
+        "s1.scenario.yaml",
+        "- {config: [{vars: {a: 1}}], tests: [{id: s1, assert: [{type: is-json}]}]}\n",
+    );
+    write("s2.scenario.yaml", "scenarios:\n  - tests: [{id: s2, assert: [{type: is-json}]}]\n");
+    for (text, ids) in [
+        ("tests: cases/", &["first", "own"][..]),
+        ("prompts: [p]\ntests: file://tests.csv", &["row-1", "row-2"]),
+        ("prompts: [p]\nscenarios: file://*.scenario.yaml", &["s1", "s2"]),
+        ("prompts: [p]\nscenarios: [file://s2.scenario.yaml]", &["s2"]),
+    ] {
+        let (plan, problems) = load_with(text, dir.path(), &LoadOptions::default());
+        assert_eq!(problems, [], "{text}");
+        let plan = plan.unwrap();
+        let found: Vec<&str> = plan.cases.iter().map(|case| case.id.as_str()).collect();
+        assert_eq!(found, ids, "{text}");
     }
 }

@@ -77,7 +77,8 @@ impl Command {
         Self { program: line.to_owned(), args: Vec::new(), shell: true, cwd }
     }
 
-    fn read(node: &Node, cwd: Option<&str>, directory: &Path) -> Option<Self> {
+    /// A line for the shell, or a list of a program and its arguments.
+    pub(super) fn read(node: &Node, cwd: Option<&str>, directory: &Path) -> Option<Self> {
         if let Some(line) = node.as_str().map(str::trim).filter(|line| !line.is_empty()) {
             return Some(Self::line(line, cwd, directory));
         }
@@ -93,11 +94,31 @@ impl Command {
         Some(Self { args: args.to_vec(), shell: false, ..here })
     }
 
-    /// Hands the program its input and reads its answer.
-    pub(super) fn ask(&self, input: &Value, subject: &Subject<'_>, profile: Profile) -> Outcome {
-        if !subject.environment.may_run {
-            return Outcome::unknown(Cause::Program, "programs may not be run");
+    /// A program with its arguments, beside the spec.
+    pub(super) fn program(program: &str, args: &[&str], directory: &Path) -> Self {
+        let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+        Self { args, shell: false, ..Self::line(program, None, directory) }
+    }
+
+    /// What the program says when it is told about a run.
+    pub(super) fn text(&self, subject: &Subject<'_>) -> Result<String, String> {
+        let finished = self.run(&input(subject, &Map::new()), subject)?;
+        match (finished.code, finished.stdout.trim()) {
+            (Some(0), text) if !text.is_empty() && !finished.truncated => Ok(text.to_owned()),
+            (Some(0), _) => Err("the program wrote no prompt".into()),
+            _ => Err(format!("the program of the prompt failed: {}", excerpt(&finished.stderr))),
         }
+    }
+
+    /// Runs the program with this input.
+    pub(super) fn run(&self, input: &Value, subject: &Subject<'_>) -> Result<Finished, String> {
+        if !subject.environment.may_run {
+            return Err("programs may not be run".into());
+        }
+        run(self.prepared(input, subject))
+    }
+
+    fn prepared(&self, input: &Value, subject: &Subject<'_>) -> Program {
         let mut program = Program::new(self.program.clone(), self.cwd.clone());
         program.args.clone_from(&self.args);
         program.shell = self.shell;
@@ -105,6 +126,15 @@ impl Command {
         if let Some(workspace) = workspace(subject) {
             program.env.push(("AGENTV_WORKSPACE_PATH".into(), workspace.into_os_string()));
         }
+        program
+    }
+
+    /// Hands the program its input and reads its answer.
+    pub(super) fn ask(&self, input: &Value, subject: &Subject<'_>, profile: Profile) -> Outcome {
+        if !subject.environment.may_run {
+            return Outcome::unknown(Cause::Program, "programs may not be run");
+        }
+        let program = self.prepared(input, subject);
         let line = program.line();
         match run(program) {
             Err(why) => zero(profile, why),
@@ -236,7 +266,7 @@ impl Grader for CodeGrader {
 }
 
 /// What a program is told about a run.
-fn input(subject: &Subject<'_>, config: &Map<String, Value>) -> Value {
+pub(super) fn input(subject: &Subject<'_>, config: &Map<String, Value>) -> Value {
     let (view, context) = (&subject.view, subject.context);
     let run = view.trajectory();
     let messages = messages(view);

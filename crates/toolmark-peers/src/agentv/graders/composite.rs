@@ -4,15 +4,20 @@ use super::code_grader::Command;
 use super::entry::{entries, repeated};
 use super::opposite::opposite;
 use super::reading::{PASSING, PROFILES, contrasted, is_agentv, number, word};
-use crate::{GRADERS, grader_by_id};
+use crate::{ALL, grader_by_id};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
-use toolmark_grade::{Building, Grader, GraderInfo, Taxonomy, ask, schema_of};
+use toolmark_grade::{
+    Building, Grader, GraderInfo, Taxonomy, ask, declared, schema_of, unknown_type,
+};
 use toolmark_outcome::Evidence;
 use toolmark_outcome::Profile;
+use toolmark_outcome::judging::{
+    Material, Panel, Piece, Question, Rubric, Scale, ask as ask_judge,
+};
 use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Rule, Scored, Scoring, reaches, rounded};
 use toolmark_outcome::{Subject, Untrusted};
@@ -76,7 +81,7 @@ pub(crate) static COMPOSITE: GraderInfo = GraderInfo {
 - `weighted_average`: the mean of their scores by `weights` (names to numbers), else by their own `weight`; 0.8 passes;
 - `threshold`: the share of them that pass must reach `threshold`;
 - `code-grader`: the program at `path` gets `{\"results\": …}` and answers with a score;
-- `llm-grader`: a model would have to decide, so it is unknown.
+- `llm-grader`: a model is shown their answers and decides by `prompt`; marks go from 0 to 10, and 0.8 of the way passes.
 
 Without an aggregator the weighted mean must reach `threshold`, or 0.8. A member that is unknown makes the whole unknown, unless the others decide. AgentV's readings up to version 4 do not look at the `weight` of a member, only at `weights`.",
     example: "type: composite\nconfig:\n  assertions:\n    - { name: short, type: latency, threshold: 5000 }\n    - { name: done, type: contains, value: done }\n  aggregator: { type: weighted_average, weights: { done: 3 } }",
@@ -97,7 +102,7 @@ enum Aggregator {
     Mean(f64),
     Share(f64),
     Program(Command),
-    Judge,
+    Judge { prompt: String, panel: Panel },
 }
 
 struct Composite {
@@ -182,25 +187,22 @@ fn members(building: &mut Building<'_>, list: &Node, weights: Option<&Node>) -> 
     let mut members = Vec::new();
     for entry in entries(list, building.problems) {
         let word = &entry.type_word;
-        let Some(info) = grader_by_id(&word.value) else {
-            let words = GRADERS.iter().map(|info| info.id);
-            let message = format!("unknown grader type {}", quoted(&word.value));
-            let problem = Problem::error("unknown-grader-type", message).at(word.span);
-            building.problems.push(match did_you_mean(&word.value, words) {
-                Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
-                None => problem.help("`toolmark graders` lists them"),
-            });
-            continue;
+        let grader = match grader_by_id(&word.value) {
+            Some(info) => (info.build)(&mut Building {
+                config: &entry.config,
+                profile,
+                // The whole is compared, not its members.
+                contrast: None,
+                directory: building.directory,
+                schemas: building.schemas,
+                problems: building.problems,
+            }),
+            // A type of the user's own.
+            None => {
+                building.problems.push(unknown_type(word, ALL));
+                Some(declared(&word.value))
+            }
         };
-        let grader = (info.build)(&mut Building {
-            config: &entry.config,
-            profile,
-            // The whole is compared, not its members.
-            contrast: None,
-            directory: building.directory,
-            schemas: building.schemas,
-            problems: building.problems,
-        });
         let name = entry.name.unwrap_or_else(|| word.value.clone());
         if !names.insert(name.clone()) {
             building.problems.push(repeated(&name, entry.span));
@@ -270,7 +272,16 @@ fn aggregator<'n>(
             let cwd = node.get("cwd").and_then(Node::as_str);
             Aggregator::Program(Command::line(path, cwd, building.directory))
         }
-        "llm-grader" | "llm_grader" | "llm-judge" | "llm_judge" => Aggregator::Judge,
+        "llm-grader" | "llm_grader" | "llm-judge" | "llm_judge" => {
+            let text = |key: &str| node.get(key).and_then(Node::as_str).map(str::trim);
+            let prompt = text("prompt").filter(|prompt| !prompt.is_empty());
+            let prompt = prompt
+                .unwrap_or("The answers of the graders, taken together, say that the run is good");
+            let models = text("model").map(str::to_owned).into_iter().collect();
+            let prompt =
+                prompt.replace("{{EVALUATOR_RESULTS_JSON}}", "(see the data called results)");
+            Aggregator::Judge { prompt, panel: Panel { models, ..Panel::default() } }
+        }
         other => {
             let message = match node.get("type") {
                 None => "an aggregator needs a \"type\"".to_owned(),
@@ -295,8 +306,15 @@ impl Grader for Composite {
             Aggregator::Mean(mark) => self.mean(&answers, *mark),
             Aggregator::Share(mark) => share(&answers, *mark),
             Aggregator::Program(command) => self.ask(&answers, command, subject),
-            Aggregator::Judge => {
-                Outcome::unknown(Cause::NeedsJudge, "a model would have to weigh the answers")
+            Aggregator::Judge { prompt, panel } => {
+                let results = Value::Object(self.results(&answers)).to_string();
+                let question = Question {
+                    rubric: Arc::new(Rubric::of_text(prompt.clone(), Scale::ZeroToTen)),
+                    // The answers quote the trace: they are data, as it is.
+                    materials: vec![Material::of_trace("results", vec![Piece::new(results)])],
+                    panel: panel.clone(),
+                };
+                ask_judge(subject, question, PASSING)
             }
         };
         let mut evidence: Vec<Evidence> = Vec::new();
@@ -346,6 +364,7 @@ impl Composite {
                 weight: member.weight,
                 required: false,
                 min_score: None,
+                turn: None,
             })
             .collect();
         let scoring = Scoring { rule: Rule::Threshold(mark), profile: self.profile };
@@ -355,9 +374,9 @@ impl Composite {
         outcome
     }
 
-    fn ask(&self, answers: &[Outcome], command: &Command, subject: &Subject<'_>) -> Outcome {
-        let results: Map<String, Value> = self
-            .members
+    /// The answers by the names of the members.
+    fn results(&self, answers: &[Outcome]) -> Map<String, Value> {
+        self.members
             .iter()
             .zip(answers)
             .map(|(member, answer)| {
@@ -377,8 +396,11 @@ impl Composite {
                 });
                 (member.name.clone(), answer)
             })
-            .collect();
-        command.ask(&json!({ "results": results }), subject, self.profile)
+            .collect()
+    }
+
+    fn ask(&self, answers: &[Outcome], command: &Command, subject: &Subject<'_>) -> Outcome {
+        command.ask(&json!({ "results": self.results(answers) }), subject, self.profile)
     }
 }
 
@@ -488,7 +510,6 @@ mod tests {
         for (config, complaint) in [
             (json!({}), "assertions"),
             (json!({"assertions": []}), "one evaluator"),
-            (json!({"assertions": [{"type": "latencies"}]}), "unknown grader type"),
             (json!({"assertions": [{"type": "latency"}]}), "threshold"),
             (
                 json!({"assertions": members(), "aggregator": {"type": "mean"}}),

@@ -25,7 +25,7 @@ pub struct Entry {
 
 /// Keys every evaluator may have.
 pub const COMMON: &[&str] =
-    &["type", "name", "metric", "weight", "required", "min_score", "negate"];
+    &["type", "id", "name", "metric", "weight", "required", "min_score", "negate"];
 
 /// Types that know what their opposite is.
 const TURN_THEMSELVES: &[&str] = &[
@@ -128,7 +128,7 @@ fn entry(node: &Node, problems: &mut Vec<Problem>) -> Option<Entry> {
         }
     };
     let mut name = None;
-    for key in ["name", "metric"] {
+    for key in ["name", "metric", "id"] {
         if let Some(node) = node.get(key).filter(|node| !node.is_null()) {
             match node.as_str() {
                 Some(text) => name = name.or_else(|| Some(text.to_owned())),

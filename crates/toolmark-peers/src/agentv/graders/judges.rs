@@ -1,4 +1,4 @@
-//! Graders that compare by embeddings, or run code toolmark does not run.
+//! Graders that compare by embeddings, or ask a web service.
 //!
 //! They are known, so that a spec that has them is read; what they would say
 //! is unknown, with the reason.
@@ -75,26 +75,6 @@ unanswered!(
     "Is the answer similar to `value`, as an embedding model sees it?"
 );
 unanswered!(
-    JAVASCRIPT,
-    "javascript",
-    &[],
-    "does a piece of JavaScript hold",
-    Cause::Program,
-    "toolmark does not run JavaScript",
-    "  value: output.length < 100",
-    "Does a piece of JavaScript in `value` hold? toolmark has no JavaScript engine; `code-grader` runs a program."
-);
-unanswered!(
-    PYTHON,
-    "python",
-    &[],
-    "does a piece of Python hold",
-    Cause::Program,
-    "toolmark does not run Python",
-    "  value: len(output) < 100",
-    "Does a piece of Python in `value` hold? toolmark has no Python interpreter; `code-grader` runs a program."
-);
-unanswered!(
     WEBHOOK,
     "webhook",
     &[],
@@ -116,7 +96,7 @@ mod tests {
         let made = agentv(json!([]));
         for (id, config, cause, words) in [
             ("similar", json!({"value": "your order"}), Cause::NeedsJudge, "your order"),
-            ("javascript", json!({"value": "1"}), Cause::Program, "JavaScript"),
+            ("webhook", json!({"value": "https://x"}), Cause::Program, "web service"),
         ] {
             let outcome = grade(id, config, &made);
             assert_eq!(outcome.verdict, Verdict::Unknown(cause), "{id}");

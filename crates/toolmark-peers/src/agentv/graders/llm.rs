@@ -6,6 +6,7 @@
 //! criterion that must hold fails all of it. A judge that fails is unknown, where
 //! AgentV skips it.
 
+use super::code_grader::Command;
 use super::llm_rubric;
 use schemars::{Schema, json_schema};
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub(crate) static LLM_GRADER: GraderInfo = GraderInfo {
     origin: "agentv",
     summary: "does a model find the answer good",
     docs: "Does a model find that the run meets the criteria of the case, or those of `prompt` (a text, or a file beside \
-the spec)? Marks go from 0 to 10, and 0.8 of the way passes. Names in braces (`{{output}}`, `{{input}}`, \
+the spec, or a map with the `command` of a program that writes it)? Marks go from 0 to 10, and 0.8 of the way passes. Names in braces (`{{output}}`, `{{input}}`, \
 `{{expected_output}}`, `{{criteria}}`) stand for what the judge is shown under them. With `rubrics`, each criterion is \
 marked on its own, as by `rubrics`. `model` or `target` names the judge.",
     example: "type: llm-grader\nconfig:\n  prompt: Is the answer friendly?",
@@ -42,10 +43,7 @@ marked on its own, as by `rubrics`. `model` or `target` names the judge.",
         let asked = match building.config.get("rubrics").or_else(|| building.config.get("criteria"))
         {
             Some(list) if list.as_list().is_some() => Asked::Rubric(read_rubric(list, building)?),
-            _ => match prompt(building)? {
-                Some(text) => Asked::Text(text),
-                None => Asked::Criteria,
-            },
+            _ => prompt(building)?.unwrap_or(Asked::Criteria),
         };
         build(building, asked, &["prompt", "rubrics", "criteria", "value"], TOLD)
     },
@@ -80,17 +78,17 @@ pub(crate) static LLM_RUBRIC: GraderInfo = GraderInfo {
     aliases: &["g-eval"],
     origin: "agentv",
     summary: "does a model find a rubric met",
-    docs: "Does a model find the rubric in `value` met: a text, or a list of criteria? It is met or not; with a \
+    docs: "Does a model find the rubric in `value` (or `prompt`) met: a text, or a list of criteria? Without either it is what the case says success is. It is met or not; with a \
 `threshold` the marks go from 0 to 10, and that share of the way passes. The same type is promptfoo's.",
     example: "type: llm-rubric\nconfig:\n  value: names the order",
     taxonomy: TAXONOMY,
     profiles: &[],
-    schema: |_| schema(&["value", "rubricPrompt", "provider"]),
+    schema: |_| schema(&["value", "prompt", "rubricPrompt", "provider"]),
     build: |building| {
         let config = building.config;
         let Some(value) = config.get("value") else {
-            building.reject(config.span, "missing-key", "llm-rubric needs a value");
-            return None;
+            let asked = prompt(building)?.unwrap_or(Asked::Criteria);
+            return build(building, asked, &["prompt", "provider"], TOLD);
         };
         let asked = match (value.as_str(), value.as_list()) {
             (Some(text), _) if !text.trim().is_empty() => Asked::Text(text.trim().to_owned()),
@@ -101,7 +99,7 @@ pub(crate) static LLM_RUBRIC: GraderInfo = GraderInfo {
                 return None;
             }
         };
-        build(building, asked, &["value", "provider"], TOLD)
+        build(building, asked, &["value", "prompt", "rubricPrompt", "provider"], TOLD)
     },
 };
 
@@ -164,10 +162,19 @@ fn read_rubric(list: &Node, building: &mut Building<'_>) -> Option<Rubric> {
 }
 
 /// The text of `prompt` or `value`: itself, or the file it names.
-fn prompt(building: &mut Building<'_>) -> Option<Option<String>> {
+fn prompt(building: &mut Building<'_>) -> Option<Option<Asked>> {
     let Some(node) = building.config.get("prompt").or_else(|| building.config.get("value")) else {
         return Some(None);
     };
+    if let Some(command) = node.get("command").or_else(|| node.get("script")) {
+        let cwd = node.get("cwd").and_then(Node::as_str);
+        let read = Command::read(command, cwd, building.directory);
+        if read.is_none() {
+            let message = "command must be a line, or a list of a program and its arguments";
+            building.reject(command.span, "invalid-command", message);
+        }
+        return read.map(|command| Some(Asked::Program(command)));
+    }
     let text = match &node.kind {
         Kind::Text(text) => text.trim().to_owned(),
         Kind::List(items) => {
@@ -185,10 +192,10 @@ fn prompt(building: &mut Building<'_>) -> Option<Option<String>> {
     let is_file = !named.contains('\n')
         && [".md", ".txt", ".j2", ".hbs"].iter().any(|end| named.ends_with(end));
     if !is_file {
-        return Some(Some(text));
+        return Some(Some(Asked::Text(text)));
     }
     match std::fs::read_to_string(building.directory.join(named)) {
-        Ok(text) if !text.trim().is_empty() => Some(Some(text)),
+        Ok(text) if !text.trim().is_empty() => Some(Some(Asked::Text(text))),
         Ok(_) => {
             building.reject(node.span, "empty-text", "the file of the prompt is empty");
             None
@@ -207,6 +214,8 @@ enum Asked {
     Text(String),
     /// Criteria.
     Rubric(Rubric),
+    /// What a program says when it is told about the run.
+    Program(Command),
     /// What the case says success is.
     Criteria,
 }
@@ -266,21 +275,31 @@ fn build(
 }
 
 impl Llm {
-    fn rubric(&self, subject: &Subject<'_>) -> Option<Rubric> {
+    fn rubric(&self, subject: &Subject<'_>) -> Result<Rubric, Outcome> {
         let scale = match (&self.asked, self.threshold) {
             (Asked::Criteria, _) | (_, Some(_)) => Scale::ZeroToTen,
             _ => Scale::Binary,
         };
+        let of_text = |text: &str| Rubric {
+            instructions: criteria(subject),
+            ..Rubric::of_text(without_braces(text), scale)
+        };
         match &self.asked {
-            Asked::Rubric(rubric) => Some(rubric.clone()),
-            Asked::Text(text) => Some(Rubric {
-                instructions: criteria(subject),
-                ..Rubric::of_text(without_braces(text), scale)
-            }),
+            Asked::Rubric(rubric) => Ok(rubric.clone()),
+            Asked::Text(text) => Ok(of_text(text)),
+            Asked::Program(command) => {
+                let said = command.text(subject);
+                said.map(|text| of_text(&text)).map_err(|why| Outcome::unknown(Cause::Program, why))
+            }
             Asked::Criteria => {
                 let text = subject.context.criteria.as_deref().map(str::trim);
-                let text = text.filter(|text| !text.is_empty())?;
-                Some(Rubric::of_text(format!("The run meets this: {text}"), scale))
+                match text.filter(|text| !text.is_empty()) {
+                    Some(text) => Ok(Rubric::of_text(format!("The run meets this: {text}"), scale)),
+                    None => Err(Outcome::unknown(
+                        Cause::Configuration,
+                        "neither the case nor the grader says what to judge by",
+                    )),
+                }
             }
         }
     }
@@ -322,11 +341,9 @@ fn without_braces(text: &str) -> String {
 
 impl Grader for Llm {
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
-        let Some(rubric) = self.rubric(subject) else {
-            return Outcome::unknown(
-                Cause::Configuration,
-                "neither the case nor the grader says what to judge by",
-            );
+        let rubric = match self.rubric(subject) {
+            Ok(rubric) => rubric,
+            Err(outcome) => return outcome,
         };
         let materials = match materials(&self.inputs, Focus { subject, call: None }) {
             Ok(materials) => materials,

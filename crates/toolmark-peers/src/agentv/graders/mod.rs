@@ -13,6 +13,7 @@ pub(crate) mod execution_metrics;
 mod explain;
 mod facts;
 pub(crate) mod field_accuracy;
+pub(crate) mod inline_code;
 pub(crate) mod judges;
 pub(crate) mod limits;
 pub(crate) mod llm;

@@ -100,9 +100,24 @@ impl Question for StepCount {
 mod tests {
     use crate::testing::{agentv, complaints, grade, grade_as};
     use serde_json::json;
-    use toolmark_outcome::Profile;
+    use toolmark_outcome::{Profile, Verdict};
 
     const ID: &str = "trajectory:step-count";
+
+    /// The last message of the agent is its answer to AgentV, even without a word.
+    #[test]
+    fn an_answer_without_words_is_one_to_agentv() {
+        let trace = r#"{"id": "t", "output_messages": [{"role": "assistant", "tool_calls": [{"tool": "a", "input": {}}]}]}"#;
+        // A message and a call, and the message once more.
+        for (max, ours, theirs) in
+            [(2, Verdict::Pass, Verdict::Fail), (3, Verdict::Pass, Verdict::Pass)]
+        {
+            let config = json!({"value": {"max": max}});
+            assert_eq!(grade("trajectory:step-count", config.clone(), trace).verdict, ours);
+            let outcome = grade_as("trajectory:step-count", Profile::AgentV5, config, trace);
+            assert_eq!(outcome.verdict, theirs, "{max}");
+        }
+    }
 
     #[test]
     fn steps_of_every_kind() {

@@ -121,7 +121,9 @@ pub(super) fn steps(view: &View<'_>, profile: Profile) -> Vec<Step> {
             _ => {}
         }
     }
-    let answers = view.output().is_ok_and(|output| !output.is_empty());
+    // To AgentV the last message of the agent is its answer, whatever is in it.
+    let answers =
+        !view.steps().is_empty() || view.events().iter().any(|event| response_of(&event.kind));
     if is_agentv(profile) && answers {
         steps.push(plain(Type::Message, "final_response", None));
     }

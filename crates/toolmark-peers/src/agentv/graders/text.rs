@@ -10,7 +10,7 @@ use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::{Cause, Outcome};
 use toolmark_outcome::{Evidence, Role};
-use toolmark_pattern::Pattern;
+use toolmark_pattern::{Pattern, UnitPattern};
 
 /// A text to look for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -41,12 +41,23 @@ struct Regex {
 struct Nothing {}
 
 enum Check {
-    Any { texts: Vec<String>, ignore_case: bool },
-    All { texts: Vec<String>, ignore_case: bool },
+    Any {
+        texts: Vec<String>,
+        ignore_case: bool,
+    },
+    All {
+        texts: Vec<String>,
+        ignore_case: bool,
+    },
     Starts(String),
     Ends(String),
     Equals(String),
-    Matches(Pattern),
+    /// As we read it, and as AgentV does: without the `u` flag unless it is given.
+    Matches {
+        source: String,
+        ours: Option<Pattern>,
+        theirs: Option<UnitPattern>,
+    },
     Json,
 }
 
@@ -231,12 +242,22 @@ fn regex(config: Regex, building: &mut Building<'_>) -> Option<Arc<dyn Grader>> 
         }
     }
     let source = &config.value.value;
-    let source = if kept.is_empty() { source.clone() } else { format!("(?{kept}){source}") };
-    match (problem, Pattern::new(&source)) {
-        (None, Ok(pattern)) => reading(building, Check::Matches(pattern)),
-        (problem, pattern) => {
+    let in_units = !config.flags.as_ref().is_some_and(|flags| flags.value.contains(['u', 'v']));
+    let ours = Pattern::with_flags(source, &kept);
+    let theirs = in_units.then(|| UnitPattern::with_flags(source, &kept));
+    let wrong = match (&ours, &theirs) {
+        (_, Some(theirs)) if is_agentv(building.profile) => theirs.as_ref().err().cloned(),
+        (ours, _) => ours.as_ref().err().cloned(),
+    };
+    match (problem, wrong) {
+        (None, None) => {
+            let theirs = theirs.and_then(Result::ok);
+            let source = source.clone();
+            reading(building, Check::Matches { source, ours: ours.ok(), theirs })
+        }
+        (problem, wrong) => {
             let problem = problem.unwrap_or_else(|| {
-                let why = pattern.err().map(|error| error.message).unwrap_or_default();
+                let why = wrong.map(|error| error.message).unwrap_or_default();
                 let message = format!("not a regular expression: {why}");
                 Problem::error("invalid-pattern", message).at(config.value.span)
             });
@@ -298,13 +319,21 @@ impl Question for Check {
                     format!("the answer is{} {}", if holds { "" } else { " not" }, quoted(text)),
                 )
             }
-            Self::Matches(pattern) => match pattern.is_match(&output) {
-                Ok(holds) => answer(holds, format!("match /{pattern}/")),
-                Err(_) => {
-                    let why = format!("/{pattern}/ took too many steps on the answer");
-                    return Outcome::unknown(Cause::Limit, why);
+            Self::Matches { source, ours, theirs } => {
+                let found = match (theirs, ours) {
+                    (Some(theirs), _) if is_agentv(profile) => theirs.is_match(&output),
+                    (_, Some(ours)) => ours.is_match(&output),
+                    (Some(theirs), None) => theirs.is_match(&output),
+                    (None, None) => Ok(false),
+                };
+                match found {
+                    Ok(holds) => answer(holds, format!("match /{source}/")),
+                    Err(_) => {
+                        let why = format!("/{source}/ took too many steps on the answer");
+                        return Outcome::unknown(Cause::Limit, why);
+                    }
                 }
-            },
+            }
             Self::Json => {
                 let holds = serde_json::from_str::<serde::de::IgnoredAny>(&output).is_ok();
                 (holds, format!("the answer is{} JSON", if holds { "" } else { " not" }))
@@ -339,6 +368,24 @@ mod tests {
             {"role": "assistant", "content": words, "tool_calls": [{"tool": "a"}]},
         ]})
         .to_string()
+    }
+
+    #[test]
+    fn agentv_has_no_u_flag_unless_it_is_given() {
+        let (pass, fail) = (Verdict::Pass, Verdict::Fail);
+        for (pattern, flags, text, ours, theirs) in [
+            (r"^\p{L}+$", "", "abc", pass, fail),
+            (r"^\p{L}+$", "u", "abc", pass, pass),
+            (r"\u{61}", "", "a", pass, fail),
+            ("^.$", "", "\u{1F600}", pass, fail),
+            ("^..$", "", "\u{1F600}", fail, pass),
+        ] {
+            let config = json!({"value": pattern, "flags": flags});
+            let outcome = grade("regex", config.clone(), &said(text));
+            assert_eq!(outcome.verdict, ours, "{config}");
+            let outcome = grade_as("regex", Profile::AgentV5, config.clone(), &said(text));
+            assert_eq!(outcome.verdict, theirs, "{config}");
+        }
     }
 
     #[test]

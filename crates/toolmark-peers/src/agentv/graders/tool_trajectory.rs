@@ -83,6 +83,14 @@ struct ExpectedCall {
     /// The longest the call may take, in milliseconds; for `in_order` and `exact`.
     #[serde(default, alias = "maxDurationMs")]
     max_duration_ms: Option<f64>,
+    /// Not compared: `args` is.
+    #[serde(default)]
+    #[schemars(with = "Option<serde_json::Value>")]
+    input: Option<Node>,
+    /// Not compared.
+    #[serde(default)]
+    #[schemars(with = "Option<serde_json::Value>")]
+    output: Option<Node>,
 }
 
 fn minimums_schema(_: &mut SchemaGenerator) -> Schema {
@@ -255,6 +263,13 @@ fn args_of(node: &Node) -> Result<Option<Map<String, Value>>, Box<Problem>> {
 }
 
 fn item(expected: ExpectedCall, building: &mut Building<'_>) -> Item {
+    for (key, node) in [("input", &expected.input), ("output", &expected.output)] {
+        if let Some(node) = node {
+            let message = format!("{key} of an expected call is ignored");
+            let problem = Problem::warning("ignored-key", message).at(node.span);
+            building.problems.push(problem.help("arguments are compared with args"));
+        }
+    }
     let args = match expected.args.as_ref().map(args_of) {
         None => None,
         Some(Ok(args)) => args,

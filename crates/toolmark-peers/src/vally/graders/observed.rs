@@ -13,7 +13,9 @@ pub(super) fn observed<'a>(view: &View<'_>, call: &'a Call) -> Option<Cow<'a, st
         Some(payload) if is_vally => Some(stringified(payload)),
         Some(payload) if payload.plain() != payload.raw() => Some(payload.plain()),
         Some(payload) => Some(stringified(payload)),
-        None if !is_vally && view.trajectory().fidelity.lacks(Fact::Results) => None,
+        // Vally always writes a result; one that is nothing is written as null.
+        None if is_vally => Some(Cow::Borrowed("null")),
+        None if view.trajectory().fidelity.lacks(Fact::Results) => None,
         None => Some(Cow::Borrowed("")),
     }
 }

@@ -56,6 +56,7 @@ const KEYS: &[&str] = &[
     "profile",
     "threshold",
     "gate",
+    "grader_types",
     "graders",
     "expect",
     "dataset",

@@ -70,6 +70,11 @@ pub(super) fn schema(sections: &[Section]) -> Value {
                 "additionalProperties": false,
                 "properties": {"threshold": share}
             },
+            "grader_types": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Types of graders that plugins of another system have."
+            },
             "graders": {"$ref": "#/$defs/Graders"},
             "expect": {"$ref": "#/$defs/Expectation"},
             "dataset": {"type": "string"},

@@ -187,6 +187,23 @@ impl Entry {
         places_fit.then_some(entry)
     }
 
+    /// What makes Vally refuse the whole grader: a call of the tool, whatever else is
+    /// wrong with it, that lacks an argument the entry says the tool has.
+    pub(super) fn refusal(&self, calls: &Calls<'_>, seen: &Seen<'_>) -> Option<String> {
+        let is_meant = || self.name.is_match(&seen.call.name.full()) == Ok(true);
+        if calls.profile != Profile::Vally || self.claimed.is_empty() || !is_meant() {
+            return None;
+        }
+        let args = seen.call.args.as_ref();
+        if args.is_none() && calls.lack_arguments {
+            return None;
+        }
+        let value = args.and_then(|args| args.parsed());
+        let has = |key: &str| value.and_then(|value| value.get(key)).is_some_and(Value::is_string);
+        let (key, _) = self.claimed.iter().find(|(key, _)| !has(key))?;
+        Some(absent(key, seen))
+    }
+
     /// Does a call meet it? The result is left out where only the attempt counts.
     pub(super) fn fits(&self, calls: &Calls<'_>, at: usize, with_result: bool) -> Fit {
         let Some(seen) = calls.all.get(at) else { return Fit::No(None) };
@@ -255,15 +272,7 @@ impl Entry {
         for (key, pattern) in &self.claimed {
             fit = fit.and(|| match text(key) {
                 Some(text) => matches(pattern, text, key),
-                None => Fit::Unknown(
-                    Cause::Configuration,
-                    format!(
-                        "the entry asks for {key}, and call {} of {} has no such argument that is text; \
-                         anchor the name or use args",
-                        seen.number(),
-                        seen.call.name.full()
-                    ),
-                ),
+                None => Fit::Unknown(Cause::Configuration, absent(key, seen)),
             });
         }
         let Some(pattern) = &self.pattern else { return fit };
@@ -315,6 +324,16 @@ impl Entry {
     pub(super) fn title(&self) -> String {
         format!("{}: {}", self.list.word(), self.words())
     }
+}
+
+/// A call lacks an argument that its tool is said to have.
+fn absent(key: &str, seen: &Seen<'_>) -> String {
+    format!(
+        "the entry asks for {key}, and call {} of {} has no such argument that is text; \
+         anchor the name or use args",
+        seen.number(),
+        seen.call.name.full()
+    )
 }
 
 fn matches(pattern: &Pattern, text: &str, what: &str) -> Fit {

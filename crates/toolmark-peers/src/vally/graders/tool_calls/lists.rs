@@ -24,13 +24,27 @@ struct Sorted<'a> {
     near: Vec<(&'a Seen<'a>, String)>,
     /// Would meet it, but were never carried out.
     attempts: Vec<&'a Seen<'a>>,
+    /// Is one of the doubts a mistake that decides whatever the others are?
+    is_refused: bool,
 }
 
 fn sort<'a>(entry: &Entry, calls: &Calls<'a>) -> Sorted<'a> {
-    let mut sorted =
-        Sorted { met: Vec::new(), doubts: Vec::new(), near: Vec::new(), attempts: Vec::new() };
+    let mut sorted = Sorted {
+        met: Vec::new(),
+        doubts: Vec::new(),
+        near: Vec::new(),
+        attempts: Vec::new(),
+        is_refused: false,
+    };
     for (at, seen) in calls.all.iter().enumerate() {
         let completed = calls.is_completed(seen);
+        if completed != Some(false)
+            && let Some(why) = entry.refusal(calls, seen)
+        {
+            sorted.doubts.push(Doubt { seen, cause: Cause::Configuration, why });
+            sorted.is_refused = true;
+            continue;
+        }
         let fit = entry.fits(calls, at, completed != Some(false));
         match (fit, completed) {
             (Fit::No(None), _) => {}
@@ -59,8 +73,9 @@ pub(super) fn required(entry: &Entry, calls: &Calls<'_>, findings: &mut Findings
     let enough = |n: usize| n as u64 >= entry.min_count;
     let met_last = sorted.met.iter().any(|seen| is_last(seen));
     let may_last = met_last || sorted.doubts.iter().any(|doubt| is_last(doubt.seen));
-    let certain = enough(sorted.met.len()) && (met_last || !entry.is_final);
-    let possible = enough(sorted.met.len() + sorted.doubts.len()) && (may_last || !entry.is_final);
+    let certain = enough(sorted.met.len()) && (met_last || !entry.is_final) && !sorted.is_refused;
+    let possible = sorted.is_refused
+        || enough(sorted.met.len() + sorted.doubts.len()) && (may_last || !entry.is_final);
     let count = sorted.met.len();
     let wanted = match entry.min_count {
         1 => words.clone(),
@@ -110,7 +125,7 @@ pub(super) fn required(entry: &Entry, calls: &Calls<'_>, findings: &mut Findings
 pub(super) fn disallowed(entry: &Entry, calls: &Calls<'_>, findings: &mut Findings) {
     let sorted = sort(entry, calls);
     let words = entry.words();
-    if !sorted.met.is_empty() {
+    if !sorted.met.is_empty() && !sorted.is_refused {
         let reason = match sorted.met.len() {
             1 => format!("{words} was called"),
             count => format!("{words} was called {count} times"),

@@ -59,7 +59,7 @@ config:
   sequence:
     - ^validate
     - ^(create|update)",
-    taxonomy: Taxonomy { cost: Cost::Low, ..Taxonomy::EXPECTED },
+    taxonomy: Taxonomy { cost: Cost::Low, ..Taxonomy::TRAJECTORY },
     profiles: &[Profile::Vally],
     schema: schema_of::<Config>,
     build,

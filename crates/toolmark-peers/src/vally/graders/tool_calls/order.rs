@@ -43,8 +43,21 @@ fn grids(entries: &[Entry], calls: &Calls<'_>, range: Range<usize>) -> Grids {
     Grids { sure, maybe, doubt }
 }
 
+/// Says where Vally refuses the entries of a list; whether it does.
+fn is_refused(list: &str, entries: &[Entry], calls: &Calls<'_>, findings: &mut Findings) -> bool {
+    let pairs = entries.iter().flat_map(|entry| calls.all.iter().map(move |seen| (entry, seen)));
+    let mut refusals = pairs.filter_map(|(entry, seen)| Some((entry.refusal(calls, seen)?, seen)));
+    let Some((why, seen)) = refusals.next() else { return false };
+    findings.show(calls.view.evidence(Role::Context, why.clone(), *seen));
+    findings.part(list.to_owned(), Verdict::Unknown(Cause::Configuration), why);
+    true
+}
+
 /// The entries of `sequence` must be met by calls in their order.
 pub(super) fn sequence(entries: &[Entry], calls: &Calls<'_>, findings: &mut Findings) {
+    if is_refused("sequence", entries, calls, findings) {
+        return;
+    }
     let grids = grids(entries, calls, 0..calls.all.len());
     let (Ok(sure), Ok(maybe)) = (align(&grids.sure), align(&grids.maybe)) else {
         let why = "the sequence and the calls are too long to be compared";
@@ -171,6 +184,9 @@ fn repair(entry: &Entry, calls: &Calls<'_>, after: Option<usize>, made: Option<u
 
 /// All entries must be met by different calls of one response.
 pub(super) fn parallel(entries: &[Entry], calls: &Calls<'_>, findings: &mut Findings) {
+    if is_refused("parallel", entries, calls, findings) {
+        return;
+    }
     let batches = batches(calls, true);
     let mut best: Option<(usize, Vec<Option<usize>>)> = None;
     let mut doubt = None;

@@ -723,3 +723,41 @@ fn the_use_cases_of_the_page_are_accepted() {
         assert_eq!(complaints("tool-calls", &config), Vec::<String>::new(), "{config}");
     }
 }
+
+/// A call that lacks the argument is a mistake to Vally whatever the others are.
+#[test]
+fn an_absent_command_is_a_mistake_to_vally_even_where_another_call_fits() {
+    let made = trace(&[
+        done("1", "read_bash", json!({"shellId": "1"})),
+        done("2", "bash", json!({"command": "npm test"})),
+        done("3", "bash", json!({"command": "rm -rf x"})),
+    ]);
+    for (config, ours, theirs) in [
+        (json!({"required": [{"name": "bash", "command": "npm test"}]}), Pass, CONFIG),
+        (json!({"required": [{"name": "^bash$", "command": "npm test"}]}), Pass, Pass),
+        (json!({"required": [{"name": "bash", "path": "x", "args": {"none": "x"}}]}), Fail, CONFIG),
+        (json!({"disallowed": [{"name": "bash", "command": "rm -rf"}]}), Fail, CONFIG),
+        (
+            json!({"sequence": [{"name": "bash", "command": "npm"}, {"name": "bash", "command": "rm"}]}),
+            Pass,
+            CONFIG,
+        ),
+        (json!({"required": ["bash"]}), Pass, Pass),
+    ] {
+        assert_eq!(judged(&config, &made).verdict, ours, "{config}");
+        let outcome = crate::testing::grade_as("tool-calls", Profile::Vally, config.clone(), &made);
+        assert_eq!(outcome.verdict, theirs, "{config}");
+    }
+}
+
+#[test]
+fn a_result_of_null_is_the_word() {
+    let made = trace(&[ask_for("1", "a", json!({})), answer("1", true, Value::Null)]);
+    check(
+        &made,
+        &[
+            (json!({"required": [{"name": "a", "result": "^null$"}]}), Pass),
+            (json!({"required": [{"name": "a", "result": "^$"}]}), Fail),
+        ],
+    );
+}

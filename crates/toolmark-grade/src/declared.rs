@@ -1,0 +1,42 @@
+//! Graders that are known by name only: those of another system's plugins, and types
+//! somebody says there are.
+
+use crate::grader::{Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy};
+use schemars::json_schema;
+use std::sync::Arc;
+use toolmark_outcome::{Cause, Outcome, Subject};
+
+/// What is known of a grader that only its own system has: nothing but that it is
+/// asked for.
+pub static DECLARED: GraderInfo = GraderInfo {
+    id: "declared",
+    aliases: &[],
+    origin: "toolmark",
+    summary: "a grader of a plugin, which is not run here",
+    docs: "Stands for a grader that only a plugin of another system has. Its configuration is not looked at, and its answer is unknown.",
+    example: "type: declared",
+    taxonomy: Taxonomy {
+        determinism: Determinism::Environment,
+        cost: Cost::Medium,
+        reference: Reference::Free,
+        scope: Scope::Trajectory,
+    },
+    profiles: &[],
+    schema: |_| json_schema!({ "type": "object" }),
+    build: |_| Some(declared("declared")),
+};
+
+/// A grader of this type, whose answer is unknown.
+#[must_use]
+pub fn declared(word: &str) -> Arc<dyn Grader> {
+    Arc::new(Declared(word.to_owned()))
+}
+
+struct Declared(String);
+
+impl Grader for Declared {
+    fn grade(&self, _: &Subject<'_>) -> Outcome {
+        let reason = format!("graders of type {} are not run by toolmark", self.0);
+        Outcome::unknown(Cause::Program, reason)
+    }
+}
