@@ -95,7 +95,7 @@ impl Baseline {
     /// Reads a report.
     pub fn parse(text: &str) -> Result<Self, String> {
         let report: Report = serde_json::from_str(text)
-            .map_err(|error| format!("this is no report of toolmark check: {error}"))?;
+            .map_err(|error| format!("not a JSON report of `toolmark check`: {error}"))?;
         let mut baseline = Self::default();
         for finding in report.findings {
             let by_session = baseline.known.entry(finding.fingerprint).or_default();

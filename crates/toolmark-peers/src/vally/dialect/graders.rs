@@ -148,7 +148,7 @@ impl Names {
     pub(super) fn check(&mut self, asked: &[Asked], loading: &mut Loading<'_>) {
         for name in asked.iter().filter(|a| !a.implied).filter_map(|a| a.name.as_ref()) {
             if let Some(first) = self.0.get(&name.value) {
-                let message = format!("two graders are called {}", quoted(&name.value));
+                let message = format!("two graders have the name {}", quoted(&name.value));
                 let problem = Problem::warning("duplicate-grader-name", message).at(name.span);
                 loading.problems.push(problem.note(*first, "the first one"));
             } else {
