@@ -59,7 +59,7 @@ impl TrajectoryCells<String> {
 
 /// The parts of a report that are looked at.
 #[derive(Deserialize)]
-struct Recorder {
+struct Report {
     findings: Vec<Known>,
     trajectories: Vec<TrajectoryCells<String>>,
 }
@@ -94,8 +94,8 @@ pub struct Changes {
 impl Baseline {
     /// Reads a report.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let report: Recorder = serde_json::from_str(text)
-            .map_err(|error| format!("this is no report of toolmark check: {error}"))?;
+        let report: Report = serde_json::from_str(text)
+            .map_err(|error| format!("not a JSON report of `toolmark check`: {error}"))?;
         let mut baseline = Self::default();
         for finding in report.findings {
             let by_session = baseline.known.entry(finding.fingerprint).or_default();

@@ -20,7 +20,7 @@ use crate::rules::RULES;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
+use toolmark_config::{Node, Problem, Span, Spanned, did_you_mean, quoted, read};
 use toolmark_hosts::toolset::Toolset;
 use toolmark_outcome::{Confidence, Severity};
 
@@ -72,9 +72,17 @@ pub fn schema(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<Written>()
 }
 
+/// What may fail: findings of a severity and above, or none.
+const FAIL_ON: &[Option<Severity>] =
+    &[Some(Severity::Info), Some(Severity::Warning), Some(Severity::Error), None];
+
+fn fail_on_word(least: Option<Severity>) -> &'static str {
+    least.map_or("never", Severity::word)
+}
+
 fn fail_on_schema(_: &mut SchemaGenerator) -> Schema {
-    let words = Severity::ALL.iter().map(|severity| Some(severity.word()));
-    let words: Vec<_> = words.chain([Some("never"), None]).collect();
+    let words = FAIL_ON.iter().map(|least| Some(fail_on_word(*least)));
+    let words: Vec<_> = words.chain([None]).collect();
     json_schema!({ "enum": words })
 }
 
@@ -98,7 +106,10 @@ pub fn read_config(node: &Node, problems: &mut Vec<Problem>) -> Config {
     config.ignore = texts(written.ignore);
     for (code, word) in written.severity {
         let rules = RULES.iter().filter(|rule| chooses(&code, rule));
-        let key = Spanned { value: code.clone(), span: word.span };
+        let place = node.get("severity").and_then(|map| {
+            map.entries().find(|entry| entry.key == code).map(|entry| entry.key_span)
+        });
+        let key = Spanned { value: code.clone(), span: place.unwrap_or(word.span) };
         known_rule(&key, problems);
         if let Some(severity) = word_of(&word, Severity::ALL, Severity::word, problems) {
             config.severity.extend(rules.map(|rule| (rule.code, severity)));
@@ -107,15 +118,14 @@ pub fn read_config(node: &Node, problems: &mut Vec<Problem>) -> Config {
     config.min_confidence = written
         .min_confidence
         .and_then(|word| word_of(&word, Confidence::ALL, Confidence::word, problems));
-    config.fail_on = written.fail_on.and_then(|word| match word.value.as_str() {
-        "never" => Some(None),
-        _ => word_of(&word, Severity::ALL, Severity::word, problems).map(Some),
-    });
+    config.fail_on =
+        written.fail_on.and_then(|word| word_of(&word, FAIL_ON, fail_on_word, problems));
     config.gates = written
         .gates
         .map(|gates| gates.iter().filter_map(|gate| read_gate(gate, problems)).collect());
+    let mut nodes = node.get("toolsets").map(Node::items).into_iter().flatten();
     for toolset in written.toolsets {
-        check_toolset(&toolset, problems);
+        check_toolset(&toolset, nodes.next(), problems);
         config.toolsets.push(toolset.value);
     }
     config
@@ -125,7 +135,7 @@ fn known_rule(word: &Spanned<String>, problems: &mut Vec<Problem>) {
     if RULES.iter().any(|rule| chooses(&word.value, rule)) {
         return;
     }
-    let message = format!("there is no rule {}", quoted(&word.value));
+    let message = format!("unknown rule {}", quoted(&word.value));
     let problem = Problem::error("unknown-rule", message).at(word.span);
     let words = RULES.iter().flat_map(|rule| [rule.code, rule.name]);
     problems.push(match did_you_mean(&word.value, words) {
@@ -143,9 +153,12 @@ fn word_of<T: Copy>(
     let found = all.iter().copied().find(|one| name(*one) == word.value);
     if found.is_none() {
         let words: Vec<&str> = all.iter().map(|one| name(*one)).collect();
-        let message = format!("there is no {}", quoted(&word.value));
-        let problem = Problem::error("unknown-word", message).at(word.span);
-        problems.push(problem.help(format!("one of {}", words.join(", "))));
+        let message = format!("unknown value {}", quoted(&word.value));
+        let problem = Problem::error("unknown-value", message).at(word.span);
+        problems.push(match did_you_mean(&word.value, words.iter().copied()) {
+            Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
+            None => problem.help(format!("expected one of {}", words.join(", "))),
+        });
     }
     found
 }
@@ -154,7 +167,10 @@ fn read_gate(gate: &Spanned<String>, problems: &mut Vec<Problem>) -> Option<Gate
     match gate.value.parse() {
         Ok(gate) => Some(gate),
         Err(error) => {
-            let problem = Problem::error("invalid-gate", error.to_string()).at(gate.span);
+            let problem = match part_of(gate, error.at) {
+                Some(span) => Problem::error("invalid-gate", error.message).at(span),
+                None => Problem::error("invalid-gate", error.to_string()).at(gate.span),
+            };
             problems.push(match error.help {
                 Some(help) => problem.help(help),
                 None => problem,
@@ -164,24 +180,40 @@ fn read_gate(gate: &Spanned<String>, problems: &mut Vec<Problem>) -> Option<Gate
     }
 }
 
-/// What the type of a toolset cannot say.
-fn check_toolset(toolset: &Spanned<Toolset>, problems: &mut Vec<Problem>) {
-    let mut wrong = |message: String| {
-        problems.push(Problem::error("invalid-toolset", message).at(toolset.span));
+/// The rest of a text from a character on, where it is written as it is read:
+/// without quotes and escapes.
+fn part_of(text: &Spanned<String>, at: usize) -> Option<Span> {
+    let (start, end) = (text.span.start as usize, text.span.end as usize);
+    let before: usize = text.value.chars().take(at).map(char::len_utf8).sum();
+    (end - start == text.value.len()).then(|| Span::new(start + before, end))
+}
+
+/// What the type of a toolset cannot say; `node` is where it is written.
+fn check_toolset(toolset: &Spanned<Toolset>, node: Option<&Node>, problems: &mut Vec<Problem>) {
+    let mut wrong = |place: Option<&Node>, message: String| {
+        let span = place.map_or(toolset.span, |place| place.span);
+        problems.push(Problem::error("invalid-toolset", message).at(span));
     };
     if toolset.value.id.is_empty() {
-        wrong("a toolset needs an id".to_owned());
+        wrong(None, "the toolset has no `id`".to_owned());
     }
     for tool in &*toolset.value.tools {
         if let Some(schema) = &tool.schema
             && let Err(error) = toolmark_schema::check_schema(&schema.parse())
         {
-            wrong(format!("the schema of {} is no JSON Schema: {error}", quoted(&tool.name)));
+            let place = node.and_then(|node| node.get("tools")?.get(&tool.name)?.get("schema"));
+            wrong(
+                place,
+                format!("the schema of {} is not a valid JSON Schema: {error}", quoted(&tool.name)),
+            );
         }
     }
     for name in toolset.value.confusable.iter().flatten() {
         if toolset.value.tool(name).is_none() {
-            wrong(format!("the toolset has no tool {}", quoted(name)));
+            let pairs = node.and_then(|node| node.get("confusable"));
+            let mut names = pairs.iter().flat_map(|pairs| pairs.items()).flat_map(Node::items);
+            let place = names.find(|one| one.as_str() == Some(name));
+            wrong(place, format!("the toolset has no tool {}", quoted(name)));
         }
     }
 }
@@ -219,7 +251,10 @@ mod tests {
         for (value, want) in [
             (json!({"selct": []}), "unknown-key"),
             (json!({"select": ["repeated-reed"]}), "unknown-rule did you mean"),
-            (json!({"severity": {"S101": "fatal"}}), "unknown-word one of info, warning, error"),
+            (
+                json!({"severity": {"S101": "fatal"}}),
+                "unknown-value expected one of info, warning, error",
+            ),
             (json!({"gates": ["recovry >= 1"]}), "invalid-gate did you mean \"recovery\"?"),
             (json!({"gates": "recovery >= 1"}), "wrong-type"),
             (json!({"toolsets": [{"tools": {}}]}), "invalid-toolset"),

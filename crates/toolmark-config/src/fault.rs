@@ -113,10 +113,10 @@ impl What {
                 problem.label(format!("expected {expected}"))
             }
             Self::Variant { found, allowed } => Problem::error(self.code(), self.to_string())
-                .help(suggestion(found, allowed, "nothing is allowed here", "it may be one of")),
+                .help(suggestion(found, allowed, "nothing is allowed here", "expected one of")),
             Self::Key { found, allowed } => {
-                let none = "no key is known here";
-                let help = suggestion(found, allowed, none, "the known keys are");
+                let none = "no keys are allowed here";
+                let help = suggestion(found, allowed, none, "known keys");
                 Problem::error(self.code(), self.to_string()).help(help)
             }
             _ => Problem::error(self.code(), self.to_string()),

@@ -64,7 +64,7 @@ fn not_json(text: &str, base: usize, error: ScanError, what: &str) -> Problem {
     let problem = Problem::error("not-json", format!("{what}: {}", error.problem))
         .at(Span::new(base + at, base + end));
     match word {
-        Some('\'') => problem.help("strings and keys stand in double quotes"),
+        Some('\'') => problem.help("use double quotes for strings and keys"),
         Some('}' | ']') => problem.help("remove the comma before it"),
         _ => problem,
     }

@@ -381,7 +381,7 @@ mod tests {
             said,
             [
                 ("unknown key \"mx\"", "did you mean \"max\"?"),
-                ("unknown key \"other\"", "the known keys are: max"),
+                ("unknown key \"other\"", "known keys: max"),
             ]
         );
         // As visitors for text or a map do it, where the keys are not announced.
@@ -438,7 +438,7 @@ mod tests {
             (json!({"max": 3, "name": "x", "mode": "inorder"}), "did you mean \"in-order\"?"),
             (
                 json!({"max": 3, "name": "x", "mode": "whatever"}),
-                "it may be one of: in-order, any-order, at-least, between",
+                "expected one of: in-order, any-order, at-least, between",
             ),
         ] {
             let node = Node::from_json(&value).unwrap();

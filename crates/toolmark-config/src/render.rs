@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn syntax_errors() {
         assert_snapshot!(shown("max: \"a\\d\"\n"), @r#"
-        error[syntax]: an escape that does not exist
+        error[syntax]: unknown escape sequence
          --> evals/x.yaml:1:8
           |
         1 | max: "a\d"
@@ -349,7 +349,7 @@ mod tests {
           = help: use single quotes, or write \\ for a backslash
         "#);
         assert_snapshot!(shown("max:\n\t- 1\n"), @r#"
-        error[syntax]: a tab where only spaces may stand
+        error[syntax]: unexpected tab in the indentation
          --> evals/x.yaml:2:1
           |
         2 |     - 1
@@ -358,7 +358,7 @@ mod tests {
           = help: indent with spaces
         "#);
         assert_snapshot!(shown("max: 'a\nrequired: []\n"), @r#"
-        error[syntax]: a quoted text that never ends
+        error[syntax]: unclosed quote
          --> evals/x.yaml:1:6
           |
         1 | max: 'a
@@ -367,7 +367,7 @@ mod tests {
           = help: add the closing quote, or indent the lines that belong to the text
         "#);
         assert_snapshot!(shown("max: [1,\n"), @r#"
-        error[syntax]: the text ends inside of brackets
+        error[syntax]: unclosed bracket
          --> evals/x.yaml:1:9
           |
         1 | max: [1,
@@ -397,7 +397,7 @@ mod tests {
         2 | mode: 日本語 # é
           |       ^^^^^^
           |
-          = help: it may be one of: in_order, any_order
+          = help: expected one of: in_order, any_order
 
         error[unknown-key]: unknown key "ключ"
          --> evals/x.yaml:3:1
@@ -405,7 +405,7 @@ mod tests {
         3 | "ключ": 1
           | ^^^^^^
           |
-          = help: the known keys are: required, max, mode
+          = help: known keys: required, max, mode
         "#);
     }
 

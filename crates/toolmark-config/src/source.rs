@@ -102,12 +102,15 @@ impl Source {
     }
 }
 
+/// What the message about a file begins with that cannot be opened or read.
+pub const FAILED_TO_READ: &str = "failed to read the file: ";
+
 fn read_limited(path: &Path) -> Result<Vec<u8>, String> {
     let too_large = || format!("the file is larger than {} MB", MAX_BYTES >> 20);
-    let failed = |error: io::Error| format!("failed to read the file: {error}");
+    let failed = |error: io::Error| format!("{FAILED_TO_READ}{error}");
     let file = File::open(path).map_err(failed)?;
     if file.metadata().is_ok_and(|data| data.is_dir()) {
-        return Err("failed to read the file: it is a directory".into());
+        return Err(format!("{FAILED_TO_READ}it is a directory"));
     }
     let mut bytes = Vec::new();
     // One byte more than allowed tells a file of the limit from a larger one,

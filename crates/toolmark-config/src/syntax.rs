@@ -5,93 +5,85 @@ use crate::{Problem, Span, quoted};
 
 /// A part of the parser's message, what is wrong, and what to do.
 const MEANINGS: &[(&str, &str, &str)] = &[
-    ("tab", "a tab where only spaces may stand", "indent with spaces"),
+    ("tab", "unexpected tab in the indentation", "indent with spaces"),
     (
         "quoted scalar, found unexpected end of stream",
-        "a quoted text that never ends",
-        "add the closing quote; inside of single quotes, write ' as ''",
+        "unclosed quote",
+        "add the closing quote; inside single quotes, write ' as ''",
     ),
     (
         "indentation in quoted scalar",
-        "a quoted text that never ends",
+        "unclosed quote",
         "add the closing quote, or indent the lines that belong to the text",
     ),
     (
         "unexpected document indicator",
-        "a quoted text that never ends",
+        "unclosed quote",
         "add the closing quote before the next document",
     ),
     (
         "unknown escape character",
-        "an escape that does not exist",
+        "unknown escape sequence",
         "use single quotes, or write \\\\ for a backslash",
     ),
     (
         "hexadecimal number",
-        "an escape with too few digits",
+        "escape sequence with too few digits",
         "use single quotes, or write \\\\ for a backslash",
     ),
     (
         "Unicode character escape code",
-        "an escape for a character that does not exist",
+        "escape sequence of a character that does not exist",
         "write characters outside of the basic plane as they are, or as \\U0001F600",
     ),
     (
         "mapping values are not allowed",
-        "a colon where no key may stand",
-        "put text that holds \": \" in quotes, or check the indentation",
+        "unexpected ':'",
+        "quote text that contains \": \", or check the indentation",
     ),
     (
         "illegal placement of ':'",
-        "a colon where no key may stand",
-        "put text that holds \": \" in quotes, or check the indentation",
+        "unexpected ':'",
+        "quote text that contains \": \", or check the indentation",
     ),
-    ("simple key expect", "expected a colon behind a key", "write `key: value`"),
-    ("mapping keys are not allowed", "a key where none may stand", "check the indentation"),
+    ("simple key expect", "expected a colon after the key", "write `key: value`"),
+    ("mapping keys are not allowed", "unexpected key", "check the indentation"),
     ("did not find expected key", "expected a key", "check the indentation"),
     (
         "did not find expected '-' indicator",
         "expected the next item of the list",
-        "check the indentation; every item begins with a dash",
+        "check the indentation; every item starts with a dash",
     ),
     (
         "block sequence entries are not allowed",
-        "an item of a list where none may stand",
-        "begin a new line for the first dash",
+        "unexpected list item",
+        "start a new line for the first dash",
     ),
     ("expected ',' or '}'", "expected a comma or a closing brace", "add , or }"),
     ("expected ',' or ']'", "expected a comma or a closing bracket", "add , or ]"),
-    ("misplaced bracket", "a closing bracket without its opening one", "remove it, or quote it"),
-    ("unknown anchor", "an alias without its anchor", "name the value with &… before *… is used"),
+    ("misplaced bracket", "closing bracket without an opening one", "remove it, or quote it"),
+    ("unknown anchor", "alias without an anchor", "define the anchor with &NAME before *NAME"),
     (
         "trailing content after double-quoted",
-        "text behind a closing quote",
+        "unexpected text after a closing quote",
         "quote the whole value, or none of it",
     ),
-    (
-        "unexpected character",
-        "text that begins with a reserved character",
-        "put the text in quotes",
-    ),
-    ("plain scalar cannot start", "text that begins like a list", "put the text in quotes"),
-    ("unprintable character", "a character that may not stand here", "remove it"),
-    ("byte order mark", "a byte order mark inside of the text", "remove it"),
-    ("indentation", "the indentation fits nothing above it", "align it with the lines before"),
-    ("wrongly indented line", "a line that is indented too little", "indent it like the first"),
+    ("unexpected character", "text that starts with a reserved character", "quote the text"),
+    ("plain scalar cannot start", "text that starts like a list", "quote the text"),
+    ("unprintable character", "invalid character", "remove it"),
+    ("byte order mark", "byte order mark inside the text", "remove it"),
+    ("indentation", "the indentation does not match any line above", "align it with a line above"),
+    ("wrongly indented line", "the line is not indented enough", "indent it like the first line"),
     ("expected node content", "expected a value", "remove the extra comma or bracket"),
     (
         "comment intercepting",
-        "a comment inside of a text over several lines",
+        "comment inside text of several lines",
         "move the comment, or quote the text",
     ),
-    (
-        "handle wasn't declared",
-        "a tag that was not declared",
-        "put text that begins with ! in quotes",
-    ),
+    ("handle wasn't declared", "undeclared tag", "quote text that starts with !"),
 ];
 
-/// The problem of a text that is no YAML from the byte `at` on.
+/// The problem of a text that is not YAML from the byte `at` on.
 pub(crate) fn problem(text: &str, at: usize, info: &str) -> Box<Problem> {
     let at = blamed(text, at.min(text.len()), info);
     if info.contains("recursion limit") {
@@ -101,7 +93,7 @@ pub(crate) fn problem(text: &str, at: usize, info: &str) -> Box<Problem> {
     let end = at + rest.chars().next().filter(|&c| c != '\n').map_or(0, char::len_utf8);
     let open = info.contains("node content") || info.contains("',' or");
     let (what, help) = if open && rest.trim().is_empty() {
-        ("the text ends inside of brackets", Some("add the closing ] or }"))
+        ("unclosed bracket", Some("add the closing ] or }"))
     } else {
         let meaning = MEANINGS.iter().find(|(part, ..)| info.contains(part));
         meaning.map_or((info, None), |(_, what, help)| (*what, Some(*help)))
@@ -110,7 +102,7 @@ pub(crate) fn problem(text: &str, at: usize, info: &str) -> Box<Problem> {
     problem.help = help.map(str::to_owned);
     if info.contains("unknown anchor") {
         let name = rest.split(|c: char| c.is_whitespace() || ",]}".contains(c)).next();
-        problem.label = name.map(|name| format!("{} is not known", quoted(name)));
+        problem.label = name.map(|name| format!("{} is not defined", quoted(name)));
     }
     Box::new(problem)
 }

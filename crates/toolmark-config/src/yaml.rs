@@ -190,8 +190,9 @@ impl<'t> Builder<'t> {
             | (Some("bool"), Kind::Bool(_))
             | (Some("null"), Kind::Null) => kind,
             (Some(wanted @ ("int" | "float" | "bool" | "null")), _) => {
-                let message = format!("{} is no {wanted}", quoted(value));
-                self.report(Problem::error("wrong-tag", message).at(span));
+                let message = format!("{} is not a value of !!{wanted}", quoted(value));
+                let help = "change the value, or remove the tag";
+                self.report(Problem::error("wrong-tag", message).at(span).help(help));
                 text
             }
             _ => {
@@ -202,9 +203,9 @@ impl<'t> Builder<'t> {
     }
 
     fn unknown_tag(&mut self, tag: &Tag, span: Span) {
-        let message = format!("the tag {} means nothing here", quoted(&tag.to_string()));
+        let message = format!("unknown tag {}", quoted(&tag.to_string()));
         let problem = Problem::warning("unknown-tag", message).at(span);
-        self.report(problem.help("remove it; text that begins with ! must be quoted"));
+        self.report(problem.help("remove it, or quote the text if it starts with !"));
     }
 
     /// A scalar alone, without the anchor and tag before it and the space after.
@@ -295,11 +296,7 @@ impl<'t> Builder<'t> {
         let message = format!("a key must be text, found {}", node.word());
         let problem = Problem::error("complex-key", message).at(node.span);
         let template = self.slice(0, node.span.start as usize).ends_with('{');
-        Box::new(if template {
-            problem.help("put a template in quotes: \"{{ … }}\"")
-        } else {
-            problem
-        })
+        Box::new(if template { problem.help("quote the template: \"{{ … }}\"") } else { problem })
     }
 
     /// Puts a finished value where it belongs.
@@ -325,7 +322,7 @@ impl<'t> Builder<'t> {
                 .at(node.span)
                 .label("the second one")
                 .note(first.span, "the first one")
-                .help("give each a file of its own");
+                .help("put each document into a file of its own");
             return Err(Box::new(problem));
         }
         self.document = Some(node);
@@ -343,7 +340,7 @@ impl<'t> Builder<'t> {
 
     fn alias(&mut self, anchor: usize, span: Span) -> Result<(), Stop> {
         let Some(Anchored { weight, depth, .. }) = self.anchors.get(&anchor) else {
-            let problem = Problem::error("bad-alias", "an alias inside of what it stands for");
+            let problem = Problem::error("bad-alias", "an alias cannot be inside its own value");
             return Err(Box::new(problem.at(span)));
         };
         if self.frames.len() + depth > MAX_DEPTH {
@@ -376,7 +373,7 @@ impl<'t> Builder<'t> {
         if self.copied <= MAX_COPIES {
             return Ok(());
         }
-        let message = format!("the aliases stand for more than {} MB", MAX_COPIES >> 20);
+        let message = format!("the aliases expand to more than {} MB", MAX_COPIES >> 20);
         Err(Box::new(Problem::error("alias-bomb", message).at(span)))
     }
 

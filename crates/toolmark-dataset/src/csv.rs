@@ -18,7 +18,7 @@ pub(super) fn read(text: &str, delimiter: u8, rows: &mut Rows) -> Result<(), Str
             Err(error) => {
                 let line = error.position().map(csv::Position::line);
                 let message = match error.kind() {
-                    ErrorKind::Utf8 { .. } => "is not UTF-8".to_owned(),
+                    ErrorKind::Utf8 { .. } => "the line is not UTF-8".to_owned(),
                     _ => format!("not CSV: {error}"),
                 };
                 rows.fail(line, message);
@@ -29,7 +29,7 @@ pub(super) fn read(text: &str, delimiter: u8, rows: &mut Rows) -> Result<(), Str
         let Some(columns) = &columns else {
             let names: Vec<String> = record.iter().map(|name| name.trim().to_owned()).collect();
             if let Some(twice) = repeated(&names) {
-                rows.fail(Some(line), format!("the column {twice} stands there twice"));
+                rows.fail(Some(line), format!("the column {twice} occurs twice"));
                 return Ok(());
             }
             columns = Some(names);
@@ -39,8 +39,11 @@ pub(super) fn read(text: &str, delimiter: u8, rows: &mut Rows) -> Result<(), Str
             let fields = columns.iter().cloned().zip(record.iter().map(Value::from));
             rows.push(line, Value::Object(fields.collect::<Map<_, _>>()))
         } else {
-            let message =
-                format!("has {} fields, the first line has {}", record.len(), columns.len());
+            let message = format!(
+                "expected {} fields as in the first line, found {}",
+                columns.len(),
+                record.len()
+            );
             rows.fail(Some(line), message)
         };
         if !goes_on {
@@ -49,7 +52,7 @@ pub(super) fn read(text: &str, delimiter: u8, rows: &mut Rows) -> Result<(), Str
     }
     match columns {
         Some(_) => Ok(()),
-        None => Err("has no line with the names of the columns".into()),
+        None => Err("expected a first line with the names of the columns".into()),
     }
 }
 

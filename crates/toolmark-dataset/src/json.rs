@@ -1,32 +1,40 @@
 //! JSON: a list of objects, or an object that holds one.
 
 use super::Rows;
-use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
 /// The keys a list of rows stands under.
 const KEYS: &[&str] = &["data", "rows", "samples", "examples"];
 
 pub(super) fn read(text: &str, rows: &mut Rows) -> Result<(), String> {
-    let value: Value = match serde_json::from_str(text) {
-        Ok(value) => value,
+    let whole: &RawValue = match serde_json::from_str(text) {
+        Ok(whole) => whole,
         Err(error) => {
-            rows.fail(Some(error.line() as u64), format!("not JSON: {error}"));
+            rows.fail_at(&error, 1);
             return Ok(());
         }
     };
-    let list = match value {
-        Value::Array(list) => list,
-        Value::Object(mut map) => {
-            let found = KEYS.iter().find(|key| map.get(**key).is_some_and(Value::is_array));
-            match found.and_then(|key| map.remove(*key)) {
-                Some(Value::Array(list)) => list,
-                _ => return Err(no_rows()),
-            }
+    let list: Vec<&RawValue> = match serde_json::from_str(whole.get()) {
+        Ok(list) => list,
+        Err(_) => {
+            let map: Option<BTreeMap<String, &RawValue>> = serde_json::from_str(whole.get()).ok();
+            let under = |key: &&str| serde_json::from_str(map.as_ref()?.get(*key)?.get()).ok();
+            KEYS.iter().find_map(under).ok_or_else(no_rows)?
         }
-        _ => return Err(no_rows()),
     };
-    for (n, value) in list.into_iter().enumerate() {
-        if !rows.push(n as u64 + 1, value) {
+    let (mut line, mut counted) = (1, 0);
+    for raw in list {
+        // The values are parts of the text, in its order.
+        let at = (raw.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+        let between = text.as_bytes().get(counted..at).unwrap_or_default();
+        line += between.iter().filter(|byte| **byte == b'\n').count() as u64;
+        counted = at;
+        let goes_on = match serde_json::from_str(raw.get()) {
+            Ok(value) => rows.push(line, value),
+            Err(error) => rows.fail_at(&error, line),
+        };
+        if !goes_on {
             break;
         }
     }

@@ -7,12 +7,7 @@ pub(super) fn read(text: &str, rows: &mut Rows) -> Result<(), String> {
         let place = n as u64 + 1;
         let goes_on = match serde_json::from_str(line) {
             Ok(value) => rows.push(place, value),
-            Err(error) => {
-                let words = error.to_string();
-                let words = words.split(" at line").next().unwrap_or_default();
-                let column = error.column();
-                rows.fail(Some(place), format!("not JSON: {words} at column {column}"))
-            }
+            Err(error) => rows.fail_at(&error, place),
         };
         if !goes_on {
             break;

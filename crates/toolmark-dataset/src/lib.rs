@@ -43,7 +43,7 @@ const MOST_ERRORS: usize = 20;
 pub struct Row {
     /// Its fields, an object.
     pub value: Arc<Value>,
-    /// Where it stands: the line it starts in, or its number, from 1.
+    /// The line it starts in, from 1; its number in Parquet, which has no lines.
     pub line: u64,
 }
 
@@ -54,16 +54,19 @@ pub struct DatasetError {
     pub file: Arc<str>,
     /// The line or row, from 1, where it is about one.
     pub line: Option<u64>,
+    /// The column of the line, from 1, where it is known.
+    pub column: Option<u64>,
     /// In words, as a lower-case fragment.
     pub message: String,
 }
 
 impl fmt::Display for DatasetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.file, self.message),
-            None => write!(f, "{}: {}", self.file, self.message),
+        write!(f, "{}:", self.file)?;
+        for place in self.line.into_iter().chain(self.column) {
+            write!(f, "{place}:")?;
         }
+        write!(f, " {}", self.message)
     }
 }
 
@@ -95,12 +98,12 @@ pub fn read(path: &Path) -> Result<Vec<Row>, Vec<DatasetError>> {
 }
 
 fn read_into(path: &Path, rows: &mut Rows) -> Result<(), String> {
-    let refused = |error: std::io::Error| format!("cannot be read: {error}");
+    let refused = |error: std::io::Error| error.to_string();
     let mut file = File::open(path).map_err(refused)?;
     let mut bytes = Vec::new();
     file.by_ref().take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(refused)?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err(format!("has more than {MOST_BYTES} bytes"));
+        return Err(format!("the file has more than {MOST_BYTES} bytes"));
     }
     let kind = kind(path, &bytes);
     if kind == Kind::Parquet {
@@ -109,7 +112,7 @@ fn read_into(path: &Path, rows: &mut Rows) -> Result<(), String> {
     let text = std::str::from_utf8(&bytes).map_err(|error| {
         let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
         let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
-        format!("is not UTF-8 in line {line}")
+        format!("line {line} is not UTF-8")
     })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match kind {
@@ -161,11 +164,22 @@ impl Rows {
 
     /// A mistake. `false` when enough were found.
     fn fail(&mut self, line: Option<u64>, message: impl Into<String>) -> bool {
-        self.errors.push(DatasetError {
-            file: Arc::clone(&self.file),
-            line,
-            message: message.into(),
-        });
+        let (file, message) = (Arc::clone(&self.file), message.into());
+        self.errors.push(DatasetError { file, line, column: None, message });
+        self.errors.len() < MOST_ERRORS
+    }
+
+    /// A text that is not JSON and begins in a line. `false` when enough were found.
+    fn fail_at(&mut self, error: &serde_json::Error, first: u64) -> bool {
+        let words = error.to_string();
+        let message = match words.split(" at line").next().unwrap_or_default() {
+            _ if error.is_eof() => "not JSON: unexpected end".to_owned(),
+            "expected ident" => "not JSON: expected a value".to_owned(),
+            words => format!("not JSON: {words}"),
+        };
+        let line = Some(first + (error.line() as u64).saturating_sub(1));
+        let column = Some(error.column() as u64);
+        self.errors.push(DatasetError { file: Arc::clone(&self.file), line, column, message });
         self.errors.len() < MOST_ERRORS
     }
 
@@ -175,7 +189,7 @@ impl Rows {
             return self.fail(Some(line), format!("expected an object, found {}", word(&value)));
         }
         if self.rows.len() >= MOST_ROWS {
-            self.fail(Some(line), format!("has more than {MOST_ROWS} rows"));
+            self.fail(Some(line), format!("the file has more than {MOST_ROWS} rows"));
             return false;
         }
         self.rows.push(Row { value: Arc::new(value), line });
@@ -223,7 +237,11 @@ mod tests {
                 vec![(1, &a), (3, &b)],
             ),
             ("d", "{\"id\":1,\"q\":\"x\"}\n{\"id\":2,\"q\":\"y\"}", vec![(1, &a), (2, &b)]),
-            ("d.json", "[{\"id\":1,\"q\":\"x\"}, {\"id\":2,\"q\":\"y\"}]", vec![(1, &a), (2, &b)]),
+            (
+                "d.json",
+                "[{\"id\":1,\"q\":\"x\"},\n {\"id\":2,\"q\":\"y\"}]",
+                vec![(1, &a), (2, &b)],
+            ),
             ("d.json", "{\"data\":[{\"id\":1,\"q\":\"x\"}]}", vec![(1, &a)]),
             ("d.json", "{\"version\":1,\"samples\":[{\"id\":1,\"q\":\"x\"}]}", vec![(1, &a)]),
             ("d.json", "{\"rows\":[]}", vec![]),
@@ -247,17 +265,18 @@ mod tests {
                 "d.jsonl",
                 "{\"a\":1}\nnope\n[1]\n{\"a\":",
                 vec![
-                    "d.jsonl:2: not JSON: expected ident at column 2",
+                    "d.jsonl:2:2: not JSON: expected a value",
                     "d.jsonl:3: expected an object, found a list",
-                    "d.jsonl:4: not JSON: EOF while parsing a value at column 5",
+                    "d.jsonl:4:5: not JSON: unexpected end",
                 ],
             ),
+            ("d.json", "[1", vec!["d.json:1:2: not JSON: unexpected end"]),
+            ("d.json", "[{},\n\n3]", vec!["d.json:3: expected an object, found a number"]),
             (
                 "d.json",
-                "[1",
-                vec!["d.json:1: not JSON: EOF while parsing a list at line 1 column 2"],
+                "{\"a\": 1,\n\"rows\": [{\"b\": [\n]},\n7, {}]}",
+                vec!["d.json:4: expected an object, found a number"],
             ),
-            ("d.json", "[{}, 3]", vec!["d.json:2: expected an object, found a number"]),
             (
                 "d.json",
                 "{\"things\": []}",
@@ -265,9 +284,9 @@ mod tests {
                     "d.json: expected a list of rows, or an object with one under data, rows, samples or examples",
                 ],
             ),
-            ("d.csv", "a,b\n1\n", vec!["d.csv:2: has 1 fields, the first line has 2"]),
-            ("d.csv", "a,a\n1,2\n", vec!["d.csv:1: the column a stands there twice"]),
-            ("d.csv", "", vec!["d.csv: has no line with the names of the columns"]),
+            ("d.csv", "a,b\n1\n", vec!["d.csv:2: expected 2 fields as in the first line, found 1"]),
+            ("d.csv", "a,a\n1,2\n", vec!["d.csv:1: the column a occurs twice"]),
+            ("d.csv", "", vec!["d.csv: expected a first line with the names of the columns"]),
         ] {
             assert_eq!(
                 rows_of(name, content),
@@ -276,7 +295,7 @@ mod tests {
             );
         }
         let gone = read(Path::new("/nonexistent/d.jsonl")).unwrap_err();
-        assert!(gone[0].to_string().contains("cannot be read"), "{}", gone[0]);
+        assert!(gone[0].to_string().starts_with("/nonexistent/d.jsonl: "), "{}", gone[0]);
         let many = rows_of("d.jsonl", &"x\n".repeat(1000)).unwrap_err();
         assert_eq!(many.len(), MOST_ERRORS);
     }

@@ -331,9 +331,9 @@ mod tests {
             assert_eq!((error.line, error.column), (line, column), "{template}: {error}");
         }
         for (template, said) in [
-            ("{{ sample.name }}", "no list"),
-            ("search, calculator", "no list"),
-            ("[1, 2", "no list"),
+            ("{{ sample.name }}", "not give a list"),
+            ("search, calculator", "not give a list"),
+            ("[1, 2", "not give a list"),
         ] {
             let error = render(template, &row()).unwrap_err();
             assert!(error.message.contains(said), "{template}: {error}");

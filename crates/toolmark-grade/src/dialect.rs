@@ -14,6 +14,8 @@ pub struct DialectInfo {
     pub title: &'static str,
     /// What its files look like, in words.
     pub looks_for: &'static str,
+    /// The keys at the top that tell its files apart.
+    pub keys: &'static [&'static str],
 }
 
 /// Whose file shape a spec has.

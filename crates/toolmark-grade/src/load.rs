@@ -6,7 +6,7 @@ use crate::loading::{Included, LoadOptions, Loading};
 use crate::plan::Plan;
 use std::path::Path;
 use std::sync::Arc;
-use toolmark_config::{Node, Problem, Source, parse};
+use toolmark_config::{Entry, Node, Problem, Source, did_you_mean, parse, quoted};
 
 /// The dialects that are asked, in this order: the special before the general.
 pub type Dialects = &'static [&'static dyn Dialect];
@@ -82,11 +82,16 @@ fn dialect_of(
             .iter()
             .map(|dialect| format!("{} ({})", dialect.info().id, dialect.info().looks_for))
             .collect();
-        problems.push(
-            Problem::error("unknown-dialect", "this is no spec of a known dialect")
-                .at(root.span)
-                .help(format!("known: {}", looks.join("; "))),
-        );
+        let problem = Problem::error("unknown-dialect", "unrecognized spec");
+        let keys = || dialects.iter().flat_map(|dialect| dialect.info().keys).copied();
+        let near = |entry: &Entry| {
+            let near = did_you_mean(&entry.key, keys()).filter(|near| *near != entry.key)?;
+            Some((entry.key_span, near))
+        };
+        problems.push(match root.entries().find_map(near) {
+            Some((span, near)) => problem.at(span).help(format!("did you mean {}?", quoted(near))),
+            None => problem.at(root.span).help(format!("known specs: {}", looks.join("; "))),
+        });
     }
     best.map(|(_, dialect)| dialect)
 }

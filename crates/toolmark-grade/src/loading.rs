@@ -161,6 +161,17 @@ impl<'a> Loading<'a> {
         }
     }
 
+    /// The first line of what is at a place of this file.
+    #[must_use]
+    pub fn span(&self, place: &SpecPlace) -> Option<Span> {
+        let start = *self.lines.get((place.line as usize).checked_sub(1)?)?;
+        let line = self.text.get(start..)?.lines().next()?;
+        let before: usize =
+            line.chars().take(place.column.saturating_sub(1) as usize).map(char::len_utf8).sum();
+        let is_here = place.file.raw().as_ref() == self.file.as_ref();
+        is_here.then(|| Span::new(start + before, start + line.trim_end().len()))
+    }
+
     /// Reads a file the spec names: JSON lines, the elements of a list, or one
     /// value. Places in it are places of that file.
     pub fn include(
@@ -323,6 +334,10 @@ mod tests {
         assert_eq!(place(2), (2, 1));
         assert_eq!(place(5), (2, 3));
         assert_eq!(place(99), (3, 1));
+        let found = loading.place(Span { start: 4, end: 5 });
+        assert_eq!(loading.span(&found), Some(Span { start: 4, end: 8 }));
+        let elsewhere = SpecPlace { file: "g".into(), ..found };
+        assert_eq!(loading.span(&elsewhere), None);
     }
 
     #[test]

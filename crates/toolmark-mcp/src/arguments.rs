@@ -94,7 +94,11 @@ fn run_with_timeout<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static
     let spawned = thread::Builder::new().stack_size(STACK).spawn(move || {
         let _ = sender.send(work());
     });
-    spawned.ok().and_then(|_| receiver.recv_timeout(CHECK_TIMEOUT).ok())
+    let thread = spawned.ok()?;
+    let answer = receiver.recv_timeout(CHECK_TIMEOUT).ok()?;
+    // It has only to end, so that no thread is left behind.
+    let _ = thread.join();
+    Some(answer)
 }
 
 /// Lists what is wrong, each as a path and a problem.

@@ -197,7 +197,7 @@ impl Analyzer<'_> {
                 Scope::Remote,
                 Reversibility::R5,
                 Certainty::Proven,
-                "runs what it downloads",
+                "runs downloaded code",
             );
             return Flow::Unknown;
         }

@@ -254,7 +254,7 @@ fn eval_unknown(run: &mut Run<'_, '_>) {
             &target,
             Scope::Remote,
             Reversibility::R5,
-            "runs what it downloads",
+            "runs downloaded code",
         );
         return;
     }

@@ -35,7 +35,7 @@ pub(crate) struct InputArgs {
 #[derive(Debug, Args)]
 pub(crate) struct FileArgs {
     /// How many files to read at once [default: one per core]
-    #[arg(long, short, alias = "threads", value_name = "N")]
+    #[arg(long, short, alias = "threads", value_name = "N", value_parser = at_least_one)]
     pub(crate) jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     reading: Reading,
@@ -53,6 +53,11 @@ impl FileArgs {
     }
 }
 
+/// A number of things of which there must be one.
+pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "expected a whole number of at least 1".to_owned())
+}
+
 /// How many sessions are read where nobody says how many.
 const DEFAULT_SESSIONS: usize = 50;
 
@@ -67,7 +72,7 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "DIR")]
     project: Option<PathBuf>,
     /// At most this many sessions [default without traces: the newest 50]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     limit: Option<NonZeroUsize>,
 }
 

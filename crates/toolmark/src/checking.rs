@@ -27,14 +27,15 @@ pub(crate) fn select_rules(
         .filter(|rule| (select.is_empty() || any(select, rule)) && !any(ignore, rule));
     let left: Vec<_> = left.collect();
     if left.is_empty() {
-        return Err(Failure::usage("--select and --ignore leave no rule"));
+        return Err(Failure::usage("--select and --ignore leave no rule")
+            .hint("every rule that is selected is ignored; `toolmark rules` lists them"));
     }
     Ok(left)
 }
 
 /// There is no rule with this code or name.
 pub(crate) fn unknown(word: &str) -> Failure {
-    let failure = Failure::usage(format!("unknown rule {word}"));
+    let failure = Failure::usage(format!("unknown rule {}", toolmark_config::quoted(word)));
     match did_you_mean(word, RULES.iter().flat_map(|rule| [rule.code, rule.name])) {
         Some(near) => failure.hint(format!("did you mean {near}?")),
         None => failure.hint("`toolmark rules` lists them"),

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
-use toolmark_config::Problem;
+use toolmark_config::{FAILED_TO_READ, Problem};
 use toolmark_outcome::Verdict;
 
 /// The exit codes of `toolmark`. They are part of its public interface.
@@ -114,9 +114,16 @@ impl Failure {
         self
     }
 
-    /// With what is wrong with a file.
+    /// A file that the command line names cannot be read at all.
+    pub(crate) fn of_file(path: &Path, problem: &Problem) -> Self {
+        Self::usage(format!("failed to read {}", path.display())).problem(problem)
+    }
+
+    /// With what is wrong with a file as a whole.
     pub(crate) fn problem(self, problem: &Problem) -> Self {
-        self.causes([problem.message.clone()]).hints(problem.help.clone())
+        // The file is named already.
+        let words = problem.message.strip_prefix(FAILED_TO_READ).unwrap_or(&problem.message);
+        self.causes([words.to_owned()]).hints(problem.help.clone())
     }
 
     /// With something to do about it.

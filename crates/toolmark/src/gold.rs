@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 use toolmark_check::gold::{Gold, GoldRow};
-use toolmark_config::{Source, yaml};
+use toolmark_config::{Problem, Source, yaml};
 
 /// Reads a file of gold labels.
 pub(crate) fn read(path: &Path) -> Result<Arc<Gold>, Failure> {
@@ -13,28 +13,41 @@ pub(crate) fn read(path: &Path) -> Result<Arc<Gold>, Failure> {
     let values = match extension.as_str() {
         "yaml" | "yml" => of_yaml(path)?,
         _ => {
-            let rows = toolmark_dataset::read(path)
-                .map_err(|errors| invalid(path, errors.iter().map(ToString::to_string)))?;
+            let rows = toolmark_dataset::read(path).map_err(|errors| {
+                let failure = match errors.iter().all(|error| error.line.is_some()) {
+                    true => invalid(path),
+                    false => unread(path),
+                };
+                failure.causes(errors.iter().map(ToString::to_string))
+            })?;
             rows.iter().map(|row| (row.line, Value::clone(&row.value))).collect()
         }
     };
     if values.is_empty() {
-        return Err(Failure::unread(format!("{} has no rows", path.display())));
+        let failure = Failure::unread(format!("{} has no rows", path.display()));
+        return Err(failure.hint(SHAPE));
     }
     let mut rows = Vec::with_capacity(values.len());
     let mut errors = Vec::new();
     for (line, value) in &values {
         match GoldRow::parse(value, *line) {
             Ok(row) => rows.push(row),
-            Err(error) => errors.push(error.to_string()),
+            Err(error) => errors.push((*line, error)),
         }
     }
+    let at_place = |errors: Vec<(u64, String)>| {
+        let name = path.display();
+        let causes = errors.into_iter().map(|(line, error)| format!("{name}:{line}: {error}"));
+        invalid(path).causes(causes).hint(SHAPE)
+    };
     if !errors.is_empty() {
-        return Err(invalid(path, errors));
+        return Err(at_place(errors));
     }
-    let gold = Gold::new(rows);
-    gold.map(Arc::new).map_err(|errors| invalid(path, errors.iter().map(ToString::to_string)))
+    Gold::new(rows).map(Arc::new).map_err(at_place)
 }
+
+/// What the rows look like.
+const SHAPE: &str = "write rows with `id` or `prompt`, and `tool`";
 
 /// A list of rows, or a map that holds one under `rows`.
 fn of_yaml(path: &Path) -> Result<Vec<(u64, Value)>, Failure> {
@@ -42,13 +55,18 @@ fn of_yaml(path: &Path) -> Result<Vec<(u64, Value)>, Failure> {
     let mut problems = Vec::new();
     let node = yaml::parse(&source, &mut problems);
     if !problems.is_empty() {
-        return Err(problems.iter().fold(unread(path), Failure::problem));
+        let place = |problem: &Problem| {
+            let place = source.place(problem.span.unwrap_or_default().start);
+            let name = path.display();
+            format!("{name}:{}:{}: {}", place.line, place.column, problem.message)
+        };
+        let help = problems.iter().filter_map(|problem| problem.help.clone());
+        return Err(invalid(path).causes(problems.iter().map(place)).hints(help));
     }
     let Some(node) = node else { return Ok(Vec::new()) };
     let list = node.get("rows").unwrap_or(&node);
     let rows = list.as_list().ok_or_else(|| {
-        Failure::unread(format!("{} is not a list of rows", path.display()))
-            .hint("write a list of maps with id or prompt, and tool")
+        Failure::unread(format!("{} is not a list of rows", path.display())).hint(SHAPE)
     })?;
     let row =
         |node: &toolmark_config::Node| (source.place(node.span.start).line as u64, node.to_json());
@@ -59,8 +77,8 @@ fn unread(path: &Path) -> Failure {
     Failure::unread(format!("failed to read {}", path.display()))
 }
 
-fn invalid(path: &Path, errors: impl IntoIterator<Item = String>) -> Failure {
-    Failure::unread(format!("the labels in {} are invalid", path.display())).causes(errors)
+fn invalid(path: &Path) -> Failure {
+    Failure::unread(format!("the labels in {} are invalid", path.display()))
 }
 
 #[cfg(test)]
@@ -96,11 +114,11 @@ mod tests {
             (
                 "a.jsonl",
                 "{\"id\":\"a\",\"tool\":\"Read\"}\n{\"tool\":\"Read\"}\n",
-                "row 2 has neither",
+                "a.jsonl:2: the row has neither",
             ),
             ("b.yaml", "tool: Read\n", "not a list of rows"),
             ("c.jsonl", "\n", "no rows"),
-            ("d.yaml", "- id: a\n- id: b\n  tool: x\n", "row 1 has no tool"),
+            ("d.yaml", "- id: a\n- id: b\n  tool: x\n", "d.yaml:1: the row has no tool"),
         ] {
             let path = dir.path().join(name);
             std::fs::write(&path, text).unwrap();

@@ -17,7 +17,7 @@ use toolmark_config::{did_you_mean, quoted};
 pub struct GateError {
     /// What is wrong.
     pub message: String,
-    /// Where in the text, in bytes.
+    /// Where in the text, in characters from 0.
     pub at: usize,
     /// What may be meant.
     pub help: Option<String>,
@@ -67,7 +67,7 @@ impl<'t> Tokens<'t> {
                 GateError { message, at: token.at, help: None }
             }
             None => GateError {
-                message: format!("expected {want} at the end"),
+                message: format!("expected {want}, found the end"),
                 at: self.text.trim_end().len(),
                 help: None,
             },
@@ -78,7 +78,7 @@ impl<'t> Tokens<'t> {
 fn suggest<'w>(word: &str, words: impl Iterator<Item = &'w str> + Clone) -> String {
     match did_you_mean(word, words.clone()) {
         Some(near) => format!("did you mean {}?", quoted(near)),
-        None => format!("there are {}", words.collect::<Vec<_>>().join(", ")),
+        None => format!("expected {}", words.collect::<Vec<_>>().join(", ")),
     }
 }
 
@@ -86,38 +86,46 @@ impl FromStr for Gate {
     type Err = GateError;
 
     fn from_str(text: &str) -> Result<Self, GateError> {
-        let mut tokens = Tokens { text, at: 0 };
-        let name = tokens.next().ok_or_else(|| tokens.wrong(None, "the name of a measure"))?;
-        if !NAMES.iter().any(|(known, _)| *known == name.text) {
-            return Err(GateError {
-                message: format!("there is no measure {}", quoted(name.text)),
-                at: name.at,
-                help: Some(suggest(name.text, NAMES.iter().map(|(name, _)| *name))),
-            });
-        }
-        let mut token = tokens.next();
-        let mut selector = None;
-        if let Some(bracket) = token.filter(|token| token.text.starts_with('[')) {
-            selector = Some(inside(bracket)?);
-            token = tokens.next();
-        }
-        let op = operator(token, &tokens)?;
-        let number = tokens.next();
-        let threshold = share(number, &tokens)?;
-        let mut gate = Self {
-            name: name.text.to_owned(),
-            selector,
-            op,
-            threshold,
-            per: Per::All,
-            min_support: 1,
-            only_where_measured: false,
-        };
-        while let Some(word) = tokens.next() {
-            part(word, &mut gate, &mut tokens)?;
-        }
-        Ok(gate)
+        parse(text).map_err(|error| {
+            let before = text.get(..error.at).unwrap_or(text);
+            GateError { at: before.chars().count(), ..error }
+        })
     }
+}
+
+/// Reads a gate; the place of an error is in bytes.
+fn parse(text: &str) -> Result<Gate, GateError> {
+    let mut tokens = Tokens { text, at: 0 };
+    let name = tokens.next().ok_or_else(|| tokens.wrong(None, "the name of a measure"))?;
+    if !NAMES.iter().any(|(known, _)| *known == name.text) {
+        return Err(GateError {
+            message: format!("unknown measure {}", quoted(name.text)),
+            at: name.at,
+            help: Some(suggest(name.text, NAMES.iter().map(|(name, _)| *name))),
+        });
+    }
+    let mut token = tokens.next();
+    let mut selector = None;
+    if let Some(bracket) = token.filter(|token| token.text.starts_with('[')) {
+        selector = Some(inside(bracket)?);
+        token = tokens.next();
+    }
+    let op = operator(token, &tokens)?;
+    let number = tokens.next();
+    let threshold = share(number, &tokens)?;
+    let mut gate = Gate {
+        name: name.text.to_owned(),
+        selector,
+        op,
+        threshold,
+        per: Per::All,
+        min_support: 1,
+        only_where_measured: false,
+    };
+    while let Some(word) = tokens.next() {
+        part(word, &mut gate, &mut tokens)?;
+    }
+    Ok(gate)
 }
 
 fn inside(bracket: Token<'_>) -> Result<String, GateError> {
@@ -129,7 +137,7 @@ fn inside(bracket: Token<'_>) -> Result<String, GateError> {
     let inner = bracket.text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
     match inner.map(str::trim) {
         None => Err(error("the bracket is not closed")),
-        Some("") => Err(error("there is nothing in the brackets")),
+        Some("") => Err(error("the brackets are empty")),
         Some(inner) => Ok(inner.to_owned()),
     }
 }
@@ -142,7 +150,7 @@ fn operator(token: Option<Token<'_>>, tokens: &Tokens<'_>) -> Result<Op, GateErr
             Some("=") => "did you mean ==?".to_owned(),
             Some("=>") => "did you mean >=?".to_owned(),
             Some("=<") => "did you mean <=?".to_owned(),
-            _ => format!("there are {}", words.collect::<Vec<_>>().join(" ")),
+            _ => format!("expected one of {}", words.collect::<Vec<_>>().join(" ")),
         };
         GateError { help: Some(help), ..tokens.wrong(token, "a comparison") }
     })
@@ -154,7 +162,7 @@ fn share(token: Option<Token<'_>>, tokens: &Tokens<'_>) -> Result<f64, GateError
         None => token.text.parse().ok(),
     });
     let wrong = || {
-        let help = Some("measures are shares: 0.8, or 80%".to_owned());
+        let help = Some("write a share, such as 0.8 or 80%".to_owned());
         GateError { help, ..tokens.wrong(token, "a number from 0 to 1") }
     };
     number.filter(|number| (0.0..=1.0).contains(number)).ok_or_else(wrong)
@@ -168,7 +176,7 @@ fn part(word: Token<'_>, gate: &mut Gate, tokens: &mut Tokens<'_>) -> Result<(),
                 Some("tool") => Per::Tool,
                 Some("bucket") => Per::Bucket,
                 _ => {
-                    let help = Some("write per tool or per bucket".to_owned());
+                    let help = Some("write `per tool` or `per bucket`".to_owned());
                     return Err(GateError { help, ..tokens.wrong(what, "tool or bucket") });
                 }
             };
@@ -177,7 +185,7 @@ fn part(word: Token<'_>, gate: &mut Gate, tokens: &mut Tokens<'_>) -> Result<(),
             if word.text == "min" {
                 let support = tokens.next();
                 if support.map(|token| token.text) != Some("support") {
-                    let help = Some("write min support and a number".to_owned());
+                    let help = Some("write `min support` and a number".to_owned());
                     return Err(GateError { help, ..tokens.wrong(support, "support") });
                 }
             }
@@ -189,7 +197,7 @@ fn part(word: Token<'_>, gate: &mut Gate, tokens: &mut Tokens<'_>) -> Result<(),
         }
         other => {
             let help = Some(suggest(other, ["per tool", "per bucket", "min support"].into_iter()));
-            return Err(GateError { help, ..tokens.wrong(Some(word), "nothing more") });
+            return Err(GateError { help, ..tokens.wrong(Some(word), "the end") });
         }
     }
     Ok(())
@@ -226,20 +234,15 @@ mod tests {
     #[test]
     fn mistakes_have_a_place_and_a_suggestion() {
         for (text, at, message, help) in [
-            ("", 0, "expected the name of a measure at the end", None),
-            (
-                "recovry >= 1",
-                0,
-                "there is no measure \"recovry\"",
-                Some("did you mean \"recovery\"?"),
-            ),
+            ("", 0, "expected the name of a measure, found the end", None),
+            ("recovry >= 1", 0, "unknown measure \"recovry\"", Some("did you mean \"recovery\"?")),
             ("recovery = 1", 9, "expected a comparison, found \"=\"", Some("did you mean ==?")),
             ("recovery => 1", 9, "expected a comparison, found \"=>\"", Some("did you mean >=?")),
-            ("recovery", 8, "expected a comparison at the end", None),
+            ("recovery", 8, "expected a comparison, found the end", None),
             ("recovery[Bash >= 1", 8, "the bracket is not closed", None),
-            ("recovery[ ] >= 1", 8, "there is nothing in the brackets", None),
+            ("recovery[ ] >= 1", 8, "the brackets are empty", None),
             ("recovery >= 1.2", 12, "expected a number from 0 to 1, found \"1.2\"", None),
-            ("recovery >=", 11, "expected a number from 0 to 1 at the end", None),
+            ("recovery >=", 11, "expected a number from 0 to 1, found the end", None),
             ("recovery >= nan", 12, "expected a number from 0 to 1, found \"nan\"", None),
             ("recovery >= 1 per too", 18, "expected tool or bucket, found \"too\"", None),
             ("recovery >= 1 min suport 2", 18, "expected support, found \"suport\"", None),
@@ -249,7 +252,8 @@ mod tests {
                 "expected a whole number above 0, found \"0\"",
                 None,
             ),
-            ("recovery >= 1 each", 14, "expected nothing more, found \"each\"", None),
+            ("recovery[\u{e9}\u{e9}] > x", 15, "expected a number from 0 to 1, found \"x\"", None),
+            ("recovery >= 1 each", 14, "expected the end, found \"each\"", None),
         ] {
             let error = text.parse::<Gate>().unwrap_err();
             assert_eq!((error.at, error.message.as_str()), (at, message), "{text}");

@@ -63,15 +63,15 @@ impl Gold {
     ///
     /// # Errors
     ///
-    /// Two rows that speak of the same prompt, each named once.
-    pub fn new(rows: Vec<GoldRow>) -> Result<Self, Vec<String>> {
+    /// Two rows about the same prompt: the line of the second, and a message.
+    pub fn new(rows: Vec<GoldRow>) -> Result<Self, Vec<(u64, String)>> {
         let mut gold = Self::default();
         let mut seen: HashMap<(Option<&str>, Option<String>), u64> = HashMap::new();
         let mut errors = Vec::new();
         for row in &rows {
             let prompt = row.prompt.as_deref().map(plain);
             if let Some(first) = seen.insert((row.id.as_deref(), prompt), row.line) {
-                errors.push(format!("row {} is the same as row {first}", row.line));
+                errors.push((row.line, format!("the row repeats line {first}")));
             }
         }
         if !errors.is_empty() {

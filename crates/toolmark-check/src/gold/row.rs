@@ -32,7 +32,7 @@ impl GoldRow {
     /// # Errors
     ///
     /// A row that names neither session nor prompt, that has no label, or one
-    /// that is no name.
+    /// that is not a name.
     pub fn parse(value: &Value, line: u64) -> Result<Self, String> {
         let get = |keys: &[&str]| keys.iter().find_map(|key| value.get(key));
         let text = |keys: &[&str]| match get(keys) {
@@ -41,15 +41,18 @@ impl GoldRow {
             }
             Some(Value::Number(number)) => Ok(Some(number.to_string())),
             None | Some(Value::Null | Value::String(_)) => Ok(None),
-            Some(_) => Err(format!("row {line}: {} is no text", keys.join(" or "))),
+            Some(_) => {
+                let key = keys.iter().find(|key| value.get(key).is_some());
+                Err(format!("`{}` is not text", key.copied().unwrap_or_default()))
+            }
         };
         let (id, prompt) = (text(ID_KEYS)?, text(PROMPT_KEYS)?);
         if id.is_none() && prompt.is_none() {
-            return Err(format!("row {line} has neither an id nor a prompt"));
+            return Err("the row has neither an id nor a prompt".to_owned());
         }
-        let label = get(TOOL_KEYS)
-            .ok_or_else(|| format!("row {line} has no tool; write none where none is right"))?;
-        Ok(Self { line, id, prompt, tools: tools(label, line)? })
+        let label =
+            get(TOOL_KEYS).ok_or("the row has no tool; write `none` if no tool is right")?;
+        Ok(Self { line, id, prompt, tools: tools(label)? })
     }
 
     /// What the row is called.
@@ -59,20 +62,20 @@ impl GoldRow {
     }
 }
 
-fn tools(label: &Value, line: u64) -> Result<Vec<String>, String> {
+fn tools(label: &Value) -> Result<Vec<String>, String> {
     let names: Vec<&str> = match label {
         Value::Null => Vec::new(),
         Value::String(text) => text.split(['|', ',']).map(str::trim).collect(),
         Value::Array(list) => {
             let names: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
-            names.ok_or_else(|| format!("row {line}: a tool is no text"))?
+            names.ok_or("a tool is not text")?
         }
-        _ => return Err(format!("row {line}: the tool is no text and no list")),
+        _ => return Err("the tool is neither text nor a list".to_owned()),
     };
     let is_none = |name: &&str| NO_TOOL.contains(&name.to_ascii_lowercase().as_str());
     let (none, some): (Vec<&str>, Vec<&str>) = names.into_iter().partition(is_none);
     if !none.is_empty() && !some.is_empty() {
-        return Err(format!("row {line} says that a tool is right and that none is"));
+        return Err("the row has both a tool and `none`".to_owned());
     }
     let mut tools: Vec<String> = Vec::new();
     for name in some {

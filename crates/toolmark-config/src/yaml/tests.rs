@@ -231,10 +231,10 @@ fn what_is_wrong_is_named_and_placed() {
     for text in ["a: 'x", "a: \"x", "'", "a: 'x\nb: 1\n"] {
         let (node, problems) = read(text);
         assert!(node.is_none());
-        assert_eq!(problems[0].message, "a quoted text that never ends", "{text}");
+        assert_eq!(problems[0].message, "unclosed quote", "{text}");
     }
     let (_, problems) = read("a: {{ b }}");
-    assert_eq!(problems[0].help.as_deref(), Some("put a template in quotes: \"{{ … }}\""));
+    assert_eq!(problems[0].help.as_deref(), Some("quote the template: \"{{ … }}\""));
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
         _ => {
             let shown: String = text.chars().take(80).collect();
             let more = if shown.len() < text.len() { "…" } else { "" };
-            Err(format!("the template gives no list: {shown}{more}"))
+            Err(format!("the template does not give a list: {shown}{more}"))
         }
     }
 }

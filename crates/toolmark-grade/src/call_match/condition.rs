@@ -19,6 +19,7 @@ use toolmark_pattern::Pattern;
 
 /// What must hold for one value. Several operators must all hold.
 #[derive(Debug, Clone, Deserialize, JsonSchema, Default)]
+#[serde(deny_unknown_fields)]
 #[schemars(extend("minProperties" = 1))]
 pub struct Operators {
     /// The value must be this one. 1 equals 1.0; true is not 1.
@@ -63,6 +64,7 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Node>, D::
 
 /// Bounds of a number.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Range {
     /// The least it may be.
     min: Option<f64>,
@@ -242,7 +244,7 @@ pub(super) fn compile_all(
     building: &mut Building<'_>,
 ) -> Option<Vec<(KeyPath, Condition)>> {
     if config.0.is_empty() {
-        building.reject(span, "empty-list", "no conditions are given");
+        building.reject(span, "empty-list", "the list of conditions is empty");
         return None;
     }
     let all: Vec<_> = config
@@ -304,7 +306,11 @@ fn compile(config: &ConditionConfig, span: Span, building: &mut Building<'_>) ->
     }
     if let Some(values) = &operators.one_of {
         if values.is_empty() {
-            building.reject(values.span, "empty-list", "no value can be one of none");
+            building.reject(
+                values.span,
+                "empty-list",
+                "the list is empty: add a value, or remove the key",
+            );
             is_good = false;
         }
         tests.push(Test::OneOf(values.iter().map(Node::to_json).collect()));
@@ -322,8 +328,14 @@ fn compile(config: &ConditionConfig, span: Span, building: &mut Building<'_>) ->
     tests.extend(operators.contains.iter().map(|value| Test::Contains(value.to_json())));
     tests.extend(operators.present.map(Test::Present));
     tests.extend(operators.absent.map(|absent| Test::Present(!absent)));
-    if tests.is_empty() && is_good {
-        building.reject(span, "empty-condition", "nothing is asked of this value");
+    // A condition with an unknown operator is not told to be empty besides.
+    let is_typo = building.problems.iter().any(|problem| problem.code == "unknown-key");
+    if tests.is_empty() && is_good && !is_typo {
+        building.reject(
+            span,
+            "empty-condition",
+            "the condition is empty: add an operator, or remove it",
+        );
         return None;
     }
     is_good.then_some(Condition { tests })

@@ -370,7 +370,7 @@ impl Described<'_> {
             }
         }
         let nothing = |building: &mut Building<'_>, span: Span, key: &str| {
-            let message = format!("`{key}` says how `args` are compared, and there are none");
+            let message = format!("`{key}` needs `args` to compare");
             let problem = Problem::warning("no-arguments", message).at(span);
             building.problems.push(problem.help("give `args`, or leave it out"));
         };
@@ -394,7 +394,11 @@ impl Described<'_> {
     fn compile_status(&self, building: &mut Building<'_>) -> Option<Option<Vec<Status>>> {
         let Some(status) = self.status else { return Some(None) };
         if status.0.is_empty() {
-            building.reject(status.span, "empty-list", "a call cannot end in none of the ways");
+            building.reject(
+                status.span,
+                "empty-list",
+                "the list is empty: add a status, or remove the key",
+            );
             return None;
         }
         let all = || Status::ALL.to_vec();
@@ -422,7 +426,7 @@ impl ResultConfig {
         };
         let (regex, conditions) = (regex?, conditions?);
         if regex.is_none() && conditions.is_empty() {
-            building.reject(span, "empty-condition", "nothing is asked of the result");
+            building.reject(span, "empty-condition", "the condition on the result is empty");
             return None;
         }
         Some(ResultRule { regex, conditions })

@@ -127,7 +127,7 @@ fn bracket(inner: &str) -> Result<(Part, &str), String> {
         let end = inner.find(']').unwrap_or(inner.len());
         let (index, rest) = inner.split_at(end);
         let index = index.parse().map_err(|_| {
-            format!("[{index}] is no place in a list: a number from 0, or a key in quotes")
+            format!("[{index}] is not an index: write a number from 0, or a key in quotes")
         })?;
         (Part::Index(index), rest)
     };

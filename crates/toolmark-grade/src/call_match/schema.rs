@@ -56,7 +56,7 @@ fn check_size(schema: &Value) -> Result<(), String> {
                             let inside = reference.strip_prefix('#');
                             let target = inside.and_then(|pointer| schema.pointer(pointer));
                             let unusable =
-                                || format!("{reference:?} is no place in this schema (#/…)");
+                                || format!("{reference:?} does not point into this schema (#/…)");
                             open.push(target.ok_or_else(unusable)?);
                         }
                         ("$dynamicRef" | "$recursiveRef", Some(_)) => {

@@ -41,6 +41,8 @@ pub struct Readers {
 /// A policy file and what is wrong with it.
 #[derive(Debug)]
 pub struct Read {
+    /// Whose file it is.
+    pub whose: Whose,
     /// The file.
     pub source: Source,
     /// What is wrong with it.
@@ -217,7 +219,7 @@ impl Opened {
                 Vec::new()
             }
         };
-        self.files.push(Read { source, problems });
+        self.files.push(Read { whose, source, problems });
         Some((layer?, toolsets))
     }
 }

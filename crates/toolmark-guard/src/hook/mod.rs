@@ -78,7 +78,7 @@ impl Hook<'_> {
         match self.host.map(|id| (id, toolmark_hosts::by_id(id))) {
             None => Named::Not,
             Some((_, Some(host))) => Named::Known(host),
-            Some((id, None)) => Named::Unknown(Fault::new(format!("there is no host `{id}`"))),
+            Some((id, None)) => Named::Unknown(Fault::new(format!("unknown host `{id}`"))),
         }
     }
 

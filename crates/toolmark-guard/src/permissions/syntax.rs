@@ -210,7 +210,7 @@ mod tests {
             ("mcp__", "names no server"),
             ("mcp____x", "names no server"),
             ("mcp__db__", "names no tool"),
-            ("Read(!x)", "take back"),
+            ("Read(!x)", "cannot start with `!`"),
             ("Git push", "no tool has such a name"),
         ] {
             let mistake = parse(text, &Settings::default()).unwrap_err();

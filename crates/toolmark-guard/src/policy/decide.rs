@@ -122,15 +122,15 @@ impl Policy {
             match applies {
                 Ok(Truth::No) => {}
                 Ok(Truth::Unknown(lack)) => {
-                    let reason = format!("cannot be told whether the rule fits: {}", lack.words());
+                    let reason = format!("unknown whether the rule matches: {}", lack.words());
                     consider(Ruling::new(Decision::Ask, id, reason));
                 }
                 Ok(Truth::Yes) if !rule.examples.check(rule, base).is_empty() => {
-                    let reason = format!("the rule {} does not hold to its examples", rule.name);
+                    let reason = format!("the rule {} contradicts its examples", rule.name);
                     consider(Ruling::new(self.on_error(), id, reason));
                 }
                 Ok(Truth::Yes) => {
-                    let usual = || format!("the policy has a rule {} about it", rule.name);
+                    let usual = || format!("the policy has the rule {}", rule.name);
                     let reason = rule.reason.clone().unwrap_or_else(usual);
                     let suggest = rule.suggest.as_ref().map(Suggest::words);
                     consider(Ruling::new(rule.decision, id, reason).suggest(suggest));
@@ -141,7 +141,7 @@ impl Policy {
         if let Some((decision, rule)) = layer.permissions.of(call)
             && decision != Decision::Allow
         {
-            let reason = format!("the permission rule {rule} says so");
+            let reason = format!("the permission rule {rule} matches");
             consider(Ruling::new(decision, "permissions", reason));
         }
     }
@@ -202,7 +202,7 @@ impl Policy {
             return Ruling::new(analysis.decision, "effect", analysis.reason.clone());
         }
         let Some((_, entry, effect)) = worst.filter(|_| decision != Decision::Allow) else {
-            let nothing = "nothing speaks against it".to_owned();
+            let nothing = "no rule or effect against it".to_owned();
             let calm = analysis.decision == Decision::Allow;
             let reason = if calm { analysis.reason.clone() } else { nothing };
             return Ruling::new(Decision::Allow, "default", reason);
@@ -236,7 +236,7 @@ impl Policy {
             if rule.applies(call, base) == Ok(Truth::Yes)
                 && rule.examples.check(rule, base).is_empty()
             {
-                let usual = || format!("the policy has a rule {} that allows it", rule.name);
+                let usual = || format!("the rule {} of the policy allows it", rule.name);
                 let reason = rule.reason.clone().unwrap_or_else(usual);
                 return Some((format!("rules.{}", rule.name), reason));
             }
@@ -275,16 +275,19 @@ impl Layer {
             match tools.of(call) {
                 Listed::No | Listed::Allowed => {}
                 Listed::Denied(pattern) => {
-                    let reason = format!("{tool} may not be called ({pattern})");
+                    let reason = match pattern == tool {
+                        true => format!("the policy denies {tool}"),
+                        false => format!("the policy denies {tool} ({pattern})"),
+                    };
                     consider(Ruling::new(Decision::Deny, format!("{list}.deny"), reason));
                 }
                 Listed::Missing => {
-                    let reason = format!("{tool} is not among the tools that may be called");
+                    let reason = format!("{tool} is not in the list of allowed tools");
                     let allowed = tools.allow.iter().flatten().take(12).cloned();
                     let allowed = allowed.collect::<Vec<_>>().join(", ");
                     let suggestion = match allowed.is_empty() {
                         true => None,
-                        false => Some(format!("these may be called: {allowed}")),
+                        false => Some(format!("use one of the allowed tools: {allowed}")),
                     };
                     let ruling = Ruling::new(Decision::Deny, format!("{list}.allow"), reason);
                     consider(ruling.suggest(suggestion));

@@ -76,9 +76,10 @@ impl Examples {
         problems: &mut Vec<Problem>,
     ) -> Self {
         if written.value.r#match.is_empty() {
-            let message = "the rule has no example that it fits";
+            let message = "the rule has no example that it matches";
             let problem = Problem::error("no-example", message).at(written.span);
-            problems.push(problem.help("add one under `match`, best one you have seen"));
+            problems
+                .push(problem.help("add a command under `match`, preferably one you have seen"));
         }
         let cwd = base.directory.clone().unwrap_or_else(|| SOMEWHERE.to_owned());
         let mut all = Vec::new();
@@ -88,7 +89,7 @@ impl Examples {
             match shown(&node.value) {
                 Some(call) => all.push(Example { call, span: node.span, fits, cwd: cwd.clone() }),
                 None => {
-                    let message = "an example is a command, or a map with a `tool` and its `args`";
+                    let message = "expected a command or a map with `tool` and `args`";
                     problems.push(Problem::error("wrong-type", message).at(node.span));
                 }
             }
@@ -96,7 +97,7 @@ impl Examples {
         Self(all)
     }
 
-    /// The examples that a rule does not hold to.
+    /// The examples that a rule contradicts.
     pub(super) fn check(&self, rule: &Rule, base: &Base) -> Vec<Problem> {
         self.0.iter().filter_map(|example| example.check(rule, base)).collect()
     }
@@ -107,8 +108,10 @@ impl Example {
         let applies = match &self.call {
             Shown::Command(command) => {
                 let Some(event) = shell_event(rule, command, &self.cwd) else {
-                    let message =
-                        format!("{} is a command, and the rule is about no shell", quoted(command));
+                    let message = format!(
+                        "{} is a command, but the rule does not match a shell tool",
+                        quoted(command)
+                    );
                     let problem = Problem::error("broken-example", message).at(self.span);
                     return Some(problem.help("write the call: {tool: …, args: {…}}"));
                 };
@@ -121,17 +124,24 @@ impl Example {
                 with_call(&event, |call| rule.applies(call, base))
             }
         };
-        let words = match (applies, self.fits) {
+        let (words, help) = match (applies, self.fits) {
             (Ok(Truth::Yes), true) | (Ok(Truth::No), false) => return None,
             (Ok(Truth::Unknown(lack)), _) => {
-                format!("cannot be told whether the rule fits this example: {}", lack.words())
+                let words = format!("unknown whether the rule matches this: {}", lack.words());
+                (words, "use an example that the rule can decide about")
             }
-            (Ok(_), true) => "the rule does not fit this example".to_owned(),
-            (Ok(_), false) => "the rule fits this example, and should not".to_owned(),
+            (Ok(_), true) => (
+                "the rule does not match this example of `match`".to_owned(),
+                "change the rule, or move the example to `not_match`",
+            ),
+            (Ok(_), false) => (
+                "the rule matches this example of `not_match`".to_owned(),
+                "change the rule, or move the example to `match`",
+            ),
             // What is wrong with the rule is said elsewhere.
             (Err(_), _) => return None,
         };
-        let problem = Problem::error("broken-example", words).at(self.span);
+        let problem = Problem::error("broken-example", words).at(self.span).help(help);
         Some(problem.note(rule.span, format!("the rule {}", quoted(&rule.name))))
     }
 }

@@ -10,7 +10,7 @@ use crate::permissions::Permissions;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use toolmark_config::{Node, Problem, Span, Spanned, quoted, read};
+use toolmark_config::{Entry, Kind, Node, Problem, Span, Spanned, quoted, read};
 use toolmark_grade::call_match::SchemaCompiler;
 use toolmark_shell::Decision;
 
@@ -139,8 +139,8 @@ impl Layer {
         problems: &mut Vec<Problem>,
     ) -> Self {
         if node.is_null() || node.as_map().is_some_and(<[_]>::is_empty) {
-            let problem = Problem::error("empty-guard", "the guard part says nothing");
-            let help = "give it a key, such as `preset: standard`, or leave it out";
+            let problem = Problem::error("empty-guard", "the guard section is empty");
+            let help = "add a key, such as `preset: standard`, or remove the section";
             problems.push(problem.at(node.span).help(help));
         }
         let keys: BTreeMap<String, Span> =
@@ -154,7 +154,7 @@ impl Layer {
         let base = origin.base.clone();
         let agents = written.agents.into_iter().map(|(name, agent)| {
             if agent.value.tools.is_empty() {
-                let message = format!("nothing is said about the agent {}", quoted(&name));
+                let message = format!("the section of the agent {} is empty", quoted(&name));
                 problems.push(Problem::warning("empty-list", message).at(agent.span));
             }
             (name, Tools::read(agent.value.tools, problems))
@@ -233,15 +233,15 @@ impl Layer {
         let mut seen = BTreeSet::new();
         for rule in &self.rules {
             if !seen.insert(&rule.name) {
-                let message = format!("two rules are called {}", quoted(&rule.name));
+                let message = format!("two rules have the name {}", quoted(&rule.name));
                 problems.push(Problem::error("duplicate-rule", message).at(rule.span));
             }
         }
     }
 }
 
-/// Reads the part; where keys of it cannot be read, without them, so that what
-/// the others say is looked at too, and counts.
+/// Reads the part; where keys of it or entries of lists cannot be read, without
+/// them, so that what the others say is looked at too, and counts.
 fn read_what_can_be(node: &Node, problems: &mut Vec<Problem>) -> Option<Written> {
     let known = problems.len();
     if let Some(written) = read::<Written>(node, problems) {
@@ -252,9 +252,20 @@ fn read_what_can_be(node: &Node, problems: &mut Vec<Problem>) -> Option<Written>
     let holds = |whole: Span| {
         places.iter().any(|place| whole.start <= place.start && place.end <= whole.end)
     };
-    let bad = node.entries().filter(|entry| holds(entry.key_span.to(entry.value.span)));
-    let bad: Vec<&str> = bad.map(|entry| entry.key.as_str()).collect();
-    read(&node.without(&bad), &mut Vec::new())
+    let bad = |entry: &Entry| holds(entry.key_span.to(entry.value.span));
+    let mut left = Vec::new();
+    for entry in node.entries() {
+        match (bad(entry), entry.value.as_list()) {
+            (false, _) => left.push(entry.clone()),
+            (true, Some(items)) if !holds(entry.key_span) => {
+                let items: Vec<Node> = items.iter().filter(|i| !holds(i.span)).cloned().collect();
+                let value = Node::new(Kind::List(items), entry.value.span);
+                left.push(Entry { value, ..entry.clone() });
+            }
+            (true, _) => {}
+        }
+    }
+    read(&Node::new(Kind::Map(left), node.span), &mut Vec::new())
 }
 
 /// The longest time the guard may be given.
@@ -262,7 +273,7 @@ const MAX_TIMEOUT_MS: u64 = 60_000;
 
 fn timeout(time: &Spanned<u64>, problems: &mut Vec<Problem>) -> Option<u64> {
     if !(1..=MAX_TIMEOUT_MS).contains(&time.value) {
-        let message = format!("the time must be between 1 and {MAX_TIMEOUT_MS} milliseconds");
+        let message = format!("expected 1 to {MAX_TIMEOUT_MS} milliseconds, found {}", time.value);
         problems.push(Problem::error("invalid-value", message).at(time.span));
         return None;
     }
@@ -273,8 +284,9 @@ fn wrappers(written: Vec<Spanned<String>>, problems: &mut Vec<Problem>) -> Vec<S
     let mut names = Vec::new();
     for word in written {
         if word.value.is_empty() || word.value.contains(|c: char| c.is_whitespace() || c == '/') {
-            let message = format!("{} is no name of a program", quoted(&word.value));
-            problems.push(Problem::error("invalid-wrapper", message).at(word.span));
+            let message = format!("{} is not the name of a program", quoted(&word.value));
+            let help = "write the name alone, without a path and arguments";
+            problems.push(Problem::error("invalid-wrapper", message).at(word.span).help(help));
         } else {
             names.push(word.value);
         }

@@ -27,19 +27,24 @@ impl Policy {
         let Some(project) = &self.project else { return Vec::new() };
         let mut found = Vec::new();
         let mut loosens = |span: Span, what: String| {
-            let problem = Problem::warning("loosens", format!("{what} has no effect here"));
-            let help = "a project may only make things stricter; say it in the user's file";
+            let problem = Problem::warning(
+                "loosens",
+                format!("{what} has no effect in the file of a project"),
+            );
+            let help = "a project may only make the policy stricter; move it to the user's file";
             found.push(problem.at(span).help(help));
         };
         let key = |name: &str| project.keys.get(name).copied().unwrap_or_default();
         let preset = self.user.preset.unwrap_or_default();
         if let Some(own) = project.preset.filter(|own| *own < preset) {
-            let words = format!("preset {} below {}", own.as_str(), preset.as_str());
+            let words =
+                format!("preset {}, which is laxer than {},", own.as_str(), preset.as_str());
             loosens(key("preset"), words);
         }
         let on_error = self.user.on_error.unwrap_or(Decision::Ask);
         if let Some(own) = project.on_error.filter(|own| *own < on_error) {
-            let words = format!("on_error {} below {}", own.as_str(), on_error.as_str());
+            let words =
+                format!("on_error {}, which is laxer than {},", own.as_str(), on_error.as_str());
             loosens(key("on_error"), words);
         }
         if project.approve == Some(true) && self.user.approve != Some(true) {
@@ -65,12 +70,14 @@ impl Policy {
             loosens(rule.span, format!("the rule {}, which allows,", quoted(&rule.name)));
         }
         for entry in project.table.laxer(&self.user.table) {
-            let words =
-                format!("`{}` for effects that are decided more strictly", entry.decision.as_str());
+            let words = format!(
+                "`{}` for effects that are otherwise decided more strictly",
+                entry.decision.as_str()
+            );
             loosens(entry.span, words);
         }
         if project.permissions.allows() {
-            loosens(key("import"), "what is allowed in imported settings".to_owned());
+            loosens(key("import"), "the `allow` list of imported settings".to_owned());
         }
         let mcp = self.mcp();
         if project.mcp.changed.is_some_and(|own| own < mcp.changed.unwrap_or(Decision::Ask)) {
@@ -104,10 +111,13 @@ impl Policy {
                     let message = format!(
                         "the rule {} suggests `{command}`, which {}",
                         quoted(&rule.name),
-                        if own { "it is about itself" } else { "is denied" }
+                        if own { "the rule itself matches" } else { "is denied" }
                     );
                     let problem = Problem::error("denied-suggestion", message).at(rule.span);
-                    problems.push(problem.help(format!("{}: {}", verdict.rule, verdict.reason)));
+                    problems.push(problem.help(match own {
+                        true => "suggest a command that the rule does not match".to_owned(),
+                        false => format!("{} denies it: {}", verdict.rule, verdict.reason),
+                    }));
                 }
             }
         }

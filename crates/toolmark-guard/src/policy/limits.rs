@@ -4,9 +4,11 @@ use super::words::Read;
 use crate::audit;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
+use serde::de::{Deserializer, Error, Visitor};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::env;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -38,9 +40,29 @@ impl FromStr for Rate {
             _ => return Err(usage.to_owned()),
         };
         match calls {
-            0 => Err("no call at all: deny the tool instead".to_owned()),
+            0 => Err("for no calls at all, deny the tool instead".to_owned()),
             calls => Ok(Self { calls, per: Duration::from_secs(per) }),
         }
+    }
+}
+
+/// A rate as it is written. A number alone is not told to be put in quotes.
+#[derive(Debug)]
+struct RateText(String);
+
+impl<'de> Deserialize<'de> for RateText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = RateText;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a rate, such as 60/min")
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<RateText, E> {
+                Ok(RateText(text.to_owned()))
+            }
+        }
+        deserializer.deserialize_str(Text)
     }
 }
 
@@ -116,10 +138,10 @@ impl Log {
 pub(super) struct WrittenMcp {
     /// How often tools may be called, all together.
     #[schemars(with = "Option<Rate>")]
-    rate: Option<Spanned<String>>,
+    rate: Option<Spanned<RateText>>,
     /// How often single tools may be called, by name or glob.
     #[schemars(with = "BTreeMap<String, Rate>")]
-    tools: BTreeMap<String, Spanned<String>>,
+    tools: BTreeMap<String, Spanned<RateText>>,
     /// What to decide when a definition of a tool has changed.
     changed: Option<Read<Decision>>,
 }
@@ -137,10 +159,10 @@ pub(super) struct WrittenLog {
 
 impl Mcp {
     pub(super) fn read(written: WrittenMcp, problems: &mut Vec<Problem>) -> Self {
-        let mut rate = |text: Spanned<String>| match text.value.parse::<Rate>() {
+        let mut rate = |text: Spanned<RateText>| match text.value.0.parse::<Rate>() {
             Ok(rate) => Some(rate),
             Err(help) => {
-                let message = format!("{} is no rate", quoted(&text.value));
+                let message = format!("{} is not a rate", quoted(&text.value.0));
                 let problem = Problem::error("invalid-rate", message).at(text.span);
                 problems.push(problem.help(help));
                 None
@@ -184,14 +206,14 @@ impl Log {
         let path = written.path.filter(|path| {
             let good = !path.value.trim().is_empty();
             if !good {
-                wrong(path, "the path is empty".to_owned(), "name a file, or leave it out");
+                wrong(path, "the path is empty".to_owned(), "name a file, or remove the key");
             }
             good
         });
         let max_size = written.max_size.and_then(|text| {
             let size = bytes(&text.value);
             if size.is_none() {
-                let message = format!("{} is no size", quoted(&text.value));
+                let message = format!("{} is not a size", quoted(&text.value));
                 wrong(&text, message, "write a number and a unit: 500kB, 10MB, 1GB");
             }
             size

@@ -201,12 +201,12 @@ fn shell_glob_means(pattern: &str, path: &str) -> bool {
 fn is_path(path: &Spanned<String>, pattern: bool, problems: &mut Vec<Problem>) -> bool {
     let wrong = match path.value.trim() {
         "" => Some("the path is empty".to_owned()),
-        text if text.contains('\0') => Some("the path has a zero byte".to_owned()),
+        text if text.contains('\0') => Some("the path contains a zero byte".to_owned()),
         text if !pattern && text.contains(['*', '?']) => {
-            Some(format!("{} is a directory, not a pattern", quoted(text)))
+            Some(format!("expected a directory, found the pattern {}", quoted(text)))
         }
         text if pattern && text.starts_with('!') => {
-            Some("a pattern cannot take back what another says".to_owned())
+            Some("a pattern cannot start with `!`: exceptions are not supported".to_owned())
         }
         text => match pattern {
             true => Glob::new(plain(text)).err(),

@@ -153,14 +153,15 @@ impl Rule {
         let written = written.value;
         let name = written.name;
         if name.value.is_empty() || name.value.contains(char::is_whitespace) {
-            let message = format!("{} is no name for a rule", quoted(&name.value));
-            problems.push(Problem::error("invalid-name", message).at(name.span));
+            let message = format!("{} is not a valid name for a rule", quoted(&name.value));
+            let help = "write one word, such as `no-force-push`";
+            problems.push(Problem::error("invalid-name", message).at(name.span).help(help));
         }
         let compares = written.args.is_some() || written.conditions.is_some();
         if written.tool.is_none() && written.command.is_none() && written.path.is_none() {
-            let message = "the rule names no `tool`, no `command` and no `path`";
+            let message = "the rule has no `tool`, `command` or `path`";
             let problem = Problem::error("empty-condition", message).at(span);
-            problems.push(problem.help("for any tool write `tool: \"*\"`"));
+            problems.push(problem.help("add one of them; `tool: \"*\"` matches every tool"));
             return None;
         }
         let fields = compares.then(|| CallFields {
@@ -249,7 +250,7 @@ impl Rule {
         }
         let broken = |problems: &Vec<Problem>| {
             let first = problems.first().map(|problem| problem.message.as_str());
-            format!("the rule {} is broken: {}", self.name, first.unwrap_or("not readable"))
+            format!("the rule {} is invalid: {}", self.name, first.unwrap_or("it cannot be read"))
         };
         let compiled = self.compiled().map_err(broken)?;
         let touches = self.touches(call, base);
@@ -341,8 +342,7 @@ fn command_test(
         return Some(CommandTest::Words(words.to_owned()));
     }
     if node.value.as_map().is_none() {
-        let message =
-            format!("expected the words of a command or conditions, found {}", node.word());
+        let message = format!("expected a command or a map of conditions, found {}", node.word());
         problems.push(Problem::error("wrong-type", message).at(node.span));
         return None;
     }
@@ -419,7 +419,7 @@ fn suggest(node: &Spanned<Node>, problems: &mut Vec<Problem>) -> Option<Suggest>
             entry.value.as_str().map(|command| Suggest::Command(command.to_owned()))
         }
         _ => {
-            let message = "a suggestion is text, or a map with a `command`";
+            let message = "expected text or a map with a `command`";
             problems.push(Problem::error("wrong-type", message).at(node.span));
             None
         }

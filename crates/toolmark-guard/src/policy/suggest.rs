@@ -11,30 +11,34 @@ pub(super) fn suggestion(effect: &Effect) -> Option<&'static str> {
         Kind::RewriteHistory | Kind::RemoteState if git && effect.scope == Scope::Remote => {
             match effect.reversibility {
                 Reversibility::R5 => {
-                    "a lease keeps what others pushed: `git push --force-with-lease` is asked \
-                     about instead"
+                    "`git push --force-with-lease` keeps what others pushed, and is asked about \
+                     instead of denied"
                 }
-                _ => "look first at what others pushed: `git fetch`",
+                _ => "look at what others pushed first: `git fetch`",
             }
         }
         Kind::RewriteHistory => {
-            "name the commit first, so that it can be found again: `git branch backup`"
+            "keep the commit first, so that it can be found again: `git branch backup`"
         }
-        Kind::DiscardVcs => "put the changes aside instead: `git stash`",
+        Kind::DiscardVcs => "stash the changes instead: `git stash`",
         Kind::Delete => match effect.scope {
             Scope::TreeTracked | Scope::TreeUntracked => {
                 "commit first, or name the files one by one; `git status --short` shows what is \
-                 not committed, `git clean -n` what would go"
+                 not committed, `git clean -n` what would be deleted"
             }
-            Scope::VcsMetadata => "leave the data of git to git: `git gc` tidies it up",
-            Scope::Temp | Scope::TreeArtefact => "name what is no longer needed one by one",
-            Scope::Remote => "let a person do it, or look first at what would go",
-            Scope::Unknown => "write the path out: what a variable holds is not known before",
-            _ => "it lies outside the work tree: move it into a trash directory, or ask for it",
+            Scope::VcsMetadata => "let git change its own data: `git gc` cleans it up",
+            Scope::Temp | Scope::TreeArtefact => {
+                "name the files that are no longer needed one by one"
+            }
+            Scope::Remote => "let a person do it, or look at what would be deleted first",
+            Scope::Unknown => "write out the path: the value of a variable is not known in advance",
+            _ => {
+                "it is outside the work tree: move it to a trash directory, or let a person delete it"
+            }
         },
         Kind::Overwrite => match effect.scope {
             Scope::TreeTracked | Scope::TreeUntracked | Scope::TreeArtefact => {
-                "version control does not have the old content: `git add -A` keeps it, or write \
+                "the old content is not in version control: save it with `git add -A`, or write \
                  another file"
             }
             Scope::VcsMetadata => "change it with git itself: `git config --local --list`",
@@ -42,24 +46,22 @@ pub(super) fn suggestion(effect: &Effect) -> Option<&'static str> {
                 "write inside the work tree, or list the directory under `writable` in the \
                  user's policy"
             }
-            Scope::Unknown => "write the path out: what a variable holds is not known before",
+            Scope::Unknown => "write out the path: the value of a variable is not known in advance",
             _ => "write inside the work tree or into a temporary directory",
         },
-        Kind::RemoteState => "try it without effect first (`--dry-run`), or let a person do it",
-        Kind::Privilege => "do it without raised rights, or let a person do it",
+        Kind::RemoteState => "try it with `--dry-run` first, or let a person do it",
+        Kind::Privilege => "do it without elevated privileges, or let a person do it",
         Kind::ExecuteUntrusted => {
-            "download it into a file, read it, and run the file when it is what it should be"
+            "download it to a file, read the file, and run it if it is harmless"
         }
         Kind::ReadSecret => {
-            "hand it over in a variable of the environment instead of showing it; \
-             `grep -o '^[A-Z_]*' .env.example` shows names alone"
+            "pass it in an environment variable instead of printing it; \
+             `grep -o '^[A-Z_]*' .env.example` prints only the names"
         }
-        Kind::SendOut => "leave the data on this machine, or let a person send it",
+        Kind::SendOut => "keep the data on this machine, or let a person send it",
         Kind::Persist => "settings outlive the session: let a person change them",
         Kind::StopService => "stop only what this session started, by its process id",
-        Kind::Spend => {
-            "try it without effect first (`npm publish --dry-run`), or let a person do it"
-        }
+        Kind::Spend => "try it with `npm publish --dry-run` first, or let a person do it",
     })
 }
 

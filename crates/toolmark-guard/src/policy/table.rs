@@ -67,7 +67,13 @@ impl Table {
                 span,
             };
             if entry.is_empty() {
-                problems.push(Problem::error("empty-list", "the entry fits no effect").at(span));
+                problems.push(
+                    Problem::error(
+                        "empty-list",
+                        "the entry matches no effect, because a list of it is empty",
+                    )
+                    .at(span),
+                );
             }
             table.0.push(entry);
         }
@@ -81,7 +87,7 @@ impl Table {
         };
         let entries = self.0.iter().enumerate().filter(|(_, entry)| !entry.is_empty());
         entries.filter(move |(at, _)| !decides(*at)).map(|(_, entry)| {
-            let message = "the entries before it decide about every effect it fits";
+            let message = "the entries before it match every effect it matches";
             Problem::warning("never-applies", message).at(entry.span)
         })
     }
@@ -197,12 +203,12 @@ mod tests {
     #[test]
     fn mistakes() {
         for (entries, want) in [
-            (json!([{"kind": "delet", "decision": "ask"}]), "there is no \"delet\""),
+            (json!([{"kind": "delet", "decision": "ask"}]), "unknown value \"delet\""),
             (json!([{"kind": "delete"}]), "missing key"),
-            (json!([{"kind": [], "decision": "ask"}]), "fits no effect"),
+            (json!([{"kind": [], "decision": "ask"}]), "matches no effect"),
             (json!([{"decision": "ask"}, {"decision": "deny"}]), "the entries before it"),
             (json!([{"knd": "delete", "decision": "ask"}]), "unknown key"),
-            (json!([{"decision": "block"}]), "allow, ask, deny"),
+            (json!([{"decision": "block"}]), "unknown value \"block\""),
         ] {
             let (_, problems) = table(entries.clone());
             assert!(problems.iter().any(|p| p.contains(want)), "{entries} {problems:?}");

@@ -124,7 +124,7 @@ fn mistakes_are_named() {
         (Value::Null, "empty-guard"),
         (json!({"presett": "strict"}), "unknown-key"),
         (json!({"preset": "strickt"}), "unknown-value"),
-        (json!({"on_error": "block"}), "invalid-value"),
+        (json!({"on_error": "block"}), "unknown-value"),
         (json!({"timeout_ms": 0}), "invalid-value"),
         (json!({"tools": {"deny": ["Bash("]}}), "invalid-tool"),
         (json!({"agents": {"x": {}}}), "empty-list"),

@@ -49,7 +49,7 @@ pub(super) enum Listed<'t> {
 impl Tools {
     pub(super) fn read(written: Written, problems: &mut Vec<Problem>) -> Self {
         if let Some(list) = written.allow.as_ref().filter(|list| list.value.is_empty()) {
-            let message = "the list of allowed tools is empty, so that no tool may be called";
+            let message = "the list of allowed tools is empty, so every tool is denied";
             problems.push(Problem::warning("empty-list", message).at(list.span));
         }
         let deny = named(written.deny, problems);
@@ -83,7 +83,7 @@ impl Tools {
     /// Why no tool that this name or glob means can be called.
     pub(super) fn shut_out(&self, word: &str) -> Option<String> {
         if let Some(by) = self.deny.iter().find(|deny| is_wildcard_match(deny, word)) {
-            return Some(format!("`tools.deny` has {}", quoted(by)));
+            return Some(format!("{} in `tools.deny` matches its tool", quoted(by)));
         }
         let missing = |list: &Vec<String>| {
             !list
@@ -95,7 +95,7 @@ impl Tools {
         let is_plain = !word.contains(['*', '?', '/']);
         let list = self.allow.as_ref().filter(|list| is_plain || plain(list));
         let missing = list.is_some_and(missing);
-        missing.then(|| "`tools.allow` does not have it".to_owned())
+        missing.then(|| "its tool is not in `tools.allow`".to_owned())
     }
 }
 
@@ -105,7 +105,7 @@ fn named(list: Vec<Spanned<String>>, problems: &mut Vec<Problem>) -> Vec<String>
         match unusable(&word.value) {
             None => names.push(word.value),
             Some((why, help)) => {
-                let message = format!("no tool can be called {}: {why}", quoted(&word.value));
+                let message = format!("invalid tool name {}: {why}", quoted(&word.value));
                 let problem = Problem::error("invalid-tool", message).at(word.span);
                 problems.push(match help {
                     Some(help) => problem.help(help),
@@ -124,17 +124,17 @@ fn unusable(pattern: &str) -> Option<(String, Option<String>)> {
     }
     if let Some((tool, _)) = pattern.split_once('(') {
         let help = format!(
-            "write {} here, and what its arguments must be under `rules`",
+            "write {} here, and its arguments as a rule under `rules`",
             quoted(tool.trim())
         );
-        return Some(("it has a parenthesis".to_owned(), Some(help)));
+        return Some(("it contains a parenthesis".to_owned(), Some(help)));
     }
     let bad = pattern.chars().find(|c| {
         !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '*' | '?' | '@' | '+'))
     })?;
     let words = match bad {
-        c if c.is_whitespace() => "it has a space".to_owned(),
-        c => format!("it has a {c:?}"),
+        c if c.is_whitespace() => "it contains a space".to_owned(),
+        c => format!("it contains {c:?}"),
     };
     Some((words, None))
 }

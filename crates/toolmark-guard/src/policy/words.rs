@@ -46,19 +46,27 @@ impl Preset {
 pub(super) trait Word: Copy + 'static {
     /// What the words stand for.
     const ALL: &'static [Self];
-
-    /// The word.
-    fn word(self) -> &'static str;
+    /// The words, in the same order.
+    const WORDS: &'static [&'static str];
 }
 
 macro_rules! word {
     ($($name:ty),*) => {
         $(impl Word for $name {
             const ALL: &'static [Self] = Self::ALL;
-
-            fn word(self) -> &'static str {
-                self.as_str()
-            }
+            const WORDS: &'static [&'static str] = {
+                const LENGTH: usize = <$name>::ALL.len();
+                const WORDS: [&str; LENGTH] = {
+                    let mut words = [""; LENGTH];
+                    let mut n = 0;
+                    while n < LENGTH {
+                        words[n] = <$name>::ALL[n].as_str();
+                        n += 1;
+                    }
+                    words
+                };
+                &WORDS
+            };
         })*
     };
 }
@@ -75,26 +83,12 @@ impl<'de, T: Word> Deserialize<'de> for Read<T> {
         impl<T: Word> Visitor<'_> for Words<T> {
             type Value = Read<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("one of ")?;
-                for (n, one) in T::ALL.iter().enumerate() {
-                    write!(f, "{}{}", if n == 0 { "" } else { ", " }, one.word())?;
-                }
-                Ok(())
+                write!(f, "one of {}", T::WORDS.join(", "))
             }
             fn visit_str<E: Error>(self, word: &str) -> Result<Read<T>, E> {
-                let found = T::ALL.iter().copied().find(|one| one.word() == word);
-                found.map(Read).ok_or_else(|| {
-                    let words = T::ALL.iter().map(|one| one.word());
-                    match toolmark_config::did_you_mean(word, words.clone()) {
-                        Some(near) => {
-                            E::custom(format!("there is no \"{word}\", did you mean \"{near}\"?"))
-                        }
-                        None => {
-                            let words = words.collect::<Vec<_>>().join(", ");
-                            E::custom(format!("there is no \"{word}\": one of {words}"))
-                        }
-                    }
-                })
+                let found = T::WORDS.iter().position(|one| *one == word);
+                let found = found.and_then(|at| T::ALL.get(at).copied());
+                found.map(Read).ok_or_else(|| E::unknown_variant(word, T::WORDS))
             }
         }
         deserializer.deserialize_str(Words(PhantomData))
@@ -111,7 +105,7 @@ impl<T: Word> JsonSchema for Read<T> {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "enum": T::ALL.iter().map(|one| one.word()).collect::<Vec<_>>() })
+        json_schema!({ "enum": T::WORDS })
     }
 }
 

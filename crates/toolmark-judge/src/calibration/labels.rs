@@ -7,6 +7,7 @@
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
+use toolmark_config::did_you_mean;
 use toolmark_outcome::judging::Scale;
 use toolmark_outcome::reaches;
 
@@ -137,11 +138,17 @@ pub fn read_rows<'v>(
 
 /// Reads a row; the error is everything that is wrong with it.
 fn read_row(value: &Value, line: u64) -> Result<LabelRow, Vec<String>> {
-    let Some(map) = value.as_object() else { return Err(vec!["is not an object".to_owned()]) };
+    let Some(map) = value.as_object() else {
+        return Err(vec!["the row is not an object".to_owned()]);
+    };
     let mut wrong = Vec::new();
     for key in map.keys().filter(|key| !is_known(key)) {
         let keys = ["id", "label", "trace", "call", "run", "inputs", "rubric", "note", "annotator"];
-        wrong.push(format!("unknown key {}: expected one of {}", excerpt(key), keys.join(", ")));
+        let help = match did_you_mean(key, keys) {
+            Some(near) => format!("did you mean {near}?"),
+            None => format!("expected one of {}", keys.join(", ")),
+        };
+        wrong.push(format!("unknown key {}: {help}", excerpt(key)));
     }
     // An empty cell of a table counts as missing.
     let get = |key: &str| map.get(key).filter(|value| !is_nothing(value));
@@ -156,7 +163,7 @@ fn read_row(value: &Value, line: u64) -> Result<LabelRow, Vec<String>> {
     };
     let (id, trace, rubric) = (text("id"), text("trace"), text("rubric"));
     if get("id").is_none() {
-        wrong.push("has no id".to_owned());
+        wrong.push("the row has no id".to_owned());
     }
     let mut place = |key: &str| match get(key) {
         None => None,
@@ -183,12 +190,12 @@ fn read_row(value: &Value, line: u64) -> Result<LabelRow, Vec<String>> {
             Some(About::Inputs(inputs))
         }
         (Some(_), Some(_)) => {
-            wrong.push("has both a trace and inputs".to_owned());
+            wrong.push("the row has both a trace and inputs".to_owned());
             None
         }
         (None, None) => {
             if get("trace").or(get("inputs")).is_none() {
-                wrong.push("has neither a trace nor inputs".to_owned());
+                wrong.push("the row has neither a trace nor inputs".to_owned());
             }
             None
         }
@@ -216,11 +223,11 @@ fn is_nothing(value: &Value) -> bool {
 fn label<'v>(get: impl Fn(&str) -> Option<&'v Value>, wrong: &mut Vec<String>) -> Option<RawLabel> {
     let mut found = LABEL_KEYS.iter().filter_map(|key| Some((*key, get(key)?)));
     let Some((key, value)) = found.next() else {
-        wrong.push("has no label".to_owned());
+        wrong.push("the row has no label".to_owned());
         return None;
     };
     if let Some((other, _)) = found.next() {
-        wrong.push(format!("has two labels: {key} and {other}"));
+        wrong.push(format!("the row has two labels: {key} and {other}"));
         return None;
     }
     let read = match value {
@@ -344,9 +351,9 @@ mod tests {
     fn mistakes_are_told_with_their_line_and_nothing_else_is_lost() {
         for (row, want) in [
             (json!({"id": "x", "label": "pass"}), "neither a trace nor inputs"),
-            (json!({"id": "x", "trace": "t"}), "has no label"),
-            (json!({"id": "x", "label": null, "trace": "t"}), "has no label"),
-            (json!({"label": 1, "trace": "t"}), "has no id"),
+            (json!({"id": "x", "trace": "t"}), "the row has no label"),
+            (json!({"id": "x", "label": null, "trace": "t"}), "the row has no label"),
+            (json!({"label": 1, "trace": "t"}), "the row has no id"),
             (json!({"id": "x", "lable": 1, "label": 1, "trace": "t"}), "unknown key lable"),
             (json!({"id": "x", "label": "maybe", "trace": "t"}), "neither pass nor fail"),
             (json!({"id": "x", "label": "NaN", "trace": "t"}), "neither pass nor fail"),

@@ -186,7 +186,8 @@ fn find_call<'r>(run: &'r Trajectory, place: &Place) -> Result<Seen<'r>, String>
         }
         Some(seen) => Ok(seen),
         None => {
-            Err(format!("the run has no call {place} (counted from 0, of {})", run.calls.len()))
+            let count = run.calls.len();
+            Err(format!("the run has no call {place}: it has {count}, counted from 0"))
         }
     }
 }
@@ -220,7 +221,7 @@ mod tests {
             (Some(id("c1")), Ok(3)),
             (Some(id("0")), Ok(3)),
             (Some(id("c9")), Err("no call c9")),
-            (Some(Place::Index(1)), Err("no call 1 (counted from 0, of 1)")),
+            (Some(Place::Index(1)), Err("no call 1: it has 1, counted from 0")),
             (None, Err("tool_input belongs to a call")),
         ] {
             let got = task.of_trace(&runs, None, place.as_ref());

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
-use toolmark_config::{Node, Problem, Spanned, quoted, read};
+use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
 use toolmark_outcome::judging::Effort;
 
 /// A model, and how it is asked.
@@ -133,9 +133,28 @@ const MAX_RETRIES: u32 = 20;
 /// The most questions that can be asked at once.
 const MAX_CONCURRENCY: u32 = 256;
 
-/// The keys of [`WrittenSettings`]; all others describe the default model.
+/// The keys of [`WrittenSettings`].
 const SETTINGS_KEYS: &[&str] =
     &["models", "retries", "concurrency", "budget", "cache", "calibration", "floor"];
+
+/// The keys of [`WrittenModel`].
+const MODEL_KEYS: &[&str] = &[
+    "provider",
+    "model",
+    "base_url",
+    "query",
+    "key_env",
+    "key_command",
+    "auth",
+    "command",
+    "effort",
+    "temperature",
+    "max_tokens",
+    "structured",
+    "stream",
+    "timeout",
+    "price",
+];
 
 /// The JSON Schema of the part: the keys of the default model, and the settings
 /// all models share.
@@ -165,29 +184,39 @@ fn cache_schema(_: &mut SchemaGenerator) -> Schema {
 pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>) -> Settings {
     let mut settings = Settings::default();
     let Some(entries) = node.as_map() else {
-        let message = format!("judge is a map, found {}", node.word());
+        let message = format!("expected a map with a model, found {}", node.word());
         problems.push(Problem::error("wrong-type", message).at(node.span));
         return settings;
     };
     if entries.is_empty() {
-        let problem = Problem::error("empty-config", "judge is empty").at(node.span);
-        problems.push(problem.help("name a provider and a model"));
+        let problem = Problem::error("empty-config", "the judge section is empty").at(node.span);
+        problems.push(problem.help("add `provider` and `model`, or remove the section"));
         return settings;
     }
-    let of_model = node.without(SETTINGS_KEYS);
-    let keys: Vec<&str> = entries.iter().map(|entry| entry.key.as_str()).collect();
-    let others: Vec<&str> =
-        keys.iter().copied().filter(|key| !SETTINGS_KEYS.contains(key)).collect();
-    if !others.is_empty()
-        && let Some(written) = read::<WrittenModel>(&of_model, problems)
-    {
-        settings.default_model = model(None, &written, &of_model, directory, problems);
+    let known = || MODEL_KEYS.iter().chain(SETTINGS_KEYS).copied();
+    let mut unknown = Vec::new();
+    for entry in entries.iter().filter(|entry| known().all(|key| entry.key != key)) {
+        let message = format!("unknown key {}", quoted(&entry.key));
+        let problem = Problem::error("unknown-key", message).at(entry.key_span);
+        problems.push(match did_you_mean(&entry.key, known()) {
+            Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
+            None => problem.help(format!("known keys: {}", known().collect::<Vec<_>>().join(", "))),
+        });
+        unknown.push(entry.key.as_str());
     }
-    let Some(written) = read::<WrittenSettings>(&node.without(&others), problems) else {
+    let of_settings = node.without(MODEL_KEYS).without(&unknown);
+    let of_model = node.without(SETTINGS_KEYS).without(&unknown);
+    if of_model.entries().len() > 0
+        && let Some(value) = read::<WrittenModel>(&of_model, problems)
+    {
+        let written = Spanned { value, span: of_model.span };
+        settings.default_model = model(None, &written, directory, problems);
+    }
+    let Some(written) = read::<WrittenSettings>(&of_settings, problems) else {
         return settings;
     };
     for (name, of_name) in written.models {
-        if let Some(model) = model(Some(&name), &of_name.value, node, directory, problems) {
+        if let Some(model) = model(Some(&name), &of_name, directory, problems) {
             settings.models.insert(name, model);
         }
     }
@@ -197,19 +226,25 @@ pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>)
     if let Some(retries) = written.retries {
         match retries.value {
             0..=MAX_RETRIES => settings.retries = retries.value,
-            _ => wrong(retries.span, format!("retries is at most {MAX_RETRIES}")),
+            _ => wrong(
+                retries.span,
+                format!("expected at most {MAX_RETRIES} retries, found {}", retries.value),
+            ),
         }
     }
     if let Some(concurrency) = written.concurrency {
         match concurrency.value {
             1..=MAX_CONCURRENCY => settings.concurrency = concurrency.value as usize,
-            _ => wrong(concurrency.span, format!("concurrency is from 1 to {MAX_CONCURRENCY}")),
+            _ => wrong(
+                concurrency.span,
+                format!("expected 1 to {MAX_CONCURRENCY}, found {}", concurrency.value),
+            ),
         }
     }
     if let Some(budget) = written.budget {
         let usd = budget.value.usd;
         if usd.is_some_and(|usd| !usd.is_finite() || usd < 0.0) {
-            wrong(budget.span, "a budget must not be negative".to_owned());
+            wrong(budget.span, "expected a budget of 0 or more".to_owned());
         }
         let micro_usd = usd.map(micro);
         settings.budget = BudgetLimits { tokens: budget.value.tokens, micro_usd };
@@ -220,7 +255,7 @@ pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>)
             let message =
                 format!("a budget in dollars needs the price of {}", quoted(&unpriced.name));
             let problem = Problem::error("missing-price", message).at(budget.span);
-            problems.push(problem.help("add price: {input: …, output: …}, per million tokens"));
+            problems.push(problem.help("add `price: {input: …, output: …}`, per million tokens"));
         }
     }
     if let Some(cache) = &written.cache {
@@ -228,7 +263,7 @@ pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>)
             (Some(false), _) => settings.cache = None,
             (_, Some(path)) if !path.is_empty() => settings.cache = Some(directory.join(path)),
             _ => {
-                let message = format!("cache is a directory or false, found {}", cache.word());
+                let message = format!("expected a directory or false, found {}", cache.word());
                 problems.push(Problem::error("wrong-type", message).at(cache.span));
             }
         }
@@ -239,16 +274,18 @@ pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>)
     if let Some(floor) = written.floor {
         let share = |value: Option<f64>, low: f64| value.is_none_or(|v| (low..=1.0).contains(&v));
         if !share(floor.value.accuracy, 0.0) || !share(floor.value.kappa, -1.0) {
-            let message = "accuracy is from 0 to 1, kappa from -1 to 1";
+            let message = "expected an accuracy from 0 to 1 and a kappa from -1 to 1";
             problems.push(Problem::error("out-of-range", message).at(floor.span));
         }
         if floor.value == Floor::default() {
             let problem = Problem::error("empty-config", "the floor is empty").at(floor.span);
-            problems.push(problem.help("name accuracy or kappa"));
+            problems.push(problem.help("add `accuracy` or `kappa`"));
         } else if settings.calibration.is_none() {
             let message = "a floor needs a calibration";
             let problem = Problem::error("missing-key", message).at(floor.span);
-            problems.push(problem.help("calibration: FILE, written by toolmark judge calibrate"));
+            problems.push(
+                problem.help("add `calibration: FILE`; `toolmark judge calibrate` writes the file"),
+            );
         }
         settings.floor = Some(floor.value);
     }
@@ -262,8 +299,7 @@ fn micro(usd: f64) -> u64 {
 
 fn model(
     name: Option<&str>,
-    written: &WrittenModel,
-    node: &Node,
+    Spanned { value: written, span }: &Spanned<WrittenModel>,
     directory: &Path,
     problems: &mut Vec<Problem>,
 ) -> Option<Model> {
@@ -286,13 +322,14 @@ fn model(
             Some(kind) => kind,
             None => {
                 let message = format!("the provider of {} is unknown", quoted(called));
-                let help = "provider: anthropic, openai, openai-chat or command";
-                wrong(node.span, "missing-key", message, Some(help));
+                let help = "add `provider`: anthropic, openai, openai-chat or command";
+                let place = written.model.as_ref().map_or(*span, |model| model.span);
+                wrong(place, "missing-key", message, Some(help));
                 return None;
             }
         },
         (None, None) => {
-            wrong(node.span, "missing-key", "a judge needs a model".into(), Some("model: …"));
+            wrong(*span, "missing-key", "a judge needs a model".into(), Some("add `model: NAME`"));
             return None;
         }
     };
@@ -301,12 +338,17 @@ fn model(
             wrong(command.span, "empty-list", "the command is empty".into(), None);
         }
         (None, Kind::Command) => {
-            let help = "command: [program, argument, …]";
-            wrong(node.span, "missing-key", "this judge needs a command".into(), Some(help));
+            let help = "add `command: [PROGRAM, ARGUMENT, …]`";
+            wrong(*span, "missing-key", "this judge needs a command".into(), Some(help));
         }
         (Some(command), kind) if kind != Kind::Command => {
             let message = format!("a judge of {} does not run a command", kind.word());
-            wrong(command.span, "unknown-key", message, Some("provider: command"));
+            wrong(
+                command.span,
+                "unknown-key",
+                message,
+                Some("remove it, or write `provider: command`"),
+            );
         }
         _ => {}
     }
@@ -315,7 +357,7 @@ fn model(
         (Some(model), _) if !model.trim().is_empty() => model.to_owned(),
         (None, Some(program)) if kind == Kind::Command => program.clone(),
         _ => {
-            wrong(node.span, "missing-key", "a judge needs a model".into(), Some("model: …"));
+            wrong(*span, "missing-key", "a judge needs a model".into(), Some("add `model: NAME`"));
             return None;
         }
     };
@@ -323,8 +365,8 @@ fn model(
         && !url.value.starts_with("http://")
         && !url.value.starts_with("https://")
     {
-        let message = "base_url must start with http:// or https://".to_owned();
-        wrong(url.span, "invalid-url", message, None);
+        let message = format!("{} is not an address", quoted(&url.value));
+        wrong(url.span, "invalid-url", message, Some("start it with http:// or https://"));
     }
     let base_url = written.base_url.as_ref().map_or(kind.base_url(), |url| url.value.as_str());
     let timeout = match &written.timeout {
@@ -332,15 +374,16 @@ fn model(
         Some(text) => match duration(&text.value) {
             Some(timeout) => timeout,
             None => {
-                let message = "a duration needs a unit, such as 60s or 2m".to_owned();
-                wrong(text.span, "invalid-duration", message, None);
+                let message = format!("{} is not a duration", quoted(&text.value));
+                let help = "write a number and a unit, such as 60s or 2m";
+                wrong(text.span, "invalid-duration", message, Some(help));
                 Duration::ZERO
             }
         },
     };
     let max_tokens = match &written.max_tokens {
         Some(most) if most.value == 0 => {
-            wrong(most.span, "out-of-range", "max_tokens must be at least 1".into(), None);
+            wrong(most.span, "out-of-range", "expected at least 1 token, found 0".into(), None);
             1
         }
         Some(most) => most.value,
@@ -349,7 +392,7 @@ fn model(
     if let Some(price) = &written.price
         && [price.value.input, price.value.output].iter().any(|p| !p.is_finite() || *p < 0.0)
     {
-        wrong(price.span, "out-of-range", "a price must not be negative".into(), None);
+        wrong(price.span, "out-of-range", "expected prices of 0 or more".into(), None);
     }
     let key = key(written, kind, &mut wrong);
     let auth = written.auth.unwrap_or(match kind {
@@ -395,7 +438,7 @@ fn key(
 ) -> KeySource {
     match (&written.key_env, &written.key_command) {
         (Some(env), Some(_)) => {
-            let message = "key_env and key_command exclude each other".to_owned();
+            let message = "only one of key_env and key_command is allowed".to_owned();
             wrong(env.span, "conflicting-keys", message, None);
             KeySource::None
         }
@@ -403,8 +446,13 @@ fn key(
             // Most likely somebody wrote the key itself.
             let is_name = env.value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
             if !is_name || env.value.is_empty() || env.value.len() > 64 {
-                let message = "key_env is the name of an environment variable".to_owned();
-                wrong(env.span, "invalid-name", message, Some("never write the key itself"));
+                let message = "expected the name of an environment variable".to_owned();
+                wrong(
+                    env.span,
+                    "invalid-name",
+                    message,
+                    Some("put the key into the environment, and its name here"),
+                );
             }
             KeySource::Env(env.value.clone())
         }

@@ -104,8 +104,7 @@ impl Field {
 /// The material a path of a mapping stands for, under the name the mapping
 /// gives it.
 pub fn material_of(name: &str, path: &str, focus: Focus<'_>) -> Result<Material, Missing> {
-    let (field, rest) =
-        named(path).ok_or_else(|| Missing::new(format!("there is no field {path}")))?;
+    let (field, rest) = named(path).ok_or_else(|| Missing::new(format!("unknown field {path}")))?;
     let mut material = match (field.of_call, focus.call) {
         (true, None) => {
             return Err(Missing::new(format!("{path} belongs to a call, and none was chosen")));
@@ -168,7 +167,7 @@ fn of_run(field: &str, focus: Focus<'_>) -> Result<Material, Missing> {
             })?;
             Ok(Material::of_trace(field, vec![Piece::new(diff)]))
         }
-        _ => Err(Missing::new(format!("there is no field {field}"))),
+        _ => Err(Missing::new(format!("unknown field {field}"))),
     }
 }
 
@@ -209,7 +208,7 @@ fn of_call(field: &str, rest: &str, seen: Seen<'_>, focus: Focus<'_>) -> Result<
         "post_tool_call_turn" => said(field, after(seen, focus)?, focus, "after this call"),
         "previous_calls" => Ok(near(field, focus, false)),
         "next_calls" => Ok(near(field, focus, true)),
-        _ => Err(Missing::new(format!("there is no field {field}"))),
+        _ => Err(Missing::new(format!("unknown field {field}"))),
     }
 }
 
@@ -408,7 +407,7 @@ mod tests {
             ("output", Ok("It failed.")),
             ("expected_output", Err("the case has no expected output")),
             ("user_input.x", Err("user_request has no parts: user_input.x")),
-            ("nonsense", Err("there is no field nonsense")),
+            ("nonsense", Err("unknown field nonsense")),
         ] {
             let got = material_of("m", path, focus);
             let got = got.as_ref().map(|material| material.pieces[0].text.as_str());

@@ -93,7 +93,7 @@ impl<'de> Deserialize<'de> for Scale {
         Self::from_word(&word).ok_or_else(|| {
             let words: Vec<&str> = Self::ALL.iter().map(|scale| scale.word()).collect();
             serde::de::Error::custom(format!(
-                "there is no scale {word:?}: one of {}",
+                "unknown scale {word:?}: expected one of {}",
                 words.join(", ")
             ))
         })

@@ -34,19 +34,22 @@ pub fn read_rubric(node: &Node, scale: Scale, problems: &mut Vec<Problem>) -> Op
         Kind::Text(text) => {
             // One word is meant as a name, and this one is none.
             if !text.trim().contains(char::is_whitespace) {
-                let message = format!("there is no built-in rubric {}", quoted(text));
+                let message = format!("unknown built-in rubric {}", quoted(text));
                 let problem = Problem::error("unknown-rubric", message).at(node.span);
                 let names = super::BUILT_IN.iter().map(|rubric| rubric.name);
                 problems.push(match did_you_mean(text, names.clone()) {
                     Some(near) => problem.help(format!("did you mean {near}?")),
-                    None => problem.help(names.collect::<Vec<_>>().join(", ")),
+                    None => {
+                        let names = names.collect::<Vec<_>>().join(", ");
+                        problem.help(format!("known rubrics: {names}"))
+                    }
                 });
                 return None;
             }
             Rubric::of_text(text.trim(), scale)
         }
         Kind::List(items) if items.is_empty() => {
-            wrong(node, "empty-list", "a rubric needs a criterion".into());
+            wrong(node, "empty-list", "the list of criteria is empty".into());
             return None;
         }
         Kind::List(items) => {
@@ -61,20 +64,22 @@ pub fn read_rubric(node: &Node, scale: Scale, problems: &mut Vec<Problem>) -> Op
             Rubric { name: None, instructions: String::new(), criteria: vec![one], scale }
         }
         _ => {
-            let message =
-                format!("a rubric is a text or a list of criteria, found {}", node.word());
+            let message = format!("expected text or a list of criteria, found {}", node.word());
             wrong(node, "wrong-type", message);
             return None;
         }
     };
     for (n, one) in rubric.criteria.iter().enumerate() {
-        if rubric.criteria.iter().skip(n + 1).any(|other| other.id == one.id) {
-            let message = format!("two criteria are called {}", quoted(&one.id));
-            problems.push(Problem::error("duplicate-name", message).at(node.span));
+        if rubric.criteria.iter().take(n).any(|other| other.id == one.id) {
+            let message = format!("two criteria have the name {}", quoted(&one.id));
+            let named = node.items().filter_map(|item| item.get("id"));
+            let place = named.filter(|id| id.as_str() == Some(&one.id)).last().unwrap_or(node);
+            problems.push(Problem::error("duplicate-name", message).at(place.span));
         }
     }
-    if rubric.criteria.iter().map(|one| one.weight).sum::<f64>() <= 0.0 {
-        let message = "the criteria weigh nothing";
+    let is_good = problems[before..].iter().all(|problem| !problem.is_error());
+    if is_good && rubric.criteria.iter().map(|one| one.weight).sum::<f64>() <= 0.0 {
+        let message = "all weights are 0: at least one must be above 0";
         problems.push(Problem::error("out-of-range", message).at(node.span));
     }
     problems[before..].iter().all(|problem| !problem.is_error()).then_some(rubric)
@@ -95,21 +100,23 @@ fn criterion(
         return Some(Criterion::new(id(), text.trim()));
     }
     let written = read::<Written>(node, problems)?;
-    let mut wrong = |span, message: &str| {
+    let mut wrong = |span, message: String| {
         problems.push(Problem::error("out-of-range", message).at(span));
     };
     if written.text.value.trim().is_empty() {
-        wrong(written.text.span, "the criterion is empty");
+        wrong(written.text.span, "the criterion is empty".to_owned());
     }
     if let Some(weight) = written.weight
         && !(weight.value.is_finite() && weight.value >= 0.0)
     {
-        wrong(weight.span, "a weight is 0 or more");
+        wrong(weight.span, format!("expected a weight of 0 or more, found {}", weight.value));
     }
     if let Some(needs) = written.needs
         && !(0.0..=1.0).contains(&needs.value)
     {
-        wrong(needs.span, "needs is a share from 0 to 1, whatever the scale");
+        let message =
+            format!("expected a share from 0 to 1, whatever the scale, found {}", needs.value);
+        wrong(needs.span, message);
     }
     let mut anchors = Vec::new();
     for entry in written.marks.iter().flat_map(Node::entries) {
@@ -118,11 +125,12 @@ fn criterion(
             Some(means) if is_mark => anchors.push((entry.key.to_string(), means.to_owned())),
             Some(_) => {
                 let message =
-                    format!("{} is no mark of the scale {}", quoted(&entry.key), scale.word());
+                    format!("{} is not a mark of the scale {}", quoted(&entry.key), scale.word());
                 problems.push(Problem::error("unknown-mark", message).at(entry.key_span));
             }
             None => {
-                let message = format!("what a mark means is text, found {}", entry.value.word());
+                let found = entry.value.word();
+                let message = format!("expected text that says what the mark means, found {found}");
                 problems.push(Problem::error("wrong-type", message).at(entry.value.span));
             }
         }

@@ -45,7 +45,7 @@ pub(crate) fn lines(selection: &Selection, room: usize) -> Vec<Line> {
     }
     for row in selection.unpaired.iter().take(SHOWN) {
         let name = row.name.cut(NAME);
-        let words = printable!("unknown: row {} ({}): {}", row.line, name, row.reason);
+        let words = printable!("unknown: line {} ({}): {}", row.line, name, row.reason);
         out.push(Line::of(style::DIM, words));
     }
     for warning in &selection.warnings {
@@ -166,7 +166,7 @@ mod tests {
             "Glob where Grep was right",
             "Grep/Glob told apart",
             "no tool called where none was right  1 of 1",
-            "unknown: row 4",
+            "unknown: line 4",
             "warning: 1 of 4 gold rows were not scored",
         ] {
             assert!(text.contains(words), "{words} is not in\n{text}");

@@ -124,7 +124,7 @@ fn execute_input(
 }
 
 fn execute_download(run: &mut Run<'_, '_>) {
-    let why = "runs what it downloads";
+    let why = "runs downloaded code";
     run.effect(Kind::ExecuteUntrusted, "a download", Scope::Remote, R5, why);
 }
 

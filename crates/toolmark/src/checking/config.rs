@@ -24,8 +24,7 @@ pub(crate) fn open(named: Option<&Path>, printer: &mut Printer) -> Result<Config
     let source = match Source::open(path) {
         Ok(source) => source,
         Err(problem) => {
-            let failure = Failure::usage(format!("failed to read {}", path.display()));
-            return Err(failure.problem(&problem).into());
+            return Err(Failure::of_file(path, &problem).into());
         }
     };
     let parsed = parse(&source);
@@ -69,6 +68,11 @@ fn without(
 ) -> Result<Config, Stop> {
     if let Some(path) = named {
         print(printer, source, problems)?;
+        if broken > 0 {
+            let errors = human::things(broken as u64, "error");
+            let message = format!("{} has {errors}; nothing was checked", path.display());
+            return Err(Failure::usage(message).into());
+        }
         let failure = Failure::usage(format!("{} has no `check:` section", path.display()));
         return Err(failure.hint("write rules, gates and toolsets under `check:`").into());
     }

@@ -4,7 +4,9 @@
 //! Each file is read as a stream: a trajectory is checked and dropped.
 
 use crate::Stop;
-use crate::args::{InputArgs, ReportArgs, Selected, SessionArgs, format_of, report_of};
+use crate::args::{
+    InputArgs, ReportArgs, Selected, SessionArgs, at_least_one, format_of, report_of,
+};
 use crate::checking::{self, config};
 use crate::commands::rules;
 use crate::exit::{Exit, Failure};
@@ -74,7 +76,8 @@ pub(crate) struct Check {
     #[arg(help_heading = "Regression set")]
     per: Per,
     /// Write at most this many cases
-    #[arg(long, value_name = "N", requires = "promote", help_heading = "Regression set")]
+    #[arg(long, value_name = "N", value_parser = at_least_one, requires = "promote")]
+    #[arg(help_heading = "Regression set")]
     cases: Option<NonZeroUsize>,
     /// Use only these rules
     #[arg(long, value_name = "CODE", value_delimiter = ',', help_heading = "Rules")]

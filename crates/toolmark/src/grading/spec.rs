@@ -58,9 +58,12 @@ pub(crate) fn print(
     if problems.is_empty() {
         return Ok(());
     }
+    // In the order of the file, whatever was looked at first.
+    let mut problems = problems.to_vec();
+    problems.sort_by_key(|problem| problem.span);
     // The stream takes the colours out again where nobody wants them.
     let style = Style { colour: true, width: printer.width() };
-    let text = render(source, problems, style);
+    let text = render(source, &problems, style);
     let text = printer.redact(text);
     printer.notice_text(&text)
 }

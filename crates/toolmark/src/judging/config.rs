@@ -41,19 +41,23 @@ pub(crate) fn open(
 
 /// The judge part of a file, where it has one.
 fn read(path: &Path, printer: &mut Printer) -> Result<Option<Settings>, Stop> {
-    let source = Source::open(path).map_err(|problem| {
-        Failure::usage(format!("failed to read {}", path.display())).problem(&problem)
-    })?;
+    let source = Source::open(path).map_err(|problem| Failure::of_file(path, &problem))?;
     let parsed = parse(&source);
-    let Some(part) = part(parsed.node.as_ref()) else { return Ok(None) };
-    let mut problems = Vec::new();
-    let settings = read_settings(part, directory(path), &mut problems);
+    // Warnings about the file as a whole belong to the spec.
+    let mut problems: Vec<Problem> = parsed.problems;
+    problems.retain(Problem::is_error);
+    let settings = match part(parsed.node.as_ref()) {
+        Some(part) => read_settings(part, directory(path), &mut problems),
+        // A file that cannot be parsed may have the section.
+        None if !problems.is_empty() => Settings::default(),
+        None => return Ok(None),
+    };
     print(printer, &source, &problems)?;
     match problems.iter().filter(|problem| problem.is_error()).count() as u64 {
         0 => Ok(Some(settings)),
         errors => {
             let errors = human::things(errors, "error");
-            let message = format!("the `judge:` section of {} has {errors}", path.display());
+            let message = format!("{} has {errors}; no judge was asked", path.display());
             Err(Failure::usage(message).into())
         }
     }

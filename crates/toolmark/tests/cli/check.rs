@@ -155,7 +155,8 @@ fn only_what_is_new_fails() {
     ]);
     let compared = &json["gates"][0]["baseline"];
     assert_eq!((&compared["pairs"], &compared["p"]), (&1.into(), &1.0.into()), "{json}");
-    for (text, what) in [("[]", "no report"), ("{\"findings\": [{}]}", "no report")] {
+    for (text, what) in [("[]", "not a JSON report"), ("{\"findings\": [{}]}", "not a JSON report")]
+    {
         let (_keep, file) = with_file("b.json", text);
         let text = run(&["check", FAULTS, "--select", TWO, "--baseline", &file]);
         assert!(text.contains(what) && text.ends_with("--- exit 2\n"), "{text}");

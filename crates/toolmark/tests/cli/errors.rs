@@ -1,14 +1,8 @@
 //! What cannot be read, and command lines that make no sense.
 
-use crate::{DISK_FULL, FLAKY_TEST, root, run, toolmark, transcript};
+use crate::{DISK_FULL, FLAKY_TEST, root, run, run_in, session};
 use insta::assert_snapshot;
 use std::fs;
-use std::path::Path;
-
-/// Runs in a directory of its own, so that paths are short and the same everywhere.
-fn run_in(dir: &Path, args: &[&str]) -> String {
-    transcript(toolmark(args).current_dir(dir))
-}
 
 /// A session with noise between its lines and its last line cut off.
 fn damaged() -> String {
@@ -67,9 +61,7 @@ fn usage() {
         &["show", "no-such-session"],
         &["show"],
     ];
-    let transcripts: Vec<String> =
-        asked.iter().map(|args| format!("$ toolmark {}\n{}", args.join(" "), run(args))).collect();
-    assert_snapshot!(transcripts.join("\n"));
+    assert_snapshot!(session(&root(), &asked));
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn labels_are_held_against_the_first_call() {
     assert_eq!(measures.iter().find(is_f1).unwrap()["tally"]["rate"], 1.0);
     let text = run(&["check", FAULTS, "--gold", file]);
     assert!(text.contains("1 of 1 chosen as the gold labels say"), "{text}");
-    assert!(text.contains("unknown: row 3 (nobody)"), "{text}");
+    assert!(text.contains("unknown: line 3 (nobody)"), "{text}");
 }
 
 #[test]
@@ -36,5 +36,8 @@ fn labels_of_nothing_are_an_error() {
     assert!(text.ends_with("--- exit 3\n"), "{text}");
     fs::write(&file, "{\"id\":\"x\"}\n").unwrap();
     let text = run(&["check", FAULTS, "--gold", file.to_str().unwrap()]);
-    assert!(text.contains("row 1 has no tool") && text.ends_with("--- exit 3\n"), "{text}");
+    assert!(
+        text.contains("gold.jsonl:1: the row has no tool") && text.ends_with("--- exit 3\n"),
+        "{text}"
+    );
 }

@@ -2,6 +2,7 @@
 
 use crate::{toolmark, transcript};
 use assert_cmd::Command;
+use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -111,6 +112,24 @@ fn the_installed_command_answers_the_host() {
 }
 
 #[test]
+fn the_files_of_every_host() {
+    let mut text = String::new();
+    for scope in ["user", "project"] {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for row in rows(&dir, &["install", "--all", "--scope", scope]) {
+            let path = Path::new(row["path"].as_str().unwrap());
+            let name = path.strip_prefix(&root).unwrap().display();
+            let host = row["host"].as_str().unwrap();
+            let written = fs::read_to_string(path).unwrap();
+            text.push_str(&format!("# {host}, {scope}: {name}\n{written}\n"));
+        }
+    }
+    let binary = assert_cmd::cargo::cargo_bin("toolmark-hook");
+    assert_snapshot!(text.replace(binary.to_str().unwrap(), "/bin/toolmark-hook"));
+}
+
+#[test]
 fn a_broken_file_is_named_and_the_others_go_on() {
     let dir = home();
     let path = settings(&dir);
@@ -168,7 +187,7 @@ fn hooks_that_are_switched_off_are_said() {
 fn who_is_not_known_is_not_guessed() {
     let dir = tempfile::tempdir().unwrap();
     let text = said(&dir, &["install", "emacs"]);
-    assert!(text.contains("there is no host `emacs`") && text.ends_with("--- exit 2\n"), "{text}");
+    assert!(text.contains("unknown host emacs") && text.ends_with("--- exit 2\n"), "{text}");
     let text = said(&dir, &["install"]);
     assert!(text.contains("no agent was found on this machine"), "{text}");
     assert!(!dir.path().join("home").exists());

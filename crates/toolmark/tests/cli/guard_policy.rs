@@ -31,7 +31,7 @@ fn at(directory: &TempDir, args: &[&str]) -> Command {
     command
 }
 
-/// What was transcript, with the place taken out.
+/// What was printed, with the directory replaced.
 fn shown(directory: &TempDir, args: &[&str]) -> String {
     let real = directory.path().canonicalize().unwrap();
     let text = transcript(&mut at(directory, args));
@@ -116,6 +116,81 @@ fn mistakes_of_a_policy_are_shown_all_at_once() {
 "#;
     let directory = place(&[("app/toolmark.yaml", policy)]);
     assert_snapshot!(shown(&directory, &["lint", "toolmark.yaml"]));
+}
+
+#[test]
+fn mistakes_of_every_part_are_shown() {
+    let policy = r#"guard:
+  on_error: block
+  timeout_ms: 0
+  approve: yes
+  tools: {allow: [], deny: ["", "my tool"]}
+  agents:
+    reviewer: {}
+  protected: ["!keep.txt", ""]
+  wrappers: ["/usr/bin/env", "sudo -n"]
+  effects:
+    - {kind: delete, scope: [], decision: ask}
+    - {kind: write, decision: deny}
+    - {kind: write, scope: home, decision: deny}
+    - {kind: delete}
+  import: [cursor]
+  mcp: {rate: 60, tools: {x: 0/min, y: 5/fortnight}}
+  log: {path: "", max_size: big}
+  rules:
+    - {name: no examples, tool: Bash, decision: ask, examples: {match: []}}
+    - {name: nothing, decision: ask, examples: {match: [ls]}}
+    - {name: twice, command: ls *, decision: ask, examples: {match: [ls]}}
+    - {name: twice, command: "", decision: ask, examples: {match: [ls]}}
+    - {name: regex, command: {regex: "a("}, decision: ask, examples: {match: [a]}}
+    - {name: where, tool: Bash, where: {command: {contian: x}}, decision: ask, examples: {match: [x]}}
+    - {name: fetch, tool: WebFetch, decision: ask, examples: {match: [curl x]}}
+    - {name: suggest, command: rm *, decision: deny, suggest: {cmd: trash}, examples: {match: [7]}}
+"#;
+    let directory = place(&[("app/toolmark.yaml", policy)]);
+    assert_snapshot!(shown(&directory, &["lint", "toolmark.yaml"]));
+    // What has the right type is looked at even where something else has not.
+    let typed = policy.lines().filter(|line| {
+        ["on_error", "approve", "import", "mcp:", "{kind: delete}", "{cmd:"]
+            .iter()
+            .all(|word| !line.contains(word))
+    });
+    let typed: String = typed.map(|line| format!("{line}\n")).collect();
+    let directory = place(&[(USER, &typed)]);
+    assert_snapshot!("mistakes_of_values", shown(&directory, &["guard", "policy"]));
+}
+
+#[test]
+fn a_policy_as_it_is_used() {
+    let user = "guard:\n  preset: strict\n  protected: [.env]\n  tools: {deny: [WebFetch]}\n";
+    let project = r#"guard:
+  protected: [migrations/**]
+  rules:
+    - name: no-push
+      command: git push *
+      decision: deny
+      reason: pushes are made by CI
+      suggest: {command: git status}
+      examples: {match: [git push origin main], not_match: [git pull]}
+"#;
+    let directory = place(&[(USER, user), ("app/toolmark.yaml", project)]);
+    let mut text = String::new();
+    for args in [
+        &["guard", "policy"][..],
+        &["lint", "toolmark.yaml"],
+        &["guard", "test", "git push origin main", "--cwd", "."],
+        &["guard", "test", "touch migrations/1.sql", "--cwd", "."],
+        &["guard", "test", "--tool", "WebFetch", "--args", "{}", "--cwd", "."],
+    ] {
+        text.push_str(&format!("$ toolmark {}\n{}\n", args.join(" "), shown(&directory, args)));
+    }
+    assert_snapshot!(text);
+    let broken = place(&[(USER, "guard: [1\n"), ("app/toolmark.yaml", "guard: 7\n")]);
+    let mut text = String::new();
+    for args in [&["guard", "policy"][..], &["guard", "test", "ls"]] {
+        text.push_str(&format!("$ toolmark {}\n{}\n", args.join(" "), shown(&broken, args)));
+    }
+    assert_snapshot!("a_policy_that_cannot_be_read", text);
 }
 
 #[test]

@@ -14,11 +14,11 @@ fn labels_that_cannot_be_used_are_told_before_anything_is_paid_for() {
     let rubric = rubric.to_str().unwrap();
     for (labels, rubric, words, exit) in [
         ("", rubric, &["has no rows"][..], 3),
-        ("nope\n", rubric, &["labels.jsonl:1: not JSON"], 3),
+        ("nope\n", rubric, &["labels.jsonl:1:2: not JSON"], 3),
         (
             "{\"id\":\"a\"}\n",
             rubric,
-            &["no row that can be used", "labels.jsonl:1: has no label"],
+            &["no row that can be used", "labels.jsonl:1: the row has no label"],
             3,
         ),
         (good, "tool-selektion", &["did you mean tool-selection?", "error-recovery"], 2),

@@ -10,6 +10,7 @@
 
 mod architecture;
 mod check;
+mod diagnostics;
 mod docs;
 mod errors;
 mod formats;
@@ -63,6 +64,30 @@ fn toolmark(args: &[&str]) -> Command {
 /// Exit code, stdout and stderr as one text.
 fn run(args: &[&str]) -> String {
     transcript(&mut toolmark(args))
+}
+
+/// The same in another directory, so that paths are short and the same everywhere.
+fn run_in(dir: &Path, args: &[&str]) -> String {
+    transcript(toolmark(args).current_dir(dir))
+}
+
+/// What several command lines print, each after the line itself.
+fn session(dir: &Path, command_lines: &[&[&str]]) -> String {
+    let one = |args: &&[&str]| {
+        let args: Vec<String> = args.iter().map(|arg| as_typed(arg)).collect();
+        args.join(" ")
+    };
+    let text: Vec<String> = command_lines
+        .iter()
+        .map(|args| format!("$ toolmark {}\n{}", one(args), run_in(dir, args)))
+        .collect();
+    text.join("\n")
+}
+
+/// An argument as it is typed in a shell.
+fn as_typed(arg: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=".contains(c);
+    if !arg.is_empty() && arg.chars().all(plain) { arg.to_owned() } else { format!("'{arg}'") }
 }
 
 fn transcript(command: &mut Command) -> String {

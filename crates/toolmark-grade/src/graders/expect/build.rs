@@ -20,26 +20,31 @@ pub(super) fn build(config: &ExpectConfig, building: &mut Building<'_>) -> Optio
     let sequence = config.sequence.as_ref().map(|list| {
         builder.check_list(
             list,
-            "a sequence of no calls says nothing; for no call at all write `none: true`",
+            "the sequence is empty; to expect no calls at all, write `none: true`",
         );
         builder.elements(&list.value)
     });
     let calls = builder.list(&config.calls, EMPTY_CALLS, |builder, want| builder.want(want));
     let only = builder.list(
         &config.only,
-        "with no tool allowed, no call is right: write `none: true`",
+        "the list is empty; to expect no calls at all, write `none: true`",
         |builder, name| name.compile(name.span, builder.building),
     );
-    let forbidden = builder.list(&config.forbidden, "nothing is forbidden", |builder, call| {
-        builder.call(call.0.call(&call.0.tool), call.span)
-    });
+    let forbidden = builder.list(
+        &config.forbidden,
+        "the list is empty: add a call, or remove the key",
+        |builder, call| builder.call(call.0.call(&call.0.tool), call.span),
+    );
     let sequences = builder.list(
         &config.forbidden_sequences,
-        "no sequence is forbidden",
+        "the list is empty: add a sequence, or remove the key",
         |builder, sequence| builder.forbidden_sequence(sequence),
     );
-    let never =
-        builder.list(&config.never, "nothing is ruled out", |builder, never| builder.never(never));
+    let never = builder.list(
+        &config.never,
+        "the list is empty: add an entry, or remove the key",
+        |builder, never| builder.never(never),
+    );
     builder.contradictions(&calls, &forbidden, config);
     let Builder { patterns, leaves, is_good, .. } = builder;
     is_good.then_some(Expect {
@@ -63,7 +68,7 @@ pub(super) fn build(config: &ExpectConfig, building: &mut Building<'_>) -> Optio
     })
 }
 
-const EMPTY_CALLS: &str = "a list of no calls says nothing; for no call at all write `none: true`";
+const EMPTY_CALLS: &str = "the list is empty; to expect no calls at all, write `none: true`";
 
 struct Builder<'a, 'b> {
     building: &'a mut Building<'b>,
@@ -91,13 +96,11 @@ impl Builder<'_, '_> {
         let span = self.building.config.span;
         if !is_none && asks.iter().all(|asks| !asks) {
             let (span, message) = match (&config.none, &config.extras) {
-                (Some(none), _) => (none.span, "`none: false` says nothing: leave it out"),
-                (_, Some(extras)) => {
-                    (extras.span, "`extras` needs a `sequence` or `calls` to go beyond")
-                }
+                (Some(none), _) => (none.span, "`none: false` expects nothing: remove it"),
+                (_, Some(extras)) => (extras.span, "`extras` needs `sequence` or `calls`"),
                 _ => (
                     span,
-                    "nothing is expected: give at least one of `sequence`, `calls`, `none`, `only`, `forbidden`, `forbidden_sequences` and `never`",
+                    "nothing is expected: add at least one of `sequence`, `calls`, `none`, `only`, `forbidden`, `forbidden_sequences` and `never`",
                 ),
             };
             self.reject(span, "nothing-expected", message);
@@ -105,7 +108,7 @@ impl Builder<'_, '_> {
             && config.sequence.is_none()
             && config.calls.is_none()
         {
-            let message = "`extras` needs a `sequence` or `calls` to go beyond";
+            let message = "`extras` needs `sequence` or `calls`";
             self.reject(extras.span, "nothing-expected", message);
         }
         let beside = [
@@ -115,7 +118,7 @@ impl Builder<'_, '_> {
         ];
         for (key, span) in beside {
             if let (true, Some(span)) = (is_none, span) {
-                let message = format!("`none: true` expects no call, and `{key}` speaks of some");
+                let message = format!("`none: true` contradicts `{key}`");
                 self.reject(span, "contradiction", message);
             }
         }
@@ -167,7 +170,7 @@ impl Builder<'_, '_> {
             + usize::from(fields.any_order.is_some())
             + usize::from(fields.one_of.is_some());
         if kinds != 1 {
-            let message = "a part of a sequence has one of `tool`, `any_order` and `one_of`";
+            let message = "expected exactly one of `tool`, `any_order` and `one_of`";
             self.reject(element.span, "invalid-element", message);
             return None;
         }
@@ -180,12 +183,15 @@ impl Builder<'_, '_> {
         self.check_group_keys(element);
         let inner = match (&fields.any_order, &fields.one_of) {
             (Some(group), _) => {
-                self.check_list(group, "a group of no calls says nothing");
+                self.check_list(group, "the group is empty: add a call, or remove the group");
                 let items: Vec<_> = group.iter().map(|item| self.group_item(item)).collect();
                 Element::AnyOrder(items.into_iter().collect::<Option<_>>()?)
             }
             (None, Some(branches)) => {
-                self.check_list(branches, "there is no alternative to take");
+                self.check_list(
+                    branches,
+                    "the list of alternatives is empty: add a call, or remove it",
+                );
                 Element::OneOf(branches.iter().map(|branch| self.branch(branch)).collect())
             }
             (None, None) => return None,
@@ -214,14 +220,14 @@ impl Builder<'_, '_> {
             ("count", fields.count.is_some()),
         ];
         for (key, _) in call.into_iter().filter(|(_, is_there)| *is_there) {
-            let message = format!("`{key}` describes a call and has no meaning for a group");
+            let message = format!("`{key}` describes a call, and cannot be used for a group");
             self.reject(element.span, "invalid-element", message);
         }
     }
 
     fn branch(&mut self, branch: &Spanned<BranchConfig>) -> Vec<Element> {
         if branch.0.is_empty() {
-            let message = "an alternative of no calls is always there: use `optional` instead";
+            let message = "an empty alternative always matches: use `optional` instead";
             self.reject(branch.span, "empty-list", message);
         }
         self.elements(&branch.0)
@@ -256,16 +262,16 @@ impl Builder<'_, '_> {
     fn count(&mut self, count: &Option<Spanned<CountConfig>>, ordered: Ordered) -> Option<Count> {
         let Some(count) = count else { return Some(Count { min: 1, max: None, more: false }) };
         let wrong = match count.value {
-            CountConfig::Times(0) => "0 calls are expected: use `forbidden` or `optional`",
+            CountConfig::Times(0) => "a count of 0 expects no calls: use `forbidden` or `optional`",
             CountConfig::Times(times) => return Some(Count { min: times, max: None, more: false }),
             CountConfig::Range(range) => match (range.min, range.max) {
                 (None, None) => "a count needs `min` or `max`",
                 (Some(min), Some(max)) if min > max => "`min` is above `max`",
-                (_, Some(0)) => "at most 0 calls: use `forbidden`",
+                (_, Some(0)) => "`max: 0` expects no calls: use `forbidden`",
                 (_, Some(_)) if ordered == Ordered::Yes => {
-                    "a sequence cannot say how many calls there are at most: put `max` into `calls`"
+                    "`max` cannot be used in a sequence: use it under `calls`"
                 }
-                (Some(0), None) => "at least 0 calls says nothing: use `optional`",
+                (Some(0), None) => "`min: 0` expects nothing: use `optional`",
                 (min, max) => {
                     let min = min.unwrap_or(usize::from(max.is_none()));
                     return Some(Count { min, max, more: true });
@@ -280,7 +286,7 @@ impl Builder<'_, '_> {
         let ForbiddenConfig(fields) = &sequence.value;
         if fields.calls.is_empty() {
             let span = fields.calls.span.known().unwrap_or(sequence.span);
-            self.reject(span, "empty-list", "a sequence of no calls is always there");
+            self.reject(span, "empty-list", "the sequence is empty: add a call, or remove it");
             return None;
         }
         let patterns: Vec<_> = fields

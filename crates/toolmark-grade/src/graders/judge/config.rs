@@ -112,7 +112,7 @@ impl Config {
         let node = match (&self.inputs, &self.input_mapping) {
             (Some(node), None) | (None, Some(node)) => node,
             (Some(_), Some(twice)) => {
-                let message = "inputs and input_mapping are the same, and both are given";
+                let message = "only one of inputs and input_mapping is allowed: they mean the same";
                 problems.push(Problem::error("conflicting-keys", message).at(twice.span));
                 return None;
             }
@@ -120,7 +120,7 @@ impl Config {
         };
         let entries = node.as_map().filter(|entries| !entries.is_empty());
         let Some(entries) = entries else {
-            let message = format!("inputs maps names to fields, found {}", node.word());
+            let message = format!("expected a map of names to fields, found {}", node.word());
             problems.push(Problem::error("wrong-type", message).at(node.span));
             return None;
         };
@@ -134,7 +134,8 @@ impl Config {
                     inputs.push((entry.key.to_string(), path.to_owned()));
                 }
                 None => {
-                    let message = format!("a field is text, found {}", entry.value.word());
+                    let message =
+                        format!("expected the name of a field, found {}", entry.value.word());
                     problems.push(Problem::error("wrong-type", message).at(entry.value.span));
                 }
             }
@@ -155,10 +156,10 @@ impl Config {
             return;
         }
         let node = self.inputs.as_ref().or(self.input_mapping.as_ref());
-        let message = format!("{} belongs to a call, and calls is not given", quoted(path));
+        let message = format!("{} is a field of a call, but `calls` is missing", quoted(path));
         let problem = Problem::error("missing-key", message);
         let problem = node.map_or(problem.clone(), |node| problem.at(node.span));
-        problems.push(problem.help("calls: {tool: …} chooses the calls it is asked about"));
+        problems.push(problem.help("`calls: {tool: …}` selects the calls to judge"));
     }
 
     /// Who is asked.
@@ -168,7 +169,7 @@ impl Config {
         };
         let models: Vec<&Spanned<String>> = match (&self.model, &self.models) {
             (Some(_), Some(models)) => {
-                wrong(models.span, "conflicting-keys", "model and models are both given");
+                wrong(models.span, "conflicting-keys", "only one of model and models is allowed");
                 Vec::new()
             }
             (Some(model), None) => vec![model],
@@ -187,7 +188,7 @@ impl Config {
         }
         let votes = self.votes.map_or(1, |votes| {
             if !(1..=99).contains(&votes.value) {
-                wrong(votes.span, "out-of-range", "votes is from 1 to 99");
+                wrong(votes.span, "out-of-range", "expected 1 to 99 votes");
             }
             votes.value
         });
@@ -202,7 +203,7 @@ impl Config {
     pub(super) fn threshold(&self, problems: &mut Vec<Problem>) -> Option<f64> {
         let threshold = self.threshold?;
         if !(0.0..=1.0).contains(&threshold.value) {
-            let message = "a threshold is between 0 and 1, whatever the scale";
+            let message = "expected a threshold from 0 to 1, whatever the scale";
             problems.push(Problem::error("out-of-range", message).at(threshold.span));
         }
         Some(threshold.value)
@@ -210,7 +211,7 @@ impl Config {
 }
 
 fn unknown_field(path: &str, node: &Node) -> Problem {
-    let message = format!("a trajectory has no field {}", quoted(path));
+    let message = format!("unknown field {}", quoted(path));
     let problem = Problem::error("unknown-field", message).at(node.span);
     let first = path.split('.').next().unwrap_or(path);
     let names = FIELDS.iter().flat_map(|field| std::iter::once(&field.name).chain(field.aliases));

@@ -75,7 +75,7 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
     let given = match (&config.rubric, &config.grading_criteria) {
         (Some(given), None) | (None, Some(given)) => given,
         (Some(_), Some(twice)) => {
-            let message = "rubric and grading_criteria are the same, and both are given";
+            let message = "only one of rubric and grading_criteria is allowed: they mean the same";
             building.reject(twice.span, "conflicting-keys", message);
             return None;
         }
@@ -118,7 +118,7 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
             [("over", config.over.is_some()), ("if_none", config.if_none.is_some())]
         {
             if is_given {
-                let message = format!("{key} is for chosen calls, and calls is not given");
+                let message = format!("`{key}` needs `calls`");
                 building.reject(building.config.span, "conflicting-keys", message);
             }
         }

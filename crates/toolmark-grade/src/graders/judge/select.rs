@@ -30,13 +30,14 @@ impl Selection {
     pub(super) fn read(calls: &Spanned<Calls>, problems: &mut Vec<Problem>) -> Self {
         let Calls { tool, finding, status, sample } = &calls.value;
         if tool.is_none() && finding.is_none() && status.is_none() && sample.is_none() {
-            let problem = Problem::error("empty-config", "calls chooses nothing").at(calls.span);
-            problems.push(problem.help("tool, finding, status or sample"));
+            let problem =
+                Problem::error("empty-config", "the selection of calls is empty").at(calls.span);
+            problems.push(problem.help("add `tool`, `finding`, `status` or `sample`"));
         }
         if let Some(sample) = sample
             && sample.value == 0
         {
-            let message = "a sample of 0 calls can prove nothing";
+            let message = "expected a sample of at least 1 call";
             problems.push(Problem::error("out-of-range", message).at(sample.span));
         }
         Self {
@@ -131,7 +132,7 @@ fn texts(node: Option<&Node>, key: &str, problems: &mut Vec<Problem>) -> Vec<Str
     match all {
         Some(all) if !all.is_empty() => all,
         _ => {
-            let message = format!("{key} is a text or a list of texts");
+            let message = format!("expected text or a list of text for `{key}`");
             problems.push(Problem::error("wrong-type", message).at(node.span));
             Vec::new()
         }

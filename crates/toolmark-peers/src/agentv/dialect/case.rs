@@ -81,7 +81,7 @@ pub(super) fn case(
             // AgentV asks a model whether the criteria are met.
             Some(criteria) => planned.judge(criteria),
             None => {
-                let message = "nothing is asked of this test: it has no evaluators and no criteria";
+                let message = "the test has neither evaluators nor criteria";
                 planned.loading.warn("no-evaluators", node.span, message);
             }
         }

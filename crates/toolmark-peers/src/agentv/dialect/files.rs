@@ -9,6 +9,7 @@ use toolmark_config::{Entry, Kind, Node, Problem, Span, quoted};
 use toolmark_config::{Source, json, parse};
 use toolmark_grade::Case;
 use toolmark_grade::Loading;
+use toolmark_outcome::SpecPlace;
 use toolmark_pattern::{has_wildcards, is_wildcard_match};
 
 /// Files a spec may draw in, all in all.
@@ -169,7 +170,7 @@ impl Reading<'_, '_> {
         }
         match files_of(path) {
             Ok(files) if files.is_empty() => {
-                let message = format!("there are no tests in {}", path.display());
+                let message = format!("no tests in {}", path.display());
                 loading.error("no-cases", span, message);
             }
             Ok(files) => {
@@ -252,19 +253,31 @@ impl Reading<'_, '_> {
 
     /// Says where two cases have one id, and gives the cases.
     fn unique(self, loading: &mut Loading<'_>) -> Vec<Case> {
-        let mut places: BTreeMap<&str, String> = BTreeMap::new();
+        let mut places: BTreeMap<&str, &SpecPlace> = BTreeMap::new();
         let mut problems = Vec::new();
         for case in &self.cases {
-            let place = format!("{}:{}", case.place.file.raw(), case.place.line);
-            if let Some(first) = places.get(case.id.as_str()) {
-                let message = format!(
-                    "{place}: two tests have the id {}, the first at {first}",
-                    quoted(&case.id)
-                );
-                problems.push(Problem::error("duplicate-id", message));
-            } else {
+            let place = &case.place;
+            let Some(first) = places.get(case.id.as_str()) else {
                 places.insert(&case.id, place);
-            }
+                continue;
+            };
+            let id = quoted(&case.id);
+            let problem = match (loading.span(first), loading.span(place)) {
+                (Some(first), Some(second)) => {
+                    let message = format!("two tests have the id {id}");
+                    let problem = Problem::error("duplicate-id", message).at(second);
+                    problem.note(first, "the first one")
+                }
+                // One of them is in another file.
+                _ => {
+                    let place = |place: &SpecPlace| format!("{}:{}", place.file.raw(), place.line);
+                    let (first, second) = (place(first), place(&case.place));
+                    let message =
+                        format!("{second}: two tests have the id {id}, the first at {first}");
+                    Problem::error("duplicate-id", message)
+                }
+            };
+            problems.push(problem.help("give each test an id of its own"));
         }
         loading.problems.extend(problems);
         self.cases

@@ -28,6 +28,7 @@ static INFO: DialectInfo = DialectInfo {
     id: "agentv",
     title: "AgentV eval file",
     looks_for: "evalcases or tests with criteria, input and evaluators (assertions, assert)",
+    keys: &["evalcases", "tests"],
 };
 
 impl Dialect for AgentV {

@@ -269,7 +269,7 @@ fn mistakes() {
         ("tests: [{ criteria: c, input: x }]".to_owned(), "needs an \"id\""),
         ("tests: [{ id: a, criteria: c, inptu: x }]".to_owned(), "unknown key \"inptu\""),
         ("test: []\ntests: [{ id: a, input: x, criteria: c }]".to_owned(), "unknown key \"test\""),
-        ("tests: [{ id: a, input: x }]".to_owned(), "nothing is asked"),
+        ("tests: [{ id: a, input: x }]".to_owned(), "neither evaluators nor criteria"),
         (
             "execution: { threshold: 2 }\ntests: [{ id: a, input: x, criteria: c }]".to_owned(),
             "from 0 to 1",

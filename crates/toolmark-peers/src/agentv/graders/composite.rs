@@ -147,7 +147,7 @@ fn whole(building: &mut Building<'_>) -> Option<Composite> {
     for entry in weights.into_iter().flat_map(Node::entries) {
         if !members.iter().any(|member| member.name == entry.key) {
             let names = members.iter().map(|member| member.name.as_str());
-            let message = format!("no evaluator is called {}", quoted(&entry.key));
+            let message = format!("no evaluator has the name {}", quoted(&entry.key));
             let problem = Problem::error("unknown-name", message).at(entry.key_span);
             building.problems.push(match did_you_mean(&entry.key, names) {
                 Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
@@ -518,7 +518,7 @@ mod tests {
             (json!({"assertions": members(), "aggregator": {"type": "threshold"}}), "threshold"),
             (
                 json!({"assertions": members(), "aggregator": {"type": "weighted_average", "weights": {"fats": 1}}}),
-                "no evaluator is called",
+                "no evaluator has the name",
             ),
             (json!({"assertions": [members()[0], members()[0]]}), "two evaluators"),
             (json!({"assertions": members(), "agregator": {}}), "unknown key"),

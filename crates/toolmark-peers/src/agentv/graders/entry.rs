@@ -152,7 +152,7 @@ fn entry(node: &Node, problems: &mut Vec<Problem>) -> Option<Entry> {
 
 /// Says that two evaluators have one name.
 pub(super) fn repeated(name: &str, span: Span) -> Problem {
-    let message = format!("two evaluators are called {}", quoted(name));
+    let message = format!("two evaluators have the name {}", quoted(name));
     Problem::error("duplicate-name", message).at(span)
 }
 

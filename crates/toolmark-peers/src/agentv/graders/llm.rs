@@ -258,9 +258,9 @@ fn build(
         let all = [Effort::Low, Effort::Medium, Effort::High, Effort::Xhigh];
         let found = all.into_iter().find(|effort| effort.word() == word);
         if found.is_none() {
-            let message = format!("there is no effort {}", quoted(word));
+            let message = format!("unknown effort {}", quoted(word));
             let problem = Problem::error("unknown-word", message).at(config.span);
-            building.problems.push(problem.help("low, medium, high or xhigh"));
+            building.problems.push(problem.help("expected low, medium, high or xhigh"));
         }
         found
     });
@@ -439,7 +439,7 @@ mod tests {
             ("trajectory:goal-success", json!({"value": {}}), "needs the goal"),
             ("llm-grader", json!({"prompt": "no/such/file.md"}), "failed to read"),
             ("llm-rubric", json!({"value": "x", "threshold": 5}), "from 0 to 1"),
-            ("llm-rubric", json!({"value": "x", "effort": "extreme"}), "no effort"),
+            ("llm-rubric", json!({"value": "x", "effort": "extreme"}), "unknown effort"),
         ] {
             let said = complaints(id, &config).join("; ");
             assert!(said.contains(complaint), "{id} {config}: {said}");

@@ -32,7 +32,7 @@ pub(super) fn read(items: &[Node], problems: &mut Vec<Problem>) -> Option<Rubric
         .collect();
     for (n, one) in criteria.iter().enumerate() {
         if criteria.iter().skip(n + 1).any(|other| other.id == one.id) {
-            let message = format!("two criteria are called {}", quoted(&one.id));
+            let message = format!("two criteria have the name {}", quoted(&one.id));
             problems.push(Problem::error("duplicate-name", message));
         }
     }
@@ -118,7 +118,7 @@ fn score_ranges(node: &Node) -> Result<Vec<(String, String)>, String> {
             for entry in entries {
                 let start = entry.key.parse::<i64>().ok().filter(|n| (0..=10).contains(n));
                 let start =
-                    start.ok_or_else(|| format!("{} is no mark from 0 to 10", entry.key))?;
+                    start.ok_or_else(|| format!("{} is not a mark from 0 to 10", entry.key))?;
                 let means = entry.value.as_str().ok_or("what a range means is text")?;
                 starts.push((start, means.to_owned()));
             }

@@ -335,7 +335,8 @@ fn left(config: &Node, problems: &mut Vec<Problem>) -> Option<Node> {
             ("minimums", Kind::Map(minimums)) => minimums.retain(|entry| {
                 let is_count = entry.value.as_f64().is_some_and(|n| n >= 0.0);
                 if !is_count {
-                    let what = format!("the minimum of {}, which is no count", quoted(&entry.key));
+                    let what =
+                        format!("the minimum of {}, which is not a count", quoted(&entry.key));
                     drop(entry.value.span, what);
                 }
                 is_count

@@ -40,6 +40,7 @@ static INFO: DialectInfo = DialectInfo {
     id: "aigo",
     title: "LatticeFlow AI GO! tasks",
     looks_for: "a list of scorers, at the top or under definition",
+    keys: &["scorers", "definition"],
 };
 
 impl Dialect for AiGo {
@@ -57,6 +58,8 @@ impl Dialect for AiGo {
         };
         match root.get("definition") {
             Some(definition) if has_scorers(definition) => 95,
+            // The key is of no other dialect, so its value is a mistake in this one.
+            Some(definition) if definition.get("scorers").is_some() => 50,
             _ if has_scorers(root) => 85,
             _ => 0,
         }

@@ -65,7 +65,7 @@ pub(super) fn named(rows: &[Row], task: &Task<'_>, loading: &mut Loading<'_>) ->
     }
     if repeated > 0 {
         let message = format!("{repeated} rows repeat the id of another row");
-        let help = "traces of such rows can only be told apart by their prompts";
+        let help = "traces of these rows are matched by their prompts";
         loading.problems.push(Problem::warning("repeated-id", message).help(help));
     }
     all

@@ -159,7 +159,8 @@ fn is_qa(node: &Node, loading: &mut Loading<'_>) -> bool {
         Some("qa") => true,
         Some("score") => false,
         _ => {
-            let problem = Problem::error("unknown-purpose", "a purpose is `score` or `qa`");
+            let problem =
+                Problem::error("unknown-purpose", "unknown purpose: expected `score` or `qa`");
             loading.problems.push(problem.at(purpose.span));
             false
         }
@@ -220,7 +221,8 @@ fn read_templates(scorer: &mut Scorer, loading: &mut Loading<'_>) -> Option<()> 
                 is_good = false;
             }
             Err(error) => {
-                let message = error.message.replace("the template gives", "this is");
+                let message =
+                    error.message.replace("the template does not give a list", "not a list");
                 loading.error("invalid-list", span, message);
                 is_good = false;
             }

@@ -82,20 +82,29 @@ impl<'a> Task<'a> {
             return None;
         };
         if list.is_empty() {
-            loading.error("empty-list", scorers.span, "without scorers nothing is asked");
+            loading.error("empty-list", scorers.span, "the list of scorers is empty");
             return None;
         }
         let task = Self { root, definition, scorers: list };
-        task.mention_what_is_not_applied(loading);
+        task.check_trials_and_actions(loading);
         Some(task)
     }
 
-    fn mention_what_is_not_applied(&self, loading: &mut Loading<'_>) {
+    fn check_trials_and_actions(&self, loading: &mut Loading<'_>) {
         if let Some(actions) = self.definition.entry("actions")
             && !actions.value.items().as_slice().is_empty()
         {
             let message = "actions are not applied: metrics cover all samples";
             loading.warn("not-applied", actions.key_span, message);
+        }
+        let trials = self.definition.get("trials");
+        if let Some(trials) = trials {
+            let number = trials.get("num_trials").unwrap_or(trials);
+            let is_given = trials.as_map().is_none() || trials.get("num_trials").is_some();
+            if is_given && number.as_u64().is_none_or(|number| number == 0) {
+                let message = "expected a whole number of 1 or more";
+                loading.error("invalid-trials", number.span, message);
+            }
         }
     }
 
@@ -152,10 +161,10 @@ impl<'a> Task<'a> {
         let key = written.and_then(|node| node.get("key")).and_then(Node::as_str);
         let known = match key {
             Some(key) => format!("the dataset {} is known to AI GO! only", quoted(key)),
-            None => "the task names no dataset".to_owned(),
+            None => "the task has no dataset".to_owned(),
         };
         if needs_rows {
-            let message = format!("{known}, and scorers take values from its rows");
+            let message = format!("{known}, but scorers use values of its rows");
             let problem = match loading.options.is_lint {
                 true => Problem::warning("missing-dataset", message),
                 false => Problem::error("missing-dataset", message),

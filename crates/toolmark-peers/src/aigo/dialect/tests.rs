@@ -337,7 +337,7 @@ fn mistakes_are_found_at_their_place() {
         (
             "scorers: [{type: function_call_coverage, function_calls: '{{ sample.x | nosuch }}'}]",
             "missing-dataset",
-            "names no dataset",
+            "has no dataset",
             "scorers: [{type: function_call_coverage, function_calls: '{{ sample.x | nosuch }}'}]",
         ),
         (
@@ -355,7 +355,7 @@ fn mistakes_are_found_at_their_place() {
         (
             "scorers: [{type: function_call_coverage, function_calls: 'a, b'}]",
             "invalid-list",
-            "this is no list: a, b",
+            "not a list: a, b",
             "'a, b'",
         ),
         (

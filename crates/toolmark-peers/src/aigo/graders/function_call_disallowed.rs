@@ -59,7 +59,7 @@ config:
         let list = names(&config.function_names, building)?;
         if list.is_empty() {
             let span = config.function_names.span;
-            building.reject(span, "empty-list", "an empty list of functions would forbid nothing");
+            building.reject(span, "empty-list", "the list of functions is empty");
             return None;
         }
         Some(Arc::new(Disallowed { names: list.into_iter().collect() }))
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn configurations() {
         for (config, said) in [
-            (json!({"function_names": []}), "an empty list of functions would forbid nothing"),
+            (json!({"function_names": []}), "the list of functions is empty"),
             (
                 json!({"function_names": [{"name": "a", "arguments": {}}]}),
                 "expected the name of a function, found a call with arguments",

@@ -49,7 +49,7 @@ impl Definitions {
         match value {
             Value::String(text) => {
                 let decoded = serde_json::from_str::<Value>(text)
-                    .map_err(|_| Unusable::new("the definitions are a text that is no JSON"))?;
+                    .map_err(|_| Unusable::new("the definitions are text that is not JSON"))?;
                 found.add_all(&decoded)?;
             }
             other => found.add_all(other)?,
@@ -61,7 +61,7 @@ impl Definitions {
         match value {
             Value::Array(items) => items.iter().try_for_each(|item| self.add(item)),
             Value::Object(_) => self.add(value),
-            _ => Err(Unusable::new("the definitions are no list of functions")),
+            _ => Err(Unusable::new("the definitions are not a list of functions")),
         }
     }
 
@@ -189,7 +189,7 @@ fn type_name(word: &str) -> Result<&'static str, String> {
         "object" | "dict" | "map" => "object",
         "null" | "none" | "nonetype" => "null",
         "any" => "",
-        _ => return Err(format!("\"{word}\" is no type")),
+        _ => return Err(format!("unknown type \"{word}\"")),
     })
 }
 
@@ -299,15 +299,15 @@ mod tests {
     #[test]
     fn what_is_no_definition_is_said() {
         for (value, words) in [
-            (json!(3), "no list"),
-            (json!("x"), "no JSON"),
+            (json!(3), "not a list"),
+            (json!("x"), "not JSON"),
             (json!([{"parameters": []}]), "no name"),
             (json!([{"name": "f", "parameters": "x"}]), "neither a list nor a map"),
             (json!([{"name": "f", "parameters": {"q": {"type": "string"}}}]), "JSON Schema"),
             (json!([{"name": "f", "parameters": [{"type": "string"}]}]), "no name"),
             (
                 json!([{"name": "f", "parameters": [{"name": "a", "type": "path"}]}]),
-                "\"path\" is no type",
+                "unknown type \"path\"",
             ),
         ] {
             let said = Definitions::read(&value).unwrap_err().words;

@@ -199,10 +199,10 @@ mod tests {
     #[test]
     fn mistakes() {
         for (config, complaint) in [
-            (json!({"expected": 3}), "not calls: 3 is not a call"),
-            (json!({"expected": "go there"}), "holds no call"),
+            (json!({"expected": 3}), "not a list of calls: 3 is not a call"),
+            (json!({"expected": "go there"}), "contains no call"),
             (json!({"order": true}), "unknown key"),
-            (json!({"threshold": 2}), "between 0 and 1"),
+            (json!({"threshold": 2}), "from 0 to 1"),
             (json!({"name_weight": -1}), "0 or more"),
             (json!({"name_weight": 0, "presence_weight": 0, "value_weight": 0}), "above 0"),
             (json!({"function_definitions": [{"parameters": []}]}), "no name"),

@@ -33,7 +33,7 @@ fn first<'a>(row: Option<&'a Map<String, Value>>, keys: &[&str]) -> Option<&'a V
 pub(super) fn gold_calls(value: &Value) -> Result<Vec<LooseCall>, String> {
     calls_in(value).map_err(|not| match not {
         NotCalls::Words => {
-            format!("{} holds no call", toolmark_outcome::excerpt(&value.to_string()))
+            format!("{} contains no call", toolmark_outcome::excerpt(&value.to_string()))
         }
         NotCalls::Shape(what) => what,
     })

@@ -147,10 +147,10 @@ impl<'s> Walk<'s> {
             None => None,
         };
         let Some(schema) = found else {
-            return Err(format!("the reference {target:?} leads nowhere within the schema"));
+            return Err(format!("the reference {target:?} does not point into the schema"));
         };
         if here.contains(&target) {
-            return Err(format!("the reference {target:?} leads back to itself"));
+            return Err(format!("the reference {target:?} refers to itself"));
         }
         match self.known.get(target) {
             Some(known) if known.is_open => {

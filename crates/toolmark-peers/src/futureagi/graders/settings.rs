@@ -81,7 +81,7 @@ impl Settings {
         for weight in weights {
             let wrong = !weight.value.is_finite() || honest && weight.value < 0.0;
             if wrong {
-                let message = format!("a weight must be 0 or more, {} is not", weight.value);
+                let message = format!("expected a weight of 0 or more, found {}", weight.value);
                 building.reject(weight.span, "invalid-value", message);
                 good = false;
             }
@@ -89,13 +89,17 @@ impl Settings {
         let weights = weights.map(|weight| weight.value);
         if good && honest && weights.iter().sum::<f64>() <= 0.0 {
             let span = config.name_weight.span;
-            building.reject(span, "invalid-value", "one weight must be above 0");
+            building.reject(
+                span,
+                "invalid-value",
+                "all weights are 0: at least one must be above 0",
+            );
             good = false;
         }
         if let Some(threshold) = &config.threshold
             && !(0.0..=1.0).contains(&threshold.value)
         {
-            let message = format!("a threshold lies between 0 and 1, {} does not", threshold.value);
+            let message = format!("expected a threshold from 0 to 1, found {}", threshold.value);
             building.reject(threshold.span, "invalid-value", message);
             good = false;
         }
@@ -103,7 +107,7 @@ impl Settings {
         if let (true, Some(gold)) = (honest, &expected)
             && let Err(what) = super::material::gold_calls(&gold.value)
         {
-            building.reject(gold.span, "invalid-value", format!("not calls: {what}"));
+            building.reject(gold.span, "invalid-value", format!("not a list of calls: {what}"));
             good = false;
         }
         let mut definitions = None;

@@ -160,7 +160,7 @@ impl Names {
         let mut own: BTreeMap<String, Span> = BTreeMap::new();
         for name in asked.iter().filter(|a| !a.implied).filter_map(|a| a.name.as_ref()) {
             if let Some(first) = self.0.get(&name.value).or_else(|| own.get(&name.value)) {
-                let message = format!("two graders are called {}", quoted(&name.value));
+                let message = format!("two graders have the name {}", quoted(&name.value));
                 let problem = Problem::warning("duplicate-grader-name", message).at(name.span);
                 loading.problems.push(problem.note(*first, "the first one"));
             } else {

@@ -33,6 +33,7 @@ static INFO: DialectInfo = DialectInfo {
     id: "vally",
     title: TITLE,
     looks_for: "a list of stimuli, each with a name, a prompt and graders",
+    keys: &["stimuli"],
 };
 
 /// The keys of a file that mean something.
@@ -166,7 +167,7 @@ fn stimuli<'n>(root: &'n Node, loading: &mut Loading<'_>) -> &'n [Node] {
         return &[];
     };
     match stimuli.as_list() {
-        Some([]) => loading.error("empty-list", stimuli.span, "there are no stimuli"),
+        Some([]) => loading.error("empty-list", stimuli.span, "the list of stimuli is empty"),
         None => {
             let message = format!("expected a list of stimuli, found {}", stimuli.word());
             loading.error("wrong-type", stimuli.span, message);
@@ -180,7 +181,7 @@ fn stimuli<'n>(root: &'n Node, loading: &mut Loading<'_>) -> &'n [Node] {
 /// no mistake for sure.
 fn check_keys(node: &Node, known: &[&str], what: &str, loading: &mut Loading<'_>) {
     for entry in node.entries().filter(|entry| !known.contains(&entry.key.as_str())) {
-        let message = format!("the key {} means nothing in {what}", quoted(&entry.key));
+        let message = format!("unknown key {} in {what}", quoted(&entry.key));
         let problem = Problem::warning("unknown-key", message).at(entry.key_span);
         loading.problems.push(match did_you_mean(&entry.key, known.iter().copied()) {
             Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
@@ -212,7 +213,7 @@ fn defaults(root: &Node, loading: &mut Loading<'_>) -> (Option<u32>, UsualJudge)
     let none = (None, UsualJudge::default());
     let node = match (root.entry("defaults"), root.entry("config")) {
         (Some(defaults), Some(config)) => {
-            let message = "config is the old name of defaults: both cannot be given";
+            let message = "only one of config and defaults is allowed: config is the old name";
             let problem = Problem::error("config-and-defaults", message).at(config.key_span);
             loading.problems.push(problem.note(defaults.key_span, "defaults"));
             &defaults.value
@@ -221,7 +222,7 @@ fn defaults(root: &Node, loading: &mut Loading<'_>) -> (Option<u32>, UsualJudge)
         (None, Some(config)) => {
             let message = "config is the old name of defaults";
             let problem = Problem::warning("deprecated-key", message).at(config.key_span);
-            loading.problems.push(problem.help("call it defaults"));
+            loading.problems.push(problem.help("rename it to defaults"));
             &config.value
         }
         (None, None) => return none,
@@ -262,7 +263,7 @@ fn check_names(root: &Node, loading: &mut Loading<'_>) {
     for name in stimuli.filter_map(|stimulus| stimulus.get("name")) {
         let Some(text) = name.as_str() else { continue };
         if let Some(first) = seen.get(text) {
-            let message = format!("two stimuli are called {}", quoted(text));
+            let message = format!("two stimuli have the name {}", quoted(text));
             let problem = Problem::error("duplicate-stimulus-name", message).at(name.span);
             loading.problems.push(problem.note(*first, "the first one"));
         } else {

@@ -79,12 +79,12 @@ pub(super) fn scoring(
     if let Some(threshold) = &scoring.threshold
         && !(0.0..=1.0).contains(&threshold.value)
     {
-        let message = format!("a threshold is between 0 and 1, found {}", threshold.value);
+        let message = format!("expected a threshold from 0 to 1, found {}", threshold.value);
         loading.error("invalid-threshold", threshold.span, message);
     }
     if let Some(timeout) = &scoring.timeout {
         let span = timeout.span;
-        let message = "a time limit for all graders of a run is not kept";
+        let message = "a time limit for all graders of a run is not supported";
         let problem = Problem::warning("not-kept", message).at(span);
         loading
             .problems
@@ -116,7 +116,7 @@ impl Weights {
                     Some(number) => number.to_string(),
                     None => entry.value.word().to_owned(),
                 };
-                let message = format!("a weight is a number of 0 or more, found {found}");
+                let message = format!("expected a weight of 0 or more, found {found}");
                 loading.error("invalid-weight", entry.value.span, message);
             }
             let value = value.unwrap_or(1.0);
@@ -181,7 +181,7 @@ impl Weights {
         let mut unused: Vec<_> = self.entries.iter().filter(|(_, weight)| !weight.used).collect();
         unused.sort_by_key(|(_, weight)| weight.span);
         for (n, (key, weight)) in unused.into_iter().enumerate() {
-            let message = format!("the weight {} fits the type or name of no grader", quoted(key));
+            let message = format!("no grader has the type or name {}", quoted(key));
             let problem = Problem::error("invalid-scoring-weight-key", message).at(weight.span);
             // To compare everything with everything would take long.
             let met = self.met.iter().map(String::as_str).filter(|_| n < SUGGESTIONS);

@@ -98,12 +98,12 @@ impl<'de> Deserialize<'de> for Turn {
         let node = Node::deserialize(deserializer)?;
         let text = match node.as_map() {
             Some([only]) if only.key == "prompt" => only.value.as_str(),
-            Some(_) => return Err(D::Error::custom("a turn has a prompt and nothing else")),
+            Some(_) => return Err(D::Error::custom("expected text or a map with only `prompt`")),
             None => node.as_str(),
         };
         match text {
             Some(text) => Ok(Self(text.to_owned())),
-            None => Err(D::Error::custom("a turn is a text, or a map with a text as prompt")),
+            None => Err(D::Error::custom("expected text or a map with `prompt`")),
         }
     }
 }
@@ -304,8 +304,8 @@ fn check_turns(asked: &[&Asked], turns: usize, loading: &mut Loading<'_>) {
     for turn in asked.iter().filter_map(|asked| asked.turn.as_ref()) {
         if turn.value as usize >= turns {
             let message = match turns {
-                1 => "the stimulus has one turn, turn 0".to_owned(),
-                _ => format!("the stimulus has {turns} turns, turn 0 to turn {}", turns - 1),
+                1 => "the stimulus has only turn 0: turns are counted from 0".to_owned(),
+                _ => format!("the stimulus has only the turns 0 to {}", turns - 1),
             };
             loading.warn("no-such-turn", turn.span, message);
         }

@@ -47,7 +47,7 @@ Results that are not text are searched as JSON, and the words inside Copilot's r
         let tools = ToolFilter::build(Some(&config.tools), building);
         let pattern = building.pattern(&config.pattern)?;
         if pattern.matches_empty() {
-            let message = format!("/{pattern}/ matches the empty text, which says nothing");
+            let message = format!("/{pattern}/ matches the empty text, and so every output");
             let problem = Problem::warning("pattern-matches-all", message);
             building.problems.push(problem.at(config.pattern.span));
         }

@@ -93,11 +93,7 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
         super::run_command::path_is_inside(path, building);
     }
     if config.assertions.value.is_empty() {
-        building.reject(
-            config.assertions.span,
-            "empty-list",
-            "without assertions nothing is asked",
-        );
+        building.reject(config.assertions.span, "empty-list", "the list of assertions is empty");
     }
     let mut assertions = Vec::new();
     for Spanned { value: assertion, span } in config.assertions.value {
@@ -327,7 +323,7 @@ mod tests {
     fn mistakes() {
         for (config, complaint) in [
             (json!({}), "assertions"),
-            (json!({"assertions": []}), "nothing is asked"),
+            (json!({"assertions": []}), "assertions is empty"),
             (json!({"assertions": [{"metric": "a"}]}), "one of equals"),
             (json!({"assertions": [{"equals": 1}]}), "metric"),
             (json!({"assertions": [{"metric": "a", "min": 2, "max": 1}]}), "at least 2"),

@@ -41,7 +41,7 @@ impl Names {
     pub(super) fn build(building: &mut Building<'_>, what: &str) -> Option<Self> {
         let lists = building.read::<Lists>()?;
         if lists.required.is_none() && lists.disallowed.is_none() {
-            let message = format!("nothing is asked: name a {what} in required or disallowed");
+            let message = format!("the config is empty: add a {what} to required or disallowed");
             building.reject(building.config.span, "nothing-asked", message);
             return None;
         }

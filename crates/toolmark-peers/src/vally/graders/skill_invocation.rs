@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn mistakes() {
         for (config, complaint) in [
-            (json!({}), "nothing is asked"),
+            (json!({}), "the config is empty"),
             (json!({"required": []}), "names no skill"),
             (json!({"required": ["a"], "disallowed": ["a"]}), "both required and disallowed"),
             (json!({"required": "a"}), "list"),

@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn mistakes() {
         for (config, complaint) in [
-            (json!({}), "nothing is asked"),
+            (json!({}), "the config is empty"),
             (json!({"disallowed": []}), "names no system event"),
             (json!({"required": ["a"], "disallowed": ["a"]}), "both"),
         ] {

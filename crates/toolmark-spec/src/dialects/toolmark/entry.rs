@@ -46,7 +46,11 @@ impl<'a> Checked<'a> {
 }
 
 fn wrong(key: &str, want: &str, node: &Node, loading: &mut Loading<'_>) {
-    let message = format!("{key} is {want}, found {}", node.word());
+    let found = match node.as_f64() {
+        Some(number) => number.to_string(),
+        None => node.word().to_owned(),
+    };
+    let message = format!("expected {want} for `{key}`, found {found}");
     loading.error("wrong-type", node.span, message);
 }
 
@@ -174,7 +178,7 @@ fn reject_same_names(asked: &[Asked<'_>], loading: &mut Loading<'_>) {
     for (n, one) in asked.iter().enumerate() {
         let Some(name) = &one.name else { continue };
         if let Some(first) = asked[..n].iter().find(|other| other.name.as_ref() == Some(name)) {
-            let message = format!("two graders are called {}", quoted(name));
+            let message = format!("two graders have the name {}", quoted(name));
             loading.problems.push(
                 Problem::error("duplicate-grader-name", message)
                     .at(one.span)
@@ -201,7 +205,7 @@ fn read_entry<'a>(node: &'a Node, loading: &mut Loading<'_>) -> Option<Asked<'a>
         });
     }
     if node.as_map().is_none() {
-        let message = format!("a grader is a map with a type, found {}", node.word());
+        let message = format!("expected a map with a type, found {}", node.word());
         loading.error("wrong-type", node.span, message);
         return None;
     }
@@ -255,11 +259,11 @@ fn config<'a>(map: &Checked<'a>, loading: &mut Loading<'_>) -> std::borrow::Cow<
     if let Some(config) = map.get("config") {
         for key in own {
             let span = map.node.entry(key).map_or(config.span, |entry| entry.key_span);
-            let message = format!("{} stands beside config, not in it", quoted(key));
+            let message = format!("{} is beside `config`, not in it", quoted(key));
             loading.problems.push(
                 Problem::error("unknown-key", message)
                     .at(span)
-                    .help("move it into config, or leave config out and write all keys here"),
+                    .help("move it into `config`, or remove `config` and write all keys here"),
             );
         }
         return std::borrow::Cow::Borrowed(config);

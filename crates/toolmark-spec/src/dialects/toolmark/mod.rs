@@ -43,6 +43,7 @@ static INFO: DialectInfo = DialectInfo {
     id: "toolmark",
     title: "toolmark.yaml",
     looks_for: "graders, cases or expect at the top",
+    keys: &["graders", "cases", "expect"],
 };
 
 /// The parts of the file that other commands read.
@@ -87,7 +88,7 @@ impl Dialect for Toolmark {
         if let Some(version) = top.get("version")
             && version.as_i64() != Some(1)
         {
-            loading.error("unknown-version", version.span, "this toolmark reads version 1");
+            loading.error("unknown-version", version.span, "unsupported version: expected 1");
         }
         let mut defaults = Defaults {
             profile: entry::profile(&top, loading).unwrap_or(Profile::Toolmark),
@@ -101,7 +102,7 @@ impl Dialect for Toolmark {
             // An empty guard part is for the guard to complain about.
             let is_empty = *key == "guard" && part.is_null();
             if part.as_map().is_none() && !is_empty {
-                let message = format!("{key} is a map, found {}", part.word());
+                let message = format!("expected a map, found {}", part.word());
                 loading.error("wrong-type", part.span, message);
             }
         }
@@ -134,8 +135,8 @@ impl Dialect for Toolmark {
 fn gate(top: &Checked<'_>, loading: &mut Loading<'_>) -> Gate {
     let Some(node) = top.get("gate") else { return Gate::default() };
     if node.as_list().is_some() {
-        let problem = Problem::error("wrong-type", "gate is a map with a threshold, found a list");
-        let help = "gates of `toolmark check` stand under `check:`, in `gates:`";
+        let problem = Problem::error("wrong-type", "expected a map with a threshold, found a list");
+        let help = "gates of `toolmark check` belong to `check:`, under `gates:`";
         loading.problems.push(problem.at(node.span).help(help));
         return Gate::default();
     }
@@ -148,10 +149,15 @@ fn gate(top: &Checked<'_>, loading: &mut Loading<'_>) -> Gate {
 /// Without cases, one that stands for every trajectory.
 fn every(root: &Node, defaults: &Defaults<'_>, loading: &mut Loading<'_>) -> Option<Box<Case>> {
     if defaults.graders.is_empty() {
+        // Graders that cannot be read have been complained about.
+        let is_listed = root.get("graders").is_some_and(|list| list.items().len() > 0);
+        if is_listed || root.get("expect").is_some() {
+            return None;
+        }
         loading.problems.push(
             Problem::error("nothing-to-grade", "the spec has neither cases nor graders")
                 .at(root.span)
-                .help("add `graders:` to ask of every trajectory, or `cases:`"),
+                .help("add `graders:` for every trajectory, or `cases:`"),
         );
         return None;
     }
@@ -167,7 +173,7 @@ fn dataset(top: &Checked<'_>, loading: &mut Loading<'_>) -> Vec<(String, Arc<Val
         (None, Some((node, path))) => (loading.path(path), node.span),
         (None, None) => {
             if let Some(node) = top.get("dataset") {
-                let message = format!("dataset is the path of a file, found {}", node.word());
+                let message = format!("expected the path of a file, found {}", node.word());
                 loading.error("wrong-type", node.span, message);
             }
             return Vec::new();
@@ -213,6 +219,11 @@ fn cases(
             }
         }
         Some(node) => match (node.as_list(), node.as_str()) {
+            (Some([]), _) => {
+                let problem = Problem::error("empty-list", "the list of cases is empty");
+                let help = "add a case, or remove `cases` to grade every trajectory";
+                loading.problems.push(problem.at(node.span).help(help));
+            }
             (Some(list), _) => {
                 let read = |case| read_case(case, defaults, &by_id, loading);
                 cases.extend(list.iter().filter_map(read));
@@ -225,7 +236,7 @@ fn cases(
             }
             (None, None) => {
                 let message = format!(
-                    "cases is a list, or the path of a file with one, found {}",
+                    "expected a list of cases or the path of a file, found {}",
                     node.word()
                 );
                 loading.error("wrong-type", node.span, message);
@@ -238,16 +249,25 @@ fn cases(
 
 fn reject_duplicates(cases: &[Case], top: &Checked<'_>, loading: &mut Loading<'_>) {
     let mut seen: BTreeMap<&str, &Case> = BTreeMap::new();
-    let span = top.get("cases").map_or(Span::default(), |node| node.span);
+    let whole = top.get("cases").map_or(Span::default(), |node| node.span);
     for case in cases {
         if let Some(first) = seen.insert(&case.id, case) {
-            let message = format!(
-                "two cases have the id {}: line {} and line {}",
-                quoted(&case.id),
-                first.place.line,
-                case.place.line
-            );
-            loading.error("duplicate-case", span, message);
+            let id = quoted(&case.id);
+            let problem = match (loading.span(&first.place), loading.span(&case.place)) {
+                (Some(first), Some(second)) => {
+                    let message = format!("two cases have the id {id}");
+                    let problem = Problem::error("duplicate-case", message).at(second);
+                    problem.note(first, "the first one")
+                }
+                // The cases are in another file.
+                _ => {
+                    let (first, second) = (first.place.line, case.place.line);
+                    let message =
+                        format!("two cases have the id {id}: line {first} and line {second}");
+                    Problem::error("duplicate-case", message).at(whole)
+                }
+            };
+            loading.problems.push(problem.help("give each case an id of its own"));
         }
     }
 }

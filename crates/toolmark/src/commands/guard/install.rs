@@ -383,7 +383,7 @@ impl Which {
             let present = install::present(place, &path);
             if present.is_empty() && printer.verbosity > Verbosity::Quiet {
                 let words = format!(
-                    "no agent was found on this machine; known are {}",
+                    "no agent was found on this machine; known hosts: {}",
                     install::ids().collect::<Vec<_>>().join(", ")
                 );
                 printer.notice(&Line::of(style::WARN, printer.redact(words)))?;
@@ -394,8 +394,8 @@ impl Which {
         for name in &self.hosts {
             let Some(host) = install::ids().find(|id| id == name) else {
                 let known = install::ids().collect::<Vec<_>>().join(", ");
-                let failure = Failure::usage(format!("there is no host `{name}`"));
-                return Err(failure.hint(format!("the hosts are {known}")).into());
+                let failure = Failure::usage(format!("unknown host {name}"));
+                return Err(failure.hint(format!("known hosts: {known}")).into());
             };
             if !hosts.contains(&host) {
                 hosts.push(host);

@@ -2,13 +2,14 @@
 //! come to, and what is wrong with them.
 
 use crate::Stop;
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 use crate::guarding;
 use crate::human;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
 use std::path::PathBuf;
 use toolmark_guard::files::Opened;
+use toolmark_guard::policy::Whose;
 use toolmark_redact::printable;
 
 const EXAMPLES: &str = "\
@@ -32,6 +33,12 @@ pub(super) struct Policy {
 impl Policy {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
         let cwd = std::path::absolute(&self.cwd)?;
+        if !cwd.is_dir() {
+            let message = format!("{} is not a directory", self.cwd.display());
+            return Err(Failure::usage(message)
+                .hint("--cwd takes the directory of a session")
+                .into());
+        }
         let opened = guarding::open(cwd.to_str()).checked();
         guarding::show(&opened, printer)?;
         if printer.verbosity > Verbosity::Quiet {
@@ -47,10 +54,13 @@ fn summary(opened: &Opened, printer: &mut Printer) -> Result<(), Stop> {
         let line = Line::of(style::DIM, printable!("{:9}", key));
         printer.line(&line.with(style::PLAIN, printer.redact(value)))
     };
-    let (user, project) = (policy.user().origin(), policy.project().map(|layer| layer.origin()));
-    let named = |file: &str| if file.is_empty() { "none".to_owned() } else { file.to_owned() };
-    row("user", &named(&user.file))?;
-    row("project", &project.map_or_else(|| "none".to_owned(), |origin| named(&origin.file)))?;
+    // Files that cannot be read are shown too.
+    let named = |whose: Whose| {
+        let file = opened.files.iter().find(|file| file.whose == whose);
+        file.map_or("none", |file| &*file.source.name)
+    };
+    row("user", named(Whose::User))?;
+    row("project", named(Whose::Project))?;
     row("preset", policy.preset().as_str())?;
     row("on_error", policy.on_error().as_str())?;
     row("approve", if policy.approve() { "true" } else { "false" })?;

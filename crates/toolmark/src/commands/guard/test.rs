@@ -15,6 +15,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use toolmark_guard::facts::Disk;
 use toolmark_guard::{Args as CallArgs, Event, Guard, Moment, Verdict};
+use toolmark_hosts::{HOSTS, by_id};
 use toolmark_redact::{Json, Printable, printable};
 use toolmark_shell::{Decision, Facts};
 
@@ -45,7 +46,7 @@ pub(super) struct Test {
     #[arg(long, value_name = "NAME", conflicts_with = "command")]
     tool: Option<String>,
     /// Arguments of the tool, as JSON
-    #[arg(long, value_name = "JSON", requires = "tool")]
+    #[arg(long, value_name = "JSON", requires = "tool", conflicts_with_all = ["command", "batch"])]
     args: Option<String>,
     /// Host that the tool belongs to
     #[arg(long, value_name = "HOST")]
@@ -73,7 +74,13 @@ struct Answer<'a> {
 }
 
 impl Test {
-    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+    pub(super) fn run(mut self, printer: &mut Printer) -> Result<Exit, Stop> {
+        self.cwd = self.cwd.map(absolute).transpose()?;
+        if let Some(host) = self.host.as_deref().filter(|host| by_id(host).is_none()) {
+            let known: Vec<&str> = HOSTS.iter().map(|host| host.id).collect();
+            let failure = Failure::usage(format!("unknown host {host}"));
+            return Err(failure.hint(format!("known hosts: {}", known.join(", "))).into());
+        }
         let guard = self.guard(printer)?;
         if let Some(path) = &self.batch {
             return self.batch(path, &guard, printer);
@@ -114,7 +121,8 @@ impl Test {
             None => CallArgs::None,
             Some(Ok(value)) => CallArgs::Json(value),
             Some(Err(error)) => {
-                let failure = Failure::usage("--args is not JSON").because(&error);
+                let failure =
+                    Failure::usage(format!("--args is not JSON at character {}", error.column()));
                 return Err(failure.hint(r#"write --args '{"file_path":".env"}'"#));
             }
         };
@@ -147,9 +155,10 @@ impl Test {
             }
             match row(&line) {
                 Ok(row) => self.decided(row, guard, &mut rows, printer)?,
-                Err(why) => {
+                Err((column, why)) => {
                     bad += 1;
-                    let place = format!("{name}:{}: ", index + 1);
+                    let column = column.map_or(String::new(), |column| format!(":{column}"));
+                    let place = format!("{name}:{}{column}: ", index + 1);
                     let line = Line::of(style::BAD.bold(), "error")
                         .with(style::PLAIN, ": ")
                         .with(style::STRONG, printer.redact(place))
@@ -209,23 +218,36 @@ impl Test {
     }
 }
 
+/// A directory of the command line, named from the root or from the home.
+fn absolute(cwd: String) -> io::Result<String> {
+    if cwd == "~" || cwd.starts_with("~/") {
+        return Ok(cwd);
+    }
+    Ok(std::path::absolute(cwd)?.to_string_lossy().into_owned())
+}
+
 fn decide(guard: &Guard, event: &Event<'_>) -> Verdict {
     let disk = event.cwd.as_deref().and_then(Disk::at);
     guard.decide(event, disk.as_ref().map(|disk| disk as &dyn Facts))
 }
 
-/// The row of a line, if it has a call.
-fn row(line: &[u8]) -> Result<Map<String, Value>, String> {
-    let value: Value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
-    let Value::Object(row) = value else { return Err("not a JSON object".to_owned()) };
+/// The row of a line, if it has a call; otherwise what is wrong, and the column where
+/// it is known.
+fn row(line: &[u8]) -> Result<Map<String, Value>, (Option<usize>, String)> {
+    let wrong = |message: &str| Err((None, message.to_owned()));
+    let value: Value = serde_json::from_slice(line).map_err(|error| {
+        let what = if error.is_eof() { "unexpected end" } else { "unexpected text" };
+        (Some(error.column()), format!("not JSON: {what}"))
+    })?;
+    let Value::Object(row) = value else { return wrong("expected a JSON object") };
     for key in ["command", "tool"] {
         match row.get(key) {
             Some(Value::String(_)) => return Ok(row),
-            Some(_) => return Err(format!("`{key}` is not a string")),
+            Some(_) => return wrong(&format!("`{key}` is not text")),
             None => {}
         }
     }
-    Err("neither `command` nor `tool`".to_owned())
+    wrong("the row has neither `command` nor `tool`")
 }
 
 fn print(verdict: &Verdict, command: &str, printer: &mut Printer) -> io::Result<()> {

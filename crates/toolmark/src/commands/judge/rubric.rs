@@ -12,7 +12,7 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use toolmark_config::{Node, Problem, Spanned, did_you_mean, read};
+use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
 use toolmark_config::{Source, parse};
 use toolmark_judge::calibration::RubricTask;
 use toolmark_outcome::judging::{BUILT_IN, BuiltIn, Field, Rubric, Scale, built_in, read_rubric};
@@ -143,28 +143,30 @@ fn of_file(
     problems.extend(parsed.problems);
     let written: WrittenRubric = read(&parsed.node?, problems)?;
     let scale = scale.or(written.scale).unwrap_or_default();
-    let criteria = read_rubric(&written.criteria, scale, problems)?.criteria;
+    let criteria = read_rubric(&written.criteria, scale, problems).map(|rubric| rubric.criteria);
     let threshold = written.threshold.map_or(THRESHOLD, |threshold| {
         if !(0.0..=1.0).contains(&threshold.value) {
-            let wrong = Problem::error("out-of-range", "a threshold is a number from 0 to 1");
+            let message = format!("expected a threshold from 0 to 1, found {}", threshold.value);
+            let wrong = Problem::error("out-of-range", message);
             problems.push(wrong.at(threshold.span));
         }
         threshold.value
     });
+    let inputs = written.inputs.map(|node| inputs(&node, problems)).unwrap_or_default();
     let rubric = Rubric {
         name: written.name.or(stem),
         instructions: written.instructions.unwrap_or_default(),
-        criteria,
+        criteria: criteria?,
         scale,
     };
-    let inputs = written.inputs.map(|node| inputs(&node, problems)).unwrap_or_default();
     Some(RubricTask { rubric: Arc::new(rubric), inputs, threshold })
 }
 
 /// A map from names to texts, in its order.
 fn texts(node: &Node, problems: &mut Vec<Problem>) -> Vec<(String, String)> {
     let Some(entries) = node.as_map() else {
-        problems.push(Problem::error("wrong-type", "expected a map of texts").at(node.span));
+        problems
+            .push(Problem::error("wrong-type", "expected a map of names to text").at(node.span));
         return Vec::new();
     };
     let mut found = Vec::new();
@@ -185,8 +187,9 @@ fn inputs(node: &Node, problems: &mut Vec<Problem>) -> Vec<(String, String)> {
     for entry in node.entries() {
         let Some(path) = entry.value.as_str() else { continue };
         if Field::of(path.trim_end_matches('?')).is_none() {
-            let message = format!("unknown field {path}");
-            problems.push(Problem::error("unknown-field", message).at(entry.value.span));
+            let message = format!("unknown field {}", quoted(path));
+            let problem = Problem::error("unknown-field", message).at(entry.value.span);
+            problems.push(problem.help("`toolmark judge fields` lists them"));
         }
     }
     found
@@ -236,7 +239,7 @@ mod tests {
             ("r.yaml", "criteria: []", "empty-list"),
             ("r.yaml", "name: x", "missing-key"),
             ("r.yaml", "criteria: [a]\nscael: 1-5", "unknown-key"),
-            ("r.yaml", "criteria: [a]\nscale: 1-7", "no scale"),
+            ("r.yaml", "criteria: [a]\nscale: 1-7", "unknown scale"),
             ("r.yaml", "criteria: [a]\nthreshold: 3", "out-of-range"),
             ("r.yaml", "criteria: [{text: a, weight: -1}]", "out-of-range"),
             ("r.yaml", "criteria: [{text: a, id: x}, {text: b, id: x}]", "duplicate-name"),

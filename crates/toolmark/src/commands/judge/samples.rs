@@ -281,7 +281,7 @@ pub(super) mod tests {
             ("l.jsonl", "", None, "has no rows"),
             ("l.jsonl", row, None, "l.jsonl:1: the row has no rubric"),
             ("l.jsonl", row, Some("tool-selection"), "no row that can be used"),
-            ("l.jsonl", "nope", Some("tool-selection"), "l.jsonl:1: not JSON"),
+            ("l.jsonl", "nope", Some("tool-selection"), "l.jsonl:1:2: not JSON"),
         ] {
             let failure = labelled(name, text, rubric).unwrap_err();
             let words = format!("{}: {}", failure.message, failure.causes.join("; "));

@@ -74,7 +74,7 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
         (List::Parallel, &config.parallel),
     ];
     if lists.iter().all(|(_, entries)| entries.is_none()) {
-        let message = "nothing is asked: give required, disallowed, sequence or parallel";
+        let message = "the config is empty: add required, disallowed, sequence or parallel";
         building.reject(building.config.span, "nothing-asked", message);
         return None;
     }

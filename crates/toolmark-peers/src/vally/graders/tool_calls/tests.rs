@@ -634,7 +634,7 @@ fn a_near_miss_is_shown() {
 fn mistakes_in_a_configuration() {
     let required = |entry: Value| json!({"required": [entry]});
     for (config, complaint) in [
-        (json!({}), "nothing is asked"),
+        (json!({}), "the config is empty"),
         (json!({"required": []}), "empty list"),
         (json!({"required": ["a"], "sequence": []}), "empty list"),
         (json!({"required": [7]}), "name of a tool"),
