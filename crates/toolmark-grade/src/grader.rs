@@ -22,6 +22,11 @@ pub trait Grader: Send + Sync {
         true
     }
 
+    /// Does it ask a judge, though not every grader of its type does?
+    fn asks_judge(&self) -> bool {
+        false
+    }
+
     /// The tools it speaks of, so that a name no trace has can be pointed out.
     fn mentions(&self) -> Vec<Mention> {
         Vec::new()

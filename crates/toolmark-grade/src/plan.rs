@@ -1,6 +1,6 @@
 //! What a spec of any dialect comes down to: cases with graders.
 
-use crate::grader::{Grader, GraderInfo};
+use crate::grader::{Determinism, Grader, GraderInfo};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -34,6 +34,14 @@ pub struct Planned {
     pub grader: Arc<dyn Grader>,
     /// Where the spec asks it.
     pub place: SpecPlace,
+}
+
+impl Planned {
+    /// May it ask a judge?
+    #[must_use]
+    pub fn asks_judge(&self) -> bool {
+        self.info.taxonomy.determinism == Determinism::Judge || self.grader.asks_judge()
+    }
 }
 
 /// Which trajectories belong to a case.

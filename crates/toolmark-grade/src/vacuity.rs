@@ -7,7 +7,7 @@
 //! again. What no change makes fail is reported, part by part where a grader
 //! has parts.
 
-use crate::grader::{Cost, Determinism};
+use crate::grader::Cost;
 use crate::plan::{Case, Planned};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,9 +58,7 @@ pub fn probe(case: &Case, trajectory: &Trajectory, environment: &Environment) ->
         let whole =
             |kind, words: String| Finding { grader: planned.name.clone(), item: None, kind, words };
         let taxonomy = planned.info.taxonomy;
-        if taxonomy.determinism == Determinism::Judge
-            || matches!(taxonomy.cost, Cost::Medium | Cost::High)
-        {
+        if planned.asks_judge() || matches!(taxonomy.cost, Cost::Medium | Cost::High) {
             let words = "it runs a program or asks a judge and was not asked again".into();
             findings.push(whole(FindingKind::NotProbed, words));
             continue;

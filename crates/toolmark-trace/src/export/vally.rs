@@ -303,7 +303,8 @@ fn metrics(w: &mut Json<'_>, run: &Trajectory) -> io::Result<()> {
     w.put("turnCount", &stated.responses.unwrap_or(run.steps.len() as u64))?;
     let measured = run.started.zip(run.ended).map(|(from, to)| to.duration_since(from));
     let wall = stated.duration.or(measured);
-    w.put("wallTimeMs", &wall.map_or(0, |wall| wall.as_millis().max(0)))?;
+    // As converters of Vally write what they do not know.
+    w.put("wallTimeMs", &wall.map_or(-1, |wall| wall.as_millis().max(0)))?;
     w.put("errorCount", &stated.errors.unwrap_or(of_kind(EventKind::Error).count() as u64))
 }
 

@@ -22,7 +22,7 @@ use std::slice;
 use std::sync::Arc;
 use std::time::Instant;
 use toolmark_grade::LoadOptions;
-use toolmark_grade::{Case, Determinism, Grading, Plan, Selection, Unpaired, merge};
+use toolmark_grade::{Case, Grading, Plan, Planned, Selection, Unpaired, merge};
 use toolmark_outcome::judging::Judge;
 use toolmark_outcome::{
     CaseResult, Environment, Findings, Printable, Profile, RunResult, Untrusted, Verdict,
@@ -251,7 +251,7 @@ impl Grade {
         let asks = |(_, plan): &&(PathBuf, Plan)| {
             let cases = plan.cases.iter().chain(plan.every.as_deref());
             let mut graders = cases.flat_map(|case| &case.graders);
-            graders.any(|one| one.info.taxonomy.determinism == Determinism::Judge)
+            graders.any(Planned::asks_judge)
         };
         let Some((path, plan)) = plans.iter().find(asks).filter(|_| !self.no_judge) else {
             return Ok(None);

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use toolmark_config::{Kind, Node, Problem, did_you_mean, quoted};
 use toolmark_grade::{
-    Building, Grader, GraderInfo, Taxonomy, ask, declared, schema_of, unknown_type,
+    Building, Determinism, Grader, GraderInfo, Taxonomy, ask, declared, schema_of, unknown_type,
 };
 use toolmark_outcome::Evidence;
 use toolmark_outcome::Profile;
@@ -168,6 +168,10 @@ struct Compared {
 }
 
 impl Grader for Compared {
+    fn asks_judge(&self) -> bool {
+        self.ours.asks_judge()
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let outcome = self.ours.grade(subject);
         match &self.theirs {
@@ -299,6 +303,15 @@ fn aggregator<'n>(
 }
 
 impl Grader for Composite {
+    fn asks_judge(&self) -> bool {
+        matches!(self.aggregator, Aggregator::Judge { .. })
+            || self.members.iter().any(|member| {
+                let info = grader_by_id(&member.type_word);
+                info.is_some_and(|info| info.taxonomy.determinism == Determinism::Judge)
+                    || member.grader.asks_judge()
+            })
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let answers: Vec<Outcome> =
             self.members.iter().map(|member| ask(&*member.grader, subject)).collect();
@@ -437,16 +450,47 @@ pub(super) fn zero(profile: Profile, why: String) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{agentv_with, complaints, grade, grade_as};
+    use crate::testing::{agentv_with, build, complaints, grade, grade_as, judged};
     use serde_json::{Value, json};
-    use toolmark_outcome::Profile;
-    use toolmark_outcome::{Cause, Verdict};
+    use toolmark_outcome::judging::Question;
+    use toolmark_outcome::{Cause, Context, Profile, Verdict};
 
     fn members() -> Value {
         json!([
             {"name": "fast", "type": "latency", "threshold": 10, "weight": 3},
             {"name": "done", "type": "contains", "value": "done"},
         ])
+    }
+
+    #[test]
+    fn a_judge_is_shown_the_answers() {
+        let made = agentv_with(json!([]), json!({}));
+        let config = json!({
+            "assertions": [{"name": "j", "type": "is-json"}],
+            "aggregator": {"type": "llm-grader", "prompt": "by {{EVALUATOR_RESULTS_JSON}}"},
+        });
+        let good: fn(&Question) -> Option<f64> = |question| {
+            let shown = &question.materials[0];
+            assert!(shown.name == "results" && shown.pieces[0].text.contains("is-json"));
+            Some(10.0)
+        };
+        let poor: fn(&Question) -> Option<f64> = |_| Some(5.0);
+        for (judge, verdict) in [(good, Verdict::Pass), (poor, Verdict::Fail)] {
+            let outcome = judged("composite", config.clone(), &made, &Context::default(), judge);
+            assert_eq!(outcome.verdict, verdict);
+        }
+        let outcome = grade("composite", config.clone(), &made);
+        assert_eq!(outcome.verdict, Verdict::Unknown(Cause::NeedsJudge));
+        let member =
+            json!({"type": "composite", "assertions": [{"type": "llm-grader", "prompt": "x"}]});
+        for (config, asks) in [
+            (config, true),
+            (json!({"assertions": [member]}), true),
+            (json!({"assertions": [{"type": "is-json"}]}), false),
+        ] {
+            let grader = build("composite", Profile::Toolmark, &config).unwrap();
+            assert_eq!(grader.asks_judge(), asks, "{config}");
+        }
     }
 
     #[test]

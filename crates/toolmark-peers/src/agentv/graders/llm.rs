@@ -275,7 +275,7 @@ fn build(
 }
 
 impl Llm {
-    fn rubric(&self, subject: &Subject<'_>) -> Result<Rubric, Outcome> {
+    fn rubric(&self, subject: &Subject<'_>) -> Result<Rubric, (Cause, String)> {
         let scale = match (&self.asked, self.threshold) {
             (Asked::Criteria, _) | (_, Some(_)) => Scale::ZeroToTen,
             _ => Scale::Binary,
@@ -289,15 +289,15 @@ impl Llm {
             Asked::Text(text) => Ok(of_text(text)),
             Asked::Program(command) => {
                 let said = command.text(subject);
-                said.map(|text| of_text(&text)).map_err(|why| Outcome::unknown(Cause::Program, why))
+                said.map(|text| of_text(&text)).map_err(|why| (Cause::Program, why))
             }
             Asked::Criteria => {
                 let text = subject.context.criteria.as_deref().map(str::trim);
                 match text.filter(|text| !text.is_empty()) {
                     Some(text) => Ok(Rubric::of_text(format!("The run meets this: {text}"), scale)),
-                    None => Err(Outcome::unknown(
+                    None => Err((
                         Cause::Configuration,
-                        "neither the case nor the grader says what to judge by",
+                        "neither the case nor the grader says what to judge by".to_owned(),
                     )),
                 }
             }
@@ -343,7 +343,7 @@ impl Grader for Llm {
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let rubric = match self.rubric(subject) {
             Ok(rubric) => rubric,
-            Err(outcome) => return outcome,
+            Err((cause, why)) => return Outcome::unknown(cause, why),
         };
         let materials = match materials(&self.inputs, Focus { subject, call: None }) {
             Ok(materials) => materials,
@@ -434,7 +434,7 @@ mod tests {
         for (id, config, complaint) in [
             ("rubrics", json!({}), "list of criteria"),
             ("rubrics", json!({"criteria": []}), "one or more"),
-            ("llm-rubric", json!({}), "needs a value"),
+            ("llm-rubric", json!({"prompt": {"command": []}}), "list of a program"),
             ("llm-rubric", json!({"value": 7}), "found a number"),
             ("trajectory:goal-success", json!({"value": {}}), "needs the goal"),
             ("llm-grader", json!({"prompt": "no/such/file.md"}), "failed to read"),

@@ -28,6 +28,10 @@ struct Opposite {
 }
 
 impl Grader for Opposite {
+    fn asks_judge(&self) -> bool {
+        self.grader.asks_judge()
+    }
+
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let mut outcome = self.grader.grade(subject);
         // What AgentV's code throws on is 0 whatever was asked.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolmark_config::{Node, Problem, Spanned, read};
 use toolmark_grade::Loading;
-use toolmark_grade::{Case, Determinism, Match, Planned};
+use toolmark_grade::{Case, Match, Planned};
 use toolmark_outcome::{Context, Profile, Rule, Scoring};
 
 /// One thing the agent was asked.
@@ -222,7 +222,8 @@ pub(super) fn case(
         loading.problems.push(problem.help("its runs can neither pass nor fail"));
     }
     let rubric = stimulus.rubric.map(|rubric| rubric.0).unwrap_or_default();
-    if !rubric.is_empty() && !planned.iter().any(is_judge) && planned.len() == all.len() {
+    if !rubric.is_empty() && !planned.iter().any(Planned::asks_judge) && planned.len() == all.len()
+    {
         let span = node.entry("rubric").map_or(node.span, |entry| entry.key_span);
         let message = "the rubric is for a judge, and no grader is one";
         loading.warn("rubric-without-llm-judge", span, message);
@@ -256,10 +257,6 @@ pub(super) fn case(
         trials: trials.filter(|runs| *runs > 0).or(shared.trials),
         place: loading.place(stimulus.name.span),
     })
-}
-
-fn is_judge(planned: &Planned) -> bool {
-    planned.info.taxonomy.determinism == Determinism::Judge
 }
 
 /// The graders a stimulus asks for, its constraints last.

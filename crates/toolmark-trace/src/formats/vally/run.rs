@@ -57,10 +57,6 @@ impl Run {
         if self.started.is_none() && (spoke || !run.calls.is_empty()) {
             run.fidelity.lose(Fact::Steps);
         }
-        if run.started.is_none() && run.stated.duration.is_some_and(|d| d.is_zero()) {
-            // Converters write 0 where there was no clock.
-            run.stated.duration = None;
-        }
         if run.usage.is_none() {
             // Without metrics, the calls of the model add up to the run.
             self.b.add_usage_of_steps();
