@@ -1,5 +1,5 @@
-//! Any text as the answer of a model: a mark counts only with a quote that stands
-//! in what the model was shown.
+//! Any text as the answer of a model, submitted or only written: a mark counts only
+//! with a quote from what the model was shown.
 
 #![no_main]
 
@@ -21,7 +21,10 @@ struct Scripted;
 impl Provider for Scripted {
     fn ask(&self, _prompt: &Prompt<'_>) -> Result<Reply, Fault> {
         let text = ANSWER.lock().map(|answer| answer.clone()).unwrap_or_default();
-        Ok(Reply { answers: vec![text], ..Reply::default() })
+        Ok(match text.strip_prefix('w') {
+            Some(written) => Reply { text: written.to_owned(), ..Reply::default() },
+            None => Reply { answers: vec![text], ..Reply::default() },
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use toolmark_config::{Source, Style, parse, render};
+use toolmark_grade::call_match::compile_schema;
 use toolmark_guard::policy::{Layer, Origin, Policy};
 use toolmark_guard::Guard;
 use toolmark_hosts::detect;
@@ -17,7 +18,7 @@ fuzz_target!(|data: &[u8]| {
     let parsed = parse(&source);
     let Some(node) = parsed.node else { return };
     let mut problems = parsed.problems;
-    let layer = Layer::read(&node, Origin::default(), &mut problems);
+    let layer = Layer::read(&node, Origin::default(), compile_schema, &mut problems);
     problems.extend(layer.check());
     problems.truncate(20);
     let _ = render(&source, &problems, Style::default());
