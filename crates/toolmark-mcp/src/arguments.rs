@@ -251,6 +251,22 @@ fn has_cycle(leads: &BTreeMap<String, Vec<String>>) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn no_thread_is_left_behind() {
+        static ENDED: AtomicBool = AtomicBool::new(false);
+        struct AtTheEnd;
+        impl Drop for AtTheEnd {
+            fn drop(&mut self) {
+                thread::sleep(Duration::from_millis(50));
+                ENDED.store(true, Ordering::SeqCst);
+            }
+        }
+        thread_local!(static HELD: AtTheEnd = const { AtTheEnd });
+        assert_eq!(run_with_timeout(|| HELD.with(|_| 7)), Some(7));
+        assert!(ENDED.load(Ordering::SeqCst));
+    }
 
     #[test]
     fn arguments_are_valid_wrong_or_there_is_no_telling() {

@@ -5,6 +5,7 @@
 //! secret itself does not.
 
 use crate::names::{is_placeholder, secret_name};
+use crate::sanitize::without_sequences;
 use crate::scan::{Proof, Scan, Secret};
 use std::borrow::Cow;
 
@@ -14,7 +15,14 @@ pub const MASK: &str = "[redacted]";
 /// Text with its secrets masked.
 #[must_use]
 pub fn redact(text: &str) -> Cow<'_, str> {
-    masked(text, Scan::new(text, Proof::Likely), MASK)
+    let hidden = masked(text, Scan::new(text, Proof::Likely), MASK);
+    // A colour in the middle of a secret, as `grep --color` prints it, hides it from
+    // the scan, but not from whoever reads it.
+    let Some(plain) = without_sequences(&hidden) else { return hidden };
+    match masked(&plain, Scan::new(&plain, Proof::Likely), MASK) {
+        Cow::Borrowed(_) => hidden,
+        Cow::Owned(hidden) => Cow::Owned(hidden),
+    }
 }
 
 /// Text with `mask` in place of what is hidden of these secrets, which are in
@@ -116,6 +124,33 @@ mod tests {
             }
             let short = format!("x{token}");
             assert_eq!(redact(&short), short, "the middle of a word");
+        }
+    }
+
+    #[test]
+    fn colours_do_not_show_a_secret() {
+        let secret = fake("ghp_", 36);
+        let (start, rest) = secret.split_at(4);
+        let (half, end) = secret.split_at(20);
+        for (red, off) in [
+            ("\u{1b}[31m", "\u{1b}[0m"),
+            ("\u{1b}[01;31m\u{1b}[K", "\u{1b}[m\u{1b}[K"),
+            ("\\u001b[1m", "\\u001b[0m"),
+            ("\\x1b[1m", "\\e[0m"),
+        ] {
+            for text in [
+                format!("x{red}{secret}{off}y"),
+                format!("use {red}{start}{off}{rest}, please"),
+                format!("use {start}{red}{rest}{off}, please"),
+                format!("use {half}{red}{end}{off}, please"),
+                format!("password={red}hunter2horse{off}"),
+            ] {
+                let shown = redact(&text);
+                assert!(shown.contains(MASK), "{text:?}: {shown:?}");
+                assert!(!shown.contains(&secret[24..]), "{text:?}: {shown:?}");
+            }
+            let plain = format!("{red}nothing{off} to hide[1]");
+            assert_eq!(redact(&plain), plain);
         }
     }
 

@@ -49,6 +49,47 @@ pub fn is_obeyed(c: char) -> bool {
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// What begins an escape sequence, as it is or as programs and JSON write it.
+const INTRODUCERS: [&str; 6] = ["\u{1b}", "\\u001b", "\\u001B", "\\x1b", "\\033", "\\e"];
+
+/// The length of the escape sequence whose bracket is at `at`, and where it begins.
+fn sequence(text: &str, at: usize) -> Option<(usize, usize)> {
+    let before = text.get(..at)?;
+    let introducer = INTRODUCERS.iter().find(|start| before.ends_with(**start))?;
+    let rest = text.as_bytes().get(at + 1..)?;
+    let parameter = |b: &u8| b.is_ascii_digit() || matches!(b, b';' | b':' | b'?');
+    let end = rest.iter().position(|b| !parameter(b))?;
+    rest.get(end)?.is_ascii_alphabetic().then_some((at - introducer.len(), at + end + 2))
+}
+
+/// Text without its escape sequences; `None` where it has none.
+pub(crate) fn without_sequences(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut from = 0;
+    for at in memchr::memchr_iter(b'[', text.as_bytes()) {
+        if let Some((start, end)) = sequence(text, at)
+            && start >= from
+        {
+            out.push_str(text.get(from..start).unwrap_or_default());
+            from = end;
+        }
+    }
+    (from > 0).then(|| out + text.get(from..).unwrap_or_default())
+}
+
+/// Does an escape sequence end before the byte `at`?
+pub(crate) fn ends_sequence(text: &[u8], at: usize) -> bool {
+    /// Longer ones do not occur.
+    const MAX_LENGTH: usize = 24;
+    let before = text.get(at.saturating_sub(MAX_LENGTH)..at).unwrap_or_default();
+    let Some(bracket) = memchr::memrchr(b'[', before) else { return false };
+    // The text may be cut in the middle of a character before it.
+    let start = before.iter().position(|b| (*b as i8) >= -0x40).unwrap_or(0);
+    let sequence_at = |text: &str| sequence(text, bracket.checked_sub(start)?);
+    let part = before.get(start..).and_then(|part| std::str::from_utf8(part).ok());
+    part.and_then(sequence_at).is_some_and(|(_, end)| end == before.len() - start)
+}
+
 /// What follows a colour sequence (`ESC [ 1 ; 31 m`), if `text` starts with one.
 fn after_colour(text: &str) -> Option<&str> {
     let inside = text.strip_prefix("\u{1b}[")?;

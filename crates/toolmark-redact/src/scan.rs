@@ -8,6 +8,7 @@
 //! alike.
 
 use crate::names::{self, Name, is_placeholder, is_random, may_end_name, secret_name};
+use crate::sanitize::ends_sequence;
 use crate::shapes::{Of, SHAPES, Shape, key_label, login, shapes_at};
 use aho_corasick::packed::{Builder, Searcher};
 use std::ops::Range;
@@ -276,14 +277,15 @@ impl<'t> Scan<'t> {
         self.proof == Proof::Certain
     }
 
-    /// Does a word begin here? In JSON text an escape may stand before it.
+    /// Does a word begin here? In JSON text an escape may stand before it, in
+    /// coloured text a letter that ends the colour.
     fn begins_word(&self, at: usize) -> bool {
         let before = |n: usize| at.checked_sub(n).and_then(|at| self.bytes.get(at)).copied();
         match before(1) {
             None => true,
             Some(b'n' | b't' | b'r') => before(2) == Some(b'\\'),
             Some(b'-' | b'.' | b'+') => !self.is_certain(),
-            Some(b) => !is_word(b),
+            Some(b) => !is_word(b) || ends_sequence(self.bytes, at),
         }
     }
 
