@@ -72,8 +72,8 @@ pub fn read_rubric(node: &Node, scale: Scale, problems: &mut Vec<Problem>) -> Op
     for (n, one) in rubric.criteria.iter().enumerate() {
         if rubric.criteria.iter().take(n).any(|other| other.id == one.id) {
             let message = format!("two criteria have the name {}", quoted(&one.id));
-            let named = node.items().filter_map(|item| item.get("id"));
-            let place = named.filter(|id| id.as_str() == Some(&one.id)).last().unwrap_or(node);
+            let mut named = node.items().filter_map(|item| item.get("id"));
+            let place = named.rfind(|id| id.as_str() == Some(&one.id)).unwrap_or(node);
             problems.push(Problem::error("duplicate-name", message).at(place.span));
         }
     }
