@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use serde_json::{Value, json};
+use serde_json::json;
 use toolmark_redact::{Redactor, is_obeyed};
 
 const TOKEN: &str = "ghp_x1Y2z3A4b5C6d7E8f9G0h1I2j3K4l5M6n7O8";
@@ -31,7 +31,8 @@ fuzz_target!(|data: &[u8]| {
     let json = json!({before: [planted, {"a": after}], planted.clone(): text}).to_string();
     let printed = redactor.json_text(json.clone());
     assert!(!printed.contains(TOKEN), "{json}");
-    assert!(serde_json::from_str::<Value>(&printed).is_ok(), "{json}");
+    // A tree would refuse a key that serde_json keeps for itself.
+    assert!(serde_json::from_str::<serde::de::IgnoredAny>(&printed).is_ok(), "{json}");
     // What is no JSON is redacted all the same.
     let _ = redactor.json_text(text.to_owned());
 });
