@@ -3,8 +3,9 @@
 //! Sessions are mixed as they happened, one trajectory each. The same call may
 //! be told of several times: before it ran, when its user was to be asked, after
 //! it ran. The guard knows what it decided; how a call ended it knows only where
-//! it was told, and what it denied never ran. Arguments and results are as the
-//! log has them: masked and cut.
+//! it was told, and what it denied never ran. Calls made while the guard was off,
+//! or that the host did not ask it about, are not here. Arguments and results are
+//! as the log has them: masked and cut.
 
 use crate::builder::{Answer, Builder, NewCall};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
@@ -26,6 +27,7 @@ static INFO: FormatInfo = FormatInfo {
     versions: "1",
     looks_for: "objects with toolmark_guard and decision",
     fidelity: Fidelity::lacking(&[
+        Fact::Calls,
         Fact::ExitCodes,
         Fact::Parallel,
         Fact::Steps,
