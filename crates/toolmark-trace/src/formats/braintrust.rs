@@ -2,7 +2,7 @@
 //! `span_attributes.type`, times and tokens in `metrics`.
 
 use super::shared::chat_message;
-use super::shared::spans::{Kind, Role, Span, SpanList, messages};
+use super::shared::spans::{Kind, Span, SpanList};
 use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
 use crate::model::{Cost, Fact, Fidelity, time};
 use toolmark_scan::Value;
@@ -63,17 +63,10 @@ fn read_span(record: &Record<'_>, row: Value<'_>) -> Span {
     facts.cost = metric("estimated_cost").and_then(Value::as_f64).and_then(Cost::from_usd);
     let (input, output) = (row.get("input"), row.get("output"));
     facts.kind = Some(match about.map_or("", |a| a.word("type")) {
-        "tool" => {
-            facts.tool = Some(span.name.clone());
-            facts.args = input.map(|v| record.payload(v));
-            facts.result = output.map(|v| record.payload(v));
-            Kind::Tool
-        }
+        "tool" => facts.of_call(record, &span.name, input, output),
         "llm" => {
             facts.usage = row.get("metrics").and_then(chat_message::usage);
-            facts.input = input.map(|v| messages::all(v, Role::User)).unwrap_or_default();
-            facts.output = output.map(|v| messages::all(v, Role::Assistant)).unwrap_or_default();
-            Kind::Llm
+            facts.of_response(input, output)
         }
         "task" | "eval" if span.parent.is_none() => Kind::Agent,
         _ => Kind::Part,

@@ -2,7 +2,7 @@
 //! `meta` and `metrics`), and as its API gives them back (`span_kind`, `input`
 //! and `output` among the attributes of a datum).
 
-use super::shared::spans::{Kind, Role, Span, Spans, messages, span_reader};
+use super::shared::spans::{Kind, Span, Spans, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Convention, Fact, Fidelity, Tokens, Usage, time};
 use jiff::SignedDuration;
@@ -98,24 +98,19 @@ fn read_span(record: &Record<'_>, value: Value<'_>) -> Span {
     facts.model = model.and_then(|m| record.text(m));
     facts.kind = Some(match kind_of(value).and_then(Value::inner).unwrap_or("") {
         "tool" => {
-            facts.tool = Some(span.name.clone());
-            let payload =
-                |io: Option<Value<'_>>| io.map(|io| record.payload(io.get("value").unwrap_or(io)));
-            facts.args = payload(input);
-            facts.result = payload(output);
-            Kind::Tool
+            let [input, output] =
+                [input, output].map(|io| io.map(|io| io.get("value").unwrap_or(io)));
+            facts.of_call(record, &span.name, input, output)
         }
         kind @ ("llm" | "agent" | "workflow") => {
-            let list = |io: Option<Value<'_>>, role| {
-                let io = io.map(|io| io.get("messages").or_else(|| io.get("value")).unwrap_or(io));
-                io.map(|io| messages::all(io, role)).unwrap_or_default()
-            };
-            facts.input = list(input, Role::User);
-            facts.output = list(output, Role::Assistant);
+            let [input, output] = [input, output].map(|io| {
+                io.map(|io| io.get("messages").or_else(|| io.get("value")).unwrap_or(io))
+            });
+            let response = facts.of_response(input, output);
             match kind {
                 "llm" => {
                     facts.usage = value.get("metrics").and_then(usage);
-                    Kind::Llm
+                    response
                 }
                 "workflow" if span.parent.is_some() => Kind::Part,
                 _ => {

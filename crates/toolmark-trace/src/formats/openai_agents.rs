@@ -4,7 +4,7 @@
 //! what it said.
 
 use super::shared::chat_message;
-use super::shared::spans::{Kind, Role, Span, Spans, messages, span_reader};
+use super::shared::spans::{Kind, Span, Spans, span_reader};
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity, time};
 use toolmark_scan::Value;
@@ -95,21 +95,14 @@ fn read_span(record: &Record<'_>, value: Value<'_>) -> Span {
     facts.usage = data.get("usage").and_then(chat_message::usage);
     let (input, output) = (data.get("input"), data.get("output"));
     facts.kind = Some(match data.word("type") {
-        "function" => {
-            facts.tool = Some(span.name.clone());
-            facts.args = input.map(|v| record.payload(v));
-            facts.result = output.map(|v| record.payload(v));
-            Kind::Tool
-        }
+        "function" => facts.of_call(record, &span.name, input, output),
         "agent" => {
             facts.agent = Some(span.name.clone());
             Kind::Agent
         }
         "generation" | "response" => {
-            facts.input = input.map(|v| messages::all(v, Role::User)).unwrap_or_default();
-            facts.output = output.map(|v| messages::all(v, Role::Assistant)).unwrap_or_default();
             facts.response = record.text_at(data, "response_id");
-            Kind::Llm
+            facts.of_response(input, output)
         }
         "handoff" | "guardrail" | "custom" | "mcp_tools" | "speech" | "transcription"
         | "speech_group" | "workflow" | "task" | "turn" => Kind::Part,

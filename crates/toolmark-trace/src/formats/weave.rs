@@ -2,7 +2,7 @@
 //! what is a tool; calls of model libraries are known by their names.
 
 use super::shared::chat_message;
-use super::shared::spans::{Kind, Role, Span, SpanList, messages};
+use super::shared::spans::{Kind, Span, SpanList};
 use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
 use crate::model::{Fact, Fidelity, Text, time};
 use toolmark_scan::Value;
@@ -63,12 +63,7 @@ fn read_span(record: &Record<'_>, call: Value<'_>) -> Span {
     let places: [&[&str]; 2] = [&["attributes", "kind"], &["attributes", "weave", "kind"]];
     let kind = places.iter().find_map(|place| call.at(place)).and_then(Value::inner);
     facts.kind = Some(match kind.unwrap_or("") {
-        "tool" => {
-            facts.tool = Some(span.name.clone());
-            facts.args = input.map(|v| record.payload(v));
-            facts.result = output.map(|v| record.payload(v));
-            Kind::Tool
-        }
+        "tool" => facts.of_call(record, &span.name, input, output),
         "agent" => {
             facts.agent = Some(span.name.clone());
             Kind::Agent
@@ -77,9 +72,7 @@ fn read_span(record: &Record<'_>, call: Value<'_>) -> Span {
             facts.model = input.and_then(|i| record.text_at(i, "model"));
             let usage = output.and_then(|o| o.get("usage"));
             facts.usage = usage.and_then(chat_message::usage);
-            facts.input = input.map(|v| messages::all(v, Role::User)).unwrap_or_default();
-            facts.output = output.map(|v| messages::all(v, Role::Assistant)).unwrap_or_default();
-            Kind::Llm
+            facts.of_response(input, output)
         }
         _ => Kind::Part,
     });

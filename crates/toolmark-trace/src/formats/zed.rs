@@ -3,12 +3,13 @@
 //! version 0.2 messages had a `role`, `segments` and `tool_uses`, the results
 //! with the next message.
 
+use super::shared::anthropic;
 use super::shared::conversation::{self, Conversations, Dialect};
 use super::shared::positional::Positional;
 use super::shared::turn::{self, Author, Turn};
 use crate::builder::{Answer, Builder};
 use crate::format::{Confidence, Format, FormatInfo, Probe, Reader, Record};
-use crate::model::{Convention, Fact, Fidelity, Text, Tokens, Usage};
+use crate::model::{Convention, Fact, Fidelity, Text, Usage};
 use toolmark_scan::Value;
 
 /// Threads of Zed.
@@ -62,8 +63,9 @@ impl Dialect for ZedDialect {
         b.run.agent.name = Some(Text::owned("zed"));
         b.run.agent.model = thread.at(&["model", "model"]).and_then(|m| record.text(m));
         b.run.name = record.text_at(thread, "summary").or(b.run.name.take());
-        let spent = thread.get("cumulative_token_usage").and_then(usage);
-        b.run.usage = spent.filter(|u| !u.recorded.is_zero());
+        let spent = thread.get("cumulative_token_usage").map(anthropic::usage);
+        let spent = spent.filter(|tokens| !tokens.is_zero());
+        b.run.usage = spent.map(|tokens| Usage::new(tokens, Convention::ANTHROPIC));
         b.seen(thread.get("updated_at").and_then(crate::model::time::from_value));
     }
 
@@ -136,18 +138,6 @@ fn answer(turn: &mut Turn<'_, '_>, record: &Record<'_>, result: Value<'_>) {
         None => answer,
     };
     turn.result(result.get("tool_use_id"), result.get("tool_name"), answer);
-}
-
-fn usage(usage: Value<'_>) -> Option<Usage> {
-    let count = |key: &str| usage.get(key).and_then(Value::as_u64);
-    let recorded = Tokens {
-        input: count("input_tokens")?,
-        output: count("output_tokens").unwrap_or(0),
-        cache_read: count("cache_read_input_tokens").unwrap_or(0),
-        cache_write: count("cache_creation_input_tokens").unwrap_or(0),
-        reasoning: 0,
-    };
-    Some(Usage::new(recorded, Convention::ANTHROPIC))
 }
 
 #[cfg(test)]

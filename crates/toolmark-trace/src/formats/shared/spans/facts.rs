@@ -1,7 +1,10 @@
 //! What a span says about an agent, in one vocabulary.
 
+use super::messages;
+use crate::format::Record;
 use crate::model::{Actor, Cost, Fidelity, Level, Payload, Status, Text, ToolDefinition, Usage};
 use jiff::{SignedDuration, Timestamp};
+use toolmark_scan::Value;
 
 /// What a span is in the life of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +52,33 @@ pub(crate) struct Facts {
     pub(crate) lacks: Fidelity,
     pub(crate) marks: Vec<Mark>,
     pub(crate) own: Option<Box<Own>>,
+}
+
+impl Facts {
+    /// The span ran the tool `name` with `input` and got `output`.
+    pub(crate) fn of_call(
+        &mut self,
+        record: &Record<'_>,
+        name: &Text,
+        input: Option<Value<'_>>,
+        output: Option<Value<'_>>,
+    ) -> Kind {
+        self.tool = Some(name.clone());
+        self.args = input.map(|v| record.payload(v));
+        self.result = output.map(|v| record.payload(v));
+        Kind::Tool
+    }
+
+    /// The span is a model's response `output` to the messages in `input`.
+    pub(crate) fn of_response(
+        &mut self,
+        input: Option<Value<'_>>,
+        output: Option<Value<'_>>,
+    ) -> Kind {
+        self.input = input.map(|v| messages::all(v, Role::User)).unwrap_or_default();
+        self.output = output.map(|v| messages::all(v, Role::Assistant)).unwrap_or_default();
+        Kind::Llm
+    }
 }
 
 /// What toolmark's exporter adds to its spans, so that nothing has to be
