@@ -121,6 +121,31 @@ pub struct Report<'r> {
     pub checked: Option<&'r CheckRun>,
 }
 
+impl<'r> Report<'r> {
+    /// Writes what there is, one after the other, for formats that are text.
+    fn write_parts(
+        &self,
+        options: &Options,
+        out: &mut dyn Write,
+        graded: WritePart<'r, RunResult>,
+        checked: WritePart<'r, CheckRun>,
+    ) -> Result<(), ReportError> {
+        if let Some(run) = self.graded {
+            graded(run, options, out)?;
+        }
+        if let Some(run) = self.checked {
+            if self.graded.is_some() {
+                out.write_all(b"\n")?;
+            }
+            checked(run, options, out)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes one part of a report.
+type WritePart<'r, T> = fn(&'r T, &Options, &mut dyn Write) -> Result<(), ReportError>;
+
 impl<'r> From<&'r RunResult> for Report<'r> {
     fn from(run: &'r RunResult) -> Self {
         Self { graded: Some(run), checked: None }

@@ -11,14 +11,5 @@ pub(crate) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    if let Some(run) = report.graded {
-        graded::write(run, options, out)?;
-    }
-    if let Some(run) = report.checked {
-        if report.graded.is_some() {
-            out.write_all(b"\n")?;
-        }
-        checked::write(run, options, out)?;
-    }
-    Ok(())
+    report.write_parts(options, out, graded::write, checked::write)
 }

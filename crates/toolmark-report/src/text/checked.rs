@@ -1,5 +1,6 @@
 //! The scorecard people read at a terminal, and the worst findings under it.
 
+use super::page::Page;
 use crate::checked::{gates, gold, judged};
 use crate::model::{CheckRun, Decisions, Evidence, Finding, GateRow, Refined};
 use crate::shown::{in_trace, sign, things};
@@ -17,8 +18,6 @@ const OF_A_RULE: usize = 3;
 const TOOLS: usize = 20;
 /// So much of a tool's name is shown.
 const NAME: usize = 24;
-/// No line is narrower than this, however narrow the terminal.
-const NARROWEST: usize = 40;
 /// From here on a cell has room for counts.
 const WIDE: usize = 110;
 
@@ -27,7 +26,7 @@ pub(super) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    let mut page = Page { options, width: options.width.max(NARROWEST), out: String::new() };
+    let mut page = Page::new(options);
     if options.verbosity == Verbosity::Quiet {
         run.new_findings().for_each(|finding| page.brief(finding));
         run.gates.iter().filter(|row| row.verdict != Verdict::Pass).for_each(|r| page.gate(r));
@@ -52,29 +51,7 @@ pub(super) fn write(
     Ok(())
 }
 
-struct Page<'o> {
-    options: &'o Options,
-    width: usize,
-    out: String,
-}
-
 impl Page<'_> {
-    fn line(&mut self, line: Line) {
-        let line = line.fit(self.width);
-        if self.options.colour {
-            line.write_ansi(&mut self.out);
-        } else {
-            line.write_plain(&mut self.out);
-        }
-        self.out.push('\n');
-    }
-
-    fn wrapped(&mut self, indent: usize, tone: Style, text: &Printable) {
-        for part in text.wrap(self.width.saturating_sub(indent)) {
-            self.line(Line::indent(indent).with(tone, part));
-        }
-    }
-
     fn scorecard(&mut self, run: &CheckRun) {
         let tools = run.checked.scorecard.by_use();
         if tools.is_empty() {
@@ -196,7 +173,7 @@ impl Page<'_> {
         let place = in_trace(&finding.place).cut_path(self.width - 4);
         self.line(Line::of(style::PLAIN, "    ").with(style::USER, place));
         for evidence in &finding.evidence {
-            self.evidence(evidence, finding);
+            self.finding_evidence(evidence, finding);
         }
         if let Some(words) = judged::objection(finding) {
             self.wrapped(4, style::WARN, &words);
@@ -204,7 +181,7 @@ impl Page<'_> {
         self.wrapped(4, style::GOOD, &printable!("\u{2192} {}", finding.remedy));
     }
 
-    fn evidence(&mut self, evidence: &Evidence, finding: &Finding) {
+    fn finding_evidence(&mut self, evidence: &Evidence, finding: &Finding) {
         let place = evidence.call.as_ref().and_then(|call| call.place.as_ref());
         let mut line = Line::of(style::PLAIN, "    ");
         match place.or(evidence.place.as_ref()) {

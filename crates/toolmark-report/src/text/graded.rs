@@ -1,5 +1,6 @@
 //! The summary people read at a terminal: what failed first, and why.
 
+use super::page::Page;
 use crate::model::{CaseSummary, GraderResult, Part, RunResult};
 use crate::shown::{self, Shown};
 use crate::terminal::text::Layout;
@@ -15,8 +16,6 @@ const FEW: usize = 20;
 const ENOUGH: usize = 8;
 /// The same where everything is asked for.
 const PLENTY: usize = 100;
-/// No line is narrower than this, however narrow the terminal.
-const NARROWEST: usize = 40;
 
 pub(super) fn write(
     run: &RunResult,
@@ -53,64 +52,7 @@ pub(crate) fn details(shown: &Shown<'_>, columns: usize) -> String {
     page.out
 }
 
-struct Page<'o> {
-    options: &'o Options,
-    width: usize,
-    out: String,
-}
-
-impl<'o> Page<'o> {
-    fn new(options: &'o Options) -> Self {
-        Self { options, width: options.width.max(NARROWEST), out: String::new() }
-    }
-
-    fn is(&self, verbosity: Verbosity) -> bool {
-        self.options.verbosity == verbosity
-    }
-
-    fn line(&mut self, line: Line) {
-        let line = line.fit(self.width);
-        if self.options.colour {
-            line.write_ansi(&mut self.out);
-        } else {
-            line.write_plain(&mut self.out);
-        }
-        self.out.push('\n');
-    }
-
-    /// An empty line, unless there is one or nothing yet.
-    fn gap(&mut self) {
-        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
-            self.out.push('\n');
-        }
-    }
-
-    /// Words over as many lines as they need, the first after a lead.
-    fn words(
-        &mut self,
-        indent: usize,
-        lead: (Style, impl Into<Printable>),
-        style: Style,
-        words: &Printable,
-    ) {
-        let (lead_style, lead) = (lead.0, lead.1.into());
-        let taken = indent + lead.width();
-        let room = self.width.saturating_sub(taken);
-        let mut first = true;
-        for text in words.each_line().iter().filter(|line| !line.trim().is_empty()) {
-            for piece in text.reshape(str::trim_end).wrap(room) {
-                let mut line = Line::indent(indent);
-                if first {
-                    line.push(lead_style, &lead);
-                }
-                line.pad(taken);
-                line.push(style, &piece);
-                self.line(line);
-                first = false;
-            }
-        }
-    }
-
+impl Page<'_> {
     fn heading(&mut self, run: &RunResult) {
         if self.is(Verbosity::Quiet) {
             return;
@@ -214,7 +156,7 @@ impl<'o> Page<'o> {
                 self.words(inner, (style::USER, "to pass: "), style::PLAIN, repair);
             }
         }
-        self.evidence(grader, inner);
+        self.grader_evidence(grader, inner);
         if verbose && !outcome.metrics.is_empty() {
             let metrics = shown::metrics(&outcome.metrics);
             self.words(inner, (style::DIM, "metrics: "), style::DIM, &metrics);
@@ -243,7 +185,7 @@ impl<'o> Page<'o> {
     }
 
     /// Evidence that the alignment does not show already.
-    fn evidence(&mut self, grader: &GraderResult, indent: usize) {
+    fn grader_evidence(&mut self, grader: &GraderResult, indent: usize) {
         let verbose = self.is(Verbosity::Verbose);
         let rows = grader.outcome.explanation.iter().flat_map(|e| &e.rows);
         let aligned: std::collections::BTreeSet<usize> =

@@ -1,0 +1,77 @@
+//! The page that both kinds of results are written on.
+
+use crate::terminal::Line;
+use crate::terminal::text::Layout;
+use crate::{Options, Verbosity};
+use anstyle::Style;
+use toolmark_outcome::Printable;
+
+/// No line is narrower than this, however narrow the terminal.
+const NARROWEST: usize = 40;
+
+/// The lines of a report, at the width of the terminal.
+pub(super) struct Page<'o> {
+    pub(super) options: &'o Options,
+    pub(super) width: usize,
+    pub(super) out: String,
+}
+
+impl<'o> Page<'o> {
+    pub(super) fn new(options: &'o Options) -> Self {
+        Self { options, width: options.width.max(NARROWEST), out: String::new() }
+    }
+
+    pub(super) fn is(&self, verbosity: Verbosity) -> bool {
+        self.options.verbosity == verbosity
+    }
+
+    pub(super) fn line(&mut self, line: Line) {
+        let line = line.fit(self.width);
+        if self.options.colour {
+            line.write_ansi(&mut self.out);
+        } else {
+            line.write_plain(&mut self.out);
+        }
+        self.out.push('\n');
+    }
+
+    /// An empty line, unless there is one or nothing yet.
+    pub(super) fn gap(&mut self) {
+        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
+            self.out.push('\n');
+        }
+    }
+
+    /// Words over as many lines as they need, the first after a lead.
+    pub(super) fn words(
+        &mut self,
+        indent: usize,
+        lead: (Style, impl Into<Printable>),
+        style: Style,
+        words: &Printable,
+    ) {
+        let (lead_style, lead) = (lead.0, lead.1.into());
+        let taken = indent + lead.width();
+        let room = self.width.saturating_sub(taken);
+        let mut first = true;
+        for text in words.each_line().iter().filter(|line| !line.trim().is_empty()) {
+            for piece in text.reshape(str::trim_end).wrap(room) {
+                let mut line = Line::indent(indent);
+                if first {
+                    line.push(lead_style, &lead);
+                }
+                line.pad(taken);
+                line.push(style, &piece);
+                self.line(line);
+                first = false;
+            }
+        }
+    }
+
+    /// Words over as many lines as they need, each indented.
+    pub(super) fn wrapped(&mut self, indent: usize, tone: Style, text: &Printable) {
+        for part in text.wrap(self.width.saturating_sub(indent)) {
+            self.line(Line::indent(indent).with(tone, part));
+        }
+    }
+}
