@@ -39,7 +39,7 @@ pub(super) fn doubt(call: &Call<'_>) -> Option<String> {
         toolmark_hosts::Args::Text(text) => text.clone(),
     };
     let found = secrets(&text, Proof::Certain, 1).into_iter().next()?;
-    Some(format!("a secret stands in the arguments ({})", found.what))
+    Some(format!("the arguments contain a secret ({})", found.what))
 }
 
 /// Does an effect reach out of the work tree?

@@ -38,12 +38,12 @@ fn note(scope: Scope) -> Option<&'static str> {
     Some(match scope {
         Scope::User => {
             "Codex runs a new hook only after you have trusted it: open codex, type /hooks. \
-             Until then it is skipped without a word, by `codex exec` too"
+             Until then it is skipped silently, by `codex exec` too"
         }
         Scope::Project => {
             "Codex reads the hooks of a project only if the project is trusted, and runs a new \
              hook only after you have trusted it: open codex here, type /hooks. Until then it \
-             is skipped without a word, by `codex exec` too"
+             is skipped silently, by `codex exec` too"
         }
     })
 }

@@ -31,6 +31,6 @@ fn entries(command: &str, _: Scope) -> Vec<Entry> {
 
 fn note(scope: Scope) -> Option<&'static str> {
     let words = "Copilot CLI reads the hooks of a folder only if the folder is trusted; with -p an \
-                 untrusted folder's hooks are skipped without a word";
+                 untrusted folder's hooks are skipped silently";
     (scope == Scope::Project).then_some(words)
 }
