@@ -240,7 +240,9 @@ impl<'a> Loading<'a> {
         let problem = Problem::error("unknown-grader-type", message).at(word.span);
         self.problems.push(match did_you_mean(&word.value, self.graders.words()) {
             Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
-            None => problem.help("`toolmark graders` lists them"),
+            None => problem.help(
+                "`toolmark graders` lists them; --grader-type NAME says that a plugin has it",
+            ),
         });
         None
     }
