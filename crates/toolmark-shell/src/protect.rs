@@ -52,7 +52,8 @@ impl Context<'_> {
     /// Why a path is protected. With `below`, everything below the path is meant
     /// as well.
     pub(crate) fn protection(&self, path: &str, below: bool) -> Option<Protection> {
-        let hits = self.protected.iter().filter(|known| is_hit(known.path, path, below));
+        let names = Names::of(path);
+        let hits = self.protected.iter().filter(|known| names.hit(known.path, below));
         hits.map(|known| known.because).min()
     }
 }
@@ -123,10 +124,10 @@ impl Analyzer<'_> {
 
     /// Files of a name, wherever they lie.
     fn disturb_any_named(&mut self, arg: &Arg, program: &str, call: &Call) {
-        let wanted = arg.text.rsplit('/').next().unwrap_or_default();
+        let wanted = Name::of(arg.text.rsplit('/').next().unwrap_or_default());
         let is_named = |known: &&Protected<'_>| {
             let own = known.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            known.because.on_removal().is_some() && fits(own, wanted, true)
+            known.because.on_removal().is_some() && wanted.fits(own, true)
         };
         let Some(known) = self.context.protected.iter().find(is_named) else { return };
         let Some(why) = known.because.on_removal() else { return };
@@ -157,47 +158,70 @@ pub fn changes_operands(program: &str, args: &[Arg]) -> bool {
     }
 }
 
-/// Does a path name what is protected, or something below it? With `below`, is
-/// something protected below the path?
-pub(crate) fn is_hit(protected: &str, path: &str, below: bool) -> bool {
-    let is_whole = protected.starts_with('/');
-    let mut ends = std::iter::successors(Some(path.trim_matches('/')), |rest| {
-        rest.split_once('/').map(|(_, rest)| rest).filter(|_| !is_whole)
-    });
-    ends.any(|end| begins_alike(protected.trim_matches('/'), end, below))
+/// The names a path consists of, split once for all that is protected.
+pub(crate) struct Names<'a>(Vec<Name<'a>>);
+
+struct Name<'a> {
+    text: &'a str,
+    has_wildcard: bool,
 }
 
-fn begins_alike(protected: &str, path: &str, below: bool) -> bool {
-    let mut names = path.split('/').filter(|name| !name.is_empty());
+impl<'a> Name<'a> {
+    fn of(text: &'a str) -> Self {
+        let has_wildcard = text.bytes().any(|b| matches!(b, b'*' | b'?' | b'['));
+        Self { text, has_wildcard }
+    }
+
+    /// Can it mean a name that is protected? Either may have wildcards; some file
+    /// systems do not tell the case apart. A name that begins with a wildcard says
+    /// nothing by itself.
+    fn fits(&self, protected: &str, alone: bool) -> bool {
+        if self.has_wildcard {
+            return !(alone && self.text.starts_with(['*', '?', '[']))
+                && can_be_equal(protected.as_bytes(), &without_sets(self.text));
+        }
+        // Most names differ here already.
+        let first = |text: &str| text.bytes().next().map(|b| b.to_ascii_lowercase());
+        if first(protected) != first(self.text) && !protected.starts_with('*') {
+            return false;
+        }
+        let is = |a: Option<&str>, b: &str| a.is_some_and(|a| a.eq_ignore_ascii_case(b));
+        match protected.split_once('*') {
+            None => protected.eq_ignore_ascii_case(self.text),
+            Some((start, end)) => {
+                let rest = self.text.len().checked_sub(end.len()).filter(|at| *at >= start.len());
+                is(self.text.get(..start.len()), start)
+                    && rest.is_some_and(|at| is(self.text.get(at..), end))
+            }
+        }
+    }
+}
+
+impl<'a> Names<'a> {
+    pub(crate) fn of(path: &'a str) -> Self {
+        Self(path.split('/').filter(|name| !name.is_empty()).map(Name::of).collect())
+    }
+
+    /// Does the path name what is protected, or something below it? With `below`,
+    /// is something protected below the path?
+    pub(crate) fn hit(&self, protected: &str, below: bool) -> bool {
+        let starts = if protected.starts_with('/') { self.0.len().min(1) } else { self.0.len() };
+        let protected = protected.trim_matches('/');
+        (0..starts).any(|start| begins_alike(protected, &self.0[start..], below))
+    }
+}
+
+fn begins_alike(protected: &str, names: &[Name<'_>], below: bool) -> bool {
+    let mut names = names.iter();
     for (depth, own) in protected.split('/').enumerate() {
         match names.next() {
-            Some(name) if fits(own, name, depth == 0) => {}
+            Some(name) if name.fits(own, depth == 0) => {}
             Some(_) => return false,
             // The path ends above what is protected.
             None => return below && depth > 0,
         }
     }
     true
-}
-
-/// Can a name of a command mean a name that is protected? Either may have
-/// wildcards; some file systems do not tell the case apart. A name that begins
-/// with a wildcard says nothing by itself.
-fn fits(protected: &str, name: &str, alone: bool) -> bool {
-    if alone && name.starts_with(['*', '?', '[']) {
-        return false;
-    }
-    if !name.contains(['*', '?', '[']) {
-        let is = |a: Option<&str>, b: &str| a.is_some_and(|a| a.eq_ignore_ascii_case(b));
-        return match protected.split_once('*') {
-            None => protected.eq_ignore_ascii_case(name),
-            Some((start, end)) => {
-                let rest = name.len().checked_sub(end.len()).filter(|at| *at >= start.len());
-                is(name.get(..start.len()), start) && rest.is_some_and(|at| is(name.get(at..), end))
-            }
-        };
-    }
-    can_be_equal(protected.as_bytes(), &without_sets(name))
 }
 
 /// Longer names are not looked at whole: no file system has them.

@@ -3,7 +3,7 @@
 
 use crate::context::Context;
 use crate::paths::normalise;
-use crate::protect::{Protection, is_hit};
+use crate::protect::{Names, Protection};
 
 /// How secret a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,9 +22,10 @@ pub fn is_secret(path: &str) -> bool {
 impl Context<'_> {
     /// How secret the file at `path` is by its name, or because the caller says so.
     pub(crate) fn secrecy(&self, path: &str) -> Option<Secrecy> {
-        let kept = self.protected.iter().any(|known| {
-            known.because == Protection::Credentials && is_hit(known.path, path, false)
-        });
+        let names = Names::of(path);
+        let mut credentials =
+            self.protected.iter().filter(|known| known.because == Protection::Credentials);
+        let kept = credentials.any(|known| names.hit(known.path, false));
         if kept { Some(Secrecy::Secret) } else { secrecy(path) }
     }
 }
