@@ -7,8 +7,10 @@ use crate::effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 use crate::expand::{Arg, Value, Variables, expand};
 use crate::fallback;
 use crate::ir::{
-    CompoundKind, Node, Partial, Pipeline, Redirection, RedirectionKind, Script, Simple, scripts_of,
+    CompoundKind, Node, Partial, Pipeline, Redirection, RedirectionKind, Script, Simple, Word,
+    scripts_of,
 };
+use crate::made::Made;
 use crate::parse::parse;
 use crate::paths::{Place, is_harmless_device};
 use crate::pipes::{Flow, makes_temporary};
@@ -49,6 +51,8 @@ pub(crate) struct Call {
     pub(crate) secret: bool,
     /// Its words contain a download.
     pub(crate) remote: bool,
+    /// What its `<(…)` write.
+    pub(crate) processes: Vec<Flow>,
 }
 
 pub(crate) struct Analyzer<'c> {
@@ -61,6 +65,10 @@ pub(crate) struct Analyzer<'c> {
     /// Files that were downloaded, and files that hold secrets.
     pub(crate) downloads: Vec<String>,
     pub(crate) copies: Vec<String>,
+    /// What the command itself wrote into files and put under other names.
+    pub(crate) made: Made,
+    /// The remotes it adds to a repository.
+    pub(crate) remotes: Vec<String>,
     /// Texts to run when everything else has run.
     traps: Vec<(String, Call)>,
     pub(crate) depth: usize,
@@ -80,6 +88,8 @@ impl<'c> Analyzer<'c> {
             commands: Vec::new(),
             downloads: context.downloads.to_vec(),
             copies: context.copies.to_vec(),
+            made: Made::default(),
+            remotes: Vec::new(),
             traps: Vec::new(),
             depth: 0,
             budget: MAX_COMMANDS,
@@ -118,7 +128,11 @@ impl<'c> Analyzer<'c> {
     }
 
     pub(crate) fn place(&self, path: &str) -> Place {
-        self.context.place(self.cwd.as_deref(), path)
+        let place = self.context.place(self.cwd.as_deref(), path);
+        match self.made.behind_link(&place.path) {
+            Some(path) => self.context.place(self.cwd.as_deref(), &path),
+            None => place,
+        }
     }
 
     /// Analyzes text that a command executes.
@@ -224,7 +238,6 @@ impl<'c> Analyzer<'c> {
                         values.push(arg.text);
                     }
                 }
-                values.truncate(32);
                 let value =
                     if known && !values.is_empty() { Value::Texts(values) } else { Value::Dynamic };
                 self.variables.set(name, value);
@@ -301,7 +314,20 @@ impl<'c> Analyzer<'c> {
                 }
             }
         }
+        let process = |script: &Script| {
+            parts.iter().find_map(|part| match part {
+                crate::ir::Part::Process { script: own, reads } => {
+                    std::ptr::eq(own, script).then_some(*reads)
+                }
+                _ => None,
+            })
+        };
         for script in scripts {
+            let process = process(script);
+            // `>(…)` runs after the command, on what it wrote.
+            if process == Some(true) {
+                continue;
+            }
             let (cwd, variables) = (self.cwd.clone(), self.variables.clone());
             let before = self.effects.len();
             let inner = Call { indirect: true, input: Flow::None, ..call.clone() };
@@ -316,6 +342,9 @@ impl<'c> Analyzer<'c> {
             }
             self.depth -= 1;
             call.remote |= flow == Flow::Remote;
+            if process.is_some() {
+                call.processes.push(flow.clone());
+            }
             call.secret |= flow == Flow::Secret
                 || self.effects.iter().skip(before).any(|effect| effect.kind == Kind::ReadSecret);
             (self.cwd, self.variables) = (cwd, variables);
@@ -340,13 +369,15 @@ impl<'c> Analyzer<'c> {
         let mut call = self.call_at(call, &simple.span);
         for assignment in &simple.assignments {
             let mut inside = Call { secret: false, remote: false, ..call.clone() };
+            self.substitutions(&assignment.subscript, &mut inside);
             for word in &assignment.values {
                 self.substitutions(&word.parts, &mut inside);
             }
             call.secret |= inside.secret;
             call.remote |= inside.remote;
             let value = self.assigned(assignment, &inside);
-            if simple.words.is_empty() {
+            // Arrays are no variables of the environment: `declare` sets them.
+            if simple.words.is_empty() || assignment.is_array {
                 self.variables.set(&assignment.name, value);
             } else {
                 let args = assignment
@@ -376,12 +407,29 @@ impl<'c> Analyzer<'c> {
             return Flow::None;
         }
         let output = self.run(args, &call);
+        let targets = simple.redirections.iter().map(|redirection| &redirection.target);
+        for script in simple.words.iter().chain(targets).flat_map(Word::readers) {
+            let (cwd, variables) = (self.cwd.clone(), self.variables.clone());
+            let input = if output == Flow::None { Flow::Unknown } else { output.clone() };
+            self.script(script, &Call { indirect: true, input, ..call.clone() });
+            (self.cwd, self.variables) = (cwd, variables);
+        }
         self.remember_written(&simple.redirections, &output);
         let reads = self.effects.iter().skip(before).any(|effect| effect.kind == Kind::ReadSecret);
         if reads { Flow::Secret } else { output }
     }
 
     fn assigned(&self, assignment: &crate::ir::Assignment, inside: &Call) -> Value {
+        let value = self.value_of(assignment, inside);
+        match self.variables.get(&assignment.name) {
+            Some(known) if assignment.appends => known.clone().with(value, assignment.is_array),
+            // Which elements the array has is not followed.
+            Some(_) if !assignment.subscript.is_empty() => Value::Dynamic,
+            _ => value,
+        }
+    }
+
+    fn value_of(&self, assignment: &crate::ir::Assignment, inside: &Call) -> Value {
         if let [word] = assignment.values.as_slice()
             && let [crate::ir::Part::Command { script, .. }] = word.parts.as_slice()
             && makes_temporary(script)
@@ -406,7 +454,6 @@ impl<'c> Analyzer<'c> {
                 texts.push(arg.text);
             }
         }
-        texts.truncate(32);
         Value::Texts(texts)
     }
 
@@ -420,6 +467,8 @@ impl<'c> Analyzer<'c> {
             }
             let Some(name) = redirection.target.literal() else { continue };
             let path = self.place(&name).path;
+            let appends = redirection.kind == RedirectionKind::Append;
+            self.made.write(&path, output, appends);
             match output {
                 Flow::Remote => self.downloads.push(path),
                 Flow::Secret => self.copies.push(path),
@@ -453,7 +502,7 @@ impl<'c> Analyzer<'c> {
                         .target
                         .parts
                         .iter()
-                        .any(|part| matches!(part, crate::ir::Part::Process(_)));
+                        .any(|part| matches!(part, crate::ir::Part::Process { .. }));
                     for arg in expand(&redirection.target, &self.variables, self.cwd.as_deref()) {
                         self.read_file(&arg, program, call);
                         flow = if process && call.remote {
@@ -494,18 +543,7 @@ impl<'c> Analyzer<'c> {
         }
         self.depth += 1;
         let saved = self.variables.clone();
-        for (index, arg) in args.iter().enumerate().take(9) {
-            let value = match arg.literal() {
-                Some(text) => Value::Texts(vec![text.to_owned()]),
-                None => Value::Dynamic,
-            };
-            self.variables.set(&(index + 1).to_string(), value);
-        }
-        let rest: Option<Vec<String>> =
-            args.iter().map(|arg| arg.literal().map(str::to_owned)).collect();
-        if let Some(texts) = rest.filter(|texts| !texts.is_empty() && texts.len() <= 32) {
-            self.variables.set("@", Value::Texts(texts));
-        }
+        self.variables.set_arguments(args);
         self.node(&body, &Call { fixed: true, ..call.clone() });
         self.variables = saved;
         self.depth -= 1;
@@ -530,7 +568,7 @@ fn multiplies(body: &Node, name: &str) -> bool {
     script.items.iter().any(|item| {
         let own = item.pipeline.stages.iter().filter(|stage| match stage {
             Node::Simple(simple) => {
-                simple.words.first().and_then(crate::ir::Word::literal).as_deref() == Some(name)
+                simple.words.first().and_then(Word::literal).as_deref() == Some(name)
             }
             Node::Compound(_) => false,
         });

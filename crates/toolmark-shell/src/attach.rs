@@ -59,7 +59,7 @@ impl Node {
 fn attach_parts(parts: &mut [crate::ir::Part], bodies: &mut [Option<crate::ir::HereDocument>]) {
     for part in parts {
         match part {
-            crate::ir::Part::Command { script, .. } | crate::ir::Part::Process(script) => {
+            crate::ir::Part::Command { script, .. } | crate::ir::Part::Process { script, .. } => {
                 script.attach(bodies);
             }
             crate::ir::Part::Arithmetic(inner) => attach_parts(inner, bodies),

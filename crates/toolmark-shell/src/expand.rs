@@ -1,6 +1,6 @@
 //! Words to arguments, as far as the text alone proves them: quotes, `~`,
 //! `$HOME`, `$PWD`, `$TMPDIR`, variables assigned literally before, loop
-//! variables, defaults and brace lists. Everything else is dynamic.
+//! variables, arrays, defaults and brace lists. Everything else is dynamic.
 
 use crate::ir::{Part, Word};
 
@@ -46,12 +46,52 @@ pub(crate) enum Value {
     Dynamic,
 }
 
+/// A longer text is not followed: `a=$a$a` doubles it each time.
+const MAX_TEXT: usize = 16 << 10;
+/// So many texts one variable may hold.
+const MAX_TEXTS: usize = 32;
+
+impl Value {
+    /// What is known of a value, as far as it is followed.
+    fn bounded(self) -> Self {
+        match self {
+            Self::Texts(texts) if texts.iter().map(String::len).sum::<usize>() > MAX_TEXT => {
+                Self::Dynamic
+            }
+            Self::Texts(mut texts) => {
+                texts.truncate(MAX_TEXTS);
+                Self::Texts(texts)
+            }
+            value => value,
+        }
+    }
+
+    /// The value after `NAME+=more`.
+    pub(crate) fn with(self, more: Self, is_array: bool) -> Self {
+        match (self, more) {
+            (Self::Texts(mut texts), Self::Texts(more)) if is_array => {
+                texts.extend(more);
+                Self::Texts(texts)
+            }
+            (Self::Texts(texts), Self::Texts(more)) => {
+                let more = more.concat();
+                Self::Texts(texts.into_iter().map(|text| text + &more).collect())
+            }
+            (one @ (Self::Secret | Self::Remote), _) | (_, one @ (Self::Secret | Self::Remote)) => {
+                one
+            }
+            _ => Self::Dynamic,
+        }
+    }
+}
+
 /// Variables in the order of assignment; the last one counts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables(Vec<(String, Value)>);
 
 impl Variables {
     pub(crate) fn set(&mut self, name: &str, value: Value) {
+        let value = value.bounded();
         match self.0.iter().position(|(known, _)| known == name) {
             Some(at) => {
                 if let Some((_, slot)) = self.0.get_mut(at) {
@@ -66,7 +106,35 @@ impl Variables {
     pub(crate) fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
+
+    /// Sets the arguments of a script or function, `$1` and on and `$@`.
+    pub(crate) fn set_arguments(&mut self, args: &[Arg]) {
+        let value = |arg: &Arg| match arg.literal() {
+            Some(text) => Value::Texts(vec![text.to_owned()]),
+            None => Value::Dynamic,
+        };
+        for (index, arg) in args.iter().enumerate().take(9) {
+            self.set(&(index + 1).to_string(), value(arg));
+        }
+        let texts: Option<Vec<String>> =
+            args.iter().map(|arg| arg.literal().map(str::to_owned)).collect();
+        let all =
+            texts.filter(|texts| texts.len() <= MAX_TEXTS).map_or(Value::Dynamic, Value::Texts);
+        self.set("@", all.clone());
+        self.set("*", all);
+    }
+
+    /// Where unquoted values are split into words.
+    fn separates(&self, c: char) -> bool {
+        match self.get("IFS") {
+            Some(Value::Texts(texts)) => texts.iter().any(|text| text.contains(c)),
+            _ => matches!(c, ' ' | '\t' | '\n'),
+        }
+    }
 }
+
+/// Stands between the words that an unquoted value is split into.
+const SPLIT: char = '\0';
 
 /// The most arguments one word may expand to.
 const MAX_ARGS: usize = 64;
@@ -89,10 +157,10 @@ pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> V
                 }
                 brace |= !quoted && text.contains('{') && !home;
             }
-            Part::Parameter { name, default, plain, .. } => {
+            Part::Parameter { name, default, plain, quoted } => {
                 let values = lookup(name, *plain, default.as_ref(), variables, cwd);
                 match values {
-                    Lookup::Texts(values) => product(&mut out, &values),
+                    Lookup::Texts(values) => product(&mut out, &split(values, *quoted, variables)),
                     Lookup::Temporary => {
                         for arg in &mut out {
                             arg.temporary |= arg.text.is_empty();
@@ -110,10 +178,10 @@ pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> V
                     }
                 }
             }
-            Part::Command { script, .. } => {
+            Part::Command { script, quoted } => {
                 let known = crate::pipes::literal_output(script);
                 match known {
-                    Some(text) => product(&mut out, &[text]),
+                    Some(text) => product(&mut out, &split(vec![text], *quoted, variables)),
                     None => {
                         let temporary = crate::pipes::makes_temporary(script);
                         for arg in &mut out {
@@ -124,7 +192,7 @@ pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> V
                     }
                 }
             }
-            Part::Process(_) => {
+            Part::Process { .. } => {
                 for arg in &mut out {
                     arg.dynamic = true;
                     arg.text.push_str("/dev/fd/63");
@@ -139,28 +207,37 @@ pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> V
         }
     }
     if brace {
-        return out.iter().flat_map(braces).take(MAX_ARGS).collect();
+        let all = out.iter().flat_map(braces).take(MAX_ARGS).collect::<Vec<_>>();
+        return all.iter().flat_map(pieces).take(MAX_ARGS).collect();
     }
-    let unquoted = word.parts.len() == 1
-        && matches!(
-            word.parts.first(),
-            Some(Part::Parameter { quoted: false, .. } | Part::Command { quoted: false, .. })
-        );
-    if unquoted && out.iter().any(|arg| !arg.dynamic && arg.text.contains([' ', '\t', '\n'])) {
-        // An unquoted value is split into words.
-        return out
-            .iter()
-            .flat_map(|arg| {
-                arg.text.split_whitespace().map(|piece| Arg {
-                    text: piece.to_owned(),
-                    glob: piece.contains(['*', '?']),
-                    ..arg.clone()
-                })
-            })
-            .take(MAX_ARGS)
-            .collect();
+    if out.iter().any(|arg| arg.text.contains(SPLIT)) {
+        return out.iter().flat_map(pieces).take(MAX_ARGS).collect();
     }
     out
+}
+
+/// Values with a mark wherever they are split into words.
+fn split(values: Vec<String>, quoted: bool, variables: &Variables) -> Vec<String> {
+    if quoted {
+        return values;
+    }
+    let mark = |c: char| if variables.separates(c) { SPLIT } else { c };
+    values.into_iter().map(|value| value.chars().map(mark).collect()).collect()
+}
+
+/// The words an argument with such marks becomes.
+fn pieces(arg: &Arg) -> Vec<Arg> {
+    if !arg.text.contains(SPLIT) {
+        return vec![arg.clone()];
+    }
+    let words = arg.text.split(SPLIT).filter(|word| !word.is_empty());
+    words
+        .map(|word| Arg {
+            text: word.to_owned(),
+            glob: arg.glob || word.contains(['*', '?']),
+            ..arg.clone()
+        })
+        .collect()
 }
 
 enum Lookup {
@@ -207,7 +284,11 @@ fn lookup(
 fn product(args: &mut Vec<Arg>, values: &[String]) {
     if let [value] = values {
         for arg in args.iter_mut() {
-            arg.text.push_str(value);
+            if arg.text.len() + value.len() > MAX_TEXT {
+                arg.dynamic = true;
+            } else {
+                arg.text.push_str(value);
+            }
         }
         return;
     }

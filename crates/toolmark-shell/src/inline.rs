@@ -7,6 +7,8 @@ use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::run::Run;
 
+mod aliases;
+
 /// The languages whose calls are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
@@ -35,6 +37,13 @@ fn tokens(code: &str, language: Language) -> Vec<Token> {
     let mut chars = code.chars().take(MAX_CHARS).peekable();
     let backticks = matches!(language, Language::Ruby | Language::Perl | Language::Php);
     while let Some(c) = chars.next() {
+        if let Some((mark, close)) = word_list(&plain, c, language) {
+            plain.truncate(plain.len() - mark.len());
+            let inner: String = chars.by_ref().take_while(|d| *d != close).collect();
+            out.push(Token::Code(std::mem::take(&mut plain)));
+            out.push(if mark.ends_with('x') { Token::Shell(inner) } else { Token::Text(inner) });
+            continue;
+        }
         match c {
             '\'' | '"' | '`' => {
                 if !plain.is_empty() {
@@ -71,6 +80,28 @@ fn tokens(code: &str, language: Language) -> Vec<Token> {
         out.push(Token::Code(plain));
     }
     out
+}
+
+/// `qw(…)` and `%w[…]` are words, `qx(…)` and `%x(…)` a command: the mark that ends
+/// the code before the bracket, and the bracket that closes it.
+fn word_list(code: &str, c: char, language: Language) -> Option<(&'static str, char)> {
+    let close = match c {
+        '(' => ')',
+        '[' => ']',
+        '{' => '}',
+        '<' => '>',
+        '/' | '|' | '!' => c,
+        _ => return None,
+    };
+    let marks: &[&'static str] = match language {
+        Language::Perl => &["qw", "qx"],
+        Language::Ruby => &["%w", "%x"],
+        _ => return None,
+    };
+    let mark = marks.iter().copied().find(|mark| code.ends_with(mark))?;
+    let before = code.get(..code.len() - mark.len()).unwrap_or("");
+    let whole = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    whole.then_some((mark, close))
 }
 
 /// Calls that start a command.
@@ -110,7 +141,22 @@ const SPAWNS: &[&str] = &[
     "io.popen",
     "pty.spawn",
     "os.execvp",
+    "os.execvpe",
     "os.execv",
+    "os.execve",
+    "os.execl",
+    "os.execlp",
+    "os.spawnl",
+    "os.spawnlp",
+    "os.spawnv",
+    "os.spawnvp",
+    "os.posix_spawn",
+    "asyncio.create_subprocess_shell",
+    "asyncio.create_subprocess_exec",
+    "Process.spawn",
+    "Open3.popen3",
+    "pcntl_exec",
+    "System.cmd",
     "Bun.spawn",
     "Bun.$",
     "Deno.run",
@@ -143,7 +189,36 @@ const DELETES_TREE: &[&str] = &[
     "del.sync",
     "send2trash",
     "Deno.remove",
+    "Deno.removeSync",
     "fs.promises.rm",
+    "promises.rm",
+    "File.rm_rf",
+    "File.rm_rf!",
+    "FileUtils.deleteDirectory",
+    "os.RemoveAll",
+    "remove_dir_all",
+];
+
+/// Methods that delete the file or directory they are called on.
+const DELETES_ITSELF: &[&str] =
+    &[".deleteDir", ".deleteRecursively", ".rmtree", ".unlink", ".rmdir", ".delete"];
+
+/// Calls that name the files below a directory.
+const LISTS: &[&str] = &[
+    ".rglob",
+    ".glob",
+    ".iterdir",
+    "glob.glob",
+    "glob.iglob",
+    "os.listdir",
+    "os.scandir",
+    "os.walk",
+    "readdirSync",
+    "fs.readdir",
+    "Dir.glob",
+    "Dir.entries",
+    "Dir.children",
+    "glob",
 ];
 
 /// Calls that delete a file.
@@ -194,7 +269,7 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
     if matches!(language, Language::Other) && !code.contains(['(', '"']) {
         return;
     }
-    let tokens = tokens(code, language);
+    let tokens = with_full_names(tokens(code, language), code, language);
     let call = Call { fixed: true, indirect: true, ..run.call.clone() };
     let mut index = 0;
     while let Some(token) = tokens.get(index) {
@@ -222,7 +297,99 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
             }
         }
     }
+    listed(run, &tokens, &call);
+    built(run, language, &tokens);
     secrets(run, &tokens, &call);
+}
+
+/// The code with what was imported under another name called by its full name.
+fn with_full_names(tokens: Vec<Token>, code: &str, language: Language) -> Vec<Token> {
+    let names = aliases::in_code(code, language);
+    if names.is_empty() {
+        return tokens;
+    }
+    let rename = |token| match token {
+        Token::Code(code) => Token::Code(aliases::replace(&code, &names)),
+        other => other,
+    };
+    tokens.into_iter().map(rename).collect()
+}
+
+/// Deletes what a call lists: `for f in glob.glob('/srv/*'): os.remove(f)`.
+fn listed(run: &mut Run<'_, '_>, tokens: &[Token], call: &Call) {
+    let code = |token: &Token| match token {
+        Token::Code(code) => code.clone(),
+        _ => String::new(),
+    };
+    let deletes = tokens.iter().map(code).any(|code| {
+        mentions_dynamic(&code, DELETES_FILE)
+            || code.contains(".unlink()")
+            || code.contains(".rmdir()")
+    });
+    if !deletes {
+        return;
+    }
+    for (at, pair) in tokens.windows(2).enumerate() {
+        let [Token::Code(code), Token::Text(text)] = pair else { continue };
+        let pattern = match (tokens.get(at + 2), tokens.get(at + 3)) {
+            (Some(Token::Code(between)), Some(Token::Text(pattern)))
+                if calls(between, LISTS).is_some() =>
+            {
+                Some(pattern)
+            }
+            (Some(Token::Code(after)), _) if mentions(after, &[".iterdir"]) => None,
+            _ if calls(code, LISTS).is_some() => None,
+            _ => continue,
+        };
+        let target = match pattern {
+            Some(pattern) => format!("{}/{pattern}", text.trim_end_matches('/')),
+            None => text.clone(),
+        };
+        let wide = pattern.is_none_or(|pattern| pattern.starts_with("*") && !pattern.contains('.'));
+        let path = Arg { glob: true, ..Arg::plain(&target) };
+        run.analyzer.delete(&path, wide, run.name, call);
+    }
+}
+
+/// Code that is decoded or downloaded and then run.
+fn built(run: &mut Run<'_, '_>, language: Language, tokens: &[Token]) {
+    let has = |names: &[&str]| {
+        tokens.iter().any(|token| match token {
+            Token::Code(code) => names.iter().any(|name| code.contains(name)),
+            _ => false,
+        })
+    };
+    if !has(&["exec(", "eval(", "Function(", "instance_eval", "compile("]) {
+        return;
+    }
+    if has(&[
+        "urlopen",
+        "requests.get",
+        "httpx.get",
+        "fetch(",
+        "Net::HTTP",
+        "https.get",
+        "http.get",
+    ]) {
+        let why = "runs downloaded code";
+        run.effect(Kind::ExecuteUntrusted, "a download", Scope::Remote, Reversibility::R5, why);
+    }
+    if has(&["b64decode", "atob(", "Buffer.from", "decode64", "unpack", "fromhex", "unhexlify"]) {
+        let texts = tokens.iter().filter_map(|token| match token {
+            Token::Text(text) if text.len() > 7 => crate::pipes::base64(text),
+            _ => None,
+        });
+        for text in texts.collect::<Vec<_>>() {
+            if run.analyzer.spend() {
+                run.analyzer.depth += 4;
+                scan(run, language, &text);
+                run.analyzer.depth -= 4;
+            }
+        }
+        let (scope, certainty) = (Scope::Unknown, Certainty::Unresolved);
+        let (level, why) = (Reversibility::R3, "runs what it decodes");
+        run.sure(Kind::ExecuteUntrusted, "decoded text", scope, level, certainty, why);
+    }
 }
 
 /// A complete call with arguments that are not strings.
@@ -282,22 +449,27 @@ fn literal_call(
         }
         return;
     }
+    let code = without_home(code);
     let mut path = Arg::plain(text);
     let wrapped = code.trim_end().trim_end_matches("(").trim_end();
     let of_path = wrapped.strip_suffix("Path").or_else(|| wrapped.strip_suffix("glob.glob"));
     let of_path = of_path.or_else(|| wrapped.strip_suffix("glob")).unwrap_or(code);
     path.glob = wrapped.ends_with("glob");
-    if calls(of_path, DELETES_TREE).is_some() {
+    // In Julia it is called just `rm`.
+    let bare = run.name == "julia" && calls(of_path, &["rm"]).is_some();
+    if bare || calls(of_path, DELETES_TREE).is_some() {
         run.analyzer.delete(&path, true, run.name, call);
     } else if calls(of_path, DELETES_FILE).is_some() {
         run.analyzer.delete(&path, false, run.name, call);
     } else if let Some(Token::Code(after)) = tokens.get(index + 1) {
         // `Path('x').unlink()`, `open('x', 'w')`.
         let after = after.trim_start_matches(')');
-        if wrapped.ends_with("Path")
-            && (after.starts_with(".unlink") || after.starts_with(".rmdir"))
+        let of_file = ["Path", "File", "Pathname.new", "PosixPath"];
+        if of_file.iter().any(|end| wrapped.ends_with(end))
+            && let Some(method) = DELETES_ITSELF.iter().find(|method| after.starts_with(*method))
         {
-            run.analyzer.delete(&path, false, run.name, call);
+            let tree = matches!(*method, ".deleteDir" | ".deleteRecursively" | ".rmtree");
+            run.analyzer.delete(&path, tree, run.name, call);
         }
         let mode = match tokens.get(index + 2) {
             Some(Token::Text(mode)) => mode.as_str(),
@@ -315,12 +487,22 @@ fn literal_call(
     }
 }
 
+/// The code before a path, without what puts the home directory in front of it.
+fn without_home(code: &str) -> &str {
+    let code = code.trim_end();
+    let code = code.strip_suffix('+').unwrap_or(code).trim_end();
+    ["process.env.HOME", "os.homedir()", "os.path.expanduser(", "expanduser(", "Dir.home"]
+        .iter()
+        .find_map(|home| code.strip_suffix(home))
+        .unwrap_or(code)
+}
+
 /// Files that code opens.
 fn secrets(run: &mut Run<'_, '_>, tokens: &[Token], call: &Call) {
     for pair in tokens.windows(2) {
         if let [Token::Code(code), Token::Text(text)] = pair
             && calls(
-                code,
+                without_home(code),
                 &[
                     "open",
                     "readFileSync",
@@ -333,7 +515,9 @@ fn secrets(run: &mut Run<'_, '_>, tokens: &[Token], call: &Call) {
             )
             .is_some()
         {
-            run.analyzer.read_file(&Arg::plain(text), run.name, call);
+            let is_home = without_home(code).len() < code.trim_end().len() && text.starts_with('/');
+            let path = if is_home { format!("~{text}") } else { text.clone() };
+            run.analyzer.read_file(&Arg::plain(&path), run.name, call);
         }
     }
 }

@@ -132,6 +132,12 @@ pub struct Assignment {
     pub name: String,
     /// The value; an array has several words.
     pub values: Vec<Word>,
+    /// `NAME+=value`: it is added to what the variable holds.
+    pub appends: bool,
+    /// `NAME=(…)`.
+    pub is_array: bool,
+    /// What stands in `NAME[…]=value`.
+    pub subscript: Vec<Part>,
 }
 
 /// A word as written.
@@ -172,7 +178,12 @@ pub enum Part {
         quoted: bool,
     },
     /// `<(…)` or `>(…)`.
-    Process(Script),
+    Process {
+        /// What is executed.
+        script: Script,
+        /// It is `>(…)`: it reads what the command writes.
+        reads: bool,
+    },
     /// `$((…))`: the commands inside.
     Arithmetic(Vec<Part>),
 }
@@ -238,6 +249,14 @@ impl Word {
         )
     }
 
+    /// The scripts of `>(…)`, which read what the command writes.
+    pub(crate) fn readers(&self) -> impl Iterator<Item = &Script> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Process { script, reads: true } => Some(script),
+            _ => None,
+        })
+    }
+
     /// The scripts its substitutions execute.
     pub fn scripts(&self) -> Vec<&Script> {
         let mut out = Vec::new();
@@ -250,7 +269,7 @@ impl Word {
 pub(crate) fn scripts_of<'a>(parts: &'a [Part], out: &mut Vec<&'a Script>) {
     for part in parts {
         match part {
-            Part::Command { script, .. } | Part::Process(script) => out.push(script),
+            Part::Command { script, .. } | Part::Process { script, .. } => out.push(script),
             Part::Arithmetic(inner) => scripts_of(inner, out),
             Part::Parameter { default: Some(word), .. } => scripts_of(&word.parts, out),
             _ => {}

@@ -25,6 +25,7 @@ mod expand;
 mod fallback;
 mod inline;
 pub mod ir;
+mod made;
 mod options;
 mod parse;
 mod paths;

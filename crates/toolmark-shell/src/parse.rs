@@ -23,6 +23,13 @@ pub(crate) fn parse_at_depth(text: &str, depth: usize) -> Script {
     script
 }
 
+/// The parts of text in which only substitutions count, as in a subscript.
+pub(crate) fn parts_of(text: &str, depth: usize) -> Vec<crate::ir::Part> {
+    let mut parts = Vec::new();
+    Parser::new(text, depth).double_quoted(&mut parts, 0);
+    parts
+}
+
 /// A here-document whose body has not come yet.
 pub(crate) struct Pending {
     /// The delimiter after quote removal.

@@ -160,7 +160,7 @@ pub(crate) fn filtered(program: &str, args: &[Arg], input: &Flow) -> Flow {
     }
 }
 
-fn base64(text: &str) -> Option<String> {
+pub(crate) fn base64(text: &str) -> Option<String> {
     let mut out = Vec::new();
     let (mut bits, mut count) = (0_u32, 0);
     for byte in text.bytes() {

@@ -115,7 +115,9 @@ impl Analyzer<'_> {
 
     fn run_words(&mut self, mut args: Vec<Arg>, call: &Call) -> Flow {
         let Some(first) = args.first().cloned() else { return Flow::None };
-        if first.dynamic {
+        // `"$cmd"` and `/bin/r?` can be any program.
+        if first.dynamic || first.glob && first.text.contains(['*', '?']) {
+            self.note(Some(crate::ir::Partial::Syntax));
             return self.run_unknown(&args, call);
         }
         let name = program_name(&first.text);
@@ -135,7 +137,24 @@ impl Analyzer<'_> {
                 "runs what was downloaded",
             );
         }
+        if first.text.contains('/') && self.made.is_cloned(&self.place(&first.text).path) {
+            let (scope, level) = (Scope::Remote, Reversibility::R1);
+            let why = "runs a program of a repository that was just cloned";
+            let (kind, certainty) = (Kind::ExecuteUntrusted, Certainty::Proven);
+            self.push(call, &name, kind, &first.text, scope, level, certainty, why);
+        }
         args.remove(0);
+        if let Some(text) = self.made.text(&self.place(&first.text).path).map(str::to_owned)
+            && first.text.contains('/')
+        {
+            self.text(&text, call);
+            return Flow::Unknown;
+        }
+        let copied = self.made.program(&first.text).map(str::to_owned).or_else(|| {
+            let path = first.text.contains('/').then(|| self.place(&first.text).path)?;
+            self.made.program(&path).map(str::to_owned)
+        });
+        let name = copied.unwrap_or(name);
         if self.call_function(&first.text, &args, call) {
             return Flow::Unknown;
         }
@@ -166,6 +185,7 @@ impl Analyzer<'_> {
         let mut run = Run { analyzer: self, name, args, call };
         programs::run(&mut run);
         self.protect(name, args, call);
+        self.remember_made(name, args, call);
         if let Some(text) = printed(name, args) {
             return Flow::Text(text);
         }
@@ -182,6 +202,47 @@ impl Analyzer<'_> {
             };
         }
         filtered(name, args, &call.input)
+    }
+
+    /// Files that a command copies, links and writes, for the commands after it.
+    fn remember_made(&mut self, name: &str, args: &[Arg], call: &Call) {
+        let operands = || args.iter().filter(|arg| !arg.text.starts_with('-'));
+        match name {
+            "tee" | "gtee" => {
+                let appends = args.iter().any(|arg| matches!(arg.text.as_str(), "-a" | "--append"));
+                for arg in operands().filter(|arg| !arg.dynamic) {
+                    let path = self.place(&arg.text).path;
+                    self.made.write(&path, &call.input, appends);
+                }
+            }
+            // `hash -p PATH NAME`
+            "hash" => {
+                if let [path, name] = operands().collect::<Vec<_>>().as_slice() {
+                    self.made.copy(&name.text, &program_name(&path.text));
+                }
+            }
+            "cp" | "gcp" | "mv" | "gmv" | "ln" | "install" | "ginstall" => {
+                let [source, target] = operands().collect::<Vec<_>>()[..] else { return };
+                if source.dynamic || target.dynamic {
+                    return;
+                }
+                let program = program_name(&source.text);
+                let from = self.place(&source.text).path;
+                let mut to = self.place(&target.text).path;
+                if target.text.ends_with('/') || target.text == "." {
+                    to = format!("{}/{program}", to.trim_end_matches('/'));
+                }
+                if name == "ln" {
+                    self.made.link(&to, &from);
+                }
+                if let Some(text) = self.made.text(&from).map(str::to_owned) {
+                    self.made.write(&to, &Flow::Text(text), false);
+                } else if from.contains("/bin/") && programs::is_known(&program) {
+                    self.made.copy(&to, &program);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// A program known only at run time: its arguments may still show what it does.

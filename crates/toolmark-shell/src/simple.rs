@@ -1,7 +1,10 @@
 //! Simple commands for the parser: assignments, words and redirections.
 
 use crate::ir::{Assignment, Partial, Redirection, RedirectionKind, Simple, Word};
-use crate::parse::{Parser, Pending};
+use crate::parse::{Parser, Pending, parts_of};
+
+/// A longer subscript makes no assignment.
+const MAX_SUBSCRIPT: usize = 400;
 
 impl Parser<'_> {
     pub(crate) fn redirections(&mut self) -> Vec<Redirection> {
@@ -26,7 +29,7 @@ impl Parser<'_> {
                 end = self.pos;
                 continue;
             }
-            if simple.words.is_empty()
+            if (simple.words.is_empty() || self.declares_array(&simple))
                 && let Some(assignment) = self.assignment()
             {
                 simple.assignments.push(assignment);
@@ -54,6 +57,16 @@ impl Parser<'_> {
         Some(simple)
     }
 
+    /// Is an array assigned here, as an argument of `declare` and its like?
+    fn declares_array(&self, simple: &Simple) -> bool {
+        let name = || simple.words.first().and_then(Word::literal).unwrap_or_default();
+        let rest = self.bytes.get(self.pos..).unwrap_or_default();
+        let end = rest.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_'));
+        let value = end.and_then(|end| rest.get(end..)).unwrap_or_default();
+        matches!(value, [b'=', b'(', ..] | [b'+', b'=', b'(', ..])
+            && matches!(name().as_str(), "declare" | "typeset" | "local" | "export" | "readonly")
+    }
+
     fn assignment(&mut self) -> Option<Assignment> {
         let rest = self.bytes.get(self.pos..)?;
         let first = *rest.first()?;
@@ -62,18 +75,25 @@ impl Parser<'_> {
         }
         let mut at = rest.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_'))?;
         let name = self.text.get(self.pos..self.pos + at)?.to_owned();
+        let mut subscript = Vec::new();
         if rest.get(at) == Some(&b'[') {
-            at += rest.get(at..)?.iter().take(80).position(|b| *b == b']')? + 1;
+            let end = at + rest.get(at..)?.iter().take(MAX_SUBSCRIPT).position(|b| *b == b']')? + 1;
+            if !matches!(rest.get(end..)?, [b'=', ..] | [b'+', b'=', ..]) {
+                return None;
+            }
+            let inner = self.text.get(self.pos + at + 1..self.pos + end - 1)?;
+            subscript = parts_of(inner, self.depth);
+            at = end;
         }
-        if rest.get(at) == Some(&b'+') {
-            at += 1;
-        }
+        let appends = rest.get(at) == Some(&b'+');
+        at += usize::from(appends);
         if rest.get(at) != Some(&b'=') {
             return None;
         }
         self.pos += at + 1;
         let mut values = Vec::new();
-        if self.peek() == b'(' {
+        let is_array = self.peek() == b'(';
+        if is_array {
             self.pos += 1;
             loop {
                 self.gap();
@@ -93,7 +113,7 @@ impl Parser<'_> {
             let at = self.pos;
             values.push(self.word().unwrap_or(Word { parts: Vec::new(), span: at..at }));
         }
-        Some(Assignment { name, values })
+        Some(Assignment { name, values, appends, is_array, subscript })
     }
 
     fn redirection(&mut self) -> Option<Redirection> {

@@ -51,8 +51,21 @@ fn row(name: &str) -> Option<Wrapper> {
         "env" | "genv" => wrapper("uCS", &["unset", "chdir", "split-string"], 0),
         "command" | "builtin" | "nohup" | "setsid" | "unbuffer" | "fakeroot" | "winpty"
         | "chronic" | "ifne" | "torsocks" | "prlimit" | "noglob" | "nocorrect" | "rtk"
-        | "coproc" | "then" | "else" | "do" | "time" | "gtime" | "proxychains" | "proxychains4"
-        | "cross-env" | "cross-env-shell" | "env-cmd" => wrapper("foE", &["format", "output"], 0),
+        | "coproc" | "then" | "else" | "do" | "cross-env" | "cross-env-shell" | "valgrind"
+        | "eatmydata" | "nocache" | "catchsegv" | "systemd-inhibit" | "fakechroot" | "setpriv"
+        | "dbus-launch" | "uclampset" | "sem" => wrapper("", &[], 0),
+        "time" | "gtime" => wrapper("fo", &["format", "output"], 0),
+        "proxychains" | "proxychains4" | "env-cmd" => wrapper("fe", &["file"], 0),
+        "faketime" | "runcon" => wrapper("f", &[], 1),
+        "cpulimit" => wrapper("lpe", &["limit"], 0),
+        "choom" => wrapper("np", &["adjust"], 0),
+        "proot" => wrapper("rbwq", &["rootfs", "bind", "cwd"], 0),
+        name if name.starts_with("ld-linux")
+            || name.starts_with("ld-musl")
+            || matches!(name, "ld.so" | "ld64.so.2") =>
+        {
+            wrapper("", &["library-path", "argv0", "preload", "audit"], 0)
+        }
         "exec" => wrapper("a", &[], 0),
         "nice" => wrapper("n", &["adjustment"], 0),
         "timeout" | "gtimeout" => wrapper("sk", &["signal", "kill-after"], 1),
@@ -67,7 +80,8 @@ fn row(name: &str) -> Option<Wrapper> {
             wrapper("pHMEut", &["unit", "property", "uid", "gid", "setenv", "working-directory"], 0)
         }
         "chroot" | "gosu" | "su-exec" => wrapper("", &[], 1),
-        "nsenter" | "unshare" => wrapper("tSGrw", &["target", "wd"], 0),
+        "nsenter" => wrapper("tSG", &["target", "setuid", "setgid"], 0),
+        "unshare" => wrapper("RwSGl", &["root", "wd", "setuid", "setgid", "propagation"], 0),
         "dotenv" => wrapper("fe", &["file"], 0),
         "direnv" => wrapper("", &[], 2),
         "busybox" | "toybox" => wrapper("", &[], 0),
@@ -111,7 +125,9 @@ fn runner(name: &str, sub: &str) -> Option<Wrapper> {
         }
         ("aws-vault" | "chamber" | "saml2aws", "exec") => wrapper("", &["duration"], 1),
         ("rustup", "run") => wrapper("", &[], 1),
-        ("nix", "develop" | "shell") => wrapper("c", &["command"], 0),
+        ("nix", "develop" | "shell") => wrapper("", &[], 0),
+        ("perf", "stat" | "record" | "trace") => wrapper("eopCFDrI", &["event", "output"], 0),
+        ("rr", "record") => wrapper("", &[], 0),
         _ => return None,
     })
 }
@@ -156,6 +172,12 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
         && let Some(row) = runner(name, sub)
     {
         let rest = args.get(1..).unwrap_or_default();
+        let text = rest.windows(2).find(|pair| {
+            matches!(pair, [flag, _] if matches!(flag.text.as_str(), "-c" | "--call" | "--command"))
+        });
+        if let (Some([_, text]), "npm" | "nix" | "conda" | "opam") = (text, name) {
+            return Unwrapped::Text(text.text.clone());
+        }
         let words = behind(&row, rest);
         return if words.is_empty() {
             Unwrapped::No
@@ -203,7 +225,8 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
         return Unwrapped::Done;
     }
     let mut rest = args.get(at + row.operands..).unwrap_or_default();
-    if rest.first().is_some_and(|arg| arg.text == "--") {
+    // `env -` is `env -i`.
+    if rest.first().is_some_and(|arg| matches!(arg.text.as_str(), "--" | "-")) {
         rest = rest.get(1..).unwrap_or_default();
     }
     let mut env = Vec::new();

@@ -15,10 +15,11 @@ impl Parser<'_> {
                 b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' => break,
                 b'<' | b'>' if self.byte(1) == b'(' => {
                     flush(&mut parts, &mut text, false);
+                    let reads = self.peek() == b'>';
                     self.pos += 2;
                     let script = self.list(&[")"]);
                     self.close_parenthesis();
-                    parts.push(Part::Process(script));
+                    parts.push(Part::Process { script, reads });
                 }
                 b'<' | b'>' => break,
                 b'(' => {
@@ -333,7 +334,14 @@ impl Parser<'_> {
         if self.pos == start && matches!(self.peek(), b'@' | b'*' | b'?' | b'$' | b'-') {
             self.pos += 1;
         }
+        let elements = self
+            .bytes
+            .get(self.pos..)
+            .is_some_and(|rest| matches!(rest, [b'[', b'@' | b'*', b']', ..]) && self.pos > start);
         let name = self.text.get(start..self.pos).unwrap_or("").to_owned();
+        if elements {
+            self.pos += 3;
+        }
         if self.peek() == b'}' {
             self.pos += 1;
             let plain = !name.starts_with(['!', '#']);

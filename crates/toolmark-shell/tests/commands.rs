@@ -8,8 +8,11 @@ use toolmark_testing::find_shared;
 #[test]
 #[allow(clippy::print_stderr, reason = "the counts are what the test is for")]
 fn labelled_commands() {
-    let Some(file) = find_shared("safety/commands_dev.jsonl") else { return };
-    let text = std::fs::read_to_string(file).unwrap();
+    let files = ["safety/commands_dev.jsonl", "safety/commands_dev2.jsonl"];
+    let Some(files) = files.map(find_shared).into_iter().collect::<Option<Vec<_>>>() else {
+        return;
+    };
+    let text: String = files.iter().map(|f| std::fs::read_to_string(f).unwrap()).collect();
     let (mut hit, mut missed, mut alarms, mut quiet) = (0_u32, 0_u32, 0_u32, 0_u32);
     let (mut flagged, mut blocked) = (0_u32, 0_u32);
     for line in text.lines() {
@@ -50,4 +53,17 @@ fn labelled_commands() {
     assert!(precision >= 0.99, "precision {precision}");
     assert!(recall >= 0.97, "recall {recall}");
     assert!(share >= 0.85, "suspicious {share}");
+}
+
+/// Commands that once got through.
+#[test]
+fn commands_that_got_through_are_stopped() {
+    let Some(file) = find_shared("repro/guard/allowed_but_should_stop.txt") else { return };
+    let text = std::fs::read_to_string(file).unwrap();
+    let context = Context { cwd: Some("/w/shop"), ..Context::default() };
+    let commands = text.lines().filter(|line| !line.trim().is_empty());
+    let (stopped, allowed): (Vec<_>, Vec<_>) =
+        commands.partition(|command| analyze(command, &context).decision != Decision::Allow);
+    assert!(allowed.is_empty(), "{allowed:#?}");
+    assert!(stopped.len() > 20, "{} commands", stopped.len());
 }

@@ -38,7 +38,35 @@ fn cut_commands_keep_their_effects() {
 fn declared_wrappers_are_taken_off() {
     let context = Context { wrappers: &["acme"], ..Context::default() };
     assert_eq!(analyze("acme git reset --hard", &context).decision, Decision::Deny);
-    assert_eq!(analyze("acme git reset --hard", &Context::default()).decision, Decision::Allow);
+    // One that is not declared may be a wrapper.
+    assert_eq!(analyze("acme git reset --hard", &Context::default()).decision, Decision::Ask);
+    assert_eq!(analyze("acme git status", &Context::default()).decision, Decision::Allow);
+}
+
+/// What doubles with every word, or begins again for every call, is not followed to its end.
+#[test]
+fn work_is_bounded() {
+    let doubled = format!("if false; then a=xx; {} fi; rm -rf /srv", "a=$a$a;".repeat(40));
+    let arrays = format!("a=(x); {} \"${{a[@]}}\"; rm -rf /srv", "a+=(\"${a[@]}\" y);".repeat(40));
+    let calls = format!("f() {{ {} }}; f; rm -rf /srv", "f a b; ".repeat(50));
+    let files =
+        format!("{} rm -rf /srv", "echo x > f; cat f f > g; cat g g > f; . ./f; ".repeat(60));
+    for command in [doubled, arrays, calls, files] {
+        let analysis = analyze(&command, &Context::default());
+        assert_ne!(analysis.decision, Decision::Allow, "{command}");
+    }
+}
+
+/// A program that is known only when it runs leaves the analysis incomplete.
+#[test]
+fn what_cannot_be_resolved_is_incomplete() {
+    for command in ["\"$cmd\" x", "/bin/l? x", "$(pick) x", "${tools[0]} x"] {
+        let analysis = analyze(command, &Context::default());
+        assert_eq!(analysis.coverage, Coverage::Partial, "{command}");
+    }
+    for command in ["/bin/r? -rf /srv/data", "\"$cmd\" -rf /srv/data"] {
+        assert_eq!(analyze(command, &Context::default()).decision, Decision::Ask, "{command}");
+    }
 }
 
 #[test]

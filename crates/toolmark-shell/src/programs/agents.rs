@@ -1,4 +1,5 @@
-//! Other agents started from a command: the switches that turn off their permission checks.
+//! Other agents started from a command, with the switches that turn off their permission
+//! checks, and the guard's own command.
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::run::Run;
@@ -29,6 +30,33 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     }
 }
 
+/// What would take the guard away or make it let more through is for the user to type.
+pub(super) fn own(run: &mut Run<'_, '_>) {
+    let words = super::plain_words(run.args);
+    let [Some("guard"), Some(verb)] = [words.first(), words.get(1)].map(|word| word.copied())
+    else {
+        return;
+    };
+    let has = |flag: &str| run.args.iter().any(|arg| arg.text.starts_with(flag));
+    if has("--help") || run.args.iter().any(|arg| arg.text == "-h") {
+        return;
+    }
+    let loosens = match verb {
+        "uninstall" | "allow" => true,
+        "mcp" => has("--accept"),
+        _ => false,
+    };
+    if loosens {
+        run.effect(
+            Kind::Persist,
+            &run.line(),
+            Scope::Unknown,
+            Reversibility::R4,
+            "changes what the guard lets through",
+        );
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::programs::check;
@@ -36,9 +64,9 @@ mod tests {
     #[test]
     fn agents() {
         check(
-            &[],
+            &["toolmark guard uninstall", "~/bin/toolmark guard mcp --accept files"],
             &["claude --dangerously-skip-permissions -p x", "codex exec --yolo x"],
-            &["claude --version", "claude -p 'rm -rf /'", "codex exec x"],
+            &["claude --version", "claude -p 'rm -rf /'", "codex exec x", "toolmark guard status"],
         );
     }
 }

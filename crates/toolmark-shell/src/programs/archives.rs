@@ -50,7 +50,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
             run.shell_text(&command);
         }
-        if text == "--remove-files" || (run.name == "zip" && matches!(text, "-m" | "--move")) {
+        if text == "--remove-files" || (run.name == "zip" && is_move(text)) {
             run.effect(
                 Kind::Delete,
                 &run.line(),
@@ -79,6 +79,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             run.analyzer.read_file(arg, run.name, call);
         }
     }
+}
+
+/// `zip -m`, also among other letters: it deletes what it packed.
+fn is_move(text: &str) -> bool {
+    let letters = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    text == "--move" || letters.is_some_and(|letters| letters.len() < 6 && letters.contains('m'))
 }
 
 #[cfg(test)]

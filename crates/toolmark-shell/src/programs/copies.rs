@@ -45,7 +45,7 @@ fn copy(run: &mut Run<'_, '_>) {
         let place = run.analyzer.place(&source.text);
         if source.text == "/dev/null" && !target.dynamic {
             let emptied = run.analyzer.place(&target.text);
-            if matches!(emptied.scope, Scope::TreeTracked | Scope::TreeUntracked) {
+            if !matches!(emptied.scope, Scope::Temp | Scope::TreeArtefact) {
                 run.ask(Kind::Overwrite, &emptied.display, emptied.scope, "empties a file");
             }
         }

@@ -40,9 +40,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 run.effect(Kind::Delete, &place.display, place.scope, level, why);
             }
         }
-        "del" | "erase" | "rd" | "remove-item" => {
+        "del" | "erase" | "rd" | "remove-item" | "ri" => {
+            // PowerShell takes any beginning of an option's name.
             let slashes = run.args.iter().any(|arg| {
-                arg.text.eq_ignore_ascii_case("/s") || arg.text.eq_ignore_ascii_case("-recurse")
+                let text = arg.text.to_ascii_lowercase();
+                text == "/s" || text.len() > 1 && "-recurse".starts_with(&text)
             });
             for arg in parsed
                 .operands

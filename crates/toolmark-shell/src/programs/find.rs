@@ -80,14 +80,31 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         roots.truncate(MAX_ROOTS);
         run.analyzer.note(Some(crate::ir::Partial::TooDeep));
     }
-    // A test before the action narrows what it hits.
+    // A test before the action narrows what it hits: not one that is negated, and
+    // not one on the other side of an `-o`.
     let mut narrowed = false;
+    let mut negated = false;
+    let all = roots.clone();
     let call = run.call;
     while let Some(arg) = args.get(at) {
         let text = arg.text.as_str();
         at += 1;
+        if matches!(text, "!" | "-not") {
+            negated = !negated;
+            continue;
+        }
+        if matches!(text, "-o" | "-or" | ",") {
+            narrowed = false;
+            roots.clone_from(&all);
+        }
+        let holds = !std::mem::take(&mut negated);
+        if matches!(text, "(" | "\\(") {
+            // What a negated group leaves over is not followed.
+            negated = !holds;
+            continue;
+        }
         if takes_value(text) {
-            let value = args.get(at);
+            let value = args.get(at).filter(|_| holds);
             narrowed |= !matches!(text, "-type" | "-maxdepth" | "-mindepth" | "-printf")
                 && value.is_some_and(|value| value.text != "*");
             // `-path ./build/*` and `-name node_modules` name what is hit.
@@ -181,6 +198,15 @@ fn exec(run: &mut Run<'_, '_>, command: &[Arg], root: &Arg, narrowed: bool) {
         let recursive = command.iter().any(|arg| {
             arg.text.starts_with('-') && arg.text.contains(['r', 'R']) && arg.text != "--force"
         });
+        // Operands that are no `{}` are deleted wherever `find` looks.
+        let others: Vec<Arg> = command
+            .iter()
+            .filter(|arg| arg.text.starts_with('-') || !arg.text.contains("{}"))
+            .cloned()
+            .collect();
+        if others.iter().skip(1).any(|arg| !arg.text.starts_with('-')) {
+            run.inner(others, Flow::Unknown);
+        }
         if recursive && root.text.ends_with("/build") && by_pattern(run.args) {
             // Directories that merely match a pattern are not known to be artefacts.
             run.ask(Kind::Delete, &root.text, Scope::TreeUntracked, "deletes everything it finds");

@@ -99,8 +99,59 @@ fn grammar(short: &'static str) -> Grammar {
     Grammar { short, ..GRAMMAR }
 }
 
+/// Options of subcommands whose value is a command.
+fn programs_of_options(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
+    for (at, arg) in args.iter().enumerate() {
+        let text = arg.text.as_str();
+        let next = || args.get(at + 1).map(|next| next.text.as_str());
+        let value = match (text, text.split_once('=')) {
+            ("--", _) => return,
+            (_, Some(("--upload-pack" | "--receive-pack" | "--exec" | "--extcmd", value))) => {
+                Some(value)
+            }
+            ("--upload-pack" | "--receive-pack" | "--exec" | "--extcmd", _) => next(),
+            ("-u", _) if matches!(sub, "clone" | "ls-remote") => next(),
+            ("-x", _) if matches!(sub, "difftool" | "rebase") => next(),
+            (_, Some(("--open-files-in-pager", value))) if sub == "grep" => Some(value),
+            _ if sub == "grep" => text.strip_prefix("-O").filter(|value| !value.is_empty()),
+            _ => None,
+        };
+        if let Some(value) = value {
+            run.shell_text(value);
+        }
+    }
+}
+
+/// `git SUB -h` prints how it is used.
+fn is_usage(args: &[Arg]) -> bool {
+    matches!(args, [only] if only.text == "-h")
+}
+
+/// The directory that `git clone` makes, whose programs nobody here has seen.
+fn remember_clone(run: &mut Run<'_, '_>, args: &[Arg]) {
+    let parsed =
+        Grammar { short: "bcjou", long: &["branch", "depth", "origin", "filter"], ..GRAMMAR }
+            .parse(args);
+    let from = parsed.operands.first().map_or("", |arg| arg.text.as_str());
+    let name = from.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or("");
+    let name = name.strip_suffix(".git").unwrap_or(name);
+    let to = parsed.operands.get(1).map_or(name, |arg| arg.text.as_str());
+    if from.contains("://") && !to.is_empty() {
+        let path = run.analyzer.place(to).path;
+        run.analyzer.made.clone_of(&path);
+    }
+}
+
 fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
     let args = run.args.get(at..).unwrap_or_default();
+    let own = args.iter().take_while(|arg| arg.text != "--");
+    if own.map(|arg| arg.text.as_str()).any(|text| text == "--help") || is_usage(args) {
+        return;
+    }
+    programs_of_options(run, sub, args);
+    if sub == "clone" {
+        remember_clone(run, args);
+    }
     match sub {
         "checkout" => checkout(run, &grammar("bBUs").parse(args), args),
         "switch" => {
@@ -183,13 +234,6 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
                 || (sub == "commit" && parsed.has("n", ""));
             if no_hooks {
                 run.effect(Kind::Persist, "hooks", Scope::VcsMetadata, R1, "bypasses the hooks");
-            }
-            if sub == "rebase"
-                && let Some(command) = (Grammar { short: "x", long: &["exec"], ..GRAMMAR })
-                    .parse(args)
-                    .value("x", "exec")
-            {
-                run.shell_text(command);
             }
             if matches!(sub, "commit") {
                 let call = run.call;

@@ -101,6 +101,8 @@ pub(super) fn run(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
                     R3,
                     "removes a remote",
                 );
+            } else if first == "add" {
+                run.analyzer.remotes.extend(words.get(1).map(|name| (*name).to_owned()));
             } else if first == "set-url" {
                 run.effect(
                     Kind::RemoteState,
@@ -159,6 +161,11 @@ fn push(run: &mut Run<'_, '_>, args: &[Arg]) {
     }
     let words: Vec<&str> = parsed.operands.iter().map(|arg| arg.text.as_str()).collect();
     let target = words.join(" ");
+    let remote = parsed.value("", "repo").or(words.first().copied()).unwrap_or("");
+    if remote.contains("://") || run.analyzer.remotes.iter().any(|known| known == remote) {
+        let why = "pushes to an address that is no remote of the repository";
+        run.effect(Kind::SendOut, remote, Scope::Remote, R1, why);
+    }
     // `--force` means force; only the words with more to them are a lease.
     let mut force = false;
     let mut lease = false;

@@ -15,9 +15,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     match run.name {
         "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "mksh" | "rbash" => shell(run),
         "source" | "." => {
-            let arg = run.args.first().cloned();
-            file(run, arg.as_ref());
+            if let Some(arg) = run.args.first().cloned() {
+                execute_file(run, &arg, |run, text| run.shell_text(text));
+            }
         }
+        "expect" | "tclsh" | "wish" => tcl(run),
         "tmux" | "screen" => multiplexer(run),
         "make" | "gmake" | "just" | "task" => {
             // The names of targets say what they do.
@@ -90,31 +92,29 @@ fn shell(run: &mut Run<'_, '_>) {
     let script = rest.first().filter(|arg| arg.text != "-");
     if let Some(script) = script.filter(|_| !parsed.has("s", "")) {
         let script = script.clone();
-        if script.text.contains("/dev/fd/63") {
-            if run.call.remote {
-                execute_download(run);
-            }
-            return;
-        }
-        file(run, Some(&script));
+        let arguments = rest.get(1..).unwrap_or_default().to_vec();
+        run.analyzer.variables.set_arguments(&arguments);
+        execute_file(run, &script, |run, text| run.shell_text(text));
         return;
     }
-    execute_input(run, |_| true, |run, text| run.shell_text(text));
+    let input = run.call.input.clone();
+    execute(run, input, |_| true, |run, text| run.shell_text(text));
 }
 
-/// Runs standard input as code: `known` analyzes text, `is_code` says whether
+/// Runs what flows in as code: `known` analyzes text, `is_code` says whether
 /// input that is not known is code at all.
-fn execute_input(
+fn execute(
     run: &mut Run<'_, '_>,
+    flow: Flow,
     is_code: impl FnOnce(&Flow) -> bool,
     known: impl FnOnce(&mut Run<'_, '_>, &str),
 ) {
-    match run.call.input.clone() {
+    match flow {
         Flow::None => {}
         Flow::Text(text) => known(run, &text),
         Flow::Remote => execute_download(run),
         Flow::Decoded => execute_decoded(run, "decoded text"),
-        Flow::File(path) => file(run, Some(&Arg::plain(&path))),
+        Flow::File(path) => execute_file(run, &Arg::plain(&path), known),
         flow @ (Flow::Unknown | Flow::Secret) => {
             if is_code(&flow) {
                 execute_unknown(run, "its input");
@@ -148,14 +148,25 @@ fn unknown_code(run: &mut Run<'_, '_>, text: &str) {
     }
 }
 
-/// A script that is run: fine unless it was just downloaded.
-fn file(run: &mut Run<'_, '_>, arg: Option<&Arg>) {
-    let Some(arg) = arg else { return };
-    if arg.text.contains("/dev/fd/63") && run.call.remote {
-        execute_download(run);
+/// Runs a file as code: one that the command line wrote or downloaded itself, a
+/// `<(…)`, standard input. Any other file is what the work tree has.
+fn execute_file(run: &mut Run<'_, '_>, arg: &Arg, known: impl FnOnce(&mut Run<'_, '_>, &str)) {
+    if arg.text.contains("/dev/fd/63") {
+        let flow = run.call.processes.first().cloned().unwrap_or(Flow::Unknown);
+        let flow = if run.call.remote { Flow::Remote } else { flow };
+        execute(run, flow, |_| true, known);
+        return;
+    }
+    if matches!(arg.text.as_str(), "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") {
+        let input = run.call.input.clone();
+        let input = if matches!(input, Flow::File(_)) { Flow::Unknown } else { input };
+        execute(run, input, |_| true, known);
         return;
     }
     let path = run.analyzer.place(&arg.text).path;
+    if let Some(text) = run.analyzer.made.text(&path).map(str::to_owned) {
+        known(run, &text);
+    }
     if run.analyzer.downloads.contains(&path) {
         run.effect(
             Kind::ExecuteUntrusted,
@@ -175,6 +186,7 @@ fn code(run: &mut Run<'_, '_>) {
         "perl" => Language::Perl,
         "php" => Language::Php,
         "osascript" => Language::AppleScript,
+        "deno" | "bun" => Language::JavaScript,
         _ if name.starts_with("py") || name == "ipython" => Language::Python,
         _ => Language::Other,
     };
@@ -194,6 +206,14 @@ fn code(run: &mut Run<'_, '_>) {
             Grammar { short: "e", long: &["eval"], ..Grammar::default() }
         }
     };
+    // `deno eval CODE`
+    if let ("deno", [verb, code, ..]) = (name, run.args)
+        && verb.text == "eval"
+    {
+        let code = code.text.clone();
+        inline::scan(run, language, &code);
+        return;
+    }
     let (parsed, at) = grammar.parse_until(run.args, true);
     if parsed.informs() || (language == Language::Ruby && parsed.has("c", "")) {
         return;
@@ -226,7 +246,7 @@ fn code(run: &mut Run<'_, '_>) {
     match rest.first() {
         Some(script) if script.text != "-" => {
             let script = script.clone();
-            file(run, Some(&script));
+            execute_file(run, &script, |run, text| inline::scan(run, language, text));
             let base = script.text.rsplit('/').next().unwrap_or("");
             if matches!(
                 base,
@@ -240,7 +260,8 @@ fn code(run: &mut Run<'_, '_>) {
             // Many programs are fed data by a pipe; without a script it is code.
             let has_no_script = !rest.is_empty() || run.args.is_empty();
             let is_code = |flow: &Flow| *flow == Flow::Unknown && has_no_script;
-            execute_input(run, is_code, |run, text| inline::scan(run, language, text));
+            let input = run.call.input.clone();
+            execute(run, input, is_code, |run, text| inline::scan(run, language, text));
         }
     }
 }
@@ -257,6 +278,26 @@ fn module(run: &mut Run<'_, '_>, module: &str, at: usize) {
     let mut words = vec![Arg::plain(name)];
     words.extend(rest);
     run.inner(words, Flow::Unknown);
+}
+
+/// Tcl, of which `spawn`, `exec` and `file delete` matter.
+fn tcl(run: &mut Run<'_, '_>) {
+    let given = run.args.windows(2).find(|pair| matches!(pair, [flag, _] if flag.text == "-c"));
+    let code = match (given, &run.call.input) {
+        (Some([_, code]), _) => code.text.clone(),
+        (_, Flow::Text(text)) => text.clone(),
+        _ => return,
+    };
+    for statement in code.split(['\n', ';']).take(256) {
+        let statement = statement.trim().trim_start_matches(['[', '{']);
+        let starts = ["spawn ", "exec ", "system "];
+        if let Some(command) = starts.iter().find_map(|start| statement.strip_prefix(start)) {
+            run.shell_text(command);
+        } else if let Some(paths) = statement.strip_prefix("file delete ") {
+            let paths = paths.trim_start_matches("-force ").trim_start_matches("-- ");
+            run.shell_text(&format!("rm -rf {paths}"));
+        }
+    }
 }
 
 /// `tmux new -d 'command'`, `tmux send-keys … 'command' Enter`.
@@ -316,6 +357,9 @@ fn windows(run: &mut Run<'_, '_>) {
             .map(|arg| arg.text.as_str())
             .collect();
         let text = words.join(" ");
+        if super::powershell::runs_download(&text) {
+            execute_download(run);
+        }
         run.shell_text(&text);
     } else if let Flow::Remote = run.call.input {
         execute_download(run);

@@ -22,11 +22,14 @@ mod iac;
 mod interpreters;
 mod kubernetes;
 mod network;
+mod other_vcs;
 mod packages;
 mod permissions;
+mod powershell;
 mod publish;
 mod queues;
 mod readers;
+mod runners;
 mod services;
 mod system;
 mod unknown;
@@ -47,7 +50,11 @@ fn rule(name: &str) -> Option<Rule> {
         "cd" | "pushd" | "popd" | "chdir" => directory::run,
         "rm" | "grm" | "srm" | "unlink" | "rmdir" | "shred" | "gshred" | "trash" | "trash-put"
         | "rimraf" | "del-cli" | "del" | "rd" | "erase" | "wipe" | "trash-empty"
-        | "remove-item" | "scrub" => delete::run,
+        | "remove-item" | "ri" | "scrub" => delete::run,
+        "iex" | "invoke-expression" | "irm" | "iwr" | "invoke-webrequest" | "invoke-restmethod" => {
+            powershell::run
+        }
+        "hg" | "svn" => other_vcs::run,
         "mv" | "gmv" | "cp" | "gcp" | "install" | "ln" | "rsync" | "scp" | "sftp" => copies::run,
         "truncate" | "tee" | "sed" | "gsed" | "sponge" | "touch" | "mkdir" | "patch" | "split"
         | "sort" | "ed" | "ex" | "vim" | "vi" | "nvim" | "nano" => writers::run,
@@ -283,7 +290,10 @@ fn rule(name: &str) -> Option<Rule> {
         | "python2" | "python3" | "pypy" | "pypy3" | "ipython" | "node" | "nodejs" | "ruby"
         | "perl" | "php" | "lua" | "tclsh" | "rscript" | "osascript" | "source" | "." | "tsx"
         | "ts-node" | "pwsh" | "powershell" | "java" | "cmd" | "julia" | "elixir" | "groovy"
-        | "expect" | "tmux" | "screen" | "make" | "gmake" | "just" | "task" => interpreters::run,
+        | "wish" | "expect" | "tmux" | "screen" | "make" | "gmake" | "just" | "task" => {
+            interpreters::run
+        }
+        "toolmark" => agents::own,
         "claude" | "codex" | "gemini" | "aider" | "opencode" | "cursor-agent" | "copilot-cli"
         | "goose-agent" | "amp" | "qwen" => agents::run,
         _ => return None,
@@ -304,14 +314,21 @@ pub(crate) fn run(run: &mut Run<'_, '_>) {
             Some(devices::run as Rule)
         }
         name if name.starts_with("git-") => Some(git::dashed as Rule),
+        "deno" if run.args.first().is_some_and(|arg| arg.text == "eval") => {
+            Some(interpreters::run as Rule)
+        }
         "truncate" if databases::is_sql(run.args) => Some(databases::bare as Rule),
         name => rule(name),
     };
     system::environment(run);
+    system::programs_of_environment(run);
     match rule {
         Some(rule) => rule(run),
         None if cloud::knows(run.name) => cloud::run(run),
-        None => unknown::run(run),
+        None => {
+            unknown::run(run);
+            runners::run(run);
+        }
     }
 }
 

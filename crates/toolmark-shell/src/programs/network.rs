@@ -81,7 +81,8 @@ pub(crate) fn downloads_to_output(name: &str, args: &[Arg]) -> bool {
                 .value("O", "output-document")
                 .is_some_and(|file| file == "-" || file == "/dev/stdout")
         }
-        "nc" | "ncat" | "netcat" | "lynx" | "w3m" | "links" => true,
+        "nc" | "ncat" | "netcat" | "lynx" | "w3m" | "links" | "irm" | "iwr"
+        | "invoke-restmethod" | "invoke-webrequest" => true,
         "aws" | "gsutil" => args.last().is_some_and(|arg| arg.text == "-"),
         _ => false,
     }
@@ -144,6 +145,61 @@ pub(super) fn mail(run: &mut Run<'_, '_>) {
     }
 }
 
+/// The host in an address, with or without a scheme.
+fn host_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or("");
+    let host = authority.rsplit('@').next().unwrap_or(authority);
+    match host.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or(v6),
+        None => host.split(':').next().unwrap_or(host),
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    matches!(host, "localhost" | "::1" | "0.0.0.0")
+        || host.ends_with(".localhost")
+        || host.starts_with("127.")
+            && host.split('.').count() == 4
+            && host.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+}
+
+/// Whether the port of an address is that of a database or a store.
+fn keeps_data(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or("");
+    let port = authority.rsplit(':').next().unwrap_or("");
+    matches!(
+        port,
+        "9200"
+            | "9201"
+            | "7700"
+            | "6333"
+            | "5984"
+            | "8983"
+            | "8529"
+            | "7474"
+            | "2379"
+            | "8500"
+            | "9000"
+            | "4566"
+            | "19530"
+            | "8108"
+            | "8086"
+            | "8123"
+            | "10000"
+            | "4443"
+    )
+}
+
+/// Services of clouds that hand out the credentials of the machine.
+fn is_metadata_service(host: &str) -> bool {
+    matches!(
+        host,
+        "169.254.169.254" | "metadata.google.internal" | "100.100.100.200" | "fd00:ec2::254"
+    )
+}
+
 fn request(run: &mut Run<'_, '_>) {
     let grammar = grammar(run.name);
     let parsed = grammar.parse(run.args);
@@ -169,7 +225,14 @@ fn request(run: &mut Run<'_, '_>) {
         .to_owned();
     let url = parsed.value("", "url").map_or(url, str::to_owned);
     let by_query = ["_delete_by_query", "_update_by_query"].iter().any(|piece| url.contains(piece));
-    if method == "DELETE" || by_query {
+    if is_metadata_service(host_of(&url)) {
+        run.effect(Kind::ReadSecret, &url, Scope::Remote, R1, "reads the machine's credentials");
+    }
+    // A service on this machine is the developer's own, unless it keeps data.
+    let is_own = is_loopback(host_of(&url));
+    if is_own && keeps_data(&url) && (method == "DELETE" || by_query) {
+        run.ask(Kind::RemoteState, &url, Scope::Unknown, "deletes from a store of data");
+    } else if !is_own && (method == "DELETE" || by_query) {
         run.remote(&url, "sends a request to delete");
     } else if url.contains("/_close") || url.contains("_forcemerge") {
         run.ask(Kind::RemoteState, &url, Scope::Remote, "changes an index");

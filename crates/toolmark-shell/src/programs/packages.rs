@@ -151,6 +151,16 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         ("nix-collect-garbage", _) | ("nix", "store") if name != "nix" || second == "gc" => {
             return run.ask(Kind::Delete, &target, Scope::System, "deletes old generations");
         }
+        ("pip" | "pip3" | "npm" | "pnpm" | "yarn" | "uv" | "poetry", "config")
+            if ["index-url", "registry", "repositories", "script-shell"]
+                .iter()
+                .any(|setting| target.contains(setting))
+                && words.len() > 2
+                && !matches!(second, "get" | "list" | "delete" | "unset") =>
+        {
+            let why = "changes where packages come from";
+            return run.effect(Kind::Persist, &target, Scope::Home, R1, why);
+        }
         ("composer" | "bundle" | "npm" | "pnpm" | "yarn", "global" | "config") => {}
         ("cargo", "clean") | ("npm" | "yarn" | "pnpm", "cache" | "prune") => {
             return run.effect(

@@ -1,5 +1,6 @@
 //! Accounts, kernel, secrets of the machine, and the shell's own set-up.
 
+use crate::analyze::Call;
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::run::Run;
 use Reversibility::{R0, R1, R3, R4};
@@ -19,6 +20,42 @@ pub(super) fn environment(run: &mut Run<'_, '_>) {
                 "lets another program run inside it",
             );
         }
+    }
+}
+
+/// Variables whose value is a command that the program runs.
+pub(super) fn programs_of_environment(run: &mut Run<'_, '_>) {
+    let runs = |name: &str| {
+        matches!(
+            name,
+            "GIT_EDITOR"
+                | "GIT_SEQUENCE_EDITOR"
+                | "EDITOR"
+                | "VISUAL"
+                | "PAGER"
+                | "GIT_PAGER"
+                | "MANPAGER"
+                | "BROWSER"
+                | "LESSOPEN"
+                | "GIT_SSH_COMMAND"
+                | "GIT_EXTERNAL_DIFF"
+                | "GIT_PROXY_COMMAND"
+                | "GIT_ASKPASS"
+                | "SUDO_EDITOR"
+                | "RSYNC_RSH"
+                | "FCEDIT"
+        )
+    };
+    let texts: Vec<String> = run
+        .call
+        .env
+        .iter()
+        .filter(|(name, value)| runs(name) && !value.dynamic && value.text.contains(' '))
+        .map(|(_, value)| value.text.clone())
+        .collect();
+    for text in texts {
+        let call = Call { env: Vec::new(), indirect: true, ..run.call.clone() };
+        run.analyzer.text(&text, &call);
     }
 }
 
@@ -98,6 +135,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "set" => {
             if target.contains("+o history") {
                 run.effect(Kind::Persist, &target, Scope::Home, R1, "turns off the history");
+            }
+            let end = args.iter().position(|arg| arg.text == "--").map(|at| at + 1);
+            let plain = || args.first().filter(|arg| !arg.text.starts_with(['-', '+'])).map(|_| 0);
+            if let Some(from) = end.or_else(plain) {
+                run.analyzer.variables.set_arguments(args.get(from..).unwrap_or_default());
             }
         }
         "history" => {

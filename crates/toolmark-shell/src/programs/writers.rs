@@ -1,7 +1,7 @@
 //! Programs that change files in place or write them: `sed -i`, `tee`,
 //! `truncate`, editors in scripts.
 
-use crate::effects::{Kind, Reversibility, Scope};
+use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::options::Grammar;
 use crate::run::Run;
 use crate::write;
@@ -106,6 +106,13 @@ fn sed(run: &mut Run<'_, '_>) {
         return;
     }
     let script_given = parsed.has("e", "expression") || parsed.has("f", "file");
+    let given = parsed.options.iter().filter(|given| matches!(given.name, "e" | "expression"));
+    let mut scripts: Vec<String> =
+        given.filter_map(|given| given.value).map(str::to_owned).collect();
+    if !script_given {
+        scripts.extend(parsed.operands.iter().map(|arg| arg.text.clone()).find(|s| !s.is_empty()));
+    }
+    scripts.iter().for_each(|script| sed_commands(run, script));
     // `sed -i ''`: elsewhere the ending of the copy is a word of its own.
     let ending = usize::from(parsed.operands.first().is_some_and(|arg| arg.text.is_empty()));
     let skipped = ending + usize::from(!script_given);
@@ -123,6 +130,38 @@ fn sed(run: &mut Run<'_, '_>) {
             }
         } else {
             run.analyzer.read_file(arg, run.name, call);
+        }
+    }
+}
+
+/// `sed` runs what follows its command `e`, and with the flag `e` what a
+/// replacement makes of the input.
+fn sed_commands(run: &mut Run<'_, '_>, script: &str) {
+    for line in script.split(['\n', ';']) {
+        let address =
+            |c: char| c.is_ascii_digit() || matches!(c, '$' | ',' | '!' | ' ' | '~' | '+');
+        let command = line.trim_start_matches(address);
+        // `/pattern/e command`
+        let command = match command.strip_prefix('/').and_then(|rest| rest.split_once('/')) {
+            Some((_, rest)) => rest.trim_start_matches(address),
+            None => command,
+        };
+        if let Some(text) = command.strip_prefix("e ") {
+            run.shell_text(text);
+            continue;
+        }
+        let mut chars = command.chars();
+        let (Some('s'), Some(mark)) = (chars.next(), chars.next()) else { continue };
+        let parts: Vec<&str> = chars.as_str().split(mark).collect();
+        if !mark.is_alphanumeric()
+            && let [_, _, flags] = parts.as_slice()
+            && flags.len() < 6
+            && flags.chars().all(|c| c.is_ascii_alphanumeric())
+            && flags.contains('e')
+        {
+            let (scope, certainty) = (Scope::Unknown, Certainty::Unresolved);
+            let why = "runs text built at run time";
+            run.sure(Kind::ExecuteUntrusted, script, scope, Reversibility::R1, certainty, why);
         }
     }
 }

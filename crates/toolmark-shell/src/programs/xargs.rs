@@ -11,7 +11,8 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         return;
     }
     let grammar = Grammar {
-        short: "adEeIiLlnPsR",
+        // `-e`, `-i` and `-l` take their value only attached.
+        short: "adEILnPsR",
         long: &[
             "arg-file",
             "delimiter",
@@ -25,13 +26,23 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         ..Grammar::default()
     };
     let (parsed, at) = grammar.parse_until(run.args, true);
-    let replace = parsed.value("I", "replace").map(str::to_owned);
+    let attached = || {
+        run.args.get(..at).unwrap_or_default().iter().find_map(|arg| {
+            let mark = arg.text.strip_prefix("-i")?;
+            Some(if mark.is_empty() { "{}".to_owned() } else { mark.to_owned() })
+        })
+    };
+    let replace = parsed.value("I", "replace").map(str::to_owned).or_else(attached);
     let words = run.args.get(at..).unwrap_or_default();
     if words.is_empty() {
         return;
     }
     let from_file = parsed.has("a", "arg-file");
     let known: Option<Vec<String>> = match &run.call.input {
+        // With `-I` and `-d '\n'` a line is one value.
+        Flow::Text(text) if !from_file && (replace.is_some() || parsed.has("d", "delimiter")) => {
+            Some(text.lines().map(|line| line.trim_start().to_owned()).collect())
+        }
         Flow::Text(text) if !from_file => {
             Some(text.split_whitespace().map(str::to_owned).collect())
         }

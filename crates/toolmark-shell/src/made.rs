@@ -1,0 +1,90 @@
+//! What a command line makes before it uses it: scripts it writes and then runs,
+//! programs it copies and then starts, links it follows, repositories it clones.
+
+use crate::pipes::Flow;
+
+/// So many files of each kind are remembered.
+const MAX_FILES: usize = 64;
+/// So much text is remembered in all.
+const MAX_BYTES: usize = 256 << 10;
+
+/// Files that a command line made, by their absolute paths.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Made {
+    texts: Vec<(String, String)>,
+    programs: Vec<(String, String)>,
+    links: Vec<(String, String)>,
+    clones: Vec<String>,
+    bytes: usize,
+}
+
+impl Made {
+    /// Output went into a file.
+    pub(crate) fn write(&mut self, path: &str, output: &Flow, appends: bool) {
+        let known = self.texts.iter().position(|(known, _)| known == path);
+        let Flow::Text(text) = output else {
+            // What the file holds now is not known.
+            if let Some(at) = known {
+                self.texts.remove(at);
+            }
+            return;
+        };
+        if self.bytes + text.len() > MAX_BYTES {
+            return;
+        }
+        self.bytes += text.len();
+        if let Some((_, content)) = known.and_then(|at| self.texts.get_mut(at)) {
+            if !appends {
+                content.clear();
+            }
+            content.push_str(text);
+        } else if self.texts.len() < MAX_FILES {
+            self.texts.push((path.to_owned(), text.clone()));
+        }
+    }
+
+    /// What a file holds that was just written.
+    pub(crate) fn text(&self, path: &str) -> Option<&str> {
+        self.texts.iter().find(|(known, _)| known == path).map(|(_, text)| text.as_str())
+    }
+
+    /// A program is also found at `path`, or under this name.
+    pub(crate) fn copy(&mut self, path: &str, program: &str) {
+        if self.programs.len() < MAX_FILES {
+            self.programs.push((path.to_owned(), program.to_owned()));
+        }
+    }
+
+    /// The program that was copied to a path, or that a name was given to.
+    pub(crate) fn program(&self, path: &str) -> Option<&str> {
+        self.programs.iter().rev().find(|(known, _)| known == path).map(|(_, name)| name.as_str())
+    }
+
+    /// A repository of somebody's was cloned there.
+    pub(crate) fn clone_of(&mut self, path: &str) {
+        if self.clones.len() < MAX_FILES {
+            self.clones.push(path.to_owned());
+        }
+    }
+
+    /// Whether a file came with such a repository.
+    pub(crate) fn is_cloned(&self, path: &str) -> bool {
+        let rest = |clone: &String| path.strip_prefix(clone.as_str());
+        self.clones.iter().filter_map(rest).any(|rest| rest.starts_with('/'))
+    }
+
+    /// `path` is a link to `target`.
+    pub(crate) fn link(&mut self, path: &str, target: &str) {
+        if self.links.len() < MAX_FILES && path != target {
+            self.links.push((path.to_owned(), target.to_owned()));
+        }
+    }
+
+    /// Where a path leads that goes through such a link.
+    pub(crate) fn behind_link(&self, path: &str) -> Option<String> {
+        self.links.iter().rev().find_map(|(link, target)| {
+            let rest = path.strip_prefix(link.as_str())?;
+            rest.starts_with('/').then(|| format!("{target}{rest}"))
+        })
+    }
+}

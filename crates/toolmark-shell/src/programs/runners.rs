@@ -1,0 +1,254 @@
+//! Commands inside the words of other programs: the value of an option that says
+//! it is a command, text that a program is known to hand to a shell, and a command
+//! behind a program without rules, which may be a wrapper.
+
+use crate::decision::decide;
+use crate::effects::Certainty;
+use crate::expand::Arg;
+use crate::pipes::Flow;
+use crate::run::{Run, program_name};
+use crate::{Decision, analyze::Call};
+
+/// Options whose value is a command, in programs that have no rule for it.
+const COMMAND_OPTIONS: &[&str] = &[
+    "-c",
+    "--command",
+    "--cmd",
+    "--exec",
+    "--run",
+    "--eval",
+    "-e",
+    "-ex",
+    "-x",
+    "--shell",
+    "--execute",
+    "--on-change",
+    "--init-eval-command",
+    "--eval-command",
+    "-ic",
+    "-lc",
+];
+
+/// Programs whose operands are commands for a shell.
+fn runs_operands(name: &str) -> bool {
+    matches!(
+        name,
+        "hyperfine"
+            | "concurrently"
+            | "entr"
+            | "watchexec"
+            | "nodemon"
+            | "onchange"
+            | "chokidar"
+            | "npm-run-all"
+            | "run-p"
+            | "run-s"
+            | "wsl"
+            | "dtach"
+            | "abduco"
+            | "xterm"
+            | "gnome-terminal"
+            | "konsole"
+            | "alacritty"
+            | "kitty"
+            | "foot"
+            | "nix-shell"
+    )
+}
+
+/// Programs whose words are only shown, searched for or sent as text.
+fn only_mentions(name: &str) -> bool {
+    matches!(
+        name,
+        "echo"
+            | "printf"
+            | "man"
+            | "which"
+            | "whereis"
+            | "type"
+            | "tldr"
+            | "whatis"
+            | "apropos"
+            | "info"
+            | "help"
+            | "cowsay"
+            | "figlet"
+            | "say"
+            | "notify-send"
+            | "logger"
+            | "wall"
+            | "test"
+            | "["
+            | "expr"
+            | "basename"
+            | "dirname"
+            | "gum"
+            | "dialog"
+            | "whiptail"
+            | "shellcheck"
+            | "explainshell"
+            | "wc"
+            | "ls"
+            | "ll"
+            | "stat"
+            | "file"
+            | "toolmark"
+            | "let"
+            | "read"
+            | "seq"
+            | "date"
+            | "sleep"
+            | "pgrep"
+            | "ps"
+            | "jobs"
+            | "apt-file"
+            | "local"
+            | "readonly"
+            | "return"
+            | "exit"
+            | "complete"
+            | "compgen"
+            | "bind"
+            | "hash"
+    )
+}
+
+/// Words a command is told with inside the text of a debugger and the like.
+const LEADS: &[&str] = &["shell ", "!", "spawn ", "exec ", "system ", "run "];
+
+/// Looks at the words of a program without rules of its own.
+pub(super) fn run(run: &mut Run<'_, '_>) {
+    let words = super::plain_words(run.args);
+    let only_looks =
+        |word: &&str| (super::verbs::looks(word) || *word == "explain") && !destroys(word);
+    if only_mentions(run.name) || words.iter().take(2).any(only_looks) {
+        return;
+    }
+    texts(run);
+    if matches!(run.name, "expect" | "gdb" | "lldb") {
+        return;
+    }
+    tail(run);
+}
+
+/// Options and operands that are text for a shell.
+pub(super) fn texts(run: &mut Run<'_, '_>) {
+    let mut found = Vec::new();
+    for (at, arg) in run.args.iter().enumerate() {
+        let (name, attached) = match arg.text.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name, Some(value)),
+            _ => (arg.text.as_str(), None),
+        };
+        if COMMAND_OPTIONS.contains(&name) {
+            let next = run.args.get(at + 1).map(|next| next.text.as_str());
+            found.extend(attached.or(next).map(str::to_owned));
+        } else if runs_operands(run.name) && arg.text.contains(' ') && !arg.text.starts_with('-') {
+            found.push(arg.text.clone());
+        }
+    }
+    for text in found.iter().filter(|text| text.contains(' ')) {
+        for statement in text.split(['\n', ';']).take(16) {
+            let statement = statement.trim_start();
+            let bare = LEADS.iter().find_map(|lead| statement.strip_prefix(lead));
+            suspect(run, |run| run.shell_text(bare.unwrap_or(statement)));
+        }
+    }
+}
+
+/// The command that begins at a later word, if it would not be allowed.
+fn tail(run: &mut Run<'_, '_>) {
+    let starts = run.args.iter().enumerate().take(12).filter(|(_, arg)| {
+        !arg.dynamic && !arg.text.starts_with('-') && destroys(&program_name(&arg.text))
+    });
+    let Some((at, _)) = starts.into_iter().next() else { return };
+    let words: Vec<Arg> = run.args.get(at..).unwrap_or_default().to_vec();
+    suspect(run, |run| {
+        run.inner(words, Flow::None);
+    });
+}
+
+/// Programs that are started to destroy, or to run something that does.
+fn destroys(name: &str) -> bool {
+    matches!(
+        name,
+        "rm" | "rmdir"
+            | "shred"
+            | "unlink"
+            | "dd"
+            | "truncate"
+            | "mkfs"
+            | "wipefs"
+            | "find"
+            | "git"
+            | "chmod"
+            | "chown"
+            | "mv"
+            | "sh"
+            | "bash"
+            | "zsh"
+            | "dash"
+            | "sudo"
+            | "env"
+            | "xargs"
+            | "kubectl"
+            | "terraform"
+            | "docker"
+            | "psql"
+            | "mysql"
+            | "dropdb"
+            | "python3"
+            | "python"
+            | "perl"
+            | "node"
+            | "ruby"
+    ) || name.starts_with("mkfs.")
+}
+
+/// Keeps what `look` finds only where it would not be allowed, and as likely: that
+/// the program runs it is a guess.
+pub(super) fn suspect(run: &mut Run<'_, '_>, look: impl FnOnce(&mut Run<'_, '_>)) {
+    let (effects, commands) = (run.analyzer.effects.len(), run.analyzer.commands.len());
+    let (cwd, variables) = (run.analyzer.cwd.clone(), run.analyzer.variables.clone());
+    let call = Call { indirect: true, ..run.call.clone() };
+    look(&mut Run { analyzer: &mut *run.analyzer, name: run.name, args: run.args, call: &call });
+    (run.analyzer.cwd, run.analyzer.variables) = (cwd, variables);
+    let found = run.analyzer.effects.get(effects..).unwrap_or_default();
+    if decide(found) == Decision::Allow {
+        run.analyzer.effects.truncate(effects);
+        run.analyzer.commands.truncate(commands);
+        return;
+    }
+    for effect in run.analyzer.effects.iter_mut().skip(effects) {
+        effect.certainty = effect.certainty.max(Certainty::Likely);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::programs::check;
+
+    #[test]
+    fn commands_in_other_programs() {
+        check(
+            &[],
+            &[
+                "mywrapper rm -rf /srv/data",
+                "./tool --fast -- git reset --hard",
+                "hyperfine 'rm -rf /srv/data'",
+                "nix-shell -p coreutils --run 'rm -rf /srv/data'",
+                "gdb -batch -ex 'shell rm -rf /srv/data'",
+                "watcher --exec='git clean -fdx'",
+            ],
+            &[
+                "cowsay 'rm -rf /'",
+                "man rm",
+                "mytool rm",
+                "mytool remove x",
+                "hyperfine 'cargo build'",
+                "notes add -m 'rm -rf / is bad'",
+                "which git reset --hard",
+                "entr -c cargo test",
+            ],
+        );
+    }
+}
