@@ -302,8 +302,9 @@ impl Context<'_> {
         }
         if let Some(rest) = self.tree_relative(path) {
             let rest = rest.trim_start_matches('/');
-            if rest.split('/').any(|part| part == ".git") {
-                return (Scope::VcsMetadata, rest == ".git");
+            // Some file systems do not tell the case apart.
+            if rest.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
+                return (Scope::VcsMetadata, rest.eq_ignore_ascii_case(".git"));
             }
             if is_artefact(rest) {
                 return (Scope::TreeArtefact, false);

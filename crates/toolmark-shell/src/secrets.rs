@@ -34,6 +34,12 @@ impl Context<'_> {
 pub(crate) fn secrecy(path: &str) -> Option<Secrecy> {
     let full = if path.starts_with(['/', '~']) { normalise("/", path) } else { path.to_owned() };
     let name = full.rsplit('/').next().unwrap_or("");
+    // Some file systems do not tell the case apart: `.ENV` is `.env`.
+    let lower = name.to_ascii_lowercase();
+    let name = if name == "Login Data" { name } else { lower.as_str() };
+    if full.starts_with("/run/secrets/") || full.starts_with("/var/run/secrets/") {
+        return Some(Secrecy::Secret);
+    }
     let public = name.ends_with(".pub")
         || ["example", "sample", "template", "dist", "defaults", "schema", "md", "test"]
             .iter()
