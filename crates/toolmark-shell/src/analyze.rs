@@ -16,7 +16,7 @@ use crate::paths::{Place, is_harmless_device};
 use crate::pipes::{Flow, makes_temporary};
 
 /// How deep texts inside texts are analyzed.
-const MAX_TEXT_DEPTH: usize = 8;
+const MAX_TEXT_DEPTH: usize = 16;
 /// How many commands are analyzed.
 const MAX_COMMANDS: usize = 600;
 
@@ -159,9 +159,13 @@ impl<'c> Analyzer<'c> {
     }
 
     fn run_traps(&mut self) {
-        for (text, call) in std::mem::take(&mut self.traps) {
-            self.text(&text, &call);
+        // A trap can set another one.
+        for _ in 0..MAX_TEXT_DEPTH {
+            for (text, call) in std::mem::take(&mut self.traps) {
+                self.text(&text, &call);
+            }
         }
+        self.overrun |= !self.traps.is_empty();
     }
 
     pub(crate) fn script(&mut self, script: &Script, call: &Call) {
@@ -367,6 +371,7 @@ impl<'c> Analyzer<'c> {
         }
         self.budget -= 1;
         let mut call = self.call_at(call, &simple.span);
+        call.processes.clear();
         for assignment in &simple.assignments {
             let mut inside = Call { secret: false, remote: false, ..call.clone() };
             self.substitutions(&assignment.subscript, &mut inside);

@@ -21,6 +21,7 @@ pub(crate) struct Made {
 impl Made {
     /// Output went into a file.
     pub(crate) fn write(&mut self, path: &str, output: &Flow, appends: bool) {
+        let path = plain(path);
         let known = self.texts.iter().position(|(known, _)| known == path);
         let Flow::Text(text) = output else {
             // What the file holds now is not known.
@@ -45,6 +46,7 @@ impl Made {
 
     /// What a file holds that was just written.
     pub(crate) fn text(&self, path: &str) -> Option<&str> {
+        let path = plain(path);
         self.texts.iter().find(|(known, _)| known == path).map(|(_, text)| text.as_str())
     }
 
@@ -87,4 +89,9 @@ impl Made {
             rest.starts_with('/').then(|| format!("{target}{rest}"))
         })
     }
+}
+
+/// A path of a directory that is not known.
+fn plain(path: &str) -> &str {
+    path.strip_prefix("./").unwrap_or(path)
 }

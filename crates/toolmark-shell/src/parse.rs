@@ -279,8 +279,26 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// `coproc { …; }` and `coproc NAME { …; }` run what is in them.
+    fn skip_coproc(&mut self) {
+        let start = self.pos;
+        self.pos += "coproc".len();
+        self.blanks();
+        if !matches!(self.peek(), b'{' | b'(') {
+            let name = self.bare().len();
+            self.pos += name;
+            self.blanks();
+        }
+        if !matches!(self.peek(), b'{' | b'(') {
+            self.pos = start;
+        }
+    }
+
     fn command(&mut self) -> Option<Node> {
         self.blanks();
+        if self.bare() == "coproc" {
+            self.skip_coproc();
+        }
         let start = self.pos;
         let kind = match self.peek() {
             b'(' if self.byte(1) == b'(' => match self.arithmetic_end(self.pos + 2) {

@@ -59,12 +59,15 @@ impl Parser<'_> {
 
     /// Is an array assigned here, as an argument of `declare` and its like?
     fn declares_array(&self, simple: &Simple) -> bool {
-        let name = || simple.words.first().and_then(Word::literal).unwrap_or_default();
+        // Behind a wrapper, too.
+        let mut names = simple.words.iter().take(4).filter_map(Word::literal);
         let rest = self.bytes.get(self.pos..).unwrap_or_default();
         let end = rest.iter().position(|b| !(b.is_ascii_alphanumeric() || *b == b'_'));
         let value = end.and_then(|end| rest.get(end..)).unwrap_or_default();
         matches!(value, [b'=', b'(', ..] | [b'+', b'=', b'(', ..])
-            && matches!(name().as_str(), "declare" | "typeset" | "local" | "export" | "readonly")
+            && names.any(|name| {
+                matches!(name.as_str(), "declare" | "typeset" | "local" | "export" | "readonly")
+            })
     }
 
     fn assignment(&mut self) -> Option<Assignment> {

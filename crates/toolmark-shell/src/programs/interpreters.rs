@@ -330,7 +330,7 @@ fn multiplexer(run: &mut Run<'_, '_>) {
         let texts: Vec<String> = run
             .args
             .iter()
-            .filter(|arg| arg.text.contains(' '))
+            .filter(|arg| super::runners::is_text(&arg.text))
             .map(|arg| arg.text.clone())
             .collect();
         for text in texts {

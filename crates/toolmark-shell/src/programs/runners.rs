@@ -118,10 +118,7 @@ const LEADS: &[&str] = &["shell ", "!", "spawn ", "exec ", "system ", "run "];
 
 /// Looks at the words of a program without rules of its own.
 pub(super) fn run(run: &mut Run<'_, '_>) {
-    let words = super::plain_words(run.args);
-    let only_looks =
-        |word: &&str| (super::verbs::looks(word) || *word == "explain") && !destroys(word);
-    if only_mentions(run.name) || words.iter().take(2).any(only_looks) {
+    if only_mentions(run.name) {
         return;
     }
     texts(run);
@@ -135,6 +132,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
 pub(super) fn texts(run: &mut Run<'_, '_>) {
     let mut found = Vec::new();
     for (at, arg) in run.args.iter().enumerate() {
+        if only_looks(arg) {
+            break;
+        }
         let (name, attached) = match arg.text.split_once('=') {
             Some((name, value)) if name.starts_with("--") => (name, Some(value)),
             _ => (arg.text.as_str(), None),
@@ -142,29 +142,58 @@ pub(super) fn texts(run: &mut Run<'_, '_>) {
         if COMMAND_OPTIONS.contains(&name) {
             let next = run.args.get(at + 1).map(|next| next.text.as_str());
             found.extend(attached.or(next).map(str::to_owned));
-        } else if runs_operands(run.name) && arg.text.contains(' ') && !arg.text.starts_with('-') {
+        } else if runs_operands(run.name) && !arg.text.starts_with('-') {
             found.push(arg.text.clone());
         }
     }
-    for text in found.iter().filter(|text| text.contains(' ')) {
+    for text in found.iter().filter(|text| is_text(text)) {
+        suspect(run, |run| run.shell_text(text));
         for statement in text.split(['\n', ';']).take(16) {
             let statement = statement.trim_start();
-            let bare = LEADS.iter().find_map(|lead| statement.strip_prefix(lead));
-            suspect(run, |run| run.shell_text(bare.unwrap_or(statement)));
+            if let Some(bare) = LEADS.iter().find_map(|lead| statement.strip_prefix(lead)) {
+                suspect(run, |run| run.shell_text(bare));
+            }
         }
     }
 }
 
+/// Can a word be a whole command? `rm${IFS}-rf${IFS}x` is one without a blank.
+pub(super) fn is_text(word: &str) -> bool {
+    word.contains([' ', '\t', '\n', '$', ';', '`'])
+}
+
 /// The command that begins at a later word, if it would not be allowed.
 fn tail(run: &mut Run<'_, '_>) {
-    let starts = run.args.iter().enumerate().take(12).filter(|(_, arg)| {
-        !arg.dynamic && !arg.text.starts_with('-') && destroys(&program_name(&arg.text))
-    });
-    let Some((at, _)) = starts.into_iter().next() else { return };
+    let starts = |arg: &Arg| !arg.dynamic && destroys(&program_name(&arg.text));
+    let start = run.args.iter().take(12).position(|arg| starts(arg) || only_looks(arg));
+    let Some(at) = start.filter(|at| run.args.get(*at).is_some_and(starts)) else { return };
     let words: Vec<Arg> = run.args.get(at..).unwrap_or_default().to_vec();
     suspect(run, |run| {
         run.inner(words, Flow::None);
     });
+}
+
+/// Does a word say that a command is only looked at, as in `tool check 'rm -rf x'`?
+fn only_looks(arg: &Arg) -> bool {
+    matches!(
+        arg.text.as_str(),
+        "check"
+            | "explain"
+            | "validate"
+            | "lint"
+            | "test"
+            | "show"
+            | "describe"
+            | "search"
+            | "help"
+            | "preflight"
+            | "simulate"
+            | "parse"
+            | "add"
+            | "create"
+            | "list"
+            | "log"
+    )
 }
 
 /// Programs that are started to destroy, or to run something that does.

@@ -50,7 +50,7 @@ pub(super) fn programs_of_environment(run: &mut Run<'_, '_>) {
         .call
         .env
         .iter()
-        .filter(|(name, value)| runs(name) && !value.dynamic && value.text.contains(' '))
+        .filter(|(name, value)| runs(name) && super::runners::is_text(&value.text))
         .map(|(_, value)| value.text.clone())
         .collect();
     for text in texts {

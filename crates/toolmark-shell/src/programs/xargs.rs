@@ -97,7 +97,8 @@ fn parallel(run: &mut Run<'_, '_>) {
         long: &["jobs", "max-args", "arg-file", "colsep", "delay", "timeout", "retries"],
         ..Grammar::default()
     };
-    let (_, at) = grammar.parse_until(run.args, true);
+    let (parsed, at) = grammar.parse_until(run.args, true);
+    let takes_none = parsed.value("N", "max-replace-args") == Some("0");
     let rest = run.args.get(at..).unwrap_or_default();
     let split = rest.iter().position(|arg| arg.text.starts_with(":::")).unwrap_or(rest.len());
     let (command, values) = rest.split_at(split);
@@ -107,10 +108,12 @@ fn parallel(run: &mut Run<'_, '_>) {
     };
     let placed = command.iter().any(|arg| arg.text.contains("{}"));
     if let [only] = command
-        && only.text.contains(' ')
+        && super::runners::is_text(&only.text)
     {
         for value in values.iter().take(16) {
-            let text = if placed {
+            let text = if takes_none {
+                only.text.clone()
+            } else if placed {
                 only.text.replace("{}", &value.text)
             } else {
                 format!("{} {}", only.text, value.text)
