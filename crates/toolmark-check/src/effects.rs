@@ -3,6 +3,7 @@
 //! that are about to run, so that both say the same about the same call.
 
 mod addresses;
+mod by_name;
 
 use crate::path::resolve;
 pub(crate) use addresses::is_suspicious_address;
@@ -10,7 +11,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use toolmark_hosts::Args;
 use toolmark_hosts::toolset::{Tool, ToolRole};
-use toolmark_shell::{Analysis, Context, Kind, analyze, analyze_read, analyze_write};
+use toolmark_shell::{Analysis, Context, Effect, Kind, analyze, analyze_read, analyze_write};
 
 /// The arguments of a call.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +49,8 @@ impl<'a> From<&'a Args> for Arguments<'a> {
 /// One call: what its tool is, what it is given, and where the session runs.
 #[derive(Debug, Clone)]
 pub struct ToolInput<'a> {
+    /// The tool as the host writes it.
+    pub name: Cow<'a, str>,
     /// What is known about the tool.
     pub tool: Option<&'a Tool>,
     /// The arguments.
@@ -83,7 +86,14 @@ impl<'a> ToolInput<'a> {
         if self.role() != ToolRole::RunsShell {
             return None;
         }
-        command_of(self.tool?, self.args.json()?)
+        let args = self.args.json()?;
+        let named = || by_name::command(args).map(Cow::Borrowed);
+        let command = command_of(self.tool?, args).or_else(named)?;
+        // A backslash is a part of paths there, and no sign of quoting.
+        match self.name.eq_ignore_ascii_case("powershell") {
+            true => Some(Cow::Owned(command.replace('\\', "/"))),
+            false => Some(command),
+        }
     }
 
     /// The directory its command runs in.
@@ -130,8 +140,17 @@ impl<'a> ToolInput<'a> {
                 if let Some(effect) = addresses::in_commands(&command, &analysis.commands) {
                     analysis.add(effect);
                 }
+                // `apply_patch <<EOF`
+                if command.contains(crate::patch::BEGIN) {
+                    let files = crate::patch::parse(&command);
+                    let paths = files.iter().flat_map(|file| file.paths());
+                    if let Some(written) = analyze_writes(paths, &context) {
+                        written.effects.into_iter().for_each(|effect| analysis.add(effect));
+                    }
+                }
                 Some(analysis)
             }
+            ToolRole::TalksToShell => Some(analyze(by_name::command(self.args.json()?)?, &context)),
             ToolRole::FetchesWeb => {
                 let mut analysis = Analysis::default();
                 if let Some(effect) = addresses::in_arguments(self.args.json()?) {
@@ -140,17 +159,47 @@ impl<'a> ToolInput<'a> {
                 Some(analysis)
             }
             ToolRole::Writes | ToolRole::Edits => analyze_writes(self.paths(), &context),
-            ToolRole::Reads => Some(analyze_read(&self.path()?, &context)),
+            ToolRole::Reads => all_of(self.paths().map(|path| analyze_read(&path, &context))),
+            ToolRole::SearchesContent => self.analyze_search(&context),
             ToolRole::Patches => {
                 let files = crate::patch::parse(self.patch()?);
                 analyze_writes(files.iter().flat_map(|file| file.paths()), &context)
             }
-            // Nobody knows what it does to the file, but some files are none of
-            // its business.
-            ToolRole::Other => analyze_writes(self.paths(), &context)
-                .filter(|analysis| analysis.effects.iter().any(|e| e.kind == Kind::Persist)),
+            ToolRole::Other => self.analyze_unknown(&context),
             _ => None,
         }
+    }
+
+    /// A search shows what is in the files it is pointed at.
+    fn analyze_search(&self, context: &Context<'_>) -> Option<Analysis> {
+        let args = self.args.json()?;
+        let text = |key: &str| args.get(key).and_then(Value::as_str);
+        if text("output_mode").is_some_and(|mode| mode != "content") {
+            return None;
+        }
+        let globs = ["glob", "include", "file_pattern"].into_iter().filter_map(text);
+        let named = globs.map(|glob| glob.trim_end_matches('*').to_owned());
+        all_of(self.paths().chain(named).map(|path| analyze_read(&path, context)))
+            .filter(|analysis| !analysis.effects.is_empty())
+    }
+
+    /// A tool nobody described: its name and its arguments are all there is.
+    fn analyze_unknown(&self, context: &Context<'_>) -> Option<Analysis> {
+        let args = self.args.json()?;
+        if let Some(analysis) = by_name::analyze_named(&self.name, args, context) {
+            return Some(analysis);
+        }
+        let paths = by_name::paths(args).into_iter().map(|path| resolve(self.cwd, path));
+        let paths: Vec<String> = self.paths().chain(paths).collect();
+        let writes = by_name::says(&self.name) == by_name::Says::Writes;
+        // Nobody knows what it does to a file, but some files are none of its
+        // business.
+        let is_told = |e: &Effect| writes || e.kind == Kind::Persist;
+        let written = analyze_writes(paths.iter(), context);
+        let read = || all_of(paths.iter().map(|path| analyze_read(path, context)));
+        written
+            .filter(|analysis| analysis.effects.iter().any(is_told))
+            .or_else(|| read().filter(|analysis| !analysis.effects.is_empty()))
     }
 }
 
@@ -159,8 +208,12 @@ fn analyze_writes(
     paths: impl Iterator<Item = impl AsRef<str>>,
     context: &Context<'_>,
 ) -> Option<Analysis> {
-    let all = paths.map(|path| analyze_write(path.as_ref(), context));
-    all.reduce(|mut all, one| {
+    all_of(paths.map(|path| analyze_write(path.as_ref(), context)))
+}
+
+/// Several analyses as one; `None` if there are none.
+fn all_of(analyses: impl Iterator<Item = Analysis>) -> Option<Analysis> {
+    analyses.reduce(|mut all, one| {
         if one.decision > all.decision {
             all.decision = one.decision;
             all.reason = one.reason;

@@ -1,6 +1,9 @@
 //! Patches in the form of `apply_patch`: which files they touch, and what
 //! becomes of a file whose content is known.
 
+/// What a patch begins with.
+pub(crate) const BEGIN: &str = "*** Begin Patch";
+
 /// What a patch does to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePatch<'p> {
@@ -52,7 +55,7 @@ pub struct Hunk<'p> {
 #[must_use]
 pub fn parse(text: &str) -> Vec<FilePatch<'_>> {
     let mut files: Vec<FilePatch<'_>> = Vec::new();
-    let Some((_, body)) = text.split_once("*** Begin Patch") else { return files };
+    let Some((_, body)) = text.split_once(BEGIN) else { return files };
     for line in body.lines().skip(1) {
         if line.starts_with("*** End Patch") {
             break;

@@ -89,7 +89,12 @@ impl<'a> SessionCall<'a> {
     /// The call as the analysis takes it.
     #[must_use]
     pub fn as_input(&self) -> ToolInput<'_> {
-        ToolInput { tool: self.spec, args: self.arguments(), cwd: self.cwd.as_deref() }
+        ToolInput {
+            name: self.call.name.full(),
+            tool: self.spec,
+            args: self.arguments(),
+            cwd: self.cwd.as_deref(),
+        }
     }
 
     fn arguments(&self) -> Arguments<'a> {

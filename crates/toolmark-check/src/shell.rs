@@ -78,7 +78,9 @@ fn shown(word: &Word) -> String {
                 out.push('$');
                 out.push_str(name);
             }
-            Part::Command { .. } | Part::Process { .. } | Part::Arithmetic(_) => out.push_str("$()"),
+            Part::Command { .. } | Part::Process { .. } | Part::Arithmetic(_) => {
+                out.push_str("$()")
+            }
         }
     }
     out

@@ -33,7 +33,12 @@ impl Guard {
     #[must_use]
     pub fn decide(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
         let tool = self.tool(event);
-        let input = ToolInput { tool, args: (&event.args).into(), cwd: event.cwd.as_deref() };
+        let input = ToolInput {
+            name: event.tool.as_ref().into(),
+            tool,
+            args: (&event.args).into(),
+            cwd: event.cwd.as_deref(),
+        };
         match event.moment {
             Moment::Before | Moment::Permission => self.verdict(event, &input, facts),
             Moment::After => look_back(event, &input),

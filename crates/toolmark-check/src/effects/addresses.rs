@@ -3,6 +3,7 @@
 
 use crate::addresses::{Address, addresses, is_drop, is_public_number, suspicious};
 use serde_json::Value;
+use toolmark_redact::{Proof, secrets};
 use toolmark_shell::{Certainty, Command, Effect, Kind, Reversibility, Scope};
 
 /// The most addresses of one text that are checked.
@@ -32,9 +33,23 @@ fn effect(host: &str, why: &'static str) -> Effect {
 /// The first such address among the arguments of a tool that fetches.
 pub(super) fn in_arguments(args: &Value) -> Option<Effect> {
     let texts = args.as_object()?.values().filter_map(Value::as_str);
-    texts
-        .flat_map(|text| addresses(text, MAX_ADDRESSES))
-        .find_map(|address| Some(effect(address.host, suspicious(address.host)?)))
+    texts.flat_map(|text| addresses(text, MAX_ADDRESSES)).find_map(|address| {
+        let why = suspicious(address.host)
+            .or_else(|| is_metadata(address.host).then_some("reads the machine's credentials"))
+            .or_else(|| sends_secret(&address).then_some("sends a secret to another machine"))?;
+        Some(effect(address.host, why))
+    })
+}
+
+/// Services of clouds that hand out the credentials of the machine.
+fn is_metadata(host: &str) -> bool {
+    matches!(host, "169.254.169.254" | "metadata.google.internal" | "100.100.100.200")
+}
+
+/// Does the part of an address after its host hold a secret?
+fn sends_secret(address: &Address<'_>) -> bool {
+    let after = address.text.split_once(address.host).map_or("", |(_, after)| after);
+    after.contains(['?', '/']) && !secrets(after, Proof::Certain, 1).is_empty()
 }
 
 /// The first such address that a command fetches from or sends to.

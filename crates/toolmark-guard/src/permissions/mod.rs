@@ -271,7 +271,12 @@ mod tests {
         let toolsets = Toolsets::default();
         let name = ToolName::new(tool);
         let tool = toolsets.tool_of(host, &name);
-        let input = ToolInput { tool, args: (&event.args).into(), cwd: event.cwd.as_deref() };
+        let input = ToolInput {
+            name: event.tool.as_ref().into(),
+            tool,
+            args: (&event.args).into(),
+            cwd: event.cwd.as_deref(),
+        };
         let analysis = input.analyze(&Context::default());
         let call = Call::new(&event, tool, analysis.as_ref());
         permissions.of(&call).map(|(decision, _)| decision)

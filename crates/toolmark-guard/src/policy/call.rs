@@ -46,7 +46,12 @@ impl<'a> Call<'a> {
 
     fn input(&self) -> ToolInput<'a> {
         let cwd = self.event.cwd.as_deref();
-        ToolInput { tool: self.tool, args: (&self.event.args).into(), cwd }
+        ToolInput {
+            name: self.event.tool.as_ref().into(),
+            tool: self.tool,
+            args: (&self.event.args).into(),
+            cwd,
+        }
     }
 
     /// What the tool is for.

@@ -190,7 +190,12 @@ pub(super) fn with_tool<T>(event: &Event<'_>, look: impl FnOnce(&ToolInput<'_>) 
     let toolsets = Toolsets::default();
     let name = ToolName::new(event.tool.as_ref());
     let tool = toolsets.tool_of(&event.host, &name);
-    look(&ToolInput { tool, args: (&event.args).into(), cwd: event.cwd.as_deref() })
+    look(&ToolInput {
+        name: event.tool.as_ref().into(),
+        tool,
+        args: (&event.args).into(),
+        cwd: event.cwd.as_deref(),
+    })
 }
 
 /// Shows a call with everything that is known about it.

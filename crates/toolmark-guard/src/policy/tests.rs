@@ -96,7 +96,12 @@ fn without_a_file_the_effects_decide() {
     for event in &events {
         let name = ToolName::new(event.tool.as_ref());
         let tool = toolsets.tool_of(&event.host, &name);
-        let input = ToolInput { tool, args: (&event.args).into(), cwd: Some(CWD) };
+        let input = ToolInput {
+            name: event.tool.as_ref().into(),
+            tool,
+            args: (&event.args).into(),
+            cwd: Some(CWD),
+        };
         let analysis = input.analyze(&Context::default());
         let verdict = decided(Policy::default(), event);
         let want = analysis.as_ref().map_or(Allow, |analysis| analysis.decision);

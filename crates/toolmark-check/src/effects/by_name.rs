@@ -1,0 +1,217 @@
+//! Tools that no toolset describes, such as those of MCP servers: what their names
+//! and arguments say they do.
+
+use serde_json::Value;
+use toolmark_shell::{Analysis, Certainty, Context, Effect, Kind, Reversibility, Scope, analyze};
+
+/// Arguments that hold a command.
+const COMMANDS: &[&str] = &["command", "cmd", "script", "shell_command", "chars", "input", "code"];
+/// Arguments that hold a path.
+const PATHS: &[&str] = &[
+    "path",
+    "file_path",
+    "filePath",
+    "filename",
+    "file",
+    "paths",
+    "files",
+    "target",
+    "source",
+    "destination",
+    "notebook_path",
+    "directory",
+    "dir",
+    "uri",
+];
+/// Arguments that hold a statement for a database.
+const STATEMENTS: &[&str] = &["sql", "query", "statement", "queries", "statements"];
+
+/// What a tool's name says that it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Says {
+    /// It runs what it is given.
+    Runs,
+    /// It writes, moves or changes.
+    Writes,
+    /// It takes something away for good.
+    Deletes,
+    /// It moves money.
+    Pays,
+    /// Nothing of this.
+    Nothing,
+}
+
+/// The words of a tool's name, without those of its server.
+fn words(name: &str) -> Vec<String> {
+    let own = name.rsplit_once("__").map_or(name, |(_, own)| own);
+    let own = own.rsplit(['/', '.', ':']).next().unwrap_or(own);
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for c in own.chars() {
+        let breaks = !c.is_alphanumeric() || c.is_uppercase() && was_lower;
+        if breaks {
+            words.push(String::new());
+        }
+        was_lower = c.is_lowercase();
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+pub(super) fn says(name: &str) -> Says {
+    let words = words(name);
+    let is = |all: &[&str]| words.iter().any(|word| all.contains(&word.as_str()));
+    if is(&["get", "list", "read", "search", "describe", "show", "view", "status", "dry"]) {
+        Says::Nothing
+    } else if is(&["refund", "payout", "transfer", "withdraw", "charge"]) {
+        Says::Pays
+    } else if is(&[
+        "delete",
+        "destroy",
+        "drop",
+        "purge",
+        "wipe",
+        "erase",
+        "terminate",
+        "truncate",
+        "uninstall",
+        "rmdir",
+        "unlink",
+        "nuke",
+    ]) {
+        Says::Deletes
+    } else if is(&[
+        "run",
+        "exec",
+        "execute",
+        "shell",
+        "bash",
+        "terminal",
+        "powershell",
+        "command",
+        "stdin",
+        "eval",
+    ]) {
+        Says::Runs
+    } else if is(&[
+        "write", "edit", "create", "update", "insert", "replace", "append", "save", "move",
+        "rename", "patch", "remove", "copy", "upload", "put",
+    ]) {
+        Says::Writes
+    } else {
+        Says::Nothing
+    }
+}
+
+/// The texts of the first of these arguments there is; a list has several.
+fn texts<'v>(args: &'v Value, keys: &[&str]) -> Vec<&'v str> {
+    let given = keys.iter().filter_map(|key| args.get(*key));
+    given
+        .flat_map(|value| match value {
+            Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+            value => value.as_str().into_iter().collect::<Vec<_>>(),
+        })
+        .collect()
+}
+
+/// The paths among the arguments, wherever they usually are.
+pub(super) fn paths(args: &Value) -> Vec<&str> {
+    texts(args, PATHS)
+}
+
+/// The command among the arguments, wherever it usually is.
+pub(super) fn command(args: &Value) -> Option<&str> {
+    texts(args, COMMANDS).into_iter().next()
+}
+
+/// What a tool would do by its name: with the text it runs, the paths it deletes,
+/// the statements it sends.
+pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> Option<Analysis> {
+    let says = says(name);
+    let run = |text: &str| Some(analyze(text, context));
+    let statement = texts(args, STATEMENTS).join("; ");
+    if !statement.is_empty() && looks_like_sql(&statement) {
+        return run(&format!("psql -c {}", super::quoted(&statement)));
+    }
+    match says {
+        Says::Runs => run(command(args)?),
+        Says::Deletes => {
+            let paths = paths(args);
+            if paths.is_empty() {
+                return Some(only(name, "says that it deletes"));
+            }
+            let paths: Vec<_> = paths.into_iter().map(super::quoted).collect();
+            run(&format!("rm -rf -- {}", paths.join(" ")))
+        }
+        Says::Pays => Some(only(name, "says that it moves money")),
+        Says::Writes | Says::Nothing => None,
+    }
+}
+
+fn looks_like_sql(text: &str) -> bool {
+    let first = text.trim_start().split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
+    ["drop", "delete", "truncate", "alter", "update", "insert", "create", "grant", "select", "with"]
+        .iter()
+        .any(|word| first.eq_ignore_ascii_case(word))
+}
+
+/// An analysis with one effect, which the name alone makes likely.
+fn only(name: &str, why: &'static str) -> Analysis {
+    let mut analysis = Analysis::default();
+    analysis.add(Effect {
+        kind: Kind::RemoteState,
+        target: name.to_owned(),
+        scope: Scope::Remote,
+        reversibility: Reversibility::R4,
+        certainty: Certainty::Likely,
+        span: (0, 0),
+        program: name.to_owned(),
+        why,
+    });
+    analysis
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use toolmark_shell::Decision;
+
+    #[test]
+    fn names() {
+        for (name, want) in [
+            ("mcp__github__delete_repository", Says::Deletes),
+            ("mcp__fs__move_file", Says::Writes),
+            ("db/dropTable", Says::Deletes),
+            ("runCommand", Says::Runs),
+            ("mcp__stripe__create_refund", Says::Pays),
+            ("mcp__delete__get_issue", Says::Nothing),
+            ("browser_click", Says::Nothing),
+            ("getDeletedItems", Says::Nothing),
+            ("NotebookEdit", Says::Writes),
+        ] {
+            assert_eq!(says(name), want, "{name}");
+        }
+    }
+
+    #[test]
+    fn decisions() {
+        let context = Context { cwd: Some("/w/shop"), ..Context::default() };
+        for (name, args, want) in [
+            ("mcp__x__exec", json!({"cmd": "rm -rf /srv"}), Some(Decision::Deny)),
+            ("mcp__x__exec", json!({"cmd": "ls"}), Some(Decision::Allow)),
+            ("mcp__db__query", json!({"sql": "DROP TABLE users"}), Some(Decision::Deny)),
+            ("mcp__db__query", json!({"sql": "select 1"}), Some(Decision::Allow)),
+            ("mcp__gh__delete_branch", json!({"branch": "x"}), Some(Decision::Ask)),
+            ("mcp__fs__delete_file", json!({"path": "/srv/x"}), Some(Decision::Deny)),
+            ("mcp__search__query", json!({"query": "how to delete a file"}), None),
+            ("mcp__gh__get_issue", json!({"number": 1}), None),
+        ] {
+            let decision = analyze_named(name, &args, &context).map(|analysis| analysis.decision);
+            assert_eq!(decision, want, "{name}");
+        }
+    }
+}
