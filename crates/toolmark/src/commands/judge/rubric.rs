@@ -147,9 +147,10 @@ fn of_file(
     problems.extend(parsed.problems);
     let written: WrittenRubric = read(&parsed.node?, problems)?;
     let scale = scale.or(written.scale);
-    let rubric = read_rubric(&written.criteria, scale, problems)?;
-    let examples = written.examples.as_ref();
-    let examples = examples.map(|node| read_examples(node, &rubric, problems));
+    // What is wrong with the rest is told too, whatever is wrong with the criteria.
+    let rubric = read_rubric(&written.criteria, scale, problems);
+    let examples = rubric.as_ref().zip(written.examples.as_ref());
+    let examples = examples.map(|(rubric, node)| read_examples(node, rubric, problems));
     let threshold = written.threshold.map_or(THRESHOLD, |threshold| {
         if !(0.0..=1.0).contains(&threshold.value) {
             let message = format!("expected a threshold from 0 to 1, found {}", threshold.value);
@@ -163,7 +164,7 @@ fn of_file(
         name: written.name.or(stem),
         instructions: written.instructions.unwrap_or_default(),
         examples: examples.unwrap_or_default(),
-        ..rubric
+        ..rubric?
     };
     Some(RubricTask { rubric: Arc::new(rubric), inputs, threshold })
 }
