@@ -411,10 +411,10 @@ mod tests {
         let samples: Vec<Sample> = texts.iter().zip(&labels).enumerate().map(sample).collect();
         let calibrator = Calibrator {
             judge: &Gullible,
-            setup: Setup {
+            setup: toolmark_judge::calibration::Setup {
                 model: "claude-x".into(),
                 provider: "anthropic".into(),
-                ..Setup::default()
+                ..Default::default()
             },
             repeats,
             probes: ProbeKind::ALL.to_vec(),

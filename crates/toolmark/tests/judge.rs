@@ -466,8 +466,11 @@ fn a_judge_below_the_floor_is_not_asked() {
     assert_eq!(place.run(GRADE).status.code(), Some(0));
 }
 
-/// Rubrics as a page for Python has them, with their inputs.
-fn rubrics_of_page(page: &str) -> Vec<(String, String, Vec<(String, String)>)> {
+/// A name, what is asked, and the inputs.
+type PageRubric = (String, String, Vec<(String, String)>);
+
+/// Rubrics as a page for Python has them.
+fn rubrics_of_page(page: &str) -> Vec<PageRubric> {
     let quoted = |text: &str| -> Vec<String> {
         text.split('"').skip(1).step_by(2).map(str::to_owned).collect()
     };
