@@ -118,9 +118,7 @@ impl Checked {
         for (doubt, at) in asked {
             let outcome = match at {
                 Ok(at) => match (questions.get(at), rulings.get(at)) {
-                    (Some(question), Some(ruling)) => {
-                        answered(question, ruling, doubt.rubric.threshold)
-                    }
+                    (Some(question), Some(ruling)) => answered(question, ruling),
                     _ => Outcome::unknown(Cause::Judge, "the judge gave no answer"),
                 },
                 Err(missing) => Outcome::unknown(Cause::MissingEvidence, missing),

@@ -29,6 +29,25 @@ impl Kit {
         profile: Profile,
         config: &Value,
     ) -> Result<Arc<dyn Grader>, Vec<Problem>> {
+        match self.build_with_problems(id, profile, config) {
+            (Some(grader), problems) if !problems.iter().any(Problem::is_error) => Ok(grader),
+            (_, problems) => Err(problems),
+        }
+    }
+
+    /// The messages of warnings about a configuration that is used all the same.
+    pub fn warnings(self, id: &str, config: &Value) -> Vec<String> {
+        let (grader, problems) = self.build_with_problems(id, Profile::Toolmark, config);
+        assert!(grader.is_some(), "{problems:?}");
+        problems.into_iter().map(|problem| problem.message).collect()
+    }
+
+    fn build_with_problems(
+        self,
+        id: &str,
+        profile: Profile,
+        config: &Value,
+    ) -> (Option<Arc<dyn Grader>>, Vec<Problem>) {
         let info = self.0.by_id(id).expect("a grader with this type");
         let mut problems = Vec::new();
         let config = Node::from_json(config).expect("a configuration");
@@ -40,10 +59,7 @@ impl Kit {
             schemas: crate::call_match::compile_schema,
             problems: &mut problems,
         });
-        match grader {
-            Some(grader) if !problems.iter().any(Problem::is_error) => Ok(grader),
-            _ => Err(problems),
-        }
+        (grader, problems)
     }
 
     /// The messages of what is wrong with a configuration.

@@ -131,16 +131,20 @@ fn truncate(text: &str) -> String {
 
 impl Submission {
     /// The marks with their quotes. A mark without valid quotes is discarded.
-    pub(crate) fn marks(&self, shown: &RedactedMaterials<'_>) -> Vec<Mark> {
-        self.criteria.iter().map(|entry| entry.mark(shown)).collect()
+    pub(crate) fn marks(&self, shown: &RedactedMaterials<'_>, code: &str) -> Vec<Mark> {
+        self.criteria.iter().map(|entry| entry.mark(shown, code)).collect()
     }
 
     /// What is wrong with the quotes, if anything.
-    pub(crate) fn check_quotes(&self, shown: &RedactedMaterials<'_>) -> Option<Complaint> {
+    pub(crate) fn check_quotes(
+        &self,
+        shown: &RedactedMaterials<'_>,
+        code: &str,
+    ) -> Option<Complaint> {
         let wrong: Vec<String> = self
             .criteria
             .iter()
-            .filter_map(|entry| Some((entry, entry.mark(shown).discarded?)))
+            .filter_map(|entry| Some((entry, entry.mark(shown, code).discarded?)))
             .map(|(entry, why)| format!("{}: {why}", entry.id))
             .collect();
         (!wrong.is_empty()).then(|| Complaint(format!("{}.", wrong.join("; "))))
@@ -148,9 +152,9 @@ impl Submission {
 }
 
 impl Entry {
-    fn mark(&self, shown: &RedactedMaterials<'_>) -> Mark {
+    fn mark(&self, shown: &RedactedMaterials<'_>, code: &str) -> Mark {
         let found: Vec<Result<Quote, &String>> =
-            self.quotes.iter().map(|quote| shown.find(quote).ok_or(quote)).collect();
+            self.quotes.iter().map(|quote| shown.find(quote, code).ok_or(quote)).collect();
         let missing = found.iter().find_map(|quote| quote.as_ref().err());
         let discarded = match (self.mark, missing) {
             (None, _) => None,
@@ -245,15 +249,15 @@ mod tests {
     fn a_mark_without_proof_is_discarded() {
         let materials =
             [Material::of_trace("t", vec![Piece::new("these are the words of the trace")])];
-        let shown = RedactedMaterials::new(&materials, |text| Cow::Borrowed(text));
+        let shown = RedactedMaterials::new(&materials, |_, text| Cow::Borrowed(text));
         let mut answer = read(&reply(&[good()], ""), &rubric()).unwrap();
-        assert_eq!(answer.check_quotes(&shown), None);
-        assert_eq!(answer.marks(&shown)[1].mark, Some(4.0));
+        assert_eq!(answer.check_quotes(&shown, "c0de"), None);
+        assert_eq!(answer.marks(&shown, "c0de")[1].mark, Some(4.0));
         answer.criteria[1].quotes.push("words nobody said".into());
-        assert!(answer.check_quotes(&shown).unwrap().0.contains("words nobody said"));
-        let marks = answer.marks(&shown);
+        assert!(answer.check_quotes(&shown, "c0de").unwrap().0.contains("words nobody said"));
+        let marks = answer.marks(&shown, "c0de");
         assert_eq!((marks[1].mark, marks[1].quotes.len()), (None, 1));
         answer.criteria[1].quotes.clear();
-        assert!(answer.check_quotes(&shown).unwrap().0.contains("nothing was quoted"));
+        assert!(answer.check_quotes(&shown, "c0de").unwrap().0.contains("nothing was quoted"));
     }
 }

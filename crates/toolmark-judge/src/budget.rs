@@ -1,9 +1,11 @@
-//! Keeps spending within its limits. Every attempt reserves what it may need, so
-//! that questions asked at the same time do not exceed the budget together.
+//! Keeps spending within its limits. Every attempt reserves the most it may need, so
+//! that questions asked at the same time do not exceed the budget together. It is
+//! rarely used up: whoever does not fit waits for those in progress to give back the
+//! rest.
 
 use crate::config::{BudgetLimits, Model, Price};
 use crate::providers::Tokens;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use toolmark_outcome::judging::Spent;
 
 /// What has been spent, and what is reserved for attempts in progress.
@@ -11,6 +13,7 @@ use toolmark_outcome::judging::Spent;
 pub(crate) struct Budget {
     limits: BudgetLimits,
     state: Mutex<State>,
+    released: Condvar,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -20,13 +23,21 @@ struct State {
     is_priced: bool,
     reserved_tokens: u64,
     reserved_micro_usd: u64,
+    /// How many attempts are in progress.
+    in_progress: u64,
 }
 
-/// What one attempt has reserved.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Reserved {
-    tokens: u64,
+/// What one attempt has reserved, until it is settled or dropped.
+#[derive(Debug)]
+pub(crate) struct Reserved<'b> {
+    budget: &'b Budget,
+    most: Tokens,
     micro_usd: u64,
+}
+
+/// How many tokens a text has, roughly: four bytes each.
+pub(crate) fn estimate(bytes: usize) -> u64 {
+    (bytes as u64).div_ceil(4)
 }
 
 /// The cost of tokens in millionths of a dollar, rounded up.
@@ -47,47 +58,74 @@ pub(crate) fn spent(model: &Model, tokens: Tokens) -> Spent {
 
 impl Budget {
     pub(crate) fn new(limits: BudgetLimits) -> Self {
-        Self { limits, state: Mutex::default() }
+        Self { limits, state: Mutex::default(), released: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reserves what an attempt may need: a cautious three bytes per token for the
-    /// prompt, and all the tokens the answer may have. `None` if that exceeds the
-    /// limits.
-    pub(crate) fn reserve(&self, model: &Model, prompt_bytes: usize) -> Option<Reserved> {
-        let guess =
+    /// prompt, and all the tokens the answer may have. If that exceeds the limits
+    /// only together with what is in progress, it waits; `None` if it exceeds them
+    /// alone.
+    pub(crate) fn reserve(&self, model: &Model, prompt_bytes: usize) -> Option<Reserved<'_>> {
+        let most =
             Tokens { input: prompt_bytes as u64 / 3 + 1, output: u64::from(model.max_tokens) };
-        let tokens = guess.input + guess.output;
-        let micro_usd = model.price.map_or(0, |price| cost(price, guess));
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let tokens = most.input + most.output;
+        let micro_usd = model.price.map_or(0, |price| cost(price, most));
         let exceeds = |max: Option<u64>, spent: u64, reserved: u64, more: u64| {
             max.is_some_and(|max| spent.saturating_add(reserved).saturating_add(more) > max)
         };
-        if exceeds(self.limits.tokens, state.tokens, state.reserved_tokens, tokens)
+        let mut state = self.lock();
+        while exceeds(self.limits.tokens, state.tokens, state.reserved_tokens, tokens)
             || exceeds(self.limits.micro_usd, state.micro_usd, state.reserved_micro_usd, micro_usd)
         {
-            return None;
+            if state.in_progress == 0 {
+                return None;
+            }
+            state = self.released.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.reserved_tokens += tokens;
         state.reserved_micro_usd += micro_usd;
-        Some(Reserved { tokens, micro_usd })
+        state.in_progress += 1;
+        Some(Reserved { budget: self, most, micro_usd })
+    }
+
+    /// Tokens, and millionths of a dollar if a price is known.
+    pub(crate) fn spent(&self) -> (u64, Option<u64>) {
+        let state = self.lock();
+        (state.tokens, state.is_priced.then_some(state.micro_usd))
+    }
+}
+
+impl Reserved<'_> {
+    /// The most the attempt may have used.
+    pub(crate) fn most(&self) -> Tokens {
+        self.most
     }
 
     /// Records what an attempt really used, and releases the rest.
-    pub(crate) fn settle(&self, reserved: Reserved, model: &Model, tokens: Tokens) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.reserved_tokens = state.reserved_tokens.saturating_sub(reserved.tokens);
-        state.reserved_micro_usd = state.reserved_micro_usd.saturating_sub(reserved.micro_usd);
+    pub(crate) fn settle(self, model: &Model, tokens: Tokens) {
+        let mut state = self.budget.lock();
         state.tokens += tokens.input + tokens.output;
         if let Some(price) = model.price {
             state.micro_usd += cost(price, tokens);
             state.is_priced = true;
         }
+        drop(state);
     }
+}
 
-    /// Tokens, and millionths of a dollar if a price is known.
-    pub(crate) fn spent(&self) -> (u64, Option<u64>) {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        (state.tokens, state.is_priced.then_some(state.micro_usd))
+impl Drop for Reserved<'_> {
+    fn drop(&mut self) {
+        let mut state = self.budget.lock();
+        let tokens = self.most.input + self.most.output;
+        state.reserved_tokens = state.reserved_tokens.saturating_sub(tokens);
+        state.reserved_micro_usd = state.reserved_micro_usd.saturating_sub(self.micro_usd);
+        state.in_progress = state.in_progress.saturating_sub(1);
+        drop(state);
+        self.budget.released.notify_all();
     }
 }
 
@@ -106,11 +144,36 @@ mod tests {
         let model = model(None);
         let first = budget.reserve(&model, 30).unwrap();
         let second = budget.reserve(&model, 30).unwrap();
-        assert!(budget.reserve(&model, 30).is_none());
-        budget.settle(first, &model, Tokens { input: 10, output: 5 });
-        assert!(budget.reserve(&model, 30).is_some());
-        budget.settle(second, &model, Tokens { input: 10, output: 5 });
+        assert_eq!(budget.lock().reserved_tokens, 222);
+        first.settle(&model, Tokens { input: 10, output: 5 });
+        let third = budget.reserve(&model, 30).unwrap();
+        second.settle(&model, Tokens { input: 10, output: 5 });
+        drop(third);
         assert_eq!(budget.spent(), (30, None));
+        let last = budget.reserve(&model, 30).unwrap();
+        last.settle(&model, Tokens { input: 100, output: 100 });
+        assert!(budget.reserve(&model, 30).is_none(), "70 are left, and 111 may be needed");
+    }
+
+    #[test]
+    fn whoever_does_not_fit_waits_for_those_in_progress() {
+        let budget = Budget::new(BudgetLimits { tokens: Some(1000), micro_usd: None });
+        let model = model(None);
+        let answered = std::sync::atomic::AtomicU64::new(0);
+        // Each reserves 111 of the 1000 and uses 15: they fit one after the other.
+        std::thread::scope(|scope| {
+            for _ in 0..40 {
+                scope.spawn(|| {
+                    if let Some(reserved) = budget.reserve(&model, 30) {
+                        std::thread::sleep(std::time::Duration::from_millis(2));
+                        reserved.settle(&model, Tokens { input: 10, output: 5 });
+                        answered.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        assert_eq!(answered.into_inner(), 40);
+        assert_eq!(budget.spent(), (600, None));
     }
 
     #[test]
@@ -122,8 +185,7 @@ mod tests {
         let budget = Budget::new(BudgetLimits { tokens: None, micro_usd: Some(1600) });
         let model = model(Some(price));
         let one = budget.reserve(&model, 30).unwrap();
+        one.settle(&model, Tokens { input: 100, output: 0 });
         assert!(budget.reserve(&model, 30).is_none());
-        budget.settle(one, &model, Tokens::default());
-        assert!(budget.reserve(&model, 30).is_some());
     }
 }

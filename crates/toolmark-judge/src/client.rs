@@ -37,6 +37,29 @@ pub enum Mode {
     Offline,
     /// Only from the model; cached answers are replaced.
     Refresh,
+    /// From nowhere: what would be asked is noted instead.
+    Explain,
+}
+
+/// A question that would be asked, word for word.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExplainedQuestion {
+    /// The model it would go to.
+    pub model: String,
+    /// The system prompt.
+    pub system: String,
+    /// The question.
+    pub user: String,
+    /// The JSON Schema of the answer.
+    pub schema: serde_json::Value,
+    /// About how many tokens it has.
+    pub input_tokens: u64,
+    /// The most tokens the answer may have.
+    pub output_tokens: u64,
+    /// The most it may cost in millionths of a dollar, if the price is known.
+    pub micro_usd: Option<u64>,
+    /// Whether its answer is cached, so that it costs nothing.
+    pub is_cached: bool,
 }
 
 /// What was done so far, in numbers.
@@ -54,6 +77,9 @@ pub struct Tally {
     pub over_budget: u64,
     /// Answers that could not be written to the cache.
     pub not_kept: u64,
+    /// Attempts whose tokens are estimated: the server did not count them, or never
+    /// answered.
+    pub estimated: u64,
     /// Tokens that were used.
     pub tokens: u64,
     /// Their cost in millionths of a dollar, if prices are known.
@@ -68,6 +94,7 @@ struct Counts {
     unanswered: AtomicU64,
     over_budget: AtomicU64,
     not_kept: AtomicU64,
+    estimated: AtomicU64,
 }
 
 /// A model, and whether asking it makes sense.
@@ -81,11 +108,23 @@ struct JudgeModel {
 
 type AnswerResult = Result<CachedAnswer, Unanswered>;
 
+/// What is asked of one model.
+struct Asking<'a> {
+    rubric: &'a Rubric,
+    shown: &'a RedactedMaterials<'a>,
+    written: &'a WrittenQuestion,
+    /// Will the same question come again?
+    is_repeated: bool,
+}
+
 /// A name, empty for the default model, and an effort.
 type ModelKey = (String, Option<&'static str>);
 
-/// Says why a model must not be asked about a rubric, if it must not.
-pub type Objection = Box<dyn Fn(&Model, &Rubric) -> Option<String> + Send + Sync>;
+/// Says why a model must not be asked a question, if it must not.
+pub type Objection = Box<dyn Fn(&Model, &Question) -> Option<String> + Send + Sync>;
+
+/// Told after every vote what was done so far.
+pub type Watcher = Box<dyn Fn(&Tally) + Send + Sync>;
 
 /// Answers the questions of graders by asking models.
 pub struct JudgeClient {
@@ -100,6 +139,8 @@ pub struct JudgeClient {
     said: Mutex<BTreeMap<Key, Arc<OnceLock<AnswerResult>>>>,
     counts: Counts,
     objection: Option<Objection>,
+    watcher: Option<Watcher>,
+    explained: Mutex<Vec<ExplainedQuestion>>,
 }
 
 impl fmt::Debug for JudgeClient {
@@ -129,6 +170,8 @@ impl JudgeClient {
             said: Mutex::default(),
             counts: Counts::default(),
             objection: None,
+            watcher: None,
+            explained: Mutex::default(),
         }
     }
 
@@ -144,6 +187,18 @@ impl JudgeClient {
         Self { objection: Some(objection), ..self }
     }
 
+    /// Sets who is told after every vote what was done so far.
+    #[must_use]
+    pub fn with_watcher(self, watcher: Watcher) -> Self {
+        Self { watcher: Some(watcher), ..self }
+    }
+
+    /// What would be asked, in the order it came up, if the mode is to explain it.
+    #[must_use]
+    pub fn explained(&self) -> Vec<ExplainedQuestion> {
+        self.explained.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// What was done so far.
     #[must_use]
     pub fn tally(&self) -> Tally {
@@ -156,6 +211,7 @@ impl JudgeClient {
             unanswered: of(&self.counts.unanswered),
             over_budget: of(&self.counts.over_budget),
             not_kept: of(&self.counts.not_kept),
+            estimated: of(&self.counts.estimated),
             tokens,
             micro_usd,
         }
@@ -201,22 +257,27 @@ impl JudgeClient {
         };
         let model = judge.model.name.clone();
         let rubric = &*question.rubric;
-        if let Some(why) = self.objection.as_ref().and_then(|object| object(&judge.model, rubric)) {
+        if let Some(why) = self.objection.as_ref().and_then(|object| object(&judge.model, question))
+        {
             return Vote { model, answer: Err(self.unanswered(Cause::Calibration, why)) };
         }
         let shown = RedactedMaterials::new(&question.materials, self.redact);
         let written = prompt::write(rubric, &shown);
         let key = key(&judge.model, &written, vote);
+        let is_repeated = question.panel.votes > 1;
         let slot = {
             let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(said.entry(key.clone()).or_default())
         };
-        let said = slot.get_or_init(|| self.answer(&judge, rubric, &shown, &written, &key));
+        let said = slot.get_or_init(|| {
+            let asking = Asking { rubric, shown: &shown, written: &written, is_repeated };
+            self.answer(&judge, &asking, &key)
+        });
         let answer = match said {
             Err(why) => Err(why.clone()),
             Ok(kept) => match &kept.answer {
                 Some(submitted) => Ok(Answer {
-                    marks: submitted.marks(&shown),
+                    marks: submitted.marks(&shown, &written.code),
                     summary: Some(submitted.summary.clone()).filter(|text| !text.is_empty()),
                     spent: kept.spent,
                 }),
@@ -235,14 +296,10 @@ impl JudgeClient {
         Unanswered { cause, reason: reason.into() }
     }
 
-    fn answer(
-        &self,
-        judge: &JudgeModel,
-        rubric: &Rubric,
-        shown: &RedactedMaterials<'_>,
-        written: &WrittenQuestion,
-        key: &Key,
-    ) -> AnswerResult {
+    fn answer(&self, judge: &JudgeModel, asking: &Asking<'_>, key: &Key) -> AnswerResult {
+        if self.mode == Mode::Explain {
+            return Err(self.explain(judge, asking, key));
+        }
         let kept = self.cache.as_ref().filter(|_| self.mode != Mode::Refresh);
         if let Some(kept) = kept.and_then(|cache| cache.get(key)) {
             self.counts.kept.fetch_add(1, Ordering::Relaxed);
@@ -259,7 +316,7 @@ impl JudgeClient {
         }
         let _permit = self.semaphore.acquire();
         let mut tokens = Tokens::default();
-        let (said, used) = self.converse(judge, rubric, shown, written, key, &mut tokens);
+        let (said, used) = self.converse(judge, asking, key, &mut tokens);
         if said.is_err() && !used {
             self.counts.unanswered.fetch_add(1, Ordering::Relaxed);
         }
@@ -270,7 +327,7 @@ impl JudgeClient {
             Err(why) => return Err(why),
         };
         let spent = budget::spent(&judge.model, tokens);
-        let kept = CachedAnswer::new(key, &judge.model, rubric.name.clone(), said, spent);
+        let kept = CachedAnswer::new(key, &judge.model, asking.rubric.name.clone(), said, spent);
         self.counts.asked.fetch_add(1, Ordering::Relaxed);
         if let Some(cache) = &self.cache
             && cache.put(&kept).is_err()
@@ -280,24 +337,48 @@ impl JudgeClient {
         Ok(kept)
     }
 
+    /// Notes a question instead of asking it.
+    fn explain(&self, judge: &JudgeModel, asking: &Asking<'_>, key: &Key) -> Unanswered {
+        let (model, written) = (&judge.model, asking.written);
+        let schema = written.schema.to_string();
+        let input = budget::estimate(SYSTEM.len() + written.user.len() + schema.len());
+        let tokens = Tokens { input, output: u64::from(model.max_tokens) };
+        let cached = self.cache.as_ref().and_then(|cache| cache.get(key));
+        let one = ExplainedQuestion {
+            model: model.name.clone(),
+            system: SYSTEM.to_owned(),
+            user: written.user.clone(),
+            schema: written.schema.clone(),
+            input_tokens: tokens.input,
+            output_tokens: tokens.output,
+            micro_usd: model.price.map(|price| budget::cost(price, tokens)),
+            is_cached: cached.is_some(),
+        };
+        self.explained.lock().unwrap_or_else(PoisonError::into_inner).push(one);
+        let reason = "the prompt was explained, and nobody was asked".to_owned();
+        Unanswered { cause: Cause::Judge, reason }
+    }
+
     /// Asks, complains and asks again. The flag says whether an error is a refusal.
     fn converse(
         &self,
         judge: &JudgeModel,
-        rubric: &Rubric,
-        shown: &RedactedMaterials<'_>,
-        written: &WrittenQuestion,
+        asking: &Asking<'_>,
         key: &Key,
         tokens: &mut Tokens,
     ) -> (Result<Submission, Unanswered>, bool) {
+        let Asking { rubric, shown, written, is_repeated } = *asking;
         let mut unproven: Option<Submission> = None;
         let mut complaint: Option<Complaint> = None;
         for _ in 0..=MAX_REMINDERS {
-            let user = match &complaint {
-                None => written.user.clone(),
-                Some(Complaint(words)) => prompt::repeat(&written.user, words),
+            let reminder = complaint.as_ref().map(|Complaint(words)| prompt::remind(words));
+            let prompt = Prompt {
+                system: SYSTEM,
+                user: &written.user,
+                reminder: reminder.as_deref(),
+                schema: &written.schema,
+                is_repeated: is_repeated || reminder.is_some(),
             };
-            let prompt = Prompt { system: SYSTEM, user: &user, schema: &written.schema };
             let reply = match self.attempt(judge, &prompt, key, tokens) {
                 Ok(reply) => self.redact_reply(reply),
                 Err(why) => match unproven {
@@ -311,7 +392,7 @@ impl JudgeClient {
             }
             let reply = Reply { refusal: None, ..reply };
             match read(&reply, rubric) {
-                Ok(answer) => match answer.check_quotes(shown) {
+                Ok(answer) => match answer.check_quotes(shown, &written.code) {
                     None => return (Ok(answer), false),
                     Some(words) => {
                         unproven = Some(answer);
@@ -333,9 +414,8 @@ impl JudgeClient {
     /// Redacts a reply: a model may repeat secrets.
     fn redact_reply(&self, mut reply: Reply) -> Reply {
         let hide = |text: &mut String| {
-            if let std::borrow::Cow::Owned(masked) = (self.redact)(text) {
-                *text = masked;
-            }
+            let masked = (self.redact)("", text).into_owned();
+            *text = masked;
         };
         reply.answers.iter_mut().for_each(|answer| {
             match serde_json::from_str(answer) {
@@ -352,6 +432,24 @@ impl JudgeClient {
         reply
     }
 
+    /// The tokens of an attempt: as the server counts them, and estimated where it
+    /// does not say. An attempt that timed out may have used all it was allowed.
+    fn tokens_used(&self, asked: &Result<Reply, Fault>, bytes: usize, most: Tokens) -> Tokens {
+        let none = Tokens::default();
+        let guess = match asked {
+            Ok(reply) if reply.tokens == none => {
+                let said = reply.answers.iter().chain([&reply.text]).chain(&reply.refusal);
+                let said: usize = said.map(String::len).sum();
+                Tokens { input: budget::estimate(bytes), output: budget::estimate(said) }
+            }
+            Ok(reply) => return reply.tokens,
+            Err(fault) if fault.kind == FaultKind::Timeout && fault.tokens == none => most,
+            Err(fault) => return fault.tokens,
+        };
+        self.counts.estimated.fetch_add(1, Ordering::Relaxed);
+        guess
+    }
+
     /// Tries until there is a reply, or no hope of one.
     fn attempt(
         &self,
@@ -361,7 +459,8 @@ impl JudgeClient {
         tokens: &mut Tokens,
     ) -> Result<Reply, Unanswered> {
         let model = &judge.model;
-        let bytes = prompt.system.len() + prompt.user.len();
+        let reminder = prompt.reminder.map_or(0, str::len);
+        let bytes = prompt.system.len() + prompt.user.len() + reminder;
         let no = |cause, reason: String| Unanswered { cause, reason };
         let mut n = 0;
         loop {
@@ -374,11 +473,8 @@ impl JudgeClient {
                 return Err(no(Cause::Budget, reason));
             };
             let asked = judge.provider.ask(prompt);
-            let used = match &asked {
-                Ok(reply) => reply.tokens,
-                Err(fault) => fault.tokens,
-            };
-            self.budget.settle(reserved, model, used);
+            let used = self.tokens_used(&asked, bytes, reserved.most());
+            reserved.settle(model, used);
             tokens.input += used.input;
             tokens.output += used.output;
             let fault: Fault = match asked {
@@ -450,7 +546,7 @@ fn key(model: &Model, written: &WrittenQuestion, vote: u32) -> Key {
 
 /// Host and path of an address, without the port, which changes for local
 /// servers.
-fn place(url: &str) -> String {
+pub(crate) fn place(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
     let host = match host.rsplit_once(':') {
@@ -484,6 +580,9 @@ impl Judge for JudgeClient {
                 let (n, word, vote) = *task;
                 if let Some(question) = questions.get(n) {
                     let _ = slot.set(self.vote(question, word, vote));
+                    if let Some(watcher) = &self.watcher {
+                        watcher(&self.tally());
+                    }
                 }
             }
         };

@@ -8,6 +8,9 @@
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
+/// How many characters mark a label.
+const CODE_CHARS: usize = 8;
+
 /// The code that marks where data begins and ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fence {
@@ -28,10 +31,9 @@ impl Fence {
             }
             let digest = hex(&hash.finalize());
             let word = digest[..24].to_owned();
-            if !texts
-                .clone()
-                .any(|text| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
-            {
+            let code = &word.as_bytes()[..CODE_CHARS];
+            // The word begins with the code, so none contains the word either.
+            if !texts.clone().any(|text| memchr::memmem::find(text.as_bytes(), code).is_some()) {
                 return Self { word, digest };
             }
             salt += 1;
@@ -51,6 +53,12 @@ impl Fence {
 
     pub(crate) fn word(&self) -> &str {
         &self.word
+    }
+
+    /// The beginning of the word, which no text contains either: it marks the labels
+    /// of entries, where the whole word would be too long.
+    pub(crate) fn code(&self) -> &str {
+        self.word.get(..CODE_CHARS).unwrap_or(&self.word)
     }
 
     /// The hash of all texts, for what depends on them.
@@ -90,6 +98,9 @@ mod tests {
         assert_ne!(of(&["a", "b"]), of(&["ab", ""]));
         let first = of(&["a"]);
         assert_ne!(of(&["a", first.word()]), first);
+        let marked = of(&["a", first.code()]);
+        assert_ne!(marked.code(), first.code());
+        assert!(marked.word().starts_with(marked.code()));
     }
 
     #[test]

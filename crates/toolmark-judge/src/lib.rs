@@ -39,5 +39,5 @@ mod secret;
 mod semaphore;
 
 pub use cache::{Cache, CachedAnswer};
-pub use client::{JudgeClient, Mode, Objection, Tally};
+pub use client::{ExplainedQuestion, JudgeClient, Mode, Objection, Tally, Watcher};
 pub use materials::Redact;

@@ -32,6 +32,7 @@ fn model(kind: Kind, base_url: String, key: KeySource) -> Model {
         directory: PathBuf::from("."),
         effort: None,
         temperature: None,
+        token_limit: toolmark_judge::config::TokenLimit::MaxTokens,
         max_tokens: 100,
         structured: Structured::Tool,
         stream: false,
@@ -47,7 +48,7 @@ fn told(words: &[&str]) -> KeySource {
 fn ask(model: &Model) -> (Result<Reply, Fault>, String) {
     let schema = json!({"type": "object"});
     let provider = connect(model);
-    let got = provider.ask(&Prompt { system: "s", user: "u", schema: &schema });
+    let got = provider.ask(&Prompt::new("s", "u", &schema));
     (got, format!("{provider:?} {provider:#?}"))
 }
 

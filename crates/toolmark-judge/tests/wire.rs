@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use toolmark_judge::config::{Auth, KeySource, Kind, Model, Structured};
+use toolmark_judge::config::{Auth, KeySource, Kind, Model, Structured, TokenLimit};
 use toolmark_judge::providers::{Fault, FaultKind, Prompt, Reply, TOOL, Tokens, connect};
 use toolmark_outcome::judging::Effort;
 use toolmark_testing::http::unused_address;
@@ -29,6 +29,7 @@ fn model(kind: Kind, stream: bool, base_url: String) -> Model {
         effort: None,
         temperature: None,
         max_tokens: 77,
+        token_limit: TokenLimit::MaxTokens,
         structured: Structured::Tool,
         stream,
         timeout: Duration::from_secs(20),
@@ -45,7 +46,7 @@ fn schema() -> Value {
 
 fn ask(model: &Model) -> Result<Reply, Fault> {
     let schema = schema();
-    connect(model).ask(&Prompt { system: "be fair", user: "how many?", schema: &schema })
+    connect(model).ask(&Prompt::new("be fair", "how many?", &schema))
 }
 
 /// Asks once for every wire format, at once and bit by bit.
@@ -267,11 +268,18 @@ fn what_is_sent() {
         assert_eq!(request.method, "POST");
         assert_eq!(request.header("content-type"), "application/json", "{what}");
         assert!(request.header("user-agent").starts_with("toolmark/"), "{what}");
-        assert_eq!((request.schema(), request.user()), (&schema(), "how many?"), "{what}");
+        assert_eq!(
+            (request.schema(), request.user()),
+            (&schema(), "how many?".to_owned()),
+            "{what}"
+        );
         let mut want = match model.kind {
             Kind::Anthropic => json!({
-                "model": "model-1", "max_tokens": 77, "system": "be fair",
-                "messages": [{"role": "user", "content": "how many?"}],
+                "model": "model-1", "max_tokens": 77,
+                "system": [{
+                    "type": "text", "text": "be fair", "cache_control": {"type": "ephemeral"},
+                }],
+                "messages": [{"role": "user", "content": [{"type": "text", "text": "how many?"}]}],
                 "tools": [{
                     "name": TOOL, "input_schema": schema(),
                     "description": "Submit the verdict. Call this exactly once.",
@@ -354,7 +362,7 @@ fn one_way_serves_many_questions_at_once() {
     for kind in KINDS {
         let provider = connect(&model(kind, kind == Kind::Openai, server.base_url()));
         let schema = schema();
-        let prompt = Prompt { system: "s", user: "u", schema: &schema };
+        let prompt = Prompt::new("s", "u", &schema);
         let many = std::thread::scope(|scope| {
             let ask = || (0..25).map(|_| provider.ask(&prompt)).collect::<Vec<_>>();
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
@@ -372,4 +380,70 @@ fn one_way_serves_many_questions_at_once() {
     }
     assert_eq!(counts, BTreeMap::from([("answer", 225), ("fault", 75)]));
     assert_eq!((server.requests().len(), server.given()), (300, (225, 225)));
+}
+
+#[test]
+fn clouds_are_asked_at_their_own_addresses() {
+    let versioned = BTreeMap::from([("api-version".to_owned(), "2024-10-21".to_owned())]);
+    let deployed = "/v1/openai/deployments/claude%40x%3A0/chat/completions?api-version=2024-10-21";
+    let none = BTreeMap::new();
+    for (kind, stream, query, path, version) in [
+        (Kind::Bedrock, false, &none, "/v1/model/claude%40x%3A0/invoke", "bedrock-2023-05-31"),
+        (
+            Kind::Vertex,
+            false,
+            &none,
+            "/v1/publishers/anthropic/models/claude@x%3A0:rawPredict",
+            "vertex-2023-10-16",
+        ),
+        (
+            Kind::Vertex,
+            true,
+            &none,
+            "/v1/publishers/anthropic/models/claude@x%3A0:streamRawPredict",
+            "vertex-2023-10-16",
+        ),
+        (Kind::Azure, false, &none, "/v1/openai/v1/chat/completions", ""),
+        (Kind::Azure, true, &versioned, deployed, ""),
+        (Kind::Ollama, false, &none, "/v1/chat/completions", ""),
+    ] {
+        let server = StandIn::start(Act::Answer);
+        let mut model = model(kind, stream, server.base_url());
+        model.model = "claude@x:0".to_owned();
+        model.query = query.clone();
+        model.auth = kind.auth();
+        model.token_limit = TokenLimit::of(kind, &model.base_url, &model.model);
+        let reply = ask(&model).unwrap();
+        assert_eq!(reply.answers, [r#"{"n":0}"#], "{kind:?}");
+        let request = server.requests().remove(0);
+        assert_eq!(request.path, path);
+        assert_eq!(request.key(), "sk-wire-0123456789");
+        let is_messages = matches!(kind, Kind::Bedrock | Kind::Vertex);
+        assert_eq!(request.body["anthropic_version"].as_str().unwrap_or_default(), version);
+        assert_eq!(request.body["model"].is_string(), !is_messages, "{kind:?}");
+        let header = if kind == Kind::Azure { "api-key" } else { "authorization" };
+        assert!(!request.header(header).is_empty(), "{kind:?}");
+        assert!(request.header("anthropic-version").is_empty());
+        let limit = if kind == Kind::Azure { "max_completion_tokens" } else { "max_tokens" };
+        assert_eq!(request.body[limit], 77, "{kind:?}");
+    }
+}
+
+#[test]
+fn what_is_asked_again_may_be_kept_by_the_provider() {
+    let server = StandIn::start(Act::Answer);
+    let schema = schema();
+    let provider = connect(&model(Kind::Anthropic, false, server.base_url()));
+    let once = Prompt::new("be fair", "how many?", &schema);
+    let again = Prompt { reminder: Some(" That was wrong."), is_repeated: true, ..once };
+    provider.ask(&once).unwrap();
+    provider.ask(&again).unwrap();
+    let kept = json!({"type": "ephemeral"});
+    let requests = server.requests();
+    let content = |n: usize| requests[n].body["messages"][0]["content"].clone();
+    assert!(requests.iter().all(|request| request.body["system"][0]["cache_control"] == kept));
+    assert_eq!(content(0)[0].get("cache_control"), None);
+    assert_eq!(content(1)[0]["cache_control"], kept);
+    assert_eq!(content(1)[1], json!({"type": "text", "text": " That was wrong."}));
+    assert_eq!(requests[1].user(), "how many? That was wrong.");
 }

@@ -24,6 +24,10 @@ pub(crate) fn complaints(id: &str, config: &Value) -> Vec<String> {
     KIT.complaints(id, config)
 }
 
+pub(crate) fn warnings(id: &str, config: &Value) -> Vec<String> {
+    KIT.warnings(id, config)
+}
+
 pub(crate) fn grade(id: &str, config: Value, trace: &str) -> Outcome {
     KIT.grade(id, config, trace)
 }

@@ -253,7 +253,7 @@ impl Page {
             let mut line = Line::of(style::PLAIN, printable!("  {}", word));
             line.pad(26);
             line.push(tone, printable!("{} of {} {}", rate.count, rate.of, verb));
-            line.push(style::DIM, printable!("  {}", percents_up(rate)));
+            line.push(style::DIM, printable!("  {}", percents(rate)));
             if let Some(steered) = probed.steered {
                 let to_pass = steered.to_pass;
                 let words = printable!("  {} of {} to pass", to_pass.count, to_pass.of);
@@ -275,7 +275,7 @@ impl Page {
             && pairwise < 1.0
             && probes.iter().any(turned)
         {
-            let share = (100.0 * (1.0 - pairwise)).ceil();
+            let share = percent(1.0 - pairwise);
             let words = printable!("{:.0}% flip without any change: that much is noise", share);
             for part in words.wrap(self.room.saturating_sub(2)) {
                 self.lines.push(Line::of(style::DIM, printable!("  {}", part)));
@@ -309,18 +309,19 @@ fn of(rate: Rate) -> Printable {
     printable!("{} of {}", rate.count, rate.of)
 }
 
-/// A share of what is good, with its interval: no mistake may look like none.
+/// A share in percent, rounded; but what is not all does not look like all, and what
+/// is something does not look like nothing.
+fn percent(share: f64) -> f64 {
+    let rounded = (share * 100.0).round();
+    match share {
+        share if share <= 1e-9 => 0.0,
+        share if share >= 1.0 - 1e-9 => 100.0,
+        _ => rounded.clamp(1.0, 99.0),
+    }
+}
+
+/// A share with its interval.
 fn percents(rate: Rate) -> Printable {
-    let percent = |share: f64| if share < 1.0 - 1e-9 { (share * 100.0).floor() } else { 100.0 };
-    with_interval(rate, percent)
-}
-
-/// A share of what is bad: none of it may look like none either.
-fn percents_up(rate: Rate) -> Printable {
-    with_interval(rate, |share| (share * 100.0 - 1e-9).ceil().max(0.0) + 0.0)
-}
-
-fn with_interval(rate: Rate, percent: impl Fn(f64) -> f64) -> Printable {
     let (Some(value), Some([low, high])) = (rate.rate, rate.interval) else {
         return "\u{2013}".into();
     };
@@ -410,8 +411,11 @@ mod tests {
         let samples: Vec<Sample> = texts.iter().zip(&labels).enumerate().map(sample).collect();
         let calibrator = Calibrator {
             judge: &Gullible,
-            model: "claude-x".into(),
-            provider: "anthropic".into(),
+            setup: toolmark_judge::calibration::Setup {
+                model: "claude-x".into(),
+                provider: "anthropic".into(),
+                ..Default::default()
+            },
             repeats,
             probes: ProbeKind::ALL.to_vec(),
         };
@@ -449,8 +453,10 @@ mod tests {
     #[test]
     fn nothing_bad_looks_like_nothing() {
         assert!(percents(Rate::new(999, 1000)).starts_with("99%"));
-        assert!(percents_up(Rate::new(1, 1000)).starts_with("1%"));
-        assert!(percents_up(Rate::new(0, 10)).starts_with("0% 0"));
+        assert!(percents(Rate::new(1, 1000)).starts_with("1%"));
+        assert!(percents(Rate::new(2, 3)).starts_with("67%"));
+        assert!(percents(Rate::new(1, 3)).starts_with("33%"));
+        assert!(percents(Rate::new(0, 10)).starts_with("0% 0"));
         assert_eq!(percents(Rate::new(0, 0)), "\u{2013}");
     }
 }

@@ -4,6 +4,7 @@ use crate::printer::Verbosity;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A bar on stderr, if that is a terminal and the work goes on long enough.
@@ -11,6 +12,40 @@ pub(crate) struct Progress {
     pub(crate) bar: ProgressBar,
     /// Dropped at the end, so that a bar not yet shown never is.
     waiting: Option<Sender<()>>,
+}
+
+/// What is shown beside whichever bar there is.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Status(Arc<Mutex<Option<Watched>>>);
+
+#[derive(Debug)]
+struct Watched {
+    bar: ProgressBar,
+    /// Does the bar count what is told, or something else?
+    counts: bool,
+}
+
+impl Status {
+    /// Shows the words beside this bar from now on, which counts other things.
+    pub(crate) fn beside(&self, progress: &Progress) {
+        self.attach(progress, false);
+    }
+
+    /// Shows the words beside this bar from now on, and moves it.
+    pub(crate) fn attach(&self, progress: &Progress, counts: bool) {
+        let watched = Watched { bar: progress.bar.clone(), counts };
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(watched);
+    }
+
+    /// Shows other words, and how many are done.
+    pub(crate) fn show(&self, words: &str, done: u64) {
+        if let Some(watched) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            watched.bar.set_message(words.to_owned());
+            if watched.counts {
+                watched.bar.set_position(done);
+            }
+        }
+    }
 }
 
 impl Progress {
@@ -27,7 +62,8 @@ impl Progress {
         if verbosity == Verbosity::Quiet || !io::stderr().is_terminal() {
             return Self { bar, waiting: None };
         }
-        let template = format!("{{bar:30.cyan/dim}} {{pos}}/{{len}} {things}  {{elapsed}}");
+        let template =
+            format!("{{bar:30.cyan/dim}} {{pos}}/{{len}} {things}  {{elapsed}}  {{msg}}");
         if let Ok(look) = ProgressStyle::with_template(&template) {
             bar.set_style(look.progress_chars("\u{2501}\u{2578}\u{2500}"));
         }

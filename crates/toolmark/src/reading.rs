@@ -9,7 +9,7 @@ use crate::human;
 use crate::inputs::Input;
 use crate::pool::{Emit, Pool};
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::progress::Progress;
+use crate::progress::{Progress, Status};
 use std::io;
 use std::path::{Path, PathBuf};
 use toolmark_trace::{Diagnostic, Joined, Options, ReadError, Trajectories, Trajectory};
@@ -22,6 +22,8 @@ pub(crate) struct Reader {
     /// Only runs in this directory or below it are read.
     project: Option<PathBuf>,
     has_progress: bool,
+    /// What is shown beside the progress.
+    status: Option<Status>,
 }
 
 /// Whether a command wants to read on.
@@ -82,7 +84,7 @@ pub(crate) struct Walked {
 
 impl Reader {
     pub(crate) fn new(options: Options, pool: Pool, verbosity: Verbosity) -> Self {
-        Self { options, verbosity, pool, project: None, has_progress: true }
+        Self { options, verbosity, pool, project: None, has_progress: true, status: None }
     }
 
     /// That leaves out runs elsewhere than in this directory or below it.
@@ -94,6 +96,12 @@ impl Reader {
     /// That shows no progress, because the terminal is used for the result.
     pub(crate) fn without_progress(mut self) -> Self {
         self.has_progress = false;
+        self
+    }
+
+    /// That shows this beside the progress.
+    pub(crate) fn with_status(mut self, status: Option<Status>) -> Self {
+        self.status = status;
         self
     }
 
@@ -153,6 +161,9 @@ impl Reader {
         }
         let shown = if self.has_progress { self.verbosity } else { Verbosity::Quiet };
         let progress = Progress::new(inputs.len(), shown);
+        if let Some(status) = &self.status {
+            status.beside(&progress);
+        }
         let one = |input: &Input, emit: &mut Emit<'_, Sent<T>>| {
             let end = match self.open(input) {
                 Ok(mut runs) => {

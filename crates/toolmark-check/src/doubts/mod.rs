@@ -218,7 +218,8 @@ fn question(
             Err(missing) => return Err(missing.0),
         }
     }
-    Ok(Question { rubric: Arc::clone(rubric), materials, panel: Panel::default() })
+    let (panel, threshold) = (Panel::default(), built_in.threshold);
+    Ok(Question { rubric: Arc::clone(rubric), materials, panel, threshold })
 }
 
 fn size(question: &Question) -> usize {

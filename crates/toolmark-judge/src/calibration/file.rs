@@ -1,4 +1,5 @@
-//! The file of calibrations: one entry per model and rubric, in a fixed order.
+//! The file of calibrations: one entry per model, way of asking, rubric and
+//! threshold, in a fixed order.
 
 use super::report::Calibration;
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The version of the file format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The maximum size of the file.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
@@ -16,7 +17,7 @@ const MAX_FILE_BYTES: u64 = 256 << 20;
 pub struct CalibrationFile {
     /// The version of the format.
     pub version: u32,
-    /// One per model and rubric.
+    /// One per model, way of asking, rubric and threshold.
     pub calibrations: Vec<Calibration>,
 }
 
@@ -70,7 +71,8 @@ pub fn read_file(path: &Path) -> Result<Vec<Calibration>, FileError> {
     Ok(file.calibrations)
 }
 
-/// Adds calibrations to a file. Each replaces the one for the same model and rubric.
+/// Adds calibrations to a file. Each replaces the one for the same
+/// model, asked in the same way, rubric and threshold.
 /// The file is replaced atomically.
 pub fn write_file(path: &Path, new: &[Calibration]) -> Result<(), FileError> {
     let refused = |source| FileError::Io { what: "write", path: path.to_owned(), source };
@@ -79,9 +81,13 @@ pub fn write_file(path: &Path, new: &[Calibration]) -> Result<(), FileError> {
         Err(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(error),
     };
-    let key = |one: &Calibration| (one.model.clone(), one.rubric_digest.clone());
+    let is_same = |old: &Calibration, new: &Calibration| {
+        old.setup() == new.setup()
+            && old.rubric_digest == new.rubric_digest
+            && old.threshold == new.threshold
+    };
     for one in new {
-        all.retain(|old| key(old) != key(one));
+        all.retain(|old| !is_same(old, one));
         all.push(one.clone());
     }
     all.sort_by_key(|one| (one.model.clone(), one.rubric.clone(), one.rubric_digest.clone()));
@@ -135,8 +141,8 @@ mod tests {
         for (text, want) in [
             ("{", "EOF"),
             ("[]", "is not a file of calibrations"),
-            ("{\"version\":2,\"calibrations\":[]}", "version 2"),
-            ("{\"version\":1,\"calibrations\":[{}]}", "missing field"),
+            ("{\"version\":1,\"calibrations\":[]}", "version 1"),
+            ("{\"version\":2,\"calibrations\":[{}]}", "missing field"),
         ] {
             fs::write(&path, text).unwrap();
             let error = write_file(&path, &[calibration("a", 1, 1)]).unwrap_err().to_string();

@@ -286,7 +286,7 @@ pub fn interpret(labels: &[RawLabel], scale: Scale) -> Vec<Result<Label, String>
             RawLabel::Verdict(_) => None,
         })
     };
-    let is_fine = matches!(scale, Scale::Binary | Scale::Half);
+    let is_fine = matches!(scale, Scale::Binary | Scale::Half | Scale::Unit);
     let are_verdicts = !is_fine && numbers().all(|number| number == 0.0 || number == 1.0);
     let has_zero = numbers().any(|number| number == 0.0);
     let one = |label: &RawLabel| match *label {

@@ -20,7 +20,7 @@ pub use consistency::Consistency;
 pub use file::{CalibrationFile, FileError, VERSION, read_file, write_file};
 pub use labels::{About, Label, LabelProblem, LabelRow, Place, RawLabel, interpret, read_rows};
 pub use probes::{Change, ProbeKind, ProbeResult, Steering};
-pub use report::{Calibration, Cost, Disagreement, Unknown, find, rubric_digest};
+pub use report::{Calibration, Cost, Disagreement, Setup, Unknown, find, rubric_digest};
 pub use sample::{RubricTask, Sample};
 
 use crate::prompt;
@@ -36,10 +36,8 @@ const BATCH: usize = 64;
 pub struct Calibrator<'j> {
     /// The judge.
     pub judge: &'j dyn Judge,
-    /// The name of the model in specs and reports.
-    pub model: String,
-    /// The provider of the model.
-    pub provider: String,
+    /// The model, and how it is asked.
+    pub setup: Setup,
     /// How often each question is asked, at least once.
     pub repeats: u32,
     /// The probes that try to sway it.
@@ -98,8 +96,11 @@ impl Calibrator<'_> {
             .collect();
         let (disagreements, unknown) = list_differences(task, samples, &firsts);
         Calibration {
-            model: self.model.clone(),
-            provider: self.provider.clone(),
+            model: self.setup.model.clone(),
+            provider: self.setup.provider.clone(),
+            server: self.setup.server.clone(),
+            effort: self.setup.effort.clone(),
+            temperature: self.setup.temperature,
             rubric: task.rubric.name.clone(),
             rubric_digest: rubric_digest(&task.rubric),
             scale: task.rubric.scale,

@@ -11,7 +11,7 @@ pub(super) struct Opinion {
     /// The score, if every mark is known.
     pub(super) score: Option<f64>,
     /// The index of the mark on the scale; with several criteria, of the mark nearest
-    /// to the score.
+    /// to the score. A scale without steps has none.
     pub(super) mark: Option<usize>,
     /// Why it is unknown.
     pub(super) reason: Option<String>,
@@ -60,6 +60,9 @@ impl Opinion {
 
 /// The index of the mark nearest to a score.
 fn nearest(rubric: &Rubric, score: f64) -> Option<usize> {
+    if rubric.scale.is_continuous() {
+        return None;
+    }
     let points = rubric.scale.points().iter().enumerate();
     let away = |mark: f64| (rubric.scale.share(mark) - score).abs();
     points.min_by(|(_, a), (_, b)| away(**a).total_cmp(&away(**b))).map(|(at, _)| at)

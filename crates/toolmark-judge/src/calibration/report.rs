@@ -3,7 +3,8 @@
 use super::agreement::Agreement;
 use super::consistency::Consistency;
 use super::probes::ProbeResult;
-use crate::config::Floor;
+use crate::client;
+use crate::config::{Floor, Kind, Model};
 use crate::fence::hex;
 use crate::prompt;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,12 @@ pub struct Calibration {
     pub model: String,
     /// The provider of the model.
     pub provider: String,
+    /// Host and path of the server, or the command.
+    pub server: String,
+    /// Its reasoning effort; the provider's own if unset.
+    pub effort: Option<String>,
+    /// Its temperature; the provider's own if unset.
+    pub temperature: Option<f64>,
     /// The name of the rubric, if it has one.
     pub rubric: Option<String>,
     /// The [`rubric_digest`] of the rubric.
@@ -44,6 +51,53 @@ pub struct Calibration {
     pub probes: Vec<ProbeResult>,
     /// What the calibration cost.
     pub cost: Cost,
+}
+
+/// A model, and everything about how it is asked that may change its answers.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Setup {
+    /// The name of the model in specs and reports.
+    pub model: String,
+    /// The provider of the model.
+    pub provider: String,
+    /// Host and path of the server, or the command.
+    pub server: String,
+    /// Its reasoning effort; the provider's own if unset.
+    pub effort: Option<String>,
+    /// Its temperature; the provider's own if unset.
+    pub temperature: Option<f64>,
+}
+
+impl Setup {
+    /// How a model is asked.
+    #[must_use]
+    pub fn of(model: &Model) -> Self {
+        Self {
+            model: model.name.clone(),
+            provider: model.kind.word().to_owned(),
+            server: match model.kind {
+                Kind::Command => model.command.join(" "),
+                _ => client::place(&model.base_url),
+            },
+            effort: model.effort.map(|effort| effort.word().to_owned()),
+            temperature: model.temperature,
+        }
+    }
+
+    /// What is different in another one.
+    fn difference(&self, other: &Self) -> Option<String> {
+        let or_own = |text: Option<&str>| text.unwrap_or("the provider's own").to_owned();
+        let number = |value: Option<f64>| or_own(value.map(|v| v.to_string()).as_deref());
+        let effort = |setup: &Self| or_own(setup.effort.as_deref());
+        let rows = [
+            ("provider", self.provider.clone(), other.provider.clone()),
+            ("server", self.server.clone(), other.server.clone()),
+            ("effort", effort(self), effort(other)),
+            ("temperature", number(self.temperature), number(other.temperature)),
+        ];
+        let changed = rows.into_iter().find(|(_, mine, others)| mine != others);
+        changed.map(|(what, mine, others)| format!("{what} {mine}, not {others}"))
+    }
 }
 
 /// A sample on which a person and the judge disagree.
@@ -100,6 +154,18 @@ impl Cost {
 }
 
 impl Calibration {
+    /// The model, and how it was asked.
+    #[must_use]
+    pub fn setup(&self) -> Setup {
+        Setup {
+            model: self.model.clone(),
+            provider: self.provider.clone(),
+            server: self.server.clone(),
+            effort: self.effort.clone(),
+            temperature: self.temperature,
+        }
+    }
+
     /// Why it does not reach a floor; `None` if it does. Only labels the judge
     /// answered count.
     #[must_use]
@@ -140,18 +206,56 @@ impl Calibration {
                 }
             }
         }
-        None
+        self.sways(floor)
+    }
+
+    /// Why it does not agree enough with itself, or is steered too easily.
+    fn sways(&self, floor: &Floor) -> Option<String> {
+        if let Some(least) = floor.consistency {
+            match self.consistency.as_ref().and_then(|found| found.all_agree.rate) {
+                None => return Some("its consistency was not measured".to_owned()),
+                Some(rate) if !reaches(rate, least) => {
+                    return Some(format!("its consistency is {rate:.2}, below {least}"));
+                }
+                Some(_) => {}
+            }
+        }
+        let most = floor.steering?;
+        let rates = self.probes.iter().filter_map(|probe| probe.steered.as_ref()?.all.rate);
+        match rates.reduce(f64::max) {
+            None => Some("it was not measured how far it can be steered".to_owned()),
+            Some(rate) if !reaches(most, rate) => {
+                Some(format!("{rate:.2} of its verdicts can be steered, above {most}"))
+            }
+            Some(_) => None,
+        }
     }
 }
 
-/// The calibration of a model for a rubric.
-#[must_use]
+/// The calibration of a model for a rubric and a threshold, or why there is none that
+/// counts.
 pub fn find<'c>(
     all: &'c [Calibration],
-    model: &str,
+    setup: &Setup,
     rubric_digest: &str,
-) -> Option<&'c Calibration> {
-    all.iter().find(|one| one.model == model && one.rubric_digest == rubric_digest)
+    threshold: f64,
+) -> Result<&'c Calibration, String> {
+    let model = &setup.model;
+    let alike = || {
+        let is_it = |one: &&Calibration| one.model == *model && one.rubric_digest == rubric_digest;
+        all.iter().filter(is_it)
+    };
+    let fits = |one: &&Calibration| one.setup() == *setup && one.threshold == threshold;
+    if let Some(found) = alike().find(fits) {
+        return Ok(found);
+    }
+    let Some(near) = alike().next() else {
+        return Err(format!("{model} has not been calibrated on this rubric"));
+    };
+    let difference = near.setup().difference(setup);
+    let difference =
+        difference.unwrap_or_else(|| format!("the threshold {}, not {threshold}", near.threshold));
+    Err(format!("{model} was calibrated on this rubric with {difference}"))
 }
 
 /// Identifies a rubric by everything but its name: SHA-256 of its JSON, in
@@ -178,7 +282,10 @@ pub(super) mod tests {
         let rubric = Rubric::of_text("is it right?", Scale::Binary);
         Calibration {
             model: model.to_owned(),
-            provider: "command".to_owned(),
+            provider: String::new(),
+            server: String::new(),
+            effort: None,
+            temperature: None,
             rubric: None,
             rubric_digest: rubric_digest(&rubric),
             scale: rubric.scale,
@@ -196,7 +303,7 @@ pub(super) mod tests {
 
     #[test]
     fn floors() {
-        let floor = |accuracy, kappa, labels| Floor { accuracy, kappa, labels };
+        let floor = |accuracy, kappa, labels| Floor { accuracy, kappa, labels, ..Floor::default() };
         let good = calibration("m", 9, 1);
         for (floor, want) in [
             (floor(None, None, None), None),
@@ -247,10 +354,43 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn found_by_model_and_rubric() {
+    fn a_floor_can_name_consistency_and_steering() {
+        let plain = calibration("m", 9, 1);
+        let steady = Floor { consistency: Some(0.9), ..Floor::default() };
+        let firm = Floor { steering: Some(0.1), ..Floor::default() };
+        assert!(plain.below(&steady).unwrap().contains("not measured"));
+        assert!(plain.below(&firm).unwrap().contains("not measured"));
+        let consistency = |same| Consistency {
+            repeats: 3,
+            all_agree: super::super::agreement::Rate::new(same, 10),
+            pairwise: None,
+            spread: None,
+            left_out: 0,
+        };
+        let torn = Calibration { consistency: Some(consistency(8)), ..plain.clone() };
+        assert_eq!(torn.below(&steady).unwrap(), "its consistency is 0.80, below 0.9");
+        let same = Calibration { consistency: Some(consistency(9)), ..plain };
+        assert_eq!(same.below(&steady), None);
+    }
+
+    #[test]
+    fn a_calibration_belongs_to_how_the_model_was_asked() {
         let all = [calibration("a", 1, 1), calibration("b", 1, 1)];
         let digest = all[0].rubric_digest.clone();
-        assert_eq!(find(&all, "b", &digest).map(|one| one.model.as_str()), Some("b"));
-        assert!(find(&all, "c", &digest).is_none() && find(&all, "a", "0").is_none());
+        let setup = Setup { model: "b".into(), ..Setup::default() };
+        assert_eq!(find(&all, &setup, &digest, 0.5).unwrap().model, "b");
+        let why = |setup: &Setup, digest: &str, threshold| {
+            find(&all, setup, digest, threshold).unwrap_err()
+        };
+        let other = Setup { model: "c".into(), ..Setup::default() };
+        assert!(why(&other, &digest, 0.5).contains("has not been calibrated"));
+        assert!(why(&setup, "0", 0.5).contains("has not been calibrated"));
+        assert!(why(&setup, &digest, 0.8).contains("the threshold 0.5, not 0.8"));
+        let hard = Setup { effort: Some("high".into()), ..setup.clone() };
+        assert!(why(&hard, &digest, 0.5).contains("effort the provider's own, not high"));
+        let warm = Setup { temperature: Some(0.7), ..setup.clone() };
+        assert!(why(&warm, &digest, 0.5).contains("temperature the provider's own, not 0.7"));
+        let moved = Setup { server: "gate/v1".into(), ..setup };
+        assert!(why(&moved, &digest, 0.5).contains("not gate/v1"));
     }
 }

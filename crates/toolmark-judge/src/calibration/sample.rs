@@ -3,7 +3,8 @@
 use super::labels::{Label, Place};
 use std::sync::Arc;
 use toolmark_outcome::judging::{
-    BuiltIn, Field, Focus, Material, Panel, Piece, Question, Rubric, materials, usual_inputs,
+    BuiltIn, Field, Focus, Material, Panel, Piece, Question, Rubric, drop_repeats, materials,
+    usual_inputs,
 };
 use toolmark_outcome::{Context, Environment, Missing, Seen, Subject, View};
 use toolmark_trace::{Actor, Trajectory};
@@ -12,8 +13,8 @@ use toolmark_trace::{Actor, Trajectory};
 const OWN_WORDS: &[&str] = &["pre_tool_call_turn", "post_tool_call_turn", "output", TRANSCRIPT];
 /// The field in which it is mixed with everything else.
 pub(super) const TRANSCRIPT: &str = "transcript";
-/// The start of an entry of a transcript that the agent said.
-pub(super) const SAID: &str = "[assistant]";
+/// The label of an entry of a transcript that the agent said.
+pub(super) const SAID: &str = "assistant";
 
 /// What a judge is asked about every sample.
 #[derive(Debug, Clone)]
@@ -64,7 +65,10 @@ impl RubricTask {
             Subject { view: View::whole(run), context: &context, environment: &environment };
         let focus = Focus { subject: &subject, call };
         let found = match (self.inputs.as_slice(), call) {
-            ([], call) => materials(&usual_inputs(call.is_some()), focus),
+            ([], call) => materials(&usual_inputs(call.is_some()), focus).map(|mut found| {
+                drop_repeats(&mut found);
+                found
+            }),
             (inputs, _) => materials(inputs, focus),
         };
         found.map_err(|Missing(why)| why)
@@ -101,7 +105,8 @@ impl RubricTask {
     /// The question about these materials.
     pub(super) fn question(&self, materials: Vec<Material>, votes: u32) -> Question {
         let panel = Panel { votes, ..Panel::default() };
-        Question { rubric: Arc::clone(&self.rubric), materials, panel }
+        let (rubric, threshold) = (Arc::clone(&self.rubric), self.threshold);
+        Question { rubric, materials, panel, threshold }
     }
 
     /// The field of a material that holds the agent's own text.
@@ -126,10 +131,12 @@ fn pairs(inputs: &[(&str, &str)]) -> Vec<(String, String)> {
 /// A text of the row: part of the recording, unless only a spec has such a field.
 fn text_material(name: &str, path: &str, text: &str) -> Material {
     let field = Field::of(path.trim_end_matches('?'));
-    match field.is_some_and(|field| field.name.starts_with("case.")) {
+    let material = match field.is_some_and(|field| field.name.starts_with("case.")) {
         true => Material::of_spec(name, text),
         false => Material::of_trace(name, vec![Piece::new(text)]),
-    }
+    };
+    let keys = path.trim_end_matches('?').split('.').chain([name]);
+    Material { keys: keys.map(str::to_owned).collect(), ..material }
 }
 
 /// Finds the run with this id or index, the run that has the call, or the only run.
@@ -284,7 +291,7 @@ mod tests {
             let shown = free.of_trace(&runs(CHAT), None, call.as_ref()).unwrap();
             shown.into_iter().map(|material| material.name).collect()
         };
-        assert_eq!(names(None), ["user_request", "transcript", "output"]);
+        assert_eq!(names(None), ["transcript"], "which has the request and the answer");
         assert_eq!(names(Some(Place::Index(0))).len(), 6);
         let found = free.of_inputs(&texts(&["answer", "expected_output", "x"])).unwrap();
         let of_trace: Vec<bool> = found.iter().map(|material| material.is_trace).collect();

@@ -87,8 +87,7 @@ fn calibrate(mark: fn(&Question, u32, &mut Random) -> Option<f64>) -> Calibratio
     let judge = Fake::new(mark);
     let calibrator = Calibrator {
         judge: &judge,
-        model: "fake".to_owned(),
-        provider: "command".to_owned(),
+        setup: Setup { model: "fake".to_owned(), ..Setup::default() },
         repeats: 3,
         probes: ProbeKind::ALL.to_vec(),
     };
@@ -113,14 +112,14 @@ fn a_judge_that_is_always_right() {
     assert_eq!((marks.kappa.value, marks.classes.len()), (Some(1.0), 5));
     let consistency = found.consistency.as_ref().unwrap();
     assert_eq!((consistency.all_agree.rate, consistency.spread), (Some(1.0), Some(0.0)));
-    assert_eq!(found.probes.len(), 6);
+    assert_eq!(found.probes.len(), 7);
     for probed in &found.probes {
         assert_eq!((probed.flips.count, probed.flips.of), (0, 100), "{probed:?}");
         assert_eq!((probed.shift, probed.unchanged), (Some(0.0), 0));
     }
     assert!(found.disagreements.is_empty() && found.unknown.is_empty());
-    assert_eq!(found.cost.judgements, 900);
-    assert_eq!(found.cost.total.micro_usd, Some(450_000));
+    assert_eq!(found.cost.judgements, 1000);
+    assert_eq!(found.cost.total.micro_usd, Some(500_000));
     assert_eq!(found.cost.per_thousand.unwrap().output_tokens, 10_000);
 }
 
@@ -233,8 +232,7 @@ impl Judge for Silent {
 fn a_judge_that_says_nothing_and_no_samples() {
     let calibrator = Calibrator {
         judge: &Silent,
-        model: "silent".to_owned(),
-        provider: "command".to_owned(),
+        setup: Setup { model: "silent".to_owned(), ..Setup::default() },
         repeats: 0,
         probes: Vec::new(),
     };

@@ -48,8 +48,10 @@ impl Provider for Scripted {
             }
             "liar" => Ok(submitted(json!(1), "words that are not there")),
             "corrected" if n == 0 => Ok(submitted(json!(1), "words that are not there")),
-            "corrected" if prompt.user.contains("not in the recording") => good(),
+            "corrected" if prompt.question().contains("not in the recording") => good(),
             "silent" => Ok(Reply { text: "hm".into(), ..Reply::default() }),
+            "uncounted" => Ok(Reply { tokens: Tokens::default(), ..submitted(json!(1), QUOTE) }),
+            "slow-once" if n == 0 => Err(fault(FaultKind::Timeout)),
             "secret" => Ok(submitted(json!(1), "the password is hunter2")),
             _ => good(),
         }
@@ -60,7 +62,7 @@ fn connect(model: &Model) -> Arc<dyn Provider> {
     Arc::new(Scripted { script: model.model.clone(), count: AtomicU64::new(0) })
 }
 
-fn redact(text: &str) -> Cow<'_, str> {
+fn redact<'t>(_: &str, text: &'t str) -> Cow<'t, str> {
     if text.contains("hunter2") { text.replace("hunter2", "*").into() } else { text.into() }
 }
 
@@ -88,6 +90,7 @@ fn question(models: &[&str], text: &str) -> Question {
             aggregation: Aggregation::Majority,
             ..Panel::default()
         },
+        threshold: 0.5,
     }
 }
 
@@ -255,4 +258,37 @@ fn the_same_rulings_at_any_concurrency() {
         client.judge(&questions)
     };
     assert_eq!(all(1), all(16));
+}
+
+#[test]
+fn tokens_nobody_counted_are_estimated() {
+    let uncounted = client(settings(None));
+    assert_eq!(mark(&uncounted, "uncounted"), Ok(Some(1.0)));
+    let tally = uncounted.tally();
+    // About four bytes each, of the prompt and of the answer.
+    let prompt = (SYSTEM.len() / 4) as u64;
+    assert!((prompt..2 * prompt).contains(&tally.tokens), "{tally:?}");
+    assert_eq!(tally.estimated, 1);
+    let slow = client(settings(None));
+    assert_eq!(mark(&slow, "slow-once"), Ok(Some(1.0)));
+    let tally = slow.tally();
+    // An attempt that timed out may have used its 100 tokens of output, and the prompt.
+    assert!(tally.tokens > 100 + prompt, "{tally:?}");
+    assert_eq!((tally.estimated, tally.retried), (1, 1));
+    let counted = client(settings(None));
+    assert_eq!(mark(&counted, "good"), Ok(Some(1.0)));
+    assert_eq!((counted.tally().tokens, counted.tally().estimated), (15, 0));
+}
+
+#[test]
+fn questions_are_explained_once_and_not_asked() {
+    let explained = client(settings(None)).mode(Mode::Explain);
+    for _ in 0..2 {
+        assert!(mark(&explained, "good").is_err());
+    }
+    let all = explained.explained();
+    assert_eq!(all.len(), 1);
+    assert!(all[0].user.contains("rm -rf build") && !all[0].user.contains("hunter2"));
+    assert_eq!((all[0].output_tokens, all[0].is_cached), (100, false));
+    assert_eq!(explained.tally(), Tally::default());
 }

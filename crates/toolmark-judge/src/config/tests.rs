@@ -50,6 +50,17 @@ fn names_find_their_model() {
     assert_eq!(found(&settings, "base"), at_gate("base"));
     assert_eq!(found(&settings, "other"), at_gate("other"));
     assert_eq!(found(&settings, "claude-x"), at_gate("claude-x"));
+    // But a command line means the provider of the model it names.
+    let on_line = |word: &str| {
+        settings.model_on_command_line(word).map(|m| (m.kind.word(), m.base_url, m.auth)).unwrap()
+    };
+    let own = ("anthropic", "https://api.anthropic.com/v1".to_owned(), Auth::XApiKey);
+    assert_eq!(on_line("claude-x"), own);
+    assert_eq!(on_line("gpt-5").1, "https://api.openai.com/v1");
+    assert_eq!(on_line("openai-chat:gpt-5").1, "http://gate/v1");
+    assert_eq!(on_line("other").1, "http://gate/v1");
+    assert_eq!(on_line("ollama:qwen3").1, "http://localhost:11434/v1");
+    assert!(settings.model_on_command_line("azure:mine").unwrap_err().contains("base_url"));
     let none = Settings::default();
     let claude = ("anthropic", "https://api.anthropic.com/v1".to_owned(), "claude-x".to_owned());
     assert_eq!(found(&none, "claude-x"), Ok(claude.clone()));
@@ -57,6 +68,63 @@ fn names_find_their_model() {
     assert_eq!(found(&none, "gpt-9").unwrap().0, "openai");
     assert_eq!(found(&none, "openai:chat:gpt-9").unwrap().0, "openai-chat");
     assert_eq!(found(&none, "mystery"), Err(()));
+}
+
+#[test]
+fn a_key_in_place_of_its_name_is_not_repeated() {
+    for key in ["sk-ant-123", "sk_live_0123456789abcdefABCDEF", "a81bc81bdead4e5dabff90865d1e13b1"]
+    {
+        let node = Node::from_json(&json!({"model": "claude-x", "key_env": key})).unwrap();
+        let mut problems = Vec::new();
+        let _ = read_settings(&node, Path::new("/spec"), &mut problems);
+        assert!(!problems.is_empty() && problems.iter().all(|p| p.span.is_none()), "{problems:?}");
+        assert!(!format!("{problems:?}").contains(key), "{problems:?}");
+    }
+    for name in ["ANTHROPIC_API_KEY", "MY_KEY_2", "openai_key", "K", "AZURE_OPENAI_API_KEY_EU1"] {
+        let (settings, problems) = read_json(json!({"model": "claude-x", "key_env": name}));
+        assert_eq!(problems, [""; 0]);
+        assert_eq!(settings.default_model.unwrap().key, KeySource::Env(name.into()));
+    }
+}
+
+#[test]
+fn clouds_have_their_own_keys() {
+    for (provider, url, env, auth) in [
+        ("azure", "https://r.openai.azure.com", "AZURE_OPENAI_API_KEY", Auth::ApiKey),
+        ("bedrock", "https://b.amazonaws.com", "AWS_BEARER_TOKEN_BEDROCK", Auth::Bearer),
+    ] {
+        let (settings, problems) =
+            read_json(json!({"provider": provider, "model": "m", "base_url": url}));
+        assert_eq!(problems, [""; 0]);
+        let model = settings.default_model.unwrap();
+        assert_eq!((model.key, model.auth), (KeySource::Env(env.into()), auth));
+    }
+    let (settings, problems) = read_json(json!({"provider": "ollama", "model": "qwen3"}));
+    assert_eq!(problems, [""; 0]);
+    let model = settings.default_model.unwrap();
+    assert_eq!(
+        (model.base_url.as_str(), model.key),
+        ("http://localhost:11434/v1", KeySource::None)
+    );
+}
+
+#[test]
+fn the_limit_has_the_name_that_the_model_knows() {
+    use TokenLimit::{MaxCompletionTokens, MaxTokens};
+    for (model, base_url, want) in [
+        ("qwen3", "http://localhost/v1", MaxTokens),
+        ("gpt-4o", "http://localhost/v1", MaxTokens),
+        ("gpt-4o", "https://api.openai.com/v1", MaxCompletionTokens),
+        ("o3-mini", "http://localhost/v1", MaxCompletionTokens),
+        ("openai/gpt-5.1", "http://localhost/v1", MaxCompletionTokens),
+        ("gpt-oss-20b", "http://localhost/v1", MaxTokens),
+        ("olmo-2", "http://localhost/v1", MaxTokens),
+    ] {
+        assert_eq!(TokenLimit::of(Kind::OpenaiChat, base_url, model), want, "{model} {base_url}");
+    }
+    let value = json!({"provider": "openai-chat", "model": "mine", "base_url": "http://localhost/v1",
+                       "token_limit": "max_completion_tokens"});
+    assert_eq!(read_json(value).0.default_model.unwrap().token_limit, MaxCompletionTokens);
 }
 
 #[test]
@@ -86,6 +154,23 @@ fn mistakes() {
         (json!({"provider": "command"}), "missing-key"),
         (json!({"provider": "openai", "model": "m", "command": ["x"]}), "unknown-key"),
         (json!({"model": "claude-x", "key_env": "sk-ant-123"}), "invalid-name"),
+        (json!({"model": "claude-x", "key_env": "sk_live_0123456789abcdefABCDEF"}), "invalid-name"),
+        (
+            json!({"model": "claude-x", "key_env": "a81bc81bdead4e5dabff90865d1e13b1"}),
+            "invalid-name",
+        ),
+        (json!({"provider": "azure", "model": "m"}), "missing-key"),
+        (json!({"provider": "bedrock", "model": "m"}), "missing-key"),
+        (json!({"provider": "vertex", "model": "m", "base_url": "https://x"}), "missing-key"),
+        (
+            json!({"provider": "bedrock", "model": "m", "base_url": "https://x", "stream": true}),
+            "unsupported-value",
+        ),
+        (json!({"model": "claude-x", "token_limit": "max_tokens"}), "unknown-key"),
+        (
+            json!({"model": "claude-x", "floor": {"steering": 2}, "calibration": "x"}),
+            "out-of-range",
+        ),
         (json!({"model": "claude-x", "key_env": "A", "key_command": ["b"]}), "conflicting"),
         (json!({"model": "claude-x", "timeout": "60"}), "invalid-duration"),
         (json!({"model": "claude-x", "timeout": "0s"}), "invalid-duration"),

@@ -3,6 +3,7 @@
 
 use super::{
     Auth, BudgetLimits, CACHE, Floor, KeySource, Kind, Model, Price, Settings, Structured,
+    TokenLimit,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -56,6 +57,10 @@ struct WrittenModel {
     #[serde(default)]
     #[schemars(range(min = 1))]
     max_tokens: Option<Spanned<u32>>,
+    /// The parameter of Chat Completions that limits the tokens: `max_tokens` or
+    /// `max_completion_tokens`; what the model needs by default, as far as its name tells.
+    #[serde(default)]
+    token_limit: Option<TokenLimit>,
     /// How a structured answer is requested: `tool` (the default) or `schema`.
     #[serde(default)]
     structured: Option<Structured>,
@@ -150,6 +155,7 @@ const MODEL_KEYS: &[&str] = &[
     "effort",
     "temperature",
     "max_tokens",
+    "token_limit",
     "structured",
     "stream",
     "timeout",
@@ -273,13 +279,14 @@ pub fn read_settings(node: &Node, directory: &Path, problems: &mut Vec<Problem>)
     settings.calibration = written.calibration.as_ref().map(|path| directory.join(&path.value));
     if let Some(floor) = written.floor {
         let share = |value: Option<f64>, low: f64| value.is_none_or(|v| (low..=1.0).contains(&v));
-        if !share(floor.value.accuracy, 0.0) || !share(floor.value.kappa, -1.0) {
-            let message = "expected an accuracy from 0 to 1 and a kappa from -1 to 1";
+        let shares = [floor.value.accuracy, floor.value.consistency, floor.value.steering];
+        if !shares.iter().all(|value| share(*value, 0.0)) || !share(floor.value.kappa, -1.0) {
+            let message = "expected shares from 0 to 1, and a kappa from -1 to 1";
             problems.push(Problem::error("out-of-range", message).at(floor.span));
         }
         if floor.value == Floor::default() {
             let problem = Problem::error("empty-config", "the floor is empty").at(floor.span);
-            problems.push(problem.help("add `accuracy` or `kappa`"));
+            problems.push(problem.help("add `accuracy`, `kappa`, `consistency` or `steering`"));
         } else if settings.calibration.is_none() {
             let message = "a floor needs a calibration";
             let problem = Problem::error("missing-key", message).at(floor.span);
@@ -322,7 +329,8 @@ fn model(
             Some(kind) => kind,
             None => {
                 let message = format!("the provider of {} is unknown", quoted(called));
-                let help = "add `provider`: anthropic, openai, openai-chat or command";
+                let help = "add `provider`: anthropic, openai, openai-chat, azure, bedrock, vertex, \
+                            ollama or command";
                 let place = written.model.as_ref().map_or(*span, |model| model.span);
                 wrong(place, "missing-key", message, Some(help));
                 return None;
@@ -369,6 +377,27 @@ fn model(
         wrong(url.span, "invalid-url", message, Some("start it with http:// or https://"));
     }
     let base_url = written.base_url.as_ref().map_or(kind.base_url(), |url| url.value.as_str());
+    if base_url.is_empty() && kind != Kind::Command {
+        let message = format!("a judge of {} needs its address", kind.word());
+        let help = match kind {
+            Kind::Azure => "add `base_url: https://RESOURCE.openai.azure.com`",
+            Kind::Bedrock => "add `base_url: https://bedrock-runtime.REGION.amazonaws.com`",
+            _ => {
+                "add `base_url: \
+                 https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION`"
+            }
+        };
+        wrong(*span, "missing-key", message, Some(help));
+    }
+    if kind == Kind::Bedrock && written.stream == Some(true) {
+        let message = "Bedrock streams in a format of its own, which is not supported".to_owned();
+        wrong(*span, "unsupported-value", message, Some("remove `stream`"));
+    }
+    let is_chat = matches!(kind, Kind::OpenaiChat | Kind::Azure | Kind::Ollama);
+    if written.token_limit.is_some() && !is_chat {
+        let message = format!("`token_limit` does not apply to {}", kind.word());
+        wrong(*span, "unknown-key", message, Some("it is for Chat Completions"));
+    }
     let timeout = match &written.timeout {
         None => Duration::from_secs(60),
         Some(text) => match duration(&text.value) {
@@ -395,10 +424,12 @@ fn model(
         wrong(price.span, "out-of-range", "expected prices of 0 or more".into(), None);
     }
     let key = key(written, kind, &mut wrong);
-    let auth = written.auth.unwrap_or(match kind {
-        Kind::Anthropic => Auth::XApiKey,
-        _ => Auth::Bearer,
-    });
+    let auth = written.auth.unwrap_or(kind.auth());
+    if kind == Kind::Vertex && key == KeySource::None && auth != Auth::None {
+        let message = "a judge of vertex needs an access token".to_owned();
+        let help = "add `key_command: [gcloud, auth, print-access-token]`";
+        wrong(*span, "missing-key", message, Some(help));
+    }
     let is_good = problems[before..].iter().all(|problem| !problem.is_error());
     if let Some(url) = written.base_url.as_ref().filter(|url| is_in_clear(&url.value))
         && key != KeySource::None
@@ -411,6 +442,9 @@ fn model(
     is_good.then(|| Model {
         name: name.map_or_else(|| model.clone(), str::to_owned),
         kind,
+        token_limit: written
+            .token_limit
+            .unwrap_or_else(|| TokenLimit::of(kind, base_url.trim_end_matches('/'), &model)),
         model,
         base_url: base_url.trim_end_matches('/').to_owned(),
         query: written.query.clone(),
@@ -443,16 +477,19 @@ fn key(
             KeySource::None
         }
         (Some(env), None) => {
-            // Most likely somebody wrote the key itself.
-            let is_name = env.value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-            if !is_name || env.value.is_empty() || env.value.len() > 64 {
-                let message = "expected the name of an environment variable".to_owned();
+            if !is_variable(&env.value) {
+                // Most likely somebody wrote the key itself, so neither the message nor
+                // an excerpt of the file may repeat it.
+                let message = "`key_env` takes the name of an environment variable, such as \
+                               ANTHROPIC_API_KEY, and what it has is none"
+                    .to_owned();
                 wrong(
-                    env.span,
+                    toolmark_config::Span::default(),
                     "invalid-name",
                     message,
                     Some("put the key into the environment, and its name here"),
                 );
+                return KeySource::None;
             }
             KeySource::Env(env.value.clone())
         }
@@ -464,10 +501,28 @@ fn key(
         }
         (None, None) => match kind.key_env() {
             // Self-hosted servers often need no key: one is sent only if configured.
-            Some(env) if written.base_url.is_none() => KeySource::Env(env.to_owned()),
+            Some(env) if written.base_url.is_none() || kind.base_url().is_empty() => {
+                KeySource::Env(env.to_owned())
+            }
             _ => KeySource::None,
         },
     }
+}
+
+/// Whether this is the name of a variable rather than a key: keys are long and mix
+/// letters of both cases with digits, or begin as known ones do.
+fn is_variable(name: &str) -> bool {
+    let is_name = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && !name.starts_with(|c: char| c.is_ascii_digit());
+    let has = |is: fn(&u8) -> bool| name.as_bytes().iter().any(is);
+    let digits = name.bytes().filter(u8::is_ascii_digit).count();
+    let is_mixed = has(u8::is_ascii_lowercase) && digits >= 2 && name.len() >= 12;
+    let is_random = digits * 4 >= name.len() && name.len() >= 16;
+    let is_known = toolmark_redact::redact(name) != name
+        || ["sk_", "pk_", "rk_", "ghp_", "gho_", "xai_", "AIza", "AKIA", "eyJ"]
+            .iter()
+            .any(|start| name.starts_with(start));
+    is_name && (1..=64).contains(&name.len()) && !is_mixed && !is_random && !is_known
 }
 
 /// Whether an address is on another machine and not encrypted.

@@ -1,30 +1,74 @@
-//! Anthropic's Messages.
+//! Anthropic's Messages: its own, and those of Amazon Bedrock and Vertex AI, which
+//! take the model from the address and the version from the body.
 
 use super::wire::{Assembly, ModelOutput, Wire, call, check_error, garbled, text, tokens};
 use super::{Fault, Prompt, TOOL, TOOL_PURPOSE, Tokens};
 use crate::config::{Model, Structured};
+use crate::secret::percent_encode;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The wire format.
-pub(super) struct Messages;
+/// The wire format, and who serves it.
+pub(super) enum Messages {
+    Own,
+    Bedrock,
+    Vertex,
+}
+
+impl Messages {
+    /// The version as it is sent in the body, if it is.
+    fn version(&self) -> Option<&'static str> {
+        match self {
+            Self::Own => None,
+            Self::Bedrock => Some("bedrock-2023-05-31"),
+            Self::Vertex => Some("vertex-2023-10-16"),
+        }
+    }
+}
+
+/// Marks the end of what the provider may keep for the next request.
+fn cached(text: &str, is_kept: bool) -> Value {
+    let mut block = json!({"type": "text", "text": text});
+    if is_kept {
+        block["cache_control"] = json!({"type": "ephemeral"});
+    }
+    block
+}
 
 impl Wire for Messages {
-    fn path(&self) -> &'static str {
-        "/messages"
+    fn path(&self, model: &Model) -> String {
+        let name = percent_encode(&model.model);
+        match self {
+            Self::Own => "/messages".to_owned(),
+            Self::Bedrock => format!("/model/{name}/invoke"),
+            Self::Vertex => {
+                // Versions of models begin with an @ there, which needs no escape.
+                let name = name.replace("%40", "@");
+                let method = if model.stream { "streamRawPredict" } else { "rawPredict" };
+                format!("/publishers/anthropic/models/{name}:{method}")
+            }
+        }
     }
 
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
-        &[("anthropic-version", "2023-06-01")]
+        match self {
+            Self::Own => &[("anthropic-version", "2023-06-01")],
+            Self::Bedrock | Self::Vertex => &[],
+        }
     }
 
     fn request(&self, model: &Model, prompt: &Prompt<'_>) -> Value {
+        let mut content = vec![cached(prompt.user, prompt.is_repeated)];
+        content.extend(prompt.reminder.map(|reminder| cached(reminder, false)));
         let mut body = json!({
-            "model": model.model,
             "max_tokens": model.max_tokens,
-            "system": prompt.system,
-            "messages": [{"role": "user", "content": prompt.user}],
+            "system": [cached(prompt.system, true)],
+            "messages": [{"role": "user", "content": content}],
         });
+        match self.version() {
+            None => body["model"] = model.model.as_str().into(),
+            Some(version) => body["anthropic_version"] = version.into(),
+        }
         let mut output = Map::new();
         if let Some(effort) = model.effort {
             output.insert("effort".into(), effort.word().into());

@@ -6,6 +6,7 @@
 use super::wire::{Assembly, ModelOutput, Wire, call, check_error, garbled, list, text, tokens};
 use super::{Fault, Prompt, TOOL, TOOL_PURPOSE, Tokens};
 use crate::config::{Kind, Model, Structured};
+use crate::secret::percent_encode;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -13,18 +14,25 @@ use std::collections::BTreeMap;
 pub(super) struct Chat;
 
 impl Wire for Chat {
-    fn path(&self) -> &'static str {
-        "/chat/completions"
+    fn path(&self, model: &Model) -> String {
+        let is_resource = model.kind == Kind::Azure && !model.base_url.contains("/openai");
+        let between = match (is_resource, model.query.contains_key("api-version")) {
+            (false, _) => String::new(),
+            // Versioned by date, the deployment is part of the address.
+            (true, true) => format!("/openai/deployments/{}", percent_encode(&model.model)),
+            (true, false) => "/openai/v1".to_owned(),
+        };
+        format!("{between}/chat/completions")
     }
 
     fn request(&self, model: &Model, prompt: &Prompt<'_>) -> Value {
-        let is_own = model.base_url == Kind::OpenaiChat.base_url();
-        let limit = if is_own { "max_completion_tokens" } else { "max_tokens" };
+        let is_own = model.kind == Kind::Azure || model.base_url == Kind::OpenaiChat.base_url();
+        let limit = model.token_limit.word();
         let mut body = json!({
             "model": model.model,
             "messages": [
                 {"role": "system", "content": prompt.system},
-                {"role": "user", "content": prompt.user},
+                {"role": "user", "content": prompt.question()},
             ],
             limit: model.max_tokens,
         });

@@ -63,7 +63,8 @@ impl Provider for Command {
     fn ask(&self, prompt: &Prompt<'_>) -> Result<Reply, Fault> {
         let key = resolve(&self.0.key, &self.0.directory)?;
         // It inherits these too, and might print them.
-        let usual = [Kind::Anthropic, Kind::Openai].into_iter().filter_map(Kind::key_env);
+        let kinds = [Kind::Anthropic, Kind::Openai, Kind::Azure, Kind::Bedrock];
+        let usual = kinds.into_iter().filter_map(Kind::key_env);
         let inherited = usual.map(|env| KeySource::Env(env.to_owned()));
         let mut secrets: Vec<Secret> =
             inherited.filter_map(|source| resolve(&source, &self.0.directory).ok()?).collect();
@@ -83,7 +84,9 @@ fn write_input(prompt: &Prompt<'_>) -> String {
     format!(
         "{}\n\n{}\n\nAnswer with one JSON object that conforms to this JSON Schema, and nothing \
          else:\n{}\n",
-        prompt.system, prompt.user, prompt.schema
+        prompt.system,
+        prompt.question(),
+        prompt.schema
     )
 }
 

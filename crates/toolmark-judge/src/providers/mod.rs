@@ -12,6 +12,7 @@ mod wire;
 
 use crate::config::{Kind, Model};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,8 +24,30 @@ pub struct Prompt<'a> {
     pub system: &'a str,
     /// The question itself.
     pub user: &'a str,
+    /// What was wrong with the answer before, to follow the question.
+    pub reminder: Option<&'a str>,
     /// The JSON Schema of the answer.
     pub schema: &'a Value,
+    /// Whether the same question is asked several times, so that it is worth to be
+    /// kept in the provider's cache.
+    pub is_repeated: bool,
+}
+
+impl<'a> Prompt<'a> {
+    /// A prompt that is sent once.
+    #[must_use]
+    pub fn new(system: &'a str, user: &'a str, schema: &'a Value) -> Self {
+        Self { system, user, reminder: None, schema, is_repeated: false }
+    }
+
+    /// The question and what follows it.
+    #[must_use]
+    pub fn question(&self) -> Cow<'a, str> {
+        match self.reminder {
+            None => Cow::Borrowed(self.user),
+            Some(reminder) => Cow::Owned(format!("{}{reminder}", self.user)),
+        }
+    }
 }
 
 /// The name of the tool through which a model answers.
@@ -126,9 +149,13 @@ pub trait Provider: Send + Sync + fmt::Debug {
 pub fn connect(model: &Model) -> Arc<dyn Provider> {
     let of = model.clone();
     match model.kind {
-        Kind::Anthropic => Arc::new(wire::Remote::new(of, anthropic::Messages)),
+        Kind::Anthropic => Arc::new(wire::Remote::new(of, anthropic::Messages::Own)),
+        Kind::Bedrock => Arc::new(wire::Remote::new(of, anthropic::Messages::Bedrock)),
+        Kind::Vertex => Arc::new(wire::Remote::new(of, anthropic::Messages::Vertex)),
         Kind::Openai => Arc::new(wire::Remote::new(of, responses::Responses)),
-        Kind::OpenaiChat => Arc::new(wire::Remote::new(of, chat::Chat)),
+        Kind::OpenaiChat | Kind::Azure | Kind::Ollama => {
+            Arc::new(wire::Remote::new(of, chat::Chat))
+        }
         Kind::Command => Arc::new(command::Command::new(of)),
     }
 }

@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 pub(super) struct Responses;
 
 impl Wire for Responses {
-    fn path(&self) -> &'static str {
-        "/responses"
+    fn path(&self, _: &Model) -> String {
+        "/responses".to_owned()
     }
 
     fn request(&self, model: &Model, prompt: &Prompt<'_>) -> Value {
         let mut body = json!({
             "model": model.model,
             "instructions": prompt.system,
-            "input": prompt.user,
+            "input": prompt.question(),
             "max_output_tokens": model.max_tokens,
             // The trace may be private, so the provider should not store it.
             "store": false,

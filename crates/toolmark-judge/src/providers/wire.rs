@@ -19,7 +19,7 @@ use toolmark_redact::sanitize;
 /// A wire format.
 pub(super) trait Wire: Send + Sync {
     /// The path after the base address.
-    fn path(&self) -> &'static str;
+    fn path(&self, model: &Model) -> String;
 
     /// Headers besides the key.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
@@ -98,7 +98,7 @@ pub(super) struct Remote<W> {
 
 impl<W: Wire> Remote<W> {
     pub(super) fn new(model: Model, wire: W) -> Self {
-        let connection = Connection::new(&model, wire.path());
+        let connection = Connection::new(&model, &wire.path(&model));
         Self { model, wire, connection, key: OnceLock::new() }
     }
 

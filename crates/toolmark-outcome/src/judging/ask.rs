@@ -21,6 +21,7 @@ pub fn usual_inputs(of_call: bool) -> Vec<(String, String)> {
             ("user_request", "user_request?"),
             ("transcript", "transcript"),
             ("output", "output?"),
+            ("expected_output", "case.expected_output?"),
         ],
     };
     inputs.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect()
@@ -40,9 +41,28 @@ pub fn materials(inputs: &[(String, String)], focus: Focus<'_>) -> Result<Vec<Ma
     Ok(all)
 }
 
+/// What is shown of a run anyway need not be shown twice: the request and the answer
+/// go where the transcript has them word for word.
+pub fn drop_repeats(materials: &mut Vec<Material>) {
+    let Some(whole) = materials.iter().position(|material| material.name == "transcript") else {
+        return;
+    };
+    let entries: Vec<String> =
+        materials[whole].pieces.iter().map(|piece| piece.text.trim().to_owned()).collect();
+    let is_repeat = |material: &Material| match material.pieces.as_slice() {
+        [only] => {
+            material.is_trace
+                && ["user_request", "output"].contains(&material.name.as_str())
+                && entries.iter().any(|entry| entry == only.text.trim())
+        }
+        _ => false,
+    };
+    materials.retain(|material| !is_repeat(material));
+}
+
 /// Asks one question; unknown where nobody can be asked.
 #[must_use]
-pub fn ask(subject: &Subject<'_>, question: Question, threshold: f64) -> Outcome {
+pub fn ask(subject: &Subject<'_>, question: Question) -> Outcome {
     let Some(judge) = &subject.environment.judge else {
         return unanswered(&asked(&question));
     };
@@ -50,7 +70,7 @@ pub fn ask(subject: &Subject<'_>, question: Question, threshold: f64) -> Outcome
     let rulings = judge.judge(&questions);
     let [question] = questions;
     match rulings.first() {
-        Some(ruling) => answered(&question, ruling, threshold),
+        Some(ruling) => answered(&question, ruling),
         None => unanswered(&asked(&question)),
     }
 }

@@ -4,7 +4,7 @@
 //! would pass even if every open mark were the worst, fails where it would fail
 //! even if every open mark were the best, and is unknown otherwise.
 
-use super::{Aggregation, Answer, Rubric, Ruling};
+use super::{Aggregation, Answer, Panel, Rubric, Ruling};
 use crate::gate::reaches;
 use crate::outcome::{Cause, Verdict};
 
@@ -76,14 +76,10 @@ pub fn decide_vote(rubric: &Rubric, answer: &Answer, threshold: f64) -> Decided 
 }
 
 /// What all votes together come to. A judge without an answer does not sink the
-/// others.
+/// others, as long as enough of them decide.
 #[must_use]
-pub fn decide(
-    rubric: &Rubric,
-    ruling: &Ruling,
-    aggregation: Aggregation,
-    threshold: f64,
-) -> Decided {
+pub fn decide(rubric: &Rubric, ruling: &Ruling, panel: &Panel, threshold: f64) -> Decided {
+    let aggregation = panel.aggregation;
     let votes: Vec<Decided> = ruling
         .votes
         .iter()
@@ -100,12 +96,26 @@ pub fn decide(
         Some(open) => open.clone(),
         None => Decided::unknown(Cause::Judge, "nobody was asked"),
     };
+    // A few votes must not speak for a panel that is mostly silent.
+    let needed = panel.quorum.map_or(votes.len() / 2 + 1, |quorum| quorum as usize);
+    let too_few = |decided: usize| {
+        (decided < needed).then(|| {
+            let why = first_open.and_then(|open| open.reason.as_deref()).unwrap_or("no reason");
+            let of = votes.len();
+            let reason = format!("{decided} of {of} votes decide, and {needed} must: {why}");
+            let cause = first_open.and_then(|open| open.verdict.cause()).unwrap_or(Cause::Judge);
+            Decided::unknown(cause, reason)
+        })
+    };
     if aggregation == Aggregation::Majority {
         let count = |verdict| votes.iter().filter(|vote| vote.verdict == verdict).count();
         let (for_it, against) = (count(Verdict::Pass), count(Verdict::Fail));
         let told = for_it + against;
         if told == 0 {
             return none();
+        }
+        if let Some(unknown) = too_few(told) {
+            return unknown;
         }
         let reason = Some(format!("{for_it} of {told} judges pass it"));
         let score = Some(for_it as f64 / told as f64);
@@ -121,6 +131,9 @@ pub fn decide(
     let mut scores: Vec<f64> = votes.iter().filter_map(|vote| vote.score).collect();
     if scores.is_empty() {
         return none();
+    }
+    if let Some(unknown) = too_few(scores.len()) {
+        return unknown;
     }
     scores.sort_by(f64::total_cmp);
     let score = match aggregation {
@@ -148,12 +161,7 @@ mod tests {
             .iter()
             .enumerate()
             .map(|(n, needs)| Criterion { needs: *needs, ..Criterion::new(format!("c{n}"), "x") });
-        Rubric {
-            name: None,
-            instructions: String::new(),
-            criteria: criteria.collect(),
-            scale: Scale::Binary,
-        }
+        Rubric { criteria: criteria.collect(), ..Rubric::of_text("", Scale::Binary) }
     }
 
     fn answer(marks: &[Option<f64>]) -> Answer {
@@ -207,7 +215,9 @@ mod tests {
             (vec![Some(1.0), Some(1.0), Some(0.0)], Majority, Verdict::Pass, Some(2.0 / 3.0)),
             (vec![Some(1.0), Some(0.0)], Majority, divided, None),
             (vec![Some(1.0), Some(0.0), None], Majority, divided, None),
-            (vec![Some(1.0), None, None], Majority, Verdict::Pass, Some(1.0)),
+            (vec![Some(1.0), None, None], Majority, divided, None),
+            (vec![Some(1.0), Some(1.0), None], Majority, Verdict::Pass, Some(1.0)),
+            (vec![Some(1.0), None], Mean, divided, None),
             (vec![None, None], Majority, divided, None),
             (vec![Some(1.0), Some(0.5), None], Mean, Verdict::Pass, Some(0.75)),
             (vec![Some(1.0), Some(0.0), Some(0.0)], Median, Verdict::Fail, Some(0.0)),
@@ -215,8 +225,23 @@ mod tests {
             (vec![Some(1.0), Some(0.0)], Min, Verdict::Fail, Some(0.0)),
             (vec![None], Min, divided, None),
         ] {
-            let decided = decide(&rubric, &ruling(&votes), how, 0.5);
+            let panel = Panel { aggregation: how, ..Panel::default() };
+            let decided = decide(&rubric, &ruling(&votes), &panel, 0.5);
             assert_eq!((decided.verdict, decided.score), (verdict, score), "{votes:?} {how:?}");
         }
+    }
+
+    #[test]
+    fn a_panel_needs_a_quorum() {
+        let rubric = Rubric { scale: Scale::Half, ..rubric(&[None]) };
+        let of = |quorum| {
+            let panel = Panel { quorum, ..Panel::default() };
+            decide(&rubric, &ruling(&[Some(1.0), None, None]), &panel, 0.5)
+        };
+        let few = of(None);
+        assert_eq!(few.verdict, Verdict::Unknown(Cause::Judge));
+        assert_eq!(few.reason.unwrap(), "1 of 3 votes decide, and 2 must: timed out");
+        assert_eq!(of(Some(1)).verdict, Verdict::Pass);
+        assert_eq!(of(Some(3)).verdict, Verdict::Unknown(Cause::Judge));
     }
 }

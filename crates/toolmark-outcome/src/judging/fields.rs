@@ -1,6 +1,7 @@
 //! The parts of a trajectory a question can be about, by name.
 
 use super::elide::shortened;
+use super::transcript::fit;
 use super::{Material, Piece, steps, transcript};
 use crate::subject::Subject;
 use crate::view::{Missing, Seen};
@@ -62,10 +63,11 @@ pub static FIELDS: &[Field] = &[
     field("output", &["final_answer", "answer"], false, "the final answer"),
     field("transcript", &["trajectory"], false, "everything that happened"),
     field("steps", &[], false, "a line per call and message"),
+    field("tool_calls", &[], false, "every call with its arguments and its result"),
     field("case.prompt", &["input"], false, "what the spec asked the agent"),
     field("case.criteria", &["criteria"], false, "what the spec says success is"),
     field("case.expected_output", &["expected_output"], false, "the reference answer of the spec"),
-    field("diff", &[], false, "what changed in the workspace"),
+    field("diff", &["file_changes"], false, "what changed in the workspace"),
 ];
 
 /// What the fields are taken from: a subject, and the call in question.
@@ -116,6 +118,8 @@ pub fn material_of(name: &str, path: &str, focus: Focus<'_>) -> Result<Material,
         return Err(Missing::new(format!("{} has no parts: {path}", field.name)));
     }
     name.clone_into(&mut material.name);
+    material.keys = rest.split('.').filter(|key| !key.is_empty()).map(str::to_owned).collect();
+    material.keys.push(name.to_owned());
     for piece in &mut material.pieces {
         if let Some(short) = shortened(&piece.text, VALUE) {
             piece.text = short;
@@ -146,10 +150,11 @@ fn of_run(field: &str, focus: Focus<'_>) -> Result<Material, Missing> {
         "output" => {
             let place = view.messages().last().map(|(event, _)| view.place(&event.at));
             let text = view.output()?.into_owned();
-            Ok(Material::of_trace(field, vec![Piece { text, place, call: None }]))
+            Ok(Material::of_trace(field, vec![Piece { place, ..Piece::new(text) }]))
         }
         "transcript" => Ok(transcript(view)),
         "steps" => Ok(steps(view)),
+        "tool_calls" => Ok(all_calls(field, focus)),
         "case.prompt" => {
             let prompts = (!context.prompts.is_empty()).then(|| context.prompts.join("\n\n"));
             let input = || context.input.as_ref().map(as_text);
@@ -175,7 +180,7 @@ fn of_call(field: &str, rest: &str, seen: Seen<'_>, focus: Focus<'_>) -> Result<
     let view = &focus.subject.view;
     let call = seen.call;
     let of_trace = |text: String| {
-        let piece = Piece { text, call: Some(view.call_ref(seen)), place: None };
+        let piece = Piece { call: Some(view.call_ref(seen)), ..Piece::new(text) };
         Ok(Material::of_trace(field, vec![piece]))
     };
     let result = || call.result.as_ref().and_then(|result| result.payload.as_ref());
@@ -252,7 +257,7 @@ fn request(focus: Focus<'_>) -> Result<Material, Missing> {
     };
     if let Some(event) = found {
         let text = event.text.as_ref().map(Payload::plain).unwrap_or_default().into_owned();
-        let piece = Piece { text, place: Some(view.place(&event.at)), call: None };
+        let piece = Piece { place: Some(view.place(&event.at)), ..Piece::new(text) };
         return Ok(Material::of_trace("user_request", vec![piece]));
     }
     match context.prompts.as_slice() {
@@ -307,7 +312,7 @@ fn said(
     let piece = |event: &Event| Piece {
         text: event.text.as_ref().map(Payload::plain).unwrap_or_default().into_owned(),
         place: Some(view.place(&event.at)),
-        call: None,
+        ..Piece::default()
     };
     let pieces: Vec<Piece> =
         events.into_iter().map(piece).filter(|piece| !piece.text.trim().is_empty()).collect();
@@ -328,7 +333,7 @@ fn near(field: &str, focus: Focus<'_>, later: bool) -> Material {
         true => calls.iter().skip(at + 1).take(CALLS).copied().collect::<Vec<_>>(),
         false => calls[at.saturating_sub(CALLS)..at].to_vec(),
     };
-    let pieces: Vec<Piece> = chosen.into_iter().map(|seen| near_call(seen, focus)).collect();
+    let pieces: Vec<Piece> = chosen.into_iter().flat_map(|seen| near_call(seen, focus)).collect();
     match pieces.is_empty() {
         true => {
             let when = if later { "after" } else { "before" };
@@ -338,20 +343,37 @@ fn near(field: &str, focus: Focus<'_>, later: bool) -> Material {
     }
 }
 
-fn near_call(seen: Seen<'_>, focus: Focus<'_>) -> Piece {
+/// All calls of the run, with their results.
+fn all_calls(field: &str, focus: Focus<'_>) -> Material {
+    let calls = focus.subject.view.calls();
+    let mut pieces: Vec<Piece> = calls.iter().flat_map(|seen| near_call(*seen, focus)).collect();
+    if pieces.is_empty() {
+        return Material::of_spec(field, "(the agent made no calls)");
+    }
+    let left_out = fit(&mut pieces);
+    let mut material = Material::of_trace(field, pieces);
+    let words = format!("{left_out} entries in the middle were left out");
+    material.left_out = (left_out > 0).then_some(words);
+    material
+}
+
+/// A call and its result: entries of their own, since one is the agent's and the
+/// other is not.
+fn near_call(seen: Seen<'_>, focus: Focus<'_>) -> [Piece; 2] {
     let short = |text: &str| shortened(text, NEAR).unwrap_or_else(|| text.to_owned());
     let call = seen.call;
     let args = short(&call.args.as_ref().map(Payload::raw).unwrap_or_default());
     let result = call.result.as_ref().and_then(|result| result.payload.as_ref());
     let result = short(&result.map(Payload::plain).unwrap_or_default());
     let (number, tool, status) = (seen.number(), call.name.full(), call.status.word());
-    Piece {
-        text: format!(
-            "[call {number}] {tool} {args}\n[result of call {number}: {status}] {result}"
-        ),
+    let labelled = |label: String, text: String| Piece {
         call: Some(focus.subject.view.call_ref(seen)),
-        place: None,
-    }
+        ..Piece::labelled(label, text)
+    };
+    [
+        labelled(format!("call {number}"), format!("{tool} {args}")),
+        labelled(format!("result of call {number}: {status}"), result),
+    ]
 }
 
 #[cfg(test)]
@@ -402,7 +424,8 @@ mod tests {
             ("pre_tool_call_turn", Ok("I read it first.")),
             ("next_turn", Ok("It failed.")),
             ("next_calls", Ok("(there is no call after it)")),
-            ("previous_calls", Ok("[call 1] Read")),
+            ("previous_calls", Ok("Read {")),
+            ("tool_calls", Ok("Read {")),
             ("exit_code", Err("the trace has no exit code of call 2")),
             ("output", Ok("It failed.")),
             ("expected_output", Err("the case has no expected output")),

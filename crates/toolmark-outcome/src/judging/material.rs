@@ -9,6 +9,10 @@ use toolmark_redact::Untrusted;
 pub struct Piece {
     /// The text.
     pub text: String,
+    /// Who or what it is of, where a material has entries of several: `user`,
+    /// `result of call 3: succeeded`. It is shown in brackets before the text, with a
+    /// code that the text cannot contain.
+    pub label: Option<String>,
     /// The call it belongs to.
     pub call: Option<CallRef>,
     /// Where it stands, if it belongs to no call.
@@ -19,7 +23,13 @@ impl Piece {
     /// A text from nowhere in particular.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), call: None, place: None }
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// An entry of a material that has several.
+    #[must_use]
+    pub fn labelled(label: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { label: Some(label.into()), ..Self::new(text) }
     }
 
     /// Evidence that a quote of this piece makes.
@@ -49,20 +59,23 @@ pub struct Material {
     pub is_trace: bool,
     /// What was left out of it, in words.
     pub left_out: Option<String>,
+    /// The names its value goes by: what is called a password is one, whatever it
+    /// looks like.
+    pub keys: Vec<String>,
 }
 
 impl Material {
     /// A part of the trace.
     #[must_use]
     pub fn of_trace(name: impl Into<String>, pieces: Vec<Piece>) -> Self {
-        Self { name: name.into(), pieces, is_trace: true, left_out: None }
+        Self { name: name.into(), pieces, is_trace: true, ..Self::default() }
     }
 
     /// Something the spec or its author provides.
     #[must_use]
     pub fn of_spec(name: impl Into<String>, text: impl Into<String>) -> Self {
         let pieces = vec![Piece::new(text)];
-        Self { name: name.into(), pieces, is_trace: false, left_out: None }
+        Self { name: name.into(), pieces, ..Self::default() }
     }
 
     /// Is there no text in it?

@@ -18,20 +18,22 @@ mod rubrics;
 mod ruling;
 mod scale;
 mod transcript;
+mod words;
 mod written;
 
-pub use ask::{ask, materials, usual_inputs};
+pub use ask::{ask, drop_repeats, materials, usual_inputs};
 pub use decide::{Decided, decide, decide_vote};
 pub use fields::{FIELDS, Field, Focus, material_of};
 pub use material::{Material, Piece};
 pub use outcome::{answered, unanswered};
 pub use question::{Aggregation, Effort, Panel, Question};
-pub use rubric::{Criterion, Rubric};
+pub use rubric::{Criterion, Example, Rubric};
 pub use rubrics::{BUILT_IN, BuiltIn, built_in};
 pub use ruling::{Answer, Mark, Quote, Ruling, Spent, Unanswered, Vote};
 pub use scale::Scale;
 pub use transcript::{steps, transcript};
-pub use written::read_rubric;
+pub use words::scale_of_words;
+pub use written::{read_examples, read_rubric};
 
 use std::fmt::Debug;
 

@@ -1,6 +1,6 @@
 //! What a judge said, as the outcome of a grader.
 
-use super::{Aggregation, Decided, Mark, Question, Rubric, Ruling, decide};
+use super::{Aggregation, Decided, Mark, Piece, Question, Rubric, Ruling, decide};
 use crate::evidence::Evidence;
 use crate::outcome::{Cause, Metrics, Outcome, Part, Verdict};
 use serde_json::{Value, json};
@@ -15,9 +15,9 @@ pub fn unanswered(question: &str) -> Outcome {
 
 /// What the ruling on a question comes to.
 #[must_use]
-pub fn answered(question: &Question, ruling: &Ruling, threshold: f64) -> Outcome {
-    let rubric = &*question.rubric;
-    let decided = decide(rubric, ruling, question.panel.aggregation, threshold);
+pub fn answered(question: &Question, ruling: &Ruling) -> Outcome {
+    let (rubric, threshold) = (&*question.rubric, question.threshold);
+    let decided = decide(rubric, ruling, &question.panel, threshold);
     let reason = reason(&decided, ruling, threshold);
     let mut outcome = match decided.verdict {
         Verdict::Unknown(cause) => Outcome::unknown(cause, reason),
@@ -25,7 +25,8 @@ pub fn answered(question: &Question, ruling: &Ruling, threshold: f64) -> Outcome
     };
     outcome.parts = parts(rubric, ruling, threshold);
     outcome.evidence = evidence(question, ruling);
-    outcome.metrics = metrics(question, ruling, threshold);
+    outcome.metrics = metrics(question, ruling);
+    outcome.notes.extend(rubric.contradiction().map(Into::into));
     for material in &question.materials {
         if let Some(left_out) = &material.left_out {
             outcome
@@ -108,7 +109,7 @@ fn evidence(question: &Question, ruling: &Ruling) -> Vec<Evidence> {
                 let Some(piece) = material.and_then(|m| m.pieces.get(quote.piece)) else {
                     continue;
                 };
-                let one = piece.evidence(format!("quoted for {}", criterion.id), &quote.text);
+                let one = piece.evidence(quoted_for(&criterion.id, piece), &quote.text);
                 if !all.contains(&one) {
                     all.push(one);
                 }
@@ -118,8 +119,16 @@ fn evidence(question: &Question, ruling: &Ruling) -> Vec<Evidence> {
     all
 }
 
-fn metrics(question: &Question, ruling: &Ruling, threshold: f64) -> Metrics {
-    let scale = question.rubric.scale;
+/// What a quote is for, and whose words it is made of.
+fn quoted_for(criterion: &str, piece: &Piece) -> String {
+    match &piece.label {
+        Some(label) => format!("quoted for {criterion} from [{label}]"),
+        None => format!("quoted for {criterion}"),
+    }
+}
+
+fn metrics(question: &Question, ruling: &Ruling) -> Metrics {
+    let (scale, threshold) = (question.rubric.scale, question.threshold);
     let mut metrics = Metrics::new();
     if let Some(name) = &question.rubric.name {
         metrics.insert("rubric".into(), json!(name));

@@ -71,11 +71,20 @@ pub struct Panel {
     pub effort: Option<Effort>,
     /// How their answers make one.
     pub aggregation: Aggregation,
+    /// How many of the votes must decide, or the verdict is unknown; more than half
+    /// where it is not said.
+    pub quorum: Option<u32>,
 }
 
 impl Default for Panel {
     fn default() -> Self {
-        Self { models: Vec::new(), votes: 1, effort: None, aggregation: Aggregation::default() }
+        Self {
+            models: Vec::new(),
+            votes: 1,
+            effort: None,
+            aggregation: Aggregation::default(),
+            quorum: None,
+        }
     }
 }
 
@@ -88,4 +97,6 @@ pub struct Question {
     pub materials: Vec<Material>,
     /// Who is asked.
     pub panel: Panel,
+    /// The score that passes, from 0 to 1. Not shown to the judge.
+    pub threshold: f64,
 }

@@ -1,6 +1,6 @@
 //! What is asked of a judge.
 
-use super::Scale;
+use super::{Scale, words};
 use serde::Serialize;
 
 /// One thing to be judged.
@@ -40,6 +40,20 @@ pub struct Rubric {
     pub criteria: Vec<Criterion>,
     /// The marks.
     pub scale: Scale,
+    /// Cases that were marked by hand, as a guide.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Example>,
+}
+
+/// A case that was marked by hand.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Example {
+    /// What was marked.
+    pub text: String,
+    /// The criteria and their marks.
+    pub marks: Vec<(String, f64)>,
+    /// Why; may be empty.
+    pub reason: String,
 }
 
 impl Rubric {
@@ -47,7 +61,20 @@ impl Rubric {
     #[must_use]
     pub fn of_text(text: impl Into<String>, scale: Scale) -> Self {
         let criteria = vec![Criterion::new("rubric", text)];
-        Self { name: None, instructions: String::new(), criteria, scale }
+        Self::of_criteria(criteria, scale)
+    }
+
+    /// A rubric of these criteria, without a name, instructions or examples.
+    #[must_use]
+    pub fn of_criteria(criteria: Vec<Criterion>, scale: Scale) -> Self {
+        Self { name: None, instructions: String::new(), criteria, scale, examples: Vec::new() }
+    }
+
+    /// How the words of the rubric contradict its scale, if they do.
+    #[must_use]
+    pub fn contradiction(&self) -> Option<String> {
+        let texts = self.criteria.iter().map(|criterion| criterion.text.as_str());
+        words::contradiction(texts.chain([self.instructions.as_str()]), self.scale)
     }
 
     /// A rubric of several texts.
@@ -58,6 +85,6 @@ impl Rubric {
             .enumerate()
             .map(|(n, text)| Criterion::new(format!("c{}", n + 1), text))
             .collect();
-        Self { name: None, instructions: String::new(), criteria, scale }
+        Self::of_criteria(criteria, scale)
     }
 }

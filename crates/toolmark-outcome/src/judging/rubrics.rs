@@ -31,15 +31,10 @@ impl BuiltIn {
     #[must_use]
     pub fn rubric(&self) -> Rubric {
         let anchors = self.anchors.iter().map(|(mark, means)| ((*mark).into(), (*means).into()));
-        Rubric {
-            name: Some(self.name.to_owned()),
-            instructions: String::new(),
-            criteria: vec![Criterion {
-                anchors: anchors.collect(),
-                ..Criterion::new(self.name, self.text)
-            }],
-            scale: Scale::Half,
-        }
+        let criterion =
+            Criterion { anchors: anchors.collect(), ..Criterion::new(self.name, self.text) };
+        let name = Some(self.name.to_owned());
+        Rubric { name, ..Rubric::of_criteria(vec![criterion], Scale::Half) }
     }
 }
 
@@ -115,7 +110,7 @@ a shell command that stands in for one of them, or a search where the place was 
             ("said_before", "pre_tool_call_turn?"),
             ("tool_name", "tool_name"),
             ("tool_input", "tool_input"),
-            ("previous_calls", "previous_calls"),
+            ("previous_calls", "previous_calls?"),
             ("available_tools", "available_tools?"),
         ],
         tools: &[],
@@ -139,7 +134,7 @@ finding the cause, correcting the call, choosing another way or saying honestly 
             ("tool_input", "tool_input"),
             ("error_message", "error_message"),
             ("said_after", "post_tool_call_turn?"),
-            ("next_calls", "next_calls"),
+            ("next_calls", "next_calls?"),
         ],
         tools: &[],
         only_failed: true,
@@ -160,7 +155,7 @@ it? Too little that had to be read again, and a whole long file where a few line
             ("user_request", "user_request?"),
             ("tool_input", "tool_input"),
             ("tool_output", "tool_output"),
-            ("next_calls", "next_calls"),
+            ("next_calls", "next_calls?"),
         ],
         tools: &["Read"],
         only_failed: false,

@@ -16,12 +16,14 @@ pub enum Scale {
     OneToTen,
     /// 0 to 10.
     ZeroToTen,
+    /// Any number from 0 to 1.
+    Unit,
 }
 
 impl Scale {
     /// All of them.
     pub const ALL: &[Self] =
-        &[Self::Binary, Self::Half, Self::OneToFive, Self::OneToTen, Self::ZeroToTen];
+        &[Self::Binary, Self::Half, Self::Unit, Self::OneToFive, Self::OneToTen, Self::ZeroToTen];
 
     /// The word used in every output.
     #[must_use]
@@ -32,6 +34,7 @@ impl Scale {
             Self::OneToFive => "1-5",
             Self::OneToTen => "1-10",
             Self::ZeroToTen => "0-10",
+            Self::Unit => "0-1",
         }
     }
 
@@ -45,16 +48,17 @@ impl Scale {
             "scale_1_5" => Self::OneToFive,
             "scale_1_10" => Self::OneToTen,
             "scale_0_10" => Self::ZeroToTen,
+            "continuous" | "scale_0_1" | "0.0-1.0" => Self::Unit,
             _ => return Self::ALL.iter().copied().find(|scale| scale.word() == word),
         };
         Some(other)
     }
 
-    /// The marks, from the worst to the best.
+    /// The marks, from the worst to the best; of a scale without steps, both ends.
     #[must_use]
     pub fn points(self) -> &'static [f64] {
         match self {
-            Self::Binary => &[0.0, 1.0],
+            Self::Binary | Self::Unit => &[0.0, 1.0],
             Self::Half => &[0.0, 0.5, 1.0],
             Self::OneToFive => &[1.0, 2.0, 3.0, 4.0, 5.0],
             Self::OneToTen => &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0],
@@ -62,17 +66,26 @@ impl Scale {
         }
     }
 
+    /// Has it no steps?
+    #[must_use]
+    pub fn is_continuous(self) -> bool {
+        self == Self::Unit
+    }
+
     /// Is this one of the marks?
     #[must_use]
     pub fn has(self, mark: f64) -> bool {
-        self.points().contains(&mark)
+        match self {
+            Self::Unit => (0.0..=1.0).contains(&mark),
+            _ => self.points().contains(&mark),
+        }
     }
 
     /// What a mark is worth, from 0 to 1.
     #[must_use]
     pub fn share(self, mark: f64) -> f64 {
         let (low, high) = match self {
-            Self::Binary | Self::Half => (0.0, 1.0),
+            Self::Binary | Self::Half | Self::Unit => (0.0, 1.0),
             Self::OneToFive => (1.0, 5.0),
             Self::OneToTen => (1.0, 10.0),
             Self::ZeroToTen => (0.0, 10.0),
@@ -107,7 +120,16 @@ impl schemars::JsonSchema for Scale {
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         let own = Self::ALL.iter().map(|scale| scale.word());
-        let others = ["binary", "half", "scale_1_5", "scale_1_10", "scale_0_10"];
+        let others = [
+            "binary",
+            "half",
+            "continuous",
+            "0.0-1.0",
+            "scale_0_1",
+            "scale_1_5",
+            "scale_1_10",
+            "scale_0_10",
+        ];
         let words: Vec<&str> = own.chain(others).collect();
         schemars::json_schema!({ "type": "string", "enum": words })
     }
@@ -127,12 +149,14 @@ mod tests {
             (Scale::OneToTen, 10.0, 1.0),
             (Scale::OneToTen, 1.0, 0.0),
             (Scale::ZeroToTen, 7.0, 0.7),
+            (Scale::Unit, 0.85, 0.85),
         ] {
             assert_eq!(scale.share(mark), share, "{scale:?} {mark}");
             assert!(scale.has(mark));
         }
         assert!(!Scale::OneToFive.has(3.5));
         assert!(!Scale::OneToFive.has(0.0));
+        assert!(!Scale::Unit.has(1.5) && !Scale::Unit.has(-0.1));
     }
 
     #[test]

@@ -21,16 +21,17 @@ pub fn transcript(view: &View<'_>) -> Material {
     let mut push = |label: String, text: &str, mut piece: Piece| {
         let short = shortened(text, PIECE);
         shortened_pieces += usize::from(short.is_some());
-        piece.text = format!("{label} {}", short.as_deref().unwrap_or(text));
+        piece.text = short.unwrap_or_else(|| text.to_owned());
+        piece.label = Some(label);
         pieces.push(piece);
     };
     for event in view.events() {
         let place = Piece { place: Some(view.place(&event.at)), ..Piece::default() };
         let words = event.text.as_ref().map(Payload::plain).unwrap_or_default();
         match event.kind {
-            EventKind::User => push("[user]".into(), &words, place),
-            EventKind::Message => push("[assistant]".into(), &words, place),
-            EventKind::Error => push("[error]".into(), &words, place),
+            EventKind::User => push("user".into(), &words, place),
+            EventKind::Message => push("assistant".into(), &words, place),
+            EventKind::Error => push("error".into(), &words, place),
             EventKind::Call(index) => {
                 let Some(call) = run.calls.get(index as usize) else { continue };
                 let seen = Seen { index: index as usize, call };
@@ -38,11 +39,12 @@ pub fn transcript(view: &View<'_>) -> Material {
                 let args = call.args.as_ref().map(Payload::raw).unwrap_or_default();
                 let of_call = || Piece { call: Some(view.call_ref(seen)), ..Piece::default() };
                 let number = seen.number();
-                push(format!("[call {number}{by}] {}", call.name.full()), &args, of_call());
+                let called = format!("{} {args}", call.name.full());
+                push(format!("call {number}{by}"), &called, of_call());
                 let result = call.result.as_ref().and_then(|result| result.payload.as_ref());
                 let status = call.status.word();
                 let text = result.map(Payload::plain).unwrap_or_default();
-                push(format!("[result of call {number}: {status}]"), &text, of_call());
+                push(format!("result of call {number}: {status}"), &text, of_call());
             }
             _ => {}
         }
@@ -61,7 +63,7 @@ pub fn transcript(view: &View<'_>) -> Material {
 }
 
 /// Leaves out entries of the middle until the rest fits. How many went.
-fn fit(pieces: &mut Vec<Piece>) -> usize {
+pub(super) fn fit(pieces: &mut Vec<Piece>) -> usize {
     let total: usize = pieces.iter().map(|piece| piece.text.len()).sum();
     if total <= WHOLE {
         return 0;
@@ -82,7 +84,7 @@ fn fit(pieces: &mut Vec<Piece>) -> usize {
         tail -= 1;
     }
     let gone = tail - head;
-    let mark = Piece::new(format!("[… {gone} entries left out …]"));
+    let mark = Piece::labelled("left out", format!("[… {gone} entries left out …]"));
     pieces.splice(head..tail, [mark]);
     gone
 }
@@ -97,18 +99,17 @@ pub fn steps(view: &View<'_>) -> Material {
         let words = || excerpt(&event.text.as_ref().map(Payload::plain).unwrap_or_default());
         let place = Some(view.place(&event.at));
         let piece = match event.kind {
-            EventKind::User => Piece { text: format!("[user] {}", words()), place, call: None },
-            EventKind::Message => {
-                Piece { text: format!("[assistant] {}", words()), place, call: None }
-            }
+            EventKind::User => Piece { place, ..Piece::labelled("user", words()) },
+            EventKind::Message => Piece { place, ..Piece::labelled("assistant", words()) },
             EventKind::Call(index) => {
                 let Some(call) = run.calls.get(index as usize) else { continue };
                 let reference = view.call_ref(Seen { index: index as usize, call });
                 let args = reference.args.as_ref().map_or("", |args| args.raw());
                 let tool = reference.tool.raw();
                 let number = reference.number();
-                let text = format!("[call {number}] {tool} {args} → {}", reference.status);
-                Piece { text, call: Some(reference), place: None }
+                let text = format!("{tool} {args} → {}", reference.status);
+                let label = format!("call {number}");
+                Piece { call: Some(reference), ..Piece::labelled(label, text) }
             }
             _ => continue,
         };

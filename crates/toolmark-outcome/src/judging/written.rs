@@ -1,6 +1,6 @@
 //! Rubrics as people write them: a text, or criteria that are texts or maps.
 
-use super::{Criterion, Rubric, Scale};
+use super::{Criterion, Example, Rubric, Scale, scale_of_words};
 use serde::Deserialize;
 use toolmark_config::{Kind, Node, Problem, Spanned, did_you_mean, quoted, read};
 
@@ -20,9 +20,16 @@ struct Written {
 }
 
 /// Reads a rubric in any notation: a text, a list of criteria, or one of them.
-/// What is wrong with it goes to `problems`.
-pub fn read_rubric(node: &Node, scale: Scale, problems: &mut Vec<Problem>) -> Option<Rubric> {
+/// Without a scale it has the one its own words use, or the usual one. What is
+/// wrong with it goes to `problems`.
+pub fn read_rubric(
+    node: &Node,
+    scale: Option<Scale>,
+    problems: &mut Vec<Problem>,
+) -> Option<Rubric> {
     let before = problems.len();
+    let scale = scale.or_else(|| scale_of_marks(node)).or_else(|| scale_of_words(texts(node)));
+    let scale = scale.unwrap_or_default();
     let mut wrong = |node: &Node, code, message: String| {
         problems.push(Problem::error(code, message).at(node.span));
     };
@@ -57,11 +64,11 @@ pub fn read_rubric(node: &Node, scale: Scale, problems: &mut Vec<Problem>) -> Op
             for (n, item) in items.iter().enumerate() {
                 criteria.extend(criterion(item, n, scale, problems));
             }
-            Rubric { name: None, instructions: String::new(), criteria, scale }
+            Rubric::of_criteria(criteria, scale)
         }
         Kind::Map(_) => {
             let one = criterion(node, 0, scale, problems)?;
-            Rubric { name: None, instructions: String::new(), criteria: vec![one], scale }
+            Rubric::of_criteria(vec![one], scale)
         }
         _ => {
             let message = format!("expected text or a list of criteria, found {}", node.word());
@@ -82,7 +89,115 @@ pub fn read_rubric(node: &Node, scale: Scale, problems: &mut Vec<Problem>) -> Op
         let message = "all weights are 0: at least one must be above 0";
         problems.push(Problem::error("out-of-range", message).at(node.span));
     }
+    if let Some(message) = rubric.contradiction() {
+        let problem = Problem::warning("scale-mismatch", message).at(node.span);
+        problems.push(problem.help("change `scale`, or what the rubric says about marks"));
+    }
     problems[before..].iter().all(|problem| !problem.is_error()).then_some(rubric)
+}
+
+/// The texts of a rubric, whichever way it is written.
+fn texts(node: &Node) -> Vec<&str> {
+    fn of_one(node: &Node) -> Option<&str> {
+        let keys = ["text", "outcome", "description", "criterion"];
+        node.as_str().or_else(|| keys.iter().find_map(|key| node.get(key)?.as_str()))
+    }
+    match node.as_list() {
+        Some(items) => items.iter().filter_map(of_one).collect(),
+        None => of_one(node).into_iter().collect(),
+    }
+}
+
+/// The scale on which all the marks that are explained lie, and whose ends are
+/// among them.
+fn scale_of_marks(node: &Node) -> Option<Scale> {
+    let items: Vec<&Node> = match node.as_list() {
+        Some(items) => items.iter().collect(),
+        None => vec![node],
+    };
+    let keys = items.iter().filter_map(|item| item.get("marks")).flat_map(Node::entries);
+    let marks: Vec<f64> =
+        keys.map(|entry| entry.key.trim().parse()).collect::<Result<_, _>>().ok()?;
+    let scales = [Scale::Unit, Scale::OneToFive, Scale::OneToTen, Scale::ZeroToTen];
+    scales.into_iter().find(|scale| {
+        let ends = scale.points();
+        !marks.is_empty()
+            && marks.iter().all(|mark| scale.has(*mark))
+            && [ends.first(), ends.last()].iter().flatten().all(|end| marks.contains(end))
+    })
+}
+
+/// An example as it is written.
+#[derive(Debug, Deserialize)]
+struct WrittenExample {
+    #[serde(alias = "input")]
+    text: Spanned<String>,
+    #[serde(default)]
+    mark: Option<Spanned<f64>>,
+    #[serde(default)]
+    marks: Option<Node>,
+    #[serde(default)]
+    reason: Option<String>,
+}
+
+/// Reads the examples of a rubric: a list of maps with the `text` that was marked,
+/// its `mark`, or `marks` by criterion, and the `reason`.
+pub fn read_examples(node: &Node, rubric: &Rubric, problems: &mut Vec<Problem>) -> Vec<Example> {
+    let Some(items) = node.as_list().filter(|items| !items.is_empty()) else {
+        let message = format!("expected a list of examples, found {}", node.word());
+        problems.push(Problem::error("wrong-type", message).at(node.span));
+        return Vec::new();
+    };
+    let mut examples = Vec::with_capacity(items.len());
+    for item in items {
+        let Some(written) = read::<WrittenExample>(item, problems) else { continue };
+        let mut wrong = |span, code, message: String| {
+            problems.push(Problem::error(code, message).at(span));
+        };
+        if written.text.value.trim().is_empty() {
+            wrong(written.text.span, "empty-text", "the example is empty".to_owned());
+        }
+        let mut marks = Vec::new();
+        match (&written.mark, &written.marks, rubric.criteria.as_slice()) {
+            (Some(mark), None, [only]) => marks.push((only.id.clone(), mark.value, mark.span)),
+            (None, Some(node), _) => {
+                for entry in node.entries() {
+                    match entry.value.as_f64() {
+                        Some(mark) if rubric.criteria.iter().any(|c| entry.key == c.id) => {
+                            marks.push((entry.key.to_string(), mark, entry.value.span));
+                        }
+                        Some(_) => {
+                            let message = format!("there is no criterion {}", quoted(&entry.key));
+                            wrong(entry.key_span, "unknown-name", message);
+                        }
+                        None => {
+                            let found = entry.value.word();
+                            let message = format!("expected a mark, found {found}");
+                            wrong(entry.value.span, "wrong-type", message);
+                        }
+                    }
+                }
+            }
+            (Some(_), Some(node), _) => {
+                let message = "only one of mark and marks is allowed".to_owned();
+                wrong(node.span, "conflicting-keys", message);
+            }
+            _ => {
+                let message = "an example needs a `mark`, or `marks` by criterion".to_owned();
+                wrong(item.span, "missing-key", message);
+            }
+        }
+        for (_, mark, span) in marks.iter().filter(|(_, mark, _)| !rubric.scale.has(*mark)) {
+            let message = format!("{mark} is not a mark of the scale {}", rubric.scale.word());
+            wrong(*span, "unknown-mark", message);
+        }
+        examples.push(Example {
+            text: written.text.value.trim().to_owned(),
+            marks: marks.into_iter().map(|(id, mark, _)| (id, mark)).collect(),
+            reason: written.reason.unwrap_or_default().trim().to_owned(),
+        });
+    }
+    examples
 }
 
 fn criterion(

@@ -96,6 +96,20 @@ pub(crate) fn objection(finding: &Finding) -> Option<Printable> {
     Some(printable!("a judge disagrees: {}", judge.reason))
 }
 
+/// Why there is no answer to a rubric, and how often: the most frequent reasons first.
+pub(crate) fn unanswered(judged: &[Refined], rubric: &str) -> Vec<(Printable, usize)> {
+    let mut reasons: Vec<(Printable, usize)> = Vec::new();
+    for one in judged.iter().filter(|one| one.rubric == rubric && !one.is_answered()) {
+        match reasons.iter_mut().find(|(reason, _)| *reason == one.reason) {
+            Some((_, times)) => *times += 1,
+            None => reasons.push((one.reason.clone(), 1)),
+        }
+    }
+    reasons.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    reasons.truncate(OF_A_RUBRIC);
+    reasons
+}
+
 /// The part of the scorecard that a judge makes.
 pub(crate) fn lines(judged: &[Refined], all: bool, room: usize) -> Vec<Line> {
     let mut out = vec![Line::new(), Line::of(style::STRONG, "Judge")];
@@ -107,6 +121,15 @@ pub(crate) fn lines(judged: &[Refined], all: bool, room: usize) -> Vec<Line> {
         let tone = if count.disagrees > 0 { style::WARN } else { style::PLAIN };
         line.push(tone, count.words());
         out.push(line);
+        for (reason, times) in unanswered(judged, count.rubric) {
+            let words = match times {
+                1 => printable!("no answer: {}", reason),
+                times => printable!("no answer, {} times: {}", times, reason),
+            };
+            for part in words.wrap(room.saturating_sub(4)) {
+                out.push(Line::of(style::PLAIN, "    ").with(style::WARN, part));
+            }
+        }
     }
     let news: Vec<&Refined> = news(judged).collect();
     for alike in news.chunk_by(|a, b| a.rubric == b.rubric) {

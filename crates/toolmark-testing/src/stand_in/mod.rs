@@ -148,10 +148,13 @@ impl Request {
     /// The wire format, by its path.
     #[must_use]
     pub fn family(&self) -> Option<Family> {
-        match self.path.split('?').next()?.strip_prefix("/v1/")? {
+        let path = self.path.split('?').next()?;
+        let is_cloud = path.ends_with("/invoke") || path.contains("awPredict");
+        match path.strip_prefix("/v1/")? {
             "messages" => Some(Family::Anthropic),
+            _ if is_cloud => Some(Family::Anthropic),
             "responses" => Some(Family::Responses),
-            "chat/completions" => Some(Family::Chat),
+            path if path.ends_with("chat/completions") => Some(Family::Chat),
             _ => None,
         }
     }
@@ -169,15 +172,26 @@ impl Request {
         [self.header("x-api-key"), self.header("api-key"), bearer].into_iter().max().unwrap()
     }
 
+    /// Is the version in the body, as clouds want it?
+    fn has_version(&self) -> bool {
+        self.body["anthropic_version"].is_string()
+    }
+
     /// What is asked.
     #[must_use]
-    pub fn user(&self) -> &str {
+    pub fn user(&self) -> String {
         let at = match self.family() {
             Some(Family::Anthropic) => "/messages/0/content",
             Some(Family::Responses) => "/input",
             _ => "/messages/1/content",
         };
-        self.body.pointer(at).and_then(Value::as_str).unwrap_or_default()
+        match self.body.pointer(at) {
+            Some(Value::Array(blocks)) => {
+                blocks.iter().filter_map(|block| block["text"].as_str()).collect()
+            }
+            Some(Value::String(text)) => text.clone(),
+            _ => String::new(),
+        }
     }
 
     /// The schema of the answer.
@@ -205,8 +219,13 @@ impl Request {
         let body = &self.body;
         match self.family()? {
             _ if self.method != "POST" => Some("method not allowed"),
-            _ if !body["model"].is_string() => Some("model: field required"),
-            Family::Anthropic if self.header("anthropic-version").is_empty() => {
+            _ if !body["model"].is_string() && !self.has_version() => Some("model: field required"),
+            _ if body["model"].is_string() && self.has_version() => {
+                Some("model: extra inputs are not permitted")
+            }
+            Family::Anthropic
+                if self.header("anthropic-version").is_empty() && !self.has_version() =>
+            {
                 Some("anthropic-version: header is required")
             }
             Family::Anthropic if !body["max_tokens"].is_u64() => Some("max_tokens: field required"),

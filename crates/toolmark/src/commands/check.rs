@@ -15,6 +15,7 @@ use crate::human;
 use crate::inputs::Input;
 use crate::judging::{JudgeArgs, JudgeRequest, OpenJudge};
 use crate::printer::{Line, Printer, Verbosity, style};
+use crate::progress::Progress;
 use crate::reading::{Next, Reader, Runs, Walked};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -185,7 +186,14 @@ impl Check {
         run.checked.sort();
         if let Some(judge) = judge {
             run.notes.extend(not_asked(&run.checked).map(Into::into));
+            let questions = run.checked.doubts.len() as u64;
+            let progress = Progress::of(questions, "questions", printer.verbosity);
+            judge.status.attach(&progress, true);
             run.checked.refine(&*judge.client);
+            progress.finish();
+            if self.judging.explain(&judge, printer)? {
+                return Ok(Exit::Ok);
+            }
             self.judging.finish(&judge, printer)?;
         }
         run.rules = checker.rules().to_vec();

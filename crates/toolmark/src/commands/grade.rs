@@ -107,7 +107,7 @@ pub(crate) struct Grade {
     #[arg(long, help_heading = "Traces")]
     include_trace: bool,
     /// Do not ask a judge; graders that need one are unknown
-    #[arg(long, conflicts_with_all = ["judge_model", "refresh", "offline"], help_heading = "Judge")]
+    #[arg(long, conflicts_with_all = ["judge_model", "refresh", "offline", "explain_prompt"], help_heading = "Judge")]
     no_judge: bool,
     #[command(flatten)]
     judge: JudgeArgs,
@@ -171,6 +171,9 @@ impl Grade {
         let (mut result, unread) =
             self.grade(&inputs, &plans, &gradings, judge.as_ref(), printer)?;
         if let Some(judge) = &judge {
+            if self.judge.explain(judge, printer)? {
+                return Ok(Exit::Ok);
+            }
             self.judge.finish(judge, printer)?;
         }
         if result.outcomes.iter().all(|outcome| outcome.trajectory.is_none()) {
@@ -302,6 +305,7 @@ impl Grade {
         let pool = Pool::new(self.input.files.jobs.or(waiting));
         let pool = if self.fail_fast { pool.one_at_a_time() } else { pool };
         let reader = self.input.files.reader_with(pool, printer);
+        let reader = reader.with_status(judge.map(|judge| judge.status.clone()));
         let keeps_traces = self.keeps_traces();
         let work = |runs: &mut Runs<'_>, emit: &mut Emit<'_, _>| {
             grade(runs, gradings, keeps_traces, reader.pool(), emit);

@@ -10,16 +10,18 @@ use crate::Stop;
 use crate::exit::Failure;
 use crate::human;
 use crate::printer::{Line, Printer, Verbosity, style};
+use crate::progress::Status;
 use clap::Args;
+use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolmark_grade::UsualJudge;
-use toolmark_judge::calibration::{self, Calibration};
+use toolmark_judge::calibration::{self, Calibration, Setup};
 use toolmark_judge::config::{KeySource, Kind, Model, Settings};
-use toolmark_judge::{Cache, JudgeClient, Mode, providers};
-use toolmark_redact::{printable, redact};
+use toolmark_judge::{Cache, ExplainedQuestion, JudgeClient, Mode, Tally, providers};
+use toolmark_redact::{printable, redact_named};
 
 /// Who judges, and where answers come from.
 #[derive(Debug, Args)]
@@ -40,6 +42,9 @@ pub(crate) struct JudgeArgs {
     /// Use cached answers only; without one the verdict is unknown
     #[arg(long)]
     offline: bool,
+    /// Print the prompts with an estimate of tokens and cost, and ask nobody
+    #[arg(long, conflicts_with_all = ["offline", "refresh", "export_answers"])]
+    explain_prompt: bool,
     /// Write the answers that were used to this file (see `toolmark judge cache import`)
     #[arg(long, value_name = "FILE")]
     export_answers: Option<PathBuf>,
@@ -52,6 +57,8 @@ pub(crate) struct OpenJudge {
     pub(crate) usual: Option<Model>,
     /// How many questions are asked at once.
     pub(crate) concurrency: usize,
+    /// Where progress is shown what was asked and spent so far.
+    pub(crate) status: Status,
 }
 
 /// What a judge is wanted for.
@@ -75,6 +82,7 @@ impl JudgeArgs {
             || self.export_answers.is_some()
             || self.refresh
             || self.offline
+            || self.explain_prompt
     }
 
     /// The judge that is configured, or what to do about there being none.
@@ -99,7 +107,11 @@ impl JudgeArgs {
         let mut settings = config::open(self.judge_config.as_deref(), part_of, printer)?;
         // A command line beats a spec, and a spec beats what is usual here.
         if let Some(word) = self.judge_model.as_ref().or(usual.model.as_ref()) {
-            let model = settings.model(word).map_err(|error| {
+            let found = match &self.judge_model {
+                Some(word) => settings.model_on_command_line(word),
+                None => settings.model(word),
+            };
+            let model = found.map_err(|error| {
                 let option = if self.judge_model.is_some() { "--judge-model: " } else { "" };
                 Failure::usage(format!("{option}{error}"))
             });
@@ -123,17 +135,57 @@ impl JudgeArgs {
             settings.cache = Some(directory.clone());
         }
         let mode = match (self.offline, self.refresh) {
+            _ if self.explain_prompt => Mode::Explain,
             (true, _) => Mode::Offline,
             (_, true) => Mode::Refresh,
             _ => Mode::CacheFirst,
         };
         let (usual, concurrency) = (settings.default_model.clone(), settings.concurrency);
+        let status = Status::default();
         let trust = if gates { trust(&settings)? } else { None };
-        let mut client = JudgeClient::new(settings, providers::connect, redact).mode(mode);
+        let mut client = JudgeClient::new(settings, providers::connect, redact_named).mode(mode);
         if let Some(trust) = trust {
             client = client.with_objection(trust);
         }
-        Ok(Some(OpenJudge { client: Arc::new(client), usual, concurrency }))
+        let watched = status.clone();
+        client = client.with_watcher(Box::new(move |tally| {
+            watched.show(&so_far(tally), tally.asked + tally.kept + tally.unanswered);
+        }));
+        Ok(Some(OpenJudge { client: Arc::new(client), usual, concurrency, status }))
+    }
+
+    /// Prints what would be asked, if that is all that is wanted.
+    pub(crate) fn explain(&self, judge: &OpenJudge, printer: &mut Printer) -> Result<bool, Stop> {
+        if !self.explain_prompt {
+            return Ok(false);
+        }
+        let all = judge.client.explained();
+        let of = all.len();
+        let mut total = Estimate::default();
+        for (n, one) in all.iter().enumerate() {
+            let estimate = Estimate::of(one);
+            let cached = if one.is_cached { ", cached" } else { "" };
+            let number = n + 1;
+            let head = format!("question {number} of {of} to {}: {estimate}{cached}", one.model);
+            printer.line(&Line::of(style::STRONG, printer.redact(head)))?;
+            let schema = serde_json::to_string(&one.schema).map_err(io::Error::other)?;
+            for (name, text) in [("system", &one.system), ("user", &one.user), ("schema", &schema)]
+            {
+                printer.line(&Line::of(style::DIM, printable!("--- {}", name)))?;
+                for line in text.lines() {
+                    printer.line(&Line::of(style::PLAIN, printer.redact(line)))?;
+                }
+            }
+            printer.line(&Line::new())?;
+            if !one.is_cached {
+                total.add(estimate);
+            }
+        }
+        let cached = all.iter().filter(|one| one.is_cached).count();
+        let questions = human::things(of as u64, "question");
+        let words = format!("{questions}, {cached} cached; to ask the others: {total}");
+        printer.line(&Line::of(style::STRONG, printer.redact(words)))?;
+        Ok(true)
     }
 
     /// Says what was asked, and writes the answers where they are wanted.
@@ -145,7 +197,7 @@ impl JudgeArgs {
             Cache::export(&judge.client.answers(), &mut file).map_err(failed)?;
             file.flush().map_err(failed)?;
         }
-        if printer.verbosity == Verbosity::Quiet || tally == toolmark_judge::Tally::default() {
+        if printer.verbosity == Verbosity::Quiet || tally == Tally::default() {
             return Ok(());
         }
         let mut words = vec![
@@ -161,7 +213,11 @@ impl JudgeArgs {
                 words.push(format!("{count} {what}"));
             }
         }
-        words.push(human::things(tally.tokens, "token").into());
+        let tokens = human::things(tally.tokens, "token");
+        words.push(match tally.estimated {
+            0 => tokens.into(),
+            n => format!("about {tokens} ({} estimated)", human::things(n, "attempt")),
+        });
         if let Some(micro) = tally.micro_usd {
             words.push(format!("${:.4}", micro as f64 / 1e6));
         }
@@ -173,6 +229,55 @@ impl JudgeArgs {
             printer.notice(&Line::of(style::WARN, words))?;
         }
         Ok(())
+    }
+}
+
+/// What questions may use and cost.
+#[derive(Debug, Clone, Copy, Default)]
+struct Estimate {
+    input: u64,
+    output: u64,
+    /// `None` if one of them has no price.
+    micro_usd: Option<u64>,
+    questions: u64,
+}
+
+impl Estimate {
+    fn of(one: &ExplainedQuestion) -> Self {
+        let (input, output) = (one.input_tokens, one.output_tokens);
+        Self { input, output, micro_usd: one.micro_usd, questions: 1 }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.input += other.input;
+        self.output += other.output;
+        self.micro_usd = match (self.questions, self.micro_usd, other.micro_usd) {
+            (0, _, first) => first,
+            (_, Some(a), Some(b)) => Some(a + b),
+            _ => None,
+        };
+        self.questions += other.questions;
+    }
+}
+
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let input = human::things(self.input, "token");
+        write!(f, "about {input} in, at most {} out", human::things(self.output, "token"))?;
+        match self.micro_usd {
+            Some(micro) => write!(f, ", at most ${:.4}", micro as f64 / 1e6),
+            None if self.questions == 0 => Ok(()),
+            None => write!(f, ", price unknown"),
+        }
+    }
+}
+
+/// What was asked and spent so far, in a few words.
+fn so_far(tally: &Tally) -> String {
+    let questions = human::things(tally.asked, "question");
+    match tally.micro_usd {
+        Some(micro) => format!("{questions}, ${:.2}", micro as f64 / 1e6),
+        None => format!("{questions}, {}", human::things(tally.tokens, "token")),
     }
 }
 
@@ -202,11 +307,12 @@ fn trust(settings: &Settings) -> Result<Option<toolmark_judge::Objection>, Failu
         Failure::usage(error.to_string())
             .hint("`toolmark judge calibrate LABELS --output FILE` writes one")
     })?;
-    Ok(Some(Box::new(move |model, rubric| {
-        let digest = calibration::rubric_digest(rubric);
-        match calibration::find(&calibrations, &model.name, &digest) {
-            Some(measured) => measured.below(&floor),
-            None => Some(format!("{} has not been calibrated on this rubric", model.name)),
+    Ok(Some(Box::new(move |model, question| {
+        let digest = calibration::rubric_digest(&question.rubric);
+        let setup = Setup::of(model);
+        match calibration::find(&calibrations, &setup, &digest, question.threshold) {
+            Ok(measured) => measured.below(&floor),
+            Err(why) => Some(why),
         }
     })))
 }

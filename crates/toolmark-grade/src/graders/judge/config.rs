@@ -17,9 +17,12 @@ pub(super) struct Config {
     /// The same.
     #[serde(default)]
     pub(super) grading_criteria: Option<Node>,
-    /// The marks; `1-5` by default.
+    /// The marks; by default those the rubric's own words use, else `1-5`.
     #[serde(default)]
     pub(super) scale: Option<Scale>,
+    /// Cases that were marked by hand, as a guide: `text`, `mark` and `reason`.
+    #[serde(default)]
+    pub(super) examples: Option<Node>,
     /// What the judge is shown: names and the fields they stand for.
     #[serde(default)]
     inputs: Option<Node>,
@@ -44,6 +47,10 @@ pub(super) struct Config {
     /// How their answers make one; by majority by default.
     #[serde(default)]
     aggregation: Option<Aggregation>,
+    /// How many of the votes must decide, or the verdict is unknown; more than half by
+    /// default.
+    #[serde(default)]
+    quorum: Option<Spanned<u32>>,
     /// How hard they think.
     #[serde(default)]
     effort: Option<Effort>,
@@ -143,22 +150,11 @@ impl Config {
         Some(inputs)
     }
 
-    /// Fields of a call need a call.
-    pub(super) fn check_inputs(
-        &self,
-        inputs: &[(String, String)],
-        of_calls: bool,
-        problems: &mut Vec<Problem>,
-    ) {
-        let of_call = |path: &str| Field::of(path.trim_end_matches('?')).is_some_and(|f| f.of_call);
-        let Some((_, path)) = inputs.iter().find(|(_, path)| of_call(path)) else { return };
-        if of_calls {
-            return;
-        }
-        let node = self.inputs.as_ref().or(self.input_mapping.as_ref());
-        let message = format!("{} is a field of a call, but `calls` is missing", quoted(path));
-        let problem = Problem::error("missing-key", message);
-        let problem = node.map_or(problem.clone(), |node| problem.at(node.span));
+    /// Warns where fields of a call are shown and nothing chooses the calls.
+    pub(super) fn warn_of_every_call(&self, problems: &mut Vec<Problem>) {
+        let Some(node) = self.inputs.as_ref().or(self.input_mapping.as_ref()) else { return };
+        let message = "`calls` is missing: the judge is asked about every call with these fields";
+        let problem = Problem::warning("missing-calls", message).at(node.span);
         problems.push(problem.help("`calls: {tool: …}` selects the calls to judge"));
     }
 
@@ -192,9 +188,17 @@ impl Config {
             }
             votes.value
         });
+        let asked = models.len().max(1).saturating_mul(votes as usize);
+        if let Some(quorum) = self.quorum
+            && !(1..=asked).contains(&(quorum.value as usize))
+        {
+            let message = format!("expected a quorum from 1 to {asked}, the number of votes");
+            wrong(quorum.span, "out-of-range", &message);
+        }
         Panel {
             models: models.into_iter().map(|model| model.value.clone()).collect(),
             votes,
+            quorum: self.quorum.map(|quorum| quorum.value),
             effort: self.effort,
             aggregation: self.aggregation.unwrap_or_default(),
         }

@@ -11,8 +11,8 @@ use crate::grader::{
 use std::sync::Arc;
 use toolmark_outcome::Subject;
 use toolmark_outcome::judging::{
-    Focus, Panel, Question, Rubric, answered, ask, built_in, materials, read_rubric, unanswered,
-    usual_inputs,
+    Field, Focus, Panel, Question, Rubric, answered, ask, built_in, drop_repeats, material_of,
+    materials, read_examples, read_rubric, unanswered, usual_inputs,
 };
 use toolmark_outcome::{Cause, Outcome, Part, Verdict};
 use toolmark_outcome::{Evidence, Role};
@@ -29,16 +29,20 @@ built-in one (`edit-minimal-scope`, `irreversibility-awareness`, `tool-selection
 `read-slice-coverage`). A criterion is a text or a map of `id`, `text`, `weight`, `needs` (the share it must reach, or \
 all of it fails) and `marks` (what a mark means).
 
-- `scale`: `0/1`, `0/0.5/1`, `1-5` (the default), `1-10` or `0-10`. Marks are brought to 0 to 1.
+- `scale`: `0/1`, `0/0.5/1`, `0-1` (any number), `1-5`, `1-10` or `0-10`. Marks are brought to 0 to 1. Without it \
+the scale is the one the rubric's own words use (`1.0 = minimal … 0.0 = a rewrite` is `0-1`), or that its `marks` lie \
+on, else `1-5`. Words that contradict the scale are a warning.
+- `examples`: cases that were marked by hand, as a guide: a list of `text`, `mark` (or `marks` by criterion) and `reason`.
 - `inputs`: what the judge is shown, as a map of names to fields of the trajectory, such as \
 `old_string: tool_input.old_string` or `assistant_turn: pre_tool_call_turn`. A field that ends in `?` may be missing; \
 without any other the answer is unknown. `toolmark judge fields` lists them.
 - `calls`: which calls it is asked about, each on its own: by `tool` (names or patterns), by `finding` (codes of rules \
 of `toolmark check`), by `status` (`failed`, `succeeded`), and of these a `sample` of so many, the same ones every \
-time. Without `calls` the question is about the whole run.
+time. Without `calls` the question is about the whole run; where `inputs` names fields of a call, it is about every \
+call that has them, and where `name` is that of a built-in rubric, about the calls that rubric is for.
 - `over`: how the calls make one: `all` must pass (the default), or their `mean` or `min` must reach the `threshold`.
 - `threshold` (0.5), `model`, or `models` for a panel, `votes` of each, `aggregation` (`majority`, `mean`, `median`, \
-`min`), `effort`.
+`min`), `quorum` (how many votes must decide, or the verdict is unknown; more than half by default), `effort`.
 - `if_none`: what it means that no call was chosen: `unknown` (the default) or `pass`.
 
 Every mark must be proven by words of the trace. A quote that does not stand there discards its mark, and what hangs \
@@ -62,6 +66,10 @@ threshold: 0.85",
 struct Judged {
     rubric: Arc<Rubric>,
     inputs: Vec<(String, String)>,
+    /// Is it shown what is usual, rather than what somebody chose?
+    is_usual: bool,
+    /// Is it asked only about calls that have every input?
+    needs_inputs: bool,
     selection: Option<Selection>,
     threshold: f64,
     panel: Panel,
@@ -88,32 +96,47 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
     let rubric = match named {
         Some(built_in) => built_in.rubric(),
         None => {
-            let rubric = read_rubric(given, config.scale.unwrap_or_default(), building.problems)?;
+            let rubric = read_rubric(given, config.scale, building.problems)?;
             Rubric { name: config.name.clone(), ..rubric }
         }
     };
+    let examples = config.examples.as_ref();
+    let examples = examples.map(|node| read_examples(node, &rubric, building.problems));
+    let rubric = Rubric { examples: examples.unwrap_or_default(), ..rubric };
     if let (Some(_), Some(scale)) = (named, config.scale)
         && scale != rubric.scale
     {
         let message = format!("this rubric has the scale {}", rubric.scale.word());
         building.reject(given.span, "conflicting-keys", message);
     }
-    let selection = match &config.calls {
-        Some(calls) => Some(Selection::read(calls, building.problems)),
-        None => named.map(Selection::of_built_in),
+    let given_inputs = config.inputs(building.problems);
+    let is_of_call = |path: &str| Field::of(path.trim_end_matches('?')).is_some_and(|f| f.of_call);
+    let of_call = given_inputs.iter().flatten().any(|(_, path)| is_of_call(path));
+    // A rubric of one's own may still have the name, and so the calls, of a known one.
+    let same_name = config.name.as_deref().and_then(built_in).filter(|_| of_call);
+    let selection = match (&config.calls, named.or(same_name)) {
+        (Some(calls), _) => Some(Selection::read(calls, building.problems)),
+        (None, Some(built_in)) => Some(Selection::of_built_in(built_in)),
+        (None, None) if of_call => {
+            config.warn_of_every_call(building.problems);
+            Some(Selection::default())
+        }
+        (None, None) => None,
     };
     let owned = |inputs: &[(&str, &str)]| {
         inputs.iter().map(|(name, path)| ((*name).to_owned(), (*path).to_owned())).collect()
     };
-    let inputs = match (config.inputs(building.problems), named) {
+    let is_usual = given_inputs.is_none() && named.is_none();
+    // Of calls nobody chose, those that have what is asked for.
+    let needs_inputs = config.calls.is_none() && of_call;
+    let inputs = match (given_inputs, named) {
         (Some(inputs), _) => inputs,
         (None, Some(built_in)) => owned(built_in.inputs),
         (None, None) => usual_inputs(selection.is_some()),
     };
-    config.check_inputs(&inputs, selection.is_some(), building.problems);
     let panel = config.panel(building.problems);
     let threshold = config.threshold(building.problems);
-    if config.calls.is_none() && named.is_none() {
+    if selection.is_none() {
         for (key, is_given) in
             [("over", config.over.is_some()), ("if_none", config.if_none.is_some())]
         {
@@ -128,6 +151,8 @@ fn build(building: &mut Building<'_>) -> Option<Arc<dyn Grader>> {
         Arc::new(Judged {
             rubric: Arc::new(rubric),
             inputs,
+            is_usual,
+            needs_inputs,
             selection,
             threshold: threshold.or(named.map(|named| named.threshold)).unwrap_or(0.5),
             panel,
@@ -141,7 +166,7 @@ impl Grader for Judged {
     fn grade(&self, subject: &Subject<'_>) -> Outcome {
         let Some(selection) = &self.selection else {
             return match self.question(Focus { subject, call: None }) {
-                Ok(question) => ask(subject, question, self.threshold),
+                Ok(question) => ask(subject, question),
                 Err(missing) => Outcome::unknown(Cause::MissingEvidence, missing.0),
             };
         };
@@ -149,6 +174,10 @@ impl Grader for Judged {
             Ok(chosen) => chosen,
             Err(missing) => return Outcome::unknown(Cause::MissingEvidence, missing.0),
         };
+        let chosen: Vec<Seen<'_>> = chosen
+            .into_iter()
+            .filter(|seen| !self.needs_inputs || self.has_arguments(*seen, subject))
+            .collect();
         if chosen.is_empty() {
             return match self.if_none {
                 If::Pass => Outcome::binary(true, "there is no such call, which is fine here"),
@@ -168,9 +197,23 @@ impl Grader for Judged {
 
 impl Judged {
     fn question(&self, focus: Focus<'_>) -> Result<Question, Missing> {
-        let materials = materials(&self.inputs, focus)?;
-        let rubric = Arc::clone(&self.rubric);
-        Ok(Question { rubric, materials, panel: self.panel.clone() })
+        let mut materials = materials(&self.inputs, focus)?;
+        if self.is_usual {
+            drop_repeats(&mut materials);
+        }
+        let (rubric, threshold) = (Arc::clone(&self.rubric), self.threshold);
+        Ok(Question { rubric, materials, panel: self.panel.clone(), threshold })
+    }
+
+    /// Has a call the arguments that are asked for? What else may be missing is no
+    /// matter of which call it is.
+    fn has_arguments(&self, seen: Seen<'_>, subject: &Subject<'_>) -> bool {
+        let of_args = self.inputs.iter().filter(|(_, path)| {
+            let field = Field::of(path.trim_end_matches('?'));
+            field.is_some_and(|field| field.name == "tool_input") && !path.ends_with('?')
+        });
+        let focus = Focus { subject, call: Some(seen) };
+        of_args.into_iter().all(|(name, path)| material_of(name, path, focus).is_ok())
     }
 
     fn over_calls(&self, subject: &Subject<'_>, chosen: &[Seen<'_>]) -> Outcome {
@@ -190,7 +233,7 @@ impl Judged {
             let outcome = match asked {
                 Err(missing) => Outcome::unknown(Cause::MissingEvidence, missing.0),
                 Ok(question) => match rulings.next() {
-                    Some(ruling) => answered(&question, &ruling, self.threshold),
+                    Some(ruling) => answered(&question, &ruling),
                     None => unanswered("this call"),
                 },
             };

@@ -38,7 +38,8 @@ fn a_whole_run() {
         json!({"rubric": "Was the request met in full?", "scale": "1-5", "threshold": 0.7});
     let good = asked(config.clone(), |question| {
         let names: Vec<&str> = question.materials.iter().map(|m| m.name.as_str()).collect();
-        assert_eq!(names, ["user_request", "transcript", "output"]);
+        // The request and the answer are in the transcript.
+        assert_eq!(names, ["transcript"]);
         Some(4.0)
     });
     assert_eq!((good.verdict, good.score), (Verdict::Pass, Some(0.75)));
@@ -209,7 +210,10 @@ fn mistakes() {
         (json!({"rubric": rubric, "model": "a", "models": ["b"]}), "only one of model"),
         (json!({"rubric": rubric, "models": []}), "at least one"),
         (json!({"rubric": rubric, "inputs": {"a": "tool_inptu"}}), "unknown field"),
-        (json!({"rubric": rubric, "inputs": {"a": "tool_input"}}), "a field of a call"),
+        (json!({"rubric": rubric, "quorum": 2}), "a quorum from 1 to 1"),
+        (json!({"rubric": rubric, "examples": []}), "a list of examples"),
+        (json!({"rubric": rubric, "examples": [{"text": "x"}]}), "needs a `mark`"),
+        (json!({"rubric": rubric, "examples": [{"text": "x", "mark": 9}]}), "not a mark"),
         (json!({"rubric": rubric, "inputs": {}}), "a map of names"),
         (json!({"rubric": rubric, "calls": {}}), "is empty"),
         (json!({"rubric": rubric, "calls": {"sample": 0}}), "at least 1 call"),
@@ -220,4 +224,81 @@ fn mistakes() {
         let said = OWN.complaints("judge", &config).join("; ");
         assert!(said.contains(complaint), "{config}: {said}");
     }
+}
+
+#[test]
+fn what_is_used_all_the_same_is_warned_about() {
+    for (config, complaint) in [
+        (
+            json!({"rubric": "Was the request met?", "inputs": {"a": "tool_input"}}),
+            "about every call",
+        ),
+        (json!({"rubric": "1.0 = good, 0.0 = bad", "scale": "1-5"}), "but its scale is 1-5"),
+    ] {
+        let said = OWN.warnings("judge", &config).join("; ");
+        assert!(said.contains(complaint), "{config}: {said}");
+    }
+    for config in [
+        json!({"rubric": "1.0 = good, 0.0 = bad"}),
+        json!({"rubric": "1.0 = good, 0.0 = bad", "scale": "0/0.5/1"}),
+        json!({"rubric": [{"text": "is it good?", "marks": {"5": "yes", "1": "no"}}]}),
+        json!({"rubric": "Was it small?", "name": "EditMinimalScope", "inputs": {"a": "tool_input"}}),
+    ] {
+        assert_eq!(OWN.warnings("judge", &config), [""; 0], "{config}");
+    }
+}
+
+#[test]
+fn the_words_of_a_rubric_choose_its_scale_and_its_fields_the_calls() {
+    let config = json!({
+        "name": "MinimalChange",
+        "rubric": "1.0 = minimal and correct. 0.5 = too wide. 0.0 = a rewrite.",
+        "input_mapping": {"old": "tool_input.old_string", "request": "user_input"},
+    });
+    for mark in [0.0, 0.5, 1.0] {
+        let judge: fn(&Question) -> Option<f64> = match mark {
+            0.0 => |_| Some(0.0),
+            0.5 => |_| Some(0.5),
+            _ => |_| Some(1.0),
+        };
+        let outcome = asked(config.clone(), judge);
+        assert_eq!((outcome.score, outcome.parts.len()), (Some(mark), 4));
+    }
+    // Only calls that have the arguments are asked about, and none of them is unknown.
+    let missing = json!({"rubric": "Was it a small one?", "inputs": {"a": "tool_input.content"}});
+    let outcome = asked(missing, |_| Some(5.0));
+    assert_eq!(outcome.verdict, Verdict::Unknown(Cause::MissingEvidence));
+    assert_eq!(outcome.reason, "there is no such call to judge");
+    // A name that is known chooses the calls that rubric is for.
+    let named = json!({
+        "name": "EditMinimalScope", "rubric": "1.0 = minimal, 0.0 = not",
+        "input_mapping": {"old": "tool_input.old_string"},
+    });
+    assert_eq!(asked(named, |_| Some(1.0)).parts.len(), 2);
+}
+
+#[test]
+fn a_case_shows_its_expected_output() {
+    let context =
+        Context { expected_output: Some(json!("the readme is fixed")), ..Context::default() };
+    let config = json!({"rubric": "Was the request met?"});
+    let outcome = OWN.judged("judge", config, &trace(), &context, |question| {
+        let last = question.materials.last()?;
+        assert_eq!((last.name.as_str(), last.is_trace), ("expected_output", false));
+        Some(5.0)
+    });
+    assert_eq!(outcome.verdict, Verdict::Pass);
+}
+
+#[test]
+fn examples_go_with_the_rubric() {
+    let config = json!({"rubric": "Was the request met?", "examples": [
+        {"text": "the typo is still there", "mark": 1, "reason": "nothing was done"},
+    ]});
+    let outcome = asked(config, |question| {
+        let example = question.rubric.examples.first()?;
+        assert_eq!(example.marks, [("rubric".to_owned(), 1.0)]);
+        Some(5.0)
+    });
+    assert_eq!(outcome.verdict, Verdict::Pass);
 }

@@ -326,8 +326,9 @@ impl Grader for Composite {
                     // The answers quote the trace: they are data, as it is.
                     materials: vec![Material::of_trace("results", vec![Piece::new(results)])],
                     panel: panel.clone(),
+                    threshold: PASSING,
                 };
-                ask_judge(subject, question, PASSING)
+                ask_judge(subject, question)
             }
         };
         let mut evidence: Vec<Evidence> = Vec::new();

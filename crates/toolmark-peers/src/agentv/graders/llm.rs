@@ -13,7 +13,9 @@ use std::sync::Arc;
 use toolmark_config::{Kind, Node, Problem, quoted};
 use toolmark_grade::{Building, Cost, Determinism, Grader, GraderInfo, Reference, Scope, Taxonomy};
 use toolmark_outcome::Subject;
-use toolmark_outcome::judging::{Effort, Focus, Panel, Question, Rubric, Scale, ask, materials};
+use toolmark_outcome::judging::{
+    Effort, Focus, Material, Panel, Question, Rubric, Scale, ask, materials, scale_of_words,
+};
 use toolmark_outcome::{Cause, Outcome};
 
 /// The score that passes.
@@ -32,9 +34,11 @@ pub(crate) static LLM_GRADER: GraderInfo = GraderInfo {
     origin: "agentv",
     summary: "does a model find the answer good",
     docs: "Does a model find that the run meets the criteria of the case, or those of `prompt` (a text, or a file beside \
-the spec, or a map with the `command` of a program that writes it)? Marks go from 0 to 10, and 0.8 of the way passes. Names in braces (`{{output}}`, `{{input}}`, \
-`{{expected_output}}`, `{{criteria}}`) stand for what the judge is shown under them. With `rubrics`, each criterion is \
-marked on its own, as by `rubrics`. `model` or `target` names the judge.",
+the spec, or a map with the `command` of a program that writes it)? Marks go from 0 to 10, unless the prompt's own \
+words use 0 to 1, and 0.8 of the way passes. Names in braces (`{{output}}`, `{{input}}`, `{{expected_output}}`, \
+`{{criteria}}`, `{{tool_calls}}`, `{{file_changes}}`) stand for what the judge is shown under them; any other name is \
+refused. With `rubrics`, each criterion is marked on its own, as by `rubrics`. `model` or `target` names the judge; \
+`config`, which AgentV hands to templates, is not used and warned about.",
     example: "type: llm-grader\nconfig:\n  prompt: Is the answer friendly?",
     taxonomy: TAXONOMY,
     profiles: &[],
@@ -45,7 +49,8 @@ marked on its own, as by `rubrics`. `model` or `target` names the judge.",
             Some(list) if list.as_list().is_some() => Asked::Rubric(read_rubric(list, building)?),
             _ => prompt(building)?.unwrap_or(Asked::Criteria),
         };
-        build(building, asked, &["prompt", "rubrics", "criteria", "value"], TOLD)
+        let keys = ["prompt", "rubrics", "criteria", "value"];
+        build(building, asked, &keys, TOLD, Scale::ZeroToTen)
     },
 };
 
@@ -69,7 +74,7 @@ mean. The score is the weighted mean, and 0.8 passes; a criterion that must hold
             return None;
         };
         let rubric = read_rubric(list, building)?;
-        build(building, Asked::Rubric(rubric), &keys, TOLD)
+        build(building, Asked::Rubric(rubric), &keys, TOLD, Scale::Binary)
     },
 };
 
@@ -88,7 +93,7 @@ pub(crate) static LLM_RUBRIC: GraderInfo = GraderInfo {
         let config = building.config;
         let Some(value) = config.get("value") else {
             let asked = prompt(building)?.unwrap_or(Asked::Criteria);
-            return build(building, asked, &["prompt", "provider"], TOLD);
+            return build(building, asked, &["prompt", "provider"], TOLD, Scale::Binary);
         };
         let asked = match (value.as_str(), value.as_list()) {
             (Some(text), _) if !text.trim().is_empty() => Asked::Text(text.trim().to_owned()),
@@ -99,7 +104,8 @@ pub(crate) static LLM_RUBRIC: GraderInfo = GraderInfo {
                 return None;
             }
         };
-        build(building, asked, &["value", "prompt", "rubricPrompt", "provider"], TOLD)
+        let keys = ["value", "prompt", "rubricPrompt", "provider"];
+        build(building, asked, &keys, TOLD, Scale::Binary)
     },
 };
 
@@ -125,7 +131,8 @@ steps without their arguments, here all of them with their arguments.",
             return None;
         };
         let text = format!("By the end of the run the agent had reached this goal: {goal}");
-        build(building, Asked::Text(text), &["value", "goal", "provider"], STEPS)
+        let keys = ["value", "goal", "provider"];
+        build(building, Asked::Text(text), &keys, STEPS, Scale::Binary)
     },
 };
 
@@ -222,6 +229,8 @@ enum Asked {
 
 struct Llm {
     asked: Asked,
+    /// The marks of a text that does not use others in its own words.
+    scale: Scale,
     inputs: Vec<(String, String)>,
     threshold: Option<f64>,
     panel: Panel,
@@ -232,9 +241,33 @@ fn build(
     asked: Asked,
     keys: &[&str],
     inputs: &[(&str, &str)],
+    scale: Scale,
 ) -> Option<Arc<dyn Grader>> {
     let before = building.problems.len();
     let config = building.config;
+    if let Some(unused) = config.get("config") {
+        let message = "`config` of a judge is not used: the prompt is toolmark's";
+        let problem = Problem::warning("unused-key", message).at(unused.span);
+        building.problems.push(problem.help("`model`, `effort` and `threshold` go beside it"));
+    }
+    let mut inputs: Vec<(String, String)> =
+        inputs.iter().map(|(name, path)| ((*name).into(), (*path).into())).collect();
+    if let Asked::Text(text) = &asked {
+        for name in placeholders(text) {
+            match PLACEHOLDERS.iter().find(|(known, _)| *known == name) {
+                Some((name, path)) if inputs.iter().all(|(input, _)| input != name) => {
+                    inputs.push(((*name).to_owned(), (*path).to_owned()));
+                }
+                Some(_) => {}
+                None => {
+                    let message = format!("unknown name {} in the prompt", quoted(&name));
+                    let problem = Problem::error("unknown-placeholder", message).at(config.span);
+                    let known: Vec<&str> = PLACEHOLDERS.iter().map(|(name, _)| *name).collect();
+                    building.problems.push(problem.help(format!("known: {}", known.join(", "))));
+                }
+            }
+        }
+    }
     for entry in config.entries() {
         let key = entry.key.as_str();
         if !keys.contains(&key) && !WHO.contains(&key) {
@@ -269,20 +302,21 @@ fn build(
         effort,
         ..Panel::default()
     };
-    let inputs = inputs.iter().map(|(name, path)| ((*name).into(), (*path).into())).collect();
     let is_good = building.problems[before..].iter().all(|problem| !problem.is_error());
-    is_good.then(|| Arc::new(Llm { asked, inputs, threshold, panel }) as Arc<dyn Grader>)
+    is_good.then(|| Arc::new(Llm { asked, scale, inputs, threshold, panel }) as Arc<dyn Grader>)
 }
 
 impl Llm {
     fn rubric(&self, subject: &Subject<'_>) -> Result<Rubric, (Cause, String)> {
         let scale = match (&self.asked, self.threshold) {
             (Asked::Criteria, _) | (_, Some(_)) => Scale::ZeroToTen,
-            _ => Scale::Binary,
+            _ => self.scale,
         };
-        let of_text = |text: &str| Rubric {
-            instructions: criteria(subject),
-            ..Rubric::of_text(without_braces(text), scale)
+        let of_text = |text: &str| {
+            let instructions = criteria(subject);
+            // AgentV's own marks end at 10, and its scores at 1: a prompt may mean either.
+            let scale = scale_of_words([text]).filter(|own| *own == Scale::Unit).unwrap_or(scale);
+            Rubric { instructions, ..Rubric::of_text(without_braces(text), scale) }
         };
         match &self.asked {
             Asked::Rubric(rubric) => Ok(rubric.clone()),
@@ -312,9 +346,34 @@ fn criteria(subject: &Subject<'_>) -> String {
     }
 }
 
+/// What a name in braces may stand for, and the field it is shown from. A case need
+/// not have an expected output or criteria; calls and changes must be known.
+const PLACEHOLDERS: &[(&str, &str)] = &[
+    ("input", "user_request?"),
+    ("output", "output"),
+    ("expected_output", "case.expected_output?"),
+    ("criteria", "case.criteria?"),
+    ("tool_calls", "tool_calls"),
+    ("file_changes", "diff"),
+];
+
+/// The names in braces.
+fn placeholders(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    replace_braces(text, |name| {
+        names.push(name.to_owned());
+        String::new()
+    });
+    names
+}
+
 /// A template whose names in braces are left as names: what they stand for is
 /// shown as data.
 fn without_braces(text: &str) -> String {
+    replace_braces(text, |name| format!("(see the data called {name})"))
+}
+
+fn replace_braces(text: &str, mut replace: impl FnMut(&str) -> String) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("{{") {
@@ -326,13 +385,13 @@ fn without_braces(text: &str) -> String {
         };
         let name = after.get(2..end).unwrap_or_default().trim();
         let name = match name {
-            "answer" | "candidate_answer" => "output",
-            "question" => "input",
-            "reference_answer" => "expected_output",
+            "answer" | "candidate_answer" | "output_text" => "output",
+            "question" | "input_text" => "input",
+            "reference_answer" | "expected_output_text" => "expected_output",
             "expected_outcome" => "criteria",
             name => name,
         };
-        out.push_str(&format!("(see the data called {name})"));
+        out.push_str(&replace(name));
         rest = after.get(end + 2..).unwrap_or_default();
     }
     out.push_str(rest);
@@ -345,19 +404,29 @@ impl Grader for Llm {
             Ok(rubric) => rubric,
             Err((cause, why)) => return Outcome::unknown(cause, why),
         };
-        let materials = match materials(&self.inputs, Focus { subject, call: None }) {
+        let focus = Focus { subject, call: None };
+        let mut materials = match materials(&self.inputs, focus) {
             Ok(materials) => materials,
             Err(missing) => return Outcome::unknown(Cause::MissingEvidence, missing.0),
         };
-        let question = Question { rubric: Arc::new(rubric), materials, panel: self.panel.clone() };
-        ask(subject, question, self.threshold.unwrap_or(THRESHOLD))
+        if let Asked::Text(text) = &self.asked {
+            // What a prompt refers to is there, if only to say that there is none.
+            for name in placeholders(text) {
+                if materials.iter().all(|material| material.name != name) {
+                    materials.push(Material::of_spec(name, "(the case has none)"));
+                }
+            }
+        }
+        let (rubric, panel) = (Arc::new(rubric), self.panel.clone());
+        let threshold = self.threshold.unwrap_or(THRESHOLD);
+        ask(subject, Question { rubric, materials, panel, threshold })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{agentv, complaints, grade, judged};
+    use crate::testing::{agentv, complaints, grade, judged, warnings};
     use serde_json::json;
     use toolmark_outcome::Context;
     use toolmark_outcome::Verdict;
@@ -410,6 +479,37 @@ mod tests {
     }
 
     #[test]
+    fn names_in_braces_are_filled() {
+        let prompt = "Do {{tool_calls}} meet {{criteria}}? Compare {{ reference_answer }}.";
+        let outcome =
+            judged("llm-grader", json!({"prompt": prompt}), &run(), &case(), |question| {
+                assert_eq!(question.rubric.scale, Scale::ZeroToTen);
+                let text = |name: &str| {
+                    let found = question.materials.iter().find(|m| m.name == name);
+                    found.map(|m| m.pieces[0].text.clone()).unwrap()
+                };
+                assert!(text("tool_calls").starts_with("cancel_order"));
+                assert_eq!(text("criteria"), "the order is cancelled");
+                assert_eq!(text("expected_output"), "(the case has none)");
+                Some(9.0)
+            });
+        assert_eq!((outcome.verdict, outcome.score), (Verdict::Pass, Some(0.9)));
+        let config = json!({"prompt": "Are {{file_changes}} small?"});
+        let outcome = judged("llm-grader", config, &run(), &case(), |_| Some(9.0));
+        assert_eq!(outcome.verdict, Verdict::Unknown(Cause::MissingEvidence));
+    }
+
+    #[test]
+    fn a_prompt_may_use_marks_from_0_to_1() {
+        let config = json!({"prompt": "1.0 = kind, 0.5 = neutral, 0.0 = rude"});
+        let outcome = judged("llm-grader", config, &run(), &case(), |question| {
+            assert_eq!(question.rubric.scale, Scale::Unit);
+            Some(0.5)
+        });
+        assert_eq!((outcome.verdict, outcome.score), (Verdict::Fail, Some(0.5)));
+    }
+
+    #[test]
     fn a_criterion_that_must_hold_fails_all_of_it() {
         let config =
             json!({"criteria": ["is kind", {"id": "b", "outcome": "x", "required": false}]});
@@ -440,9 +540,12 @@ mod tests {
             ("llm-grader", json!({"prompt": "no/such/file.md"}), "failed to read"),
             ("llm-rubric", json!({"value": "x", "threshold": 5}), "from 0 to 1"),
             ("llm-rubric", json!({"value": "x", "effort": "extreme"}), "unknown effort"),
+            ("llm-grader", json!({"prompt": "Is {{ outptu }} kind?"}), "unknown name"),
         ] {
             let said = complaints(id, &config).join("; ");
             assert!(said.contains(complaint), "{id} {config}: {said}");
         }
+        let said = warnings("llm-grader", &json!({"prompt": "x y", "config": {"a": 1}}));
+        assert!(said.join("; ").contains("is not used"), "{said:?}");
     }
 }

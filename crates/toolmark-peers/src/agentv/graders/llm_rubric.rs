@@ -37,7 +37,7 @@ pub(super) fn read(items: &[Node], problems: &mut Vec<Problem>) -> Option<Rubric
         }
     }
     let is_good = problems[before..].iter().all(|problem| !problem.is_error());
-    let rubric = Rubric { name: None, instructions: String::new(), criteria, scale };
+    let rubric = Rubric::of_criteria(criteria, scale);
     (is_good && !rubric.criteria.is_empty()).then_some(rubric)
 }
 

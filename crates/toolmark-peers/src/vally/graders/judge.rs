@@ -16,7 +16,8 @@ use toolmark_outcome::Missing;
 use toolmark_outcome::Profile;
 use toolmark_outcome::Subject;
 use toolmark_outcome::judging::{
-    Aggregation, Effort, Focus, Material, Panel, Piece, Question, Rubric, Scale, ask, material_of,
+    Aggregation, Effort, Focus, Material, Panel, Piece, Question, Rubric, Scale, ask, drop_repeats,
+    material_of,
 };
 use toolmark_outcome::{Cause, Outcome};
 use toolmark_pattern::Glob;
@@ -66,10 +67,9 @@ struct Prompt {
     /// What it is shown; the trajectory by default.
     #[serde(default)]
     evidence: Option<Spanned<Vec<Shown>>>,
-    /// How it is handed the output; in the prompt by default.
+    /// How it is handed the output; in the prompt, whatever is said.
     #[serde(default)]
-    #[expect(dead_code, reason = "what is shown is always in the prompt")]
-    output_delivery: Option<Delivery>,
+    output_delivery: Option<Spanned<Delivery>>,
 }
 
 /// What several judges are asked.
@@ -95,10 +95,9 @@ struct PanelConfig {
     /// What they are shown; the trajectory by default.
     #[serde(default)]
     evidence: Option<Spanned<Vec<Shown>>>,
-    /// How they are handed the output; in the prompt by default.
+    /// How they are handed the output; in the prompt, whatever is said.
     #[serde(default)]
-    #[expect(dead_code, reason = "what is shown is always in the prompt")]
-    output_delivery: Option<Delivery>,
+    output_delivery: Option<Spanned<Delivery>>,
 }
 
 const JUDGE: Taxonomy = Taxonomy {
@@ -118,7 +117,8 @@ the rubric. Its answer (`scoring`) is brought to 0 to 1 and passes from `thresho
 
 The judge is shown what `evidence` names: the `trajectory` (the default), the `diff` of the workspace, the \
 `golden_patch` of the stimulus, or the files of the workspace (`repo`). Without a rubric, `prompt` is the rubric. Every \
-criterion becomes a part of the outcome. Marks must be proven by words of the trace, as with `judge`.
+criterion becomes a part of the outcome. Marks must be proven by words of the trace, as with `judge`. What is shown is \
+always in the prompt: `output_delivery: workspace` is a warning.
 
 Without a judge the answer is unknown with cause `needs_judge`; a judge that gives no answer is unknown too, never 0.",
     example: "type: prompt\nconfig:\n  prompt: Judge the explanation, not the code.\n  scoring: scale_1_5\n  threshold: 0.7",
@@ -136,6 +136,8 @@ Without a judge the answer is unknown with cause `needs_judge`; a judge that giv
             between_0_and_1(building, config.threshold),
             some_evidence(building, config.evidence.as_ref()),
         ];
+        warn_of_delivery(building, config.output_delivery);
+        warn_of_words(building, config.prompt.as_ref(), config.scoring);
         good.iter().all(|good| *good).then(|| {
             let models = config.model.into_iter().map(|model| model.value).collect();
             let panel = Panel { models, effort: config.reasoning_effort, ..Panel::default() };
@@ -153,8 +155,8 @@ pub(crate) static PANEL: GraderInfo = GraderInfo {
     docs: "Several `models` judge the run by the criteria of the case's `rubric`, and `aggregation` makes one score of \
 theirs: `majority`, `mean`, `median` or `min`. The other options are those of `prompt`.
 
-A judge that gives no answer does not sink the others; where the others are divided, or none answers, the verdict is \
-unknown.",
+A judge that gives no answer does not sink the others; where the others are divided, or not more than half of the \
+panel decides, the verdict is unknown.",
     example: "type: panel\nconfig:\n  models: [model-a, model-b, model-c]\n  aggregation: median",
     taxonomy: JUDGE,
     profiles: &[Profile::Vally],
@@ -171,6 +173,8 @@ unknown.",
             good.push(false);
         }
         good.extend(config.models.iter().map(|model| said(building, Some(model))));
+        warn_of_delivery(building, config.output_delivery);
+        warn_of_words(building, config.prompt.as_ref(), config.scoring);
         good.iter().all(|good| *good).then(|| {
             let models = config.models.value.into_iter().map(|model| model.value).collect();
             let panel = Panel {
@@ -238,6 +242,29 @@ fn some_evidence(building: &mut Building<'_>, evidence: Option<&Spanned<Vec<Show
             false
         }
         _ => true,
+    }
+}
+
+/// A judge that is asked for a verdict has no workspace to open a file in.
+fn warn_of_delivery(building: &mut Building<'_>, delivery: Option<Spanned<Delivery>>) {
+    if let Some(delivery) = delivery.filter(|delivery| delivery.value == Delivery::Workspace) {
+        let message = "the output is shown in the prompt: toolmark's judges have no workspace";
+        let problem = Problem::warning("unsupported-value", message).at(delivery.span);
+        building.problems.push(problem.help("remove it, or write `output_delivery: inline`"));
+    }
+}
+
+/// Instructions may explain marks of another scale than the one that is used.
+fn warn_of_words(
+    building: &mut Building<'_>,
+    prompt: Option<&Spanned<String>>,
+    scoring: Option<Scoring>,
+) {
+    let Some(prompt) = prompt else { return };
+    let rubric = Rubric::of_text(prompt.value.as_str(), scoring.unwrap_or_default().scale());
+    if let Some(message) = rubric.contradiction() {
+        let problem = Problem::warning("scale-mismatch", message).at(prompt.span);
+        building.problems.push(problem.help("change `scoring`, or what the prompt says"));
     }
 }
 
@@ -332,6 +359,7 @@ impl VallyJudge {
                 Shown::Repo => all.push(workspace_files(subject)?),
             }
         }
+        drop_repeats(&mut all);
         Ok(all)
     }
 }
@@ -368,7 +396,7 @@ fn workspace_files(subject: &Subject<'_>) -> Result<Material, Missing> {
         match workspace.text(path, &mut allowance) {
             Ok(text) if used + text.len() <= FILES => {
                 used += text.len();
-                pieces.push(Piece::new(format!("[file {path}]\n{text}")));
+                pieces.push(Piece::labelled(format!("file {path}"), text));
             }
             _ => left_out += 1,
         }
@@ -389,8 +417,8 @@ impl Grader for VallyJudge {
             Err(missing) => return Outcome::unknown(Cause::MissingEvidence, missing.0),
         };
         let rubric = Arc::new(self.rubric(subject));
-        let question = Question { rubric, materials, panel: self.panel.clone() };
-        let outcome = ask(subject, question, self.threshold);
+        let (panel, threshold) = (self.panel.clone(), self.threshold);
+        let outcome = ask(subject, Question { rubric, materials, panel, threshold });
         match subject.context.rubric.is_empty() && self.instructions.is_none() {
             true => {
                 outcome.with_note(format!("the case has no rubric, so this was asked: {USUAL}"))
@@ -403,7 +431,7 @@ impl Grader for VallyJudge {
 #[cfg(test)]
 mod tests {
     use super::USUAL;
-    use crate::testing::{complaints, grade, judged, vally};
+    use crate::testing::{complaints, grade, judged, vally, warnings};
     use serde_json::json;
     use toolmark_outcome::Context;
     use toolmark_outcome::{Cause, Verdict};
@@ -515,5 +543,18 @@ mod tests {
             let said = complaints(id, &config).join("; ");
             assert!(said.contains(complaint), "{id} {config}: {said}");
         }
+    }
+
+    #[test]
+    fn what_is_done_otherwise_is_warned_about() {
+        for (id, config, complaint) in [
+            ("prompt", json!({"output_delivery": "workspace"}), "shown in the prompt"),
+            ("panel", json!({"models": ["a"], "output_delivery": "workspace"}), "in the prompt"),
+            ("prompt", json!({"prompt": "1.0 = good, 0.5 = fair"}), "the mark 0.5"),
+        ] {
+            let said = warnings(id, &config).join("; ");
+            assert!(said.contains(complaint), "{id} {config}: {said}");
+        }
+        assert_eq!(warnings("prompt", &json!({"output_delivery": "inline"})), [""; 0]);
     }
 }

@@ -4,13 +4,13 @@
 use crate::Stop;
 use crate::exit::{Exit, Failure};
 use crate::human;
+use crate::judging::config;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::{Args, Subcommand};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use toolmark_judge::Cache as Answers;
-use toolmark_judge::config::CACHE;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,9 +22,12 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Cache {
-    /// Cache of answers
-    #[arg(long = "judge-cache", value_name = "DIR", default_value = CACHE, global = true)]
-    directory: PathBuf,
+    /// Cache of answers [default: that of the `judge:` section, or .toolmark/judge]
+    #[arg(long = "judge-cache", value_name = "DIR", global = true)]
+    directory: Option<PathBuf>,
+    /// File with a `judge:` section [default: toolmark.yaml]
+    #[arg(long, value_name = "FILE", global = true)]
+    judge_config: Option<PathBuf>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -48,8 +51,18 @@ enum Command {
 
 impl Cache {
     pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
-        let answers = Answers::new(&self.directory);
-        let directory = self.directory.display();
+        let place = match &self.directory {
+            Some(directory) => directory.clone(),
+            None => {
+                let settings = config::open(self.judge_config.as_deref(), None, printer)?;
+                settings.cache.ok_or_else(|| {
+                    Failure::usage("the cache is disabled: `cache: false` in the `judge:` section")
+                        .hint("--judge-cache names a directory")
+                })?
+            }
+        };
+        let answers = Answers::new(&place);
+        let directory = place.display();
         let refused = |error: io::Error| {
             Stop::from(Failure::unread(format!("failed to read {directory}")).because(&error))
         };

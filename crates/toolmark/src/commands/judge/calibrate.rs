@@ -9,14 +9,14 @@ use crate::exit::{Exit, Failure};
 use crate::human;
 use crate::judging::{JudgeArgs, JudgeRequest, OpenJudge};
 use crate::printer::{Line, Printer, Verbosity, style};
-use crate::progress::Progress;
+use crate::progress::{Progress, Status};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::io;
 use std::path::PathBuf;
 use toolmark_grade::UsualJudge;
 use toolmark_judge::calibration::{
-    Calibration, Calibrator, LabelProblem, ProbeKind, VERSION, write_file,
+    Calibration, Calibrator, LabelProblem, ProbeKind, Setup, VERSION, write_file,
 };
 use toolmark_judge::config::Floor;
 use toolmark_outcome::judging::{Judge, Scale};
@@ -47,7 +47,7 @@ const MAX_ROWS_SHOWN: usize = 5;
 ///
 /// Each sample is judged several times as it is, and again with changes that
 /// should not matter: in another order, with filler text, and with instructions
-/// to the judge inside the recording.
+/// to the judge inside the recording, also under a forged label of the user.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Calibrate {
@@ -57,7 +57,7 @@ pub(super) struct Calibrate {
     /// Built-in rubric or file, for rows without a rubric
     #[arg(long, value_name = "NAME|FILE")]
     rubric: Option<String>,
-    /// Scale of marks: 0/1, 0/0.5/1, 1-5, 1-10 or 0-10 [default: the rubric's]
+    /// Scale of marks: 0/1, 0/0.5/1, 0-1, 1-5, 1-10 or 0-10 [default: the rubric's]
     #[arg(long, value_name = "SCALE", value_parser = scale)]
     scale: Option<Scale>,
     /// Share that passes, from 0 to 1 [default: the rubric's]
@@ -74,7 +74,7 @@ pub(super) struct Calibrate {
     /// Run no probes
     #[arg(long, conflicts_with = "probes")]
     no_probes: bool,
-    /// Minimum to reach: accuracy=0.9, kappa=0.6, labels=50
+    /// Minimum to reach: accuracy, kappa, labels, consistency; for steering, the maximum
     #[arg(long, value_name = "NAME=MIN", value_delimiter = ',', value_parser = floor)]
     floor: Vec<(FloorKind, f64)>,
     /// Write to this file, which keeps one calibration per model and rubric
@@ -111,6 +111,8 @@ enum FloorKind {
     Accuracy,
     Kappa,
     Labels,
+    Consistency,
+    Steering,
 }
 
 fn scale(text: &str) -> Result<Scale, String> {
@@ -133,11 +135,13 @@ fn floor(text: &str) -> Result<(FloorKind, f64), String> {
     match name {
         "accuracy" => Ok((FloorKind::Accuracy, number(0.0, 1.0)?)),
         "kappa" => Ok((FloorKind::Kappa, number(-1.0, 1.0)?)),
+        "consistency" => Ok((FloorKind::Consistency, number(0.0, 1.0)?)),
+        "steering" => Ok((FloorKind::Steering, number(0.0, 1.0)?)),
         "labels" => {
             let whole = least.parse::<u32>().map_err(|_| "labels is a whole number".to_owned())?;
             Ok((FloorKind::Labels, f64::from(whole)))
         }
-        _ => Err("the names are accuracy, kappa and labels".to_owned()),
+        _ => Err("the names are accuracy, kappa, labels, consistency and steering".to_owned()),
     }
 }
 
@@ -168,14 +172,18 @@ impl Calibrate {
         let reader = self.reading.reader(printer);
         let labelled = samples::read(&self.labels, usual.as_ref(), wanted, &reader)?;
         self.print_skipped(&labelled, printer)?;
-        let (judge, model, provider) = self.judge(printer)?;
-        let found = self.measure(&labelled.groups, &*judge.client, (&model, provider), printer)?;
+        let (judge, setup) = self.judge(printer)?;
+        let status = &judge.status;
+        let found = self.measure(&labelled.groups, &*judge.client, (&setup, status), printer)?;
+        if self.judging.explain(&judge, printer)? {
+            return Ok(Exit::Ok);
+        }
         self.judging.finish(&judge, printer)?;
         self.report(&found, &labelled.skipped, printer)
     }
 
-    /// Who is asked, its name and its provider.
-    fn judge(&self, printer: &mut Printer) -> Result<(OpenJudge, String, &'static str), Stop> {
+    /// Who is asked, and how.
+    fn judge(&self, printer: &mut Printer) -> Result<(OpenJudge, Setup), Stop> {
         // Whoever is to be measured need not have been measured before.
         let request = JudgeRequest {
             part_of: None,
@@ -186,8 +194,8 @@ impl Calibrate {
         let opened = self.judging.open_some(&request, printer)?;
         match &opened.usual {
             Some(model) => {
-                let (name, provider) = (model.name.clone(), model.kind.word());
-                Ok((opened, name, provider))
+                let setup = Setup::of(model);
+                Ok((opened, setup))
             }
             None => Err(Failure::usage("no default judge model is configured")
                 .hint("--judge-model chooses the model to measure")
@@ -216,7 +224,7 @@ impl Calibrate {
         &self,
         groups: &[Group],
         judge: &dyn Judge,
-        (model, provider): (&str, &str),
+        (setup, status): (&Setup, &Status),
         printer: &mut Printer,
     ) -> Result<Vec<Calibration>, Stop> {
         let probes = match (self.no_probes, self.probes.as_slice()) {
@@ -224,25 +232,21 @@ impl Calibrate {
             (false, []) => ProbeKind::ALL.to_vec(),
             (false, some) => some.iter().map(|probe| probe.kind()).collect(),
         };
-        let calibrator = Calibrator {
-            judge,
-            model: model.to_owned(),
-            provider: provider.to_owned(),
-            repeats: self.repeats,
-            probes,
-        };
+        let calibrator = Calibrator { judge, setup: setup.clone(), repeats: self.repeats, probes };
         let asked = |group: &Group| calibrator.count_judgements(&group.asked, &group.samples);
         let judgements: u64 = groups.iter().map(asked).sum();
         if printer.verbosity > Verbosity::Quiet {
             let labels: usize = groups.iter().map(|group| group.samples.len()).sum();
             let words = format!(
-                "asking {model} for {} on {}",
+                "asking {} for {} on {}",
+                setup.model,
                 human::things(judgements, "judgement"),
                 human::things(labels as u64, "label"),
             );
             printer.notice(&Line::of(style::DIM, printer.redact(words)))?;
         }
         let progress = Progress::of(judgements, "judgements", printer.verbosity);
+        status.beside(&progress);
         let one = |group: &Group| {
             calibrator.calibrate(&group.asked, &group.samples, &|n| progress.bar.inc(n))
         };
@@ -259,6 +263,8 @@ impl Calibrate {
                 FloorKind::Accuracy => floor.accuracy = Some(*least),
                 FloorKind::Kappa => floor.kappa = Some(*least),
                 FloorKind::Labels => floor.labels = Some(*least as u64),
+                FloorKind::Consistency => floor.consistency = Some(*least),
+                FloorKind::Steering => floor.steering = Some(*least),
             }
         }
         (!self.floor.is_empty()).then_some(floor)
@@ -377,7 +383,9 @@ mod tests {
         let labelled = samples::read(&command.labels, Some(&usual), wanted, &reader).unwrap();
         command.print_skipped(&labelled, &mut printer).unwrap();
         let groups = &labelled.groups;
-        let found = command.measure(groups, &Fixed, ("m", "command"), &mut printer).unwrap();
+        let setup = Setup { model: "m".to_owned(), ..Setup::default() };
+        let found =
+            command.measure(groups, &Fixed, (&setup, &Status::default()), &mut printer).unwrap();
         let exit = command.report(&found, &labelled.skipped, &mut printer).unwrap();
         let answered = found.iter().any(|one| one.verdicts.answered() > 0);
         assert_eq!(read_file(&out).ok(), answered.then(|| found.clone()));

@@ -2,20 +2,21 @@
 //!
 //! A file is YAML or JSON with `criteria` (texts, or maps with `text`, `id`,
 //! `weight`, `needs` and `marks`) and, where wanted, `name`, `instructions`,
-//! `scale`, `threshold` and `inputs`; any other file is the text of one
+//! `scale`, `threshold`, `inputs` and `examples`; any other file is the text of one
 //! criterion.
 
 use crate::exit::Failure;
 use crate::grading::spec;
 use crate::printer::Printer;
 use serde::Deserialize;
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 use toolmark_config::{Node, Problem, Spanned, did_you_mean, quoted, read};
 use toolmark_config::{Source, parse};
 use toolmark_judge::calibration::RubricTask;
-use toolmark_outcome::judging::{BUILT_IN, BuiltIn, Field, Rubric, Scale, built_in, read_rubric};
+use toolmark_outcome::judging::{
+    BUILT_IN, BuiltIn, Field, Rubric, Scale, built_in, read_examples, read_rubric, scale_of_words,
+};
 
 /// The share that passes where a file does not say it.
 const THRESHOLD: f64 = 0.5;
@@ -55,9 +56,9 @@ impl Wanted {
 
 /// A mark that is explained and is not on the scale, or another one there.
 fn stray_anchor(rubric: &Rubric) -> Option<&str> {
-    let marks: BTreeSet<String> = rubric.scale.points().iter().map(ToString::to_string).collect();
+    let is_mark = |mark: &str| mark.trim().parse().is_ok_and(|mark| rubric.scale.has(mark));
     let anchors = rubric.criteria.iter().flat_map(|criterion| &criterion.anchors);
-    anchors.map(|(mark, _)| mark.as_str()).find(|mark| !marks.contains(*mark))
+    anchors.map(|(mark, _)| mark.as_str()).find(|mark| !is_mark(mark))
 }
 
 /// The names of all built-in rubrics.
@@ -92,8 +93,8 @@ pub(super) fn open(
         .map_err(|problem| Failure::unread(format!("failed to read {word}")).problem(&problem))?;
     let mut problems = Vec::new();
     let asked = of_file(path, &source, wanted.scale, &mut problems);
+    spec::print(printer, &source, &problems)?;
     if problems.iter().any(Problem::is_error) {
-        spec::print(printer, &source, &problems)?;
         return Err(Failure::usage(format!("{word} is not a valid rubric")).into());
     }
     match asked {
@@ -117,6 +118,8 @@ struct WrittenRubric {
     threshold: Option<Spanned<f64>>,
     #[serde(default)]
     inputs: Option<Node>,
+    #[serde(default)]
+    examples: Option<Node>,
 }
 
 fn of_file(
@@ -132,7 +135,8 @@ fn of_file(
         if text.is_empty() {
             problems.push(Problem::error("empty-config", "the file is empty"));
         }
-        let rubric = Rubric { name: stem, ..Rubric::of_text(text, scale.unwrap_or_default()) };
+        let scale = scale.or_else(|| scale_of_words([text])).unwrap_or_default();
+        let rubric = Rubric { name: stem, ..Rubric::of_text(text, scale) };
         return Some(RubricTask {
             rubric: Arc::new(rubric),
             inputs: Vec::new(),
@@ -142,8 +146,11 @@ fn of_file(
     let parsed = parse(source);
     problems.extend(parsed.problems);
     let written: WrittenRubric = read(&parsed.node?, problems)?;
-    let scale = scale.or(written.scale).unwrap_or_default();
-    let criteria = read_rubric(&written.criteria, scale, problems).map(|rubric| rubric.criteria);
+    let scale = scale.or(written.scale);
+    // What is wrong with the rest is told too, whatever is wrong with the criteria.
+    let rubric = read_rubric(&written.criteria, scale, problems);
+    let examples = rubric.as_ref().zip(written.examples.as_ref());
+    let examples = examples.map(|(rubric, node)| read_examples(node, rubric, problems));
     let threshold = written.threshold.map_or(THRESHOLD, |threshold| {
         if !(0.0..=1.0).contains(&threshold.value) {
             let message = format!("expected a threshold from 0 to 1, found {}", threshold.value);
@@ -156,8 +163,8 @@ fn of_file(
     let rubric = Rubric {
         name: written.name.or(stem),
         instructions: written.instructions.unwrap_or_default(),
-        criteria: criteria?,
-        scale,
+        examples: examples.unwrap_or_default(),
+        ..rubric?
     };
     Some(RubricTask { rubric: Arc::new(rubric), inputs, threshold })
 }
