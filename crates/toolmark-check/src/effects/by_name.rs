@@ -131,7 +131,19 @@ pub(super) fn command(args: &Value) -> Option<&str> {
 /// the statements it sends.
 pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> Option<Analysis> {
     let says = says(name);
-    let run = |text: &str| Some(analyze(text, context));
+    // That the tool does what its name says is likely, and no more.
+    let run = |text: &str| {
+        let found = analyze(text, context);
+        let mut analysis = Analysis { coverage: found.coverage, ..Analysis::default() };
+        for effect in found.effects {
+            let certainty = effect.certainty.max(Certainty::Likely);
+            analysis.add(Effect { certainty, ..effect });
+        }
+        if found.decision > analysis.decision && analysis.effects.is_empty() {
+            (analysis.decision, analysis.reason) = (found.decision, found.reason);
+        }
+        Some(analysis)
+    };
     let statement = texts(args, STATEMENTS).join("; ");
     if !statement.is_empty() && looks_like_sql(&statement) {
         return run(&format!("psql -c {}", super::quoted(&statement)));
@@ -201,12 +213,12 @@ mod tests {
     fn decisions() {
         let context = Context { cwd: Some("/w/shop"), ..Context::default() };
         for (name, args, want) in [
-            ("mcp__x__exec", json!({"cmd": "rm -rf /srv"}), Some(Decision::Deny)),
+            ("mcp__x__exec", json!({"cmd": "rm -rf /srv"}), Some(Decision::Ask)),
             ("mcp__x__exec", json!({"cmd": "ls"}), Some(Decision::Allow)),
-            ("mcp__db__query", json!({"sql": "DROP TABLE users"}), Some(Decision::Deny)),
+            ("mcp__db__query", json!({"sql": "DROP TABLE users"}), Some(Decision::Ask)),
             ("mcp__db__query", json!({"sql": "select 1"}), Some(Decision::Allow)),
             ("mcp__gh__delete_branch", json!({"branch": "x"}), Some(Decision::Ask)),
-            ("mcp__fs__delete_file", json!({"path": "/srv/x"}), Some(Decision::Deny)),
+            ("mcp__fs__delete_file", json!({"path": "/srv/x"}), Some(Decision::Ask)),
             ("mcp__search__query", json!({"query": "how to delete a file"}), None),
             ("mcp__gh__get_issue", json!({"number": 1}), None),
         ] {
