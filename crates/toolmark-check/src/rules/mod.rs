@@ -27,6 +27,10 @@ mod r406_guessing_paths;
 mod r407_loop;
 mod r408_unrecovered;
 mod r409_escalation;
+mod r410_explained_away;
+mod r411_went_on;
+mod r412_uncommitted_push;
+mod r413_dismissed_diagnostics;
 mod s101_repeated_read;
 mod s102_shell_stand_in;
 mod s103_read_to_search;
@@ -69,6 +73,10 @@ pub static RULES: &[&Rule] = &[
     &r407_loop::RULE,
     &r408_unrecovered::RULE,
     &r409_escalation::RULE,
+    &r410_explained_away::RULE,
+    &r411_went_on::RULE,
+    &r412_uncommitted_push::RULE,
+    &r413_dismissed_diagnostics::RULE,
 ];
 
 /// The rule with this code or name.

@@ -5,6 +5,10 @@
 //! cycle of several. Calls that differ only in blanks, case, signs or in the
 //! filters behind a pipe are near duplicates and reported with low confidence.
 //!
+//! A build or a test run that is made three times or more with nothing changed,
+//! each time for another part of its output, is reported too: its output could
+//! have been kept.
+//!
 //! Polling (waiting, asking for a state, reading from a running command) and
 //! paging (another offset, page or cursor) are no loops.
 //!
@@ -43,6 +47,21 @@
 //! Bash {"command":"make"} !2 "make: *** Error 1"
 //! ```
 //!
+//! For another part of the output:
+//!
+//! ```fires
+//! Bash {"command":"npx tsc --noEmit"} !2 "a.ts(1,2): error TS1\nb.ts(1,2): error TS2"
+//! Bash {"command":"npx tsc --noEmit 2>&1 | grep a.ts"} -> "a.ts(1,2): error TS1"
+//! Bash {"command":"npx tsc --noEmit 2>&1 | grep b.ts"} -> "b.ts(1,2): error TS2"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"npx tsc --noEmit"} !2 "a.ts(1,2): error TS1"
+//! Bash {"command":"npx tsc --noEmit 2>&1 | grep a.ts"} -> "a.ts(1,2): error TS1"
+//! Edit {"file_path":"/w/a.ts","old_string":"1","new_string":"2"} -> "ok"
+//! Bash {"command":"npx tsc --noEmit 2>&1 | grep b.ts"} -> "b.ts(1,2): error TS2"
+//! ```
+//!
 //! Paging, and waiting:
 //!
 //! ```quiet
@@ -79,6 +98,7 @@
 //! Bash {"command":"cargo build"} !101 "error"
 //! ```
 
+use crate::purpose::check_commands;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
@@ -125,6 +145,56 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut told = Vec::new();
     loops(session, recorder, &exact, Confidence::High, &mut told);
     loops(session, recorder, &near, Confidence::Low, &mut told);
+    refiltered(session, recorder, &mut told);
+}
+
+/// A build or a test run that is made again and again with nothing changed, only
+/// to show another part of its output.
+fn refiltered(
+    session: &Session<'_>,
+    recorder: &mut Recorder<'_, '_>,
+    told: &mut Vec<(usize, usize)>,
+) {
+    let mut chain: Vec<usize> = Vec::new();
+    let mut shown: HashSet<u64> = HashSet::new();
+    let (calls, keys) = (session.calls(), session.keys());
+    for (at, (call, key)) in calls.iter().zip(keys).enumerate() {
+        let goes_on = chain.last().and_then(|last| Some((calls.get(*last)?, keys.get(*last)?)));
+        let is_next = goes_on.is_some_and(|(last, of_last)| {
+            of_last.work == key.work
+                && chain.last().is_some_and(|last| at - last <= APART)
+                && last.turn == call.turn
+                && last.call.agent == call.call.agent
+                && (last.call.step.is_none() || last.call.step != call.call.step)
+        });
+        if !is_next && call.only_looks() {
+            continue;
+        }
+        if !is_next {
+            found_refiltered(session, recorder, &chain, &shown, told);
+            chain.clear();
+            shown.clear();
+        }
+        let is_run = call.command().is_some_and(|c| !check_commands(&c).is_empty());
+        if is_next || (is_run && !polls(call)) {
+            chain.push(at);
+            shown.insert(key.text);
+        }
+    }
+    found_refiltered(session, recorder, &chain, &shown, told);
+}
+
+fn found_refiltered(
+    session: &Session<'_>,
+    recorder: &mut Recorder<'_, '_>,
+    chain: &[usize],
+    shown: &HashSet<u64>,
+    told: &mut Vec<(usize, usize)>,
+) {
+    // The first run and one look at more of it are what anybody does.
+    if chain.len() >= LEAST && shown.len() + 1 >= LEAST {
+        found(session, recorder, chain, Manner::OtherFilter, told);
+    }
 }
 
 /// The tool and the letters and digits of its arguments.
@@ -178,7 +248,12 @@ fn loops(
                 continue;
             }
             if chain.len() >= LEAST {
-                found(session, recorder, &chain, cycle, confidence, told);
+                let manner = match (confidence, cycle) {
+                    (Confidence::Low, _) => Manner::Near,
+                    (_, true) => Manner::Cycle,
+                    (_, false) => Manner::Same,
+                };
+                found(session, recorder, &chain, manner, told);
             }
             chain.clear();
             chain.extend(at);
@@ -270,12 +345,20 @@ fn polls(call: &SessionCall<'_>) -> bool {
     }
 }
 
+/// How the calls of a loop are alike.
+#[derive(Clone, Copy)]
+enum Manner {
+    Same,
+    Cycle,
+    Near,
+    OtherFilter,
+}
+
 fn found(
     session: &Session<'_>,
     recorder: &mut Recorder<'_, '_>,
     chain: &[usize],
-    cycle: bool,
-    confidence: Confidence,
+    manner: Manner,
     told: &mut Vec<(usize, usize)>,
 ) {
     let (Some(&from), Some(&to)) = (chain.first(), chain.last()) else { return };
@@ -286,13 +369,17 @@ fn found(
     let (Some(first), Some(last)) = (session.calls().get(from), session.calls().get(to)) else {
         return;
     };
-    let manner = match (confidence, cycle) {
-        (Confidence::Low, _) => "nearly the same call",
-        (_, true) => "the same call, with others in between,",
-        (_, false) => "the same call",
+    let (what, confidence) = match manner {
+        Manner::Same => ("the same call was made", Confidence::High),
+        Manner::Cycle => ("the same call, with others in between, was made", Confidence::High),
+        Manner::Near => ("nearly the same call was made", Confidence::Low),
+        Manner::OtherFilter => ("the same run was made", Confidence::Medium),
     };
-    let message =
-        format!("{}: {manner} was made {} times with the same result", last.tool, chain.len());
+    let end = match manner {
+        Manner::OtherFilter => "for another part of its output",
+        _ => "with the same result",
+    };
+    let message = format!("{}: {what} {} times {end}", last.tool, chain.len());
     let mut draft = Draft::new(last, message)
         .about("the last time")
         .confidence(confidence)
