@@ -115,7 +115,13 @@ impl Shells {
                     && cd == "cd"
                     && to != "-"
                 {
-                    dir = resolve(Some(&dir), to);
+                    // Where the same relative `cd` works twice, the host has put
+                    // the shell back in between.
+                    let is_back = call.ended == Ended::Ok
+                        && to.contains(char::is_alphanumeric)
+                        && dir.strip_suffix(to.trim_matches('/')).is_some_and(|d| d.ends_with('/'));
+                    let from = if is_back { &self.start } else { &dir };
+                    dir = resolve(Some(from), to);
                 }
             }
             self.moved.insert(Self::agent(call), dir);

@@ -108,6 +108,7 @@ type Words = &'static [(&'static str, ErrorClass)];
 /// Words of editing tools. They are only looked for in their results: files may
 /// hold such words too.
 const EDIT_WORDS: Words = &[
+    ("`new_str` and `old_str` must be different", ErrorClass::EditNoop),
     ("String to replace not found", ErrorClass::EditNoMatch),
     ("0 occurrences found for old_string", ErrorClass::EditNoMatch),
     ("could not find the string to replace", ErrorClass::EditNoMatch),

@@ -4,13 +4,15 @@
 use super::writes::{FileWrite, write_of};
 use super::{Excuse, Failure, Fault, Verdict, effects, excuses, moves};
 use crate::call_key::{CallKey, errand, program, searches};
+use crate::claims::notices_trouble;
 use crate::error_class::{ErrorClass, classify, is_not_found};
 use crate::hidden_failure;
-use crate::purpose::{Purpose, purpose};
+use crate::purpose::{Purpose, check_commands, purpose};
 use crate::session::{Ended, Session, SessionCall};
 use crate::shell::simple_commands;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Kind, Reversibility};
+use toolmark_trace::EventKind;
 
 /// Calls that are looked at after a failure.
 const WINDOW: usize = 3;
@@ -220,6 +222,13 @@ impl<'s, 'a> Classifier<'s, 'a> {
         if self.failed.only_looks() {
             return None;
         }
+        if let Some(at) = self.publishes_all_the_same() {
+            return Some((
+                Verdict::Failed(Fault::WentOn),
+                "it was published all the same",
+                Some(at),
+            ));
+        }
         let failed = steps_of(&self.failed.command()?).pop().filter(|step| !looks(step))?;
         let (at, next, _) = self.next.first()?;
         let steps = steps_of(&next.command()?);
@@ -241,6 +250,30 @@ impl<'s, 'a> Classifier<'s, 'a> {
         let ruling =
             (Verdict::Failed(Fault::WentOn), "the next step was made all the same", Some(*at));
         (goes_on && !is_said && !is_made_up_for()).then_some(ruling)
+    }
+
+    /// The commit or the push after a failed check, or the push after a failed
+    /// commit, with nothing done and nothing said about it.
+    fn publishes_all_the_same(&self) -> Option<usize> {
+        let command = self.failed.command()?;
+        let is_check = matches!(self.class, ErrorClass::Tests | ErrorClass::Build)
+            && !check_commands(&command).is_empty();
+        let commits = |command: &str| command.contains("git commit");
+        let (at, next, _) = self.next.iter().find(|(_, call, _)| !call.only_looks())?;
+        let now = next.command()?;
+        let publishes = match is_check {
+            true => commits(&now) || now.contains("git push") || now.contains("npm publish"),
+            false => commits(&command) && now.contains("git push") && !commits(&now),
+        };
+        let between = self.session.events().get(self.failed.event..next.event)?;
+        let is_noticed = between.iter().any(|event| {
+            event.kind == EventKind::Message
+                && event.text.as_ref().is_some_and(|text| notices_trouble(&text.plain()))
+        });
+        // A commit that says that tests fail hides nothing.
+        let is_said =
+            ["failing", "wip", "WIP", "red phase"].iter().any(|words| now.contains(words));
+        (publishes && next.ended == Ended::Ok && !is_noticed && !is_said).then_some(*at)
     }
 
     /// The same call with nothing done in between.

@@ -137,8 +137,11 @@ pub(super) fn find(
             let text = between.get(*n).and_then(|event| event.text.as_ref());
             text.is_some_and(|text| explains_away(&text.plain(), class))
         })?;
+    let said = between.get(event).and_then(|event| event.text.as_ref());
+    let said = said.map(|text| text.plain()).unwrap_or_default();
+    let output = failed.result().unwrap_or_default();
+    let checks = failing_check(&command, &output, &said);
     let event = failed.event + event;
-    let checks = check_commands(&command);
     if is_mended(session, at, failed, &checks) {
         return None;
     }
@@ -147,6 +150,23 @@ pub(super) fn find(
         false => own_file(session, at, &command),
     };
     (is_check || contradicted_by.is_some()).then_some(Excuse { event, contradicted_by })
+}
+
+/// The check of a command that failed: the only one, or the last one that the
+/// output or the excuse names. One that follows a failed one was not run.
+fn failing_check(command: &str, output: &str, excuse: &str) -> Vec<String> {
+    let mut checks = check_commands(command);
+    if checks.len() > 1 {
+        let is_named = |check: &String| {
+            let mut words = check.split_whitespace().skip(1);
+            words.any(|word| {
+                let is_name = word.len() > 2 && word.starts_with(char::is_alphabetic);
+                is_name && word != "run" && (output.contains(word) || excuse.contains(word))
+            })
+        };
+        checks = checks.into_iter().rev().find(is_named).into_iter().collect();
+    }
+    checks
 }
 
 /// Did a check pass? An exit code that proves nothing does not show it.

@@ -16,6 +16,7 @@ const MEANT_TO_FAIL: &[&str] = &[
     "expect the test to fail",
     "verify it fails",
     "verify they fail",
+    "still fail",
     "verify that it fails",
     "verify the test fails",
     "verify the tests fail",
@@ -66,14 +67,28 @@ pub(super) fn is_expected(
     }
 }
 
-/// Did the agent say before the run, or in its description, that it is to fail?
+/// Words of a request for tests that fail.
+const ASKED_TO_FAIL: &[&str] = &["failing test", "test-driven", "tdd", "tests that fail"];
+
+/// So many events before a run are looked through for the request.
+const MAX_EVENTS: usize = 2000;
+
+/// Did the agent say before the run, or in its description, that it is to fail, or
+/// the user ask for tests that do?
 fn is_announced(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
     let says = |text: &str| {
         let text = text.to_lowercase();
         MEANT_TO_FAIL.iter().any(|words| text.contains(words))
     };
     let described = call.args().and_then(|args| args.get("description")?.as_str());
-    described.is_some_and(says)
+    let before = session.events().get(..call.event).unwrap_or_default();
+    let request = before.iter().rev().take(MAX_EVENTS).find(|event| event.starts_turn());
+    let is_asked = request.and_then(|event| event.text.as_ref()).is_some_and(|text| {
+        let text = text.plain().to_lowercase();
+        ASKED_TO_FAIL.iter().any(|words| text.contains(words))
+    });
+    is_asked
+        || described.is_some_and(says)
         || session
             .said_before(call)
             .next()

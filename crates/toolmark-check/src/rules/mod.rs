@@ -8,6 +8,7 @@ mod a204_read_outside_file;
 mod a205_guessed_path;
 mod a206_patch_context;
 mod a207_value_from_nowhere;
+mod a220_lost_directory;
 pub(crate) mod i301_blind_destructive;
 mod i302_out_of_tree_write;
 mod i303_secret_read;
@@ -55,6 +56,7 @@ pub static RULES: &[&Rule] = &[
     &a205_guessed_path::RULE,
     &a206_patch_context::RULE,
     &a207_value_from_nowhere::RULE,
+    &a220_lost_directory::RULE,
     &i301_blind_destructive::RULE,
     &i302_out_of_tree_write::RULE,
     &i303_secret_read::RULE,

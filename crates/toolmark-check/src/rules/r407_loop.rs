@@ -107,6 +107,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {
     code: "R407",
@@ -157,15 +158,20 @@ fn refiltered(
 ) {
     let mut chain: Vec<usize> = Vec::new();
     let mut shown: HashSet<u64> = HashSet::new();
+    let mut run = None;
     let (calls, keys) = (session.calls(), session.keys());
     for (at, (call, key)) in calls.iter().zip(keys).enumerate() {
-        let goes_on = chain.last().and_then(|last| Some((calls.get(*last)?, keys.get(*last)?)));
-        let is_next = goes_on.is_some_and(|(last, of_last)| {
-            of_last.work == key.work
-                && chain.last().is_some_and(|last| at - last <= APART)
+        let this = run_of(call);
+        let last = chain.last().and_then(|last| Some((*last, calls.get(*last)?)));
+        let is_next = last.is_some_and(|(place, last)| {
+            this.is_some()
+                && run == this
+                && keys.get(place).is_some_and(|of_last| of_last.place == key.place)
+                && at - place <= APART
                 && last.turn == call.turn
                 && last.call.agent == call.call.agent
                 && (last.call.step.is_none() || last.call.step != call.call.step)
+                && !is_compacted(session, last, call)
         });
         if !is_next && call.only_looks() {
             continue;
@@ -174,14 +180,29 @@ fn refiltered(
             found_refiltered(session, recorder, &chain, &shown, told);
             chain.clear();
             shown.clear();
+            run = this;
         }
-        let is_run = call.command().is_some_and(|c| !check_commands(&c).is_empty());
-        if is_next || (is_run && !polls(call)) {
+        if run.is_some() {
             chain.push(at);
             shown.insert(key.text);
         }
     }
     found_refiltered(session, recorder, &chain, &shown, told);
+}
+
+/// Did the agent forget the output of the first call before the second?
+fn is_compacted(session: &Session<'_>, first: &SessionCall<'_>, second: &SessionCall<'_>) -> bool {
+    let between = session.events().get(first.event..second.event).unwrap_or_default();
+    between.iter().any(|event| event.kind == EventKind::Compaction)
+}
+
+/// What a build or a test run runs, without the filters behind its first pipe.
+fn run_of(call: &SessionCall<'_>) -> Option<String> {
+    let command = call.command()?;
+    let run = command.split('|').next()?;
+    let words: Vec<&str> =
+        run.split_whitespace().filter(|word| !matches!(*word, "2>&1" | "2>/dev/null")).collect();
+    (!check_commands(run).is_empty()).then(|| words.join(" "))
 }
 
 fn found_refiltered(

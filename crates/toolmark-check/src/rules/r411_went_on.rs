@@ -2,7 +2,9 @@
 //!
 //! Finds a step of a script that failed (`./harness.sh configure`, exit code 1)
 //! and after which the next step of the same script was made without a word about
-//! the failure, where the failed step never works later in the turn.
+//! the failure, where the failed step does not work soon after. Also: tests or a
+//! build that failed and a commit or a push that follows, and a push that follows
+//! a commit that failed, with nothing done and nothing said about it.
 //!
 //! # Why
 //!
@@ -30,6 +32,17 @@
 //! Bash {"command":"export A=1 && /opt/tool/run.sh prepare"} !3 "no space"
 //! Bash {"command":"export A=1 && /opt/tool/run.sh execute"} -> "done"
 //! assistant: All steps are done.
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"npm test"} !1 "Tests: 2 failed, 3 passed"
+//! Bash {"command":"git add -A && git commit -m 'Add the parser'"} -> "[main 1a2b3c] Add the parser"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"npm test"} !1 "Tests: 2 failed, 3 passed"
+//! assistant: Two tests fail; I commit the work so far, as you asked.
+//! Bash {"command":"git commit -am wip"} -> "[main 1a2b3c] wip"
 //! ```
 //!
 //! It was noticed, mended, or only asked for the state:
@@ -65,7 +78,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Recovery,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "makes the next step of a script after one that failed",
+    summary: "makes the next step as if the one that failed had worked",
     remedy: "mend the step that failed and run it again before the next",
     source: page!("r411_went_on.rs"),
     check,
