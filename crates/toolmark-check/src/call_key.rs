@@ -5,6 +5,7 @@
 use crate::path::resolve;
 use crate::session::{Ended, Session, SessionCall};
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use toolmark_hosts::toolset::ToolRole;
@@ -61,6 +62,8 @@ pub(crate) fn call_keys(session: &Session<'_>) -> Vec<CallKey> {
 pub(crate) struct Shells {
     start: String,
     moved: HashMap<Option<String>, String>,
+    /// Does the host put the shell back after every command?
+    is_put_back: bool,
 }
 
 /// What Claude Code prints where it takes the shell back.
@@ -69,7 +72,13 @@ const RESET: &str = "Shell cwd was reset to ";
 impl Shells {
     pub(crate) fn new(session: &Session<'_>) -> Self {
         let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
-        Self { start: cwd.as_deref().unwrap_or_default().to_owned(), moved: HashMap::new() }
+        let start = cwd.as_deref().unwrap_or_default().to_owned();
+        let mut shells = Self { start, moved: HashMap::new(), is_put_back: false };
+        for call in session.calls() {
+            shells.follow(call);
+        }
+        shells.moved.clear();
+        shells
     }
 
     fn agent(call: &SessionCall<'_>) -> Option<String> {
@@ -91,7 +100,9 @@ impl Shells {
 
     /// Takes the shell where a command leaves it.
     pub(crate) fn follow(&mut self, call: &SessionCall<'_>) {
-        let Some(command) = call.command().filter(|_| Self::given(call).is_none()) else { return };
+        let is_left = !self.is_put_back && Self::given(call).is_none();
+        let moves = |command: &Cow<'_, str>| command.contains("cd ") && command.len() <= LONGEST;
+        let Some(command) = call.command().filter(|_| is_left).filter(moves) else { return };
         let result = call.result();
         let reset = result.as_deref().and_then(|text| {
             let rest = text.get(text.rfind(RESET)? + RESET.len()..)?;
@@ -105,7 +116,7 @@ impl Shells {
         let is_unmoved = call.call.status == Status::Denied
             || (call.ended == Ended::Failed
                 && result.as_deref().is_some_and(|text| text.contains("cd:")));
-        if command.contains("cd ") && command.len() <= LONGEST && !is_unmoved {
+        if !is_unmoved {
             let mut dir = self.directory(call);
             let script = toolmark_shell::parse(&command);
             for item in &script.items {
@@ -115,13 +126,12 @@ impl Shells {
                     && cd == "cd"
                     && to != "-"
                 {
-                    // Where the same relative `cd` works twice, the host has put
-                    // the shell back in between.
-                    let is_back = call.ended == Ended::Ok
+                    // The same relative `cd` cannot work twice in a shell that stays.
+                    self.is_put_back |= call.ended == Ended::Ok
                         && to.contains(char::is_alphanumeric)
+                        && !to.starts_with(['/', '~', '$'])
                         && dir.strip_suffix(to.trim_matches('/')).is_some_and(|d| d.ends_with('/'));
-                    let from = if is_back { &self.start } else { &dir };
-                    dir = resolve(Some(from), to);
+                    dir = resolve(Some(&dir), to);
                 }
             }
             self.moved.insert(Self::agent(call), dir);

@@ -22,7 +22,7 @@ mod provenance;
 mod r401_blind_repeat;
 mod r402_masked_failure;
 mod r403_evasion;
-mod r404_claimed_success;
+pub(crate) mod r404_claimed_success;
 mod r405_overwrite_after_failed_edit;
 mod r406_guessing_paths;
 mod r407_loop;

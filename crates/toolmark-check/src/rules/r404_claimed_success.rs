@@ -178,7 +178,7 @@ fn last_message<'a>(session: &Session<'a>, last: &SessionCall<'_>) -> Option<&'a
 }
 
 /// Does a call change a file that is compiled or run?
-fn changes_code(call: &SessionCall<'_>) -> bool {
+pub(crate) fn changes_code(call: &SessionCall<'_>) -> bool {
     const CODE: &[&str] = &[
         "rs", "go", "ts", "tsx", "js", "jsx", "mjs", "py", "java", "kt", "swift", "c", "cc", "cpp",
         "h", "hpp", "rb", "php", "cs", "scala", "sol", "vue", "svelte", "ex", "zig",
@@ -191,7 +191,7 @@ fn changes_code(call: &SessionCall<'_>) -> bool {
 }
 
 /// Can a call have run anything? Tools that nobody knows may.
-fn may_run(call: &SessionCall<'_>) -> bool {
+pub(crate) fn may_run(call: &SessionCall<'_>) -> bool {
     match call.role {
         ToolRole::RunsShell => !call.only_looks(),
         ToolRole::TalksToShell | ToolRole::Dispatches | ToolRole::Other => true,
