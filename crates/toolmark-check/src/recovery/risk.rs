@@ -173,9 +173,9 @@ fn paths_looked_at(session: &Session<'_>, call: &SessionCall<'_>) -> Vec<String>
     let mut dir = cwd.as_deref().unwrap_or_default().to_owned();
     let mut paths = Vec::new();
     for one in simple_commands(&command).commands {
-        let operands = one.words.iter().skip(1).filter(|word| !word.starts_with('-'));
+        let mut operands = one.words.iter().skip(1).filter(|word| !word.starts_with('-'));
         if one.words.first().is_some_and(|name| name == "cd") {
-            if let Some(to) = operands.last() {
+            if let Some(to) = operands.next_back() {
                 dir = resolve(Some(&dir), to);
             }
             continue;
