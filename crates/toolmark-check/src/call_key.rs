@@ -3,11 +3,14 @@
 //! behind its pipes), with paths and the directory resolved.
 
 use crate::path::resolve;
-use crate::session::{Session, SessionCall};
+use crate::session::{Ended, Session, SessionCall};
 use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::ir::{Node, Operator, Script, Word};
+use toolmark_trace::Status;
 
 /// Two calls with the same `work` ask for the same; with the same `text` they
 /// also show it in the same way.
@@ -17,6 +20,8 @@ pub(crate) struct CallKey {
     pub(crate) work: u64,
     /// How it is written: filters and redirections count.
     pub(crate) text: u64,
+    /// The directory a command runs in.
+    pub(crate) place: u64,
 }
 
 /// Arguments that say nothing about what is asked for.
@@ -37,19 +42,109 @@ const IRRELEVANT: &[&str] = &[
 /// A longer command is compared as it is.
 const LONGEST: usize = 64 << 10;
 
-/// The key of a call.
+/// The keys of all calls. A shell that is not given a directory stays where the
+/// command before has left it.
 #[must_use]
-pub(crate) fn call_key(session: &Session<'_>, call: &SessionCall<'_>) -> CallKey {
-    if let Some(command) = call.command() {
-        let given = call.spec.zip(call.args()).and_then(|(spec, args)| spec.directory.text(args));
+pub(crate) fn call_keys(session: &Session<'_>) -> Vec<CallKey> {
+    let mut shells = Shells::new(session);
+    session
+        .calls()
+        .iter()
+        .map(|call| {
+            let key = call_key(call, shells.directory(call));
+            shells.follow(call);
+            key
+        })
+        .collect()
+}
+
+/// Where the shells of a session are: one per agent.
+pub(crate) struct Shells {
+    start: String,
+    moved: HashMap<Option<String>, String>,
+    /// Does the host put the shell back after every command?
+    is_put_back: bool,
+}
+
+/// What Claude Code prints where it takes the shell back.
+const RESET: &str = "Shell cwd was reset to ";
+
+impl Shells {
+    pub(crate) fn new(session: &Session<'_>) -> Self {
         let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
-        let mut dir = match given {
-            Some(given) => resolve(cwd.as_deref(), given),
-            None => cwd.as_deref().unwrap_or_default().to_owned(),
-        };
+        let start = cwd.as_deref().unwrap_or_default().to_owned();
+        let mut shells = Self { start, moved: HashMap::new(), is_put_back: false };
+        for call in session.calls() {
+            shells.follow(call);
+        }
+        shells.moved.clear();
+        shells
+    }
+
+    fn agent(call: &SessionCall<'_>) -> Option<String> {
+        call.call.agent.as_ref().map(|agent| agent.get().into_owned())
+    }
+
+    fn given(call: &SessionCall<'_>) -> Option<String> {
+        let (spec, args) = call.spec.zip(call.args())?;
+        spec.directory.text(args).map(str::to_owned)
+    }
+
+    /// The directory a command starts in.
+    pub(crate) fn directory(&self, call: &SessionCall<'_>) -> String {
+        match Self::given(call) {
+            Some(given) => resolve(Some(&self.start), &given),
+            None => self.moved.get(&Self::agent(call)).unwrap_or(&self.start).clone(),
+        }
+    }
+
+    /// Takes the shell where a command leaves it.
+    pub(crate) fn follow(&mut self, call: &SessionCall<'_>) {
+        let is_left = !self.is_put_back && Self::given(call).is_none();
+        let moves = |command: &Cow<'_, str>| command.contains("cd ") && command.len() <= LONGEST;
+        let Some(command) = call.command().filter(|_| is_left).filter(moves) else { return };
+        let result = call.result();
+        let reset = result.as_deref().and_then(|text| {
+            let rest = text.get(text.rfind(RESET)? + RESET.len()..)?;
+            rest.lines().next().map(|line| line.trim().to_owned())
+        });
+        if let Some(dir) = reset {
+            self.moved.insert(Self::agent(call), dir);
+            return;
+        }
+        // The `cd` itself may be what failed, and a refused command moves nothing.
+        let is_unmoved = call.call.status == Status::Denied
+            || (call.ended == Ended::Failed
+                && result.as_deref().is_some_and(|text| text.contains("cd:")));
+        if !is_unmoved {
+            let mut dir = self.directory(call);
+            let script = toolmark_shell::parse(&command);
+            for item in &script.items {
+                let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { continue };
+                let words: Vec<String> = simple.words.iter().filter_map(Word::literal).collect();
+                if let [cd, to] = words.as_slice()
+                    && cd == "cd"
+                    && to != "-"
+                {
+                    // The same relative `cd` cannot work twice in a shell that stays.
+                    self.is_put_back |= call.ended == Ended::Ok
+                        && to.contains(char::is_alphanumeric)
+                        && !to.starts_with(['/', '~', '$'])
+                        && dir.strip_suffix(to.trim_matches('/')).is_some_and(|d| d.ends_with('/'));
+                    dir = resolve(Some(&dir), to);
+                }
+            }
+            self.moved.insert(Self::agent(call), dir);
+        }
+    }
+}
+
+/// The key of a call whose command starts in `dir`.
+fn call_key(call: &SessionCall<'_>, mut dir: String) -> CallKey {
+    if let Some(command) = call.command() {
         if command.len() > LONGEST {
             let text = hash(&(&*dir, &*command));
-            return CallKey { work: text, text };
+            return CallKey { work: text, text, place: hash(&*dir) };
         }
         let script = toolmark_shell::parse(&command);
         let start = enter(&script, &mut dir);
@@ -58,6 +153,7 @@ pub(crate) fn call_key(session: &Session<'_>, call: &SessionCall<'_>) -> CallKey
         return CallKey {
             work: hash(&(&*dir, toolmark_shell::key(&command))),
             text: hash(&(&*dir, words)),
+            place: hash(&*dir),
         };
     }
     let mut hasher = DefaultHasher::new();
@@ -82,7 +178,7 @@ pub(crate) fn call_key(session: &Session<'_>, call: &SessionCall<'_>) -> CallKey
         _ => {}
     }
     let work = hasher.finish();
-    CallKey { work, text: work }
+    CallKey { work, text: work, place: 0 }
 }
 
 /// Follows the `cd DIR &&` at the start of a script; where the rest starts.
@@ -102,7 +198,7 @@ fn enter(script: &Script, dir: &mut String) -> usize {
     start
 }
 
-fn hash(value: &impl Hash) -> u64 {
+fn hash(value: &(impl Hash + ?Sized)) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
@@ -204,7 +300,7 @@ mod tests {
         let run = notation::parse(trace).unwrap();
         let toolsets = Toolsets::default();
         let session = Session::new(&run, &toolsets);
-        let keys: Vec<_> = session.calls().iter().map(|call| call_key(&session, call)).collect();
+        let keys = call_keys(&session);
         (keys[0].work == keys[1].work, keys[0].text == keys[1].text)
     }
 
@@ -217,7 +313,9 @@ mod tests {
                 (true, true),
             ),
             (r#"Bash {"command":"cd /w && make"}"#, r#"Bash {"command":"make"}"#, (true, true)),
-            (r#"Bash {"command":"cd /v && make"}"#, r#"Bash {"command":"make"}"#, (false, false)),
+            // The shell stays where it was taken.
+            (r#"Bash {"command":"cd /v && make"}"#, r#"Bash {"command":"make"}"#, (true, true)),
+            (r#"Bash {"command":"make"}"#, r#"Bash {"command":"cd /v && make"}"#, (false, false)),
             (r#"Bash {"command":"make"}"#, r#"Bash {"command":"make 2>&1 | tail"}"#, (true, false)),
             (r#"Bash {"command":"make"}"#, r#"Bash {"command":"make x"}"#, (false, false)),
             (r#"Read {"file_path":"/w/a"}"#, r#"Read {"file_path":"a"}"#, (true, true)),

@@ -45,7 +45,19 @@ const SUCCESS: &[&str] = &[
     "works as expected",
     "working as expected",
     "is now working",
+    "lint is clean",
+    "lint clean",
+    "type check passes",
+    "typecheck passes",
+    "type-check passes",
+    "no type errors",
+    "no lint errors",
 ];
+
+/// What only a run can show: of [`SUCCESS`] all that is not about working.
+fn is_about_run(words: &str) -> bool {
+    !words.contains("work")
+}
 
 /// What makes a sentence a plan, a condition or half a claim.
 const HEDGES: &[&str] = &[
@@ -101,15 +113,60 @@ const ADMISSIONS: &[&str] = &[
 const MENDED: &[&str] =
     &["fixed", "fixes", "resolved", "no longer", "now pass", "0 fail", "no fail", "without fail"];
 
-/// What a message claims. A message that says both knows of the failure.
-pub(crate) fn claim(text: &str) -> Claim {
+/// Words of somebody who has noticed that something is wrong and does something
+/// about it.
+const NOTICES: &[&str] = &[
+    "error",
+    "fail",
+    "issue",
+    "fix",
+    "debug",
+    "wrong",
+    "problem",
+    "warning",
+    "broken",
+    "missing",
+    "let me check",
+    "let me look",
+    "let me see",
+    "investigat",
+    "not found",
+    "cannot",
+    "can't",
+    "expected",
+    "pre-existing",
+    "unrelated",
+    "conflict",
+];
+
+/// Does a message show that the agent has noticed trouble?
+pub(crate) fn notices_trouble(text: &str) -> bool {
+    sentences(text).iter().any(|sentence| NOTICES.iter().any(|words| sentence.contains(words)))
+}
+
+/// Does a message claim what only a run of tests or of a build can show?
+pub(crate) fn claims_run(text: &str) -> bool {
+    claim(text) == Claim::Success
+        && sentences(text).iter().any(|sentence| {
+            let claims = |words: &&str| is_about_run(words) && sentence.contains(words);
+            SUCCESS.iter().any(claims)
+                && !HEDGES.iter().any(|words| sentence.contains(words))
+        })
+}
+
+fn sentences(text: &str) -> Vec<String> {
     let mut end = LONGEST.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    let text = text[..end].to_lowercase().replace('’', "'");
+    let text = text[..end].to_lowercase().replace('\u{2019}', "'");
+    text.split(['.', '!', '?', '\n', ';']).map(str::to_owned).collect()
+}
+
+/// What a message claims. A message that says both knows of the failure.
+pub(crate) fn claim(text: &str) -> Claim {
     let mut claims = false;
-    for sentence in text.split(['.', '!', '?', '\n', ';']) {
+    for sentence in sentences(text) {
         let has = |words: &[&str]| words.iter().any(|words| sentence.contains(words));
         if has(ADMISSIONS) && !has(MENDED) {
             return Claim::Failure;

@@ -108,6 +108,7 @@ type Words = &'static [(&'static str, ErrorClass)];
 /// Words of editing tools. They are only looked for in their results: files may
 /// hold such words too.
 const EDIT_WORDS: Words = &[
+    ("`new_str` and `old_str` must be different", ErrorClass::EditNoop),
     ("String to replace not found", ErrorClass::EditNoMatch),
     ("0 occurrences found for old_string", ErrorClass::EditNoMatch),
     ("could not find the string to replace", ErrorClass::EditNoMatch),
@@ -150,6 +151,8 @@ const FILE_WORDS: Words = &[
 
 /// Words of hosts, about any tool.
 const HOST_WORDS: Words = &[
+    // The host could not start a program of its own: nothing about the path.
+    ("posix_spawn '", ErrorClass::Other),
     ("doesn't want to proceed with this tool use", ErrorClass::Denied),
     ("doesn't want to take this action", ErrorClass::Denied),
     ("has been denied", ErrorClass::Denied),
@@ -218,6 +221,11 @@ const SYSTEM_WORDS: Words = &[
     ("503 Service Unavailable", ErrorClass::Network),
     ("url_not_accessible", ErrorClass::Network),
     ("index.lock': File exists", ErrorClass::Network),
+    // An agent that holds keys and did not answer.
+    ("agent refused operation", ErrorClass::Network),
+    ("agent returned an error", ErrorClass::Network),
+    ("gpg failed to sign the data", ErrorClass::Network),
+    ("failed to write commit object", ErrorClass::Network),
     ("Could not get lock", ErrorClass::Network),
     ("database is locked", ErrorClass::Network),
 ];

@@ -27,7 +27,7 @@ const LONGEST: usize = 64 << 10;
 /// Does the exit code of a command prove nothing?
 #[must_use]
 pub(crate) fn proves_nothing(command: &str) -> bool {
-    // Parsing is dear, and most commands have nothing that could hide one.
+    // Parsing is expensive, and most commands have nothing that could hide one.
     let may = command.contains(['|', ';', '\n', '&']);
     may && command.len() <= LONGEST && masks_failure(&toolmark_shell::parse(command))
 }
@@ -76,8 +76,17 @@ fn shows_failure(line: &str, purpose: Purpose) -> bool {
     match purpose {
         Purpose::Tests => is_test_failure(line) || is_build_failure(line),
         Purpose::Builds => is_build_failure(line),
-        _ => false,
+        _ => is_port_taken(line),
     }
+}
+
+/// Does a server say that it could not start, and not that it takes another port?
+fn is_port_taken(line: &str) -> bool {
+    let is_port = line.contains("EADDRINUSE")
+        || line.contains("ddress already in use")
+        || (line.contains("Port ") && line.ends_with(" is not available"))
+        || (line.contains("ort ") && line.ends_with(" is already in use"));
+    is_port && !line.contains("trying") && !line.contains("using ")
 }
 
 fn is_test_failure(line: &str) -> bool {

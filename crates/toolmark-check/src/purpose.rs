@@ -42,6 +42,19 @@ pub(crate) fn purpose(text: &str) -> Purpose {
     }
 }
 
+/// The commands of a text that test or build, each as its words.
+pub(crate) fn check_commands(text: &str) -> Vec<String> {
+    if text.len() > LONGEST {
+        return Vec::new();
+    }
+    let script = toolmark_shell::parse(text);
+    let visits = toolmark_shell::commands(&script);
+    let checks = visits
+        .iter()
+        .filter(|visit| matches!(of_simple(visit.command), Purpose::Tests | Purpose::Builds));
+    checks.map(|visit| words(visit.command).join(" ")).collect()
+}
+
 fn words(command: &Simple) -> Vec<String> {
     command.words.iter().take(8).map(|word| Word::literal(word).unwrap_or_default()).collect()
 }
@@ -67,8 +80,14 @@ fn program(word: &str) -> &str {
 }
 
 /// Programs that only run the one behind them.
-const WRAPPERS: &[&str] =
-    &["npx", "bunx", "uvx", "time", "nice", "env", "sudo", "exec", "timeout", "xvfb-run", "stdbuf"];
+const WRAPPERS: &[&str] = &[
+    "npx", "bunx", "uvx", "time", "nice", "env", "sudo", "exec", "timeout", "xvfb-run", "stdbuf",
+    "rtk",
+];
+
+/// Options of package managers that name a part of the project.
+const PART_OPTIONS: &[&str] =
+    &["--filter", "-F", "--dir", "-C", "--workspace", "-w", "--prefix", "--cwd", "--project"];
 
 /// Programs behind a word of their own: `poetry run pytest`.
 const RUNNERS: &[&str] = &["poetry", "uv", "pipenv", "hatch", "rye", "bundle", "pdm"];
@@ -97,10 +116,15 @@ fn of_simple(command: &Simple) -> Purpose {
         }
     }
     let [first, rest @ ..] = words else { return Purpose::Other };
+    let is_value = |n: usize| {
+        let before = n.checked_sub(1).and_then(|n| rest.get(n));
+        before.is_some_and(|before| PART_OPTIONS.contains(&before.as_str()))
+    };
     let plain: Vec<&str> = rest
         .iter()
-        .map(String::as_str)
-        .filter(|w| !w.starts_with('-') && !w.starts_with('+'))
+        .enumerate()
+        .filter(|(n, w)| !w.starts_with('-') && !w.starts_with('+') && !is_value(*n))
+        .map(|(_, w)| w.as_str())
         .collect();
     let verb = plain.first().copied().unwrap_or("");
     let is_asked = rest
@@ -202,6 +226,8 @@ mod tests {
             ("make -j4 check", Builds),
             ("make test", Tests),
             ("go vet ./...", Builds),
+            ("pnpm --filter web test", Tests),
+            ("pnpm --filter @a/web exec tsc --noEmit", Builds),
             ("npx tsc --noEmit", Builds),
             ("pytest --version", Other),
             ("make install", Other),

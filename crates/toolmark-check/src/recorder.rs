@@ -5,7 +5,7 @@ use crate::fingerprint;
 use crate::rule::Rule;
 use crate::scorecard::{Measure, Scorecard};
 use crate::session::{Ended, Session, SessionCall};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::{Axis, Confidence, Finding, Severity};
 use toolmark_outcome::{Evidence, Role};
 
@@ -115,6 +115,9 @@ pub(crate) struct Gathered {
     /// By call index: the axes it counts on (low bits) and faulted on (high).
     marks: Vec<u8>,
     measures: BTreeMap<Measure, crate::scorecard::Tally>,
+    /// The axes whose number is a measure, not the share of calls without a
+    /// finding.
+    measured: BTreeSet<Axis>,
 }
 
 impl Gathered {
@@ -125,6 +128,7 @@ impl Gathered {
             unsure: None,
             marks: vec![0; session.trajectory().calls.len()],
             measures: BTreeMap::new(),
+            measured: BTreeSet::new(),
         }
     }
 
@@ -139,11 +143,19 @@ impl Gathered {
             of_tool.calls += 1;
             of_tool.failed += u64::from(call.ended == Ended::Failed);
             let marks = self.marks.get(call.index).copied().unwrap_or(0);
-            for axis in Axis::ALL {
+            for axis in Axis::ALL.iter().filter(|axis| !self.measured.contains(axis)) {
                 if marks & counted(*axis) != 0 {
                     let is_faulted = marks & faulted(*axis) != 0;
                     of_tool.axis_mut(*axis).add(if is_faulted { 0.0 } else { 1.0 });
                 }
+            }
+        }
+        let is_whole = |measure: &Measure| {
+            measure.name == measure.axis.word() && self.measured.contains(&measure.axis)
+        };
+        for (measure, tally) in card.measures.iter().filter(|(measure, _)| is_whole(measure)) {
+            if let Some(of_tool) = card.tools.get_mut(&measure.tool) {
+                of_tool.axis_mut(measure.axis).merge(*tally);
             }
         }
         (card, self.findings, self.left_out)
@@ -175,6 +187,12 @@ impl Recorder<'_, '_> {
         if let Some(marks) = self.gathered.marks.get_mut(call.index) {
             *marks |= counted(self.rule.axis);
         }
+    }
+
+    /// The number of the rule's axis is its measure of the same name, in the table
+    /// of the scorecard as for gates.
+    pub fn measures_axis(&mut self) {
+        self.gathered.measured.insert(self.rule.axis);
     }
 
     /// A score from 0 to 1 for a number that has a name of its own.

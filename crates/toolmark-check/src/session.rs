@@ -4,7 +4,7 @@
 //! Built once per trajectory and borrowed by all rules. Nothing is copied but
 //! resolved paths, and results are decoded only when a rule asks for them.
 
-use crate::call_key::{CallKey, call_key};
+use crate::call_key::{CallKey, call_keys};
 use crate::effects::{Arguments, ToolInput, command_of, directory_of};
 use crate::files::Files;
 use crate::path::resolve;
@@ -435,8 +435,7 @@ impl<'a> Session<'a> {
 
     /// What each call asks for, to tell when two ask for the same.
     pub(crate) fn keys(&self) -> &[CallKey] {
-        let of_all = || self.calls.iter().map(|call| call_key(self, call)).collect();
-        self.keys.get_or_init(of_all)
+        self.keys.get_or_init(|| call_keys(self))
     }
 
     /// Where something stands.

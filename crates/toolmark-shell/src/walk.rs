@@ -140,6 +140,15 @@ fn is_filter(program: &str) -> bool {
             | "nl"
             | "fold"
             | "tac"
+            | "Select-String"
+            | "Select-Object"
+            | "Sort-Object"
+            | "Where-Object"
+            | "ForEach-Object"
+            | "Measure-Object"
+            | "Out-String"
+            | "Format-Table"
+            | "Format-List"
     )
 }
 

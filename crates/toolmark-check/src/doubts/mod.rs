@@ -10,6 +10,7 @@
 //! first, then in the order of the calls, and so much text in all. What is left
 //! out is counted.
 
+mod claims;
 mod edit_scope;
 mod irreversible;
 mod read_slice;
@@ -98,8 +99,14 @@ struct Kind {
 }
 
 /// Every rubric, in the order of reports.
-static KINDS: &[&Kind] =
-    &[&selection::KIND, &edit_scope::KIND, &read_slice::KIND, &irreversible::KIND, &recovery::KIND];
+static KINDS: &[&Kind] = &[
+    &selection::KIND,
+    &edit_scope::KIND,
+    &read_slice::KIND,
+    &irreversible::KIND,
+    &recovery::KIND,
+    &claims::KIND,
+];
 
 /// What there is to tell doubts from.
 struct Scene<'r, 's> {

@@ -1,9 +1,10 @@
 //! `error-recovery`: did the agent understand the error and act on it?
 //!
-//! In doubt are the failures whose next moves decide little: those that stay
-//! open, about which the rules cannot tell, and those that are half recovered
-//! (0.5), such as another path that happened to be there. Where neither a call
-//! nor a word follows in the turn there is nothing to be read either, and
+//! In doubt are the failures that ask for something and whose next moves decide
+//! little: those that stay open, those that are half recovered (both count 0.5),
+//! such as another path that happened to be there, and those that the agent
+//! explains away with nothing in the session for or against it. Where neither a
+//! call nor a word follows in the turn there is nothing to be read either, and
 //! nothing is asked.
 //!
 //! A failure that only an exit code or the output shows has no error message by
@@ -24,25 +25,30 @@ pub(super) static KIND: Kind = Kind {
 
 fn find(scene: &Scene<'_, '_>, out: &mut Vec<Candidate>) {
     let session = scene.session;
-    for failure in session.failures() {
+    for failure in session.failures().iter().filter(|failure| failure.asks) {
         let Some(call) = session.calls().get(failure.at) else { continue };
         let class = failure.class.word();
+        let is_excused = failure.excuse.is_some_and(|excuse| excuse.contradicted_by.is_none());
         let why = match failure.verdict {
+            Verdict::Failed(_) | Verdict::Evaded => continue,
+            _ if is_excused => format!("failed ({class}); the agent explains it away"),
             Verdict::Open => format!("failed ({class}); {}", failure.why),
             Verdict::Partial => {
                 format!("failed ({class}); {}, which is half of it", failure.why)
             }
-            _ => continue,
+            Verdict::Recovered => continue,
         };
         let is_followed = moves(session, failure.at).next().is_some()
             || session.said_after(call).next().is_some();
         if !is_followed {
             continue;
         }
+        // An open failure counts half, but that is no opinion of the rules.
+        let rules_say = (failure.verdict != Verdict::Open).then(|| failure.verdict.score());
         out.push(Candidate {
             bucket: Some(class.to_owned()),
             finding: scene.finding(call, "R408"),
-            ..Candidate::new(call, failure.verdict.score(), why)
+            ..Candidate::new(call, rules_say, why)
         });
     }
 }

@@ -164,6 +164,23 @@ fn failures_that_the_next_moves_leave_open() {
 }
 
 #[test]
+fn claims_that_nothing_shows() {
+    let edit =
+        "Edit {\"file_path\":\"/w/a.rs\",\"old_string\":\"x\",\"new_string\":\"y\"} -> \"ok\"\n";
+    let test = "Bash {\"command\":\"cargo test\"} -> \"ok\"\n";
+    let tick = "TaskUpdate {\"taskId\":\"1\",\"status\":\"completed\"} -> \"ok\"\n";
+    for (trace, want) in [
+        (format!("{edit}assistant: Done."), &[(1, None)][..]),
+        (format!("{edit}{tick}{test}assistant: Done."), &[(2, None)]),
+        (format!("{edit}assistant: Done. All tests pass."), &[(1, Some(0.0))]),
+        (format!("{edit}{test}{tick}assistant: Done."), &[]),
+        (format!("{edit}assistant: I have changed a.rs."), &[]),
+    ] {
+        assert_eq!(asked("claimed-success", &trace), want, "{trace}");
+    }
+}
+
+#[test]
 fn an_exit_code_shows_an_error_that_the_status_does_not() {
     let run = notation::parse(
         "Bash {\"command\":\"make | tail -1\"} -> \"make: *** [all] Error 2\"\n\

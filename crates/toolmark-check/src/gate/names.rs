@@ -19,7 +19,10 @@ pub const NAMES: &[(&str, &str)] = &[
     ("patch.context", "share of patches whose context is in the file"),
     ("irreversibility", "share of checked calls without a finding about what cannot be undone"),
     ("irreversibility.aware", "how well destructive calls were announced, from 0 to 1"),
-    ("recovery", "share of failed calls the agent recovered from; by class of error"),
+    (
+        "recovery",
+        "share of failures that ask for something and were recovered from; by class of error",
+    ),
     ("recovery.steps", "one over the calls it took to recover; by class of error"),
     ("recovery.repeat", "share of failed calls that were made again as they were"),
     ("recovery.blind", "share of failed calls that were made again with nothing read or changed"),
@@ -37,6 +40,7 @@ pub const NAMES: &[(&str, &str)] = &[
     ("judged.read-slice-coverage", "how well parts of files cover what is needed, by a judge"),
     ("judged.irreversibility-awareness", "how aware destructive calls are, by a judge, likewise"),
     ("judged.error-recovery", "how well errors are answered, by a judge; by class of error"),
+    ("judged.claimed-success", "how well claims of success are shown, by a judge"),
 ];
 
 /// The name a gate has for a measure: its own, behind that of its axis where it

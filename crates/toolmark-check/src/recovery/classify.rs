@@ -1,22 +1,27 @@
 //! Classifies one failure: walks the moves after it and decides by the class
-//! of its error. The table stands in the documentation of the module above.
+//! of its error. The table is in the documentation of the module above.
 
-use super::risk::overwrites;
-use super::{Failure, Verdict, effects, moves};
+use super::writes::{FileWrite, write_of};
+use super::{Excuse, Failure, Fault, Verdict, effects, excuses, moves};
 use crate::call_key::{CallKey, errand, program, searches};
+use crate::claims::notices_trouble;
 use crate::error_class::{ErrorClass, classify, is_not_found};
 use crate::hidden_failure;
-use crate::purpose::{Purpose, purpose};
+use crate::purpose::{Purpose, check_commands, purpose};
 use crate::session::{Ended, Session, SessionCall};
+use crate::shell::simple_commands;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Kind, Reversibility};
+use toolmark_trace::EventKind;
 
 /// Calls that are looked at after a failure.
 const WINDOW: usize = 3;
-/// The same after tests and builds.
+/// The same after tests, builds and edits.
 const LONG_WINDOW: usize = 10;
-/// A later run of the same tests is looked for so far.
+/// A later run of the same tests, or of the same call, is looked for so far.
 const RERUN: usize = 40;
+/// How many identical attempts are too many where one retry is right.
+const MAX_ATTEMPTS: usize = 3;
 
 /// A failed call and the moves after it.
 pub(super) struct Classifier<'s, 'a> {
@@ -40,7 +45,10 @@ impl<'s, 'a> Classifier<'s, 'a> {
         class: ErrorClass,
     ) -> Self {
         let far = match class {
-            ErrorClass::Tests | ErrorClass::Build => LONG_WINDOW,
+            ErrorClass::Tests
+            | ErrorClass::Build
+            | ErrorClass::EditNoMatch
+            | ErrorClass::EditAmbiguous => LONG_WINDOW,
             _ => WINDOW,
         };
         let keyed = |(at, call): (usize, &'s SessionCall<'a>)| {
@@ -50,8 +58,11 @@ impl<'s, 'a> Classifier<'s, 'a> {
         Self { session, at, failed, class, key, next }
     }
 
-    pub(super) fn finish(self, masked: Option<String>) -> Failure {
-        let (verdict, why, by) = self.ruling();
+    pub(super) fn finish(self, masked: Option<String>, asks: bool) -> Failure {
+        let next = self.next.first().map(|(_, call, _)| *call);
+        let excuse = excuses::find(self.session, self.at, self.failed, self.class, next);
+        let (verdict, why, by) = self.ruling_with(excuse);
+        let scripted = matches!(verdict, Verdict::Recovered) && why == SCRIPTED;
         let repeat = self.repeat();
         let steps = match by {
             Some(by) => self.next.iter().position(|(at, ..)| *at == by).map_or(WINDOW, |n| n + 1),
@@ -61,9 +72,12 @@ impl<'s, 'a> Classifier<'s, 'a> {
             at: self.at,
             class: self.class,
             masked,
+            asks,
             verdict,
             why,
             by,
+            scripted,
+            excuse,
             steps,
             repeat: repeat.map(|(at, _)| at),
             blind: repeat.is_some_and(|(_, blind)| blind),
@@ -85,7 +99,9 @@ impl<'s, 'a> Classifier<'s, 'a> {
     /// The same call again, and whether nothing was done before it.
     fn repeat(&self) -> Option<(usize, bool)> {
         let n = self.next.iter().position(|(_, call, key)| {
-            self.is_same(*key) && (self.class != ErrorClass::Timeout || self.same_limits(call))
+            (self.is_same(*key) || self.shares_failing_command(call, *key))
+                && self.same_rights(call)
+                && (self.class != ErrorClass::Timeout || self.same_limits(call))
         })?;
         let (at, ..) = *self.next.get(n)?;
         let is_idle = |call: &SessionCall<'_>| {
@@ -97,17 +113,81 @@ impl<'s, 'a> Classifier<'s, 'a> {
     }
 
     fn same_limits(&self, call: &SessionCall<'_>) -> bool {
+        self.same_arguments(
+            call,
+            &[
+                "timeout",
+                "timeout_ms",
+                "yield_time_ms",
+                "initial_wait",
+                "run_in_background",
+                "is_background",
+            ],
+        )
+    }
+
+    /// More rights are a change.
+    fn same_rights(&self, call: &SessionCall<'_>) -> bool {
+        self.same_arguments(
+            call,
+            &["sandbox_permissions", "with_escalated_permissions", "dangerouslyDisableSandbox"],
+        )
+    }
+
+    fn same_arguments(&self, call: &SessionCall<'_>, keys: &[&str]) -> bool {
         let (a, b) = (self.failed.args(), call.args());
-        [
-            "timeout",
-            "timeout_ms",
-            "yield_time_ms",
-            "initial_wait",
-            "run_in_background",
-            "is_background",
-        ]
-        .iter()
-        .all(|key| a.and_then(|a| a.get(key)) == b.and_then(|b| b.get(key)))
+        keys.iter().all(|key| a.and_then(|a| a.get(key)) == b.and_then(|b| b.get(key)))
+    }
+
+    /// Does a call run a part of the failed command again and get the same
+    /// error? Tests and builds are run again to see more.
+    fn shares_failing_command(&self, call: &SessionCall<'_>, key: CallKey) -> bool {
+        let is_there = self.class == ErrorClass::ExitCode && key.place == self.key.place;
+        if !is_there || classify(call) != Some(self.class) {
+            return false;
+        }
+        let (Some(then), Some(now)) = (self.failed.result(), call.result()) else { return false };
+        let last = |text: &str| {
+            let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+            line.filter(|line| line.len() >= LEAST_ERROR).map(str::to_owned)
+        };
+        let error = last(&then);
+        if error.is_none() || error != last(&now) {
+            return false;
+        }
+        let (Some(a), Some(b)) = (self.failed.command(), call.command()) else { return false };
+        let (a, b) = (simple_commands(&a), simple_commands(&b));
+        let is_plain = |words: &[String]| {
+            words.first().is_some_and(|name| !matches!(name.as_str(), "cd" | "echo" | "export"))
+        };
+        let mut run = a.commands.iter().filter(|one| is_plain(&one.words));
+        !a.opaque && !b.opaque && run.any(|a| b.commands.iter().any(|b| a.words == b.words))
+    }
+
+    /// The ruling, with what the agent says about the failure and what it does
+    /// later.
+    fn ruling_with(&self, excuse: Option<Excuse>) -> Ruling {
+        let ruling = self.ruling();
+        if excuse.is_some_and(|excuse| excuse.contradicted_by.is_some())
+            && !matches!(ruling.0, Verdict::Failed(_) | Verdict::Evaded)
+        {
+            let next = self.next.first().map(|(at, ..)| *at);
+            return (Verdict::Failed(Fault::ExplainedAway), "it was explained away", next);
+        }
+        match ruling.0 {
+            Verdict::Open if excuse.is_none() => self.later().unwrap_or(ruling),
+            _ => ruling,
+        }
+    }
+
+    /// What mends a failure that the next moves leave open: the same call works
+    /// later in the turn.
+    fn later(&self) -> Option<Ruling> {
+        let keys = self.session.keys();
+        let works = moves(self.session, self.at).take(RERUN).find(|(at, call)| {
+            call.ended == Ended::Ok && keys.get(*at).is_some_and(|key| key.work == self.key.work)
+        });
+        works.map(|(at, _)| (Verdict::Recovered, "it worked later", Some(at)))
     }
 
     fn ruling(&self) -> Ruling {
@@ -127,29 +207,103 @@ impl<'s, 'a> Classifier<'s, 'a> {
             ErrorClass::CommandNotFound => self.not_found(),
             ErrorClass::Dependency => self.dependency(),
             ErrorClass::NotExecutable | ErrorClass::NoPermission => self.not_allowed(),
-            ErrorClass::Tests | ErrorClass::Build => self.checks(),
+            ErrorClass::Tests | ErrorClass::Build => {
+                self.went_on().unwrap_or_else(|| self.checks())
+            }
             ErrorClass::Conflict => self.conflict(),
             ErrorClass::Timeout => self.timeout(),
-            _ => self.again(),
+            _ => self.went_on().unwrap_or_else(|| self.again()),
         }
+    }
+
+    /// A step of a script failed, and the next step of it was made as if it had
+    /// worked: the same script with another first argument, and nothing said.
+    fn went_on(&self) -> Option<Ruling> {
+        if self.failed.only_looks() {
+            return None;
+        }
+        if let Some(at) = self.publishes_all_the_same() {
+            return Some((
+                Verdict::Failed(Fault::WentOn),
+                "it was published all the same",
+                Some(at),
+            ));
+        }
+        let failed = steps_of(&self.failed.command()?).pop().filter(|step| !looks(step))?;
+        let (at, next, _) = self.next.first()?;
+        let steps = steps_of(&next.command()?);
+        let goes_on = next.ended == Ended::Ok
+            && steps.iter().any(|step| step.0 == failed.0 && !looks(step))
+            && !steps.contains(&failed);
+        let is_said = self.session.said_after(self.failed).next().is_some_and(|said| {
+            self.session
+                .events()
+                .get(self.failed.event..next.event)
+                .is_some_and(|between| between.iter().any(|event| std::ptr::eq(event, said)))
+        });
+        let is_made_up_for = || {
+            moves(self.session, self.at).take(LONG_WINDOW).any(|(_, call)| {
+                call.ended == Ended::Ok
+                    && call.command().is_some_and(|command| steps_of(&command).contains(&failed))
+            })
+        };
+        let ruling =
+            (Verdict::Failed(Fault::WentOn), "the next step was made all the same", Some(*at));
+        (goes_on && !is_said && !is_made_up_for()).then_some(ruling)
+    }
+
+    /// The commit or the push after a failed check, or the push after a failed
+    /// commit, with nothing done and nothing said about it.
+    fn publishes_all_the_same(&self) -> Option<usize> {
+        let command = self.failed.command()?;
+        let is_check = matches!(self.class, ErrorClass::Tests | ErrorClass::Build)
+            && !check_commands(&command).is_empty();
+        let commits = |command: &str| command.contains("git commit");
+        let (at, next, _) = self.next.iter().find(|(_, call, _)| !call.only_looks())?;
+        let now = next.command()?;
+        let publishes = match is_check {
+            true => commits(&now) || now.contains("git push") || now.contains("npm publish"),
+            false => commits(&command) && now.contains("git push") && !commits(&now),
+        };
+        let between = self.session.events().get(self.failed.event..next.event)?;
+        let is_noticed = between.iter().any(|event| {
+            event.kind == EventKind::Message
+                && event.text.as_ref().is_some_and(|text| notices_trouble(&text.plain()))
+        });
+        // A commit that says that tests fail hides nothing.
+        let is_said =
+            ["failing", "wip", "WIP", "red phase"].iter().any(|words| now.contains(words));
+        (publishes && next.ended == Ended::Ok && !is_noticed && !is_said).then_some(*at)
     }
 
     /// The same call with nothing done in between.
     fn blind(&self, at: usize) -> Ruling {
         let repeat = self.session.calls().get(at);
         let worked = repeat.is_some_and(|call| call.ended == Ended::Ok);
+        // Another error is news: something was changed, or it passed further.
+        let is_other = repeat.is_some_and(|call| {
+            classify(call).is_some_and(|class| class != self.class && class.is_fault())
+        });
+        if is_other {
+            return self.again();
+        }
         match (self.class, worked) {
             (_, true) => {
                 (Verdict::Partial, "the same call worked when it was made again", Some(at))
             }
+            // One retry is what such an error asks for.
             (ErrorClass::Network, false) => {
-                let again = self.next.iter().filter(|(_, _, key)| self.is_same(*key)).count();
-                match again >= 2 {
-                    true => (Verdict::Failed, "three identical attempts", Some(at)),
-                    false => self.again(),
+                let mut again = self.next.iter().filter(|(_, _, key)| self.is_same(*key));
+                match again.nth(MAX_ATTEMPTS - 2) {
+                    Some((last, ..)) => {
+                        (Verdict::Failed(Fault::Repeat), "three identical attempts", Some(*last))
+                    }
+                    None => self.again(),
                 }
             }
-            (_, false) => (Verdict::Failed, "the same call was made again", Some(at)),
+            (_, false) => {
+                (Verdict::Failed(Fault::Repeat), "the same call was made again", Some(at))
+            }
         }
     }
 
@@ -180,7 +334,11 @@ impl<'s, 'a> Classifier<'s, 'a> {
                         && call.path.is_some()
                         && classify(call) == Some(ErrorClass::Missing) =>
                 {
-                    return (Verdict::Failed, "guessed another path that is not there", Some(*at));
+                    return (
+                        Verdict::Failed(Fault::Guess),
+                        "guessed another path that is not there",
+                        Some(*at),
+                    );
                 }
                 _ => {}
             }
@@ -201,7 +359,11 @@ impl<'s, 'a> Classifier<'s, 'a> {
                         && call.command().and_then(|c| program(&c)).as_deref() == Some("cat")
                         && !call.command().is_some_and(|c| c.contains('|')) =>
                 {
-                    return (Verdict::Failed, "showed the whole file with cat", Some(*at));
+                    return (
+                        Verdict::Failed(Fault::WrongMove),
+                        "showed the whole file with cat",
+                        Some(*at),
+                    );
                 }
                 _ if call.ended == Ended::Ok && (names_it || searches(call)) => {
                     return (Verdict::Recovered, "looked at a part of it", Some(*at));
@@ -225,11 +387,17 @@ impl<'s, 'a> Classifier<'s, 'a> {
 
     fn edit(&self) -> Ruling {
         let mut read = false;
+        let is_unknown = matches!(self.class, ErrorClass::EditNoMatch | ErrorClass::EditAmbiguous);
+        let is_first = self.is_first_try();
         for (at, call, _) in &self.next {
+            let names_it = self.names_file(call);
             if call.ended != Ended::Ok {
+                // A second try is an answer; what follows answers that one.
+                if is_first && is_unknown && names_it && call.role == ToolRole::Edits {
+                    return (Verdict::Partial, "tried another text, which failed too", Some(*at));
+                }
                 continue;
             }
-            let names_it = self.names_file(call);
             match call.role {
                 ToolRole::Reads | ToolRole::SearchesContent if names_it => read = true,
                 ToolRole::SearchesContent => read = true,
@@ -245,24 +413,42 @@ impl<'s, 'a> Classifier<'s, 'a> {
                             (Verdict::Recovered, "read the file and wrote it", Some(*at))
                         }
                         (ToolRole::Writes, false) => OPEN,
-                        _ => (Verdict::Failed, "wrote over the file", Some(*at)),
+                        // Its text was known: what failed was that it had changed.
+                        _ if !is_unknown => (Verdict::Partial, "wrote the file anew", Some(*at)),
+                        _ => (Verdict::Failed(Fault::Overwrite), OVERWRITTEN, Some(*at)),
                     };
                 }
                 ToolRole::RunsShell if names_it => {
-                    match self
-                        .failed
-                        .path
-                        .as_deref()
-                        .is_some_and(|path| overwrites(self.session, call, path))
-                    {
-                        true => return (Verdict::Failed, "wrote over the file", Some(*at)),
-                        false => read = true,
+                    let path = self.failed.path.as_deref();
+                    let written = path.and_then(|path| write_of(self.session, call, path));
+                    match written.filter(|_| self.failed.role == ToolRole::Edits) {
+                        Some(FileWrite::Whole | FileWrite::ByLineNumber) if is_unknown => {
+                            return (Verdict::Failed(Fault::Overwrite), OVERWRITTEN, Some(*at));
+                        }
+                        Some(FileWrite::Append) => {
+                            return (Verdict::Partial, "appended to the file", Some(*at));
+                        }
+                        Some(_) => return (Verdict::Recovered, SCRIPTED, Some(*at)),
+                        None => read = true,
                     }
                 }
                 _ => {}
             }
         }
         OPEN
+    }
+
+    /// Has no edit of the same file failed just before this one?
+    fn is_first_try(&self) -> bool {
+        let before = self.session.calls().get(..self.at).unwrap_or_default();
+        let mut tries = before.iter().rev().take(LONG_WINDOW).filter(|call| {
+            call.turn == self.failed.turn
+                && call.role == ToolRole::Edits
+                && call.path == self.failed.path
+                && call.call.agent == self.failed.call.agent
+                && (call.call.step.is_none() || call.call.step != self.failed.call.step)
+        });
+        tries.next().is_none_or(|call| call.ended != Ended::Failed)
     }
 
     pub(super) fn same_program(&self, call: &SessionCall<'_>) -> bool {
@@ -296,7 +482,11 @@ impl<'s, 'a> Classifier<'s, 'a> {
                         && is_call
                         && classify(call) == Some(ErrorClass::CommandNotFound) =>
                 {
-                    return (Verdict::Failed, "the missing program was called again", Some(*at));
+                    return (
+                        Verdict::Failed(Fault::WrongMove),
+                        "the missing program was called again",
+                        Some(*at),
+                    );
                 }
                 Ended::Ok if looks => located = true,
                 Ended::Ok if is_named || located => {
@@ -340,7 +530,11 @@ impl<'s, 'a> Classifier<'s, 'a> {
                     && effect.reversibility > Reversibility::R0
             });
             if opens {
-                return (Verdict::Failed, "opened everything to everybody", Some(*at));
+                return (
+                    Verdict::Failed(Fault::WrongMove),
+                    "opened everything to everybody",
+                    Some(*at),
+                );
             }
             if call.role == ToolRole::AsksUser {
                 return (Verdict::Recovered, "asked", Some(*at));
@@ -464,6 +658,35 @@ impl<'s, 'a> Classifier<'s, 'a> {
 }
 
 pub(super) const OPEN: Ruling = (Verdict::Open, "nothing that would mend it", None);
+const OVERWRITTEN: &str = "wrote the whole file anew";
+const SCRIPTED: &str = "made the edit with a script";
+/// A shorter last line of an error says too little to be compared.
+const LEAST_ERROR: usize = 20;
+
+/// Does a step only ask, or clean up?
+fn looks((_, step): &(String, String)) -> bool {
+    const ASKING: &[&str] = &[
+        "verify", "check", "test", "status", "list", "show", "get", "info", "lint", "validate",
+        "diff", "help", "version", "clean", "log", "stop", "down", "reset", "doctor", "debug",
+    ];
+    ASKING.iter().any(|word| step.starts_with(word))
+}
+
+/// The steps of a command: scripts that are called by their path, each with its
+/// first argument.
+fn steps_of(command: &str) -> Vec<(String, String)> {
+    let script = simple_commands(command);
+    let is_name = |word: &str| word.starts_with(|c: char| c.is_ascii_lowercase());
+    script
+        .commands
+        .into_iter()
+        .filter_map(|one| {
+            let mut words = one.words.into_iter();
+            let (program, step) = (words.next()?, words.next()?);
+            (program.contains('/') && is_name(&step)).then_some((program, step))
+        })
+        .collect()
+}
 
 /// The program a shell says it does not have.
 fn missing_program(text: &str) -> Option<String> {

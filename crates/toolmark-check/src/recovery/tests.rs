@@ -18,7 +18,9 @@ const RUN: &str = r#"Bash {"command":"cargo test"} !101 "test a ... FAILED\ntest
 
 #[test]
 fn the_table() {
-    use Verdict::{Evaded, Failed, Open, Partial, Recovered};
+    use Verdict::{Evaded, Open, Partial, Recovered};
+    let (repeat, overwrite) = (Verdict::Failed(Fault::Repeat), Verdict::Failed(Fault::Overwrite));
+    let (guess, wrong) = (Verdict::Failed(Fault::Guess), Verdict::Failed(Fault::WrongMove));
     for (failed, next, want) in [
         (
             MISSING,
@@ -27,8 +29,8 @@ fn the_table() {
             Recovered,
         ),
         (MISSING, r#"Read {"file_path":"/w/b/a"} -> "x""#, Partial),
-        (MISSING, MISSING, Failed),
-        (MISSING, r#"Read {"file_path":"/w/b"} !> "File does not exist.""#, Failed),
+        (MISSING, MISSING, repeat),
+        (MISSING, r#"Read {"file_path":"/w/b"} !> "File does not exist.""#, guess),
         (MISSING, r#"TodoWrite {"todos":[]} -> "ok""#, Open),
         (
             MISSING,
@@ -47,10 +49,13 @@ fn the_table() {
             r#"Edit {"file_path":"/w/a","old_string":"z","new_string":"y"} -> "ok""#,
             Partial,
         ),
-        (NO_MATCH, r#"Write {"file_path":"/w/a","content":"y"} -> "ok""#, Failed),
-        (NO_MATCH, r#"Bash {"command":"sed -i s/x/y/ a"} -> """#, Failed),
-        (NO_MATCH, NO_MATCH, Failed),
-        (RUN, RUN, Failed),
+        (NO_MATCH, r#"Write {"file_path":"/w/a","content":"y"} -> "ok""#, overwrite),
+        (NO_MATCH, r#"Bash {"command":"sed -i s/x/y/ a"} -> """#, Recovered),
+        (NO_MATCH, r#"Bash {"command":"sed -i '3d;5s/x/y/' a"} -> """#, overwrite),
+        (NO_MATCH, r#"Bash {"command":"cat > a <<'E'\nz\nE"} -> """#, overwrite),
+        (NO_MATCH, r#"Bash {"command":"cat >> a <<'E'\nz\nE"} -> """#, Partial),
+        (NO_MATCH, NO_MATCH, repeat),
+        (RUN, RUN, repeat),
         (
             RUN,
             r#"Edit {"file_path":"/w/a","old_string":"z","new_string":"y"} -> "ok"
@@ -79,7 +84,7 @@ fn the_table() {
         (
             r#"Bash {"command":"frob x"} !127 "bash: frob: command not found""#,
             r#"Bash {"command":"frob --y"} !127 "bash: frob: command not found""#,
-            Failed,
+            wrong,
         ),
         (
             r#"Bash {"command":"frob x"} !127 "bash: frob: command not found""#,
@@ -99,7 +104,7 @@ fn the_table() {
         (
             r#"Bash {"command":"./x"} !126 "Permission denied""#,
             r#"Bash {"command":"chmod -R 777 ."} -> "ok""#,
-            Failed,
+            wrong,
         ),
         (
             r#"Bash {"command":"rm -rf src"} x> "no""#,
@@ -110,12 +115,12 @@ fn the_table() {
         (
             r#"Bash {"command":"rm -rf src"} x> "no""#,
             r#"Bash {"command":"rm -rf src"} x> "no""#,
-            Failed,
+            repeat,
         ),
         (
             r#"Bash {"command":"git pull"} !1 "CONFLICT (content): a""#,
             r#"Bash {"command":"git reset --hard"} -> "ok""#,
-            Failed,
+            wrong,
         ),
         (
             r#"Bash {"command":"git pull"} !1 "CONFLICT (content): a""#,
@@ -131,7 +136,7 @@ fn the_table() {
         (
             r#"Bash {"command":"x","timeout":9} !> "Command timed out after 9ms""#,
             r#"Bash {"command":"x","timeout":9} !> "Command timed out after 9ms""#,
-            Failed,
+            repeat,
         ),
         (
             r#"Read {"file_path":"/w/a"} !> "exceeds maximum allowed tokens""#,
@@ -139,7 +144,7 @@ fn the_table() {
             Recovered,
         ),
         (r#"mcp__x__y {"a":1} !> "Error: no""#, r#"mcp__x__y {"a":2} -> "ok""#, Recovered),
-        (r#"mcp__x__y {"a":1} !> "Error: no""#, r#"mcp__x__y {"a":1} !> "Error: no""#, Failed),
+        (r#"mcp__x__y {"a":1} !> "Error: no""#, r#"mcp__x__y {"a":1} !> "Error: no""#, repeat),
     ] {
         let trace = format!("{failed}\n{next}");
         let (class, found) = verdict(&trace);

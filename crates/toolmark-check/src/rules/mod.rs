@@ -8,6 +8,7 @@ mod a204_read_outside_file;
 mod a205_guessed_path;
 mod a206_patch_context;
 mod a207_value_from_nowhere;
+mod a220_lost_directory;
 pub(crate) mod i301_blind_destructive;
 mod i302_out_of_tree_write;
 mod i303_secret_read;
@@ -21,12 +22,16 @@ mod provenance;
 mod r401_blind_repeat;
 mod r402_masked_failure;
 mod r403_evasion;
-mod r404_claimed_success;
+pub(crate) mod r404_claimed_success;
 mod r405_overwrite_after_failed_edit;
 mod r406_guessing_paths;
 mod r407_loop;
 mod r408_unrecovered;
 mod r409_escalation;
+mod r410_explained_away;
+mod r411_went_on;
+mod r412_uncommitted_push;
+mod r413_dismissed_diagnostics;
 mod s101_repeated_read;
 mod s102_shell_stand_in;
 mod s103_read_to_search;
@@ -51,6 +56,7 @@ pub static RULES: &[&Rule] = &[
     &a205_guessed_path::RULE,
     &a206_patch_context::RULE,
     &a207_value_from_nowhere::RULE,
+    &a220_lost_directory::RULE,
     &i301_blind_destructive::RULE,
     &i302_out_of_tree_write::RULE,
     &i303_secret_read::RULE,
@@ -69,6 +75,10 @@ pub static RULES: &[&Rule] = &[
     &r407_loop::RULE,
     &r408_unrecovered::RULE,
     &r409_escalation::RULE,
+    &r410_explained_away::RULE,
+    &r411_went_on::RULE,
+    &r412_uncommitted_push::RULE,
+    &r413_dismissed_diagnostics::RULE,
 ];
 
 /// The rule with this code or name.

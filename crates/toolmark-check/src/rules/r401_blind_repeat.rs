@@ -1,8 +1,12 @@
 //! # What it does
 //!
-//! Finds a failed call that is made again in the same way, with nothing read,
-//! changed or run in between. Where the second attempt works, the finding has
-//! low confidence: the tool may be fickle.
+//! Finds a failed call that is made again in the same way and fails in the same
+//! way, with nothing read, changed or run in between. Another directory, more
+//! rights, more time and another error are changes. Where one retry is right
+//! (network, locks, an agent that signs), the third attempt is reported.
+//!
+//! It also finds a command that is started in the background a second time
+//! before anything was done.
 //!
 //! # Why
 //!
@@ -31,6 +35,26 @@
 //! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} !> "String to replace not found in file."
 //! ```
 //!
+//! A part of the command, with the same error:
+//!
+//! ```fires
+//! Bash {"command":"node -v && pnpm -v"} !1 "v22\nThis project is configured to use yarn"
+//! Bash {"command":"pnpm -v && ls"} !1 "This project is configured to use yarn"
+//! ```
+//!
+//! The third attempt where one retry is right:
+//!
+//! ```fires
+//! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
+//! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
+//! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"python fetch.py","run_in_background":true} -> "running with ID 1"
+//! Bash {"command":"python fetch.py","run_in_background":true} -> "running with ID 2"
+//! ```
+//!
 //! A fix came in between:
 //!
 //! ```quiet
@@ -49,6 +73,14 @@
 //! ```quiet
 //! Bash {"command":"make"} !2 "make: *** No rule to make target"
 //! Bash {"command":"cd sub && make"} !2 "make: *** No rule to make target"
+//! ```
+//!
+//! The shell was in another directory before:
+//!
+//! ```quiet
+//! Bash {"command":"cd /w/web && make css"} -> "ok"
+//! Bash {"command":"make lint"} !2 "make: *** No rule to make target"
+//! Bash {"command":"cd /w && make lint"} !2 "make: *** No rule to make target"
 //! ```
 //!
 //! Both were made before either was answered:
@@ -71,10 +103,12 @@
 //! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
 //! ```
 
-use crate::error_class::{ErrorClass, classify};
 use crate::recorder::{Draft, Recorder};
+use crate::recovery::Fault;
 use crate::rule::{Rule, page};
-use crate::session::Session;
+use crate::session::{Ended, Session, SessionCall};
+use std::collections::BTreeSet;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 
@@ -91,30 +125,57 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    for failure in session.failures() {
+    let mut told = BTreeSet::new();
+    for failure in session.failures().iter().filter(|failure| failure.asks) {
         let Some(failed) = session.calls().get(failure.at) else { continue };
         recorder.count_opportunity(failed);
-        let Some(repeat) = failure.repeat.filter(|_| failure.blind) else { continue };
-        let Some(again) = session.calls().get(repeat) else { continue };
-        // One retry is what such an error asks for.
-        if failure.class == ErrorClass::Network {
-            continue;
-        }
-        let confidence = match classify(again) {
-            Some(_) => Confidence::High,
-            None => Confidence::Low,
-        };
+        let is_repeat = failure.is_fault(Fault::Repeat) && failure.blind;
+        let Some(by) = failure.by.filter(|by| is_repeat && told.insert(*by)) else { continue };
+        let Some(again) = session.calls().get(by) else { continue };
         let message = format!(
             "{} failed ({}) and was called again in the same way",
             again.tool,
             failure.class.word()
         );
-        recorder.find(
-            Draft::new(again, message)
-                .about("the repeat")
-                .bucket(failure.class.word())
-                .confidence(confidence)
-                .evidence(session.result_evidence(Role::Context, "it had failed here", failed)),
-        );
+        let mut draft = Draft::new(again, message)
+            .about("the repeat")
+            .bucket(failure.class.word())
+            .evidence(session.result_evidence(Role::Context, "it had failed here", failed));
+        // Where one retry is right, there is an attempt in between.
+        if let Some(second) = failure.repeat.filter(|second| *second != by) {
+            let second = session.calls().get(second);
+            draft = second.into_iter().fold(draft, |draft, call| {
+                draft.evidence(session.evidence(Role::Context, "and here", call))
+            });
+        }
+        recorder.find(draft);
     }
+    started_twice(session, recorder);
+}
+
+/// A command that runs in the background and is started again, with nothing but
+/// looks in between and its output never read.
+fn started_twice(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    let mut last: Option<(u64, &SessionCall<'_>)> = None;
+    for (call, key) in session.calls().iter().zip(session.keys()) {
+        let runs_on = call.ended != Ended::Failed && is_in_background(call);
+        match last {
+            Some((text, first)) if runs_on && text == key.text && first.turn == call.turn => {
+                recorder.find(
+                    Draft::new(call, format!("{} was started again while it ran", call.tool))
+                        .about("the second start")
+                        .evidence(session.evidence(Role::Context, "it was started here", first)),
+                );
+                last = None;
+            }
+            _ if runs_on => last = Some((key.text, call)),
+            // Looking at anything may be looking at what the command has done.
+            _ => last = None,
+        }
+    }
+}
+
+fn is_in_background(call: &SessionCall<'_>) -> bool {
+    let is_set = |key: &str| call.args().and_then(|args| args.get(key)?.as_bool()) == Some(true);
+    call.role == ToolRole::RunsShell && (is_set("run_in_background") || is_set("is_background"))
 }

@@ -34,7 +34,20 @@
 //! Write {"file_path":"/w/summary.md","content":"x"} -> "ok"
 //! ```
 //!
+//! A server that did not start, and another one that answers:
+//!
+//! ```fires
+//! Bash {"command":"(npm run dev -- --port 8765 &) ; sleep 4; curl -s localhost:8765; echo done"} -> "Port 8765 is not available\n<html>\ndone"
+//! Bash {"command":"git commit -am 'Add the page' && git push"} -> "[main 1a2b3c] Add the page"
+//! ```
+//!
 //! The agent saw it:
+//!
+//! ```quiet
+//! Bash {"command":"npm test 2>&1 | tail -5; npm run lint 2>&1 | tail -5"} -> "1321 pass\n0 fail\nFound 2 errors."
+//! assistant: Tests pass. Two lint errors. Let me fix them.
+//! Bash {"command":"npm run lint -- --fix"} -> "Fixed 1 file."
+//! ```
 //!
 //! ```quiet
 //! Bash {"command":"cargo test 2>&1 | tail -3"} -> "test result: FAILED. 4 passed; 1 failed"
@@ -59,7 +72,7 @@
 //! Bash {"command":"git commit -am x"} -> "ok"
 //! ```
 
-use crate::claims::{Claim, claim};
+use crate::claims::{Claim, claim, notices_trouble};
 use crate::hidden_failure::proves_nothing;
 use crate::recorder::{Draft, Recorder};
 use crate::recovery::{effects, moves};
@@ -68,6 +81,7 @@ use crate::session::{Session, SessionCall};
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{Evidence, Role};
 use toolmark_shell::Kind;
+use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {
     code: "R402",
@@ -80,6 +94,9 @@ pub(crate) static RULE: Rule = Rule {
     source: page!("r402_masked_failure.rs"),
     check,
 };
+
+/// So many looks may come between a failure and what is built upon it.
+const LOOKS: usize = 1;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut failures = session.failures().iter().peekable();
@@ -113,37 +130,45 @@ enum Reaction {
 }
 
 fn goes_on(session: &Session<'_>, at: usize, call: &SessionCall<'_>) -> Reaction {
-    let said = session.said_after(call).next();
     let next = moves(session, at).next();
+    let end = next.map_or(session.events().len(), |(_, next)| next.event);
     // What is said later is about later calls.
-    let said = said.filter(|said| {
-        let Some((_, next)) = next else { return true };
-        session
-            .events()
-            .get(call.event..next.event)
-            .is_some_and(|between| between.iter().any(|e| std::ptr::eq(e, *said)))
-    });
+    let between = session.events().get(call.event..end).unwrap_or_default();
+    let said = between
+        .iter()
+        .take_while(|event| !event.starts_turn())
+        .find(|event| event.kind == EventKind::Message);
     if let Some(said) = said {
         let text = said.text.as_ref().map(|text| text.plain()).unwrap_or_default();
-        match claim(&text) {
-            Claim::Success => {
-                let words = "the agent says that it worked";
-                return Reaction::AsIfItWorked(Box::new(session.event_evidence(
-                    Role::Context,
-                    words,
-                    said,
-                )));
-            }
-            Claim::Failure => return Reaction::Seen,
-            Claim::None => {}
+        if notices_trouble(&text) {
+            return Reaction::Seen;
+        }
+        if claim(&text) == Claim::Success {
+            let words = "the agent says that it worked";
+            return Reaction::AsIfItWorked(Box::new(session.event_evidence(
+                Role::Context,
+                words,
+                said,
+            )));
         }
     }
-    let Some((_, next)) = next else { return Reaction::Unclear };
-    let commits = next.command().is_some_and(|command| command.contains("git commit"))
-        || effects(session, next).iter().any(|e| matches!(e.kind, Kind::RemoteState | Kind::Spend));
-    match commits {
+    // A look in between is not about the failure unless it names its subject.
+    let acts = moves(session, at).take(LOOKS + 1).find(|(_, next)| !next.only_looks());
+    let Some((_, next)) = acts else {
+        return match next {
+            Some(_) => Reaction::Seen,
+            None => Reaction::Unclear,
+        };
+    };
+    let publishes = next.command().is_some_and(|command| {
+        (command.contains("git commit") && !command.contains("git init"))
+            || effects(session, next)
+                .iter()
+                .any(|effect| matches!(effect.kind, Kind::RemoteState | Kind::Spend))
+    });
+    match publishes {
         true => {
-            let words = "the next call builds upon it";
+            let words = "the next change builds upon it";
             Reaction::AsIfItWorked(Box::new(session.evidence(Role::Context, words, next)))
         }
         // Looking and changing is what follows a failure that was seen.

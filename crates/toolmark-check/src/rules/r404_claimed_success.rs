@@ -2,8 +2,10 @@
 //!
 //! Looks at the last message of every turn. Where it claims that tests pass,
 //! that it builds or that everything works, while the last run of tests or of a
-//! build in that turn failed, it is reported, with the run and the sentence.
-//! A message that speaks of anything that fails is left alone.
+//! build in that turn failed, it is reported, with the run and the sentence. So
+//! is a claim that tests pass or that it builds where code was edited in the turn
+//! and nothing was run after the last edit. A message that speaks of anything
+//! that fails is left alone.
 //!
 //! # Why
 //!
@@ -53,6 +55,22 @@
 //! assistant: I fixed the issue. All tests pass.
 //! ```
 //!
+//! Nothing was run after the last edit:
+//!
+//! ```fires
+//! Bash {"command":"cargo test"} -> "test result: ok"
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} -> "ok"
+//! assistant: Renamed it. All tests pass.
+//! ```
+//!
+//! What failed was mended and run again:
+//!
+//! ```quiet
+//! Bash {"command":"bun run test && bun run lint"} !1 "1309 pass\n0 fail\nFound 1 error."
+//! Bash {"command":"bun run lint:fix"} -> "Fixed 1 file."
+//! assistant: Tests pass and lint is clean.
+//! ```
+//!
 //! It is not the last message, or claims nothing:
 //!
 //! ```quiet
@@ -67,15 +85,17 @@
 //! assistant: All tests pass.
 //! ```
 
-use crate::claims::{Claim, claim};
+use crate::claims::{Claim, claim, claims_run};
 use crate::error_class::ErrorClass;
-use crate::purpose::{Purpose, purpose};
+use crate::purpose::{Purpose, check_commands, purpose};
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use toolmark_outcome::Role;
+use std::borrow::Cow;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_trace::EventKind;
+use toolmark_outcome::{Evidence, Role};
+use toolmark_trace::Event;
 
 pub(crate) static RULE: Rule = Rule {
     code: "R404",
@@ -83,74 +103,116 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Recovery,
     severity: Severity::Error,
     confidence: Confidence::Medium,
-    summary: "claims success though the last test or build run failed",
+    summary: "claims success though the last run failed, or nothing was run",
     remedy: "run it again after the last change and report what the run says",
     source: page!("r404_claimed_success.rs"),
     check,
 };
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    // The last failed run of each turn, unless a run passed after it.
     let mut failures = session.failures().iter().peekable();
-    let mut open: Option<&SessionCall<'_>> = None;
-    let mut class = ErrorClass::Tests;
+    // The last failed run of each turn, unless a run passed after it.
+    let mut open: Option<(&SessionCall<'_>, ErrorClass)> = None;
+    // The last edit of code in a turn, unless something was run after it.
+    let mut edited: Option<&SessionCall<'_>> = None;
     let calls = session.calls();
     for (at, call) in calls.iter().enumerate() {
         while failures.next_if(|failure| failure.at < at).is_some() {}
         let failure = failures.next_if(|failure| failure.at == at);
         match failure.map(|failure| failure.class) {
-            Some(found @ (ErrorClass::Tests | ErrorClass::Build)) => {
-                (open, class) = (Some(call), found)
-            }
-            None if open.is_some() && call.ended != Ended::Failed && runs(call, class) => {
+            Some(found @ (ErrorClass::Tests | ErrorClass::Build)) => open = Some((call, found)),
+            None if call.ended != Ended::Failed
+                && open.is_some_and(|(run, class)| runs(call, run, class)) =>
+            {
                 open = None
             }
             _ => {}
         }
+        match changes_code(call) {
+            true => edited = Some(call),
+            false if may_run(call) => edited = None,
+            false => {}
+        }
         let is_last = calls.get(at + 1).is_none_or(|next| next.turn != call.turn);
-        if is_last && let Some(run) = open.take() {
+        if !is_last {
+            continue;
+        }
+        let (run, edit) = (open.take(), edited.take());
+        let Some(said) = last_message(session, call) else { continue };
+        let text = said.text.as_ref().map(|text| text.plain()).unwrap_or_default();
+        if let Some((run, class)) = run {
             recorder.count_opportunity(run);
-            check_claim(session, recorder, run, call, class);
+            if claim(&text) == Claim::Success {
+                let message = "the last message claims success, but the last run failed";
+                recorder.find(
+                    Draft::new(run, message)
+                        .about("the last run, which failed")
+                        .bucket(class.word())
+                        .evidence(claimed(session, said)),
+                );
+            }
+        } else if let Some(edit) = edit {
+            recorder.count_opportunity(edit);
+            if claims_run(&text) {
+                let message = "the last message claims a run that passed, but nothing was run \
+                               after the last edit";
+                recorder.find(
+                    Draft::new(edit, message)
+                        .about("the last edit")
+                        .bucket("not-run")
+                        .remedy("run the tests or the build after the last edit")
+                        .evidence(claimed(session, said)),
+                );
+            }
         }
     }
 }
 
-/// Does a call run what failed once more? What cannot be seen (a script, a
-/// sub-agent) may do so too; that something builds says nothing about tests.
-fn runs(call: &SessionCall<'_>, class: ErrorClass) -> bool {
-    use toolmark_hosts::toolset::ToolRole::{Dispatches, RunsShell, TalksToShell};
+fn claimed(session: &Session<'_>, said: &Event) -> Evidence {
+    session.event_evidence(Role::Context, "what the agent claims", said)
+}
+
+/// The last thing said in the turn of a call.
+fn last_message<'a>(session: &Session<'a>, last: &SessionCall<'_>) -> Option<&'a Event> {
+    session.said_after(last).last()
+}
+
+/// Does a call change a file that is compiled or run?
+pub(crate) fn changes_code(call: &SessionCall<'_>) -> bool {
+    const CODE: &[&str] = &[
+        "rs", "go", "ts", "tsx", "js", "jsx", "mjs", "py", "java", "kt", "swift", "c", "cc", "cpp",
+        "h", "hpp", "rb", "php", "cs", "scala", "sol", "vue", "svelte", "ex", "zig",
+    ];
+    let is_code =
+        |path: &str| path.rsplit_once('.').is_some_and(|(_, extension)| CODE.contains(&extension));
+    matches!(call.role, ToolRole::Edits | ToolRole::Writes)
+        && call.ended == Ended::Ok
+        && call.path.as_deref().is_some_and(is_code)
+}
+
+/// Can a call have run anything? Tools that nobody knows may.
+pub(crate) fn may_run(call: &SessionCall<'_>) -> bool {
     match call.role {
-        RunsShell => call.command().is_some_and(|command| match purpose(&command) {
-            Purpose::Tests => true,
-            Purpose::Builds => class == ErrorClass::Build,
-            _ => !call.only_looks() && command.contains("test"),
-        }),
-        TalksToShell | Dispatches => true,
+        ToolRole::RunsShell => !call.only_looks(),
+        ToolRole::TalksToShell | ToolRole::Dispatches | ToolRole::Other => true,
         _ => false,
     }
 }
 
-fn check_claim(
-    session: &Session<'_>,
-    recorder: &mut Recorder<'_, '_>,
-    run: &SessionCall<'_>,
-    last: &SessionCall<'_>,
-    class: ErrorClass,
-) {
-    let after = session.events().get(last.event..).unwrap_or_default();
-    let in_turn = after.iter().take_while(|event| !event.starts_turn());
-    let Some(said) = in_turn.filter(|event| event.kind == EventKind::Message).last() else {
-        return;
-    };
-    let text = said.text.as_ref().map(|text| text.plain()).unwrap_or_default();
-    if claim(&text) != Claim::Success {
-        return;
+/// Does a call run what failed once more? What cannot be seen (a script, a
+/// sub-agent) may do so too; that something builds says nothing about tests,
+/// unless the failed command did both.
+fn runs(call: &SessionCall<'_>, failed: &SessionCall<'_>, class: ErrorClass) -> bool {
+    match call.role {
+        ToolRole::RunsShell => call.command().is_some_and(|command| match purpose(&command) {
+            Purpose::Tests => true,
+            Purpose::Builds => {
+                let is_both = |command: Cow<'_, str>| check_commands(&command).len() > 1;
+                class == ErrorClass::Build || failed.command().is_some_and(is_both)
+            }
+            _ => !call.only_looks() && command.contains("test"),
+        }),
+        ToolRole::TalksToShell | ToolRole::Dispatches => true,
+        _ => false,
     }
-    let message = "the last message claims success, but the last run failed";
-    recorder.find(
-        Draft::new(run, message)
-            .about("the last run, which failed")
-            .bucket(class.word())
-            .evidence(session.event_evidence(Role::Context, "what the agent claims", said)),
-    );
 }

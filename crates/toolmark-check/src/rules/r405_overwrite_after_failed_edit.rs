@@ -1,7 +1,11 @@
 //! # What it does
 //!
-//! Finds an edit that failed and after which, instead of another edit, the whole
-//! file is written anew, or a command writes over it (`cat >`, `sed -i`).
+//! Finds an edit whose text was not in the file, or was there twice, and after
+//! which, within ten calls and with no edit that works, the whole file is written
+//! anew, with a tool or a command (`cat >`), or lines are changed by their numbers
+//! (`sed -i 12d`). A script that makes the replacement (`sed -i s/a/b/`, a few
+//! lines of Python) mends the failure; it is reported as a note, for nobody sees
+//! what it changes. Appending (`>>`) is not reported.
 //!
 //! # Why
 //!
@@ -35,6 +39,23 @@
 //! Edit {"file_path":"/w/a.rs","old_string":"z","new_string":"y"} -> "ok"
 //! ```
 //!
+//! After several tries:
+//!
+//! ```fires
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} !> "String to replace not found in file."
+//! Read {"file_path":"/w/a.rs"} -> "1\tz"
+//! Edit {"file_path":"/w/a.rs","old_string":"w","new_string":"y"} !> "String to replace not found in file."
+//! Bash {"command":"cat -v a.rs"} -> "z"
+//! Write {"file_path":"/w/a.rs","content":"y"} -> "ok"
+//! ```
+//!
+//! Appended, not overwritten:
+//!
+//! ```quiet
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} !> "String to replace not found in file."
+//! Bash {"command":"cat >> /w/a.rs <<'E'\ny\nE"} -> ""
+//! ```
+//!
 //! Another file:
 //!
 //! ```quiet
@@ -59,13 +80,13 @@
 
 use crate::error_class::ErrorClass;
 use crate::recorder::{Draft, Recorder};
-use crate::recovery::Verdict;
+use crate::recovery::{Failure, Fault};
 use crate::rule::{Rule, page};
 use crate::session::Session;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_outcome::{Evidence, Role};
 
 pub(crate) static RULE: Rule = Rule {
     code: "R405",
@@ -80,33 +101,50 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    // Several failures may lead to one such call.
-    let mut told = BTreeSet::new();
+    // Several failed edits may lead to one such call.
+    let mut writes: BTreeMap<usize, Vec<&Failure>> = BTreeMap::new();
     for failure in session.failures() {
-        let is_edit = matches!(
-            failure.class,
-            ErrorClass::EditNoMatch
-                | ErrorClass::EditAmbiguous
-                | ErrorClass::EditStale
-                | ErrorClass::EditNoop
-        );
         let Some(edit) = session.calls().get(failure.at) else { continue };
-        let (true, Some(path), ToolRole::Edits) = (is_edit, edit.path.as_deref(), edit.role) else {
-            continue;
-        };
-        recorder.count_opportunity(edit);
-        let Some(over) = failure.by.and_then(|by| session.calls().get(by)) else { continue };
-        let is_write = matches!(over.role, ToolRole::Writes | ToolRole::RunsShell);
-        if failure.verdict != Verdict::Failed || !is_write || !told.insert(over.index) {
+        if edit.role != ToolRole::Edits || edit.path.is_none() || !is_unknown_text(failure.class) {
             continue;
         }
-        let message =
-            format!("{} was written over after an edit of it failed", session.shown(path));
-        recorder.find(
-            Draft::new(over, message)
-                .about("it writes over the file")
-                .bucket(failure.class.word())
-                .evidence(session.result_evidence(Role::Context, "the edit that failed", edit)),
-        );
+        recorder.count_opportunity(edit);
+        let is_told = failure.is_fault(Fault::Overwrite) || failure.scripted;
+        if let Some(by) = failure.by.filter(|_| is_told) {
+            writes.entry(by).or_default().push(failure);
+        }
     }
+    for (by, edits) in writes {
+        let (Some(over), Some(last)) = (session.calls().get(by), edits.last()) else { continue };
+        let Some(path) = session.calls().get(last.at).and_then(|edit| edit.path.as_deref()) else {
+            continue;
+        };
+        let path = session.shown(path);
+        let is_script = last.scripted;
+        let message = match is_script {
+            true => format!("{path} was changed by a script after an edit of it failed"),
+            false => format!("{path} was written over after an edit of it failed"),
+        };
+        let mut draft = Draft::new(over, message)
+            .about(if is_script { "it changes the file" } else { "it writes over the file" })
+            .bucket(last.class.word());
+        if is_script {
+            draft = draft.severity(Severity::Info).remedy("edit with the tool for it");
+        }
+        for edit in edits.iter().filter_map(|failure| session.calls().get(failure.at)) {
+            let words = "the edit that failed";
+            let evidence = match is_script {
+                // What the script does mends that failure: it is no fault itself.
+                true => Evidence::words(Role::Context, words).at(session.place(&edit.call.at)),
+                false => session.result_evidence(Role::Context, words, edit),
+            };
+            draft = draft.evidence(evidence);
+        }
+        recorder.find(draft);
+    }
+}
+
+/// Did the edit fail because the agent did not know the text?
+fn is_unknown_text(class: ErrorClass) -> bool {
+    matches!(class, ErrorClass::EditNoMatch | ErrorClass::EditAmbiguous)
 }

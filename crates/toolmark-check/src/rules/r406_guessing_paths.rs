@@ -44,6 +44,13 @@
 //! & Read {"file_path":"/w/lib/auth.rs"} !> "File does not exist."
 //! ```
 //!
+//! The host could not start its own program:
+//!
+//! ```quiet
+//! Grep {"pattern":"x","path":"/w"} !> "ENOENT: no such file or directory, posix_spawn '/opt/rg'"
+//! Grep {"pattern":"x","path":"/w/src"} !> "ENOENT: no such file or directory, posix_spawn '/opt/rg'"
+//! ```
+//!
 //! The second one is there, or the user named it:
 //!
 //! ```quiet
@@ -59,7 +66,7 @@
 
 use crate::error_class::ErrorClass;
 use crate::recorder::{Draft, Recorder};
-use crate::recovery::Verdict;
+use crate::recovery::Fault;
 use crate::rule::{Rule, page};
 use crate::session::Session;
 use toolmark_outcome::Role;
@@ -85,7 +92,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         recorder.count_opportunity(first);
         let Some(guess) = failure.by.and_then(|by| session.calls().get(by)) else { continue };
         let Some(path) = guess.path.as_deref() else { continue };
-        let is_guess = failure.verdict == Verdict::Failed && first.path.as_deref() != Some(path);
+        let is_guess = failure.is_fault(Fault::Guess) && first.path.as_deref() != Some(path);
         if is_guess {
             let message =
                 format!("{} was guessed after another path that is not there", session.shown(path));

@@ -5,6 +5,10 @@
 //! cycle of several. Calls that differ only in blanks, case, signs or in the
 //! filters behind a pipe are near duplicates and reported with low confidence.
 //!
+//! A build or a test run that is made three times or more with nothing changed,
+//! each time for another part of its output, is reported too: its output could
+//! have been kept.
+//!
 //! Polling (waiting, asking for a state, reading from a running command) and
 //! paging (another offset, page or cursor) are no loops.
 //!
@@ -43,6 +47,21 @@
 //! Bash {"command":"make"} !2 "make: *** Error 1"
 //! ```
 //!
+//! For another part of the output:
+//!
+//! ```fires
+//! Bash {"command":"npx tsc --noEmit"} !2 "a.ts(1,2): error TS1\nb.ts(1,2): error TS2"
+//! Bash {"command":"npx tsc --noEmit 2>&1 | grep a.ts"} -> "a.ts(1,2): error TS1"
+//! Bash {"command":"npx tsc --noEmit 2>&1 | grep b.ts"} -> "b.ts(1,2): error TS2"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"npx tsc --noEmit"} !2 "a.ts(1,2): error TS1"
+//! Bash {"command":"npx tsc --noEmit 2>&1 | grep a.ts"} -> "a.ts(1,2): error TS1"
+//! Edit {"file_path":"/w/a.ts","old_string":"1","new_string":"2"} -> "ok"
+//! Bash {"command":"npx tsc --noEmit 2>&1 | grep b.ts"} -> "b.ts(1,2): error TS2"
+//! ```
+//!
 //! Paging, and waiting:
 //!
 //! ```quiet
@@ -79,6 +98,7 @@
 //! Bash {"command":"cargo build"} !101 "error"
 //! ```
 
+use crate::purpose::check_commands;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
@@ -87,6 +107,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {
     code: "R407",
@@ -125,6 +146,76 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut told = Vec::new();
     loops(session, recorder, &exact, Confidence::High, &mut told);
     loops(session, recorder, &near, Confidence::Low, &mut told);
+    refiltered(session, recorder, &mut told);
+}
+
+/// A build or a test run that is made again and again with nothing changed, only
+/// to show another part of its output.
+fn refiltered(
+    session: &Session<'_>,
+    recorder: &mut Recorder<'_, '_>,
+    told: &mut Vec<(usize, usize)>,
+) {
+    let mut chain: Vec<usize> = Vec::new();
+    let mut shown: HashSet<u64> = HashSet::new();
+    let mut run = None;
+    let (calls, keys) = (session.calls(), session.keys());
+    for (at, (call, key)) in calls.iter().zip(keys).enumerate() {
+        let this = run_of(call);
+        let last = chain.last().and_then(|last| Some((*last, calls.get(*last)?)));
+        let is_next = last.is_some_and(|(place, last)| {
+            this.is_some()
+                && run == this
+                && keys.get(place).is_some_and(|of_last| of_last.place == key.place)
+                && at - place <= APART
+                && last.turn == call.turn
+                && last.call.agent == call.call.agent
+                && (last.call.step.is_none() || last.call.step != call.call.step)
+                && !is_compacted(session, last, call)
+        });
+        if !is_next && call.only_looks() {
+            continue;
+        }
+        if !is_next {
+            found_refiltered(session, recorder, &chain, &shown, told);
+            chain.clear();
+            shown.clear();
+            run = this;
+        }
+        if run.is_some() {
+            chain.push(at);
+            shown.insert(key.text);
+        }
+    }
+    found_refiltered(session, recorder, &chain, &shown, told);
+}
+
+/// Did the agent forget the output of the first call before the second?
+fn is_compacted(session: &Session<'_>, first: &SessionCall<'_>, second: &SessionCall<'_>) -> bool {
+    let between = session.events().get(first.event..second.event).unwrap_or_default();
+    between.iter().any(|event| event.kind == EventKind::Compaction)
+}
+
+/// What a build or a test run runs, without the filters behind its first pipe.
+fn run_of(call: &SessionCall<'_>) -> Option<String> {
+    let command = call.command()?;
+    let run = command.split('|').next()?;
+    let words: Vec<&str> =
+        run.split_whitespace().filter(|word| !matches!(*word, "2>&1" | "2>/dev/null")).collect();
+    (!check_commands(run).is_empty()).then(|| words.join(" "))
+}
+
+fn found_refiltered(
+    session: &Session<'_>,
+    recorder: &mut Recorder<'_, '_>,
+    chain: &[usize],
+    shown: &HashSet<u64>,
+    told: &mut Vec<(usize, usize)>,
+) {
+    // The first run and one look at more of it are what anybody does.
+    if chain.len() >= LEAST && shown.len() + 1 >= LEAST {
+        found(session, recorder, chain, Manner::OtherFilter, told);
+    }
 }
 
 /// The tool and the letters and digits of its arguments.
@@ -178,7 +269,12 @@ fn loops(
                 continue;
             }
             if chain.len() >= LEAST {
-                found(session, recorder, &chain, cycle, confidence, told);
+                let manner = match (confidence, cycle) {
+                    (Confidence::Low, _) => Manner::Near,
+                    (_, true) => Manner::Cycle,
+                    (_, false) => Manner::Same,
+                };
+                found(session, recorder, &chain, manner, told);
             }
             chain.clear();
             chain.extend(at);
@@ -270,12 +366,20 @@ fn polls(call: &SessionCall<'_>) -> bool {
     }
 }
 
+/// How the calls of a loop are alike.
+#[derive(Clone, Copy)]
+enum Manner {
+    Same,
+    Cycle,
+    Near,
+    OtherFilter,
+}
+
 fn found(
     session: &Session<'_>,
     recorder: &mut Recorder<'_, '_>,
     chain: &[usize],
-    cycle: bool,
-    confidence: Confidence,
+    manner: Manner,
     told: &mut Vec<(usize, usize)>,
 ) {
     let (Some(&from), Some(&to)) = (chain.first(), chain.last()) else { return };
@@ -286,13 +390,17 @@ fn found(
     let (Some(first), Some(last)) = (session.calls().get(from), session.calls().get(to)) else {
         return;
     };
-    let manner = match (confidence, cycle) {
-        (Confidence::Low, _) => "nearly the same call",
-        (_, true) => "the same call, with others in between,",
-        (_, false) => "the same call",
+    let (what, confidence) = match manner {
+        Manner::Same => ("the same call was made", Confidence::High),
+        Manner::Cycle => ("the same call, with others in between, was made", Confidence::High),
+        Manner::Near => ("nearly the same call was made", Confidence::Low),
+        Manner::OtherFilter => ("the same run was made", Confidence::Medium),
     };
-    let message =
-        format!("{}: {manner} was made {} times with the same result", last.tool, chain.len());
+    let end = match manner {
+        Manner::OtherFilter => "for another part of its output",
+        _ => "with the same result",
+    };
+    let message = format!("{}: {what} {} times {end}", last.tool, chain.len());
     let mut draft = Draft::new(last, message)
         .about("the last time")
         .confidence(confidence)

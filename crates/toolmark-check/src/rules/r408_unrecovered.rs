@@ -1,9 +1,9 @@
 //! # What it does
 //!
-//! Scores what became of every failed call, by the class of its error (the
-//! table stands in the documentation of `recovery`), and reports those after
-//! which the wrong move was made. Failures after which the calls decide nothing
-//! are reported with low confidence.
+//! Scores what became of every failed call that asks for something, by the class
+//! of its error (the table is in the documentation of `recovery`), and reports
+//! those after which a wrong move was made that has no rule of its own. Failures
+//! after which the calls decide nothing are questions for a judge.
 //!
 //! The measures `recovery`, `recovery.steps`, `recovery.repeat`,
 //! `recovery.blind`, `recovery.escalation`, `recovery.evasion` and
@@ -30,9 +30,9 @@
 //! ```
 //!
 //! ```fires
-//! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
-//! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
-//! Bash {"command":"curl x.org"} !6 "curl: (6) Could not resolve host: x.org"
+//! Bash {"command":"frob x"} !127 "bash: frob: command not found"
+//! Bash {"command":"frob x | head"} !127 "bash: frob: command not found"
+//! Bash {"command":"frob --version"} !127 "bash: frob: command not found"
 //! ```
 //!
 //! ```quiet
@@ -61,7 +61,7 @@
 
 use crate::error_class::ErrorClass;
 use crate::recorder::{Draft, Recorder};
-use crate::recovery::{Failure, Verdict, moves};
+use crate::recovery::{Failure, Fault, Verdict};
 use crate::rule::{Rule, page};
 use crate::session::{Session, SessionCall};
 use toolmark_outcome::Role;
@@ -80,15 +80,18 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    for failure in session.failures() {
+    recorder.measures_axis();
+    for failure in session.failures().iter().filter(|failure| failure.asks) {
         let Some(failed) = session.calls().get(failure.at) else { continue };
         measures(recorder, failure, failed);
-        let Some(confidence) = told_here(session, failure) else { continue };
+        // Higher risks, and every other fault, have rules of their own.
+        if !failure.is_fault(Fault::WrongMove) || failure.escalation.is_some() {
+            continue;
+        }
         let message = format!("{} failed ({}): {}", failed.tool, failure.class.word(), failure.why);
         let mut draft = Draft::new(failed, message)
             .about("the call that failed")
             .bucket(failure.class.word())
-            .confidence(confidence)
             .remedy(remedy(failure.class));
         if let Some(by) = failure.by.and_then(|by| session.calls().get(by)) {
             draft = draft.evidence(session.evidence(Role::Context, "the next move", by));
@@ -97,36 +100,11 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// How sure a finding would be; `None` where there is none, or another rule's.
-fn told_here(session: &Session<'_>, failure: &Failure) -> Option<Confidence> {
-    let is_edit = matches!(
-        failure.class,
-        ErrorClass::EditNoMatch
-            | ErrorClass::EditAmbiguous
-            | ErrorClass::EditStale
-            | ErrorClass::EditNoop
-    );
-    match failure.verdict {
-        // Retries over the network are right in themselves, but not many.
-        Verdict::Failed if failure.class == ErrorClass::Network => Some(Confidence::Medium),
-        // Repeats, overwritten files, guessed paths and higher risks have rules
-        // of their own.
-        Verdict::Failed if failure.repeat.is_some() || is_edit => None,
-        Verdict::Failed if failure.escalation.is_some() => None,
-        Verdict::Failed if failure.class == ErrorClass::Missing => None,
-        Verdict::Failed => Some(Confidence::Medium),
-        Verdict::Open if moves(session, failure.at).next().is_some() => Some(Confidence::Low),
-        _ => None,
-    }
-}
-
 fn measures(recorder: &mut Recorder<'_, '_>, failure: &Failure, failed: &SessionCall<'_>) {
     let bucket = Some(failure.class.word());
     let share = |is_so: bool| if is_so { 1.0 } else { 0.0 };
-    if let Some(score) = failure.verdict.score() {
-        recorder.count_opportunity(failed);
-        recorder.measure_in("recovery", failed, bucket, score);
-    }
+    recorder.count_opportunity(failed);
+    recorder.measure_in("recovery", failed, bucket, failure.verdict.score());
     if failure.verdict == Verdict::Recovered && failure.steps > 0 {
         recorder.measure_in("recovery.steps", failed, bucket, 1.0 / failure.steps as f64);
     }

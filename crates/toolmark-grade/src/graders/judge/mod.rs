@@ -26,7 +26,7 @@ pub static JUDGE: GraderInfo = GraderInfo {
     summary: "what does a model say by a rubric, with quotes that stand in the trace",
     docs: "A model marks the run, or chosen calls of it, by a `rubric`: a text, a list of criteria, or the name of a \
 built-in one (`edit-minimal-scope`, `irreversibility-awareness`, `tool-selection`, `error-recovery`, \
-`read-slice-coverage`). A criterion is a text or a map of `id`, `text`, `weight`, `needs` (the share it must reach, or \
+`claimed-success`, `read-slice-coverage`). A criterion is a text or a map of `id`, `text`, `weight`, `needs` (the share it must reach, or \
 all of it fails) and `marks` (what a mark means).
 
 - `scale`: `0/1`, `0/0.5/1`, `0-1` (any number), `1-5`, `1-10` or `0-10`. Marks are brought to 0 to 1. Without it \

@@ -1,0 +1,340 @@
+//! # What it does
+//!
+//! Finds a call that fails, or finds nothing, because the shell is in another
+//! directory than the agent thinks:
+//!
+//! - the relative path that the error names is known under another directory of
+//!   the session, in which the shell was or which a call was given;
+//! - the program says that this is no project (`could not find Cargo.toml`, `no Go
+//!   files in`), and the same errand works soon after in another directory;
+//! - a search without a path finds nothing while an earlier `cd` keeps the session
+//!   in a part of the project.
+//!
+//! # Why
+//!
+//! Hosts keep the directory of the shell from call to call, or put it back without
+//! being asked. An agent that loses count runs commands in the wrong place, and an
+//! empty answer from there is believed.
+//!
+//! # What to do
+//!
+//! Use absolute paths, or `git -C DIR`, `make -C DIR` and the like, instead of a
+//! `cd` whose effect stays.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Read {"file_path":"/w/apps/api/a.ts"} -> "1\tx"
+//! Bash {"command":"cd apps/api && npx jest"} -> "ok"
+//! Bash {"command":"git add apps/api/a.ts"} !128 "fatal: pathspec 'apps/api/a.ts' did not match any files"
+//! ```
+//!
+//! ```fires
+//! Read {"file_path":"/w/cmd/cli/a.go"} -> "1\tx"
+//! Bash {"command":"cd cmd/cli && go vet"} -> "ok"
+//! Bash {"command":"cd cmd/cli && go test"} !1 "(eval):cd:1: no such file or directory: cmd/cli"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"go test -run A"} !1 "no Go files in /w"
+//! Bash {"command":"cd cmd/cli && go test -run A"} -> "ok"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"cd cmd/cli && go vet"} -> "ok"
+//! Grep {"pattern":"func Run"} -> "No matches found"
+//! ```
+//!
+//! The path is known nowhere, or is absolute:
+//!
+//! ```quiet
+//! Bash {"command":"cd apps/api && npx jest"} -> "ok"
+//! Bash {"command":"cat src/b.ts"} !1 "cat: src/b.ts: No such file or directory"
+//! ```
+//!
+//! ```quiet
+//! Read {"file_path":"/w/apps/api/a.ts"} -> "1\tx"
+//! Bash {"command":"cd apps/api && npx jest"} -> "ok"
+//! Bash {"command":"cat /w/apps/b.ts"} !1 "cat: /w/apps/b.ts: No such file or directory"
+//! ```
+//!
+//! The shell is where it started:
+//!
+//! ```quiet
+//! Grep {"pattern":"func Run"} -> "No matches found"
+//! Bash {"command":"go test"} !1 "--- FAIL: TestA"
+//! Bash {"command":"cd cmd/cli && go test"} -> "ok"
+//! ```
+
+use crate::call_key::{Shells, errand};
+use crate::path::resolve;
+use crate::recorder::{Draft, Recorder};
+use crate::recovery::moves;
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session, SessionCall};
+use crate::shell::simple_commands;
+use std::collections::HashSet;
+use toolmark_hosts::toolset::ToolRole;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
+
+pub(crate) static RULE: Rule = Rule {
+    code: "A220",
+    name: "lost-directory",
+    axis: Axis::Arguments,
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "takes the shell to be in another directory than it is",
+    remedy: "use absolute paths, or -C DIR, instead of a cd whose effect stays",
+    source: page!("a220_lost_directory.rs"),
+    check,
+};
+
+/// So many directories of a session are compared.
+const MAX_DIRECTORIES: usize = 32;
+/// The start of an error's text that is looked at.
+const MAX_ERROR: usize = 4 << 10;
+/// Calls after a failure among which the same errand is looked for.
+const REACH: usize = 3;
+
+/// What programs say where there is no project.
+const NO_PROJECT: &[&str] = &[
+    "no Go files in ",
+    "go.mod file not found",
+    "could not find `Cargo.toml`",
+    "Could not read package.json",
+    "No package.json was found",
+    "ERR_PNPM_NO_IMPORTER_MANIFEST_FOUND",
+    "no makefile found",
+    "not a git repository",
+];
+
+/// What a trace shows of where things are.
+struct Known {
+    paths: HashSet<String>,
+    /// The directories calls were made in.
+    directories: Vec<String>,
+}
+
+impl Known {
+    fn add(&mut self, path: &str) {
+        let mut path = path.trim_end_matches('/');
+        // Where a file is, its directories are too.
+        while path.len() > 1 && self.paths.insert(path.to_owned()) {
+            path = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        }
+    }
+
+    fn enter(&mut self, directory: &str) {
+        let is_new = !self.directories.iter().any(|known| known == directory);
+        if is_new && self.directories.len() < MAX_DIRECTORIES {
+            self.directories.push(directory.to_owned());
+        }
+    }
+
+    /// Another directory of the session that has this path.
+    fn elsewhere(&self, path: &str, here: &str) -> Option<&str> {
+        if self.paths.contains(&resolve(Some(here), path)) {
+            return None;
+        }
+        let has = |directory: &&String| {
+            *directory != here && self.paths.contains(&resolve(Some(directory), path))
+        };
+        self.directories.iter().find(has).map(String::as_str)
+    }
+}
+
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    let start = session.trajectory().cwd.as_ref().map(|cwd| cwd.get().into_owned());
+    let Some(start) = start else { return };
+    let mut shells = Shells::new(session);
+    let mut known = Known { paths: HashSet::new(), directories: vec![start.clone()] };
+    for (at, call) in session.calls().iter().enumerate() {
+        let here = shells.directory(call);
+        match call.command() {
+            Some(command) => {
+                let inside = after_cd(&command, &here);
+                known.enter(&inside);
+                if call.ended == Ended::Failed {
+                    recorder.count_opportunity(call);
+                    check_command(session, recorder, &known, at, call, &inside);
+                } else {
+                    learn(&mut known, &command, &here);
+                }
+            }
+            None if call.ended == Ended::Ok => {
+                if let Some(path) = &call.path {
+                    known.add(path);
+                } else {
+                    check_search(session, recorder, call, &here, &start);
+                }
+            }
+            None => {}
+        }
+        shells.follow(call);
+    }
+}
+
+/// The directory that a command is in after the `cd` it starts with.
+fn after_cd(command: &str, here: &str) -> String {
+    let mut dir = here.to_owned();
+    for one in simple_commands(command).commands {
+        match one.words.as_slice() {
+            [cd, to] if cd == "cd" && !to.starts_with('-') => dir = resolve(Some(&dir), to),
+            _ => break,
+        }
+    }
+    dir
+}
+
+/// What a command that worked shows to be there.
+fn learn(known: &mut Known, command: &str, here: &str) {
+    let script = simple_commands(command);
+    if script.opaque {
+        return;
+    }
+    let mut dir = here.to_owned();
+    for one in &script.commands {
+        if let [cd, to] = one.words.as_slice()
+            && cd == "cd"
+        {
+            dir = resolve(Some(&dir), to);
+            known.add(&dir);
+            continue;
+        }
+        let paths = one.words.iter().filter(|word| {
+            word.contains('/')
+                && !word.starts_with(['-', '$', '~'])
+                && !word.contains(['*', '$', ':', '=', ' ', '{', '|'])
+        });
+        paths.for_each(|word| known.add(&resolve(Some(&dir), word)));
+    }
+}
+
+fn check_command(
+    session: &Session<'_>,
+    recorder: &mut Recorder<'_, '_>,
+    known: &Known,
+    at: usize,
+    call: &SessionCall<'_>,
+    here: &str,
+) {
+    let Some(text) = call.result() else { return };
+    let mut end = MAX_ERROR.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let text = &text[..end];
+    // A `cd` that failed left the shell where it was before.
+    let tried = text.lines().find_map(missing_path);
+    let from = match tried {
+        Some(path) if here.ends_with(path.trim_matches('/')) && text.contains("cd:") => {
+            let parent = here.strip_suffix(path.trim_matches('/')).unwrap_or(here);
+            parent.trim_end_matches('/')
+        }
+        _ => here,
+    };
+    if let Some(path) = tried
+        && let Some(there) = known.elsewhere(path, from)
+    {
+        let message = format!(
+            "{path} is in {}, but the shell is in {}",
+            session.shown(there),
+            session.shown(from)
+        );
+        tell(session, recorder, call, message);
+        return;
+    }
+    if !NO_PROJECT.iter().any(|words| text.contains(words)) {
+        return;
+    }
+    let wanted = call.command().and_then(|command| errand(&command));
+    let keys = session.keys();
+    let works = moves(session, at).take(REACH).any(|(next, other)| {
+        other.ended == Ended::Ok
+            && wanted.is_some()
+            && other.command().and_then(|command| errand(&command)) == wanted
+            && keys.get(next).map(|key| key.work) != keys.get(at).map(|key| key.work)
+    });
+    if works {
+        let message = "it runs in a directory that has no project";
+        tell(session, recorder, call, message.to_owned());
+    }
+}
+
+/// The relative path that an error says is not there.
+fn missing_path(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let path = if let Some((_, rest)) = line.split_once("pathspec '") {
+        rest.split_once("' did not match").map(|(path, _)| path)
+    } else if let Some((_, path)) = line.split_once("no such file or directory: ") {
+        Some(path)
+    } else if let Some((_, path)) = line.split_once("can't cd to ") {
+        Some(path)
+    } else {
+        let before = line
+            .split_once(": No such file or directory")
+            .or_else(|| line.split_once(": IO error for operation on"))?
+            .0;
+        before.rsplit(": ").next()
+    }?;
+    let path = path.trim().trim_matches(['\'', '"', '`']);
+    let is_relative = !path.is_empty() && !path.starts_with(['/', '~', '$', '-']);
+    (is_relative && !path.contains([' ', '*'])).then_some(path)
+}
+
+/// A search that names no path looks where the shell is.
+fn check_search(
+    session: &Session<'_>,
+    recorder: &mut Recorder<'_, '_>,
+    call: &SessionCall<'_>,
+    here: &str,
+    start: &str,
+) {
+    if !matches!(call.role, ToolRole::SearchesContent | ToolRole::SearchesNames) {
+        return;
+    }
+    let is_moved = here.strip_prefix(start).is_some_and(|rest| rest.starts_with('/'));
+    let is_empty = call.result().is_some_and(|text| {
+        let text = text.trim();
+        text.starts_with("No matches found") || text.starts_with("No files found")
+    });
+    let names_place =
+        call.args().and_then(|args| args.get("pattern")?.as_str()).is_some_and(|pattern| {
+            call.role == ToolRole::SearchesNames && pattern.starts_with(['/', '~'])
+        });
+    if is_moved && is_empty && !names_place {
+        let message = format!("searches only {}, where the shell was left", session.shown(here));
+        tell(session, recorder, call, message);
+    }
+}
+
+fn tell(
+    session: &Session<'_>,
+    recorder: &mut Recorder<'_, '_>,
+    call: &SessionCall<'_>,
+    message: String,
+) {
+    let answer = session.result_evidence(Role::Context, "what came back", call);
+    recorder.find(Draft::new(call, message).evidence(answer));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing_path;
+
+    #[test]
+    fn paths_of_errors() {
+        for (line, want) in [
+            ("fatal: pathspec 'a/b.ts' did not match any files", Some("a/b.ts")),
+            ("(eval):cd:1: no such file or directory: a/b", Some("a/b")),
+            ("bash: line 1: cd: a/b: No such file or directory", Some("a/b")),
+            ("cat: src/b.ts: No such file or directory", Some("src/b.ts")),
+            ("cat: /src/b.ts: No such file or directory", None),
+            ("rg: app: No such file or directory (os error 2)", Some("app")),
+            ("all is well", None),
+        ] {
+            assert_eq!(missing_path(line), want, "{line}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! # What it does
+//!
+//! Finds a `git push` that leaves out edits the agent made in the same turn and
+//! never committed, where the agent then says that it has pushed. Files under a
+//! directory whose name starts with a dot, and files outside the project, are not
+//! counted: they are often ignored.
+//!
+//! # Why
+//!
+//! Reviewers and CI see the branch without the fix, and the agent reports that it
+//! is there.
+//!
+//! # What to do
+//!
+//! Look at `git status` before a push, and commit what belongs to it.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Bash {"command":"git rebase --continue"} -> "Successfully rebased"
+//! Edit {"file_path":"/w/a.go","old_string":"x","new_string":"y"} -> "ok"
+//! Bash {"command":"go test ./..."} -> "ok"
+//! Bash {"command":"git push --force-with-lease"} -> "main -> main (forced update)"
+//! assistant: Done. The branch is rebased and pushed.
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"git commit -am 'Add a'"} -> "[main 1a2b3c] Add a"
+//! Edit {"file_path":"/w/a.go","old_string":"x","new_string":"y"} -> "ok"
+//! Bash {"command":"git push"} -> "main -> main"
+//! assistant: Pushed the fix.
+//! ```
+//!
+//! ```fires
+//! Write {"file_path":"/w/b.go","content":"package b"} -> "ok"
+//! Bash {"command":"git push origin main"} -> "main -> main"
+//! assistant: I have pushed everything.
+//! ```
+//!
+//! Committed before or after, or nothing is claimed:
+//!
+//! ```quiet
+//! Edit {"file_path":"/w/a.go","old_string":"x","new_string":"y"} -> "ok"
+//! Bash {"command":"git add -A && git commit -m x && git push"} -> "main -> main"
+//! assistant: Pushed.
+//! ```
+//!
+//! ```quiet
+//! Edit {"file_path":"/w/a.go","old_string":"x","new_string":"y"} -> "ok"
+//! Bash {"command":"git push"} -> "main -> main"
+//! Bash {"command":"git commit -am x && git push"} -> "main -> main"
+//! assistant: Pushed.
+//! ```
+//!
+//! ```quiet
+//! Edit {"file_path":"/w/a.go","old_string":"x","new_string":"y"} -> "ok"
+//! Bash {"command":"git push"} -> "main -> main"
+//! assistant: The branch is up; my edit of a.go is not committed yet.
+//! ```
+
+use crate::recorder::{Draft, Recorder};
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session, SessionCall};
+use crate::shell::simple_commands;
+use toolmark_hosts::toolset::ToolRole;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
+
+pub(crate) static RULE: Rule = Rule {
+    code: "R412",
+    name: "uncommitted-push",
+    axis: Axis::Recovery,
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "claims to have pushed edits that were never committed",
+    remedy: "look at git status before a push and commit what belongs to it",
+    source: page!("r412_uncommitted_push.rs"),
+    check,
+};
+
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    // The first edit of the turn that no commit has taken up, and the push after it.
+    let mut edit: Option<&SessionCall<'_>> = None;
+    let mut pushed: Option<(&SessionCall<'_>, &SessionCall<'_>)> = None;
+    let calls = session.calls();
+    for (at, call) in calls.iter().enumerate() {
+        match git_use(call) {
+            Git::Settles => (edit, pushed) = (None, None),
+            Git::Pushes => {
+                recorder.count_opportunity(call);
+                pushed = pushed.or(edit.map(|edit| (edit, call)));
+            }
+            Git::None if is_project_edit(session, call) => edit = edit.or(Some(call)),
+            Git::None => {}
+        }
+        let is_last = calls.get(at + 1).is_none_or(|next| next.turn != call.turn);
+        if !is_last {
+            continue;
+        }
+        let found = pushed.take();
+        edit = None;
+        let Some((edit, push)) = found else { continue };
+        let Some(said) = session.said_after(push).find(|said| {
+            said.text.as_ref().is_some_and(|text| claims_push(&text.plain().to_lowercase()))
+        }) else {
+            continue;
+        };
+        recorder.find(
+            Draft::new(push, "pushes without the edits that were made before it")
+                .about("the push")
+                .evidence(session.evidence(Role::Context, "an edit that is not committed", edit))
+                .evidence(session.event_evidence(Role::Context, "what the agent claims", said)),
+        );
+    }
+}
+
+/// What a call does with git, as far as edits go.
+enum Git {
+    /// Takes edits up or throws them away, or may do so.
+    Settles,
+    Pushes,
+    None,
+}
+
+fn git_use(call: &SessionCall<'_>) -> Git {
+    match call.role {
+        // Sub-agents, tools of servers and shells that run on may commit.
+        ToolRole::Dispatches | ToolRole::Other | ToolRole::TalksToShell => return Git::Settles,
+        ToolRole::RunsShell => {}
+        _ => return Git::None,
+    }
+    let Some(command) = call.command().filter(|command| command.contains("git")) else {
+        return match call.only_looks() {
+            true => Git::None,
+            // A script may commit; tests and builds do not.
+            false => match call
+                .command()
+                .is_some_and(|c| crate::purpose::purpose(&c) == crate::purpose::Purpose::Other)
+            {
+                true => Git::Settles,
+                false => Git::None,
+            },
+        };
+    };
+    let script = simple_commands(&command);
+    let mut pushes = false;
+    for one in &script.commands {
+        let is_git = one.words.first().is_some_and(|name| name == "git");
+        let mut verbs = one.words.iter().skip(1).filter(|word| !word.starts_with('-'));
+        let verb = if is_git { verbs.next().map(String::as_str) } else { None };
+        match verb {
+            Some("push") => pushes = true,
+            Some(
+                "status" | "log" | "diff" | "show" | "fetch" | "branch" | "remote" | "rev-parse",
+            ) => {}
+            Some(_) => return Git::Settles,
+            None if !is_git
+                && !matches!(
+                    one.words.first().map(String::as_str),
+                    Some("cd" | "echo" | "tail" | "head" | "cat" | "grep" | "sleep") | None
+                ) =>
+            {
+                return Git::Settles;
+            }
+            None => {}
+        }
+    }
+    match pushes && !script.opaque && call.ended == Ended::Ok {
+        true => Git::Pushes,
+        false if script.opaque => Git::Settles,
+        false => Git::None,
+    }
+}
+
+/// An edit of a file of the project that git would know of.
+fn is_project_edit(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
+    let Some(path) = call.path.as_deref() else { return false };
+    let shown = session.shown(path);
+    matches!(call.role, ToolRole::Edits | ToolRole::Writes)
+        && call.ended == Ended::Ok
+        && !shown.starts_with('/')
+        && !shown.split('/').any(|part| part.starts_with('.'))
+}
+
+/// Does a message say that the work is pushed?
+fn claims_push(text: &str) -> bool {
+    text.contains("pushed")
+        && !["not pushed", "n't pushed", "not committed", "uncommitted", "n't committed"]
+            .iter()
+            .any(|words| text.contains(words))
+}

@@ -1,0 +1,180 @@
+//! # What it does
+//!
+//! Finds a message that dismisses the diagnostics of an editor or a language
+//! server ("unrelated", "pre-existing") after which, with no edit in between, the
+//! next build or lint fails, or the work is committed with no build, lint or
+//! whole test run since the last edit.
+//!
+//! # Why
+//!
+//! The diagnostics were shown because of an edit that was just made. Waved off
+//! and never checked, they come back from CI or from the user.
+//!
+//! # What to do
+//!
+//! Build or lint before calling a diagnostic unrelated; one run decides it.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Edit {"file_path":"/w/a.go","old_string":"x","new_string":"y"} -> "ok"
+//! assistant: The LSP diagnostics are about other symbols; those aren't related to our changes. Let me continue.
+//! Bash {"command":"git add a.go"} -> ""
+//! Bash {"command":"make lint"} !1 "a.go:3: undefined: f"
+//! ```
+//!
+//! ```fires
+//! Edit {"file_path":"/w/a.go","old_string":"x","new_string":"y"} -> "ok"
+//! Bash {"command":"go test ./a -run TestOne"} -> "ok"
+//! assistant: The test passes. The diagnostics are from other tests unrelated to our change.
+//! Bash {"command":"git commit -am x"} -> "[main 1a2b3c] x"
+//! ```
+//!
+//! ```fires
+//! Edit {"file_path":"/w/a.ts","old_string":"x","new_string":"y"} -> "ok"
+//! assistant: Those diagnostics are pre-existing.
+//! Bash {"command":"npx tsc --noEmit"} !2 "a.ts(1,2): error TS2322: no"
+//! ```
+//!
+//! A build shows that it was right, or it is not about where they come from:
+//!
+//! ```quiet
+//! Edit {"file_path":"/w/a.go","old_string":"x","new_string":"y"} -> "ok"
+//! assistant: The diagnostics are pre-existing.
+//! Bash {"command":"make lint"} -> "0 issues"
+//! Bash {"command":"git commit -am x"} -> "[main 1a2b3c] x"
+//! ```
+//!
+//! ```quiet
+//! Edit {"file_path":"/w/a.go","old_string":"x","new_string":"y"} -> "ok"
+//! assistant: The diagnostics are stale; the import is used.
+//! Bash {"command":"git commit -am x"} -> "[main 1a2b3c] x"
+//! ```
+//!
+//! ```quiet
+//! Edit {"file_path":"/w/a.go","old_string":"x","new_string":"y"} -> "ok"
+//! assistant: The diagnostics are unrelated.
+//! Edit {"file_path":"/w/b.go","old_string":"x","new_string":"y"} -> "ok"
+//! Bash {"command":"make lint"} !1 "b.go:3: undefined: f"
+//! ```
+
+use crate::error_class::{ErrorClass, classify};
+use crate::purpose::{Purpose, check_commands, purpose};
+use crate::recorder::{Draft, Recorder};
+use crate::recovery::dismisses_diagnostics;
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session, SessionCall};
+use toolmark_hosts::toolset::ToolRole;
+use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_outcome::{Evidence, Role};
+use toolmark_trace::{Event, EventKind};
+
+pub(crate) static RULE: Rule = Rule {
+    code: "R413",
+    name: "dismissed-diagnostics",
+    axis: Axis::Recovery,
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "dismisses diagnostics that no build has shown to be unrelated",
+    remedy: "build or lint before calling a diagnostic unrelated",
+    source: page!("r413_dismissed_diagnostics.rs"),
+    check,
+};
+
+/// Calls after a dismissal among which its consequence is looked for.
+const REACH: usize = 6;
+
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    for (place, event) in session.events().iter().enumerate() {
+        if event.kind != EventKind::Message {
+            continue;
+        }
+        let text = event.text.as_ref().map(|text| text.plain()).unwrap_or_default();
+        if dismisses_diagnostics(&text) {
+            follow(session, recorder, place, event);
+        }
+    }
+}
+
+fn follow(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, place: usize, said: &Event) {
+    let calls = session.calls();
+    let first = calls.partition_point(|call| call.event < place);
+    let Some(next) = calls.get(first) else { return };
+    recorder.count_opportunity(next);
+    if is_checked_before(session, first) {
+        return;
+    }
+    for call in calls.iter().skip(first).take(REACH) {
+        if call.turn != next.turn || is_edit(call) {
+            return;
+        }
+        let commits = call.command().is_some_and(|command| command.contains("git commit"));
+        let (message, about) = match outcome_of_check(call) {
+            Some(true) => return,
+            Some(false) => (
+                "diagnostics were dismissed as unrelated, and the next check fails",
+                "the check that fails",
+            ),
+            None if commits && call.ended == Ended::Ok => {
+                ("diagnostics were dismissed as unrelated and never checked", "the commit")
+            }
+            None => continue,
+        };
+        // The check that fails may well be mended: it is named, but not at fault.
+        let at_fault = match std::ptr::eq(next, call) && call.ended == Ended::Failed {
+            true => first.checked_sub(1).and_then(|before| calls.get(before)).unwrap_or(next),
+            false => next,
+        };
+        let shown = Evidence::words(Role::Context, about).at(session.place(&call.call.at));
+        recorder.find(
+            Draft::new(at_fault, message)
+                .about("the call beside it")
+                .evidence(session.event_evidence(Role::Context, "the dismissal", said))
+                .evidence(shown),
+        );
+        return;
+    }
+}
+
+fn is_edit(call: &SessionCall<'_>) -> bool {
+    matches!(call.role, ToolRole::Edits | ToolRole::Writes | ToolRole::Patches)
+}
+
+/// Did a check of everything pass? `None` where it is no such check, or fails for
+/// a reason that no diagnostic tells.
+fn outcome_of_check(call: &SessionCall<'_>) -> Option<bool> {
+    /// What compilers say, in the output of tests too.
+    const COMPILERS: &[&str] =
+        &["undefined: ", "[build failed]", "error TS", "error[E", "cannot find ", "typecheck"];
+    let command = call.command()?;
+    let checks = check_commands(&command);
+    let is_narrow_test = purpose(&command) == Purpose::Tests && checks.iter().all(|c| is_narrow(c));
+    if checks.is_empty() || is_narrow_test {
+        return None;
+    }
+    let does_not_compile =
+        || call.result().is_some_and(|text| COMPILERS.iter().any(|words| text.contains(words)));
+    match classify(call) {
+        Some(ErrorClass::Build) => Some(false),
+        Some(ErrorClass::Tests) if does_not_compile() => Some(false),
+        Some(_) => None,
+        None => Some(true),
+    }
+}
+
+/// Does a run of tests name the tests it runs?
+fn is_narrow(check: &str) -> bool {
+    const NAMES: &[&str] = &["-run", "-k", "-t", "--filter", "--grep"];
+    check.split_whitespace().any(|word| NAMES.contains(&word) || word.contains("::"))
+}
+
+/// Was everything checked between the last edit and the dismissal?
+fn is_checked_before(session: &Session<'_>, first: usize) -> bool {
+    let before = session.calls().get(..first).unwrap_or_default();
+    before
+        .iter()
+        .rev()
+        .take_while(|call| !is_edit(call))
+        .take(REACH)
+        .any(|call| outcome_of_check(call) == Some(true))
+}
