@@ -6,6 +6,20 @@ use crate::parse::{Parser, Pending, parts_of};
 /// A longer subscript makes no assignment.
 const MAX_SUBSCRIPT: usize = 400;
 
+/// How long `[…]` is, with the brackets inside it.
+fn subscript_len(text: &[u8]) -> Option<usize> {
+    let mut level = 0_usize;
+    let close = text.iter().take(MAX_SUBSCRIPT).position(|byte| {
+        match byte {
+            b'[' => level += 1,
+            b']' => level -= 1,
+            _ => {}
+        }
+        level == 0
+    });
+    close.map(|at| at + 1)
+}
+
 impl Parser<'_> {
     pub(crate) fn redirections(&mut self) -> Vec<Redirection> {
         let mut out = Vec::new();
@@ -80,7 +94,7 @@ impl Parser<'_> {
         let name = self.text.get(self.pos..self.pos + at)?.to_owned();
         let mut subscript = Vec::new();
         if rest.get(at) == Some(&b'[') {
-            let end = at + rest.get(at..)?.iter().take(MAX_SUBSCRIPT).position(|b| *b == b']')? + 1;
+            let end = at + subscript_len(rest.get(at..)?)?;
             if !matches!(rest.get(end..)?, [b'=', ..] | [b'+', b'=', ..]) {
                 return None;
             }
