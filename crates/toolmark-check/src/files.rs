@@ -225,6 +225,11 @@ impl Files {
     }
 }
 
+/// The files that the patch of a call changes, resolved.
+pub(crate) fn patched_files(session: &Session<'_>, call: &SessionCall<'_>) -> Vec<String> {
+    call.patch().map(|patch| paths_of(session, &patch)).unwrap_or_default()
+}
+
 fn paths_of(session: &Session<'_>, text: &str) -> Vec<String> {
     let mut paths = Vec::new();
     for file in patch::parse(text) {

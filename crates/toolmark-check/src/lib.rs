@@ -43,6 +43,7 @@ pub mod notation;
 mod offered_tools;
 pub mod patch;
 pub mod path;
+pub mod project;
 pub mod promote;
 mod purpose;
 mod recorder;
@@ -53,6 +54,7 @@ mod scorecard;
 mod second_opinion;
 pub mod session;
 pub mod shell;
+mod text;
 
 pub use check_run::CheckRun;
 pub use checker::{Checked, Checker, SessionCard};
