@@ -3,7 +3,7 @@
 //! behind its pipes), with paths and the directory resolved.
 
 use crate::path::resolve;
-use crate::session::SessionCall;
+use crate::session::{Session, SessionCall};
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use toolmark_hosts::toolset::ToolRole;
@@ -39,12 +39,13 @@ const LONGEST: usize = 64 << 10;
 
 /// The key of a call.
 #[must_use]
-pub(crate) fn call_key(call: &SessionCall<'_>) -> CallKey {
+pub(crate) fn call_key(session: &Session<'_>, call: &SessionCall<'_>) -> CallKey {
     if let Some(command) = call.command() {
         let given = call.spec.zip(call.args()).and_then(|(spec, args)| spec.directory.text(args));
+        let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
         let mut dir = match given {
-            Some(given) => resolve(call.cwd(), given),
-            None => call.cwd().unwrap_or_default().to_owned(),
+            Some(given) => resolve(cwd.as_deref(), given),
+            None => cwd.as_deref().unwrap_or_default().to_owned(),
         };
         if command.len() > LONGEST {
             let text = hash(&(&*dir, &*command));
@@ -195,7 +196,6 @@ pub(crate) fn searches(call: &SessionCall<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::Session;
     use crate::notation;
     use toolmark_hosts::toolset::Toolsets;
 
@@ -204,7 +204,7 @@ mod tests {
         let run = notation::parse(trace).unwrap();
         let toolsets = Toolsets::default();
         let session = Session::new(&run, &toolsets);
-        let keys: Vec<_> = session.calls().iter().map(call_key).collect();
+        let keys: Vec<_> = session.calls().iter().map(|call| call_key(&session, call)).collect();
         (keys[0].work == keys[1].work, keys[0].text == keys[1].text)
     }
 

@@ -458,7 +458,7 @@ impl<'a> Session<'a> {
 
     /// What each call asks for, to tell when two ask for the same.
     pub(crate) fn keys(&self) -> &[CallKey] {
-        let of_all = || self.calls.iter().map(call_key).collect();
+        let of_all = || self.calls.iter().map(|call| call_key(self, call)).collect();
         self.keys.get_or_init(of_all)
     }
 

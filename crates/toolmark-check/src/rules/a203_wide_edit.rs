@@ -13,9 +13,9 @@
 //! never held against an edit. An edit of several replacements has the score of
 //! its worst. The scores make the measure `edit.minimal`.
 //!
-//! A finding is told only where the edit is out of proportion: it changes one
-//! or two places and copies twenty lines or more that being unique does not
-//! take. Changes in three places or more would take as many edits.
+//! A finding is told only where the edit is out of proportion: it copies
+//! eighteen lines or more that being unique does not take, and twelve for every
+//! place it changes. Many changes close together would take as many edits.
 //!
 //! # Why
 //!
@@ -50,10 +50,10 @@
 //! edit {"path":"/w/a.txt","old_str":"a\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24\n25\n26\n27\n28\n29\nz","new_str":"A\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24\n25\n26\n27\n28\n29\nZ"} -> "ok"
 //! ```
 //!
-//! Three changes far apart take three edits, which is no better:
+//! Three changes near each other would take three edits, which is no better:
 //!
 //! ```quiet
-//! Edit {"file_path":"/w/a.txt","old_string":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24\n25\n26\n27\n28\n29\n30\n31\n32\n33","new_string":"one\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\nsixteen\n17\n18\n19\n20\n21\n22\n23\n24\n25\n26\n27\n28\n29\n30\n31\n32\nend"} -> "ok"
+//! Edit {"file_path":"/w/a.txt","old_string":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24","new_string":"1\n2\n3\n4\nfive\n6\n7\n8\n9\n10\n11\ntwelve\n13\n14\n15\n16\n17\n18\nend\n20\n21\n22\n23\n24"} -> "ok"
 //! ```
 //!
 //! A few lines around the change:
@@ -105,9 +105,10 @@ pub(crate) static RULE: Rule = Rule {
 
 /// So many lines may be copied whatever changes.
 const FREE: usize = 10;
-/// So many copied lines are out of proportion, where it changes so many places.
-const MANY_COPIED: usize = 20;
-const FEW_PLACES: usize = 2;
+/// Fewer copied lines are in proportion to any change.
+const MANY_COPIED: usize = 18;
+/// So many copied lines for each place that changes are out of proportion.
+const COPIED_PER_PLACE: usize = 12;
 /// Lines around a change that show where it is.
 const AROUND: usize = 3;
 /// Files of so many lines may be replaced as a whole.
@@ -195,6 +196,12 @@ fn would_do(old: &str, change: Change, content: &str) -> bool {
     count(content, &part.join("\n")) <= 1
 }
 
+/// Does it copy so much that even an edit for each place would copy less?
+fn is_out_of_proportion(change: Change) -> bool {
+    let kept = change.kept();
+    kept >= MANY_COPIED && kept >= COPIED_PER_PLACE.saturating_mul(change.places)
+}
+
 fn found(
     session: &Session<'_>,
     recorder: &mut Recorder<'_, '_>,
@@ -206,7 +213,7 @@ fn found(
     let shown = session.shown(path);
     let draft = match width {
         Width::Minimal => return,
-        Width::Wide(change) if change.kept() < MANY_COPIED || change.places > FEW_PLACES => return,
+        Width::Wide(change) if !is_out_of_proportion(change) => return,
         Width::Wide(change) => {
             let message = format!(
                 "an edit of {shown} changes {} of {} lines and copies {}",

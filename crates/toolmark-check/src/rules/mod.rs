@@ -8,6 +8,12 @@ mod a204_read_outside_file;
 mod a205_guessed_path;
 mod a206_patch_context;
 mod a207_value_from_nowhere;
+mod a208_edit_before_read;
+mod a209_no_op_edit;
+mod a210_mangled_command;
+mod a211_dead_search;
+mod a212_no_tests_run;
+mod a213_escaped_content;
 pub(crate) mod i301_blind_destructive;
 mod i302_out_of_tree_write;
 mod i303_secret_read;
@@ -51,6 +57,12 @@ pub static RULES: &[&Rule] = &[
     &a205_guessed_path::RULE,
     &a206_patch_context::RULE,
     &a207_value_from_nowhere::RULE,
+    &a208_edit_before_read::RULE,
+    &a209_no_op_edit::RULE,
+    &a210_mangled_command::RULE,
+    &a211_dead_search::RULE,
+    &a212_no_tests_run::RULE,
+    &a213_escaped_content::RULE,
     &i301_blind_destructive::RULE,
     &i302_out_of_tree_write::RULE,
     &i303_secret_read::RULE,
