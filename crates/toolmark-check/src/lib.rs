@@ -41,6 +41,7 @@ pub mod gold;
 pub mod hidden_failure;
 pub mod notation;
 mod offered_tools;
+mod own;
 pub mod patch;
 pub mod path;
 pub mod project;

@@ -39,6 +39,10 @@ mod s103_read_to_search;
 pub(crate) mod s104_edit_as_write;
 mod s105_tool_not_offered;
 mod s106_idle_sub_agent;
+mod s107_repeated_call;
+mod s108_flooded_context;
+
+pub(crate) use i301_blind_destructive::resolves_conflict;
 
 use crate::rule::Rule;
 
@@ -50,6 +54,8 @@ pub static RULES: &[&Rule] = &[
     &s104_edit_as_write::RULE,
     &s105_tool_not_offered::RULE,
     &s106_idle_sub_agent::RULE,
+    &s107_repeated_call::RULE,
+    &s108_flooded_context::RULE,
     &a201_invalid_arguments::RULE,
     &a202_edit_target::RULE,
     &a203_wide_edit::RULE,

@@ -123,7 +123,8 @@ use crate::path::resolve;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use crate::shell::stand_in::{Deed, Fit, stand_in};
+use crate::shell::rewrites_many;
+use crate::shell::stand_in::{Deed, Fit, Span, stand_in};
 use crate::text::head;
 use memchr::memmem;
 use std::borrow::Cow;
@@ -166,7 +167,9 @@ struct Seen<'s, 'a> {
     lines: HashMap<usize, (u64, usize)>,
     /// Texts without numbers.
     texts: Vec<(String, &'s SessionCall<'a>)>,
-    /// The last call that showed something of it.
+    /// Lines that commands asked for and got.
+    spans: Vec<(Span, &'s SessionCall<'a>)>,
+    /// The last call that showed something of it, or wrote it.
     last: Option<&'s SessionCall<'a>>,
 }
 
@@ -216,6 +219,8 @@ struct Read<'a> {
     /// What stands between the number of a line and its text.
     marks: &'a [Name],
     is_shell: bool,
+    /// The lines that a command asks for.
+    span: Option<Span>,
 }
 
 fn read_of<'a>(call: &SessionCall<'a>) -> Option<Read<'a>> {
@@ -226,7 +231,7 @@ fn read_of<'a>(call: &SessionCall<'a>) -> Option<Read<'a>> {
         ToolRole::Reads if call.ended == Ended::Ok => {
             let path = call.path.clone()?;
             let marks = call.spec.map_or(&[][..], |spec| &spec.line_marks);
-            Some(Read { path, text: call.result()?, marks, is_shell: false })
+            Some(Read { path, text: call.result()?, marks, is_shell: false, span: None })
         }
         ToolRole::RunsShell => {
             let found = stand_in(&call.command()?)?;
@@ -241,7 +246,7 @@ fn read_of<'a>(call: &SessionCall<'a>) -> Option<Read<'a>> {
                 Cow::Borrowed(text) => Cow::Borrowed(output(text)),
                 Cow::Owned(text) => Cow::Owned(output(&text).to_owned()),
             };
-            Some(Read { path, text, marks: &[], is_shell: true })
+            Some(Read { path, text, marks: &[], is_shell: true, span: found.span })
         }
         _ => None,
     }
@@ -291,8 +296,12 @@ impl<'s, 'a> Seen<'s, 'a> {
         if read.marks.is_empty() {
             if self.texts.len() >= COMPARED {
                 self.texts.remove(0);
+                self.spans.clear();
             }
             self.texts.push((text.to_owned(), call));
+            if let Some(span) = read.span.filter(|_| !text.is_empty()) {
+                self.spans.push((span, call));
+            }
         }
     }
 }
@@ -305,12 +314,14 @@ fn repeats<'s, 'a>(
     call: &SessionCall<'_>,
 ) -> Option<&'s SessionCall<'a>> {
     let text = bare(&read.text);
-    let last = before.last?;
-    if text.is_empty() {
-        return None;
-    }
     if text.starts_with(UNCHANGED) {
-        return Some(last);
+        return before.last;
+    }
+    if text.is_empty() {
+        // No answer yet: only what is asked for can be compared.
+        let span = read.span?;
+        let asked = before.spans.iter().rev();
+        return asked.into_iter().find(|(earlier, _)| earlier.holds(span)).map(|(_, first)| *first);
     }
     if !read.marks.is_empty() {
         let mut oldest = None;
@@ -342,15 +353,17 @@ fn repeats<'s, 'a>(
 }
 
 /// Forgets what a call changed, or tried to.
-fn forget(
-    session: &Session<'_>,
-    call: &SessionCall<'_>,
-    seen: &mut HashMap<(Option<Cow<'_, str>>, String), Seen<'_, '_>>,
+fn forget<'s, 'a>(
+    session: &'s Session<'a>,
+    call: &'s SessionCall<'a>,
+    seen: &mut HashMap<(Option<Cow<'_, str>>, String), Seen<'s, 'a>>,
 ) {
     match call.role {
         ToolRole::Writes | ToolRole::Edits => {
             if let Some(path) = call.path.as_deref() {
-                seen.retain(|(_, known), _| known != path);
+                for (_, known) in seen.iter_mut().filter(|((_, known), _)| known == path) {
+                    *known = Seen { last: Some(call), ..Seen::default() };
+                }
             }
         }
         ToolRole::Patches => {
@@ -372,30 +385,6 @@ struct Doubts {
     requests: Vec<usize>,
 }
 
-/// Words of commands that put other versions of files in place.
-const UPHEAVALS: &[&str] = &[
-    "git checkout",
-    "git pull",
-    "git merge",
-    "git rebase",
-    "git stash",
-    "git reset",
-    "git restore",
-    "git switch",
-    "git cherry-pick",
-    "git apply",
-    "git revert",
-    "git am",
-    "git clean",
-    "fmt",
-    "format",
-    "--fix",
-    "--write",
-    "generate",
-    "codegen",
-    "prettier",
-];
-
 impl Doubts {
     fn new(session: &Session<'_>) -> Self {
         let events = session.events().iter().enumerate().filter(|(_, event)| event.starts_turn());
@@ -409,7 +398,7 @@ impl Doubts {
         match call.command() {
             Some(_) if call.only_looks() => {}
             Some(command) => {
-                if UPHEAVALS.iter().any(|words| command.contains(words)) {
+                if rewrites_many(&command) {
                     self.upheavals.push(call.event);
                 }
                 self.commands.push((call.event, command.into_owned()));
@@ -453,12 +442,31 @@ fn asks(text: &str) -> bool {
     /// It is said at once.
     const LOOKED_AT: usize = 2000;
     const WORDS: &[&str] = &[
-        "again", "changed", "updated", "update", "edited", "modified", "reread", "re-read", "refresh",
-        "check", "look", "review", "latest", "pushed", "pulled", "fixed", "added", "removed", "now",
+        "look again",
+        "check again",
+        "read again",
+        "again?",
+        "re-read",
+        "reread",
+        "changed it",
+        "i changed",
+        "i edited",
+        "i modified",
+        "i updated",
+        "i fixed",
+        "i added",
+        "i removed",
+        "i did",
+        "i just",
+        "i've",
+        "i have",
+        "was updated",
+        "were updated",
+        "has changed",
+        "have changed",
     ];
     let start = head(text, LOOKED_AT).to_lowercase();
-    let mut words = start.split(|c: char| !c.is_alphanumeric() && c != '-');
-    words.any(|word| WORDS.contains(&word))
+    WORDS.iter().any(|words| start.contains(words))
 }
 
 fn found(

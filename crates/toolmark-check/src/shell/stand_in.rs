@@ -42,6 +42,62 @@ pub struct StandIn {
     pub directory: Option<String>,
     /// How well the tool would do it.
     pub fit: Fit,
+    /// The lines it shows, where it shows a file.
+    pub span: Option<Span>,
+}
+
+/// Lines of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Span {
+    /// From one to another, both included.
+    Lines(u64, u64),
+    /// So many at the end.
+    End(u64),
+}
+
+impl Span {
+    /// Are the other lines among these, however long the file is?
+    #[must_use]
+    pub fn holds(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Lines(from, to), Self::Lines(first, last)) => from <= first && last <= to,
+            (Self::End(all), Self::End(some)) => some <= all,
+            (Self::Lines(1, u64::MAX), Self::End(_)) => true,
+            _ => false,
+        }
+    }
+}
+
+/// The lines that `cat`, `head`, `tail` or `sed -n` show of a file; `None`
+/// behind a pipe that takes some of them.
+fn span(program: &str, words: &[Arg], rest: &[&Simple]) -> Option<Span> {
+    let texts = || words.iter().map(|word| word.text.as_str());
+    let number = |text: &str| text.trim_start_matches(['-', 'n', '+']).parse::<u64>().ok();
+    let count = || {
+        let given = texts().find(|text| is_count(text) || text.starts_with("-n"));
+        match given {
+            Some("-n") => texts().skip_while(|text| *text != "-n").nth(1),
+            given => given,
+        }
+    };
+    if !rest.is_empty() {
+        return None;
+    }
+    match program {
+        "cat" | "nl" => Some(Span::Lines(1, u64::MAX)),
+        "head" => Some(Span::Lines(1, count().map_or(Some(10), number)?)),
+        "tail" => match count() {
+            Some(text) if text.contains('+') => Some(Span::Lines(number(text)?, u64::MAX)),
+            count => Some(Span::End(count.map_or(Some(10), number)?)),
+        },
+        "sed" => {
+            let lines = texts().find(|text| is_lines(text))?.trim().strip_suffix('p')?;
+            let (from, to) = lines.split_once(',').unwrap_or((lines, lines));
+            let to = if to == "$" { u64::MAX } else { to.parse().ok()? };
+            Some(Span::Lines(from.parse().ok()?, to))
+        }
+        _ => None,
+    }
 }
 
 /// How well a tool would do what a command does.
@@ -106,7 +162,9 @@ pub fn stand_in(text: &str) -> Option<StandIn> {
         "ls" => list(&words, rest),
         _ => None,
     };
-    found.map(|(deed, target, fit)| StandIn { deed, program, target, directory, fit })
+    let shown = || span(&program, &words, rest);
+    let span = found.as_ref().filter(|(deed, ..)| *deed == Deed::Read).and_then(|_| shown());
+    found.map(|(deed, target, fit)| StandIn { deed, program, target, directory, fit, span })
 }
 
 type Found = Option<(Deed, Option<String>, Fit)>;
@@ -535,6 +593,26 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn lines_that_are_shown() {
+        let span = |text: &str| stand_in(text).and_then(|found| found.span);
+        for (text, want) in [
+            ("cat a.rs", Some(Span::Lines(1, u64::MAX))),
+            ("head -n 20 a.rs", Some(Span::Lines(1, 20))),
+            ("head -20 a.rs", Some(Span::Lines(1, 20))),
+            ("tail -n 30 a.rs", Some(Span::End(30))),
+            ("tail a.rs", Some(Span::End(10))),
+            ("tail -n +5 a.rs", Some(Span::Lines(5, u64::MAX))),
+            ("sed -n '5,20p' a.rs", Some(Span::Lines(5, 20))),
+            ("cat a.rs | head -5", None),
+            ("grep -n x a.rs", None),
+        ] {
+            assert_eq!(span(text), want, "{text}");
+        }
+        assert!(Span::End(120).holds(Span::End(30)));
+        assert!(!Span::Lines(1, 20).holds(Span::End(3)));
     }
 
     #[test]
