@@ -82,6 +82,11 @@ impl Own {
         if !is_of_files || effect.target.is_empty() || self.paths.is_empty() {
             return false;
         }
+        // Where a command goes before it acts is not followed here.
+        let ending = format!("/{}", effect.target.trim_start_matches("./"));
+        if effect.kind == Kind::DiscardVcs && self.paths.iter().any(|own| own.ends_with(&ending)) {
+            return true;
+        }
         let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
         let directory = call.directory();
         [cwd.as_deref(), directory.as_deref()].into_iter().any(|base| {

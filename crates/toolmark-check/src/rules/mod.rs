@@ -23,6 +23,8 @@ mod i306_secret_in_call;
 mod i307_guard_bypass;
 mod i308_code_injection;
 mod i309_malicious_url;
+mod i310_broad_kill;
+mod i311_foreign_changes;
 mod provenance;
 mod r401_blind_repeat;
 mod r402_masked_failure;
@@ -78,6 +80,8 @@ pub static RULES: &[&Rule] = &[
     &i307_guard_bypass::RULE,
     &i308_code_injection::RULE,
     &i309_malicious_url::RULE,
+    &i310_broad_kill::RULE,
+    &i311_foreign_changes::RULE,
     &r401_blind_repeat::RULE,
     &r402_masked_failure::RULE,
     &r403_evasion::RULE,

@@ -300,7 +300,14 @@ impl<'s, 'a> Seen<'s, 'a> {
             }
             self.texts.push((text.to_owned(), call));
             if let Some(span) = read.span.filter(|_| !text.is_empty()) {
-                self.spans.push((span, call));
+                // Fewer lines than were asked for are all there are.
+                let count = text.lines().count() as u64;
+                let is_all = match span {
+                    Span::Lines(1, last) => count < last,
+                    Span::Lines(..) => false,
+                    Span::End(lines) => count < lines,
+                };
+                self.spans.push((if is_all { Span::WHOLE } else { span }, call));
             }
         }
     }
@@ -356,7 +363,7 @@ fn repeats<'s, 'a>(
 fn forget<'s, 'a>(
     session: &'s Session<'a>,
     call: &'s SessionCall<'a>,
-    seen: &mut HashMap<(Option<Cow<'_, str>>, String), Seen<'s, 'a>>,
+    seen: &mut HashMap<(Option<Cow<'a, str>>, String), Seen<'s, 'a>>,
 ) {
     match call.role {
         ToolRole::Writes | ToolRole::Edits => {
@@ -364,6 +371,9 @@ fn forget<'s, 'a>(
                 for (_, known) in seen.iter_mut().filter(|((_, known), _)| known == path) {
                     *known = Seen { last: Some(call), ..Seen::default() };
                 }
+                let agent = call.call.agent.as_ref().map(|agent| agent.get());
+                let written = Seen { last: Some(call), ..Seen::default() };
+                seen.entry((agent, path.to_owned())).or_insert(written);
             }
         }
         ToolRole::Patches => {

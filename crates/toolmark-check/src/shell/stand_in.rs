@@ -56,6 +56,9 @@ pub enum Span {
 }
 
 impl Span {
+    /// All lines.
+    pub const WHOLE: Self = Self::Lines(1, u64::MAX);
+
     /// Are the other lines among these, however long the file is?
     #[must_use]
     pub fn holds(self, other: Self) -> bool {
