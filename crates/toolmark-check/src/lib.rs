@@ -63,7 +63,7 @@ pub use decisions::{Decisions, Stop};
 pub use doubts::Doubt;
 pub use recorder::{Draft, Recorder};
 pub use rule::{Example, Expectation, Rule};
-pub use rules::{RULES, rule_by_code};
+pub use rules::{RULES, default_rules, rule_by_code};
 pub use scorecard::{Measure, Scorecard, Tally, ToolCard};
 pub use second_opinion::Refined;
 pub use session::Session;

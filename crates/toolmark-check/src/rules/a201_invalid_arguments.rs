@@ -87,6 +87,7 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
+use crate::rules::s105_tool_not_offered::is_refused;
 use crate::session::{Ended, Session, SessionCall};
 use crate::text::head;
 use std::collections::HashMap;
@@ -137,7 +138,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         if violations.is_empty() {
             check_answer(session, recorder, call);
         }
-        if let Some(first) = violations.first() {
+        // That there is no such tool is another rule's business.
+        if let Some(first) = violations.first().filter(|_| !is_refused(call)) {
             let confidence = match (known.is_believed, call.ended) {
                 (true, Ended::Ok) => Confidence::Low,
                 (true, Ended::Unknown) => Confidence::Medium,

@@ -235,7 +235,10 @@ fn found(
     // Where the start of the session is not there, somebody may have named it in it.
     let is_whole = session.events().iter().any(|event| event.starts_turn())
         && session.trajectory().parent.is_none();
-    let is_sure = (is_whole || call.index > 0) && !is_usual(session, path);
+    // There is one, by another name.
+    let is_near_miss = call.result().is_some_and(|result| result.contains("Did you mean"));
+    let is_probe = is_usual(session, path) && !is_near_miss;
+    let is_sure = (is_whole || call.index > 0) && !is_probe;
     let confidence = if is_sure { Confidence::Medium } else { Confidence::Low };
     recorder.find(Draft::new(call, message).confidence(confidence).evidence(answer));
 }

@@ -227,8 +227,12 @@ fn is_named(session: &Session<'_>, event: usize, path: &str, project: &Project) 
         _ => None,
     };
     if let Some(in_home) = in_home {
-        places.push(in_home);
-        places.extend(in_home.split('/').next().filter(|name| name.len() > 4));
+        let mut part = in_home;
+        while part.contains('/') {
+            places.push(part);
+            part = parent(part);
+        }
+        places.extend(Some(part).filter(|name| name.len() > 4));
     }
     places.extend(path.rsplit('/').next().filter(|name| name.len() > 4));
     let is_in = |text: &str| {

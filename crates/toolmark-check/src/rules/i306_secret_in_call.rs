@@ -110,9 +110,12 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                     let message = format!("{} {place}: {masked}{more}", secret.what);
                     Draft::new(call, message).bucket(secret.what)
                 }
-                None if severity == Severity::Error && call.role == ToolRole::RunsShell => {
+                None if severity == Severity::Error
+                    && matches!(call.role, ToolRole::RunsShell | ToolRole::Writes) =>
+                {
                     let Some((name, key)) = key_in_address(text) else { continue };
-                    if !seen.insert(key.to_owned()) {
+                    // A file keeps it after the command is forgotten.
+                    if !seen.insert(format!("{:?} {key}", call.role)) {
                         continue;
                     }
                     let message = format!("key in an address {place}: {name}=…");

@@ -2,8 +2,10 @@
 //!
 //! Finds `git checkout -- FILE` and `git restore FILE` of files that version
 //! control showed as changed and that the session itself had not changed: not by
-//! an edit, a write, a patch or a command that names the file. Lock files and
-//! what tools generate are left alone, and so is what the user asked for.
+//! an edit, a write, a patch or a command that names the file. Where the session
+//! ran a formatter, a generator or anything else that rewrites many files, nobody
+//! can tell, and nothing is found. Lock files and what tools generate are left
+//! alone, and so is what the user asked for.
 //!
 //! # Why
 //!
@@ -65,7 +67,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use crate::shell::simple_commands;
+use crate::shell::{rewrites_many, simple_commands};
 use std::collections::HashSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
@@ -92,6 +94,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut own: HashSet<String> = HashSet::new();
     let mut commands: Vec<String> = Vec::new();
     let mut shown: Vec<&SessionCall<'_>> = Vec::new();
+    let mut is_unclear = false;
     for call in session.calls() {
         match call.role {
             ToolRole::Edits | ToolRole::Writes if call.ended != Ended::Failed => {
@@ -104,6 +107,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 if !files.is_empty() {
                     recorder.count_opportunity(call);
                 }
+                is_unclear |= files.is_empty() && rewrites_many(&command);
                 let is_own = |file: &str| {
                     let ending = format!("/{}", file.trim_start_matches("./"));
                     own.iter().any(|own| own.ends_with(&ending) || own.contains(&ending))
@@ -116,6 +120,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 });
                 if let (Some(file), Some(proof)) = (foreign, proof)
                     && call.ended != Ended::Failed
+                    && !is_unclear
                     && !is_asked(session, call)
                 {
                     let message = format!("throws away changes in {file} that others made");

@@ -201,7 +201,10 @@ fn confidence(
     let is_search = matches!(found.deed, Deed::SearchContent | Deed::SearchNames);
     let is_left_out =
         |target: &str| is_search && LEFT_OUT.iter().any(|part| target.contains(part));
-    let is_log = |target: &str| is_search && target.ends_with(".log");
+    // The last line of what grows is another one every time.
+    let is_log = |target: &str| {
+        is_search && [".log", ".out", ".output", ".jsonl"].iter().any(|end| target.ends_with(end))
+    };
     match (found.fit, offer.is_proven) {
         _ if target.is_some_and(|t| is_outside(t) || is_left_out(t) || is_log(t)) => {
             Confidence::Low

@@ -128,7 +128,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-fn is_refused(call: &SessionCall<'_>) -> bool {
+/// Does the host say that it has no such tool?
+pub(super) fn is_refused(call: &SessionCall<'_>) -> bool {
     /// A refusal says so at once.
     const LOOKED_AT: usize = 200;
     // A command may print anything.

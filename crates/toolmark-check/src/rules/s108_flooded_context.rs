@@ -1,8 +1,10 @@
 //! # What it does
 //!
-//! Finds reads, searches and commands whose output is so large that it fills a
-//! good part of the context: twenty thousand tokens and more, as the host counts
-//! them or by the length of the text.
+//! Finds searches and commands whose output is so large that it fills a good
+//! part of the context: twenty thousand tokens and more came back. Where a host
+//! cuts the output off and says how long it was, a hundred thousand tokens are
+//! too many: what was looked for is not in the part that is left. Files that are
+//! read with the tool for it are left alone: hosts bound what it shows.
 //!
 //! # Why
 //!
@@ -23,12 +25,12 @@
 //!
 //! ```fires
 //! host: codex
-//! exec_command {"cmd":"head -n 40 log.jsonl"} -> "Chunk ID: 1\nProcess exited with code 0\nOriginal token count: 41000\nOutput:\n{}"
+//! exec_command {"cmd":"head -n 40 log.jsonl"} -> "Chunk ID: 1\nProcess exited with code 0\nOriginal token count: 410000\nOutput:\n{}"
 //! ```
 //!
 //! ```fires
 //! host: codex
-//! exec_command {"cmd":"git diff"} -> "Wall time: 0.1 seconds\nOriginal token count: 33000\nOutput:\ndiff"
+//! exec_command {"cmd":"git diff"} -> "Wall time: 0.1 seconds\nOriginal token count: 133000\nOutput:\ndiff"
 //! ```
 //!
 //! ```quiet
@@ -58,7 +60,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Selection,
     severity: Severity::Warning,
     confidence: Confidence::Medium,
-    summary: "one call pours twenty thousand tokens or more into the context",
+    summary: "the output of one call fills a good part of the context",
     remedy: "ask for names or a few lines, and leave out what is generated",
     source: page!("s108_flooded_context.rs"),
     check,
@@ -66,6 +68,8 @@ pub(crate) static RULE: Rule = Rule {
 
 /// So many tokens are too many for one answer.
 const MANY_TOKENS: u64 = 20_000;
+/// And so many where the host cuts it off.
+const MANY_CUT_OFF: u64 = 100_000;
 /// A token is about so many bytes of code.
 const BYTES_PER_TOKEN: u64 = 4;
 
@@ -73,29 +77,32 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls() {
         let is_asked = matches!(
             call.role,
-            ToolRole::Reads | ToolRole::SearchesContent | ToolRole::SearchesNames
+            ToolRole::RunsShell | ToolRole::SearchesContent | ToolRole::SearchesNames
         );
-        if !is_asked && call.role != ToolRole::RunsShell {
+        if !is_asked {
             continue;
         }
-        let Some(tokens) = tokens(call) else { continue };
+        let Some((tokens, is_too_much)) = tokens(call) else { continue };
         recorder.count_opportunity(call);
-        if tokens >= MANY_TOKENS {
+        if is_too_much {
             let message = format!("the answer of {} has about {tokens} tokens", call.tool);
             recorder.find(Draft::new(call, message));
         }
     }
 }
 
-/// How many tokens the answer has: as the host says, else by its length.
-fn tokens(call: &SessionCall<'_>) -> Option<u64> {
+/// How many tokens the answer has, and whether that is too many.
+fn tokens(call: &SessionCall<'_>) -> Option<(u64, bool)> {
     /// The host speaks first.
     const LINES: usize = 5;
     let result = call.result()?;
-    let said = result.lines().take(LINES).find_map(|line| {
-        line.strip_prefix("Original token count: ")?.trim().parse::<u64>().ok()
-    });
     // A picture is not paid for by its bytes.
     let is_text = !result.starts_with("data:") && result.contains('\n');
-    said.or_else(|| is_text.then(|| result.len() as u64 / BYTES_PER_TOKEN))
+    let shown = if is_text { result.len() as u64 / BYTES_PER_TOKEN } else { 0 };
+    let said = result
+        .lines()
+        .take(LINES)
+        .find_map(|line| line.strip_prefix("Original token count: ")?.trim().parse::<u64>().ok())
+        .unwrap_or(shown);
+    Some((said, shown >= MANY_TOKENS || said >= MANY_CUT_OFF))
 }
