@@ -94,7 +94,10 @@ fn nothing_ran(result: &str) -> Option<&'static str> {
         lines.filter_map(|rest| rest.split(' ').next()?.parse::<u64>().ok())
     };
     if let Some(words) = SAID.iter().find(|words| result.contains(**words)) {
-        let has_run = result.contains(" passed") || counts().any(|count| count > 0);
+        // A file that cannot be loaded is a failure, not a filter.
+        let has_run = result.contains(" passed")
+            || result.contains(" error")
+            || counts().any(|count| count > 0);
         return (!has_run).then_some(*words);
     }
     let (mut runs, mut ran) = (0, 0);

@@ -43,6 +43,12 @@
 //! Read {"file_path":"/w/a.rs","offset":2,"limit":1} -> "2\ttwo"
 //! ```
 //!
+//! ```fires
+//! host: opencode
+//! read {"filePath":"/w/a.ts"} -> "<path>/w/a.ts</path>\n<type>file</type>\n<content>1: x\n2: y\n\n(End of file - total 2 lines)\n</content>"
+//! read {"filePath":"/w/a.ts","offset":2} -> "<path>/w/a.ts</path>\n<type>file</type>\n<content>2: y\n\n(End of file - total 2 lines)\n</content>"
+//! ```
+//!
 //! The host says so itself:
 //!
 //! ```fires
@@ -262,7 +268,8 @@ fn output(result: &str) -> &str {
 
 /// The result without what the host adds to it.
 fn bare(result: &str) -> &str {
-    result.split("<system-reminder>").next().unwrap_or(result).trim_end()
+    let body = crate::files::body(result);
+    body.split("<system-reminder>").next().unwrap_or(body).trim_end()
 }
 
 /// The numbered lines of a result; empty where it has none.
