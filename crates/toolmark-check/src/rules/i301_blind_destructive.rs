@@ -249,7 +249,8 @@ fn check_naming(
     }
     let target: String = effect.target.chars().take(80).collect();
     let target = target.replace('\n', " ");
-    let message = format!("{} {}: {target}, {how}", effect.program, effect.why);
+    let colon = if target.is_empty() { "" } else { ": " };
+    let message = format!("{} {}{colon}{target}, {how}", effect.program, effect.why);
     let mut draft = Draft::new(call, message).bucket(effect.kind.as_str());
     if effect.certainty != Certainty::Proven || is_mute || call.ended == Ended::Failed {
         draft = draft.confidence(Confidence::Low);

@@ -74,6 +74,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::text::head;
+use std::collections::HashSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_redact::{Proof, secrets};
@@ -92,6 +93,8 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    // What was shown once is not shown worse by a second time.
+    let mut told: HashSet<&str> = HashSet::new();
     for call in session.calls() {
         if !matches!(call.role, ToolRole::Reads | ToolRole::RunsShell) {
             continue;
@@ -106,6 +109,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let target = shown.map(|effect| effect.target.as_str());
         if let Some(target) = target.filter(|_| shows_value(call))
             && !is_asked(session, call, target)
+            && told.insert(target)
         {
             let mut draft =
                 Draft::new(call, format!("shows the secrets in {}", session.shown(target)));
