@@ -289,8 +289,28 @@ fn approves(text: &str) -> bool {
     /// An approval is short.
     const SHORT: usize = 200;
     const WORDS: &[&str] = &[
-        "yes", "yeah", "yep", "y", "ok", "okay", "sure", "go", "do", "please", "proceed", "continue",
-        "right", "correct", "fine", "sounds", "lgtm", "confirmed", "agreed", "perfect", "great", "1",
+        "yes",
+        "yeah",
+        "yep",
+        "y",
+        "ok",
+        "okay",
+        "sure",
+        "go",
+        "do",
+        "please",
+        "proceed",
+        "continue",
+        "right",
+        "correct",
+        "fine",
+        "sounds",
+        "lgtm",
+        "confirmed",
+        "agreed",
+        "perfect",
+        "great",
+        "1",
     ];
     let lower = text.trim().to_lowercase();
     let first = lower.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());

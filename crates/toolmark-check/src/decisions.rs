@@ -112,7 +112,8 @@ impl Decisions {
             let is_excused = |effect: &Effect| {
                 own.holds(session, call, effect) || resolves_conflict(effect) || is_named(effect)
             };
-            let decision = analysis.map_or(Decision::Allow, |analysis| decide(analysis, is_excused));
+            let decision =
+                analysis.map_or(Decision::Allow, |analysis| decide(analysis, is_excused));
             match analysis {
                 Some(analysis) if call.ended != Ended::Failed && call.role != ToolRole::Reads => {
                     own.note(call, analysis);

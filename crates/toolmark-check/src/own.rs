@@ -77,7 +77,12 @@ impl Own {
     }
 
     /// Does the effect only hit what the agent made?
-    pub(crate) fn holds(&self, session: &Session<'_>, call: &SessionCall<'_>, effect: &Effect) -> bool {
+    pub(crate) fn holds(
+        &self,
+        session: &Session<'_>,
+        call: &SessionCall<'_>,
+        effect: &Effect,
+    ) -> bool {
         let is_of_files = matches!(effect.kind, Kind::Delete | Kind::Overwrite | Kind::DiscardVcs);
         if !is_of_files || effect.target.is_empty() || self.paths.is_empty() {
             return false;

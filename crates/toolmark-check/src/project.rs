@@ -15,7 +15,8 @@ const WORKTREES: &[&str] = &["/.worktrees/", "/.claude/worktrees/", "/.git/workt
 const WORKTREES_BESIDE: &[&str] = &["__worktrees/", ".worktrees/", "-worktrees/", "_worktrees/"];
 
 /// Directories for temporary files.
-const TEMPORARY: &[&str] = &["/tmp/", "/private/tmp/", "/var/folders/", "/private/var/", "/var/tmp/"];
+const TEMPORARY: &[&str] =
+    &["/tmp/", "/private/tmp/", "/var/folders/", "/private/var/", "/var/tmp/"];
 
 /// The checkout a directory belongs to, where it is one of its worktrees.
 #[must_use]

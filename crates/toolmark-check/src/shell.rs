@@ -337,8 +337,22 @@ pub fn rewrites_many(text: &str) -> bool {
 
 fn rewriting_words(words: &[&str]) -> bool {
     const FORMATTERS: &[&str] = &[
-        "fmt", "gofmt", "goimports", "rustfmt", "prettier", "black", "format", "--write", "--fix",
-        "generate", "codegen", "gen", "lint:fix", "format:fix", "isort", "autopep8",
+        "fmt",
+        "gofmt",
+        "goimports",
+        "rustfmt",
+        "prettier",
+        "black",
+        "format",
+        "--write",
+        "--fix",
+        "generate",
+        "codegen",
+        "gen",
+        "lint:fix",
+        "format:fix",
+        "isort",
+        "autopep8",
     ];
     match words {
         ["git", rest @ ..] => {
@@ -477,7 +491,8 @@ mod tests {
         for text in ["git stash", "cd a && git pull", "mise run fmt", "npx prettier --write ."] {
             assert!(rewrites_many(text), "{text}");
         }
-        for text in ["git stash list", "git checkout -b x", "git log --format=%H", "go test ./..."] {
+        for text in ["git stash list", "git checkout -b x", "git log --format=%H", "go test ./..."]
+        {
             assert!(!rewrites_many(text), "{text}");
         }
     }

@@ -212,10 +212,10 @@ fn runs_in_text(command: &str, word: &str) -> bool {
         rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
     };
     let script = toolmark_shell::parse(command);
-    let in_quotes = toolmark_shell::commands(&script)
-        .iter()
-        .flat_map(|visit| &visit.command.words)
-        .any(|word| word.parts.iter().any(|part| matches!(part, Part::Command { quoted: true, .. })));
+    let in_quotes =
+        toolmark_shell::commands(&script).iter().flat_map(|visit| &visit.command.words).any(
+            |word| word.parts.iter().any(|part| matches!(part, Part::Command { quoted: true, .. })),
+        );
     let has_backticks = command.split('`').skip(1).step_by(2).any(starts);
     !word.is_empty() && has_backticks && in_quotes
 }
@@ -291,7 +291,9 @@ fn names_set<'c>(script: &Script, command: &'c str) -> HashSet<&'c str> {
     }
     // What cannot be read may set anything.
     if script.partial.is_some() {
-        set.extend(command.split('$').skip(1).filter_map(|rest| rest.split(|c| !is_name(c)).next()));
+        set.extend(
+            command.split('$').skip(1).filter_map(|rest| rest.split(|c| !is_name(c)).next()),
+        );
     }
     set
 }

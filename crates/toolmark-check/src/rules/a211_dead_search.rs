@@ -145,7 +145,8 @@ fn in_tool(session: &Session<'_>, call: &SessionCall<'_>) -> Option<Fault> {
 
 /// Are there words on both sides of `\|`?
 fn has_escaped_bar(pattern: &str) -> bool {
-    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_()\"'.*".contains(c));
+    let is_word =
+        |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_()\"'.*".contains(c));
     pattern.match_indices("\\|").any(|(at, bar)| {
         let is_escaped = pattern.get(..at).is_some_and(|before| before.ends_with('\\'));
         let before = pattern.get(..at).and_then(|text| text.trim_end().chars().next_back());

@@ -109,7 +109,8 @@ fn nothing_ran(result: &str) -> Option<&'static str> {
         let is_filtered = result.contains("filtered out") && !result.contains("; 0 filtered out");
         return (ran == 0 && is_filtered).then_some("running 0 tests");
     }
-    let packages = result.lines().filter(|line| line.starts_with("ok  \t") || line.starts_with("FAIL\t"));
+    let packages =
+        result.lines().filter(|line| line.starts_with("ok  \t") || line.starts_with("FAIL\t"));
     let (mut all, mut without) = (0, 0);
     for line in packages {
         all += 1;

@@ -169,8 +169,25 @@ fn is_real(value: &str) -> bool {
     /// Shorter ones are made up.
     const SHORTEST: usize = 8;
     const MADE_UP: &[&str] = &[
-        "your", "change", "example", "test", "local", "dummy", "placeholder", "xxx", "todo",
-        "secret-", "not-for", "password", "postgres", "<", "${", "$(", "dev", "process.env", "...",
+        "your",
+        "change",
+        "example",
+        "test",
+        "local",
+        "dummy",
+        "placeholder",
+        "xxx",
+        "todo",
+        "secret-",
+        "not-for",
+        "password",
+        "postgres",
+        "<",
+        "${",
+        "$(",
+        "dev",
+        "process.env",
+        "...",
     ];
     let value = value.trim().trim_matches(['"', '\'', ',', ';']);
     let lower = value.to_lowercase();

@@ -134,8 +134,8 @@ fn by_effect(analysis: &Analysis) -> Option<Bypass> {
 /// A standing permission for programs that run any code they are given.
 fn by_rule(call: &SessionCall<'_>) -> Option<Bypass> {
     const RUNNERS: &[&str] = &[
-        "bash", "sh", "zsh", "node", "python", "python3", "ruby", "perl", "deno", "bun", "npx", "sudo",
-        "env", "eval",
+        "bash", "sh", "zsh", "node", "python", "python3", "ruby", "perl", "deno", "bun", "npx",
+        "sudo", "env", "eval",
     ];
     let rule = call.args()?.get("prefix_rule")?.as_array()?;
     let words: Option<Vec<&str>> = rule.iter().map(|word| word.as_str()).collect();

@@ -64,16 +64,14 @@ pub(crate) static RULE: Rule = Rule {
 /// Programs that other work runs in.
 const SHARED: &[&str] = &[
     "bash", "zsh", "sh", "fish", "tmux", "screen", "ssh", "sshd", "node", "nodejs", "python",
-    "python3", "java", "ruby", "perl", "php", "deno", "bun", "docker", "dockerd", "chrome", "firefox",
-    "code", "cursor", "claude", "codex", "npm", "go", "dotnet",
+    "python3", "java", "ruby", "perl", "php", "deno", "bun", "docker", "dockerd", "chrome",
+    "firefox", "code", "cursor", "claude", "codex", "npm", "go", "dotnet",
 ];
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls() {
         let Some(analysis) = call.analysis() else { continue };
-        let kills = |command: &&Command| {
-            matches!(command.program.as_str(), "pkill" | "killall")
-        };
+        let kills = |command: &&Command| matches!(command.program.as_str(), "pkill" | "killall");
         let mut commands = analysis.commands.iter().filter(kills).peekable();
         if commands.peek().is_none() {
             continue;

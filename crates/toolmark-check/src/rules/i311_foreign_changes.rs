@@ -184,7 +184,8 @@ fn name(file: &str) -> &str {
 fn is_generated(file: &str) -> bool {
     let name = name(file);
     let is_lock = name.contains("lock") || matches!(name, "go.sum" | "package.json" | "go.mod");
-    let parts = ["dist", "build", "target", "node_modules", "__snapshots__", "generated", "coverage"];
+    let parts =
+        ["dist", "build", "target", "node_modules", "__snapshots__", "generated", "coverage"];
     is_lock || name == "." || file.split('/').any(|part| parts.contains(&part))
 }
 
@@ -197,8 +198,17 @@ fn shows(call: &SessionCall<'_>, file: &str) -> bool {
 
 /// Did the user ask for it in this turn?
 fn is_asked(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
-    const WORDS: &[&str] =
-        &["revert", "restore", "undo", "discard", "reset", "checkout", "roll back", "throw", "drop"];
+    const WORDS: &[&str] = &[
+        "revert",
+        "restore",
+        "undo",
+        "discard",
+        "reset",
+        "checkout",
+        "roll back",
+        "throw",
+        "drop",
+    ];
     let events = session.events().get(..call.event).unwrap_or_default();
     let prompt = events.iter().rev().find(|event| event.starts_turn());
     let text = prompt.and_then(|event| event.text.as_ref()).map(|text| text.plain().to_lowercase());

@@ -199,8 +199,7 @@ fn confidence(
     let project = session.project();
     let is_outside = |target: &str| !project.roots().is_empty() && !project.holds(target);
     let is_search = matches!(found.deed, Deed::SearchContent | Deed::SearchNames);
-    let is_left_out =
-        |target: &str| is_search && LEFT_OUT.iter().any(|part| target.contains(part));
+    let is_left_out = |target: &str| is_search && LEFT_OUT.iter().any(|part| target.contains(part));
     // The last line of what grows is another one every time.
     let is_log = |target: &str| {
         is_search && [".log", ".out", ".output", ".jsonl"].iter().any(|end| target.ends_with(end))

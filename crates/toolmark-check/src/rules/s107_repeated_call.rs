@@ -76,8 +76,29 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Programs whose answer is about what goes on by itself, or elsewhere.
 const LIVE: &[&str] = &[
-    "ps", "pgrep", "lsof", "date", "sleep", "tail", "netstat", "ss", "top", "free", "df", "du",
-    "uptime", "jobs", "wait", "ls-remote", "fetch", "curl", "stat", "wc", ".log", ".out", "/tmp",
+    "ps",
+    "pgrep",
+    "lsof",
+    "date",
+    "sleep",
+    "tail",
+    "netstat",
+    "ss",
+    "top",
+    "free",
+    "df",
+    "du",
+    "uptime",
+    "jobs",
+    "wait",
+    "ls-remote",
+    "fetch",
+    "curl",
+    "stat",
+    "wc",
+    ".log",
+    ".out",
+    "/tmp",
 ];
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {

@@ -217,9 +217,8 @@ fn is_silent(redirection: &Redirection) -> bool {
 
 /// The one file the output goes to.
 fn output(simple: &Simple) -> Option<(String, RedirectionKind)> {
-    let writes = |r: &&Redirection| {
-        matches!(r.kind, RedirectionKind::Write | RedirectionKind::Append)
-    };
+    let writes =
+        |r: &&Redirection| matches!(r.kind, RedirectionKind::Write | RedirectionKind::Append);
     let mut outputs = simple.redirections.iter().filter(writes);
     let one = outputs.next().filter(|r| r.descriptor.is_none_or(|d| d == 1))?;
     let file = one.target.literal()?;
@@ -573,7 +572,12 @@ mod tests {
             ("grep -rn 'x y' src/", Deed::SearchContent, "src/", Fit::Exact),
             ("grep -n foo a.rs b.rs", Deed::SearchContent, "", Fit::Near),
             ("cat a.rs | grep -n foo", Deed::SearchContent, "a.rs", Fit::Exact),
-            ("find src -name '*.rs' | xargs grep -l foo | head -5", Deed::SearchContent, "src", Fit::Exact),
+            (
+                "find src -name '*.rs' | xargs grep -l foo | head -5",
+                Deed::SearchContent,
+                "src",
+                Fit::Exact,
+            ),
             ("cat >> a.rs <<'E'\n1\n2\n3\n4\n5\nE", Deed::Edit, "a.rs", Fit::Near),
             ("rg foo", Deed::SearchContent, "", Fit::Exact),
             ("rg -n -A 3 foo src 2>/dev/null | head -20", Deed::SearchContent, "src", Fit::Exact),
@@ -590,11 +594,7 @@ mod tests {
         ] {
             let found = stand_in(text).unwrap_or_else(|| panic!("{text}"));
             let target = Some(target.to_owned()).filter(|t| !t.is_empty());
-            assert_eq!(
-                (found.deed, found.target, found.fit),
-                (deed, target, fit),
-                "{text}"
-            );
+            assert_eq!((found.deed, found.target, found.fit), (deed, target, fit), "{text}");
         }
     }
 
