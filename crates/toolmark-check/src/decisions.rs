@@ -1,4 +1,5 @@
-//! What the guard would have said about the calls of a session: how many it
+//! What the guard would have said about the calls of a session, had it known
+//! what the session made itself and which conflict it resolves: how many it
 //! would have let through, and those it would not.
 
 use crate::own::Own;

@@ -234,7 +234,8 @@ fn check_naming(
     let named = named(session, call, effect);
     // A trace that has no words cannot show that there were none.
     let lacks_words = session.trajectory().fidelity.lacks(Fact::Messages);
-    let is_mute = named.is_none() && (lacks_words || is_in_another_language(session, call));
+    let is_foreign = named.is_none() && is_in_another_language(session, call);
+    let is_mute = named.is_none() && (lacks_words || is_foreign);
     let (score, how) = match &named {
         Some(naming) if naming.said != Said::Afterwards => (1.0, ""),
         Some(_) => (0.5, "and says so only afterwards"),
@@ -252,7 +253,7 @@ fn check_naming(
     let colon = if target.is_empty() { "" } else { ": " };
     let message = format!("{} {}{colon}{target}, {how}", effect.program, effect.why);
     let mut draft = Draft::new(call, message).bucket(effect.kind.as_str());
-    if effect.certainty != Certainty::Proven || is_mute || call.ended == Ended::Failed {
+    if effect.certainty != Certainty::Proven || is_foreign || call.ended == Ended::Failed {
         draft = draft.confidence(Confidence::Low);
     }
     if let Some(naming) = named {
