@@ -3,15 +3,23 @@
 //!
 //! A sentence names an action if it has one of the verbs such an action goes
 //! by, or the program, or what it is done to. A sentence that denies the action
-//! ("without deleting anything") does not name it.
+//! ("without deleting anything") does not name it. The farther a sentence is
+//! from the call, the more it has to say: in the response that makes the call a
+//! verb will do, further off it takes what the action is done to as well.
 
 use crate::session::{Session, SessionCall};
+use crate::text::head;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Evidence, Role};
 use toolmark_shell::{Effect, Kind, Scope};
 use toolmark_trace::{Event, EventKind};
 
 /// So many messages before and after a call are read.
 const MESSAGES: usize = 6;
+/// So many prompts before the last are read.
+const PROMPTS: usize = 4;
+/// So many calls before are looked at for questions and plans.
+const CALLS: usize = 60;
 /// So much of a message is read.
 const LONGEST: usize = 16 << 10;
 
@@ -152,11 +160,7 @@ struct Sentence<'t> {
 
 /// The sentence that names an effect, if one does.
 fn naming<'t>(text: &'t str, effect: &Effect) -> Option<Sentence<'t>> {
-    let mut end = text.len().min(LONGEST);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let text = text.get(..end)?;
+    let text = head(text, LONGEST);
     let name = effect.target.trim_end_matches('/').rsplit(['/', ' ']).next().unwrap_or("");
     let name = name.trim_matches(['*', '.', '"', '\'']).to_lowercase();
     // A branch or a table is named for many reasons, a file before it goes for one.
@@ -210,22 +214,32 @@ pub(crate) fn named(
     call: &SessionCall<'_>,
     effect: &Effect,
 ) -> Option<Naming> {
-    let found = |event: &Event, said: Said, words: &'static str| {
-        let text = event.text.as_ref()?.plain();
-        let sentence = naming(&text, effect)?;
+    let text_of = |event: &Event| event.text.as_ref().map(|text| text.plain().into_owned());
+    let found = |event: &Event, said: Said, words: &'static str, is_near: bool| {
+        let text = text_of(event)?;
+        let sentence = naming(&text, effect).filter(|sentence| is_near || sentence.is_plain)?;
         let evidence = Evidence::words(Role::Context, words).at(session.place(&event.at));
         let evidence = evidence.with_excerpt(sentence.text);
         Some(Naming { said, is_plain: sentence.is_plain, evidence })
     };
+    let in_call = |other: &SessionCall<'_>, text: Option<&str>, said: Said, words: &'static str| {
+        let sentence = naming(text?, effect)?;
+        let evidence = session.evidence(Role::Context, words, other).with_excerpt(sentence.text);
+        Some(Naming { said, is_plain: sentence.is_plain, evidence })
+    };
+    let described = call.args().and_then(|args| args.get("description")?.as_str());
     let same_response = session.said_before(call).take(MESSAGES);
-    let before = same_response
-        .filter_map(|event| found(event, Said::InResponse, "named in the same response"))
-        .next()
+    let before = in_call(call, described, Said::InResponse, "named in its description")
         .or_else(|| {
-            let said = session.said_in_turn(call).take(MESSAGES);
-            let found = |event| match is_next_to(session, call, event) {
-                true => found(event, Said::InResponse, "named before"),
-                false => found(event, Said::InTurn, "named before"),
+            let named = "named in the same response";
+            same_response.filter_map(|event| found(event, Said::InResponse, named, true)).next()
+        })
+        .or_else(|| {
+            let said = session.said_in_turn(call).take(MESSAGES).enumerate();
+            let found = |(n, event)| match is_next_to(session, call, event) {
+                true => found(event, Said::InResponse, "named before", true),
+                // What was said last is what the calls since then are about.
+                false => found(event, Said::InTurn, "named before", n == 0),
             };
             said.filter_map(found).next()
         })
@@ -233,19 +247,97 @@ pub(crate) fn named(
             let events = session.events().get(..call.event).unwrap_or_default();
             let mut prompts = events.iter().rev().filter(|event| event.starts_turn());
             let asked = prompts.next()?;
-            found(asked, Said::ByUser, "the user asked for it").or_else(|| {
-                // The user's "yes, do it" answers what was said before it.
-                let said = events.iter().rev().skip_while(|event| !std::ptr::eq(*event, asked));
-                let mut said = said.filter(|event| event.kind == EventKind::Message).take(1);
-                found(said.next()?, Said::TurnBefore, "named in the turn before")
+            found(asked, Said::ByUser, "the user asked for it", true)
+                .or_else(|| {
+                    // The user's "yes, do it" answers what was said before it.
+                    if !text_of(asked).is_some_and(|text| approves(&text)) {
+                        return None;
+                    }
+                    let said = events.iter().rev().skip_while(|event| !std::ptr::eq(*event, asked));
+                    let mut said = said.filter(|event| event.kind == EventKind::Message).take(1);
+                    found(said.next()?, Said::TurnBefore, "the user approved it", true)
+                })
+                .or_else(|| {
+                    let words = "the user asked for it before";
+                    prompts.take(PROMPTS).find_map(|e| found(e, Said::ByUser, words, false))
+                })
+        })
+        .or_else(|| {
+            // Questions that the user answered, and plans that they approved.
+            let is_asked = |other: &&SessionCall<'_>| {
+                matches!(other.role, ToolRole::AsksUser | ToolRole::Plans)
+            };
+            session.before(call).take(CALLS).filter(is_asked).find_map(|other| {
+                let args = other.call.args.as_ref().map(|args| args.raw().into_owned());
+                let answer = other.result();
+                let words = "asked before, or part of the plan";
+                in_call(other, args.as_deref(), Said::ByUser, words)
+                    .or_else(|| in_call(other, answer.as_deref(), Said::ByUser, words))
             })
         });
     let after = || {
         let after = session.said_after(call).take(MESSAGES);
-        let acknowledged = |event| found(event, Said::Afterwards, "acknowledged afterwards");
+        let words = "acknowledged afterwards";
+        let acknowledged = |event| found(event, Said::Afterwards, words, false);
         after.filter_map(acknowledged).next()
     };
     before.or_else(after)
+}
+
+/// Does the user say yes to what was said before?
+fn approves(text: &str) -> bool {
+    /// An approval is short.
+    const SHORT: usize = 200;
+    const WORDS: &[&str] = &[
+        "yes",
+        "yeah",
+        "yep",
+        "y",
+        "ok",
+        "okay",
+        "sure",
+        "go",
+        "do",
+        "please",
+        "proceed",
+        "continue",
+        "right",
+        "correct",
+        "fine",
+        "sounds",
+        "lgtm",
+        "confirmed",
+        "agreed",
+        "perfect",
+        "great",
+        "1",
+    ];
+    let lower = text.trim().to_lowercase();
+    let first = lower.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    lower.len() <= SHORT && first.is_some_and(|first| WORDS.contains(&first))
+}
+
+/// Are the words around a call in a language whose verbs are not known here?
+pub(crate) fn is_in_another_language(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
+    /// Words that every English text has.
+    const ENGLISH: &[&str] = &[
+        "the", "to", "and", "is", "it", "in", "of", "this", "that", "for", "let", "now", "i", "we",
+        "you", "me", "a", "please",
+    ];
+    let events = session.events().get(..call.event).unwrap_or_default();
+    let prompt = events.iter().rev().find(|event| event.starts_turn());
+    let said = session.said_in_turn(call).take(1);
+    said.chain(prompt).filter_map(|event| event.text.as_ref()).any(|text| {
+        let text = text.plain();
+        let text = head(&text, LONGEST).to_lowercase();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let letters = text.chars().filter(|c| c.is_alphabetic());
+        let (all, foreign) = letters.fold((0_usize, 0_usize), |(all, foreign), c| {
+            (all + 1, foreign + usize::from(!c.is_ascii()))
+        });
+        let is_english = words.iter().any(|word| ENGLISH.contains(word));
+        foreign * 5 > all || (words.len() >= 6 && !is_english)
+    })
 }
 
 /// Does a message stand right before a call, in a trace that does not say which

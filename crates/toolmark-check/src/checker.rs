@@ -5,7 +5,7 @@ use crate::doubts::{self, Doubt};
 use crate::gold::{Gold, Pair, Selection};
 use crate::recorder::{Gathered, Recorder};
 use crate::rule::Rule;
-use crate::rules::RULES;
+use crate::rules::default_rules;
 use crate::scorecard::Scorecard;
 use crate::second_opinion::Refined;
 use crate::session::Session;
@@ -126,7 +126,7 @@ impl Checked {
 
 impl Default for Checker {
     fn default() -> Self {
-        Self::new(RULES.to_vec(), Confidence::Medium, Toolsets::default())
+        Self::new(default_rules().collect(), Confidence::Medium, Toolsets::default())
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Change {
     pub(crate) prefix: usize,
     /// Lines that are the same at the end, those at the start left out.
     pub(crate) suffix: usize,
+    /// In how many places they differ.
+    pub(crate) places: usize,
 }
 
 impl Change {
@@ -52,39 +54,64 @@ pub(crate) fn lines(old: &str, new: &str) -> Option<Change> {
     let suffix = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(x, y)| x == y).count();
     let rest_a = rest_a.get(..rest_a.len() - suffix)?;
     let rest_b = rest_b.get(..rest_b.len() - suffix)?;
-    let distance = distance(rest_a, rest_b)?;
+    let Edit { distance, places } = shortest_edit(rest_a, rest_b)?;
     // What is removed and added makes the distance, and the difference in length.
     let removed = (distance + rest_a.len()).checked_sub(rest_b.len())? / 2;
     let added = distance.checked_sub(removed)?;
-    Some(Change { removed, added, old: a.len(), new: b.len(), prefix, suffix })
+    Some(Change { removed, added, old: a.len(), new: b.len(), prefix, suffix, places })
 }
 
-/// The length of the shortest edit (Myers), without the edit itself.
-fn distance(a: &[u32], b: &[u32]) -> Option<usize> {
+/// The shortest edit between two texts.
+struct Edit {
+    /// How many lines it removes and adds.
+    distance: usize,
+    /// In how many places.
+    places: usize,
+}
+
+/// How far along the old text a path reaches, and in how many places it has
+/// changed something.
+#[derive(Clone, Copy, Default)]
+struct Reach {
+    x: usize,
+    places: usize,
+    /// Is the last thing it did a change?
+    is_open: bool,
+}
+
+/// The shortest edit (Myers), counted but not kept.
+fn shortest_edit(a: &[u32], b: &[u32]) -> Option<Edit> {
     if a.is_empty() || b.is_empty() {
-        return Some(a.len() + b.len());
+        let distance = a.len() + b.len();
+        return Some(Edit { distance, places: usize::from(distance > 0) });
     }
     let most = FARTHEST.min(a.len() + b.len());
     // `ends[k + middle]`: how far along `a` the diagonal `k` reaches.
     let middle = most + 1;
-    let mut ends = vec![0_usize; 2 * most + 3];
+    let mut ends = vec![Reach::default(); 2 * most + 3];
     for d in 0..=most {
         for step in 0..=d {
             // The diagonal is `2 * step - d`.
             let at = middle + 2 * step - d;
             let below = *ends.get(at - 1)?;
             let above = *ends.get(at + 1)?;
-            let mut x = if step == 0 || (step != d && below < above) { above } else { below + 1 };
-            let Some(mut y) = (x + middle).checked_sub(at) else { continue };
-            while let (Some(left), Some(right)) = (a.get(x), b.get(y))
+            let goes_down = step == 0 || (step != d && below.x < above.x);
+            let mut reach = if goes_down { above } else { Reach { x: below.x + 1, ..below } };
+            if d > 0 {
+                reach.places += usize::from(!reach.is_open);
+                reach.is_open = true;
+            }
+            let Some(mut y) = (reach.x + middle).checked_sub(at) else { continue };
+            while let (Some(left), Some(right)) = (a.get(reach.x), b.get(y))
                 && left == right
             {
-                x += 1;
+                reach.x += 1;
                 y += 1;
+                reach.is_open = false;
             }
-            *ends.get_mut(at)? = x;
-            if x >= a.len() && y >= b.len() {
-                return Some(d);
+            *ends.get_mut(at)? = reach;
+            if reach.x >= a.len() && y >= b.len() {
+                return Some(Edit { distance: d, places: reach.places });
             }
         }
     }
@@ -129,7 +156,12 @@ mod tests {
     fn what_changed() {
         let change = lines("a\nb\nc\nd\n", "a\nx\nc\nd\ne\n").unwrap();
         assert_eq!((change.removed, change.added, change.prefix, change.suffix), (1, 2, 1, 0));
-        assert_eq!((change.lines(), change.kept()), (2, 3));
+        assert_eq!((change.lines(), change.kept(), change.places), (2, 3, 2));
+        let places = |old, new| lines(old, new).unwrap().places;
+        assert_eq!(places("a\nb\nc", "a\nx\nc"), 1);
+        assert_eq!(places("a\nb\nc\nd\ne", "x\nb\ny\nd\nz"), 3);
+        assert_eq!(places("a\nb", "a\nb"), 0);
+        assert_eq!(places("a", "a\nb"), 1);
         let (a, b): (String, String) = (
             (0..2000).map(|n| format!("a{n}\n")).collect(),
             (0..2000).map(|n| format!("b{n}\n")).collect(),

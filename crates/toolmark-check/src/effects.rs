@@ -6,6 +6,7 @@ mod addresses;
 mod by_name;
 
 use crate::path::resolve;
+use crate::project::{checkout_of, is_project};
 pub(crate) use addresses::is_suspicious_address;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -119,7 +120,7 @@ impl<'a> ToolInput<'a> {
     #[must_use]
     pub fn analyze(&self, base: &Context<'_>) -> Option<Analysis> {
         let directory = self.directory();
-        let root: Option<&str> = self.cwd.filter(|cwd| is_project(cwd));
+        let root: Option<&str> = self.cwd.map(checkout_of).filter(|cwd| is_project(cwd));
         let cwd = directory.as_deref();
         let roots = match base.roots {
             // A directory that is itself the root needs no other.
@@ -250,18 +251,6 @@ fn home_of(cwd: &str) -> Option<&str> {
         _ => return None,
     };
     cwd.get(..length)
-}
-
-/// May a directory be the root of a project? A home directory, one for
-/// temporary files and the top of the file system are not.
-fn is_project(directory: &str) -> bool {
-    let mut parts = directory.split('/').filter(|part| !part.is_empty());
-    !matches!(
-        (parts.next(), parts.next(), parts.next()),
-        (None, ..)
-            | (Some("tmp" | "home" | "Users" | "root"), None, _)
-            | (Some("home" | "Users"), Some(_), None)
-    )
 }
 
 /// The words of a command as a person would type them.

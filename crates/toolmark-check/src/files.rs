@@ -225,6 +225,11 @@ impl Files {
     }
 }
 
+/// The files that the patch of a call changes, resolved.
+pub(crate) fn patched_files(session: &Session<'_>, call: &SessionCall<'_>) -> Vec<String> {
+    call.patch().map(|patch| paths_of(session, &patch)).unwrap_or_default()
+}
+
 fn paths_of(session: &Session<'_>, text: &str) -> Vec<String> {
     let mut paths = Vec::new();
     for file in patch::parse(text) {
@@ -320,12 +325,30 @@ fn seen(call: &SessionCall<'_>) -> Option<Seen> {
         let lines = KnownLines { first: 1, text: unified(&result) };
         return complete.then_some(Seen { lines, complete });
     }
-    let (lines, rest) = numbered(&result, marks)?;
-    let is_all = rest.trim().is_empty() || rest.trim_start().starts_with("<system-reminder>");
+    let (lines, rest) = numbered(body(&result), marks)?;
+    let rest = rest.trim_start();
+    let is_all = rest.is_empty()
+        || rest.starts_with("<system-reminder>")
+        || rest.starts_with("(End of file")
+        || rest.starts_with("</");
     let is_short = lines.text.lines().count() < LINES_SHOWN
         && lines.text.lines().all(|line| line.len() < COLUMNS_SHOWN);
     let complete = range.is_whole() && lines.first == 1 && is_all && is_short;
     Some(Seen { lines, complete })
+}
+
+/// The lines of a file without the tags that some hosts put around them.
+pub(crate) fn body(result: &str) -> &str {
+    /// The tags stand at the start.
+    const LINES: usize = 4;
+    if !result.starts_with('<') {
+        return result;
+    }
+    let start = result.match_indices('\n').nth(LINES).map_or(result.len(), |(at, _)| at);
+    let opening = result.get(..start).unwrap_or(result);
+    let open = ["<content>", "<file>"].iter().find_map(|tag| Some(opening.find(tag)? + tag.len()));
+    let inner = open.and_then(|at| result.get(at..)).map(|rest| rest.trim_start_matches('\n'));
+    inner.unwrap_or(result)
 }
 
 /// The numbered lines at the start of a result, and what follows them.

@@ -13,9 +13,10 @@
 //!
 //! - `host:` names a host (`claude-code` where it is left out), or `openai` for an
 //!   agent that nobody knows; `cwd:` the
-//!   working directory (`/w`); `tools:` the tools that were offered, with a
+//!   working directory (`/w`), and after a call the one it moved to; `tools:` the tools that were offered, with a
 //!   comma in between, or one of them with its JSON Schema.
-//! - `user:`, `assistant:`, `reasoning:` are messages; `compaction` stands alone.
+//! - `user:`, `assistant:`, `reasoning:` are messages, and `context:` is what the
+//!   host put before the model; `compaction` stands alone.
 //!   `\n` in them is a line break.
 //! - A call is its tool, its arguments as JSON (a string for arguments that are
 //!   text), a mark and its result as a JSON string: `->` it worked, `!>` it
@@ -31,7 +32,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use toolmark_hosts::toolset::builtin;
 use toolmark_trace::{
-    Answer, At, Builder, EventKind, Level, Location, NewCall, Parent, Payload, Status, Text,
+    Answer, At, Builder, EventKind, Level, Location, Move, NewCall, Parent, Payload, Status, Text,
     ToolDefinition, ToolName, Trajectory, format_by_id,
 };
 
@@ -102,7 +103,16 @@ impl Lines {
         }
         let word = line.split_once(": ").map(|(word, rest)| (word, rest.trim()));
         match word {
-            Some(("cwd", dir)) => self.builder.run.cwd = Some(dir.into()),
+            Some(("cwd", dir)) if self.builder.run.calls.is_empty() => {
+                self.builder.run.cwd = Some(dir.into());
+            }
+            Some(("cwd", dir)) => {
+                let call = self.builder.run.calls.len();
+                self.builder.run.moves.push(Move { call, to: dir.into() });
+            }
+            Some(("context", said)) => {
+                self.builder.event(EventKind::Context, Some(words(said)), None, None, at);
+            }
             Some(("tools", tools)) => self.tools(tools)?,
             Some(("user", said)) => {
                 self.step = None;

@@ -8,6 +8,7 @@ use crate::call_key::{CallKey, call_keys};
 use crate::effects::{Arguments, ToolInput, command_of, directory_of};
 use crate::files::Files;
 use crate::path::resolve;
+use crate::project::Project;
 use crate::recovery::Failure;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -68,8 +69,9 @@ pub struct SessionCall<'a> {
     pub event: usize,
     /// The file or directory it names, resolved.
     pub path: Option<String>,
-    /// The working directory of the session.
+    /// The working directory of the session when it was made.
     cwd: Option<Rc<str>>,
+    project: Rc<Project>,
     analysis: OnceCell<Option<Analysis>>,
 }
 
@@ -117,6 +119,12 @@ impl<'a> SessionCall<'a> {
         command_of(self.spec?, self.args()?)
     }
 
+    /// The working directory of the session when the call was made.
+    #[must_use]
+    pub fn cwd(&self) -> Option<&str> {
+        self.cwd.as_deref()
+    }
+
     /// The directory its command runs in.
     #[must_use]
     pub fn directory(&self) -> Option<Cow<'_, str>> {
@@ -133,7 +141,11 @@ impl<'a> SessionCall<'a> {
     /// The same, where earlier calls downloaded files or put secrets into them.
     #[must_use]
     pub fn analyze_with(&self, downloads: &[String], copies: &[String]) -> Option<Analysis> {
-        self.as_input().analyze(&Context { downloads, copies, ..Context::default() })
+        let roots: Vec<&str> = self.project.roots().iter().map(String::as_str).collect();
+        // A directory that is itself the root needs no other.
+        let is_own = matches!(roots[..], [root] if Some(root) == self.directory().as_deref());
+        let roots = if is_own { &[] } else { &roots[..] };
+        self.as_input().analyze(&Context { roots, downloads, copies, ..Context::default() })
     }
 
     /// The content it writes.
@@ -265,6 +277,7 @@ pub struct Session<'a> {
     trajectory: &'a Trajectory,
     toolset: Chosen<'a>,
     calls: Vec<SessionCall<'a>>,
+    project: Rc<Project>,
     files: OnceCell<Files>,
     failures: OnceCell<Vec<Failure>>,
     keys: OnceCell<Vec<CallKey>>,
@@ -288,10 +301,17 @@ impl<'a> Session<'a> {
                 _ => {}
             }
         }
-        let cwd: Option<Rc<str>> = trajectory.cwd.as_ref().map(|cwd| cwd.get().as_ref().into());
+        let mut cwd: Option<Rc<str>> = trajectory.cwd.as_ref().map(|cwd| cwd.get().as_ref().into());
+        let moves = trajectory.moves.iter().map(|moved| &moved.to);
+        let directories = trajectory.cwd.iter().chain(moves).map(|directory| directory.get());
+        let project = Rc::new(Project::new(directories));
+        let mut moves = trajectory.moves.iter().peekable();
         let mut names: HashMap<(&str, Option<&str>), Named<'a>> = HashMap::new();
         let mut calls = Vec::with_capacity(trajectory.calls.len());
         for ((index, call), (event, turn)) in trajectory.calls.iter().enumerate().zip(places) {
+            while let Some(moved) = moves.next_if(|moved| moved.call <= index) {
+                cwd = Some(moved.to.get().as_ref().into());
+            }
             if call.actor == Actor::User {
                 continue;
             }
@@ -318,6 +338,7 @@ impl<'a> Session<'a> {
                 event,
                 path,
                 cwd: cwd.clone(),
+                project: Rc::clone(&project),
                 analysis: OnceCell::new(),
             });
         }
@@ -325,6 +346,7 @@ impl<'a> Session<'a> {
             trajectory,
             toolset,
             calls,
+            project,
             files: OnceCell::new(),
             failures: OnceCell::new(),
             keys: OnceCell::new(),
@@ -348,6 +370,12 @@ impl<'a> Session<'a> {
     pub fn call_at(&self, index: usize) -> Option<&SessionCall<'a>> {
         let at = self.calls.binary_search_by_key(&index, |call| call.index).ok()?;
         self.calls.get(at)
+    }
+
+    /// The directories the session works in.
+    #[must_use]
+    pub fn project(&self) -> &Project {
+        &self.project
     }
 
     /// The calls before one of them, the nearest first.

@@ -323,6 +323,59 @@ fn looking_git(words: &[&str]) -> bool {
     }
 }
 
+/// May a command have put other versions of many files in place: another
+/// commit, a formatter, a generator?
+#[must_use]
+pub fn rewrites_many(text: &str) -> bool {
+    let script = simple_commands(text);
+    // What stands inside of loops and conditions is looked for in the text.
+    let is_inside = |words: &str| script.opaque && text.contains(words);
+    ["git stash", "git checkout", "git reset"].iter().any(|words| is_inside(words))
+        || script.commands.iter().any(|simple| {
+            let words: Vec<&str> = simple.words.iter().map(String::as_str).collect();
+            rewriting_words(&words)
+        })
+}
+
+fn rewriting_words(words: &[&str]) -> bool {
+    const FORMATTERS: &[&str] = &[
+        "fmt",
+        "gofmt",
+        "goimports",
+        "rustfmt",
+        "prettier",
+        "black",
+        "format",
+        "--write",
+        "--fix",
+        "generate",
+        "codegen",
+        "gen",
+        "lint:fix",
+        "format:fix",
+        "isort",
+        "autopep8",
+    ];
+    match words {
+        ["git", rest @ ..] => {
+            let mut rest = rest.iter().copied().skip_while(|word| word.starts_with('-'));
+            let verb = rest.next().unwrap_or("");
+            let next = rest.next().unwrap_or("");
+            match verb {
+                "checkout" | "switch" => !matches!(next, "-b" | "-B" | "-c" | "-C"),
+                "stash" => !matches!(next, "list" | "show"),
+                "pull" | "merge" | "rebase" | "reset" | "restore" | "cherry-pick" | "apply"
+                | "revert" | "am" | "clean" => true,
+                _ => false,
+            }
+        }
+        words => words.iter().take(6).any(|word| {
+            let name = word.rsplit('/').next().unwrap_or(word);
+            FORMATTERS.contains(&name)
+        }),
+    }
+}
+
 /// What a command surely did to files, if it worked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileEffect {
@@ -432,6 +485,17 @@ mod tests {
             ("if x; then rm a; fi", vec![]),
         ] {
             assert_eq!(file_effects(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_puts_other_versions_in_place() {
+        for text in ["git stash", "cd a && git pull", "mise run fmt", "npx prettier --write ."] {
+            assert!(rewrites_many(text), "{text}");
+        }
+        for text in ["git stash list", "git checkout -b x", "git log --format=%H", "go test ./..."]
+        {
+            assert!(!rewrites_many(text), "{text}");
         }
     }
 

@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
+use std::collections::BTreeMap;
 use toolmark_check::notation;
 use toolmark_hosts::toolset::{ToolRole, Toolset, Toolsets, builtin, ids};
+use toolmark_testing::{files_below, find_shared};
+use toolmark_trace::{Options, Status, read_path};
 
 #[test]
 fn the_host_is_known_or_guessed() {
@@ -56,5 +59,47 @@ fn every_schema_is_one() {
                 assert!(built.is_ok(), "{} {}: {built:?}", set.id, tool.name);
             }
         }
+    }
+}
+
+#[test]
+fn the_tools_of_shared_traces_have_roles() {
+    let Some(traces) = find_shared("traces") else { return };
+    let toolsets = Toolsets::default();
+    let mut without: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    for path in files_below(&traces) {
+        let Ok(runs) = read_path(&path, &Options::default()) else { continue };
+        for run in runs {
+            let chosen = toolsets.choose(&run);
+            if chosen.is_guessed() {
+                continue;
+            }
+            for call in &run.calls {
+                // Tools of servers are known to those who run them.
+                let is_served = call.name.canonical().server.is_some();
+                // What was refused may be no tool at all.
+                let is_tool = call.status == Status::Succeeded;
+                if is_tool && !is_served && chosen.describe(&call.name).is_none() {
+                    let of_host = without.entry(chosen.host().id.to_string()).or_default();
+                    *of_host.entry(call.name.original.get().into_owned()).or_default() += 1;
+                }
+            }
+        }
+    }
+    // Servers bring tools of their own; what a tool for files or commands is
+    // called by has to be known.
+    println!("tools without a role: {without:?}");
+    const TELLING: &[&str] = &[
+        "read", "write", "edit", "grep", "glob", "bash", "shell", "exec", "ls", "list", "patch",
+        "view", "fetch", "search", "find", "replace", "run",
+    ];
+    let is_telling = |tool: &String| {
+        let lower = tool.to_lowercase();
+        let first = lower.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        TELLING.contains(&first)
+    };
+    for (host, tools) in &without {
+        let missing: Vec<_> = tools.keys().filter(|tool| is_telling(tool)).collect();
+        assert!(missing.is_empty(), "{host}: tools without a role: {missing:?}");
     }
 }

@@ -1,6 +1,7 @@
 //! The guard, its replay and `toolmark check` say the same about every call of
 //! the shared traces: the guard is handed each call as a payload, as a host
-//! would hand it over.
+//! would hand it over. `check` knows the rest of the session and may excuse what
+//! the guard stops; it never stops what the guard lets through.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
@@ -64,27 +65,31 @@ fn one_verdict_on_every_call() {
     let Some(traces) = find_shared("traces") else { return };
     let (guard, checker) = (Guard::default(), Checker::default().keep_sessions());
     let toolsets = Toolsets::default();
-    let (mut calls, mut stops) = (0, 0);
+    let (mut calls, mut stops, mut excused) = (0, 0, 0);
     let runs: Vec<Trajectory> = runs(&traces).collect();
     for run in runs.iter().flat_map(Trajectory::flatten) {
         let session = Session::new(run, &toolsets);
         let replay = guard.replay_alone(run, &checker);
         let checked = checker.check_alone(run).decisions;
+        let all = |allow: u64, ask: u64, deny: u64| allow + ask + deny;
         assert_eq!(
-            (replay.allow, replay.ask, replay.deny),
-            (checked.allow, checked.ask, checked.deny)
+            all(replay.allow, replay.ask, replay.deny),
+            all(checked.allow, checked.ask, checked.deny)
         );
+        assert!(checked.ask <= replay.ask && checked.deny <= replay.deny);
         let stopped = |index: usize| {
             let stop = checked.stops.iter().find(|stop| stop.call.index == index);
             let again = replay.stops.iter().find(|stop| stop.call.index == index);
-            assert_eq!(
-                stop.map(|stop| (stop.decision, stop.reason.raw())),
-                again.map(|stop| (stop.verdict.decision, stop.verdict.reason.as_str()))
-            );
-            stop.map_or((Decision::Allow, None), |stop| (stop.decision, Some(stop.reason.raw())))
+            let again = again.map(|stop| (stop.verdict.decision, stop.verdict.reason.as_str()));
+            if let Some(stop) = stop {
+                assert_eq!(Some((stop.decision, stop.reason.raw())), again);
+            }
+            let (decision, reason) = again.unzip();
+            (decision.unwrap_or(Decision::Allow), reason, stop.is_none() && again.is_some())
         };
         for call in session.calls() {
-            let (decision, reason) = stopped(call.index);
+            let (decision, reason, is_excused) = stopped(call.index);
+            excused += u64::from(is_excused);
             let mut verdicts = vec![decided("plain", &plain(&session, call), &guard)];
             if session.host().id == "claude-code" {
                 verdicts.push(decided("claude-code", &claude(&session, call), &guard));
@@ -97,6 +102,7 @@ fn one_verdict_on_every_call() {
             stops += u64::from(decision != Decision::Allow);
         }
     }
-    eprintln!("{calls} calls, {stops} of them stopped, one verdict on each");
+    eprintln!("{calls} calls, {stops} of them stopped, {excused} of these excused");
     assert!(calls > 1_000 && stops > 10, "{calls} calls, {stops} stops");
+    assert!(excused * 3 < stops, "{excused} of {stops} stops are excused");
 }

@@ -16,6 +16,7 @@ mod event;
 mod gemini_cli;
 mod generic;
 pub mod install;
+mod opencode;
 pub mod own;
 mod paths;
 mod plain;
@@ -56,6 +57,7 @@ pub static HOSTS: &[&Host] = &[
     &copilot_cli::HOST,
     &gemini_cli::HOST,
     &cursor::HOST,
+    &opencode::HOST,
     &generic::HOST,
     &plain::HOST,
 ];

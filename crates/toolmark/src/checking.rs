@@ -10,7 +10,8 @@ use toolmark_check::config::chooses;
 use toolmark_check::{Checked, Checker, RULES, Rule};
 use toolmark_config::did_you_mean;
 
-/// The rules that are left by `--select` and `--ignore`.
+/// The rules that are left by `--select` and `--ignore`. A rule in preview has to
+/// be selected by its own code or name.
 pub(crate) fn select_rules(
     select: &[String],
     ignore: &[String],
@@ -21,10 +22,11 @@ pub(crate) fn select_rules(
         }
     }
     let any = |words: &[String], rule: &Rule| words.iter().any(|word| chooses(word, rule));
-    let left = RULES
-        .iter()
-        .copied()
-        .filter(|rule| (select.is_empty() || any(select, rule)) && !any(ignore, rule));
+    let is_selected = |rule: &Rule| match rule.is_preview() {
+        true => select.iter().any(|w| w.eq_ignore_ascii_case(rule.code) || w == rule.name),
+        false => select.is_empty() || any(select, rule),
+    };
+    let left = RULES.iter().copied().filter(|rule| is_selected(rule) && !any(ignore, rule));
     let left: Vec<_> = left.collect();
     if left.is_empty() {
         return Err(Failure::usage("--select and --ignore leave no rule")
@@ -104,5 +106,9 @@ mod tests {
         assert!(!codes(&[], &["repeated-read"]).unwrap().contains(&"S101"));
         assert_eq!(codes(&["S101"], &["S"]), None);
         assert_eq!(codes(&["Q1"], &[]), None);
+        let preview = RULES.iter().find(|rule| rule.is_preview()).unwrap();
+        assert!(!codes(&[], &[]).unwrap().contains(&preview.code));
+        assert!(!codes(&[&preview.code[..1]], &[]).unwrap().contains(&preview.code));
+        assert_eq!(codes(&[preview.name], &[]).unwrap(), [preview.code]);
     }
 }

@@ -179,7 +179,7 @@ mod tests {
         let checker = Checker::new(rules, Confidence::Medium, Toolsets::default());
         let mut findings = checker.check(&run).findings;
         let count = |findings: &[Finding], alike, most| choose(findings, alike, most).len();
-        assert_eq!(findings.len(), 3);
+        assert_eq!(findings.len(), 4);
         assert_eq!(count(&findings, Alike::Code, None), 2);
         assert_eq!(count(&findings, Alike::Bucket, None), 2);
         assert_eq!(count(&findings, Alike::Cluster, Some(1)), 1);

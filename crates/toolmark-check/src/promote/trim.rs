@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::Finding;
-use toolmark_trace::{Event, EventKind, Stated, Step, Trajectory};
+use toolmark_trace::{Event, EventKind, Move, Stated, Step, Trajectory};
 
 /// A trajectory with only what `finding` points at.
 pub(super) fn trimmed(run: &Trajectory, finding: &Finding) -> Trajectory {
@@ -28,6 +28,11 @@ pub(super) fn trimmed(run: &Trajectory, finding: &Finding) -> Trajectory {
         tools.iter().filter(|tool| names.contains(&tool.name.get())).cloned().collect()
     });
     drop(names);
+    let moves = run.moves.iter().map(|moved| Move {
+        call: kept.iter().filter(|at| **at < moved.call).count(),
+        to: moved.to.clone(),
+    });
+    let moves = moves.collect();
     Trajectory {
         format: run.format,
         file: run.file.clone(),
@@ -36,6 +41,7 @@ pub(super) fn trimmed(run: &Trajectory, finding: &Finding) -> Trajectory {
         agent: run.agent.clone(),
         parent: None,
         cwd: run.cwd.clone(),
+        moves,
         started: run.started,
         ended: run.ended,
         user_turns: events.iter().filter(|event| event.starts_turn()).count() as u32,

@@ -5,6 +5,9 @@
 //! the wrong type and values out of range. The schema is the one the trace
 //! records, else the user's, else the one toolmark knows for the host.
 //!
+//! Where no schema is known, the answer of a host or a server that rejects the
+//! arguments counts.
+//!
 //! Where only toolmark's own schema speaks against a call that worked, the
 //! finding has low confidence: the tool may have changed since.
 //!
@@ -40,8 +43,24 @@
 //! search {"query":"x","limit":500} -> "50 results"
 //! ```
 //!
+//! A server rejects them:
+//!
+//! ```fires
+//! mcp__tracker__create {"title":"a","parentId":"ENT-53"} !> "Received non-uuid id - parentId contained a non-uuid identifier."
+//! ```
+//!
+//! ```fires
+//! mcp__code__list_dir {"relative_path":"."} !> "Error executing tool list_dir: 1 validation error for applyArguments\nrecursive\n  Field required [type=missing]"
+//! ```
+//!
 //! ```quiet
 //! Read {"file_path":"/w/a.rs","offset":10,"limit":20} -> "10\tx"
+//! ```
+//!
+//! What went wrong is not in the arguments:
+//!
+//! ```quiet
+//! mcp__tracker__create {"title":"a"} !> "Request failed with status code 500"
 //! ```
 //!
 //! The tool took an argument that toolmark does not know:
@@ -68,14 +87,17 @@
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
+use crate::rules::s105_tool_not_offered::is_refused;
 use crate::session::{Ended, Session, SessionCall};
+use crate::text::head;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock, Mutex};
-use toolmark_hosts::toolset::Tool;
+use toolmark_hosts::toolset::{Tool, ToolRole};
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_schema::{Arguments, Violation};
+use toolmark_trace::Status;
 
 pub(crate) static RULE: Rule = Rule {
     code: "A201",
@@ -83,7 +105,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Arguments,
     severity: Severity::Error,
     confidence: Confidence::High,
-    summary: "arguments do not fit the tool's schema",
+    summary: "arguments do not fit the tool's schema, or the tool rejects them",
     remedy: "call the tool with the arguments its schema names",
     source: page!("a201_invalid_arguments.rs"),
     check,
@@ -104,13 +126,20 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             Some(known) => known,
             None => schemas.entry(call.tool.clone()).or_insert_with(|| schema_of(session, call)),
         };
-        let (Some(known), Some(args)) = (known, call.args()) else { continue };
+        let (Some(known), Some(args)) = (known, call.args()) else {
+            check_answer(session, recorder, call);
+            continue;
+        };
         recorder.count_opportunity(call);
         let violations = known.schema.check(args);
         let worked = call.ended == Ended::Ok;
         let is_valid = violations.is_empty() || (known.is_believed && worked);
         recorder.measure("valid", call, if is_valid { 1.0 } else { 0.0 });
-        if let Some(first) = violations.first() {
+        if violations.is_empty() {
+            check_answer(session, recorder, call);
+        }
+        // That there is no such tool is another rule's business.
+        if let Some(first) = violations.first().filter(|_| !is_refused(call)) {
             let confidence = match (known.is_believed, call.ended) {
                 (true, Ended::Ok) => Confidence::Low,
                 (true, Ended::Unknown) => Confidence::Medium,
@@ -119,6 +148,52 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             found(session, recorder, call, first, violations.len(), confidence);
         }
     }
+}
+
+/// How hosts and servers say that they reject the arguments.
+const REJECTIONS: &[&str] = &[
+    "InputValidationError",
+    "validation error for",
+    "Input validation error",
+    "Invalid arguments",
+    "invalid arguments",
+    "Invalid parameters",
+    "-32602",
+    "non-uuid id",
+    "Field required",
+    "is a required property",
+    "must have required property",
+    "missing required",
+    "Missing required",
+    "unexpected keyword argument",
+    "required positional argument",
+    "failed to parse function arguments",
+    "Additional properties are not allowed",
+    "\"code\": \"invalid_type\"",
+    "\"code\":\"invalid_type\"",
+    "Argument Validation Error",
+    "is not one of the allowed values",
+    "must be one of",
+];
+
+/// The arguments that a host or a server rejects, whatever is known of its schema.
+fn check_answer(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, call: &SessionCall<'_>) {
+    /// A rejection says so at once.
+    const LOOKED_AT: usize = 600;
+    // A command may print anything, and what an edit or a read meets is in the file.
+    let is_free = matches!(call.role, ToolRole::RunsShell | ToolRole::TalksToShell);
+    if call.ended != Ended::Failed || is_free || call.call.status == Status::Denied {
+        return;
+    }
+    let Some(result) = call.result() else { return };
+    let start = head(&result, LOOKED_AT);
+    if !REJECTIONS.iter().any(|words| start.contains(words)) {
+        return;
+    }
+    recorder.measure("valid", call, 0.0);
+    let said = session.result_evidence(Role::Context, "what the tool answered", call);
+    let message = format!("{} rejects its arguments", call.tool);
+    recorder.find(Draft::new(call, message).bucket("rejected").evidence(said));
 }
 
 fn found(

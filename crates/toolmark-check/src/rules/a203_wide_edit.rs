@@ -1,17 +1,21 @@
 //! # What it does
 //!
-//! Scores how much of an edit is change. The text to be replaced is compared
+//! Measures how much of an edit is change. The text to be replaced is compared
 //! with its replacement line by line:
 //!
 //! - 1.0: little more than the lines that change, or what it takes to be unique
 //!   in the file;
 //! - 0.5: many more lines are copied than change;
-//! - 0.0: the text to be replaced is most of the file: a rewrite in the clothes
-//!   of an edit. This needs a file that the trace proves, of more than 20 lines.
+//! - 0.0: the text to be replaced is most of the file: a rewrite disguised as an
+//!   edit. This needs a file that the trace proves, of more than 20 lines.
 //!
 //! Up to ten copied lines, and one more for every line that changes, are
 //! never held against an edit. An edit of several replacements has the score of
 //! its worst. The scores make the measure `edit.minimal`.
+//!
+//! A finding is told only where the edit is out of proportion: it copies
+//! eighteen lines or more that being unique does not take, and twelve for every
+//! place it changes. Many changes close together would take as many edits.
 //!
 //! # Why
 //!
@@ -26,10 +30,10 @@
 //!
 //! # Examples
 //!
-//! One of 15 lines changes:
+//! One of 25 lines changes:
 //!
 //! ```fires
-//! Edit {"file_path":"/w/a.txt","old_string":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15","new_string":"1\n2\n3\n4\n5\n6\n7\neight\n9\n10\n11\n12\n13\n14\n15"} -> "ok"
+//! Edit {"file_path":"/w/a.txt","old_string":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24\n25","new_string":"1\n2\n3\n4\n5\n6\n7\neight\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24\n25"} -> "ok"
 //! ```
 //!
 //! All of a file is replaced:
@@ -43,7 +47,13 @@
 //!
 //! ```fires
 //! host: copilot-cli
-//! edit {"path":"/w/a.txt","old_str":"a\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\nz","new_str":"A\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\nZ"} -> "ok"
+//! edit {"path":"/w/a.txt","old_str":"a\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24\n25\n26\n27\n28\n29\nz","new_str":"A\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24\n25\n26\n27\n28\n29\nZ"} -> "ok"
+//! ```
+//!
+//! Three changes near each other would take three edits, which is no better:
+//!
+//! ```quiet
+//! Edit {"file_path":"/w/a.txt","old_string":"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24","new_string":"1\n2\n3\n4\nfive\n6\n7\n8\n9\n10\n11\ntwelve\n13\n14\n15\n16\n17\n18\nend\n20\n21\n22\n23\n24"} -> "ok"
 //! ```
 //!
 //! A few lines around the change:
@@ -85,7 +95,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "A203",
     name: "wide-edit",
     axis: Axis::Arguments,
-    severity: Severity::Warning,
+    severity: Severity::Info,
     confidence: Confidence::High,
     summary: "an edit copies many lines it does not change, or replaces the whole file",
     remedy: "replace only the lines that change and what it takes to be unique",
@@ -95,6 +105,10 @@ pub(crate) static RULE: Rule = Rule {
 
 /// So many lines may be copied whatever changes.
 const FREE: usize = 10;
+/// Fewer copied lines are in proportion to any change.
+const MANY_COPIED: usize = 18;
+/// So many copied lines for each place that changes are out of proportion.
+const COPIED_PER_PLACE: usize = 12;
 /// Lines around a change that show where it is.
 const AROUND: usize = 3;
 /// Files of so many lines may be replaced as a whole.
@@ -182,6 +196,12 @@ fn would_do(old: &str, change: Change, content: &str) -> bool {
     count(content, &part.join("\n")) <= 1
 }
 
+/// Does it copy so much that even an edit for each place would copy less?
+fn is_out_of_proportion(change: Change) -> bool {
+    let kept = change.kept();
+    kept >= MANY_COPIED && kept >= COPIED_PER_PLACE.saturating_mul(change.places)
+}
+
 fn found(
     session: &Session<'_>,
     recorder: &mut Recorder<'_, '_>,
@@ -193,6 +213,7 @@ fn found(
     let shown = session.shown(path);
     let draft = match width {
         Width::Minimal => return,
+        Width::Wide(change) if !is_out_of_proportion(change) => return,
         Width::Wide(change) => {
             let message = format!(
                 "an edit of {shown} changes {} of {} lines and copies {}",
@@ -204,8 +225,7 @@ fn found(
                 "{} lines gone, {} new, {} the same at the start and {} at the end",
                 change.removed, change.added, change.prefix, change.suffix
             );
-            let draft = Draft::new(call, message).about(about).severity(Severity::Info);
-            draft.bucket("wide").confidence(Confidence::High)
+            Draft::new(call, message).about(about).bucket("wide")
         }
         Width::Rewrite { replaced, lines } => {
             let message = format!("an edit replaces {replaced} of the {lines} lines of {shown}");

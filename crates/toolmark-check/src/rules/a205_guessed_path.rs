@@ -5,7 +5,9 @@
 //! name of the file alone counts as named, so that a wrong directory is still
 //! a guess but a known name is not made one by it.
 //!
-//! A guess that hits is no finding.
+//! A path that leaves out or mixes up a part of one that an earlier call had
+//! right is a finding too. A guess that hits is none, and a look for a file of
+//! settings that projects usually have has low confidence.
 //!
 //! # Why
 //!
@@ -31,7 +33,27 @@
 //! ```fires
 //! host: gemini-cli
 //! user: what does it depend on?
-//! read_file {"file_path":"setup.cfg"} !> "File not found: /w/setup.cfg"
+//! read_file {"file_path":"lib/deps.py"} !> "File not found: /w/lib/deps.py"
+//! ```
+//!
+//! The path was known:
+//!
+//! ```fires
+//! user: go on
+//! Grep {"pattern":"fn main","path":"/w/cmd/app/cli/run.rs"} -> "12:fn main() {}"
+//! Read {"file_path":"/w/cli/run.rs"} !> "File does not exist."
+//! ```
+//!
+//! ```fires
+//! user: where is it called?
+//! Grep {"pattern":"x","path":"/w/src/commands"} !> "Path does not exist: /w/src/commands"
+//! ```
+//!
+//! A look whether there is one:
+//!
+//! ```quiet
+//! user: format it
+//! Read {"file_path":"/w/.prettierrc"} !> "File does not exist."
 //! ```
 //!
 //! ```quiet
@@ -61,6 +83,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use memchr::memmem;
+use std::collections::HashMap;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -80,32 +103,87 @@ pub(crate) static RULE: Rule = Rule {
 
 /// So many guesses of one session are looked into.
 const MOST: usize = 64;
+/// So many files of the same name are compared.
+const COMPARED: usize = 16;
 /// So many bytes of a session are searched for names.
 const SEARCHED: usize = 256 << 20;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut left = SEARCHED;
     let mut guesses = 0;
+    // Files that calls have found, by name.
+    let mut known: HashMap<&str, Vec<&SessionCall<'_>>> = HashMap::new();
     for call in session.calls() {
-        let is_open = matches!(call.role, ToolRole::Reads | ToolRole::Edits);
+        let is_open = matches!(
+            call.role,
+            ToolRole::Reads | ToolRole::Edits | ToolRole::SearchesContent | ToolRole::Lists
+        );
         let Some(path) = call.path.as_deref().filter(|_| is_open) else { continue };
+        let Some(name) = path.rsplit('/').find(|part| !part.is_empty()) else { continue };
         match call.ended {
-            Ended::Ok => recorder.count_opportunity(call),
-            Ended::Failed if classify(call) == Some(ErrorClass::Missing) => {
+            Ended::Ok => {
+                recorder.count_opportunity(call);
+                known.entry(name).or_default().push(call);
+            }
+            Ended::Failed if classify(call) == Some(ErrorClass::Missing) && is_missing(call) => {
                 guesses += 1;
-                let Some(name) = path.rsplit('/').find(|part| !part.is_empty()) else { continue };
                 if guesses > MOST {
                     return;
                 }
+                let right = known.get(name).into_iter().flatten().rev().take(COMPARED);
+                let right = right.copied().find(|other| is_mistaken(path, other));
                 match is_named(session, call, name, &mut left) {
                     None => return,
-                    Some(true) => recorder.count_opportunity(call),
+                    Some(true) => match right {
+                        Some(right) => found_mistaken(session, recorder, call, path, right),
+                        None => recorder.count_opportunity(call),
+                    },
                     Some(false) => found(session, recorder, call, path),
                 }
             }
             _ => {}
         }
     }
+}
+
+/// A program of the host that cannot be started says the same as a missing file.
+fn is_missing(call: &SessionCall<'_>) -> bool {
+    call.result().is_none_or(|result| !result.contains("spawn"))
+}
+
+/// Is a path what an earlier call had right, with a part left out or mixed up?
+fn is_mistaken(path: &str, right: &SessionCall<'_>) -> bool {
+    /// The name and its directory; one of them alone is common.
+    const ALIKE: usize = 2;
+    let Some(right) = right.path.as_deref() else { return false };
+    let alike = path.rsplit('/').zip(right.rsplit('/')).take_while(|(a, b)| a == b).count();
+    path != right && alike >= ALIKE
+}
+
+fn found_mistaken(
+    session: &Session<'_>,
+    recorder: &mut Recorder<'_, '_>,
+    call: &SessionCall<'_>,
+    path: &str,
+    right: &SessionCall<'_>,
+) {
+    let shown = right.path.as_deref().map_or("", |path| session.shown(path));
+    let message = format!("{} is not there; it is {shown}", session.shown(path));
+    let answer = session.result_evidence(Role::Context, "what the tool answered", call);
+    let known = session.evidence(Role::Context, "the path was right here", right);
+    recorder.find(Draft::new(call, message).evidence(answer).evidence(known));
+}
+
+/// Is it a file at the top of a project that many projects have?
+fn is_usual(session: &Session<'_>, path: &str) -> bool {
+    let shown = session.shown(path);
+    let ending = shown.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_settings = matches!(
+        ending,
+        "json" | "yaml" | "yml" | "toml" | "cfg" | "ini" | "md" | "lock" | "xml" | "env" | "rc"
+    );
+    let is_config = shown.contains("config") || shown.contains("rc.");
+    !shown.contains('/') && (shown.starts_with('.') || is_settings || is_config)
 }
 
 /// Does anything before the call hold the name? `None` where there is too much
@@ -157,6 +235,10 @@ fn found(
     // Where the start of the session is not there, somebody may have named it in it.
     let is_whole = session.events().iter().any(|event| event.starts_turn())
         && session.trajectory().parent.is_none();
-    let confidence = if is_whole || call.index > 0 { Confidence::Medium } else { Confidence::Low };
+    // There is one, by another name.
+    let is_near_miss = call.result().is_some_and(|result| result.contains("Did you mean"));
+    let is_probe = is_usual(session, path) && !is_near_miss;
+    let is_sure = (is_whole || call.index > 0) && !is_probe;
+    let confidence = if is_sure { Confidence::Medium } else { Confidence::Low };
     recorder.find(Draft::new(call, message).confidence(confidence).evidence(answer));
 }

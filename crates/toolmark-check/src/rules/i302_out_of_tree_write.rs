@@ -1,9 +1,11 @@
 //! # What it does
 //!
-//! Finds writes and deletions whose target lies outside the directory the
-//! session works in: in the home directory, in another project, in the system.
-//! Temporary files, caches and the agent's own notes are not meant, nor is a
-//! directory the user named.
+//! Finds writes and deletions whose target lies outside the project: in the home
+//! directory, in another project, in the system. The project is every directory
+//! the session worked in, the checkout a worktree belongs to, and the worktrees
+//! the session made. Temporary files, caches and the agent's own notes are not
+//! meant, nor is a place that the user, a skill or an approved plan named. Each
+//! directory is told once.
 //!
 //! # Why
 //!
@@ -60,6 +62,20 @@
 //! Bash {"command":"rm ~/.acme/themes/one.json"} -> ""
 //! ```
 //!
+//! A worktree of the project, and files that a skill names:
+//!
+//! ```quiet
+//! cwd: /home/me/app
+//! Bash {"command":"git worktree add -b docs ../docs origin/main"} -> "ok"
+//! Write {"file_path":"/home/me/docs/a.md","content":"x"} -> "ok"
+//! ```
+//!
+//! ```quiet
+//! cwd: /home/me/app
+//! context: # Skill\nAppend a line to ~/.acme/log.jsonl when you are done.
+//! Bash {"command":"echo x >> ~/.acme/log.jsonl"} -> ""
+//! ```
+//!
 //! The agent's own plan:
 //!
 //! ```quiet
@@ -67,19 +83,24 @@
 //! ```
 
 use crate::path::resolve;
+use crate::project::{Project, is_below, is_temporary};
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
-use crate::session::Session;
+use crate::session::{Ended, Session, SessionCall};
+use crate::text::head;
+use std::collections::BTreeSet;
 use toolmark_hosts::HOSTS;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_shell::{Certainty, Effect, Kind, Scope};
+use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {
     code: "I302",
     name: "out-of-tree-write",
     axis: Axis::Irreversibility,
     severity: Severity::Warning,
-    confidence: Confidence::High,
+    confidence: Confidence::Medium,
     summary: "a file outside the project is written or deleted",
     remedy: "keep changes in the project or a temporary directory, or name the other place first",
     source: page!("i302_out_of_tree_write.rs"),
@@ -87,36 +108,44 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
+    let mut project = session.project().clone();
     // Without a directory nothing is outside of it.
-    let Some(cwd) = cwd.map(|cwd| resolve(None, &cwd)).filter(|cwd| cwd.starts_with('/')) else {
-        return;
-    };
-    if cwd == "/" {
+    if project.roots().is_empty() {
         return;
     }
+    let mut told: BTreeSet<String> = BTreeSet::new();
+    let mut own: BTreeSet<String> = BTreeSet::new();
     for call in session.calls() {
+        note_worktrees(call, &mut project);
         let Some(analysis) = call.analysis() else { continue };
         recorder.count_opportunity(call);
-        let found = analysis.effects.iter().find_map(|effect| {
-            let path = resolve(Some(&cwd), &effect.target);
-            (is_outside(effect) && !is_below(&path, &cwd) && !is_kept(&path))
-                .then_some((effect, path))
-        });
-        let Some((effect, path)) = found else { continue };
-        if user_named(session, call.event, &path, &cwd) {
-            continue;
+        for effect in analysis.effects.iter().filter(|effect| is_outside(effect)) {
+            let path = resolve(call.cwd(), &effect.target);
+            let is_inside = project.holds(&path) || is_temporary(&path) || is_kept(&path);
+            let directory = parent(&path).to_owned();
+            let is_own = effect.kind == Kind::Delete && own.contains(&path);
+            own.insert(path.clone());
+            if is_inside || is_own || told.contains(&directory) {
+                continue;
+            }
+            if is_named(session, call.event, &path, &project) {
+                continue;
+            }
+            told.insert(directory);
+            let deed = if effect.kind == Kind::Delete { "deletes" } else { "writes" };
+            let root = project.roots().first().map_or("", String::as_str);
+            let message = format!("{deed} {path}, which lies outside {root}");
+            let draft = Draft::new(call, message).bucket(effect.scope.as_str());
+            recorder.find(match call.ended {
+                Ended::Failed => draft.confidence(Confidence::Low),
+                _ => draft,
+            });
         }
-        let deed = if effect.kind == Kind::Delete { "deletes" } else { "writes" };
-        let mut draft = Draft::new(call, format!("{deed} {path}, which lies outside {cwd}"))
-            .bucket(effect.scope.as_str());
-        let parent = cwd.rsplit_once('/').map_or("", |(parent, _)| parent);
-        // The session may have begun in a part of the project.
-        if parent.matches('/').count() >= 3 && is_below(&path, parent) {
-            draft = draft.confidence(Confidence::Low);
-        }
-        recorder.find(draft);
     }
+}
+
+fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
 fn is_outside(effect: &Effect) -> bool {
@@ -124,16 +153,49 @@ fn is_outside(effect: &Effect) -> bool {
         && matches!(effect.scope, Scope::Home | Scope::Outside | Scope::System)
         && effect.certainty == Certainty::Proven
         && effect.target.starts_with(['/', '~'])
+        && !effect.target.starts_with("/dev/")
 }
 
-fn is_below(path: &str, directory: &str) -> bool {
-    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+/// Worktrees that the session makes are part of the project.
+fn note_worktrees(call: &SessionCall<'_>, project: &mut Project) {
+    let Some(command) = call.command().filter(|command| command.contains("worktree")) else {
+        return;
+    };
+    for simple in crate::shell::simple_commands(&command).commands {
+        let words: Vec<&str> = simple.words.iter().map(String::as_str).collect();
+        let Some(at) = words.windows(2).position(|two| two == ["worktree", "add"]) else {
+            continue;
+        };
+        let mut rest = words.get(at + 2..).unwrap_or_default().iter();
+        while let Some(word) = rest.next() {
+            match *word {
+                "-b" | "-B" | "--reason" => {
+                    rest.next();
+                }
+                word if word.starts_with('-') => {}
+                word => {
+                    project.add(&resolve(call.directory().as_deref(), word));
+                    break;
+                }
+            }
+        }
+    }
 }
 
 /// Places programs and agents keep their own files in.
 fn is_kept(path: &str) -> bool {
-    const OWN: &[&str] =
-        &["/.cache/", "/.npm/", "/.cargo/registry", "/site-packages/", "/scratchpad", "/_temp/"];
+    const OWN: &[&str] = &[
+        "/.cache/",
+        "/.npm/",
+        "/.cargo/registry",
+        "/site-packages/",
+        "/scratchpad",
+        "/_temp/",
+        "/.claude/",
+        "/.codex/",
+        "/.copilot/",
+        "/.gemini/",
+    ];
     let mut hosts = HOSTS.iter().filter_map(|host| host.paths);
     hosts.any(|paths| paths.is_own_note(path))
         || OWN.iter().any(|own| path.contains(own))
@@ -141,26 +203,48 @@ fn is_kept(path: &str) -> bool {
         || path.contains("/temp/")
 }
 
-/// Did the user name the place, or a directory it lies in? What was named once
-/// holds for the rest of the session.
-fn user_named(session: &Session<'_>, event: usize, path: &str, cwd: &str) -> bool {
+/// Did the user, a skill or a plan name the place, or a directory it lies in?
+/// What was named once holds for the rest of the session.
+fn is_named(session: &Session<'_>, event: usize, path: &str, project: &Project) -> bool {
     /// So many messages are read, and so much of each.
     const MESSAGES: usize = 64;
-    const LONGEST: usize = 8 << 10;
+    const LONGEST: usize = 64 << 10;
     let mut places = Vec::new();
     let mut part = path;
     // A place of one part would be found in any text, as would one that the
     // project lies in too.
-    while !is_below(cwd, part) && part.trim_start_matches(['~', '/']).contains('/') {
+    let holds_project = |part: &str| project.roots().iter().any(|root| is_below(root, part));
+    while !holds_project(part) && part.trim_start_matches(['~', '/']).contains('/') {
         places.push(part.trim_start_matches(['~', '/']));
-        part = part.rsplit_once('/').map_or("", |(parent, _)| parent);
+        part = parent(part);
+    }
+    // People name what lies in their home directory from there.
+    let in_home: Option<&str> = match path.split('/').collect::<Vec<_>>()[..] {
+        ["", "home" | "Users", user, ..] => {
+            path.find(user).and_then(|at| path.get(at + user.len() + 1..))
+        }
+        ["~", ..] => path.get(2..),
+        _ => None,
+    };
+    if let Some(in_home) = in_home {
+        let mut part = in_home;
+        while part.contains('/') {
+            places.push(part);
+            part = parent(part);
+        }
+        places.extend(Some(part).filter(|name| name.len() > 4));
     }
     places.extend(path.rsplit('/').next().filter(|name| name.len() > 4));
-    let events = session.events().get(..event).unwrap_or_default();
-    events.iter().rev().filter(|event| event.starts_turn()).take(MESSAGES).any(|event| {
-        let Some(text) = &event.text else { return false };
-        let text = text.plain();
-        let text = text.get(..LONGEST).unwrap_or(&text);
+    let is_in = |text: &str| {
+        let text = head(text, LONGEST);
         places.iter().any(|place| text.contains(place))
-    })
+    };
+    let plans = session.calls().iter().take_while(|call| call.event < event);
+    let mut plans = plans.filter(|c| matches!(c.role, ToolRole::Plans | ToolRole::AsksUser));
+    let events = session.events().get(..event).unwrap_or_default();
+    let said =
+        |kind: &EventKind| matches!(kind, EventKind::User | EventKind::Context | EventKind::Skill);
+    let mut words = events.iter().rev().filter(|event| said(&event.kind)).take(MESSAGES);
+    words.any(|event| event.text.as_ref().is_some_and(|text| is_in(&text.plain())))
+        || plans.any(|call| call.call.args.as_ref().is_some_and(|args| is_in(&args.raw())))
 }

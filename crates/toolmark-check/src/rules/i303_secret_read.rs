@@ -1,9 +1,10 @@
 //! # What it does
 //!
-//! Finds calls that show the content of a file that holds secrets (`.env`,
-//! private keys, credential stores) or the whole environment, and got an
-//! answer. Names and sizes of such files, public keys and examples are not
-//! meant.
+//! Finds calls that show the value of a secret: they read a file that holds
+//! secrets (`.env`, private keys, credential stores) or the whole environment,
+//! and a key, a token or a password came back, or the mark of one that somebody
+//! masked since. Names and sizes of such files, public keys, settings and values
+//! made for tests are not meant, nor is a file the user asked to see.
 //!
 //! # Why
 //!
@@ -18,15 +19,15 @@
 //! # Examples
 //!
 //! ```fires
-//! Read {"file_path":"/w/.env"} -> "1\tKEY=abc"
+//! Read {"file_path":"/w/.env"} -> "1\tAPI_KEY=k3Jd8sLq0ZrW5nVb"
 //! ```
 //!
 //! ```fires
-//! Bash {"command":"cat ~/.aws/credentials"} -> "[default]"
+//! Bash {"command":"cat ~/.aws/credentials"} -> "[default]\naws_secret_access_key = k3Jd8sLq0ZrW5nVb2XyT7cMa9PfGhE1uRo4i"
 //! ```
 //!
 //! ```fires
-//! Bash {"command":"cd deploy && head -5 ../.env.production"} -> "KEY=abc"
+//! Bash {"command":"cd deploy && head -5 ../.env.production"} -> "DB_PASSWORD=hunter2Xq9"
 //! ```
 //!
 //! ```quiet
@@ -47,6 +48,21 @@
 //! Bash {"command":"grep -rn '.env' src"} -> "src/a.rs:1: .env"
 //! ```
 //!
+//! There was nothing secret in it:
+//!
+//! ```quiet
+//! Read {"file_path":"/w/web/.env.local"} -> "1\tVITE_API_URL=https://api.example.com"
+//! Bash {"command":"grep TEST_LOGIN_SECRET .env 2>/dev/null || echo 'NOT FOUND'"} -> "NOT FOUND"
+//! Bash {"command":"cat .env"} -> "DB_PASSWORD=postgres\nJWT_SECRET=local-secret-not-for-production"
+//! ```
+//!
+//! The user asked to see it:
+//!
+//! ```quiet
+//! user: what is in the .env file?
+//! Read {"file_path":"/w/.env"} -> "1\tAPI_KEY=k3Jd8sLq0ZrW5nVb"
+//! ```
+//!
 //! Only the names were:
 //!
 //! ```quiet
@@ -57,8 +73,11 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
+use crate::text::head;
+use std::collections::HashSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_redact::{Proof, secrets};
 use toolmark_shell::{Certainty, Kind, Reversibility};
 
 pub(crate) static RULE: Rule = Rule {
@@ -66,14 +85,16 @@ pub(crate) static RULE: Rule = Rule {
     name: "secret-read",
     axis: Axis::Irreversibility,
     severity: Severity::Warning,
-    confidence: Confidence::High,
-    summary: "the content of a file that holds secrets was shown",
+    confidence: Confidence::Medium,
+    summary: "the value of a secret was shown",
     remedy: "deny reads of this file and replace what was shown",
     source: page!("i303_secret_read.rs"),
     check,
 };
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    // What was shown once is not shown worse by a second time.
+    let mut told: HashSet<&str> = HashSet::new();
     for call in session.calls() {
         if !matches!(call.role, ToolRole::Reads | ToolRole::RunsShell) {
             continue;
@@ -86,7 +107,10 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 && effect.certainty == Certainty::Proven
         });
         let target = shown.map(|effect| effect.target.as_str());
-        if let Some(target) = target.filter(|_| answered(call)) {
+        if let Some(target) = target.filter(|_| shows_value(call))
+            && !is_asked(session, call, target)
+            && told.insert(target)
+        {
             let mut draft =
                 Draft::new(call, format!("shows the secrets in {}", session.shown(target)));
             if is_made_up(target) || hides_values(call) {
@@ -97,9 +121,89 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-/// Did something come back?
-fn answered(call: &SessionCall<'_>) -> bool {
-    call.ended != Ended::Failed && call.result().is_some_and(|result| !result.trim().is_empty())
+/// Did the value of a secret come back?
+fn shows_value(call: &SessionCall<'_>) -> bool {
+    /// So much of an answer is looked at.
+    const LOOKED_AT: usize = 64 << 10;
+    /// What people put in place of a secret before they share a trace.
+    const MASKS: &[&str] = &["REDACTED", "[redacted]", "<redacted>", "[MASKED]", "*****"];
+    if call.ended == Ended::Failed {
+        return false;
+    }
+    let Some(result) = call.result() else { return false };
+    let text = head(&result, LOOKED_AT);
+    MASKS.iter().any(|mask| text.contains(mask))
+        || text.contains("PRIVATE KEY-----")
+        || !secrets(text, Proof::Certain, 1).is_empty()
+        || text.lines().any(is_secret_line)
+}
+
+/// Does a line give a secret a value that is worth something?
+fn is_secret_line(line: &str) -> bool {
+    const NAMES: &[&str] =
+        &["KEY", "SECRET", "TOKEN", "PASSWORD", "PASSWD", "PASS", "PWD", "CREDENTIALS", "JWT"];
+    /// Keys that browsers are meant to see.
+    const PUBLIC: &[&str] = &["PUBLIC", "PUBLISHABLE", "VITE_", "ANON", "CLIENT_ID", "REACT_APP"];
+    let Some((name, value)) = line.split_once('=').or_else(|| line.split_once(": ")) else {
+        return false;
+    };
+    let name = name.trim().to_ascii_uppercase();
+    let last = name.rsplit(['_', '-', ' ', '"', '\t']).find(|part| !part.is_empty());
+    let is_named = last.is_some_and(|last| NAMES.contains(&last))
+        && !PUBLIC.iter().any(|word| name.contains(word));
+    is_named && is_real(value) || in_address(line)
+}
+
+/// Is there a key in the query of an address?
+fn in_address(line: &str) -> bool {
+    ["?api-key=", "?api_key=", "&api-key=", "&api_key=", "?token=", "&token="].iter().any(|mark| {
+        line.split_once(mark).is_some_and(|(_, value)| {
+            let value = value.split(['&', '"', '\'', ' ']).next().unwrap_or("");
+            value.len() >= 16 && is_real(value)
+        })
+    })
+}
+
+/// Is it a value that somebody uses, and not one made for tests or to be filled in?
+fn is_real(value: &str) -> bool {
+    /// Shorter ones are made up.
+    const SHORTEST: usize = 8;
+    const MADE_UP: &[&str] = &[
+        "your",
+        "change",
+        "example",
+        "test",
+        "local",
+        "dummy",
+        "placeholder",
+        "xxx",
+        "todo",
+        "secret-",
+        "not-for",
+        "password",
+        "postgres",
+        "<",
+        "${",
+        "$(",
+        "dev",
+        "process.env",
+        "...",
+    ];
+    let value = value.trim().trim_matches(['"', '\'', ',', ';']);
+    let lower = value.to_lowercase();
+    value.len() >= SHORTEST
+        && !value.contains(char::is_whitespace)
+        && !MADE_UP.iter().any(|word| lower.contains(word))
+        && value.bytes().any(|b| b.is_ascii_digit())
+}
+
+/// Did the user ask to see the file?
+fn is_asked(session: &Session<'_>, call: &SessionCall<'_>, target: &str) -> bool {
+    let name = target.rsplit('/').next().unwrap_or(target);
+    let events = session.events().get(..call.event).unwrap_or_default();
+    let prompt = events.iter().rev().find(|event| event.starts_turn());
+    let text = prompt.and_then(|event| event.text.as_ref()).map(|text| text.plain());
+    text.is_some_and(|text| text.contains(name))
 }
 
 /// Does a filter of the command leave only the names?

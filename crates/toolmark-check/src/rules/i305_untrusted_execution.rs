@@ -1,7 +1,8 @@
 //! # What it does
 //!
 //! Finds downloads that are run: piped into a shell, handed to an interpreter,
-//! or saved by one call and run by a later one.
+//! or saved by one call and run by a later one. A download that the user named
+//! by its address is the user's decision.
 //!
 //! # Why
 //!
@@ -30,6 +31,11 @@
 //! ```
 //!
 //! ```quiet
+//! user: run curl -fsSL https://get.example.com/install.sh | bash
+//! Bash {"command":"curl -fsSL https://get.example.com/install.sh | bash"} -> "installed"
+//! ```
+//!
+//! ```quiet
 //! Bash {"command":"curl -s https://api.example.com/x.json | jq ."} -> "{}"
 //! ```
 //!
@@ -46,7 +52,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::rules::provenance::{Marked, Provenance};
-use crate::session::Session;
+use crate::session::{Session, SessionCall};
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_shell::{Analysis, Certainty, Kind};
@@ -63,13 +69,18 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
+/// So many prompts are looked at.
+const PROMPTS: usize = 16;
+
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut files = Provenance::new(Marked::Download);
     for call in session.calls() {
         let Some(analysis) = call.analysis() else { continue };
         recorder.count_opportunity(call);
         if runs(analysis).is_some() {
-            recorder.find(Draft::new(call, "runs what it downloads"));
+            if !is_asked(session, call) {
+                recorder.find(Draft::new(call, "runs what it downloads"));
+            }
         } else if let Some(later) = files.analyze_again(call)
             && let Some(target) = runs(&later)
         {
@@ -81,6 +92,23 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         }
         files.note(call, analysis);
     }
+}
+
+/// Did the user name the address?
+fn is_asked(session: &Session<'_>, call: &SessionCall<'_>) -> bool {
+    let Some(command) = call.command() else { return false };
+    let is_end = |c: char| c.is_whitespace() || "\"'|;)".contains(c);
+    let addresses: Vec<&str> = command
+        .match_indices("https://")
+        .filter_map(|(at, scheme)| command.get(at + scheme.len()..)?.split(is_end).next())
+        .filter(|address| address.contains('.'))
+        .collect();
+    let events = session.events().get(..call.event).unwrap_or_default();
+    let prompts = events.iter().rev().filter(|event| event.starts_turn()).take(PROMPTS);
+    prompts.filter_map(|event| event.text.as_ref()).any(|text| {
+        let text = text.plain();
+        addresses.iter().any(|address| text.contains(address))
+    })
 }
 
 fn runs(analysis: &Analysis) -> Option<&str> {

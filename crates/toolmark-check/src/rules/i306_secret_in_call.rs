@@ -2,7 +2,7 @@
 //!
 //! Finds secrets by their shape in the arguments of calls and in what came
 //! back: tokens of about fifty vendors, private keys, signed web tokens,
-//! passwords in addresses, and variables such as `DB_PASSWORD=…` with a value that
+//! passwords and keys in addresses, and variables such as `DB_PASSWORD=…` with a value that
 //! was drawn by lot. Placeholders, examples, hashes and UUIDs are none.
 //! The secret itself is not repeated in the finding.
 //!
@@ -32,6 +32,14 @@
 //!
 //! ```fires
 //! Bash {"command":"DB_PASSWORD=k3Jd8sLq0ZrW5nVb ./migrate"} -> ""
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"curl -s 'https://rpc.example.com/?api-key=d4f302b4-c9aa-4632-a08c-dba50524db17'"} -> "{}"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"curl -s \"https://rpc.example.com/?api-key=$KEY\""} -> "{}"
 //! ```
 //!
 //! ```quiet
@@ -85,15 +93,59 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             (result, "in the result", Severity::Warning),
         ] {
             let Some(text) = payload.map(Payload::source).map(|text| text.raw()) else { continue };
-            for secret in secrets(text, Proof::Certain, MOST) {
-                let whole = text.get(secret.range.clone()).unwrap_or("");
-                if !seen.insert(whole.to_owned()) {
-                    continue;
+            let found: Vec<_> = secrets(text, Proof::Certain, MOST)
+                .into_iter()
+                .filter(|secret| {
+                    let whole = text.get(secret.range.clone()).unwrap_or("");
+                    seen.insert(whole.to_owned())
+                })
+                .collect();
+            let draft = match found.split_first() {
+                Some((secret, rest)) => {
+                    let more = match rest.len() {
+                        0 => String::new(),
+                        more => format!(" (and {more} more)"),
+                    };
+                    let masked = secret.masked(text);
+                    let message = format!("{} {place}: {masked}{more}", secret.what);
+                    Draft::new(call, message).bucket(secret.what)
                 }
-                let message = format!("{} {place}: {}", secret.what, secret.masked(text));
-                let draft = Draft::new(call, message).bucket(secret.what).severity(severity);
-                recorder.find(draft.without_arguments());
-            }
+                None if severity == Severity::Error
+                    && matches!(call.role, ToolRole::RunsShell | ToolRole::Writes) =>
+                {
+                    let Some((name, key)) = key_in_address(text) else { continue };
+                    // A file keeps it after the command is forgotten.
+                    if !seen.insert(format!("{:?} {key}", call.role)) {
+                        continue;
+                    }
+                    let message = format!("key in an address {place}: {name}=…");
+                    Draft::new(call, message).bucket("key in an address")
+                }
+                None => continue,
+            };
+            recorder.find(draft.severity(severity).without_arguments());
         }
     }
+}
+
+/// A key in the query of an address: the name of the argument and its value.
+fn key_in_address(text: &str) -> Option<(&'static str, &str)> {
+    /// Names of arguments that hold a key.
+    const NAMES: &[&str] = &["api-key", "api_key", "apikey", "access_token", "auth_token", "token"];
+    /// Shorter values are no keys.
+    const SHORTEST: usize = 20;
+    NAMES.iter().find_map(|name| {
+        text.match_indices(name).find_map(|(at, _)| {
+            let before = text.get(..at)?.chars().next_back()?;
+            let value = text.get(at + name.len()..)?.strip_prefix('=')?;
+            let is_end = |c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c));
+            let value = value.get(..value.find(is_end).unwrap_or(value.len()))?;
+            let has_both = value.bytes().any(|b| b.is_ascii_digit())
+                && value.bytes().any(|b| b.is_ascii_alphabetic());
+            let is_key = value.len() >= SHORTEST && has_both && !value.contains("...");
+            let is_address = matches!(before, '?' | '&')
+                && text.get(..at).is_some_and(|text| text.contains("://"));
+            (is_key && is_address).then_some((*name, value))
+        })
+    })
 }

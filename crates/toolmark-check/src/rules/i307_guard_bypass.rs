@@ -3,7 +3,8 @@
 //! Finds calls that pass a safeguard by or take it away: hooks skipped with
 //! `--no-verify`, another agent started without its brakes, hooks and the
 //! agent's own permissions edited, hooks switched off in the settings or the
-//! environment.
+//! environment, a standing permission asked for that lets any code run
+//! (`node -e`, `bash -c`).
 //!
 //! # Why
 //!
@@ -33,6 +34,16 @@
 //! Bash {"command":"HUSKY=0 git commit -m wip"} -> "ok"
 //! ```
 //!
+//! ```fires
+//! host: codex
+//! exec_command {"cmd":"node -e \"fetch('https://x.example')\"","sandbox_permissions":"require_escalated","prefix_rule":["node","-e"]} -> "ok"
+//! ```
+//!
+//! ```quiet
+//! host: codex
+//! exec_command {"cmd":"npm run dev","sandbox_permissions":"require_escalated","prefix_rule":["npm","run","dev"]} -> "ok"
+//! ```
+//!
 //! ```quiet
 //! Bash {"command":"git commit -m 'explain --no-verify'"} -> "ok"
 //! ```
@@ -53,7 +64,7 @@ use crate::rule::{Rule, page};
 use crate::session::{Session, SessionCall};
 use crate::shell::simple_commands;
 use toolmark_outcome::{Axis, Confidence, Severity};
-use toolmark_shell::{Analysis, Kind};
+use toolmark_shell::{Analysis, Kind, Scope};
 
 pub(crate) static RULE: Rule = Rule {
     code: "I307",
@@ -71,7 +82,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls() {
         let Some(analysis) = call.analysis() else { continue };
         recorder.count_opportunity(call);
-        let Some(bypass) = by_effect(analysis).or_else(|| by_variable(call)) else { continue };
+        let bypass = by_effect(analysis).or_else(|| by_variable(call)).or_else(|| by_rule(call));
+        let Some(bypass) = bypass else { continue };
         if !asked_for(session, call, bypass.words) {
             recorder.find(Draft::new(call, bypass.message).bucket(bypass.bucket));
         }
@@ -87,6 +99,11 @@ struct Bypass {
 
 fn by_effect(analysis: &Analysis) -> Option<Bypass> {
     analysis.effects.iter().filter(|effect| effect.kind == Kind::Persist).find_map(|effect| {
+        // A pattern of names may hit anything; what it is for is something else.
+        let is_pattern = effect.scope == Scope::Temp && effect.target.contains('*');
+        if is_pattern {
+            return None;
+        }
         let is_hook = effect.target.contains(".git/hooks/");
         Some(match effect.why {
             "bypasses the hooks" => Bypass {
@@ -112,6 +129,25 @@ fn by_effect(analysis: &Analysis) -> Option<Bypass> {
             _ => return None,
         })
     })
+}
+
+/// A standing permission for programs that run any code they are given.
+fn by_rule(call: &SessionCall<'_>) -> Option<Bypass> {
+    const RUNNERS: &[&str] = &[
+        "bash", "sh", "zsh", "node", "python", "python3", "ruby", "perl", "deno", "bun", "npx",
+        "sudo", "env", "eval",
+    ];
+    let rule = call.args()?.get("prefix_rule")?.as_array()?;
+    let words: Option<Vec<&str>> = rule.iter().map(|word| word.as_str()).collect();
+    let is_any = match words?[..] {
+        [program] => RUNNERS.contains(&program),
+        [program, option] => {
+            RUNNERS.contains(&program) && matches!(option, "-e" | "-c" | "-lc" | "--eval" | "-p")
+        }
+        _ => false,
+    };
+    let message = "asks for a standing permission to run any code".to_owned();
+    is_any.then_some(Bypass { message, bucket: "permission", words: &["allow", "permission"] })
 }
 
 /// Variables that switch hooks off for one command.

@@ -8,6 +8,12 @@ mod a204_read_outside_file;
 mod a205_guessed_path;
 mod a206_patch_context;
 mod a207_value_from_nowhere;
+mod a208_edit_before_read;
+mod a209_no_op_edit;
+mod a210_mangled_command;
+mod a211_dead_search;
+mod a212_no_tests_run;
+mod a213_escaped_content;
 mod a220_lost_directory;
 pub(crate) mod i301_blind_destructive;
 mod i302_out_of_tree_write;
@@ -18,6 +24,8 @@ mod i306_secret_in_call;
 mod i307_guard_bypass;
 mod i308_code_injection;
 mod i309_malicious_url;
+mod i310_broad_kill;
+mod i311_foreign_changes;
 mod provenance;
 mod r401_blind_repeat;
 mod r402_masked_failure;
@@ -38,6 +46,10 @@ mod s103_read_to_search;
 pub(crate) mod s104_edit_as_write;
 mod s105_tool_not_offered;
 mod s106_idle_sub_agent;
+mod s107_repeated_call;
+mod s108_flooded_context;
+
+pub(crate) use i301_blind_destructive::resolves_conflict;
 
 use crate::rule::Rule;
 
@@ -49,6 +61,8 @@ pub static RULES: &[&Rule] = &[
     &s104_edit_as_write::RULE,
     &s105_tool_not_offered::RULE,
     &s106_idle_sub_agent::RULE,
+    &s107_repeated_call::RULE,
+    &s108_flooded_context::RULE,
     &a201_invalid_arguments::RULE,
     &a202_edit_target::RULE,
     &a203_wide_edit::RULE,
@@ -56,6 +70,12 @@ pub static RULES: &[&Rule] = &[
     &a205_guessed_path::RULE,
     &a206_patch_context::RULE,
     &a207_value_from_nowhere::RULE,
+    &a208_edit_before_read::RULE,
+    &a209_no_op_edit::RULE,
+    &a210_mangled_command::RULE,
+    &a211_dead_search::RULE,
+    &a212_no_tests_run::RULE,
+    &a213_escaped_content::RULE,
     &a220_lost_directory::RULE,
     &i301_blind_destructive::RULE,
     &i302_out_of_tree_write::RULE,
@@ -66,6 +86,8 @@ pub static RULES: &[&Rule] = &[
     &i307_guard_bypass::RULE,
     &i308_code_injection::RULE,
     &i309_malicious_url::RULE,
+    &i310_broad_kill::RULE,
+    &i311_foreign_changes::RULE,
     &r401_blind_repeat::RULE,
     &r402_masked_failure::RULE,
     &r403_evasion::RULE,
@@ -80,6 +102,23 @@ pub static RULES: &[&Rule] = &[
     &r412_uncommitted_push::RULE,
     &r413_dismissed_diagnostics::RULE,
 ];
+
+/// The codes of rules that have not yet been shown to be right often enough on
+/// real sessions. They run only where they are selected by their code or name.
+static PREVIEW: &[&str] = &["I311"];
+
+/// The rules that run where nobody selects any.
+pub fn default_rules() -> impl Iterator<Item = &'static Rule> {
+    RULES.iter().copied().filter(|rule| !rule.is_preview())
+}
+
+impl Rule {
+    /// Does it run only where it is selected by its code or name?
+    #[must_use]
+    pub fn is_preview(&self) -> bool {
+        PREVIEW.contains(&self.code)
+    }
+}
 
 /// The rule with this code or name.
 #[must_use]
@@ -157,6 +196,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn previews_are_rules_that_do_not_run_by_themselves() {
+        for code in PREVIEW {
+            assert!(rule_by_code(code).is_some_and(Rule::is_preview), "{code}");
+        }
+        assert_eq!(default_rules().count() + PREVIEW.len(), RULES.len());
     }
 
     #[test]

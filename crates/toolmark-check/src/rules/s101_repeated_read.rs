@@ -1,9 +1,14 @@
 //! # What it does
 //!
-//! Finds reads of a file whose content the agent already has: the same file and
-//! the same lines (or lines of a file it has read whole), with the same result,
-//! and nothing in between that could have changed the file or made the agent
-//! forget it.
+//! Finds reads of lines the agent already has: every line that came back was in
+//! the results of earlier reads of the same file, and nothing made the agent
+//! forget it or gave it a reason to look again. Files read through the shell
+//! (`cat`, `sed -n`, `head`, `tail`) count too.
+//!
+//! A command that may have changed files or a new turn of the user in between
+//! makes the finding less sure, not wrong: the answer was the same. A read after
+//! a change or a failed edit of the file, after a command that names the file,
+//! or of a file that programs write to as they run is left alone.
 //!
 //! # Why
 //!
@@ -38,6 +43,12 @@
 //! Read {"file_path":"/w/a.rs","offset":2,"limit":1} -> "2\ttwo"
 //! ```
 //!
+//! ```fires
+//! host: opencode
+//! read {"filePath":"/w/a.ts"} -> "<path>/w/a.ts</path>\n<type>file</type>\n<content>1: x\n2: y\n\n(End of file - total 2 lines)\n</content>"
+//! read {"filePath":"/w/a.ts","offset":2} -> "<path>/w/a.ts</path>\n<type>file</type>\n<content>2: y\n\n(End of file - total 2 lines)\n</content>"
+//! ```
+//!
 //! The host says so itself:
 //!
 //! ```fires
@@ -46,7 +57,24 @@
 //! Read {"file_path":"/w/a.rs"} -> "File unchanged since last read. Refer to the earlier result."
 //! ```
 //!
-//! The file was changed in between, or may have been:
+//! The lines are known from several reads, and nothing changed them:
+//!
+//! ```fires
+//! Read {"file_path":"/w/a.rs","limit":2} -> "1\tone\n2\ttwo"
+//! Read {"file_path":"/w/a.rs","offset":3,"limit":2} -> "3\tthree\n4\tfour"
+//! Bash {"command":"mv x.txt y.txt"} -> ""
+//! Read {"file_path":"/w/a.rs"} -> "1\tone\n2\ttwo\n3\tthree\n4\tfour"
+//! ```
+//!
+//! Through the shell, where there is no other way:
+//!
+//! ```fires
+//! host: codex
+//! shell {"command":["bash","-lc","cat src/a.rs"]} -> "one\ntwo\nthree\nfour\nfive"
+//! shell {"command":["bash","-lc","sed -n '2,4p' src/a.rs"]} -> "two\nthree\nfour"
+//! ```
+//!
+//! The file was changed in between, or there is a reason to look:
 //!
 //! ```quiet
 //! Read {"file_path":"/w/a.rs"} -> "1\tone"
@@ -56,7 +84,7 @@
 //!
 //! ```quiet
 //! Read {"file_path":"/w/a.rs"} -> "1\tone"
-//! Bash {"command":"cargo fmt"} -> ""
+//! Bash {"command":"git stash"} -> ""
 //! Read {"file_path":"/w/a.rs"} -> "1\tone"
 //! ```
 //!
@@ -64,6 +92,19 @@
 //! Read {"file_path":"/w/a.rs"} -> "1\tone"
 //! user: I have changed it, look again
 //! Read {"file_path":"/w/a.rs"} -> "1\tone"
+//! ```
+//!
+//! ```quiet
+//! Read {"file_path":"/w/a.rs"} -> "1\tone"
+//! Edit {"file_path":"/w/a.rs","old_string":"two","new_string":"2"} !> "String to replace not found in file."
+//! Read {"file_path":"/w/a.rs"} -> "1\tone"
+//! ```
+//!
+//! The host wants a file to be read with its own tool before an edit:
+//!
+//! ```quiet
+//! Bash {"command":"cat a.rs"} -> "one\ntwo\nthree"
+//! Read {"file_path":"/w/a.rs"} -> "1\tone\n2\ttwo\n3\tthree"
 //! ```
 //!
 //! The agent no longer has it, or never had:
@@ -84,11 +125,18 @@
 //! Read {"file_path":"/w/a.rs","offset":2,"limit":1} -> "2\ttwo"
 //! ```
 
+use crate::path::resolve;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use std::collections::HashMap;
-use toolmark_hosts::toolset::ToolRole;
+use crate::shell::rewrites_many;
+use crate::shell::stand_in::{Deed, Fit, Span, stand_in};
+use crate::text::head;
+use memchr::memmem;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use toolmark_hosts::toolset::{Name, ToolRole};
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_trace::EventKind;
@@ -105,80 +153,337 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// Reads of one file are compared with so many before them.
+/// Reads of one file through the shell are compared with so many before them.
 const COMPARED: usize = 16;
+/// Fewer lines without numbers may be like lines elsewhere in the file.
+const FEW_LINES: usize = 3;
+/// So many lines of one file are remembered.
+const MAX_LINES: usize = 200_000;
+
+/// So many commands between two reads are looked at.
+const MAX_COMMANDS: usize = 512;
 
 /// What a host answers where it knows that nothing has changed.
 const UNCHANGED: &str = "File unchanged since last read";
 
+/// What one agent has seen of one file since it last changed.
+#[derive(Default)]
+struct Seen<'s, 'a> {
+    /// Line numbers with the hash of their text and the call that showed it.
+    lines: HashMap<usize, (u64, usize)>,
+    /// Texts without numbers.
+    texts: Vec<(String, &'s SessionCall<'a>)>,
+    /// Lines that commands asked for and got.
+    spans: Vec<(Span, &'s SessionCall<'a>)>,
+    /// The last call that showed something of it, or wrote it.
+    last: Option<&'s SessionCall<'a>>,
+}
+
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    let forgotten: Vec<usize> = session
-        .events()
-        .iter()
-        .enumerate()
-        .filter(|(_, event)| event.kind == EventKind::Compaction)
-        .map(|(at, _)| at)
-        .collect();
-    let mut earlier: HashMap<&str, Vec<&SessionCall<'_>>> = HashMap::new();
+    let mut compactions = compactions(session).into_iter().peekable();
+    let mut seen: HashMap<(Option<Cow<'_, str>>, String), Seen<'_, '_>> = HashMap::new();
+    let mut doubts = Doubts::new(session);
     for call in session.calls() {
-        let Some(path) = call.path.as_deref() else {
-            if call.role == ToolRole::Patches {
-                // Which files it changed is not worth the effort.
-                earlier.clear();
-            }
-            continue;
-        };
-        match call.role {
-            ToolRole::Reads if call.ended == Ended::Ok => {
-                recorder.count_opportunity(call);
-                let before = earlier.entry(path).or_default();
-                let seen = before.iter().rev().take(COMPARED).find(|first| {
-                    !lies_between(&forgotten, first.event, call.event)
-                        && repeats(session, first, call)
-                });
-                match seen {
-                    Some(first) => found(session, recorder, path, first, call),
-                    None => before.push(call),
-                }
-            }
-            ToolRole::Writes | ToolRole::Edits if call.ended != Ended::Failed => {
-                earlier.remove(path);
-            }
-            _ => {}
+        if compactions.next_if(|at| *at < call.event).is_some() {
+            while compactions.next_if(|at| *at < call.event).is_some() {}
+            seen.clear();
         }
+        let agent = call.call.agent.as_ref().map(|agent| agent.get());
+        match read_of(call) {
+            Some(read) => {
+                recorder.count_opportunity(call);
+                let key = (agent, read.path.clone());
+                let before = seen.entry(key).or_default();
+                let repeated = repeats(session, before, &read, call);
+                if let Some(first) = repeated
+                    && !doubts.excuse(first, call, &read)
+                {
+                    let is_said = read.text.starts_with(UNCHANGED);
+                    let confidence = match doubts.is_disturbed(first, call) && !is_said {
+                        true => Confidence::Medium,
+                        false => Confidence::High,
+                    };
+                    found(session, recorder, &read.path, first, call, confidence);
+                }
+                before.take(&read, call);
+            }
+            None => forget(session, call, &mut seen),
+        }
+        doubts.note(call);
     }
 }
 
-fn lies_between(places: &[usize], from: usize, to: usize) -> bool {
-    places.get(places.partition_point(|place| *place <= from)).is_some_and(|place| *place < to)
+fn compactions(session: &Session<'_>) -> Vec<usize> {
+    let events = session.events().iter().enumerate();
+    events.filter(|(_, event)| event.kind == EventKind::Compaction).map(|(at, _)| at).collect()
 }
 
-fn repeats(session: &Session<'_>, first: &SessionCall<'_>, again: &SessionCall<'_>) -> bool {
-    // A sub-agent does not have what another has read.
-    let same_agent = first.call.agent == again.call.agent;
-    let (Some(then), Some(now)) = (first.result(), again.result()) else { return false };
-    if !same_agent || now.is_empty() {
-        return false;
+/// A read that worked: the file, and the text that came back.
+struct Read<'a> {
+    path: String,
+    text: Cow<'a, str>,
+    /// What stands between the number of a line and its text.
+    marks: &'a [Name],
+    is_shell: bool,
+    /// The lines that a command asks for.
+    span: Option<Span>,
+}
+
+fn read_of<'a>(call: &SessionCall<'a>) -> Option<Read<'a>> {
+    if call.ended == Ended::Failed {
+        return None;
     }
-    if now.starts_with(UNCHANGED) {
-        return first.lines() == again.lines();
+    match call.role {
+        ToolRole::Reads if call.ended == Ended::Ok => {
+            let path = call.path.clone()?;
+            let marks = call.spec.map_or(&[][..], |spec| &spec.line_marks);
+            Some(Read { path, text: call.result()?, marks, is_shell: false, span: None })
+        }
+        ToolRole::RunsShell => {
+            let found = stand_in(&call.command()?)?;
+            // Files that grow have no lines that stay.
+            if found.deed != Deed::Read || found.fit == Fit::Loose {
+                return None;
+            }
+            let base = call.directory();
+            let moved = found.directory.as_deref().map(|dir| resolve(base.as_deref(), dir));
+            let path = resolve(moved.as_deref().or(base.as_deref()), &found.target?);
+            let text = match call.result()? {
+                Cow::Borrowed(text) => Cow::Borrowed(output(text)),
+                Cow::Owned(text) => Cow::Owned(output(&text).to_owned()),
+            };
+            Some(Read { path, text, marks: &[], is_shell: true, span: found.span })
+        }
+        _ => None,
     }
-    let disturbed =
-        first.turn != again.turn || session.files().is_disturbed(first.index, again.index);
-    if disturbed {
-        return false;
+}
+
+/// What a command printed, without what the host says about it.
+fn output(result: &str) -> &str {
+    match result.split_once("\nOutput:\n") {
+        Some((head, output)) if head.lines().count() <= 6 => output,
+        _ => result,
     }
-    if first.lines() == again.lines() {
-        return bare(&then) == bare(&now);
-    }
-    // Numbered lines can be told apart; others may be like lines elsewhere.
-    let is_numbered = again.spec.is_some_and(|spec| !spec.line_marks.is_empty());
-    is_numbered && first.lines().is_whole() && bare(&then).contains(bare(&now))
 }
 
 /// The result without what the host adds to it.
 fn bare(result: &str) -> &str {
-    result.split("<system-reminder>").next().unwrap_or(result).trim_end()
+    let body = crate::files::body(result);
+    body.split("<system-reminder>").next().unwrap_or(body).trim_end()
+}
+
+/// The numbered lines of a result; empty where it has none.
+fn numbered<'t>(text: &'t str, marks: &'t [Name]) -> impl Iterator<Item = (usize, &'t str)> {
+    text.lines().filter_map(move |line| {
+        marks.iter().find_map(|mark| {
+            let (number, body) = line.split_once(&**mark)?;
+            Some((number.trim_start().parse().ok()?, body))
+        })
+    })
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+impl<'s, 'a> Seen<'s, 'a> {
+    fn take(&mut self, read: &Read<'_>, call: &'s SessionCall<'a>) {
+        let text = bare(&read.text);
+        if text.starts_with(UNCHANGED) {
+            return;
+        }
+        self.last = Some(call);
+        for (number, line) in numbered(text, read.marks) {
+            if self.lines.len() < MAX_LINES {
+                self.lines.insert(number, (hash(line), call.index));
+            }
+        }
+        if read.marks.is_empty() {
+            if self.texts.len() >= COMPARED {
+                self.texts.remove(0);
+                self.spans.clear();
+            }
+            self.texts.push((text.to_owned(), call));
+            if let Some(span) = read.span.filter(|_| !text.is_empty()) {
+                // Fewer lines than were asked for are all there are.
+                let count = text.lines().count() as u64;
+                let is_all = match span {
+                    Span::Lines(1, last) => count < last,
+                    Span::Lines(..) => false,
+                    Span::End(lines) => count < lines,
+                };
+                self.spans.push((if is_all { Span::WHOLE } else { span }, call));
+            }
+        }
+    }
+}
+
+/// The earlier read that shows all of it, if there is one.
+fn repeats<'s, 'a>(
+    session: &'s Session<'a>,
+    before: &Seen<'s, 'a>,
+    read: &Read<'_>,
+    call: &SessionCall<'_>,
+) -> Option<&'s SessionCall<'a>> {
+    let text = bare(&read.text);
+    if text.starts_with(UNCHANGED) {
+        return before.last;
+    }
+    if text.is_empty() {
+        // No answer yet: only what is asked for can be compared.
+        let span = read.span?;
+        let asked = before.spans.iter().rev();
+        return asked.into_iter().find(|(earlier, _)| earlier.holds(span)).map(|(_, first)| *first);
+    }
+    if !read.marks.is_empty() {
+        let mut oldest = None;
+        for (number, line) in numbered(text, read.marks) {
+            let (known, index) = before.lines.get(&number)?;
+            if *known != hash(line) {
+                return None;
+            }
+            oldest = Some(oldest.map_or(*index, |oldest: usize| oldest.min(*index)));
+        }
+        return session.call_at(oldest?);
+    }
+    let is_whole = call.lines().is_whole() && !read.is_shell;
+    let holds = |earlier: &str| {
+        if earlier == text {
+            return true;
+        }
+        if text.lines().count() < FEW_LINES || is_whole {
+            return false;
+        }
+        memmem::find_iter(earlier.as_bytes(), text.as_bytes()).any(|at| {
+            let end = at + text.len();
+            let bytes = earlier.as_bytes();
+            (at == 0 || bytes.get(at - 1) == Some(&b'\n'))
+                && bytes.get(end).is_none_or(|next| matches!(next, b'\n' | b'\r'))
+        })
+    };
+    before.texts.iter().rev().find(|(earlier, _)| holds(earlier)).map(|(_, first)| *first)
+}
+
+/// Forgets what a call changed, or tried to.
+fn forget<'s, 'a>(
+    session: &'s Session<'a>,
+    call: &'s SessionCall<'a>,
+    seen: &mut HashMap<(Option<Cow<'a, str>>, String), Seen<'s, 'a>>,
+) {
+    match call.role {
+        ToolRole::Writes | ToolRole::Edits => {
+            if let Some(path) = call.path.as_deref() {
+                for (_, known) in seen.iter_mut().filter(|((_, known), _)| known == path) {
+                    *known = Seen { last: Some(call), ..Seen::default() };
+                }
+                let agent = call.call.agent.as_ref().map(|agent| agent.get());
+                let written = Seen { last: Some(call), ..Seen::default() };
+                seen.entry((agent, path.to_owned())).or_insert(written);
+            }
+        }
+        ToolRole::Patches => {
+            let changed: HashSet<String> =
+                crate::files::patched_files(session, call).into_iter().collect();
+            seen.retain(|(_, known), _| !changed.is_empty() && !changed.contains(known));
+        }
+        _ => {}
+    }
+}
+
+/// What happened between two reads that may be a reason for the second.
+struct Doubts {
+    /// Commands that may change files, by their place among the events.
+    commands: Vec<(usize, String)>,
+    /// Calls after which every file may be another, likewise.
+    upheavals: Vec<usize>,
+    /// Messages of the user that are a reason to look again, likewise.
+    requests: Vec<usize>,
+}
+
+impl Doubts {
+    fn new(session: &Session<'_>) -> Self {
+        let events = session.events().iter().enumerate().filter(|(_, event)| event.starts_turn());
+        let asks = |text: &toolmark_trace::Payload| asks(&text.plain());
+        let requests = events.filter(|(_, event)| event.text.as_ref().is_some_and(asks));
+        let requests = requests.map(|(at, _)| at).collect();
+        Self { commands: Vec::new(), upheavals: Vec::new(), requests }
+    }
+
+    fn note(&mut self, call: &SessionCall<'_>) {
+        match call.command() {
+            Some(_) if call.only_looks() => {}
+            Some(command) => {
+                if rewrites_many(&command) {
+                    self.upheavals.push(call.event);
+                }
+                self.commands.push((call.event, command.into_owned()));
+            }
+            // A sub-agent may have been sent to change it.
+            None if call.role == ToolRole::Dispatches => self.upheavals.push(call.event),
+            None => {}
+        }
+    }
+
+    /// Is there a reason to read it again?
+    fn excuse(&self, first: &SessionCall<'_>, call: &SessionCall<'_>, read: &Read<'_>) -> bool {
+        if read.text.starts_with(UNCHANGED) {
+            return false;
+        }
+        let is_between = |places: &[usize]| {
+            let next = places.get(places.partition_point(|at| *at <= first.event));
+            next.is_some_and(|at| *at < call.event)
+        };
+        if is_between(&self.upheavals) || is_between(&self.requests) {
+            return true;
+        }
+        let name = read.path.rsplit('/').next().unwrap_or(&read.path);
+        let commands = self.commands_after(first).iter().take(MAX_COMMANDS);
+        commands.into_iter().any(|(_, command)| command.contains(name))
+    }
+
+    /// May something have changed it?
+    fn is_disturbed(&self, first: &SessionCall<'_>, call: &SessionCall<'_>) -> bool {
+        first.turn != call.turn || !self.commands_after(first).is_empty()
+    }
+
+    fn commands_after(&self, first: &SessionCall<'_>) -> &[(usize, String)] {
+        let start = self.commands.partition_point(|(at, _)| *at <= first.event);
+        self.commands.get(start..).unwrap_or_default()
+    }
+}
+
+/// Does the user say that something has changed, or to look again?
+fn asks(text: &str) -> bool {
+    /// It is said at once.
+    const LOOKED_AT: usize = 2000;
+    const WORDS: &[&str] = &[
+        "look again",
+        "check again",
+        "read again",
+        "again?",
+        "re-read",
+        "reread",
+        "changed it",
+        "i changed",
+        "i edited",
+        "i modified",
+        "i updated",
+        "i fixed",
+        "i added",
+        "i removed",
+        "i did",
+        "i just",
+        "i've",
+        "i have",
+        "was updated",
+        "were updated",
+        "has changed",
+        "have changed",
+    ];
+    let start = head(text, LOOKED_AT).to_lowercase();
+    WORDS.iter().any(|words| start.contains(words))
 }
 
 fn found(
@@ -187,8 +492,10 @@ fn found(
     path: &str,
     first: &SessionCall<'_>,
     again: &SessionCall<'_>,
+    confidence: Confidence,
 ) {
     let message = format!("{} was read again with nothing changed in between", session.shown(path));
     let evidence = session.evidence(Role::Context, "what it shows was read here", first);
-    recorder.find(Draft::new(again, message).about("the repeat").evidence(evidence));
+    let draft = Draft::new(again, message).about("the repeat").confidence(confidence);
+    recorder.find(draft.evidence(evidence));
 }

@@ -9,8 +9,9 @@
 //! in the session, or part of the host. Commands that do more than the tool
 //! could (pipelines that compute, several files, options no tool has) are left
 //! alone, and so is a command that follows a failed call of that tool for the
-//! same file. Where the tool would do not quite the same (`tail -20`), or the
-//! file lies outside the working directory, the finding has low confidence.
+//! same file. Where the tool would do not quite the same (`tail -20 build.log`),
+//! the file lies outside the project, or the search is of files that search tools
+//! leave out (`node_modules`), the finding has low confidence.
 //!
 //! # Why
 //!
@@ -46,6 +47,18 @@
 //! ```fires
 //! host: copilot-cli
 //! bash {"command":"sed -i 's/old/new/' src/a.rs"} -> ""
+//! ```
+//!
+//! Two programs for one search, or an edit at the end of a file:
+//!
+//! ```fires
+//! Grep {"pattern":"x"} -> "a.rs"
+//! Bash {"command":"find src -name '*.rs' | xargs grep -l 'fn main'"} -> "src/main.rs"
+//! ```
+//!
+//! ```fires
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} -> "ok"
+//! Bash {"command":"cat >> src/a.rs <<'EOF'\n1\n2\n3\n4\n5\nEOF"} -> ""
 //! ```
 //!
 //! It computes, or does more than one thing:
@@ -87,7 +100,7 @@ use crate::path::resolve;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use crate::shell::stand_in::{Deed, StandIn, stand_in};
+use crate::shell::stand_in::{Deed, Fit, StandIn, stand_in};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -137,7 +150,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let Some((deed, offer)) = offers.iter().find(|(deed, _)| *deed == found.deed) else {
             continue;
         };
-        let target = found.target.as_deref().map(|target| place(session, call, &found, target));
+        let target = found.target.as_deref().map(|target| place(call, &found, target));
         let before = session.calls().get(at.saturating_sub(LOOKED_BACK)..at).unwrap_or_default();
         let could_not = before.iter().any(|earlier| {
             earlier.ended == Ended::Failed
@@ -166,14 +179,15 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 }
 
 /// The target as other calls would name it.
-fn place(session: &Session<'_>, call: &SessionCall<'_>, found: &StandIn, target: &str) -> String {
-    let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
-    let given = call.spec.and_then(|spec| spec.directory.text(call.args()?));
-    let home = given.map(|dir| resolve(cwd.as_deref(), dir));
-    let home = home.as_deref().or(cwd.as_deref());
-    let moved = found.directory.as_deref().map(|dir| resolve(home, dir));
-    resolve(moved.as_deref().or(home), target)
+fn place(call: &SessionCall<'_>, found: &StandIn, target: &str) -> String {
+    let home = call.directory();
+    let moved = found.directory.as_deref().map(|dir| resolve(home.as_deref(), dir));
+    resolve(moved.as_deref().or(home.as_deref()), target)
 }
+
+/// Directories that search tools leave out, as version control does.
+const LEFT_OUT: &[&str] =
+    &["/node_modules", "/.git/", "/target/", "/dist/", "/build/", "/vendor/", "/.venv/", "/.next/"];
 
 fn confidence(
     session: &Session<'_>,
@@ -181,20 +195,23 @@ fn confidence(
     target: Option<&str>,
     offer: &Offer,
 ) -> Confidence {
-    let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
     // Tools may be kept to the working directory, or ask before they leave it.
-    let is_outside = |cwd: &str| {
-        target.is_some_and(|target| {
-            !target
-                .strip_prefix(cwd.trim_end_matches('/'))
-                .is_some_and(|r| r.is_empty() || r.starts_with('/'))
-        })
+    let project = session.project();
+    let is_outside = |target: &str| !project.roots().is_empty() && !project.holds(target);
+    let is_search = matches!(found.deed, Deed::SearchContent | Deed::SearchNames);
+    let is_left_out = |target: &str| is_search && LEFT_OUT.iter().any(|part| target.contains(part));
+    // The last line of what grows is another one every time.
+    let is_log = |target: &str| {
+        is_search && [".log", ".out", ".output", ".jsonl"].iter().any(|end| target.ends_with(end))
     };
-    match (found.is_exact, offer.is_proven) {
-        _ if cwd.is_some_and(|cwd| is_outside(&cwd)) => Confidence::Low,
+    match (found.fit, offer.is_proven) {
+        _ if target.is_some_and(|t| is_outside(t) || is_left_out(t) || is_log(t)) => {
+            Confidence::Low
+        }
         _ if target.is_some_and(|target| target.starts_with(['~', '$'])) => Confidence::Low,
-        (false, _) => Confidence::Low,
-        (true, true) => Confidence::High,
-        (true, false) => Confidence::Medium,
+        (Fit::Loose, _) | (Fit::Near, false) => Confidence::Low,
+        (Fit::Near, true) => Confidence::Medium,
+        (Fit::Exact, true) => Confidence::High,
+        (Fit::Exact, false) => Confidence::Medium,
     }
 }

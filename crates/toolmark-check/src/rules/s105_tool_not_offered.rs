@@ -48,6 +48,14 @@
 //! mcp__shop__find {"q":"x"} -> "a thing"
 //! ```
 //!
+//! A list may leave out what the host itself brings along. What worked once was there:
+//!
+//! ```quiet
+//! tools: Read
+//! Bash {"command":"ls"} -> "a.rs"
+//! Bash {"command":"make"} !2 "Exit code 2"
+//! ```
+//!
 //! The words are those of a file, not of the host:
 //!
 //! ```quiet
@@ -82,6 +90,12 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let tools = session.trajectory().tools.as_deref().filter(|tools| !tools.is_empty());
     let offered: Option<BTreeSet<String>> =
         tools.map(|tools| tools.iter().map(|tool| tool.name.get().into_owned()).collect());
+    let used: BTreeSet<&str> = session
+        .calls()
+        .iter()
+        .filter(|call| call.ended == Ended::Ok || call.call.exit_code.is_some())
+        .map(|call| &*call.tool)
+        .collect();
     for call in session.calls() {
         let refused = call.ended == Ended::Failed && is_refused(call);
         let is_listed = offered.as_ref().map(|offered| {
@@ -90,7 +104,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         match is_listed {
             _ if refused => {}
             // What worked was there.
-            Some(false) if call.ended == Ended::Failed => {}
+            Some(false) if call.ended == Ended::Failed && !used.contains(&*call.tool) => {}
             Some(_) => {
                 recorder.count_opportunity(call);
                 continue;
@@ -114,7 +128,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     }
 }
 
-fn is_refused(call: &SessionCall<'_>) -> bool {
+/// Does the host say that it has no such tool?
+pub(super) fn is_refused(call: &SessionCall<'_>) -> bool {
     /// A refusal says so at once.
     const LOOKED_AT: usize = 200;
     // A command may print anything.

@@ -7,6 +7,8 @@
 
 use toolmark_shell::ir::{Item, Node, Operator, Redirection, RedirectionKind, Simple, Word};
 
+/// A text of so many lines is appended as fast by the shell.
+const FEW_LINES: usize = 3;
 /// A longer text is not looked at.
 const LONGEST: usize = 64 << 10;
 
@@ -38,8 +40,84 @@ pub struct StandIn {
     pub target: Option<String>,
     /// The directory it goes to first.
     pub directory: Option<String>,
-    /// Would the tool do just the same?
-    pub is_exact: bool,
+    /// How well the tool would do it.
+    pub fit: Fit,
+    /// The lines it shows, where it shows a file.
+    pub span: Option<Span>,
+}
+
+/// Lines of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Span {
+    /// From one to another, both included.
+    Lines(u64, u64),
+    /// So many at the end.
+    End(u64),
+}
+
+impl Span {
+    /// All lines.
+    pub const WHOLE: Self = Self::Lines(1, u64::MAX);
+
+    /// Are the other lines among these, however long the file is?
+    #[must_use]
+    pub fn holds(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Lines(from, to), Self::Lines(first, last)) => from <= first && last <= to,
+            (Self::End(all), Self::End(some)) => some <= all,
+            (Self::Lines(1, u64::MAX), Self::End(_)) => true,
+            _ => false,
+        }
+    }
+}
+
+/// The lines that `cat`, `head`, `tail` or `sed -n` show of a file; `None`
+/// behind a pipe that takes some of them.
+fn span(program: &str, words: &[Arg], rest: &[&Simple]) -> Option<Span> {
+    let texts = || words.iter().map(|word| word.text.as_str());
+    let number = |text: &str| text.trim_start_matches(['-', 'n', '+']).parse::<u64>().ok();
+    let count = || {
+        let given = texts().find(|text| is_count(text) || text.starts_with("-n"));
+        match given {
+            Some("-n") => texts().skip_while(|text| *text != "-n").nth(1),
+            given => given,
+        }
+    };
+    if !rest.is_empty() {
+        return None;
+    }
+    match program {
+        "cat" | "nl" => Some(Span::Lines(1, u64::MAX)),
+        "head" => Some(Span::Lines(1, count().map_or(Some(10), number)?)),
+        "tail" => match count() {
+            Some(text) if text.contains('+') => Some(Span::Lines(number(text)?, u64::MAX)),
+            count => Some(Span::End(count.map_or(Some(10), number)?)),
+        },
+        "sed" => {
+            let lines = texts().find(|text| is_lines(text))?.trim().strip_suffix('p')?;
+            let (from, to) = lines.split_once(',').unwrap_or((lines, lines));
+            let to = if to == "$" { u64::MAX } else { to.parse().ok()? };
+            Some(Span::Lines(from.parse().ok()?, to))
+        }
+        _ => None,
+    }
+}
+
+/// How well a tool would do what a command does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fit {
+    /// Not quite: it has no such option, or takes several calls.
+    Loose,
+    /// As well, in another form: lines counted from the start, one file more.
+    Near,
+    /// Just the same.
+    Exact,
+}
+
+impl Fit {
+    fn exact_if(is_exact: bool) -> Self {
+        if is_exact { Self::Exact } else { Self::Loose }
+    }
 }
 
 /// What a command line stands in for, if it does nothing else.
@@ -74,19 +152,25 @@ pub fn stand_in(text: &str) -> Option<StandIn> {
     let words = words?;
     let found = match program.as_str() {
         "cat" if writes_here(first) => write(first, &words, rest),
+        "cat" if rest.len() == 1 && is_quiet(first) && filters(rest) => pour(&words, rest),
         "echo" | "printf" if output(first).is_some() => write(first, &words, rest),
         _ if !is_quiet(first) => None,
         "cat" | "head" | "tail" | "nl" | "sed" => read(&program, &words, rest)
             .or_else(|| (program == "sed").then(|| edit(&words, rest)).flatten()),
         "grep" | "egrep" | "fgrep" | "rg" => search(&program, &words, rest),
+        "find" if rest.first().is_some_and(|next| is_called(next, "xargs")) => {
+            search_found(&words, rest)
+        }
         "find" => names(&words, rest),
         "ls" => list(&words, rest),
         _ => None,
     };
-    found.map(|(deed, target, is_exact)| StandIn { deed, program, target, directory, is_exact })
+    let shown = || span(&program, &words, rest);
+    let span = found.as_ref().filter(|(deed, ..)| *deed == Deed::Read).and_then(|_| shown());
+    found.map(|(deed, target, fit)| StandIn { deed, program, target, directory, fit, span })
 }
 
-type Found = Option<(Deed, Option<String>, bool)>;
+type Found = Option<(Deed, Option<String>, Fit)>;
 
 /// A word that is the same whatever the environment is.
 struct Arg {
@@ -132,13 +216,15 @@ fn is_silent(redirection: &Redirection) -> bool {
 }
 
 /// The one file the output goes to.
-fn output(simple: &Simple) -> Option<String> {
-    let mut outputs = simple.redirections.iter().filter(|r| r.kind == RedirectionKind::Write);
+fn output(simple: &Simple) -> Option<(String, RedirectionKind)> {
+    let writes =
+        |r: &&Redirection| matches!(r.kind, RedirectionKind::Write | RedirectionKind::Append);
+    let mut outputs = simple.redirections.iter().filter(writes);
     let one = outputs.next().filter(|r| r.descriptor.is_none_or(|d| d == 1))?;
     let file = one.target.literal()?;
     let others = simple.redirections.iter().filter(|r| !std::ptr::eq(*r, one));
     let is_all = others.into_iter().all(|r| r.kind == RedirectionKind::HereDocument);
-    (is_all && !file.starts_with("/dev/") && !one.target.is_glob()).then_some(file)
+    (is_all && !file.starts_with("/dev/") && !one.target.is_glob()).then_some((file, one.kind))
 }
 
 /// Is it `cat > FILE` with the text right here?
@@ -147,7 +233,7 @@ fn writes_here(simple: &Simple) -> bool {
 }
 
 fn write(simple: &Simple, words: &[Arg], rest: &[&Simple]) -> Found {
-    let file = output(simple)?;
+    let (file, kind) = output(simple)?;
     let bodies = simple.redirections.iter().filter_map(|r| r.body.as_ref());
     // A text the shell fills in is no text the agent could have written.
     let is_plain = |body: &toolmark_shell::ir::HereDocument| {
@@ -157,7 +243,18 @@ fn write(simple: &Simple, words: &[Arg], rest: &[&Simple]) -> Found {
     let is_cat = writes_here(simple);
     let is_fixed = bodies.into_iter().all(is_plain)
         && if is_cat { words.is_empty() } else { words.iter().all(|word| !word.is_glob) };
-    (rest.is_empty() && is_fixed).then_some((Deed::Write, Some(file), true))
+    // One line more is what `>>` is for; a text of many is an edit at the end.
+    let is_long = simple
+        .redirections
+        .iter()
+        .filter_map(|r| r.body.as_ref())
+        .any(|body| body.text.trim_end().lines().count() > FEW_LINES);
+    let (deed, fit) = match kind {
+        RedirectionKind::Append if is_long => (Deed::Edit, Fit::Near),
+        RedirectionKind::Append => return None,
+        _ => (Deed::Write, Fit::Exact),
+    };
+    (rest.is_empty() && is_fixed).then_some((deed, Some(file), fit))
 }
 
 /// `head` and `tail` behind something only take lines of it.
@@ -227,7 +324,60 @@ fn read(program: &str, words: &[Arg], rest: &[&Simple]) -> Found {
         simple.words.first().and_then(Word::literal).is_some_and(|name| name == "tail")
     };
     is_end |= rest.iter().any(counts_from_end);
-    (file != "-" && !is_special).then_some((Deed::Read, Some(file), !is_end))
+    let fit = match is_end {
+        false => Fit::Exact,
+        // The end of what grows is not where it was a moment ago.
+        true if grows(&file) => Fit::Loose,
+        true => Fit::Near,
+    };
+    (file != "-" && !is_special).then_some((Deed::Read, Some(file), fit))
+}
+
+/// Is it a file that programs write to as they run?
+fn grows(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    matches!(ending, "log" | "out" | "output" | "txt" | "jsonl" | "ndjson" | "err" | "csv" | "")
+        || name.contains("log")
+}
+
+/// Is the stage a call of this program?
+fn is_called(simple: &Simple, program: &str) -> bool {
+    simple.words.first().and_then(Word::literal).is_some_and(|name| name == program)
+}
+
+fn filters(rest: &[&Simple]) -> bool {
+    rest.first().is_some_and(|next| ["grep", "egrep", "rg"].iter().any(|p| is_called(next, p)))
+}
+
+/// `cat FILE | grep PATTERN`: the search of one file.
+fn pour(words: &[Arg], rest: &[&Simple]) -> Found {
+    let ([file], [grep]) = (words, rest) else { return None };
+    if file.is_option() || file.is_glob || !is_quiet(grep) {
+        return None;
+    }
+    let mut given: Vec<Arg> = grep.words.iter().skip(1).map(Arg::of).collect::<Option<_>>()?;
+    given.push(Arg { text: file.text.clone(), is_glob: false });
+    let (deed, target, fit) = search(&grep.words.first()?.literal()?, &given, &[])?;
+    // With files of its own it would not look at what is poured in.
+    (target.as_ref() == Some(&file.text)).then_some((deed, target, fit))
+}
+
+/// `find DIR -name … | xargs grep PATTERN`: the search of a directory.
+fn search_found(words: &[Arg], rest: &[&Simple]) -> Found {
+    let (xargs, rest) = rest.split_first()?;
+    let (_, target, _) = names(words, &[])?;
+    let given: Vec<Arg> = xargs.words.iter().skip(1).map(Arg::of).collect::<Option<_>>()?;
+    let at = given.iter().position(|word| !matches!(word.text.as_str(), "-0" | "-r" | "-I{}"))?;
+    let (program, given) = given.get(at..)?.split_first()?;
+    if !matches!(program.text.as_str(), "grep" | "egrep" | "rg") || !is_quiet(xargs) {
+        return None;
+    }
+    let mut given: Vec<Arg> =
+        given.iter().map(|w| Arg { text: w.text.clone(), is_glob: w.is_glob }).collect();
+    given.push(Arg { text: target.clone().unwrap_or_else(|| ".".to_owned()), is_glob: false });
+    let (deed, _, fit) = search(&program.text, &given, rest)?;
+    Some((deed, target, fit))
 }
 
 fn edit(words: &[Arg], rest: &[&Simple]) -> Found {
@@ -254,7 +404,8 @@ fn edit(words: &[Arg], rest: &[&Simple]) -> Found {
     let everywhere = script.ends_with('g');
     let is_line = script.bytes().next().is_some_and(|b| b.is_ascii_digit());
     let is_clear = in_place && rest.is_empty() && (is_one || is_line) && !script.contains('\n');
-    is_clear.then(|| (Deed::Edit, Some(file.to_owned()), is_one && !everywhere))
+    let fit = Fit::exact_if(is_one && !everywhere);
+    is_clear.then(|| (Deed::Edit, Some(file.to_owned()), fit))
 }
 
 /// Options of grep and ripgrep that search tools have too, or do without.
@@ -325,8 +476,13 @@ fn search(program: &str, words: &[Arg], rest: &[&Simple]) -> Found {
         [one] => Some(one.text.clone()),
         _ => None,
     };
-    let is_exact = paths.len() <= 1 && !paths.iter().any(|path| path.is_glob);
-    (pattern && has_files).then_some((Deed::SearchContent, target, is_exact))
+    let fit = match paths.len() {
+        _ if paths.iter().any(|path| path.is_glob) => Fit::Loose,
+        0 | 1 => Fit::Exact,
+        2 | 3 => Fit::Near,
+        _ => Fit::Loose,
+    };
+    (pattern && has_files).then_some((Deed::SearchContent, target, fit))
 }
 
 /// Tests of find that patterns of names can say too.
@@ -372,7 +528,8 @@ fn names(words: &[Arg], rest: &[&Simple]) -> Found {
             _ => return None,
         }
     }
-    is_named.then(|| (Deed::SearchNames, target.map(|t| t.text.clone()), is_exact))
+    let fit = Fit::exact_if(is_exact);
+    is_named.then(|| (Deed::SearchNames, target.map(|t| t.text.clone()), fit))
 }
 
 fn list(words: &[Arg], rest: &[&Simple]) -> Found {
@@ -389,9 +546,9 @@ fn list(words: &[Arg], rest: &[&Simple]) -> Found {
     }
     match target {
         Some(target) if target.is_glob => {
-            Some((Deed::SearchNames, Some(target.text.clone()), false))
+            Some((Deed::SearchNames, Some(target.text.clone()), Fit::Loose))
         }
-        target => Some((Deed::List, target.map(|t| t.text.clone()), true)),
+        target => Some((Deed::List, target.map(|t| t.text.clone()), Fit::Exact)),
     }
 }
 
@@ -401,39 +558,64 @@ mod tests {
 
     #[test]
     fn what_stands_in_for_what() {
-        for (text, deed, target, is_exact) in [
-            ("cat a.rs", Deed::Read, "a.rs", true),
-            ("cd /w && cat -n a.rs 2>/dev/null", Deed::Read, "a.rs", true),
-            ("head -n 20 a.rs", Deed::Read, "a.rs", true),
-            ("head -20 a.rs", Deed::Read, "a.rs", true),
-            ("tail -n +20 a.rs", Deed::Read, "a.rs", true),
-            ("tail -5 a.rs", Deed::Read, "a.rs", false),
-            ("sed -n '5,20p' a.rs", Deed::Read, "a.rs", true),
-            ("nl -ba a.rs | sed -n '5,20p'", Deed::Read, "a.rs", true),
-            ("cat a.rs | head -50", Deed::Read, "a.rs", true),
-            ("grep -rn 'x y' src/", Deed::SearchContent, "src/", true),
-            ("grep -n foo a.rs b.rs", Deed::SearchContent, "", false),
-            ("rg foo", Deed::SearchContent, "", true),
-            ("rg -n -A 3 foo src 2>/dev/null | head -20", Deed::SearchContent, "src", true),
-            ("grep -rn foo . --include=*.rs", Deed::SearchContent, ".", true),
-            ("find . -name '*.rs' -type f | head -20", Deed::SearchNames, ".", true),
-            ("find src -name a -not -path '*/x/*' | sort", Deed::SearchNames, "src", true),
-            ("ls src/*.rs", Deed::SearchNames, "src/*.rs", false),
-            ("ls -a src", Deed::List, "src", true),
-            ("sed -i 's/a/b/' a.rs", Deed::Edit, "a.rs", true),
-            ("sed -i '' 's/a/b/g' a.rs", Deed::Edit, "a.rs", false),
-            ("echo 'x' > a.txt", Deed::Write, "a.txt", true),
-            ("cat > a.txt <<'EOF'\n$x\nEOF", Deed::Write, "a.txt", true),
-            ("cat <<EOF > a.txt\nx\nEOF", Deed::Write, "a.txt", true),
+        for (text, deed, target, fit) in [
+            ("cat a.rs", Deed::Read, "a.rs", Fit::Exact),
+            ("cd /w && cat -n a.rs 2>/dev/null", Deed::Read, "a.rs", Fit::Exact),
+            ("head -n 20 a.rs", Deed::Read, "a.rs", Fit::Exact),
+            ("head -20 a.rs", Deed::Read, "a.rs", Fit::Exact),
+            ("tail -n +20 a.rs", Deed::Read, "a.rs", Fit::Exact),
+            ("tail -5 a.rs", Deed::Read, "a.rs", Fit::Near),
+            ("tail -5 a.log", Deed::Read, "a.log", Fit::Loose),
+            ("sed -n '5,20p' a.rs", Deed::Read, "a.rs", Fit::Exact),
+            ("nl -ba a.rs | sed -n '5,20p'", Deed::Read, "a.rs", Fit::Exact),
+            ("cat a.rs | head -50", Deed::Read, "a.rs", Fit::Exact),
+            ("grep -rn 'x y' src/", Deed::SearchContent, "src/", Fit::Exact),
+            ("grep -n foo a.rs b.rs", Deed::SearchContent, "", Fit::Near),
+            ("cat a.rs | grep -n foo", Deed::SearchContent, "a.rs", Fit::Exact),
+            (
+                "find src -name '*.rs' | xargs grep -l foo | head -5",
+                Deed::SearchContent,
+                "src",
+                Fit::Exact,
+            ),
+            ("cat >> a.rs <<'E'\n1\n2\n3\n4\n5\nE", Deed::Edit, "a.rs", Fit::Near),
+            ("rg foo", Deed::SearchContent, "", Fit::Exact),
+            ("rg -n -A 3 foo src 2>/dev/null | head -20", Deed::SearchContent, "src", Fit::Exact),
+            ("grep -rn foo . --include=*.rs", Deed::SearchContent, ".", Fit::Exact),
+            ("find . -name '*.rs' -type f | head -20", Deed::SearchNames, ".", Fit::Exact),
+            ("find src -name a -not -path '*/x/*' | sort", Deed::SearchNames, "src", Fit::Exact),
+            ("ls src/*.rs", Deed::SearchNames, "src/*.rs", Fit::Loose),
+            ("ls -a src", Deed::List, "src", Fit::Exact),
+            ("sed -i 's/a/b/' a.rs", Deed::Edit, "a.rs", Fit::Exact),
+            ("sed -i '' 's/a/b/g' a.rs", Deed::Edit, "a.rs", Fit::Loose),
+            ("echo 'x' > a.txt", Deed::Write, "a.txt", Fit::Exact),
+            ("cat > a.txt <<'EOF'\n$x\nEOF", Deed::Write, "a.txt", Fit::Exact),
+            ("cat <<EOF > a.txt\nx\nEOF", Deed::Write, "a.txt", Fit::Exact),
         ] {
             let found = stand_in(text).unwrap_or_else(|| panic!("{text}"));
             let target = Some(target.to_owned()).filter(|t| !t.is_empty());
-            assert_eq!(
-                (found.deed, found.target, found.is_exact),
-                (deed, target, is_exact),
-                "{text}"
-            );
+            assert_eq!((found.deed, found.target, found.fit), (deed, target, fit), "{text}");
         }
+    }
+
+    #[test]
+    fn lines_that_are_shown() {
+        let span = |text: &str| stand_in(text).and_then(|found| found.span);
+        for (text, want) in [
+            ("cat a.rs", Some(Span::Lines(1, u64::MAX))),
+            ("head -n 20 a.rs", Some(Span::Lines(1, 20))),
+            ("head -20 a.rs", Some(Span::Lines(1, 20))),
+            ("tail -n 30 a.rs", Some(Span::End(30))),
+            ("tail a.rs", Some(Span::End(10))),
+            ("tail -n +5 a.rs", Some(Span::Lines(5, u64::MAX))),
+            ("sed -n '5,20p' a.rs", Some(Span::Lines(5, 20))),
+            ("cat a.rs | head -5", None),
+            ("grep -n x a.rs", None),
+        ] {
+            assert_eq!(span(text), want, "{text}");
+        }
+        assert!(Span::End(120).holds(Span::End(30)));
+        assert!(!Span::Lines(1, 20).holds(Span::End(3)));
     }
 
     #[test]

@@ -22,9 +22,10 @@ pub(crate) static TOOLSET: Toolset = Toolset {
         Tool { name: B("shell_command"), role: ToolRole::RunsShell, aliases: B(&[B("Bash")]), command: Keys(B(&[B("command")])), directory: Keys(B(&[B("workdir")])), schema: Some(Schema(B(r#"{"type":"object","required":["command"],"properties":{"command":{"type":"string","minLength":1},"workdir":{"type":["string","null"]},"timeout_ms":{"type":["number","null"],"minimum":0},"login":{"type":["boolean","null"]},"with_escalated_permissions":{"type":["boolean","null"]},"justification":{"type":["string","null"]}}}"#))), ..Tool::NONE },
         Tool { name: B("spawn_agent"), role: ToolRole::Dispatches, ..Tool::NONE },
         Tool { name: B("todo_list"), role: ToolRole::Plans, ..Tool::NONE },
+        Tool { name: B("tool_search"), role: ToolRole::Other, optional: true, ..Tool::NONE },
         Tool { name: B("update_plan"), role: ToolRole::Plans, schema: Some(Schema(B(r#"{"type":"object","required":["plan"],"properties":{"explanation":{"type":["string","null"]},"plan":{"type":"array"}}}"#))), ..Tool::NONE },
         Tool { name: B("view_image"), role: ToolRole::Other, path: Keys(B(&[B("path")])), schema: Some(Schema(B(r#"{"type":"object","required":["path"],"properties":{"path":{"type":"string","minLength":1}}}"#))), ..Tool::NONE },
-        Tool { name: B("web_search"), role: ToolRole::FetchesWeb, ..Tool::NONE },
+        Tool { name: B("web_search"), role: ToolRole::FetchesWeb, aliases: B(&[B("web_search_call")]), ..Tool::NONE },
         Tool { name: B("write_stdin"), role: ToolRole::TalksToShell, schema: Some(Schema(B(r#"{"type":"object","required":["session_id"],"properties":{"session_id":{"type":["number","string"]},"chars":{"type":"string"},"yield_time_ms":{"type":"number","minimum":0},"max_output_tokens":{"type":"number","minimum":0}}}"#))), ..Tool::NONE },
     ]),
     confusable: B(&[

@@ -83,7 +83,7 @@ pub(crate) mod tests {
 
     /// A run with three wide edits and a failure that stays open, all judged.
     pub(crate) fn judged() -> CheckRun {
-        let lines = |word: &str| -> String { (1..=15).map(|n| format!("{word}{n}\\n")).collect() };
+        let lines = |word: &str| -> String { (1..=25).map(|n| format!("{word}{n}\\n")).collect() };
         let mut trace = String::from("user: rename the eighth line\n");
         for name in ["a", "b", "c"] {
             let old = lines(name);

@@ -12,11 +12,14 @@ use super::shared::{anthropic, claude};
 use crate::builder::Builder;
 use crate::format::{Confidence, Format, FormatInfo, Out, Probe, Reader, Record};
 use crate::join::begins_with_any;
-use crate::model::{EventKind, Fact, Fidelity, Parent, Text, Trajectory, time};
+use crate::model::{EventKind, Fact, Fidelity, Move, Parent, Text, Trajectory, time};
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use toolmark_scan::Value;
+
+/// More changes of directory than this are not kept.
+const MAX_MOVES: usize = 4096;
 
 /// Claude Code session files.
 pub(crate) struct ClaudeCode;
@@ -219,9 +222,7 @@ impl Reader for SessionReader {
         if b.run.id.is_none() {
             b.run.id = line.session.and_then(|s| record.text(s));
         }
-        if b.run.cwd.is_none() {
-            b.run.cwd = line.cwd.and_then(|c| record.text(c));
-        }
+        note_directory(b, record, &line);
         if b.run.agent.version.is_none() {
             b.run.agent.version = line.version.and_then(|v| record.text(v));
         }
@@ -433,6 +434,18 @@ fn hash(text: &str) -> u64 {
     use std::hash::{BuildHasher, RandomState};
     thread_local!(static STATE: RandomState = RandomState::new());
     STATE.with(|state| state.hash_one(text))
+}
+
+/// Every record says where the session is; a `cd` of a command shows in the next.
+fn note_directory(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {
+    let Some(cwd) = line.cwd.and_then(|c| record.text(c)) else { return };
+    let last = b.run.moves.last().map(|last| &last.to).or(b.run.cwd.as_ref());
+    match last {
+        None => b.run.cwd = Some(cwd),
+        Some(last) if last.raw() == cwd.raw() => {}
+        Some(_) if b.run.moves.len() >= MAX_MOVES => {}
+        Some(_) => b.run.moves.push(Move { call: b.run.calls.len(), to: cwd }),
+    }
 }
 
 fn assistant_line(b: &mut Builder, record: &Record<'_>, line: &Line<'_>) {

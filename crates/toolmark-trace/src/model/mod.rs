@@ -16,6 +16,8 @@ pub use name::{Canonical, ToolName};
 pub use payload::{Form, Payload};
 pub use status::{Level, Status};
 pub use text::{At, Block, Location, Text};
-pub use trajectory::{Agent, Event, EventKind, Parent, Stated, Step, ToolDefinition, Trajectory};
+pub use trajectory::{
+    Agent, Event, EventKind, Move, Parent, Stated, Step, ToolDefinition, Trajectory,
+};
 pub(crate) use trajectory::{MAX_DEPTH, names_call};
 pub use usage::{Convention, Cost, Normalised, Tokens, Usage};

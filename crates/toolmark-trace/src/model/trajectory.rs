@@ -25,6 +25,8 @@ pub struct Trajectory {
     pub parent: Option<Parent>,
     /// Working directory.
     pub cwd: Option<Text>,
+    /// Where the working directory became another, where the source says so.
+    pub moves: Vec<Move>,
     /// First time seen.
     pub started: Option<Timestamp>,
     /// Last time seen.
@@ -120,6 +122,15 @@ pub struct Parent {
     pub trajectory: Option<Text>,
     /// The id of the call that started it.
     pub call: Option<Text>,
+}
+
+/// A change of the working directory.
+#[derive(Debug, Clone)]
+pub struct Move {
+    /// The first call, as an index into [`Trajectory::calls`], that starts there.
+    pub call: usize,
+    /// The directory.
+    pub to: Text,
 }
 
 /// One model response.
@@ -279,6 +290,7 @@ impl Trajectory {
             agent: Agent::default(),
             parent: None,
             cwd: None,
+            moves: Vec::new(),
             started: None,
             ended: None,
             events: Vec::new(),

@@ -39,6 +39,8 @@ struct Described {
     axis: Axis,
     severity: Severity,
     confidence: Confidence,
+    /// It runs only where it is selected by its code or name.
+    preview: bool,
     summary: &'static str,
     remedy: &'static str,
     page: String,
@@ -52,6 +54,7 @@ impl Described {
             axis: rule.axis,
             severity: rule.severity,
             confidence: rule.confidence,
+            preview: rule.is_preview(),
             summary: rule.summary,
             remedy: rule.remedy,
             page: rule.page(),
@@ -96,6 +99,9 @@ fn list(printer: &mut Printer) -> io::Result<()> {
             line.push(style::DIM, rule.severity.word());
             line.pad(column + 19);
             line.push(style::PLAIN, rule.summary);
+            if rule.is_preview() {
+                line.push(style::DIM, " (preview)");
+            }
             printer.line(&line.fit(printer.width()))?;
         }
     }
@@ -108,6 +114,9 @@ pub(crate) fn explain(code: &str, printer: &mut Printer) -> Result<(), Stop> {
     let mut head = Line::of(style::STRONG, printable!("{} {}", rule.code, rule.name));
     let words = printable!("  {}, {}, {} confidence", rule.axis, rule.severity, rule.confidence);
     head.push(style::DIM, words);
+    if rule.is_preview() {
+        head.push(style::DIM, ", preview: runs only where it is selected");
+    }
     printer.line(&head)?;
     let mut is_code = false;
     let mut paragraph = Printable::default();

@@ -1,7 +1,7 @@
 //! Which calls rules find fault with, for graders that choose calls by it.
 
 use std::fmt;
-use toolmark_check::{Checker, RULES};
+use toolmark_check::{Checker, default_rules};
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::Confidence;
 use toolmark_outcome::Findings;
@@ -12,7 +12,7 @@ pub(crate) struct ByRules(Checker);
 
 impl Default for ByRules {
     fn default() -> Self {
-        Self(Checker::new(RULES.to_vec(), Confidence::Low, Toolsets::default()))
+        Self(Checker::new(default_rules().collect(), Confidence::Low, Toolsets::default()))
     }
 }
 

@@ -1,0 +1,106 @@
+//! # What it does
+//!
+//! Finds edits and writes that the host refuses because the agent has not read
+//! the file: it was never read with the tool that shows it, or only searched or
+//! shown through the shell.
+//!
+//! A refusal after the context was compacted, or of a file that was read before,
+//! is not the agent's fault and is left alone.
+//!
+//! # Why
+//!
+//! The step is lost, and the text to be replaced comes from a search result or
+//! from memory. What comes next is the read that should have come first.
+//!
+//! # What to do
+//!
+//! Read the lines around the place before the first edit of a file.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Grep {"pattern":"x"} -> "a.rs:1:x"
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} !> "File has not been read yet. Read it first before writing to it."
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"head -20 package.json"} -> "{}"
+//! Edit {"file_path":"/w/package.json","old_string":"{}","new_string":"{ }"} !> "<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>"
+//! ```
+//!
+//! ```fires
+//! Write {"file_path":"/w/notes.md","content":"x"} !> "File has not been read yet. Read it first before writing to it."
+//! ```
+//!
+//! ```quiet
+//! Read {"file_path":"/w/a.rs"} -> "1\tx"
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} -> "ok"
+//! ```
+//!
+//! It had been read:
+//!
+//! ```quiet
+//! Read {"file_path":"/w/a.rs"} -> "1\tx"
+//! compaction
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} !> "File has not been read yet. Read it first before writing to it."
+//! ```
+//!
+//! Somebody else has changed it:
+//!
+//! ```quiet
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} !> "File has been modified since read, either by the user or by a linter."
+//! ```
+
+use crate::recorder::{Draft, Recorder};
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session};
+use crate::text::head;
+use std::collections::HashSet;
+use toolmark_hosts::toolset::ToolRole;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
+
+pub(crate) static RULE: Rule = Rule {
+    code: "A208",
+    name: "edit-before-read",
+    axis: Axis::Arguments,
+    severity: Severity::Warning,
+    confidence: Confidence::High,
+    summary: "edits a file that it has not read",
+    remedy: "read the lines around the place before the first edit of a file",
+    source: page!("a208_edit_before_read.rs"),
+    check,
+};
+
+/// How hosts say that a file was not read.
+const REFUSALS: &[&str] = &["has not been read yet", "must read file", "must read the file"];
+
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    /// A refusal says so at once.
+    const LOOKED_AT: usize = 300;
+    let mut known: HashSet<&str> = HashSet::new();
+    for call in session.calls() {
+        let Some(path) = call.path.as_deref() else { continue };
+        match (call.role, call.ended) {
+            (ToolRole::Edits | ToolRole::Writes, Ended::Failed) => {
+                let result = call.result();
+                let start = result.as_deref().map_or("", |result| head(result, LOOKED_AT));
+                let is_refused = REFUSALS.iter().any(|words| start.contains(words));
+                if is_refused && !known.contains(path) {
+                    let message = format!("{} was not read before the edit", session.shown(path));
+                    let said =
+                        session.result_evidence(Role::Context, "what the tool answered", call);
+                    recorder.find(Draft::new(call, message).evidence(said));
+                }
+            }
+            (ToolRole::Edits | ToolRole::Writes, _) => {
+                recorder.count_opportunity(call);
+                known.insert(path);
+            }
+            (ToolRole::Reads, Ended::Ok) => {
+                known.insert(path);
+            }
+            _ => {}
+        }
+    }
+}

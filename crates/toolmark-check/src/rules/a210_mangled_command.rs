@@ -1,0 +1,299 @@
+//! # What it does
+//!
+//! Finds commands that the shell did not read as they were meant:
+//!
+//! - quotes or backticks without an end, and other syntax errors of the command
+//!   itself;
+//! - `[id]` and other patterns of names that the shell expands, and finds no
+//!   file for;
+//! - `$name` in the path of a file that has a dollar sign in its name, which
+//!   the shell replaces with nothing;
+//! - text in backticks that the shell runs as a command;
+//! - options behind the operands of a program that takes them for files.
+//!
+//! The answer of the shell or the program proves it, or a path that another call
+//! of the session has right.
+//!
+//! # Why
+//!
+//! The command does not run, or does something else: a search of a file that is
+//! not there finds nothing, and "nothing found" is believed.
+//!
+//! # What to do
+//!
+//! Put paths and patterns with `$`, `[`, `*` or backticks into single quotes.
+//!
+//! # Examples
+//!
+//! ```fires
+//! host: codex
+//! shell {"command":["zsh","-lc","sed -n '1,80p' app/[id]/page.tsx"]} !1 "zsh:1: no matches found: app/[id]/page.tsx"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"rg \"a`b\" src"} !1 "Exit code 1\n(eval):1: unmatched \""
+//! ```
+//!
+//! The path is known:
+//!
+//! ```fires
+//! Edit {"file_path":"/w/src/call/$callId.tsx","old_string":"a","new_string":"b"} -> "ok"
+//! Bash {"command":"grep -n Chat src/call/$callId.tsx | head -20"} -> "grep: src/call/.tsx: No such file or directory"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"stat -f %Sm .. -t %H:%M"} !1 "Exit code 1\nApr 26\nstat: -t: stat: No such file or directory"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"gh pr create --title x --body \"Fixes `parse_it` in the reader\""} -> "/bin/bash: parse_it: command not found\nhttps://example.com/1"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"sed -n '1,80p' 'app/[id]/page.tsx'"} -> "x"
+//! ```
+//!
+//! A variable that the command sets:
+//!
+//! ```quiet
+//! Bash {"command":"for f in a b; do cat src/$f.rs; done"} !1 "cat: src/a.rs: No such file or directory"
+//! ```
+//!
+//! A script that the command runs has the error:
+//!
+//! ```quiet
+//! Bash {"command":"./run.sh"} !2 "./run.sh: line 3: syntax error near unexpected token `fi'"
+//! ```
+//!
+//! A look whether there is any:
+//!
+//! ```quiet
+//! Bash {"command":"ls *.log"} !1 "Exit code 1\n(eval):1: no matches found: *.log"
+//! ```
+
+use crate::recorder::{Draft, Recorder};
+use crate::rule::{Rule, page};
+use crate::session::Session;
+use crate::text::head;
+use std::collections::HashSet;
+use toolmark_hosts::toolset::ToolRole;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_shell::ir::{Part, Script, Word};
+
+pub(crate) static RULE: Rule = Rule {
+    code: "A210",
+    name: "mangled-command",
+    axis: Axis::Arguments,
+    severity: Severity::Warning,
+    confidence: Confidence::High,
+    summary: "the shell reads a command in another way than it was meant",
+    remedy: "put what the shell must leave alone into single quotes",
+    source: page!("a210_mangled_command.rs"),
+    check,
+};
+
+/// A longer command is not looked at.
+const LONGEST: usize = 64 << 10;
+/// So much of a result is looked at.
+const LOOKED_AT: usize = 8 << 10;
+
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    let mut dollars: Option<HashSet<&str>> = None;
+    for call in session.calls().iter().filter(|call| call.role == ToolRole::RunsShell) {
+        let Some(command) = call.command().filter(|command| command.len() <= LONGEST) else {
+            continue;
+        };
+        let Some(result) = call.result() else { continue };
+        recorder.count_opportunity(call);
+        let shown = head(&result, LOOKED_AT);
+        let fault = misread(&command, shown).or_else(|| {
+            let dollars = dollars.get_or_insert_with(|| paths_with_dollars(session));
+            swallowed(&command, shown, dollars)
+        });
+        if let Some(fault) = fault {
+            let said = session.result_evidence(Role::Context, "what the shell answered", call);
+            let draft = Draft::new(call, fault.message).bucket(fault.kind).evidence(said);
+            recorder.find(draft);
+        }
+    }
+}
+
+struct Fault {
+    kind: &'static str,
+    message: String,
+}
+
+/// How shells say that they cannot read a command.
+const SYNTAX: &[&str] = &[
+    "unexpected EOF while looking for matching",
+    "syntax error near unexpected token",
+    "syntax error: unexpected end of file",
+    "Syntax error: Unterminated quoted string",
+    "Syntax error: ",
+    "unmatched \"",
+    "unmatched '",
+    "unmatched `",
+    "parse error near",
+    "bad substitution",
+    "event not found",
+];
+
+/// Does a line come from the shell that runs the command, and not from a script?
+fn is_shell(line: &str) -> bool {
+    let line = line.trim_start();
+    let starts = ["zsh:", "(eval):", "bash: -c", "bash: line", "sh: -c", "sh: line", "eval: line"];
+    let line = line.strip_prefix("/usr").unwrap_or(line);
+    let line = line.strip_prefix("/bin/").unwrap_or(line);
+    starts.iter().any(|start| line.starts_with(start))
+        || line.strip_prefix("sh: ").is_some_and(|r| r.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// What the answer shows to be misread.
+fn misread(command: &str, shown: &str) -> Option<Fault> {
+    /// The shell speaks first.
+    const LINES: usize = 40;
+    for line in shown.lines().take(LINES) {
+        if let Some((_, rest)) = line.split_once("no matches found: ") {
+            let word = rest.trim();
+            let is_meant = word.contains('[') && word.contains(']') && command.contains(word);
+            if is_shell(line) && is_meant {
+                let message = format!("the shell takes {word} for a pattern of names");
+                return Some(Fault { kind: "glob", message });
+            }
+        }
+        if is_shell(line)
+            && let Some(words) = SYNTAX.iter().find(|words| line.contains(**words))
+        {
+            let words = words.trim_end_matches([':', ' ']);
+            let message = format!("the shell cannot read the command: {words}");
+            return Some(Fault { kind: "syntax", message });
+        }
+        if let Some(option) = option_as_file(command, line) {
+            let message = format!("{option} stands behind the operands and is taken for a file");
+            return Some(Fault { kind: "option", message });
+        }
+        if let Some(word) = not_found(line)
+            && runs_in_text(command, word)
+        {
+            let message = format!("the shell runs `{word}`, which was meant as text");
+            return Some(Fault { kind: "backticks", message });
+        }
+    }
+    None
+}
+
+/// The option that a program looked for as a file.
+fn option_as_file<'c>(command: &'c str, line: &str) -> Option<&'c str> {
+    let (_, rest) = line.split_once(": -")?;
+    let (option, rest) = rest.split_once(':')?;
+    let is_missing = rest.contains("No such file or directory");
+    let is_option = !option.is_empty() && !option.contains(char::is_whitespace);
+    if !is_missing || !is_option {
+        return None;
+    }
+    command.split_whitespace().find(|word| word.strip_prefix('-') == Some(option))
+}
+
+/// The program that a shell says is not there.
+fn not_found(line: &str) -> Option<&str> {
+    let line = line.trim();
+    if let Some((_, word)) = line.split_once("command not found: ") {
+        return Some(word);
+    }
+    let (who, _) = line.split_once(": command not found")?;
+    who.rsplit(' ').next()
+}
+
+/// Is a word the start of what stands in backticks inside double quotes?
+fn runs_in_text(command: &str, word: &str) -> bool {
+    let starts = |text: &str| {
+        let rest = text.strip_prefix(word);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    };
+    let script = toolmark_shell::parse(command);
+    let in_quotes =
+        toolmark_shell::commands(&script).iter().flat_map(|visit| &visit.command.words).any(
+            |word| word.parts.iter().any(|part| matches!(part, Part::Command { quoted: true, .. })),
+        );
+    let has_backticks = command.split('`').skip(1).step_by(2).any(starts);
+    !word.is_empty() && has_backticks && in_quotes
+}
+
+/// The paths of the session with a dollar sign in them.
+fn paths_with_dollars<'s>(session: &'s Session<'_>) -> HashSet<&'s str> {
+    let paths = session.calls().iter().filter_map(|call| call.path.as_deref());
+    paths.filter(|path| path.contains("/$") || path.contains("[$")).collect()
+}
+
+/// A variable that nobody set, in the path of a file.
+fn swallowed(command: &str, shown: &str, dollars: &HashSet<&str>) -> Option<Fault> {
+    if !command.contains('$') {
+        return None;
+    }
+    let script = toolmark_shell::parse(command);
+    let visits = toolmark_shell::commands(&script);
+    let set = names_set(&script, command);
+    for word in visits.iter().flat_map(|visit| &visit.command.words) {
+        let Some((name, literal, rest)) = dropped(word) else { continue };
+        // Variables of the environment are in capitals.
+        let is_name = name.len() > 1 && name.chars().any(|c| c.is_ascii_lowercase());
+        if !is_name || !literal.contains('/') || set.contains(name) {
+            continue;
+        }
+        let file = literal.trim_start_matches(['.', '/']);
+        let is_known = dollars.iter().any(|path| path.ends_with(file));
+        let is_missed = shown.lines().any(|line| {
+            line.contains(&rest) && rest.len() > 3 && line.contains("No such file or directory")
+        });
+        if is_known || is_missed {
+            let message = format!("the shell replaces ${name} in {literal} with nothing");
+            return Some(Fault { kind: "variable", message });
+        }
+    }
+    None
+}
+
+/// The one plain variable of a word, the word with it spelled out, and without it.
+fn dropped(word: &Word) -> Option<(&str, String, String)> {
+    let (mut name, mut literal, mut rest) = (None, String::new(), String::new());
+    for part in &word.parts {
+        match part {
+            Part::Text { text, .. } => {
+                literal.push_str(text);
+                rest.push_str(text);
+            }
+            Part::Parameter { name: found, plain: true, .. } if name.is_none() => {
+                name = Some(found.as_str());
+                literal.push('$');
+                literal.push_str(found);
+            }
+            _ => return None,
+        }
+    }
+    Some((name?, literal, rest))
+}
+
+/// Names that the command itself may set.
+fn names_set<'c>(script: &Script, command: &'c str) -> HashSet<&'c str> {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut set = HashSet::new();
+    for (at, _) in command.match_indices('=') {
+        let before = command.get(..at).unwrap_or_default();
+        let start = before.rfind(|c| !is_name(c)).map_or(0, |at| at + 1);
+        set.extend(before.get(start..));
+    }
+    let mut words = command.split(|c: char| !is_name(c)).filter(|word| !word.is_empty());
+    while let Some(word) = words.next() {
+        if matches!(word, "for" | "read" | "local" | "export" | "select" | "declare") {
+            set.extend(words.next());
+        }
+    }
+    // What cannot be read may set anything.
+    if script.partial.is_some() {
+        set.extend(
+            command.split('$').skip(1).filter_map(|rest| rest.split(|c| !is_name(c)).next()),
+        );
+    }
+    set
+}

@@ -1,0 +1,220 @@
+//! # What it does
+//!
+//! Finds searches that came back empty because they could not find anything:
+//!
+//! - an `offset` that skips more results than there are, often a line number;
+//! - `\|` for "or" in a regular expression that takes it for a bar (ripgrep,
+//!   `grep -E`), and a plain `|` where it has to be `\|` (`grep`);
+//! - a quote at the end of the pattern that belongs to nothing.
+//!
+//! # Why
+//!
+//! "No matches" is believed: the agent goes on as if the text were not there.
+//!
+//! # What to do
+//!
+//! Write patterns for the engine that reads them; `offset` and `head_limit` of a
+//! search count results, not lines of a file.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Grep {"pattern":"agent","path":"/w/a.go","output_mode":"content","offset":526,"head_limit":15} -> "No matches found\n\n[Showing results with pagination = limit: 15, offset: 526]"
+//! ```
+//!
+//! ```fires
+//! Grep {"pattern":"func Open\\|func Close","path":"/w"} -> "No matches found"
+//! ```
+//!
+//! ```fires
+//! Grep {"pattern":"func.*ParseInput\"","path":"/w/a.go"} -> "No matches found"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"rg -n 'open\\|close' src"} !1 "Exit code 1"
+//! ```
+//!
+//! ```quiet
+//! Grep {"pattern":"func Open|func Close","path":"/w"} -> "No matches found"
+//! ```
+//!
+//! It found something:
+//!
+//! ```quiet
+//! Grep {"pattern":"a \\| b","path":"/w"} -> "a.md:1:a | b"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"grep -n 'open\\|close' src/a.rs"} !1 "Exit code 1"
+//! ```
+//!
+//! Quotes that belong together, or to the text:
+//!
+//! ```quiet
+//! Grep {"pattern":"name = \"x\"","path":"/w"} -> "No matches found"
+//! Grep {"pattern":"version\":","path":"/w"} -> "No matches found"
+//! ```
+
+use crate::recorder::{Draft, Recorder};
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session, SessionCall};
+use serde_json::Value;
+use toolmark_hosts::toolset::ToolRole;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_shell::ir::{Node, Word};
+
+pub(crate) static RULE: Rule = Rule {
+    code: "A211",
+    name: "dead-search",
+    axis: Axis::Arguments,
+    severity: Severity::Warning,
+    confidence: Confidence::High,
+    summary: "a search that could not find anything came back empty",
+    remedy: "write the pattern for the engine that reads it, and count results, not lines",
+    source: page!("a211_dead_search.rs"),
+    check,
+};
+
+/// Smaller offsets page through results.
+const LARGE_OFFSET: i64 = 20;
+/// A longer command is not looked at.
+const LONGEST: usize = 8 << 10;
+
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    for call in session.calls() {
+        let fault = match call.role {
+            ToolRole::SearchesContent => {
+                recorder.count_opportunity(call);
+                if !is_empty(call) {
+                    continue;
+                }
+                in_tool(session, call)
+            }
+            ToolRole::RunsShell if is_silent(call) => {
+                let command = call.command();
+                command.filter(|c| c.len() <= LONGEST).and_then(|command| in_command(&command))
+            }
+            _ => None,
+        };
+        if let Some((kind, message)) = fault {
+            let said = session.result_evidence(Role::Context, "what came back", call);
+            recorder.find(Draft::new(call, message).bucket(kind).evidence(said));
+        }
+    }
+}
+
+/// Did a search tool find nothing?
+fn is_empty(call: &SessionCall<'_>) -> bool {
+    let Some(result) = call.result().filter(|_| call.ended != Ended::Failed) else { return false };
+    let start = result.trim_start();
+    ["No matches found", "No files found", "No matches", "0 matches", "No results"]
+        .iter()
+        .any(|words| start.starts_with(words))
+}
+
+/// Did a command print nothing?
+fn is_silent(call: &SessionCall<'_>) -> bool {
+    let Some(result) = call.result() else { return false };
+    let text = result.trim();
+    let text = text.strip_prefix("Exit code 1").unwrap_or(text).trim();
+    text.is_empty() || text == "(Bash completed with no output)" || text == "(no output)"
+}
+
+type Fault = (&'static str, String);
+
+fn in_tool(session: &Session<'_>, call: &SessionCall<'_>) -> Option<Fault> {
+    let args = call.args()?;
+    if let Some(offset) = args.get("offset").and_then(Value::as_i64)
+        && offset >= LARGE_OFFSET
+    {
+        let message = format!("offset {offset} skips {offset} results, not lines");
+        return Some(("offset", message));
+    }
+    let pattern = call.spec?.pattern.text(args)?;
+    // These hosts search with ripgrep.
+    let is_ripgrep = matches!(&*session.host().id, "claude-code" | "copilot-cli" | "opencode");
+    if is_ripgrep && has_escaped_bar(pattern) {
+        return Some(("alternation", format!("`\\|` in `{pattern}` is a bar, not an \"or\"")));
+    }
+    if has_stray_quote(pattern) {
+        return Some(("quote", format!("the quote at the end of `{pattern}` belongs to nothing")));
+    }
+    None
+}
+
+/// Are there words on both sides of `\|`?
+fn has_escaped_bar(pattern: &str) -> bool {
+    let is_word =
+        |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "_()\"'.*".contains(c));
+    pattern.match_indices("\\|").any(|(at, bar)| {
+        let is_escaped = pattern.get(..at).is_some_and(|before| before.ends_with('\\'));
+        let before = pattern.get(..at).and_then(|text| text.trim_end().chars().next_back());
+        let after = pattern.get(at + bar.len()..).and_then(|text| text.trim_start().chars().next());
+        !is_escaped && is_word(before) && is_word(after)
+    }) && !pattern.contains(" \\| ")
+}
+
+/// Does a pattern end in a quote that nothing opens, right behind a name or a
+/// bracket?
+fn has_stray_quote(pattern: &str) -> bool {
+    ['"', '\''].iter().any(|quote| {
+        let Some(before) = pattern.strip_suffix(*quote) else { return false };
+        let last = before.chars().next_back();
+        // A text in quotes begins somewhere; words before it are code.
+        let is_code = before.contains(['(', '*', '.', '\\']);
+        !before.contains(*quote)
+            && is_code
+            && last.is_some_and(|c| c.is_alphanumeric() || c == ')' || c == '_')
+    })
+}
+
+/// What is wrong with the search that a command ends in.
+fn in_command(command: &str) -> Option<Fault> {
+    let script = toolmark_shell::parse(command);
+    let last = script.items.last().filter(|_| script.partial.is_none())?;
+    let stages: Option<Vec<_>> = last
+        .pipeline
+        .stages
+        .iter()
+        .map(|stage| match stage {
+            Node::Simple(simple) => Some(simple),
+            Node::Compound(_) => None,
+        })
+        .collect();
+    let stages = stages?;
+    let words: Vec<String> =
+        stages.first()?.words.iter().map(Word::literal).collect::<Option<_>>()?;
+    let (program, rest) = words.split_first()?;
+    let is_rg = program == "rg";
+    let is_grep = matches!(program.as_str(), "grep" | "egrep");
+    // With files or directories to look at; what is poured in may be anything.
+    let plain: Vec<&String> = rest.iter().filter(|word| !word.starts_with('-')).collect();
+    let pattern = plain.first().filter(|_| plain.len() > 1 || is_rg)?;
+    if !(is_rg || is_grep) {
+        return None;
+    }
+    let short = |letter: char| {
+        rest.iter().any(|w| w.starts_with('-') && !w.starts_with("--") && w.contains(letter))
+    };
+    if short('v') || short('q') || short('F') {
+        return None;
+    }
+    let is_extended = is_rg
+        || program == "egrep"
+        || short('E')
+        || short('P')
+        || rest.iter().any(|w| w == "--extended-regexp");
+    if is_extended && has_escaped_bar(pattern) {
+        return Some(("alternation", format!("`\\|` in `{pattern}` is a bar, not an \"or\"")));
+    }
+    let is_plain_bar = pattern.split('|').count() > 1
+        && pattern.split('|').all(|part| part.chars().any(char::is_alphanumeric))
+        && !pattern.contains("\\|")
+        && !pattern.contains(" | ");
+    if !is_extended && is_plain_bar {
+        let message = format!("`|` in `{pattern}` is a bar for {program} without -E");
+        return Some(("alternation", message));
+    }
+    None
+}

@@ -1,0 +1,120 @@
+//! # What it does
+//!
+//! Finds test runs that ran no test and did not fail for it: a filter that
+//! matches nothing, or one that never reached the program it was meant for
+//! (`npm test -- -- --filter x`).
+//!
+//! # Why
+//!
+//! Exit code 0 is read as "the tests pass", and nothing was tested.
+//!
+//! # What to do
+//!
+//! Look at the number of tests that ran; pass the filter to the program that
+//! understands it.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Bash {"command":"pnpm --filter api test -- --testPathPattern=shares"} -> "> jest --passWithNoTests -- --testPathPattern=shares\n\nNo tests found, exiting with code 0"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"cargo test parses_it"} -> "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 12 filtered out"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"go test ./cli -run TestNothing"} -> "ok  \texample.com/cli\t0.1s [no tests to run]"
+//! ```
+//!
+//! ```quiet
+//! Bash {"command":"cargo test parses_it"} -> "running 1 test\ntest parses_it ... ok\nrunning 0 tests"
+//! ```
+//!
+//! A package of several has the test:
+//!
+//! ```quiet
+//! Bash {"command":"go test ./... -run TestIt"} -> "ok  \texample.com/cli\t0.1s\nok  \texample.com/lib\t0.1s [no tests to run]"
+//! ```
+//!
+//! It failed for it, which nobody can take for a pass:
+//!
+//! ```quiet
+//! Bash {"command":"npx vitest run nothing"} !1 "Exit code 1\nNo test files found, exiting with code 1"
+//! ```
+
+use crate::recorder::{Draft, Recorder};
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session};
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
+
+pub(crate) static RULE: Rule = Rule {
+    code: "A212",
+    name: "no-tests-run",
+    axis: Axis::Arguments,
+    severity: Severity::Warning,
+    confidence: Confidence::High,
+    summary: "a test run ran no test and did not fail for it",
+    remedy: "pass the filter to the program that understands it, and look at how many tests ran",
+    source: page!("a212_no_tests_run.rs"),
+    check,
+};
+
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    for call in session.calls() {
+        let Some(command) = call.command() else { continue };
+        // Runners have many names and are started in many ways.
+        let is_run = command.contains("test") && !call.only_looks();
+        if call.ended == Ended::Failed || !is_run {
+            continue;
+        }
+        let Some(result) = call.result() else { continue };
+        recorder.count_opportunity(call);
+        if let Some(words) = nothing_ran(&result) {
+            let said = session.result_evidence(Role::Context, "what it printed", call);
+            let message = format!("the test run ran no test: {words}");
+            recorder.find(Draft::new(call, message).evidence(said));
+        }
+    }
+}
+
+/// What says that no test ran.
+fn nothing_ran(result: &str) -> Option<&'static str> {
+    /// What runners print.
+    const SAID: &[&str] = &[
+        "No tests found, exiting with code 0",
+        "no tests ran in",
+        "collected 0 items",
+        "Ran 0 tests in",
+        "No tests found!",
+    ];
+    let counts = || {
+        let lines = result.lines().filter_map(|line| line.trim().strip_prefix("running "));
+        lines.filter_map(|rest| rest.split(' ').next()?.parse::<u64>().ok())
+    };
+    if let Some(words) = SAID.iter().find(|words| result.contains(**words)) {
+        // A file that cannot be loaded is a failure, not a filter.
+        let has_run = result.contains(" passed")
+            || result.contains(" error")
+            || counts().any(|count| count > 0);
+        return (!has_run).then_some(*words);
+    }
+    let (mut runs, mut ran) = (0, 0);
+    for count in counts() {
+        runs += 1;
+        ran += count;
+    }
+    if runs > 0 {
+        let is_filtered = result.contains("filtered out") && !result.contains("; 0 filtered out");
+        return (ran == 0 && is_filtered).then_some("running 0 tests");
+    }
+    let packages =
+        result.lines().filter(|line| line.starts_with("ok  \t") || line.starts_with("FAIL\t"));
+    let (mut all, mut without) = (0, 0);
+    for line in packages {
+        all += 1;
+        without += u32::from(line.contains("[no tests to run]"));
+    }
+    (all > 0 && all == without).then_some("no tests to run")
+}

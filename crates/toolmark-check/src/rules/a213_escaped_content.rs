@@ -1,0 +1,86 @@
+//! # What it does
+//!
+//! Finds text that was escaped once too often on its way into a file: content
+//! or a cell of a notebook that has `\n` spelled out where line breaks belong,
+//! and not one line break.
+//!
+//! # Why
+//!
+//! The call works, and the file holds one long line that no program can read.
+//! It is found out late, when somebody opens the file.
+//!
+//! # What to do
+//!
+//! Pass the text as it is to stand in the file; look at the file after the
+//! first such write.
+//!
+//! # Examples
+//!
+//! ```fires
+//! NotebookEdit {"notebook_path":"/w/a.ipynb","cell_number":1,"new_source":"# Title\\n\\nSome words about it.\\n- one\\n- two\\n- three"} -> "Updated cell 1"
+//! ```
+//!
+//! ```fires
+//! Write {"file_path":"/w/a.py","content":"import os\\nimport sys\\n\\ndef main():\\n    print(1)\\n\\nmain()\\n"} -> "ok"
+//! ```
+//!
+//! ```fires
+//! host: copilot-cli
+//! create {"path":"/w/a.md","file_text":"# A\\n\\nwords and more words\\n\\n## B\\n\\nwords and more words"} -> "ok"
+//! ```
+//!
+//! ```quiet
+//! Write {"file_path":"/w/a.py","content":"import os\nprint('a\\nb\\nc\\nd')\n"} -> "ok"
+//! ```
+//!
+//! ```quiet
+//! Write {"file_path":"/w/a.json","content":"{\"text\":\"a\\nb\\nc\\nd\\ne and some more words here\"}"} -> "ok"
+//! ```
+//!
+//! ```quiet
+//! Write {"file_path":"/w/a.txt","content":"one line"} -> "ok"
+//! ```
+
+use crate::recorder::{Draft, Recorder};
+use crate::rule::{Rule, page};
+use crate::session::{Session, SessionCall};
+use toolmark_outcome::{Axis, Confidence, Severity};
+
+pub(crate) static RULE: Rule = Rule {
+    code: "A213",
+    name: "escaped-content",
+    axis: Axis::Arguments,
+    severity: Severity::Error,
+    confidence: Confidence::High,
+    summary: "content has `\\n` spelled out where line breaks belong",
+    remedy: "pass the text as it is to stand in the file",
+    source: page!("a213_escaped_content.rs"),
+    check,
+};
+
+/// So many line breaks are spelled out by mistake.
+const MANY: usize = 4;
+
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    for call in session.calls() {
+        let Some(content) = content(call) else { continue };
+        recorder.count_opportunity(call);
+        if is_escaped(content) {
+            let path = call.path.as_deref().map_or("the file", |path| session.shown(path));
+            let message = format!("{path} gets one line with its line breaks spelled out");
+            recorder.find(Draft::new(call, message));
+        }
+    }
+}
+
+/// The text a call puts into a file as a whole.
+fn content<'a>(call: &SessionCall<'a>) -> Option<&'a str> {
+    call.content().or_else(|| call.args()?.get("new_source")?.as_str())
+}
+
+fn is_escaped(content: &str) -> bool {
+    let text = content.trim();
+    // Formats that hold a text in one line escape it themselves.
+    let is_data = text.starts_with(['{', '[', '"']);
+    !is_data && !text.contains('\n') && text.matches("\\n").count() >= MANY
+}

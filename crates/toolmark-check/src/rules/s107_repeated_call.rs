@@ -1,0 +1,164 @@
+//! # What it does
+//!
+//! Finds searches, listings and commands that only look, made again in the same
+//! way with the same answer, in the same turn and with nothing in between that
+//! could have changed it. Reads of files have a rule of their own.
+//!
+//! # Why
+//!
+//! The answer is in the context already. A run of such calls is a sign that the
+//! agent lost its thread.
+//!
+//! # What to do
+//!
+//! Work from the earlier answer.
+//!
+//! # Examples
+//!
+//! ```fires
+//! Grep {"pattern":"main","path":"/w"} -> "a.rs:1:fn main() {}"
+//! Read {"file_path":"/w/a.rs"} -> "1\tfn main() {}"
+//! Grep {"pattern":"main","path":"/w"} -> "a.rs:1:fn main() {}"
+//! ```
+//!
+//! ```fires
+//! Bash {"command":"git log --oneline -3"} -> "abc one"
+//! Bash {"command":"git log --oneline -3","description":"Once more"} -> "abc one"
+//! ```
+//!
+//! ```fires
+//! Glob {"pattern":"**/*.rs"} -> "/w/a.rs"
+//! Glob {"pattern":"**/*.rs"} -> "/w/a.rs"
+//! ```
+//!
+//! Something may have changed:
+//!
+//! ```quiet
+//! Bash {"command":"git status --short"} -> " M a.rs"
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} -> "ok"
+//! Bash {"command":"git status --short"} -> " M a.rs"
+//! ```
+//!
+//! ```quiet
+//! Grep {"pattern":"main","path":"/w"} -> "a.rs:1:fn main() {}"
+//! user: look again
+//! Grep {"pattern":"main","path":"/w"} -> "a.rs:1:fn main() {}"
+//! ```
+//!
+//! What is looked at changes by itself:
+//!
+//! ```quiet
+//! Bash {"command":"ps aux | grep server"} -> "1 server"
+//! Bash {"command":"ps aux | grep server"} -> "1 server"
+//! ```
+
+use crate::recorder::{Draft, Recorder};
+use crate::rule::{Rule, page};
+use crate::session::{Ended, Session, SessionCall};
+use crate::shell::stand_in::{Deed, stand_in};
+use std::collections::HashMap;
+use toolmark_hosts::toolset::ToolRole;
+use toolmark_outcome::Role;
+use toolmark_outcome::{Axis, Confidence, Severity};
+use toolmark_trace::EventKind;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "S107",
+    name: "repeated-call",
+    axis: Axis::Selection,
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "asks again for what it was just told",
+    remedy: "work from the earlier answer",
+    source: page!("s107_repeated_call.rs"),
+    check,
+};
+
+/// Programs whose answer is about what goes on by itself, or elsewhere.
+const LIVE: &[&str] = &[
+    "ps",
+    "pgrep",
+    "lsof",
+    "date",
+    "sleep",
+    "tail",
+    "netstat",
+    "ss",
+    "top",
+    "free",
+    "df",
+    "du",
+    "uptime",
+    "jobs",
+    "wait",
+    "ls-remote",
+    "fetch",
+    "curl",
+    "stat",
+    "wc",
+    ".log",
+    ".out",
+    "/tmp",
+];
+
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    let mut earlier: HashMap<u64, &SessionCall<'_>> = HashMap::new();
+    let mut turn = 0;
+    let mut compactions = session
+        .events()
+        .iter()
+        .enumerate()
+        .filter(|(_, event)| event.kind == EventKind::Compaction)
+        .map(|(at, _)| at)
+        .peekable();
+    for (call, key) in session.calls().iter().zip(session.keys()) {
+        let is_forgotten = compactions.next_if(|at| *at < call.event).is_some();
+        if call.turn != turn || is_forgotten || may_change(call) {
+            earlier.clear();
+            turn = call.turn;
+        }
+        if !is_question(call) {
+            continue;
+        }
+        recorder.count_opportunity(call);
+        let Some(first) = earlier.insert(key.text, call) else { continue };
+        let is_same = first.call.agent == call.call.agent
+            && first.call.step != call.call.step
+            && call.ended == Ended::Ok
+            && first.result().is_some_and(|then| Some(then) == call.result() && is_answer(call));
+        if is_same {
+            let message = format!("{} was asked for the same again", call.tool);
+            let evidence = session.evidence(Role::Context, "the answer came here", first);
+            recorder.find(Draft::new(call, message).about("the repeat").evidence(evidence));
+        }
+    }
+}
+
+/// May the call change what others answer?
+fn may_change(call: &SessionCall<'_>) -> bool {
+    !call.only_looks() && call.role != ToolRole::Plans
+}
+
+/// Does it only look, at something that stays as it is?
+fn is_question(call: &SessionCall<'_>) -> bool {
+    match call.role {
+        ToolRole::SearchesContent | ToolRole::SearchesNames | ToolRole::Lists => true,
+        ToolRole::RunsShell => call.command().is_some_and(|command| {
+            let words = command.split(|c: char| !(c.is_alphanumeric() || "-./_".contains(c)));
+            let is_live = words.into_iter().any(|word| {
+                LIVE.iter().any(|live| match live.starts_with(['.', '/']) {
+                    true => word.contains(live),
+                    false => word == *live,
+                })
+            });
+            let is_read = stand_in(&command).is_some_and(|found| found.deed == Deed::Read);
+            call.only_looks() && !is_live && !is_read
+        }),
+        _ => false,
+    }
+}
+
+/// Is there an answer to work from?
+fn is_answer(call: &SessionCall<'_>) -> bool {
+    call.result().is_some_and(|result| !result.trim().is_empty())
+}

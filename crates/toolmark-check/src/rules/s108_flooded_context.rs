@@ -1,0 +1,108 @@
+//! # What it does
+//!
+//! Finds searches and commands whose output is so large that it fills a good
+//! part of the context: twenty thousand tokens and more came back. Where a host
+//! cuts the output off and says how long it was, a hundred thousand tokens are
+//! too many: what was looked for is not in the part that is left. Files that are
+//! read with the tool for it are left alone: hosts bound what it shows.
+//!
+//! # Why
+//!
+//! Every later step pays for it again, and what matters gets lost in it. It
+//! usually takes one option to avoid: names only, a few lines, no build output.
+//!
+//! # What to do
+//!
+//! Search for names first (`-l`), leave out generated files, take lines instead
+//! of files.
+//!
+//! # Examples
+//!
+//! ```fires
+//! host: codex
+//! exec_command {"cmd":"rg -n mint ."} -> "Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOriginal token count: 820513\nOutput:\na.rs:1:mint"
+//! ```
+//!
+//! ```fires
+//! host: codex
+//! exec_command {"cmd":"head -n 40 log.jsonl"} -> "Chunk ID: 1\nProcess exited with code 0\nOriginal token count: 410000\nOutput:\n{}"
+//! ```
+//!
+//! ```fires
+//! host: codex
+//! exec_command {"cmd":"git diff"} -> "Wall time: 0.1 seconds\nOriginal token count: 133000\nOutput:\ndiff"
+//! ```
+//!
+//! ```quiet
+//! host: codex
+//! exec_command {"cmd":"rg -l mint ."} -> "Chunk ID: 1\nOriginal token count: 120\nOutput:\na.rs"
+//! ```
+//!
+//! ```quiet
+//! Read {"file_path":"/w/a.rs"} -> "1\tx"
+//! ```
+//!
+//! Words of a file:
+//!
+//! ```quiet
+//! Bash {"command":"cat notes.md"} -> "# Notes\n\nsome\nmore\nlines\nhere\nOriginal token count: 99999"
+//! ```
+
+use crate::recorder::{Draft, Recorder};
+use crate::rule::{Rule, page};
+use crate::session::{Session, SessionCall};
+use toolmark_hosts::toolset::ToolRole;
+use toolmark_outcome::{Axis, Confidence, Severity};
+
+pub(crate) static RULE: Rule = Rule {
+    code: "S108",
+    name: "flooded-context",
+    axis: Axis::Selection,
+    severity: Severity::Warning,
+    confidence: Confidence::Medium,
+    summary: "the output of one call fills a good part of the context",
+    remedy: "ask for names or a few lines, and leave out what is generated",
+    source: page!("s108_flooded_context.rs"),
+    check,
+};
+
+/// So many tokens are too many for one answer.
+const MANY_TOKENS: u64 = 20_000;
+/// And so many where the host cuts it off.
+const MANY_CUT_OFF: u64 = 100_000;
+/// A token is about so many bytes of code.
+const BYTES_PER_TOKEN: u64 = 4;
+
+fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
+    for call in session.calls() {
+        let is_asked = matches!(
+            call.role,
+            ToolRole::RunsShell | ToolRole::SearchesContent | ToolRole::SearchesNames
+        );
+        if !is_asked {
+            continue;
+        }
+        let Some((tokens, is_too_much)) = tokens(call) else { continue };
+        recorder.count_opportunity(call);
+        if is_too_much {
+            let message = format!("the answer of {} has about {tokens} tokens", call.tool);
+            recorder.find(Draft::new(call, message));
+        }
+    }
+}
+
+/// How many tokens the answer has, and whether that is too many.
+fn tokens(call: &SessionCall<'_>) -> Option<(u64, bool)> {
+    /// The host speaks first.
+    const LINES: usize = 5;
+    let result = call.result()?;
+    // A picture is not paid for by its bytes.
+    let is_text = !result.starts_with("data:") && result.contains('\n');
+    let shown = if is_text { result.len() as u64 / BYTES_PER_TOKEN } else { 0 };
+    let said = result
+        .lines()
+        .take(LINES)
+        .find_map(|line| line.strip_prefix("Original token count: ")?.trim().parse::<u64>().ok())
+        .unwrap_or(shown);
+    Some((said, shown >= MANY_TOKENS || said >= MANY_CUT_OFF))
+}

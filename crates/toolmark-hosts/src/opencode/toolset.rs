@@ -1,0 +1,36 @@
+//! The table of `toolset.yaml`, written by
+//! `UPDATE_TABLES=1 cargo test -p toolmark-hosts tables`.
+
+use crate::toolset::{Keys, Tool, ToolRole, Toolset};
+use std::borrow::Cow::Borrowed as B;
+
+#[rustfmt::skip]
+pub(crate) static TOOLSET: Toolset = Toolset {
+    id: B("opencode"), title: B("OpenCode"),
+    formats: B(&[B("opencode")]),
+    agents: B(&[B("opencode")]),
+    tools: B(&[
+        Tool { name: B("apply_patch"), role: ToolRole::Patches, aliases: B(&[B("patch")]), optional: true, patch: Keys(B(&[B("patchText"), B("patch"), B("input")])), ..Tool::NONE },
+        Tool { name: B("bash"), role: ToolRole::RunsShell, command: Keys(B(&[B("command")])), directory: Keys(B(&[B("workdir")])), ..Tool::NONE },
+        Tool { name: B("edit"), role: ToolRole::Edits, path: Keys(B(&[B("filePath"), B("path")])), old: Keys(B(&[B("oldString")])), new: Keys(B(&[B("newString")])), all: Keys(B(&[B("replaceAll")])), ..Tool::NONE },
+        Tool { name: B("glob"), role: ToolRole::SearchesNames, path: Keys(B(&[B("path")])), pattern: Keys(B(&[B("pattern")])), ..Tool::NONE },
+        Tool { name: B("grep"), role: ToolRole::SearchesContent, path: Keys(B(&[B("path")])), pattern: Keys(B(&[B("pattern")])), ..Tool::NONE },
+        Tool { name: B("list"), role: ToolRole::Lists, aliases: B(&[B("ls")]), path: Keys(B(&[B("path")])), ..Tool::NONE },
+        Tool { name: B("lsp"), role: ToolRole::Other, aliases: B(&[B("lsp_diagnostics"), B("lsp_hover")]), optional: true, ..Tool::NONE },
+        Tool { name: B("multiedit"), role: ToolRole::Edits, optional: true, path: Keys(B(&[B("filePath"), B("path")])), old: Keys(B(&[B("oldString")])), new: Keys(B(&[B("newString")])), all: Keys(B(&[B("replaceAll")])), edits: Keys(B(&[B("edits")])), ..Tool::NONE },
+        Tool { name: B("question"), role: ToolRole::AsksUser, optional: true, ..Tool::NONE },
+        Tool { name: B("read"), role: ToolRole::Reads, path: Keys(B(&[B("filePath"), B("path")])), offset: Keys(B(&[B("offset")])), limit: Keys(B(&[B("limit")])), line_marks: B(&[B("| "), B(": ")]), ..Tool::NONE },
+        Tool { name: B("skill"), role: ToolRole::Other, ..Tool::NONE },
+        Tool { name: B("task"), role: ToolRole::Dispatches, ..Tool::NONE },
+        Tool { name: B("todowrite"), role: ToolRole::Plans, aliases: B(&[B("todoread")]), ..Tool::NONE },
+        Tool { name: B("webfetch"), role: ToolRole::FetchesWeb, aliases: B(&[B("websearch"), B("codesearch")]), ..Tool::NONE },
+        Tool { name: B("write"), role: ToolRole::Writes, path: Keys(B(&[B("filePath"), B("path")])), content: Keys(B(&[B("content")])), ..Tool::NONE },
+    ]),
+    confusable: B(&[
+        [B("read"), B("glob")],
+        [B("grep"), B("glob")],
+        [B("edit"), B("write")],
+        [B("bash"), B("read")],
+        [B("bash"), B("grep")],
+    ]),
+};
