@@ -136,13 +136,19 @@ fn known_rule(word: &Spanned<String>, problems: &mut Vec<Problem>) {
     if RULES.iter().any(|rule| chooses(&word.value, rule)) {
         return;
     }
+    problems.push(unknown_rule(word));
+}
+
+/// There is no rule with this code or name.
+#[must_use]
+pub fn unknown_rule(word: &Spanned<String>) -> Problem {
     let message = format!("unknown rule {}", quoted(&word.value));
     let problem = Problem::error("unknown-rule", message).at(word.span);
     let words = RULES.iter().flat_map(|rule| [rule.code, rule.name]);
-    problems.push(match did_you_mean(&word.value, words) {
+    match did_you_mean(&word.value, words) {
         Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
         None => problem.help("`toolmark rules` lists them"),
-    });
+    }
 }
 
 fn word_of<T: Copy>(

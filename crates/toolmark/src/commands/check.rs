@@ -197,7 +197,7 @@ impl Check {
         run.changes = baseline.as_ref().map(|before| before.mark(&mut run.checked));
         run.gates = rows(&gates, &run, baseline.as_ref());
         if let Some(directory) = &self.promote {
-            self.promote(directory, &run, &selected.inputs, &checker, &reader, printer)?;
+            self.promote(directory, &run, &selected.inputs, &reader, printer)?;
         }
         let run = run.redact(printer.redactor);
         self.report.write(&run, started, printer)?;
@@ -282,7 +282,6 @@ impl Check {
         directory: &Path,
         run: &CheckRun,
         inputs: &[Input],
-        checker: &Checker,
         reader: &Reader,
         printer: &mut Printer,
     ) -> Result<(), Stop> {
@@ -292,10 +291,14 @@ impl Check {
             printer.notice(&Line::of(style::DIM, "no finding to promote"))?;
             return Ok(());
         }
-        let cases = checking::promote::cases(&chosen, inputs, checker, reader)?;
-        let count = cases.len() as u64;
-        checking::promote::write(cases, directory, printer.redactor)
-            .map_err(|error| Failure::write(directory, &error))?;
+        let made = checking::promote::cases(&chosen, self.per.alike(), inputs, reader)?;
+        let count = checking::promote::write(&made.cases, directory, printer.redactor)
+            .map_err(|error| Failure::write(directory, &error))? as u64;
+        if made.unseen > 0 {
+            let findings = human::things(made.unseen as u64, "finding");
+            let words = format!("{findings} not promoted: graders know only built-in toolsets");
+            printer.notice(&Line::of(style::DIM, printer.redact(words)))?;
+        }
         if printer.verbosity > Verbosity::Quiet {
             let cases = human::things(count, "case");
             let to = directory.display();
