@@ -32,6 +32,7 @@ pub(crate) fn rates(kind: &KindChange) -> Printable {
     let part = |Found { found, of }: Found| printable!("{} of {}", found, of);
     let (now, before) = (part(kind.now), part(kind.before));
     match kind.p {
+        Some(p) if p < 0.01 => printable!("{}, before {}, p < 0.01", now, before),
         Some(p) => printable!("{}, before {}, p {:.2}", now, before, p),
         None => printable!("{}, before {}", now, before),
     }

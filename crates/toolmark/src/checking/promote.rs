@@ -161,8 +161,7 @@ fn spec(entries: &[Entry], redactor: Redactor) -> io::Result<String> {
     for entry in entries {
         let json = |value: Value| serde_json::to_string(&*redactor.json(value.into()));
         let codes: BTreeSet<&str> = entry.graders.iter().map(|(code, _)| *code).collect();
-        let grader = |(code, config): &(&str, Value)| json!({"type": "finding", "name": code, "config": config});
-        let graders: Vec<Value> = entry.graders.iter().map(grader).collect();
+        let graders = graders(&entry.graders);
         let mut line = |key: &str, value: String| {
             let _ = writeln!(text, "{key}: {value}");
         };
@@ -183,4 +182,39 @@ fn spec(entries: &[Entry], redactor: Redactor) -> io::Result<String> {
         line("    graders", json(json!(graders))?);
     }
     Ok(text)
+}
+
+/// The graders of a case, each with a name of its own: `S101 Read`.
+fn graders(configs: &[(&'static str, Value)]) -> Vec<Value> {
+    let mut used: BTreeMap<String, u32> = BTreeMap::new();
+    let mut graders = Vec::new();
+    for (code, config) in configs {
+        let words = ["tool", "bucket"].iter().filter_map(|key| config.get(key)?.as_str());
+        let mut name = std::iter::once(*code).chain(words).collect::<Vec<_>>().join(" ");
+        let times = used.entry(name.clone()).or_default();
+        *times += 1;
+        if *times > 1 {
+            name = format!("{name} {times}");
+        }
+        graders.push(json!({"type": "finding", "name": name, "config": config}));
+    }
+    graders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn graders_of_a_case_have_names_of_their_own() {
+        let configs = [
+            ("S101", json!({"code": "S101", "tool": "Read"})),
+            ("S101", json!({"code": "S101", "tool": "view"})),
+            ("S101", json!({"code": "S101", "tool": "Read", "min_confidence": "low"})),
+            ("S102", json!({"code": "S102", "tool": "Bash", "bucket": "cat"})),
+        ];
+        let graders = graders(&configs);
+        let names: Vec<&str> = graders.iter().filter_map(|one| one["name"].as_str()).collect();
+        assert_eq!(names, ["S101 Read", "S101 view", "S101 Read 2", "S102 Bash cat"]);
+    }
 }
