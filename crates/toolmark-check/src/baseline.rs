@@ -1,13 +1,16 @@
 //! The run before: a report of `toolmark check --format json`, read back.
 //!
 //! It says which findings are known, and what the numbers were, in all and per
-//! trajectory.
+//! trajectory. Runs of the same sessions are compared finding by finding, runs of
+//! different ones by how often each kind of finding comes up per opportunity.
 
-use crate::gate::{Cell, Cells, Earlier};
-use crate::scorecard::Tally;
+use crate::checker::Checked;
+use crate::gate::{self, Cell, Cells, Earlier};
+use crate::scorecard::{RuleCount, Scorecard, Tally};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use toolmark_outcome::{Finding, Printable, Untrusted};
+use std::collections::{BTreeMap, BTreeSet};
+use toolmark_outcome::statistics;
+use toolmark_outcome::{Finding, Printable, Redactor, Untrusted};
 
 /// The numbers of one trajectory as reports hold them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -39,7 +42,7 @@ impl TrajectoryCells<Printable> {
             tool: cell.tool.clone(),
             bucket: cell.bucket.clone(),
             of: tally.of,
-            points: tally.shown_points(),
+            points: gate::scale(&cell.name).points(tally),
         };
         Self { id, cells: cells.iter().map(row).collect() }
     }
@@ -50,8 +53,8 @@ impl TrajectoryCells<String> {
         let mut cells = Cells::default();
         for row in self.cells {
             let bucket = row.bucket.map(Into::into);
-            let cell = Cell { name: row.name, tool: row.tool.into(), bucket };
-            cells.add(cell, Tally::from_points(row.of, row.points));
+            let tally = gate::scale(&row.name).tally(row.of, row.points);
+            cells.add(Cell { name: row.name, tool: row.tool.into(), bucket }, tally);
         }
         (self.id.map(Into::into), cells)
     }
@@ -62,6 +65,8 @@ impl TrajectoryCells<String> {
 struct Report {
     findings: Vec<Known>,
     trajectories: Vec<TrajectoryCells<String>>,
+    #[serde(default)]
+    scorecard: Option<Card>,
 }
 
 #[derive(Deserialize)]
@@ -69,6 +74,67 @@ struct Known {
     fingerprint: String,
     #[serde(default)]
     session: Option<String>,
+    #[serde(default)]
+    code: String,
+    #[serde(default)]
+    tool: String,
+    #[serde(default)]
+    bucket: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct Card {
+    #[serde(default)]
+    rules: Vec<RuleRow>,
+    #[serde(default)]
+    tools: BTreeMap<String, ToolRow>,
+    #[serde(default)]
+    measures: Vec<MeasureRow>,
+}
+
+#[derive(Deserialize)]
+struct RuleRow {
+    code: String,
+    tool: String,
+    of: u64,
+}
+
+#[derive(Deserialize)]
+struct ToolRow {
+    #[serde(default)]
+    calls: u64,
+}
+
+#[derive(Deserialize)]
+struct MeasureRow {
+    axis: String,
+    name: String,
+    tool: String,
+    #[serde(default)]
+    bucket: Option<String>,
+    tally: TallyRow,
+}
+
+#[derive(Deserialize)]
+struct TallyRow {
+    of: u64,
+    points: f64,
+}
+
+/// What makes findings of different sessions one kind: the rule, the tool and the
+/// bucket. Neither the file nor the words of the finding count.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct KindKey {
+    code: String,
+    tool: String,
+    bucket: Option<String>,
+}
+
+impl KindKey {
+    fn of(finding: &Finding) -> Self {
+        let bucket = finding.bucket.as_ref().map(|bucket| bucket.raw().to_owned());
+        Self { code: finding.code.to_owned(), tool: finding.tool.raw().to_owned(), bucket }
+    }
 }
 
 /// The run before.
@@ -76,19 +142,176 @@ struct Known {
 pub struct Baseline {
     /// How often each fingerprint was found, by session.
     known: BTreeMap<String, BTreeMap<Option<Untrusted>, u64>>,
+    /// How often each kind was found.
+    kinds: BTreeMap<KindKey, u64>,
+    /// By rule and tool: the calls the rule could decide about.
+    opportunities: BTreeMap<(String, String), u64>,
+    /// By tool: its calls, where the report has no opportunities.
+    calls: BTreeMap<String, u64>,
     all: Cells,
     each: BTreeMap<Untrusted, Cells>,
 }
 
 /// How the findings of this run compare.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Changes {
-    /// Were not in the run before.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Changes<T = Untrusted> {
+    /// Were not in the run before, or are of a kind that is found more often now.
     pub new: u64,
     /// Were there too.
     pub known: u64,
     /// Were there and are no more.
     pub gone: u64,
+    /// How often each kind is found, where the runs have different sessions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<KindChange<T>>,
+}
+
+/// What became of a kind of findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trend {
+    /// It was not found before.
+    New,
+    /// It is found more often per opportunity, beyond noise.
+    More,
+    /// It is found less often, beyond noise.
+    Fewer,
+    /// It is found no more.
+    Gone,
+    /// Any difference may be noise.
+    Same,
+}
+
+impl Trend {
+    /// The word used in every output.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::More => "more",
+            Self::Fewer => "fewer",
+            Self::Gone => "gone",
+            Self::Same => "same",
+        }
+    }
+}
+
+/// A kind of findings in both runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct KindChange<T = Untrusted> {
+    /// What became of it.
+    pub trend: Trend,
+    /// The rule's code.
+    pub code: T,
+    /// The tool.
+    pub tool: T,
+    /// What kind of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bucket: Option<T>,
+    /// The run before.
+    pub before: Found,
+    /// This run.
+    pub now: Found,
+    /// How much higher the rate per opportunity is now, where both runs have some.
+    pub difference: Option<f64>,
+    /// The 95 % interval of the difference (Newcombe).
+    pub interval: Option<(f64, f64)>,
+    /// How likely so large a difference is where nothing has changed (Fisher, exact).
+    pub p: Option<f64>,
+}
+
+/// So many findings in so many calls that the rule could decide about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// The findings.
+    pub found: u64,
+    /// The opportunities.
+    pub of: u64,
+}
+
+impl Found {
+    fn new(found: u64, of: u64) -> Self {
+        // A call with two findings of a kind is one opportunity.
+        Self { found, of: of.max(found) }
+    }
+
+    fn rate(self) -> Option<f64> {
+        (self.of > 0).then(|| self.found as f64 / self.of as f64)
+    }
+}
+
+impl Changes {
+    /// They as they may be printed.
+    #[must_use]
+    pub fn redact(self, redactor: Redactor) -> Changes<Printable> {
+        let kind = |kind: KindChange| KindChange {
+            trend: kind.trend,
+            code: redactor.apply(kind.code),
+            tool: redactor.apply(kind.tool),
+            bucket: kind.bucket.map(|bucket| redactor.apply(bucket)),
+            before: kind.before,
+            now: kind.now,
+            difference: kind.difference,
+            interval: kind.interval,
+            p: kind.p,
+        };
+        let kinds = self.kinds.into_iter().map(kind).collect();
+        Changes { new: self.new, known: self.known, gone: self.gone, kinds }
+    }
+}
+
+impl KindChange {
+    fn new(key: &KindKey, before: Found, now: Found) -> Self {
+        let p = statistics::fisher((before.of, before.found), (now.of, now.found));
+        let rates = before.rate().zip(now.rate());
+        let difference = rates.map(|(before, now)| now - before);
+        let interval = rates.and_then(|(first, second)| {
+            statistics::difference((before.of, first), (now.of, second))
+        });
+        let is_real = p.is_some_and(gate::is_significant);
+        let trend = match (before.found, now.found) {
+            (0, _) => Trend::New,
+            (_, 0) => Trend::Gone,
+            _ if !is_real => Trend::Same,
+            _ if difference > Some(0.0) => Trend::More,
+            _ => Trend::Fewer,
+        };
+        let bucket = key.bucket.as_deref().map(Into::into);
+        let (code, tool) = (key.code.as_str().into(), key.tool.as_str().into());
+        Self { trend, code, tool, bucket, before, now, difference, interval, p }
+    }
+}
+
+/// The sessions of both runs that have an id.
+struct Sessions<'a> {
+    before: BTreeSet<&'a Untrusted>,
+    now: BTreeSet<&'a Untrusted>,
+}
+
+impl Sessions<'_> {
+    /// Is a session of this run one the run before did not look at? Sessions
+    /// without an id, and sub-agents, go with those that have one.
+    fn is_other(&self, session: Option<&Untrusted>) -> bool {
+        match session.filter(|id| self.now.contains(id)) {
+            Some(id) => !self.before.contains(id),
+            None => self.are_all_other(),
+        }
+    }
+
+    /// Was a session only in the run before?
+    fn is_past(&self, session: Option<&Untrusted>) -> bool {
+        match session.filter(|id| self.before.contains(id)) {
+            Some(id) => !self.now.contains(id),
+            None => self.are_all_other(),
+        }
+    }
+
+    /// Has neither run a session of the other? Where no session has an id, they
+    /// are taken for the same.
+    fn are_all_other(&self) -> bool {
+        let has_ids = !self.before.is_empty() || !self.now.is_empty();
+        has_ids && self.before.is_disjoint(&self.now)
+    }
 }
 
 impl Baseline {
@@ -97,9 +320,10 @@ impl Baseline {
         let report: Report = serde_json::from_str(text)
             .map_err(|error| format!("not a JSON report of `toolmark check`: {error}"))?;
         let mut baseline = Self::default();
-        for finding in report.findings {
-            let by_session = baseline.known.entry(finding.fingerprint).or_default();
-            *by_session.entry(finding.session.map(Into::into)).or_default() += 1;
+        for Known { fingerprint, session, code, tool, bucket } in report.findings {
+            let by_session = baseline.known.entry(fingerprint).or_default();
+            *by_session.entry(session.map(Into::into)).or_default() += 1;
+            *baseline.kinds.entry(KindKey { code, tool, bucket }).or_default() += 1;
         }
         for trajectory in report.trajectories {
             let (id, cells) = trajectory.read();
@@ -108,14 +332,73 @@ impl Baseline {
                 baseline.each.entry(id).or_default().merge(&cells);
             }
         }
+        baseline.take_card(report.scorecard.unwrap_or_default());
         Ok(baseline)
     }
 
-    /// Marks the findings that were not in the run before. Where there were as
-    /// many of a kind as now, none is new; those of a session the run before
-    /// looked at too are recognised first.
-    pub fn mark(&self, findings: &mut [Finding]) -> Changes {
+    /// What stands only in the scorecard of all sessions: opportunities, and the
+    /// numbers that no session has alone, such as F1.
+    fn take_card(&mut self, card: Card) {
+        for RuleRow { code, tool, of } in card.rules {
+            *self.opportunities.entry((code, tool)).or_default() += of;
+        }
+        self.calls = card.tools.into_iter().map(|(tool, row)| (tool, row.calls)).collect();
+        let mut whole = Cells::default();
+        for MeasureRow { axis, name, tool, bucket, tally } in card.measures {
+            let name = gate::full_name(&axis, &name);
+            if !self.all.has(&name) {
+                let tally = gate::scale(&name).tally(tally.of, tally.points);
+                let bucket = bucket.map(Into::into);
+                whole.add(Cell { name, tool: tool.into(), bucket }, tally);
+            }
+        }
+        self.all.merge(&whole);
+    }
+
+    /// Marks the findings that were not in the run before, and says what changed.
+    ///
+    /// A finding of a session that the run before looked at too is recognised by
+    /// its fingerprint: where there were as many as now, none is new. One of
+    /// another session is compared by its kind: it is new where the run before has
+    /// nothing of the kind, or where the kind is found more often per opportunity.
+    pub fn mark(&self, checked: &mut Checked) -> Changes {
+        let now = checked.sessions.iter().filter_map(|session| session.id.as_ref());
+        let sessions = Sessions { before: self.each.keys().collect(), now: now.collect() };
+        let kinds = self.kinds(&checked.findings, &checked.scorecard);
+        let is_worse: BTreeSet<&KindKey> = kinds
+            .iter()
+            .filter(|(_, kind)| matches!(kind.trend, Trend::New | Trend::More))
+            .map(|(key, _)| key)
+            .collect();
+        let (others, same): (Vec<_>, Vec<_>) = checked
+            .findings
+            .iter_mut()
+            .partition(|finding| sessions.is_other(finding.session.as_ref()));
+        let has_others = !others.is_empty()
+            || sessions.now.iter().any(|id| !sessions.before.contains(id))
+            || sessions.are_all_other();
+        for finding in others {
+            finding.new = Some(is_worse.contains(&KindKey::of(finding)));
+        }
+        let mut gone = self.mark_same(same, &sessions);
+        let kinds: Vec<KindChange> =
+            if has_others { kinds.into_values().collect() } else { Vec::new() };
+        if sessions.are_all_other() {
+            let left = kinds.iter().filter(|kind| kind.trend == Trend::Gone);
+            gone = left.map(|kind| kind.before.found).sum();
+        }
+        let findings = &checked.findings;
+        let new = findings.iter().filter(|finding| finding.new == Some(true)).count() as u64;
+        Changes { new, known: findings.len() as u64 - new, gone, kinds }
+    }
+
+    /// Marks findings by their fingerprints, those of the same session first; how
+    /// many of the run before are gone.
+    fn mark_same(&self, mut findings: Vec<&mut Finding>, sessions: &Sessions<'_>) -> u64 {
         let mut left = self.known.clone();
+        for by_session in left.values_mut() {
+            by_session.retain(|session, _| !sessions.is_past(session.as_ref()));
+        }
         let mut take = |finding: &Finding, any_session: bool| -> bool {
             let Some(by_session) = left.get_mut(&finding.fingerprint) else { return false };
             let count = if any_session {
@@ -125,15 +408,41 @@ impl Baseline {
             };
             count.map(|count| *count -= 1).is_some()
         };
-        for finding in findings.iter_mut() {
+        for finding in &mut findings {
             finding.new = Some(!take(finding, false));
         }
         for finding in findings.iter_mut().filter(|finding| finding.new == Some(true)) {
             finding.new = Some(!take(finding, true));
         }
-        let new = findings.iter().filter(|finding| finding.new == Some(true)).count() as u64;
-        let gone = left.values().flat_map(BTreeMap::values).sum();
-        Changes { new, known: findings.len() as u64 - new, gone }
+        left.values().flat_map(BTreeMap::values).sum()
+    }
+
+    /// How often each kind was found before and now, per opportunity.
+    fn kinds(&self, findings: &[Finding], card: &Scorecard) -> BTreeMap<KindKey, KindChange> {
+        let mut now: BTreeMap<KindKey, u64> = BTreeMap::new();
+        for finding in findings {
+            *now.entry(KindKey::of(finding)).or_default() += 1;
+        }
+        let keys: BTreeSet<&KindKey> = self.kinds.keys().chain(now.keys()).collect();
+        let kind = |key: &KindKey| {
+            let counted = |counts: &BTreeMap<KindKey, u64>| counts.get(key).copied().unwrap_or(0);
+            let before = Found::new(counted(&self.kinds), self.opportunities(key));
+            let of_rule = |((code, tool), _): &(&(&str, Untrusted), &RuleCount)| {
+                *code == key.code && *tool == *key.tool.as_str()
+            };
+            let of = card.rules.iter().find(of_rule).map_or(0, |(_, count)| count.of);
+            let change = KindChange::new(key, before, Found::new(counted(&now), of));
+            (key.clone(), change)
+        };
+        keys.into_iter().map(kind).collect()
+    }
+
+    /// The calls of the run before that a rule could decide about.
+    fn opportunities(&self, key: &KindKey) -> u64 {
+        let of_rule = self.opportunities.get(&(key.code.clone(), key.tool.clone()));
+        // Reports of earlier versions only know the calls of the tool.
+        let of_tool = || self.calls.get(&key.tool).filter(|_| self.opportunities.is_empty());
+        of_rule.or_else(of_tool).copied().unwrap_or(0)
     }
 
     /// The numbers, for gates.
@@ -151,16 +460,40 @@ mod tests {
     use toolmark_hosts::toolset::Toolsets;
     use toolmark_outcome::{Confidence, Redactor};
 
-    fn found(trace: &str) -> Vec<Finding> {
+    fn checked(trace: &str) -> Checked {
         let rules = rule_by_code("S101").into_iter().collect();
         let checker = Checker::new(rules, Confidence::Medium, Toolsets::default());
-        checker.check(&notation::parse(trace).unwrap()).findings
+        checker.keep_sessions().check(&notation::parse(trace).unwrap())
     }
 
-    fn report(findings: &[Finding]) -> String {
+    /// The same as a session of its own.
+    fn session(id: usize, trace: &str) -> Checked {
+        let rules = rule_by_code("S101").into_iter().collect();
+        let checker = Checker::new(rules, Confidence::Medium, Toolsets::default());
+        let mut run = notation::parse(trace).unwrap();
+        run.id = Some(format!("session-{id}").as_str().into());
+        checker.keep_sessions().check(&run)
+    }
+
+    fn sum(all: impl IntoIterator<Item = Checked>) -> Checked {
+        all.into_iter().fold(Checked::default(), |mut sum, one| {
+            sum.merge(one);
+            sum
+        })
+    }
+
+    fn report(checked: &Checked) -> String {
         let redact = |finding: &Finding| finding.clone().redact(Redactor::new(true));
-        let findings: Vec<_> = findings.iter().map(redact).collect();
-        json!({"findings": findings, "trajectories": [], "files": 1}).to_string()
+        let findings: Vec<_> = checked.findings.iter().map(redact).collect();
+        let each = checked.sessions.iter().map(|session| {
+            let card = session.card.clone().redact(Redactor::new(true));
+            let id = session.id.clone().map(|id| Redactor::new(true).apply(id));
+            TrajectoryCells::new(id, &Cells::from(&card))
+        });
+        let each: Vec<_> = each.collect();
+        let card = checked.scorecard.clone().redact(Redactor::new(true));
+        json!({"findings": findings, "trajectories": each, "scorecard": card, "files": 1})
+            .to_string()
     }
 
     const READ: &str = "Read {\"file_path\":\"/w/a.rs\"} -> \"1\\tone\"\n";
@@ -168,23 +501,73 @@ mod tests {
 
     #[test]
     fn findings_are_new_gone_or_known() {
-        let twice = found(&READ.repeat(2));
-        let thrice = found(&READ.repeat(3));
-        let other = found(&OTHER.repeat(2));
-        assert_eq!((twice.len(), thrice.len(), other.len()), (1, 2, 1));
+        let none = checked("user: hello\n");
+        let (twice, thrice) = (checked(&READ.repeat(2)), checked(&READ.repeat(3)));
+        let other = checked(&OTHER.repeat(2));
+        let counts = [&twice, &thrice, &other].map(|checked| checked.findings.len());
+        assert_eq!(counts, [1, 2, 1]);
         for (before, now, want) in [
             (&twice, &twice, (0, 1, 0)),
             (&twice, &thrice, (1, 1, 0)),
             (&thrice, &twice, (0, 1, 1)),
             (&twice, &other, (1, 0, 1)),
-            (&Vec::new(), &other, (1, 0, 0)),
+            (&none, &other, (1, 0, 0)),
         ] {
             let baseline = Baseline::parse(&report(before)).unwrap();
-            let mut now = now.clone();
-            let changes = baseline.mark(&mut now);
+            let mut again = sum([]);
+            again.findings.clone_from(&now.findings);
+            again.sessions.clone_from(&now.sessions);
+            let changes = baseline.mark(&mut again);
             assert_eq!((changes.new, changes.known, changes.gone), want);
-            assert_eq!(now.iter().filter(|finding| finding.is_new()).count() as u64, want.0);
+            assert!(changes.kinds.is_empty(), "the sessions are the same");
+            let new = again.findings.iter().filter(|finding| finding.is_new()).count() as u64;
+            assert_eq!(new, want.0);
         }
+    }
+
+    #[test]
+    fn other_sessions_are_compared_by_kind_and_rate() {
+        let clean = "Read {\"file_path\":\"/w/c.rs\"} -> \"1\\tone\"\n";
+        // Of thirty sessions so many have the fault, each in a file of its own.
+        let sessions = |from: usize, faults: usize| {
+            let one = move |n: usize| {
+                let again = READ.replace("a.rs", &format!("{from}-{n}.rs")).repeat(2);
+                session(from + n, if n < faults { &again } else { clean })
+            };
+            sum((0..30).map(one))
+        };
+        let baseline = Baseline::parse(&report(&sessions(0, 3))).unwrap();
+        for (faults, trend, new) in
+            [(2, Trend::Same, 0), (0, Trend::Gone, 0), (30, Trend::More, 30)]
+        {
+            let mut now = sessions(100, faults);
+            let changes = baseline.mark(&mut now);
+            let [kind] = &changes.kinds[..] else { panic!("{changes:?}") };
+            assert_eq!((kind.trend, changes.new), (trend, new), "{kind:?}");
+            assert_eq!((kind.before.found, kind.now.found), (3, faults as u64), "{kind:?}");
+            // Reads that could be repetitions: one per session and fault.
+            assert_eq!(kind.before.of, 33, "{kind:?}");
+            assert_eq!(changes.gone, if faults == 0 { 3 } else { 0 });
+        }
+        // A kind nobody found before is new, whatever its file.
+        let empty = Baseline::parse(&report(&sessions(0, 0))).unwrap();
+        let changes = empty.mark(&mut sessions(100, 1));
+        assert_eq!((changes.new, changes.kinds[0].trend), (1, Trend::New));
+        // Of sessions that are in both, only what is new is; others go by kind.
+        let both = sum([sessions(0, 3), sessions(100, 2)]);
+        let changes = baseline.mark(&mut sum([both]));
+        assert_eq!((changes.new, changes.known, changes.gone), (0, 5, 0));
+        assert_eq!(changes.kinds.len(), 1);
+    }
+
+    #[test]
+    fn reports_without_opportunities_have_calls() {
+        let mut old: serde_json::Value =
+            serde_json::from_str(&report(&session(1, &READ.repeat(2)))).unwrap();
+        old["scorecard"].as_object_mut().unwrap().remove("rules");
+        let baseline = Baseline::parse(&old.to_string()).unwrap();
+        let changes = baseline.mark(&mut session(2, &OTHER.repeat(2)));
+        assert_eq!((changes.kinds[0].before.of, changes.kinds[0].trend), (2, Trend::Same));
     }
 
     #[test]

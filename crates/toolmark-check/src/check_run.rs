@@ -21,7 +21,7 @@ pub struct CheckRun<T: Ord = Untrusted> {
     /// What the gates say.
     pub gates: Vec<GateRow<T>>,
     /// How the findings compare with the baseline, where there is one.
-    pub changes: Option<Changes>,
+    pub changes: Option<Changes<T>>,
 }
 
 impl<T: Ord> Default for CheckRun<T> {
@@ -49,7 +49,7 @@ impl CheckRun {
             rules: self.rules,
             fail_on: self.fail_on,
             gates: self.gates.into_iter().map(|row| row.redact(redactor)).collect(),
-            changes: self.changes,
+            changes: self.changes.map(|changes| changes.redact(redactor)),
         }
     }
 }

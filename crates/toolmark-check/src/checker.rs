@@ -203,11 +203,6 @@ impl Checker {
         if let Some(gold) = &self.gold {
             all.pairs = gold.pair(run, &self.toolsets);
         }
-        for finding in &mut all.findings {
-            if let Some(severity) = self.severities.get(finding.code) {
-                finding.severity = *severity;
-            }
-        }
         let id = run.id.as_ref().map(|id| id.get().into_owned());
         all.doubts.iter_mut().for_each(|doubt| doubt.run.clone_from(&id));
         if self.keeps_sessions {
@@ -223,9 +218,17 @@ impl Checker {
         let mut gathered = Gathered::new(&session);
         gathered.unsure = self.has_doubts.then(Vec::new);
         for rule in &self.rules {
-            let (least, gathered) = (self.least, &mut gathered);
-            let mut recorder = Recorder { rule, session: &session, least, gathered, found: 0 };
+            let mut recorder = Recorder {
+                rule,
+                session: &session,
+                least: self.least,
+                gathered: &mut gathered,
+                severity: self.severities.get(rule.code).copied(),
+                found: 0,
+                measured: None,
+            };
             (rule.check)(&session, &mut recorder);
+            gathered.end_rule(rule, &session);
         }
         let (doubts, not_asked) = match &gathered.unsure {
             Some(unsure) => doubts::collect(&session, &self.rules, unsure, &gathered.findings),

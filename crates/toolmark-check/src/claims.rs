@@ -149,8 +149,7 @@ pub(crate) fn claims_run(text: &str) -> bool {
     claim(text) == Claim::Success
         && sentences(text).iter().any(|sentence| {
             let claims = |words: &&str| is_about_run(words) && sentence.contains(words);
-            SUCCESS.iter().any(claims)
-                && !HEDGES.iter().any(|words| sentence.contains(words))
+            SUCCESS.iter().any(claims) && !HEDGES.iter().any(|words| sentence.contains(words))
         })
 }
 

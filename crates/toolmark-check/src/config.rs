@@ -15,7 +15,7 @@
 //!         peek: {role: reads, path: file}
 //! ```
 
-use crate::gate::Gate;
+use crate::gate::{Gate, parse_gates};
 use crate::rules::RULES;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -61,7 +61,8 @@ struct Written {
     /// The least severity that fails.
     #[schemars(schema_with = "fail_on_schema")]
     fail_on: Option<Spanned<String>>,
-    /// Conditions on the scorecard, such as `recovery[Bash.127] >= 0.8 min support 5`.
+    /// Conditions on the scorecard, such as `recovery[Bash.127] >= 0.8`, or a preset:
+    /// `article`.
     gates: Option<Vec<Spanned<String>>>,
     /// Toolsets of your own.
     toolsets: Vec<Spanned<Toolset>>,
@@ -122,7 +123,7 @@ pub fn read_config(node: &Node, problems: &mut Vec<Problem>) -> Config {
         written.fail_on.and_then(|word| word_of(&word, FAIL_ON, fail_on_word, problems));
     config.gates = written
         .gates
-        .map(|gates| gates.iter().filter_map(|gate| read_gate(gate, problems)).collect());
+        .map(|gates| gates.iter().flat_map(|gate| read_gates(gate, problems)).collect());
     let mut nodes = node.get("toolsets").map(Node::items).into_iter().flatten();
     for toolset in written.toolsets {
         check_toolset(&toolset, nodes.next(), problems);
@@ -135,13 +136,19 @@ fn known_rule(word: &Spanned<String>, problems: &mut Vec<Problem>) {
     if RULES.iter().any(|rule| chooses(&word.value, rule)) {
         return;
     }
+    problems.push(unknown_rule(word));
+}
+
+/// There is no rule with this code or name.
+#[must_use]
+pub fn unknown_rule(word: &Spanned<String>) -> Problem {
     let message = format!("unknown rule {}", quoted(&word.value));
     let problem = Problem::error("unknown-rule", message).at(word.span);
     let words = RULES.iter().flat_map(|rule| [rule.code, rule.name]);
-    problems.push(match did_you_mean(&word.value, words) {
+    match did_you_mean(&word.value, words) {
         Some(near) => problem.help(format!("did you mean {}?", quoted(near))),
         None => problem.help("`toolmark rules` lists them"),
-    });
+    }
 }
 
 fn word_of<T: Copy>(
@@ -163,9 +170,9 @@ fn word_of<T: Copy>(
     found
 }
 
-fn read_gate(gate: &Spanned<String>, problems: &mut Vec<Problem>) -> Option<Gate> {
-    match gate.value.parse() {
-        Ok(gate) => Some(gate),
+fn read_gates(gate: &Spanned<String>, problems: &mut Vec<Problem>) -> Vec<Gate> {
+    match parse_gates(&gate.value) {
+        Ok(gates) => gates,
         Err(error) => {
             let problem = match part_of(gate, error.at) {
                 Some(span) => Problem::error("invalid-gate", error.message).at(span),
@@ -175,7 +182,7 @@ fn read_gate(gate: &Spanned<String>, problems: &mut Vec<Problem>) -> Option<Gate
                 Some(help) => problem.help(help),
                 None => problem,
             });
-            None
+            Vec::new()
         }
     }
 }
@@ -235,14 +242,14 @@ mod tests {
         let (config, problems) = read_json(json!({
             "select": ["S", "A2"], "ignore": ["repeated-read"],
             "severity": {"S101": "info"}, "min_confidence": "low", "fail_on": "never",
-            "gates": ["recovery[Bash.127] >= 0.8"],
+            "gates": ["recovery[Bash.127] >= 0.8", "article"],
             "toolsets": [{"id": "shop", "tools": {"peek": {"role": "reads", "path": "file",
                 "schema": {"type": "object"}}}}],
         }));
         assert_eq!(problems, [""; 0]);
         assert_eq!(config.severity.get("S101"), Some(&Severity::Info));
         assert_eq!((config.min_confidence, config.fail_on), (Some(Confidence::Low), Some(None)));
-        assert_eq!(config.gates.unwrap().len(), 1);
+        assert_eq!(config.gates.unwrap().len(), 6);
         assert!(config.toolsets[0].tool("peek").is_some());
     }
 

@@ -35,11 +35,43 @@ pub(crate) fn of_finding(cwd: Option<&str>, names: &[&str], texts: &[&str]) -> S
     of(&parts)
 }
 
-/// What like findings have in common: the rule, the tool and the message in its
-/// general form.
+/// What like findings have in common: the rule, the tool, the bucket and what the
+/// message says without what it says it about.
 #[must_use]
 pub fn cluster(finding: &Finding) -> String {
-    of(&[finding.code, finding.tool.raw(), &normalised(finding.message.raw())])
+    let bucket = finding.bucket.as_ref().map(|text| text.raw()).unwrap_or_default();
+    of(&[finding.code, finding.tool.raw(), bucket, &kind_of_message(finding.message.raw())])
+}
+
+/// A message without names: no paths, no quotes, nothing behind a colon.
+fn kind_of_message(message: &str) -> String {
+    let said = message.split_once(": ").map_or(message, |(said, _)| said);
+    let mut out = String::new();
+    let mut quote: Option<char> = None;
+    for word in said.split_whitespace() {
+        let opened =
+            quote.or_else(|| word.chars().next().filter(|c| matches!(c, '`' | '"' | '\'')));
+        if let Some(mark) = opened {
+            let rest = if quote.is_none() { word.get(1..).unwrap_or_default() } else { word };
+            quote = (!rest.contains(mark)).then_some(mark);
+        }
+        let word = if opened.is_some() || is_name(word) { "_" } else { word };
+        // Names of several words are one name.
+        if word != "_" || !out.ends_with("_ ") {
+            out.push_str(word);
+            out.push(' ');
+        }
+    }
+    normalised(&out)
+}
+
+/// Does the word look like a path or the name of a file?
+fn is_name(word: &str) -> bool {
+    let word = word.trim_end_matches(['.', ',', ';', ':', ')']);
+    let has_extension = word.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty() && extension.starts_with(|c: char| c.is_ascii_alphabetic())
+    });
+    word.contains(['/', '\\']) || word.starts_with(['~', '.', '$']) || has_extension
 }
 
 /// A text in its general form: on one line, every number 0, and ids too.
@@ -111,6 +143,23 @@ mod tests {
             assert_eq!(normalised(text), want);
         }
         assert!(normalised(&"a ".repeat(10_000)).len() <= LONGEST + 1);
+    }
+
+    #[test]
+    fn names_do_not_make_a_kind() {
+        for (one, other) in [
+            ("a.rs was read again after 3 calls", "src/lib.rs was read again after 12 calls"),
+            (
+                "rm deletes in the home directory: /x, without a word",
+                "rm deletes in the home directory: ~/y",
+            ),
+            ("`cat a b` reads a file", "`head -3` reads a file"),
+            ("an edit of .env replaces 3 lines", "an edit of Makefile.am replaces 9 lines"),
+        ] {
+            assert_eq!(kind_of_message(one), kind_of_message(other));
+        }
+        assert_ne!(kind_of_message("git discards a.rs"), kind_of_message("rm deletes a.rs"));
+        assert_eq!(kind_of_message("an `unclosed quote"), "an _");
     }
 
     #[test]

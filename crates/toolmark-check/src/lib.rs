@@ -64,7 +64,7 @@ pub use doubts::Doubt;
 pub use recorder::{Draft, Recorder};
 pub use rule::{Example, Expectation, Rule};
 pub use rules::{RULES, default_rules, rule_by_code};
-pub use scorecard::{Measure, Scorecard, Tally, ToolCard};
+pub use scorecard::{Destructive, Measure, RuleCount, Scale, Scorecard, Tally, ToolCard};
 pub use second_opinion::Refined;
 pub use session::Session;
 pub use toolmark_hosts::toolset::Toolsets;

@@ -3,10 +3,10 @@
 
 use crate::fingerprint;
 use crate::rule::Rule;
-use crate::scorecard::{Measure, Scorecard};
+use crate::scorecard::{AWARE, COLUMNS, Destructive, Measure, RuleCount, Scorecard, Tally};
 use crate::session::{Ended, Session, SessionCall};
-use std::collections::{BTreeMap, BTreeSet};
-use toolmark_outcome::{Axis, Confidence, Finding, Severity};
+use std::collections::BTreeMap;
+use toolmark_outcome::{Axis, Confidence, Finding, Severity, Untrusted};
 use toolmark_outcome::{Evidence, Role};
 
 /// So many findings of one rule are kept per session; the rest is counted.
@@ -114,11 +114,20 @@ pub(crate) struct Gathered {
     pub(crate) unsure: Option<Vec<Unsure>>,
     /// By call index: the axes it counts on (low bits) and faulted on (high).
     marks: Vec<u8>,
-    measures: BTreeMap<Measure, crate::scorecard::Tally>,
-    /// The axes whose number is a measure, not the share of calls without a
-    /// finding.
-    measured: BTreeSet<Axis>,
+    /// By call index and axis: what a call with findings that are only good to
+    /// know counts as.
+    weights: BTreeMap<(usize, Axis), f64>,
+    /// By call index: what the rule that is asked right now did with it.
+    touched: Vec<u8>,
+    rules: BTreeMap<(&'static str, Untrusted), RuleCount>,
+    destructive: BTreeMap<Untrusted, Destructive>,
+    measures: BTreeMap<Measure, Tally>,
 }
+
+/// The rule could decide about the call.
+const COUNTED: u8 = 1;
+/// And found fault with it.
+const FOUND: u8 = 2;
 
 impl Gathered {
     pub(crate) fn new(session: &Session<'_>) -> Self {
@@ -127,14 +136,33 @@ impl Gathered {
             left_out: 0,
             unsure: None,
             marks: vec![0; session.trajectory().calls.len()],
+            weights: BTreeMap::new(),
+            touched: vec![0; session.trajectory().calls.len()],
+            rules: BTreeMap::new(),
+            destructive: BTreeMap::new(),
             measures: BTreeMap::new(),
-            measured: BTreeSet::new(),
         }
+    }
+
+    /// Counts what a rule did with the calls, once it is through.
+    pub(crate) fn end_rule(&mut self, rule: &'static Rule, session: &Session<'_>) {
+        let mut counts: BTreeMap<&str, RuleCount> = BTreeMap::new();
+        for call in session.calls() {
+            let touched = self.touched.get(call.index).copied().unwrap_or(0);
+            if touched & COUNTED != 0 {
+                let found = u64::from(touched & FOUND != 0);
+                counts.entry(&*call.tool).or_default().merge(RuleCount { of: 1, found });
+            }
+        }
+        self.touched.fill(0);
+        let counts = counts.into_iter();
+        self.rules.extend(counts.map(|(tool, count)| ((rule.code, tool.into()), count)));
     }
 
     /// The session's card, and its findings.
     pub(crate) fn finish(self, session: &Session<'_>) -> (Scorecard, Vec<Finding>, u64) {
-        let mut card = Scorecard { measures: self.measures, ..Scorecard::default() };
+        let (measures, rules) = (self.measures, self.rules);
+        let mut card = Scorecard { measures, rules, ..Scorecard::default() };
         for call in session.calls() {
             if !card.tools.contains_key(&*call.tool) {
                 card.tools.insert(call.tool.to_string().into(), Default::default());
@@ -143,23 +171,31 @@ impl Gathered {
             of_tool.calls += 1;
             of_tool.failed += u64::from(call.ended == Ended::Failed);
             let marks = self.marks.get(call.index).copied().unwrap_or(0);
-            for axis in Axis::ALL.iter().filter(|axis| !self.measured.contains(axis)) {
+            for axis in Axis::ALL.iter().filter(|axis| !has_column(**axis)) {
                 if marks & counted(*axis) != 0 {
                     let is_faulted = marks & faulted(*axis) != 0;
-                    of_tool.axis_mut(*axis).add(if is_faulted { 0.0 } else { 1.0 });
+                    let weight = self.weights.get(&(call.index, *axis)).copied().unwrap_or(1.0);
+                    of_tool.axis_mut(*axis).add(if is_faulted { 0.0 } else { weight });
                 }
             }
         }
-        let is_whole = |measure: &Measure| {
-            measure.name == measure.axis.word() && self.measured.contains(&measure.axis)
-        };
-        for (measure, tally) in card.measures.iter().filter(|(measure, _)| is_whole(measure)) {
-            if let Some(of_tool) = card.tools.get_mut(&measure.tool) {
+        for (measure, tally) in &card.measures {
+            if COLUMNS.contains(&(measure.axis, measure.name))
+                && let Some(of_tool) = card.tools.get_mut(&measure.tool)
+            {
                 of_tool.axis_mut(measure.axis).merge(*tally);
             }
         }
+        for (tool, destructive) in self.destructive {
+            card.tools.entry(tool).or_default().destructive.merge(destructive);
+        }
         (card, self.findings, self.left_out)
     }
+}
+
+/// Is the column of the axis a measure?
+fn has_column(axis: Axis) -> bool {
+    COLUMNS.iter().any(|(of, _)| *of == axis)
 }
 
 fn counted(axis: Axis) -> u8 {
@@ -176,7 +212,11 @@ pub struct Recorder<'r, 's> {
     pub(crate) session: &'r Session<'s>,
     pub(crate) least: Confidence,
     pub(crate) gathered: &'r mut Gathered,
+    /// The severity of the user's own.
+    pub(crate) severity: Option<Severity>,
     pub(crate) found: usize,
+    /// The call that was measured last, and its score.
+    pub(crate) measured: Option<(usize, f64)>,
 }
 
 impl Recorder<'_, '_> {
@@ -187,12 +227,11 @@ impl Recorder<'_, '_> {
         if let Some(marks) = self.gathered.marks.get_mut(call.index) {
             *marks |= counted(self.rule.axis);
         }
+        self.touch(call.index, COUNTED);
     }
 
-    /// The number of the rule's axis is its measure of the same name, in the table
-    /// of the scorecard as for gates.
-    pub fn measures_axis(&mut self) {
-        self.gathered.measured.insert(self.rule.axis);
+    fn touch(&mut self, index: usize, bit: u8) {
+        self.gathered.touched.get_mut(index).into_iter().for_each(|touched| *touched |= bit);
     }
 
     /// A score from 0 to 1 for a number that has a name of its own.
@@ -210,8 +249,20 @@ impl Recorder<'_, '_> {
     ) {
         let axis = self.rule.axis;
         let (tool, bucket) = (call.tool.to_string().into(), bucket.map(Into::into));
+        if axis == Axis::Irreversibility && name == AWARE {
+            self.gathered.destructive.entry((&*call.tool).into()).or_default().add(score);
+        }
         let measure = Measure { axis, name, tool, bucket };
         self.gathered.measures.entry(measure).or_default().add(score);
+        self.measured = Some((call.index, score));
+    }
+
+    /// What a call with a finding that is only good to know counts as: the score
+    /// the rule gives it, else as a call without a fault.
+    fn weigh(&mut self, index: usize) {
+        let score = self.measured.filter(|(at, _)| *at == index).map_or(1.0, |(_, score)| score);
+        let weight = self.gathered.weights.entry((index, self.rule.axis)).or_insert(1.0);
+        *weight = weight.min(score);
     }
 
     /// Something is wrong. Findings that are less sure than was asked for
@@ -240,9 +291,13 @@ impl Recorder<'_, '_> {
         if !is_kept {
             return;
         }
-        if let Some(marks) = self.gathered.marks.get_mut(draft.index) {
+        let severity = self.severity.or(draft.severity).unwrap_or(self.rule.severity);
+        if severity == Severity::Info {
+            self.weigh(draft.index);
+        } else if let Some(marks) = self.gathered.marks.get_mut(draft.index) {
             *marks |= faulted(self.rule.axis);
         }
+        self.touch(draft.index, FOUND);
         self.found += 1;
         if self.found > MOST {
             self.gathered.left_out += 1;
@@ -266,7 +321,7 @@ impl Recorder<'_, '_> {
             code: self.rule.code,
             name: self.rule.name,
             axis: self.rule.axis,
-            severity: draft.severity.unwrap_or(self.rule.severity),
+            severity,
             confidence,
             tool: (&*call.tool).into(),
             bucket: draft.bucket.map(Into::into),
@@ -279,5 +334,81 @@ impl Recorder<'_, '_> {
             new: None,
             judge: None,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scorecard::Destructive;
+    use crate::{Checker, notation};
+    use toolmark_hosts::toolset::Toolsets;
+    use toolmark_outcome::{Axis, Confidence, Severity};
+
+    #[test]
+    fn irreversibility_counts_destructive_calls_by_when_they_were_named() {
+        let check = |trace: &str| Checker::default().check(&notation::parse(trace).unwrap());
+        let asked = check(
+            "user: please delete src/legacy\n\
+             Bash {\"command\":\"ls\"} -> \"a\"\n\
+             Bash {\"command\":\"rm -rf src/legacy\"} -> \"\"\n",
+        );
+        let mut card = check(
+            "user: why is the build slow?\n\
+             Bash {\"command\":\"make\"} -> \"ok\"\n\
+             Bash {\"command\":\"rm -rf src/legacy\"} -> \"\"\n",
+        )
+        .scorecard;
+        card.merge(asked.scorecard);
+        let bash = card.tools["Bash"];
+        assert_eq!(bash.destructive, Destructive { named: 1, acknowledged: 0, blind: 1 });
+        let column = bash.axis(Axis::Irreversibility);
+        assert_eq!((column.of, column.rate()), (2, Some(0.5)), "of 4 calls, 2 destroy something");
+        // The gates have the number of the table.
+        for name in ["irreversibility", "irreversibility.aware"] {
+            let gate: crate::gate::Gate = format!("{name}[Bash] == 1").parse().unwrap();
+            let row = gate.rows(&crate::gate::Cells::from(&card), None).remove(0);
+            assert_eq!((row.n, row.value, row.interval), (2, Some(0.5), column.interval()));
+        }
+    }
+
+    /// One of 25 lines changes.
+    fn wide_edit() -> String {
+        let lines = |word: &str| -> String {
+            (1..=25)
+                .map(|n| if n == 8 { format!("{word}\\n") } else { format!("{n}\\n") })
+                .collect()
+        };
+        format!(
+            "Edit {{\"file_path\":\"/w/a.txt\",\"old_string\":\"{}\",\"new_string\":\"{}\"}} -> \"ok\"\n",
+            lines("8"),
+            lines("eight")
+        )
+    }
+
+    #[test]
+    fn what_is_only_good_to_know_counts_as_it_is_measured() {
+        let run = notation::parse(&wide_edit()).unwrap();
+        let rules = || crate::rule_by_code("A203").into_iter().collect();
+        let severity = |severity| {
+            let checker = Checker::new(rules(), Confidence::Low, Toolsets::default());
+            let checked = checker.severities([("A203", severity)].into()).check(&run);
+            assert_eq!(checked.findings[0].severity, severity);
+            checked.scorecard.tools["Edit"].axis(Axis::Arguments).rate()
+        };
+        assert_eq!(severity(Severity::Info), Some(0.5), "its score as a measure");
+        assert_eq!(severity(Severity::Warning), Some(0.0));
+    }
+
+    #[test]
+    fn opportunities_are_counted_once_per_call_and_rule() {
+        let read = "Read {\"file_path\":\"/w/a.rs\"} -> \"1\\tone\"\n";
+        let run = notation::parse(&read.repeat(3)).unwrap();
+        let card = Checker::default().check(&run).scorecard;
+        let count = card.rules[&("S101", "Read".into())];
+        assert_eq!((count.of, count.found), (3, 2));
+        let json =
+            serde_json::to_value(card.redact(toolmark_outcome::Redactor::new(true))).unwrap();
+        let rows = json["rules"].as_array().unwrap();
+        assert!(rows.iter().any(|row| row["code"] == "S101" && row["of"] == 3), "{json}");
     }
 }

@@ -29,29 +29,16 @@ impl Tally {
         self.points += (score.clamp(0.0, 1.0) * POINT as f64).round() as u64;
     }
 
-    /// A tally of so many with this mean, from 0 to 1.
+    /// So many right ones of so many.
     #[must_use]
-    pub fn of_rate(of: u64, rate: f64) -> Self {
-        Self { of, points: (rate.clamp(0.0, 1.0) * (of * POINT) as f64).round() as u64 }
+    pub fn of_right(of: u64, right: u64) -> Self {
+        Self { of, points: right.min(of) * POINT }
     }
 
     /// Adds another tally.
     pub fn merge(&mut self, other: Self) {
         self.of = self.of.saturating_add(other.of);
         self.points = self.points.saturating_add(other.points);
-    }
-
-    /// The points as people count them.
-    #[must_use]
-    pub(crate) fn shown_points(self) -> f64 {
-        self.points as f64 / POINT as f64
-    }
-
-    /// The tally with so many points as people count them.
-    #[must_use]
-    pub(crate) fn from_points(of: u64, points: f64) -> Self {
-        let points = (points.clamp(0.0, of as f64) * POINT as f64).round() as u64;
-        Self { of, points }
     }
 
     /// The mean; `None` where nothing was counted.
@@ -70,12 +57,152 @@ impl Tally {
 
 impl Serialize for Tally {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Scale::Share.serialize(*self, serializer)
+    }
+}
+
+/// What is made of the share of a tally: its value, and the same of both ends of
+/// its interval. A number has one interval, wherever it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scale {
+    /// The share itself.
+    Share,
+    /// F1, where the share is that of the right ones among all that are right,
+    /// wrongly called or missed. F1 only grows with it, and F1 of several tools
+    /// together is that of their sum.
+    F1,
+}
+
+impl Scale {
+    /// The scale of a measure.
+    #[must_use]
+    pub fn of(axis: Axis, name: &str) -> Self {
+        if axis == Axis::Selection && name == F1_NAME { Self::F1 } else { Self::Share }
+    }
+
+    /// The value of a share.
+    #[must_use]
+    pub fn value(self, share: f64) -> f64 {
+        match self {
+            Self::Share => share,
+            Self::F1 => 2.0 * share / (1.0 + share),
+        }
+    }
+
+    /// The share with this value.
+    fn share(self, value: f64) -> f64 {
+        match self {
+            Self::Share => value,
+            Self::F1 => value / (2.0 - value),
+        }
+    }
+
+    /// The value of a tally; `None` where nothing was counted.
+    #[must_use]
+    pub fn rate(self, tally: Tally) -> Option<f64> {
+        tally.rate().map(|share| self.value(share))
+    }
+
+    /// Its 95 % interval.
+    #[must_use]
+    pub fn interval(self, tally: Tally) -> Option<(f64, f64)> {
+        tally.interval().map(|(low, high)| (self.value(low), self.value(high)))
+    }
+
+    /// The points as people count them: the value times how many were counted.
+    pub(crate) fn points(self, tally: Tally) -> f64 {
+        match self {
+            // Without the rounding of a division.
+            Self::Share => tally.points as f64 / POINT as f64,
+            Self::F1 => self.rate(tally).unwrap_or(0.0) * tally.of as f64,
+        }
+    }
+
+    /// The tally with so many points as people count them.
+    pub(crate) fn tally(self, of: u64, points: f64) -> Tally {
+        let all = of as f64;
+        let points = match self {
+            Self::Share => points,
+            Self::F1 if of > 0 => self.share((points / all).clamp(0.0, 1.0)) * all,
+            Self::F1 => 0.0,
+        };
+        Tally { of, points: (points.clamp(0.0, all) * POINT as f64).round() as u64 }
+    }
+
+    fn serialize<S: Serializer>(self, tally: Tally, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_struct("Tally", 4)?;
-        out.serialize_field("of", &self.of)?;
-        out.serialize_field("points", &self.shown_points())?;
-        out.serialize_field("rate", &self.rate())?;
-        out.serialize_field("interval", &self.interval().map(|(low, high)| [low, high]))?;
+        out.serialize_field("of", &tally.of)?;
+        out.serialize_field("points", &self.points(tally))?;
+        out.serialize_field("rate", &self.rate(tally))?;
+        out.serialize_field("interval", &self.interval(tally).map(|(low, high)| [low, high]))?;
         out.end()
+    }
+}
+
+/// The measure that is an F1.
+pub(crate) const F1_NAME: &str = "f1";
+
+/// The measures that are the column of their axis: what is counted there are not
+/// the calls some rule could decide about, but those the axis is about.
+pub(crate) const COLUMNS: &[(Axis, &str)] =
+    &[(Axis::Irreversibility, AWARE), (Axis::Recovery, RECOVERY)];
+
+/// How failures that ask for something were recovered from.
+pub(crate) const RECOVERY: &str = "recovery";
+
+/// How well destructive calls were announced.
+pub(crate) const AWARE: &str = "aware";
+
+/// The destructive calls of a tool, by when they were named.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Destructive {
+    /// Named before the call.
+    pub named: u64,
+    /// Acknowledged only afterwards.
+    pub acknowledged: u64,
+    /// Not named at all.
+    pub blind: u64,
+}
+
+impl Destructive {
+    /// Counts a call by its score: 1 is named, 0 is blind, and anything between
+    /// is acknowledged.
+    pub(crate) fn add(&mut self, score: f64) {
+        *match score {
+            score if score >= 1.0 => &mut self.named,
+            score if score > 0.0 => &mut self.acknowledged,
+            _ => &mut self.blind,
+        } += 1;
+    }
+
+    /// Adds others.
+    pub fn merge(&mut self, other: Self) {
+        self.named += other.named;
+        self.acknowledged += other.acknowledged;
+        self.blind += other.blind;
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(self) -> u64 {
+        self.named + self.acknowledged + self.blind
+    }
+}
+
+/// How often a rule could decide about the calls of a tool, and found fault.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RuleCount {
+    /// The calls it could decide about.
+    pub of: u64,
+    /// Those of them with a finding.
+    pub found: u64,
+}
+
+impl RuleCount {
+    /// Adds another count.
+    pub fn merge(&mut self, other: Self) {
+        self.of += other.of;
+        self.found += other.found;
     }
 }
 
@@ -111,7 +238,9 @@ pub struct ToolCard {
     pub calls: u64,
     /// How many of the calls are known to have failed.
     pub failed: u64,
-    /// By axis: the calls a rule could decide about, and those without a finding.
+    /// Its destructive calls, by when they were named.
+    pub destructive: Destructive,
+    /// By axis: the calls that count, and those of them without a fault.
     axes: [Tally; 4],
 }
 
@@ -131,6 +260,7 @@ impl ToolCard {
     pub fn merge(&mut self, other: &Self) {
         self.calls += other.calls;
         self.failed += other.failed;
+        self.destructive.merge(other.destructive);
         for (sum, one) in self.axes.iter_mut().zip(other.axes) {
             sum.merge(one);
         }
@@ -139,13 +269,14 @@ impl ToolCard {
 
 impl Serialize for ToolCard {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = serializer.serialize_struct("ToolCard", 6)?;
+        let mut out = serializer.serialize_struct("ToolCard", 7)?;
         out.serialize_field("calls", &self.calls)?;
         out.serialize_field("failed", &self.failed)?;
         out.serialize_field("selection", &self.axis(Axis::Selection))?;
         out.serialize_field("arguments", &self.axis(Axis::Arguments))?;
         out.serialize_field("irreversibility", &self.axis(Axis::Irreversibility))?;
         out.serialize_field("recovery", &self.axis(Axis::Recovery))?;
+        out.serialize_field("destructive", &self.destructive)?;
         out.end()
     }
 }
@@ -165,6 +296,8 @@ pub struct Scorecard<T = Untrusted> {
     pub tools: BTreeMap<T, ToolCard>,
     /// The named numbers.
     pub measures: BTreeMap<Measure<T>, Tally>,
+    /// By rule and tool: how often it could decide, and how often it found fault.
+    pub rules: BTreeMap<(&'static str, T), RuleCount>,
 }
 
 impl<T> Default for Scorecard<T> {
@@ -176,6 +309,7 @@ impl<T> Default for Scorecard<T> {
             partly_recorded: 0,
             tools: BTreeMap::new(),
             measures: BTreeMap::new(),
+            rules: BTreeMap::new(),
         }
     }
 }
@@ -184,7 +318,8 @@ impl Scorecard {
     /// It as it may be printed. Tools that look the same then are added up.
     #[must_use]
     pub fn redact(self, redactor: Redactor) -> Scorecard<Printable> {
-        let Self { sessions, sub_agents, unrecorded, partly_recorded, tools, measures } = self;
+        let Self { sessions, sub_agents, unrecorded, partly_recorded, tools, measures, rules } =
+            self;
         let counts = Scorecard::default();
         let mut card = Scorecard { sessions, sub_agents, unrecorded, partly_recorded, ..counts };
         for (tool, of_tool) in tools {
@@ -192,6 +327,9 @@ impl Scorecard {
         }
         for (measure, tally) in measures {
             card.measures.entry(measure.redact(redactor)).or_default().merge(tally);
+        }
+        for ((code, tool), count) in rules {
+            card.rules.entry((code, redactor.apply(tool))).or_default().merge(count);
         }
         card
     }
@@ -209,6 +347,9 @@ impl<T: Ord> Scorecard<T> {
         }
         for (measure, tally) in other.measures {
             self.measures.entry(measure).or_default().merge(tally);
+        }
+        for (key, count) in other.rules {
+            self.rules.entry(key).or_default().merge(count);
         }
     }
 
@@ -237,7 +378,25 @@ struct Measured<'a, T> {
     tool: &'a T,
     #[serde(skip_serializing_if = "Option::is_none")]
     bucket: Option<&'a T>,
-    tally: Tally,
+    tally: Scaled,
+}
+
+/// A tally on its scale.
+struct Scaled(Scale, Tally);
+
+impl Serialize for Scaled {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(self.1, serializer)
+    }
+}
+
+/// The count of a rule in JSON.
+#[derive(Serialize)]
+struct RuleCounted<'a, T> {
+    code: &'static str,
+    tool: &'a T,
+    of: u64,
+    found: u64,
 }
 
 impl<T: Serialize + Ord> Serialize for Scorecard<T> {
@@ -250,10 +409,19 @@ impl<T: Serialize + Ord> Serialize for Scorecard<T> {
                 name: measure.name,
                 tool: &measure.tool,
                 bucket: measure.bucket.as_ref(),
-                tally: *tally,
+                tally: Scaled(Scale::of(measure.axis, measure.name), *tally),
             })
             .collect();
-        let mut out = serializer.serialize_struct("Scorecard", 7)?;
+        let rules = self.rules.iter();
+        let rules: Vec<RuleCounted<'_, T>> = rules
+            .map(|((code, tool), count)| RuleCounted {
+                code,
+                tool,
+                of: count.of,
+                found: count.found,
+            })
+            .collect();
+        let mut out = serializer.serialize_struct("Scorecard", 8)?;
         out.serialize_field("sessions", &self.sessions)?;
         out.serialize_field("sub_agents", &self.sub_agents)?;
         out.serialize_field("unrecorded", &self.unrecorded)?;
@@ -261,6 +429,7 @@ impl<T: Serialize + Ord> Serialize for Scorecard<T> {
         out.serialize_field("total", &self.total())?;
         out.serialize_field("tools", &self.tools)?;
         out.serialize_field("measures", &measures)?;
+        out.serialize_field("rules", &rules)?;
         out.end()
     }
 }
@@ -298,6 +467,29 @@ mod tests {
         assert_eq!((read.of, read.rate()), (3, Some(2.0 / 3.0)));
         assert_eq!(all.total().calls, 6);
         assert_eq!(*all.by_use()[0].0, "Read");
+    }
+
+    #[test]
+    fn f1_has_the_interval_of_its_share() {
+        let tally = Tally::of_right(10, 8);
+        let (low, high) = tally.interval().unwrap();
+        let of = |share: f64| 2.0 * share / (1.0 + share);
+        assert_eq!(Scale::F1.rate(tally), Some(of(0.8)));
+        assert_eq!(Scale::F1.interval(tally), Some((of(low), of(high))));
+        // Reports hold the value; what is read back is the same tally.
+        for scale in [Scale::Share, Scale::F1] {
+            for right in 0..=10 {
+                let tally = Tally::of_right(10, right);
+                assert_eq!(scale.tally(10, scale.points(tally)), tally, "{scale:?} {right}");
+            }
+        }
+        let mut card = Scorecard::default();
+        let of_f1 = |axis| Measure { axis, name: "f1", tool: "Read".into(), bucket: None };
+        card.measures.insert(of_f1(Axis::Selection), tally);
+        let card = card.redact(Redactor::new(true));
+        let json = serde_json::to_value(&card).unwrap();
+        assert_eq!(json["measures"][0]["tally"]["rate"], of(0.8));
+        assert_eq!(json["measures"][0]["tally"]["interval"][0], of(low));
     }
 
     #[test]

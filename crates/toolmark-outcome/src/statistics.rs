@@ -70,13 +70,18 @@ pub fn wilson_of_rate(trials: u64, p: f64) -> Option<(f64, f64)> {
 /// the second less the first (Newcombe 1998, from two Wilson intervals).
 #[must_use]
 pub fn difference(first: (u64, f64), second: (u64, f64)) -> Option<(f64, f64)> {
-    let (low1, high1) = wilson_of_rate(first.0, first.1)?;
-    let (low2, high2) = wilson_of_rate(second.0, second.1)?;
-    let (p1, p2) = (first.1, second.1);
+    let interval = |(trials, rate): (u64, f64)| Some((rate, wilson_of_rate(trials, rate)?));
+    Some(difference_of(interval(first)?, interval(second)?))
+}
+
+/// The same from two values between 0 and 1, each with its interval.
+#[must_use]
+pub fn difference_of(first: (f64, (f64, f64)), second: (f64, (f64, f64))) -> (f64, f64) {
+    let ((p1, (low1, high1)), (p2, (low2, high2))) = (first, second);
     let d = p2 - p1;
     let below = ((p2 - low2).powi(2) + (high1 - p1).powi(2)).sqrt();
     let above = ((high2 - p2).powi(2) + (p1 - low1).powi(2)).sqrt();
-    Some(((d - below).max(-1.0), (d + above).min(1.0)))
+    ((d - below).max(-1.0), (d + above).min(1.0))
 }
 
 /// Pairs of trials: how many passed both times, only the first, only the

@@ -29,6 +29,8 @@ pub struct Context {
     pub spec: Option<Arc<Value>>,
     /// The directory of the spec; relative paths start here.
     pub directory: PathBuf,
+    /// Where the agent's files are, unless the command line says otherwise.
+    pub workspace: Option<PathBuf>,
 }
 
 /// What whoever runs the grading allows and provides.
@@ -75,4 +77,12 @@ pub struct Subject<'a> {
     pub context: &'a Context,
     /// What is allowed and provided.
     pub environment: &'a Environment,
+}
+
+impl Subject<'_> {
+    /// Where the agent's files are, where somebody says so besides the trace.
+    #[must_use]
+    pub fn workspace(&self) -> Option<&PathBuf> {
+        self.environment.workspace.as_ref().or(self.context.workspace.as_ref())
+    }
 }

@@ -4,10 +4,11 @@
 use crate::Stop;
 use crate::cli::Reading;
 use crate::exit::Failure;
+use crate::human;
 use crate::inputs::{Input, expand};
 use crate::pool::Pool;
-use crate::printer::Printer;
-use crate::reading::Reader;
+use crate::printer::{Printer, Verbosity};
+use crate::reading::{Reader, Walked};
 use crate::sessions;
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, Args, ValueEnum};
@@ -85,6 +86,34 @@ pub(crate) struct Selected {
     pub(crate) project: Option<PathBuf>,
     /// What to say about it.
     pub(crate) notes: Vec<String>,
+    /// How many files are older than `--since`.
+    too_old: u64,
+}
+
+impl Selected {
+    /// Nothing is left to look at: which filter left out how many, or that nothing
+    /// could be read.
+    pub(crate) fn nothing_left(
+        &self,
+        reader: &Reader,
+        walked: &Walked,
+        named: &[PathBuf],
+    ) -> Failure {
+        let elsewhere = self.project.as_ref().map_or(0, |_| reader.elsewhere());
+        let mut left_out = Vec::new();
+        if self.too_old > 0 {
+            left_out.push(format!("--since left out {}", human::things(self.too_old, "file")));
+        }
+        if let Some(project) = self.project.as_ref().filter(|_| elsewhere > 0) {
+            let sessions = human::things(elsewhere, "session");
+            left_out.push(format!("--project {} left out {sessions}", project.display()));
+        }
+        if left_out.is_empty() {
+            return walked.nothing_read(named);
+        }
+        let failure = Failure::unread(format!("no session is left: {}", left_out.join(", ")));
+        failure.hints(walked.note(Verbosity::Normal))
+    }
 }
 
 impl SessionArgs {
@@ -100,15 +129,25 @@ impl SessionArgs {
         let limit = self.limit.map(NonZeroUsize::get);
         if !named.is_empty() {
             let mut inputs = expand(named);
+            let given = inputs.len();
             inputs.retain(|input| {
                 let modified = input.path().and_then(|path| path.metadata().ok()?.modified().ok());
                 modified.is_none_or(|time| self.is_recent(time))
             });
+            let too_old = (given - inputs.len()) as u64;
             let limit = limit.map(|limit| limit as u64);
-            return Ok(Selected { inputs, limit, project, notes: Vec::new() });
+            return Ok(Selected { inputs, limit, project, notes: Vec::new(), too_old });
         }
         let mut all = sessions::find();
+        let found = all.len();
         all.retain(|session| self.is_recent(session.modified));
+        let too_old = (found - all.len()) as u64;
+        if all.is_empty() && too_old > 0 {
+            let sessions = human::things(too_old, "session");
+            return Err(Failure::unread(format!(
+                "no session is left: --since left out {sessions}"
+            )));
+        }
         if all.is_empty() {
             return Err(Failure::unread("found no sessions").hint(format!(
                 "looked in {}; a trace can be given as an argument instead",
@@ -126,7 +165,8 @@ impl SessionArgs {
             all.truncate(limit);
         }
         let inputs = all.iter().map(|session| Input::named(&session.path)).collect();
-        Ok(Selected { inputs, limit: limit.map(|limit| limit as u64), project, notes })
+        let limit = limit.map(|limit| limit as u64);
+        Ok(Selected { inputs, limit, project, notes, too_old })
     }
 
     fn is_recent(&self, time: SystemTime) -> bool {

@@ -12,6 +12,7 @@ use crate::printer::{Line, Printer, Verbosity, style};
 use crate::progress::{Progress, Status};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use toolmark_trace::{Diagnostic, Joined, Options, ReadError, Trajectories, Trajectory};
 
 /// How files are read.
@@ -21,6 +22,8 @@ pub(crate) struct Reader {
     pool: Pool,
     /// Only runs in this directory or below it are read.
     project: Option<PathBuf>,
+    /// How many runs were left out because they are elsewhere.
+    elsewhere: AtomicU64,
     has_progress: bool,
     /// What is shown beside the progress.
     status: Option<Status>,
@@ -84,7 +87,16 @@ pub(crate) struct Walked {
 
 impl Reader {
     pub(crate) fn new(options: Options, pool: Pool, verbosity: Verbosity) -> Self {
-        Self { options, verbosity, pool, project: None, has_progress: true, status: None }
+        let elsewhere = AtomicU64::new(0);
+        Self {
+            options,
+            verbosity,
+            pool,
+            project: None,
+            elsewhere,
+            has_progress: true,
+            status: None,
+        }
     }
 
     /// That leaves out runs elsewhere than in this directory or below it.
@@ -205,9 +217,19 @@ impl Reader {
         Ok(walked)
     }
 
+    /// How many runs were left out so far because they are elsewhere.
+    pub(crate) fn elsewhere(&self) -> u64 {
+        self.elsewhere.load(Ordering::Relaxed)
+    }
+
     fn takes(&self, run: &Trajectory) -> bool {
         let Some(project) = &self.project else { return true };
-        run.cwd.as_ref().is_some_and(|cwd| Path::new(&*cwd.get()).starts_with(project))
+        let is_inside =
+            run.cwd.as_ref().is_some_and(|cwd| Path::new(&*cwd.get()).starts_with(project));
+        if !is_inside {
+            self.elsewhere.fetch_add(1, Ordering::Relaxed);
+        }
+        is_inside
     }
 }
 

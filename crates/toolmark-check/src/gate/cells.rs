@@ -85,6 +85,11 @@ impl<T: Ord + Clone> Cells<T> {
 }
 
 impl Cells {
+    /// Is there a number with this name?
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.named(name).next().is_some()
+    }
+
     fn named<'c>(&'c self, name: &'c str) -> impl Iterator<Item = (&'c Cell, Tally)> {
         let first = Cell { name: name.to_owned(), tool: Untrusted::default(), bucket: None };
         let of_name = self.0.range(first..).take_while(move |(cell, _)| cell.name == name);

@@ -46,17 +46,22 @@ pub struct Compared {
     pub p: f64,
 }
 
+/// Is a difference with this p more than noise?
+pub(crate) fn is_significant(p: f64) -> bool {
+    p < SIGNIFICANT
+}
+
 impl Compared {
     /// Is it lower now, beyond noise?
     #[must_use]
     pub fn is_lower(&self) -> bool {
-        self.p < SIGNIFICANT && self.difference < 0.0
+        is_significant(self.p) && self.difference < 0.0
     }
 
     /// Is it higher now, beyond noise?
     #[must_use]
     pub fn is_higher(&self) -> bool {
-        self.p < SIGNIFICANT && self.difference > 0.0
+        is_significant(self.p) && self.difference > 0.0
     }
 }
 
@@ -87,16 +92,19 @@ impl Earlier<'_> {
     /// them has nothing to check.
     pub(super) fn compare(&self, name: &str, chosen: Chosen<'_>, now: Tally) -> Option<Compared> {
         let before = self.before.sum(name, chosen);
-        let (value, rate) = (before.rate()?, now.rate()?);
+        let scale = super::scale(name);
+        let (value, rate) = (scale.rate(before)?, scale.rate(now)?);
         let pairs = self.pairs(name, chosen);
         let paired = pairs.difference().zip(pairs.interval());
         let (difference, interval, p) = match paired {
             Some((difference, interval)) => (difference, interval, pairs.p_value()),
             None => {
-                let whole = |tally: Tally, rate: f64| (tally.of, (rate * tally.of as f64).round());
-                let ((n1, k1), (n2, k2)) = (whole(before, value), whole(now, rate));
-                let p = statistics::fisher((n1, k1 as u64), (n2, k2 as u64))?;
-                let interval = statistics::difference((before.of, value), (now.of, rate))?;
+                let right = |tally: Tally| Some((tally.rate()? * tally.of as f64).round() as u64);
+                let p = statistics::fisher((before.of, right(before)?), (now.of, right(now)?))?;
+                let interval = statistics::difference_of(
+                    (value, scale.interval(before)?),
+                    (rate, scale.interval(now)?),
+                );
                 (rate - value, interval, p)
             }
         };
@@ -139,7 +147,7 @@ mod tests {
         let none = BTreeMap::new();
         for (before, now, verdict) in [
             ((100, 95), (100, 70), "fail"),
-            ((10, 9), (10, 8), "pass"),
+            ((20, 19), (20, 17), "pass"),
             ((100, 70), (100, 95), "pass"),
             ((0, 0), (100, 95), "pass"),
             ((100, 95), (0, 0), "unknown"),

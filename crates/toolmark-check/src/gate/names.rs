@@ -3,7 +3,8 @@
 //! A rule that measures something new adds its name here, in one line; a test
 //! holds the list against what the rules measure in their examples.
 
-use crate::scorecard::Measure;
+use crate::scorecard::{F1_NAME, Measure, Scale};
+use toolmark_outcome::Axis;
 
 /// The full name, and what the number says.
 pub const NAMES: &[(&str, &str)] = &[
@@ -17,8 +18,8 @@ pub const NAMES: &[(&str, &str)] = &[
     ("edit.target", "share of edits whose text to replace is in the file as often as it must be"),
     ("edit.minimal", "how little more than the change edits replace, from 0 to 1"),
     ("patch.context", "share of patches whose context is in the file"),
-    ("irreversibility", "share of checked calls without a finding about what cannot be undone"),
-    ("irreversibility.aware", "how well destructive calls were announced, from 0 to 1"),
+    ("irreversibility", "how well destructive calls were announced: the same number as below"),
+    ("irreversibility.aware", "1 named before the call, 0.5 acknowledged after it, 0 blind"),
     (
         "recovery",
         "share of failures that ask for something and were recovered from; by class of error",
@@ -46,8 +47,19 @@ pub const NAMES: &[(&str, &str)] = &[
 /// The name a gate has for a measure: its own, behind that of its axis where it
 /// has no dot.
 pub(super) fn full<T>(measure: &Measure<T>) -> String {
-    let (axis, name) = (measure.axis.word(), measure.name);
+    full_name(measure.axis.word(), measure.name)
+}
+
+/// The same of the words for both.
+pub(crate) fn full_name(axis: &str, name: &str) -> String {
     if name == axis || name.contains('.') { name.to_owned() } else { format!("{axis}.{name}") }
+}
+
+/// The scale of the number with this full name.
+pub(crate) fn scale(name: &str) -> Scale {
+    let axis = Axis::Selection;
+    let own = name.strip_prefix(axis.word()).and_then(|rest| rest.strip_prefix('.'));
+    if own == Some(F1_NAME) { Scale::of(axis, F1_NAME) } else { Scale::Share }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 //! ```
 
 use super::names::NAMES;
+use super::presets::PRESETS;
 use super::{Gate, Op, Per};
 use std::fmt;
 use std::str::FromStr;
@@ -82,6 +83,12 @@ fn suggest<'w>(word: &str, words: impl Iterator<Item = &'w str> + Clone) -> Stri
     }
 }
 
+/// What a gate may start with, and the names of whole sets of them.
+fn words() -> impl Iterator<Item = &'static str> + Clone {
+    let names = NAMES.iter().map(|(name, _)| *name);
+    names.chain(PRESETS.iter().map(|preset| preset.name))
+}
+
 impl FromStr for Gate {
     type Err = GateError;
 
@@ -101,7 +108,7 @@ fn parse(text: &str) -> Result<Gate, GateError> {
         return Err(GateError {
             message: format!("unknown measure {}", quoted(name.text)),
             at: name.at,
-            help: Some(suggest(name.text, NAMES.iter().map(|(name, _)| *name))),
+            help: Some(suggest(name.text, words())),
         });
     }
     let mut token = tokens.next();

@@ -2,7 +2,7 @@
 //! whom, and how often a tool was called where none was right.
 
 use super::{Choice, Gold, Pair};
-use crate::scorecard::{Measure, Scorecard, Tally};
+use crate::scorecard::{F1_NAME, Measure, Scale, Scorecard, Tally};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_hosts::toolset::{Name, builtin};
@@ -43,6 +43,8 @@ impl Rate {
 pub struct F1 {
     /// Pairs that speak of the tool: right, wrongly called, or not called.
     pub of: u64,
+    /// How many of them are right.
+    pub right: u64,
     /// Its value; nothing where no pair speaks of the tool.
     pub value: Option<f64>,
     /// Its 95 % interval: that of the share of right ones among the pairs, of
@@ -53,11 +55,12 @@ pub struct F1 {
 impl F1 {
     fn new(right: u64, called: u64, missed: u64) -> Self {
         let of = right + called + missed;
-        let of_share = |share: f64| 2.0 * share / (1.0 + share);
+        let tally = Tally::of_right(of, right);
         Self {
             of,
-            value: (of > 0).then(|| of_share(right as f64 / of as f64)),
-            interval: wilson(of, right).map(|(low, high)| [of_share(low), of_share(high)]),
+            right,
+            value: Scale::F1.rate(tally),
+            interval: Scale::F1.interval(tally).map(|(low, high)| [low, high]),
         }
     }
 }
@@ -328,17 +331,19 @@ impl Selection {
     /// Puts the numbers of each tool among the measures of a scorecard, where
     /// gates ask for them: `selection.f1[Edit]`.
     pub fn measure(&self, card: &mut Scorecard) {
-        let mut put = |name: &'static str, tool: &str, of: u64, value: Option<f64>| {
-            let Some(value) = value else { return };
-            let measure = Measure { axis: Axis::Selection, name, tool: tool.into(), bucket: None };
-            card.measures.insert(measure, Tally::of_rate(of, value));
+        let mut put = |name: &'static str, tool: &str, of: u64, right: u64| {
+            if of > 0 {
+                let (axis, tool) = (Axis::Selection, tool.into());
+                let measure = Measure { axis, name, tool, bucket: None };
+                card.measures.insert(measure, Tally::of_right(of, right));
+            }
         };
         for (tool, of_tool) in &self.tools {
-            put("f1", tool.raw(), of_tool.f1.of, of_tool.f1.value);
-            put("precision", tool.raw(), of_tool.precision.of, of_tool.precision.rate);
-            put("recall", tool.raw(), of_tool.recall.of, of_tool.recall.rate);
+            put(F1_NAME, tool.raw(), of_tool.f1.of, of_tool.f1.right);
+            put("precision", tool.raw(), of_tool.precision.of, of_tool.precision.right);
+            put("recall", tool.raw(), of_tool.recall.of, of_tool.recall.right);
         }
         let alone = self.no_tool.left_alone;
-        put("no_tool", NONE, alone.of, alone.rate);
+        put("no_tool", NONE, alone.of, alone.right);
     }
 }

@@ -140,7 +140,12 @@ fn numbers() {
     let mut card = crate::Scorecard::default();
     selection.measure(&mut card);
     let f1 = card.measures.iter().find(|(m, _)| m.name == "f1" && m.tool == "Grep").unwrap();
-    assert_eq!((f1.1.of, f1.1.rate()), (3, Some(0.5)));
+    assert_eq!((f1.1.of, crate::Scale::F1.rate(*f1.1)), (3, Some(0.5)));
+    // The gate has the interval of the table.
+    let gate: crate::gate::Gate = "selection.f1[Grep] >= 0.4".parse().unwrap();
+    let row = gate.rows(&crate::gate::Cells::from(&card), None).remove(0);
+    assert_eq!((row.n, row.value), (3, Some(0.5)));
+    assert_eq!(row.interval.map(|(low, high)| [low, high]), grep.f1.interval);
 }
 
 #[test]

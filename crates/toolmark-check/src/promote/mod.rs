@@ -1,26 +1,28 @@
 //! Findings as regression cases: which ones, the part of the trace that shows
-//! them, and an expectation that the trace does not meet.
+//! them, what was asked, and the rule itself as the expectation.
+//!
+//! A case never holds the arguments of the call against a new run: the same fault
+//! with other arguments is the same fault.
 
 mod trim;
 
 use crate::fingerprint;
-use crate::session::{Session, SessionCall};
-use serde_json::{Map, Value, json};
+use crate::{Checker, rule_by_code};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use toolmark_hosts::toolset::Toolsets;
-use toolmark_outcome::{Axis, Finding};
-use toolmark_trace::Trajectory;
+use toolmark_outcome::{Confidence, Finding};
+use toolmark_trace::{EventKind, Trajectory};
 
-/// An argument that takes more bytes is not asked about: other arguments tell
-/// the call.
-const LARGE: usize = 2000;
+/// Longer prompts are left out: a case would be larger than its trace.
+const MAX_PROMPT_BYTES: usize = 32 << 10;
 
 /// Of which findings one is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alike {
     /// Those of one rule.
     Code,
-    /// Those of one rule and tool that say the same.
+    /// Those of one rule, tool and bucket that say the same, whatever the file.
     Cluster,
     /// Those of one rule, tool and bucket.
     Bucket,
@@ -52,86 +54,127 @@ pub struct Case {
     pub description: String,
     /// The rule.
     pub code: &'static str,
-    /// What must not happen again, as the configuration of an `expect` grader.
-    pub expect: Value,
+    /// What the user asked, turn by turn up to the fault; nothing where the trace
+    /// does not say.
+    pub prompts: Vec<String>,
+    /// The directory the agent worked in.
+    pub workspace: Option<String>,
+    /// What must not happen again: the configuration of a `finding` grader.
+    pub config: Value,
     /// The part of the trajectory that shows it.
     pub run: Trajectory,
+    kind: Kind,
 }
 
-/// The case of a finding, made from the trajectory it is about; `None` where the
-/// finding is about another one.
-#[must_use]
-pub fn case(finding: &Finding, run: &Trajectory, toolsets: &Toolsets) -> Option<Case> {
-    let index = finding.evidence.first()?.call.as_ref()?.index;
-    let is_about = finding.place == run.calls.get(index)?.at.location().into()
+/// Which findings a case is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Kind {
+    code: &'static str,
+    tool: String,
+    bucket: Option<String>,
+    least: Confidence,
+}
+
+impl Kind {
+    fn is_shown_by(&self, run: &Trajectory) -> bool {
+        let rules = rule_by_code(self.code).into_iter().collect();
+        // A grader knows no toolsets but those that are built in.
+        let checker = Checker::new(rules, self.least, Toolsets::default());
+        checker.check(run).findings.iter().any(|finding| {
+            let bucket = finding.bucket.as_ref().map(|bucket| bucket.raw());
+            finding.tool == *self.tool
+                && (self.bucket.is_none() || bucket == self.bucket.as_deref())
+        })
+    }
+}
+
+impl Case {
+    /// Does its grader fail on this trajectory?
+    #[must_use]
+    pub fn is_shown_by(&self, run: &Trajectory) -> bool {
+        self.kind.is_shown_by(run)
+    }
+}
+
+/// Why there is no case of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoCase {
+    /// The finding is about another trajectory.
+    Elsewhere,
+    /// The rule finds nothing with the tools that a grader knows.
+    Unseen,
+}
+
+/// The case of a finding, made from the trajectory it is about, which is `root` or a
+/// sub-agent of it.
+pub fn case(
+    finding: &Finding,
+    run: &Trajectory,
+    root: &Trajectory,
+    alike: Alike,
+) -> Result<Case, NoCase> {
+    let first = finding.evidence.first().and_then(|evidence| evidence.call.as_ref());
+    let index = first.map(|call| call.index).ok_or(NoCase::Elsewhere)?;
+    let call = run.calls.get(index).ok_or(NoCase::Elsewhere)?;
+    let is_about = finding.place == call.at.location().into()
         && run.id.as_ref().map(|id| id.get()).as_deref()
             == finding.session.as_ref().map(|text| text.raw());
     if !is_about {
-        return None;
+        return Err(NoCase::Elsewhere);
     }
-    let session = Session::new(run, toolsets);
-    let call = session.calls().iter().find(|call| call.index == index)?;
-    let made = |index: usize| session.calls().iter().find(|call| call.index == index);
-    let others = finding.evidence.iter().skip(1).filter_map(|e| made(e.call.as_ref()?.index));
-    let repeats = others.into_iter().find(|other| is_repeated(other, call));
-    let wanted = condition(call, finding.axis);
-    let expect = match repeats {
-        // Once was right, and again was not.
-        Some(_) => json!({"forbidden_sequences": [[wanted, wanted]]}),
-        None => json!({"forbidden": [wanted]}),
+    let bucket = finding.bucket.as_ref().filter(|_| alike == Alike::Bucket);
+    let kind = Kind {
+        code: finding.code,
+        tool: finding.tool.raw().to_owned(),
+        bucket: bucket.map(|bucket| bucket.raw().to_owned()),
+        least: finding.confidence.min(Confidence::Medium),
     };
+    let mut config = json!({"code": kind.code, "tool": kind.tool, "scope": "all"});
+    if let Some(bucket) = &kind.bucket {
+        config["bucket"] = bucket.as_str().into();
+    }
+    if kind.least < Confidence::Medium {
+        config["min_confidence"] = kind.least.word().into();
+    }
     let id = format!("{}-{}", finding.code.to_ascii_lowercase(), finding.fingerprint);
     let description = format!("{} {}: {}", finding.code, finding.name, finding.message.raw());
-    let mut run = trim::trimmed(run, finding);
-    run.name = Some(id.as_str().into());
-    Some(Case { id, description, code: finding.code, expect, run })
+    let mut shown = shortest(finding, run, &kind).ok_or(NoCase::Unseen)?;
+    shown.name = Some(id.as_str().into());
+    let is_root = std::ptr::eq(run, root);
+    let prompts = prompts(root, is_root.then_some(index));
+    let workspace = run.cwd.as_ref().map(|cwd| cwd.get().into_owned());
+    let code = finding.code;
+    Ok(Case { id, description, code, prompts, workspace, config, run: shown, kind })
 }
 
-/// Is `call` made after `other`, in another response, and the same?
-fn is_repeated(other: &SessionCall<'_>, call: &SessionCall<'_>) -> bool {
-    other.index < call.index
-        && (other.call.step != call.call.step || call.call.step.is_none())
-        && other.tool == call.tool
-        && other.args().is_some()
-        && other.args() == call.args()
+/// The shortest part of a trajectory in which the rule still finds the fault: the
+/// calls that prove it, those in between, those before, all of them.
+fn shortest(finding: &Finding, run: &Trajectory, kind: &Kind) -> Option<Trajectory> {
+    let proof = trim::proof(run, finding);
+    let (first, last) = (*proof.first()?, *proof.last()?);
+    let parts = [proof, (first..=last).collect(), (0..=last).collect()];
+    let parts = parts.iter().map(|kept: &BTreeSet<usize>| trim::trimmed(run, finding, kept));
+    let mut parts = parts.chain(std::iter::once_with(|| run.clone()));
+    parts.find(|part| kind.is_shown_by(part))
 }
 
-/// What tells the call from others: the tool and the arguments that matter.
-fn condition(call: &SessionCall<'_>, axis: Axis) -> Value {
-    let name = call.call.name.original.get();
-    let Some(Value::Object(args)) = call.args() else { return json!({"tool": name}) };
-    let decisive: Vec<&str> = match call.spec {
-        // Any of the arguments may be what is wrong with them.
-        Some(tool) if axis != Axis::Arguments => {
-            let keys = [
-                &tool.path,
-                &tool.content,
-                &tool.old,
-                &tool.new,
-                &tool.edits,
-                &tool.patch,
-                &tool.command,
-                &tool.pattern,
-                &tool.offset,
-                &tool.limit,
-            ];
-            keys.iter().flat_map(|keys| keys.names()).collect()
+/// What the user said up to a call; the first words alone where there is none.
+fn prompts(run: &Trajectory, call: Option<usize>) -> Vec<String> {
+    let mut prompts = Vec::new();
+    for event in &run.events {
+        if event.starts_turn() {
+            let Some(text) = event.text.as_ref().map(|text| text.plain().into_owned()) else {
+                break;
+            };
+            prompts.push(text);
         }
-        _ => Vec::new(),
-    };
-    let small = |value: &Value| value.to_string().len() <= LARGE;
-    let pick = |wanted: &dyn Fn(&String) -> bool| -> Map<String, Value> {
-        let kept = args.iter().filter(|(key, value)| wanted(key) && small(value));
-        kept.map(|(key, value)| (key.clone(), value.clone())).collect()
-    };
-    let mut picked = pick(&|key| decisive.contains(&key.as_str()));
-    if picked.is_empty() {
-        picked = pick(&|_| true);
+        let is_call = matches!(event.kind, EventKind::Call(at) if Some(at as usize) == call);
+        if is_call || (call.is_none() && !prompts.is_empty()) {
+            break;
+        }
     }
-    if picked.is_empty() {
-        return json!({"tool": name});
-    }
-    json!({"tool": name, "args": picked})
+    let bytes: usize = prompts.iter().map(String::len).sum();
+    if bytes > MAX_PROMPT_BYTES { Vec::new() } else { prompts }
 }
 
 #[cfg(test)]
@@ -156,20 +199,42 @@ mod tests {
         let run = notation::parse(TRACE).unwrap();
         let mut checked = Checker::default().check(&run);
         checked.sort();
-        let toolsets = Toolsets::default();
         let one = |code: &str| {
             let finding = checked.findings.iter().find(|finding| finding.code == code).unwrap();
-            case(finding, &run, &toolsets).unwrap()
+            case(finding, &run, &run, Alike::Cluster).unwrap()
         };
         let again = one("S101");
-        let read = json!({"tool": "Read", "args": {"file_path": "/w/a.rs"}});
-        assert_eq!(again.expect, json!({"forbidden_sequences": [[read, read]]}));
+        assert_eq!(again.config, json!({"code": "S101", "tool": "Read", "scope": "all"}));
         assert_eq!(again.run.calls.len(), 2);
         assert_eq!(again.run.calls.iter().map(|c| c.step).collect::<Vec<_>>(), [Some(0), Some(1)]);
+        assert_eq!(again.prompts, ["tidy up", "and now"]);
+        assert_eq!(again.workspace.as_deref(), Some("/w"));
         let edit = one("A202");
-        assert_eq!(edit.expect["forbidden"][0]["args"]["old_string"], "two");
         assert!(edit.run.calls.len() < run.calls.len());
         assert_eq!(edit.run.user_turns, 1);
+        assert!(!edit.config.to_string().contains("two"), "no argument is part of the case");
+        let finding = checked.findings.iter().find(|finding| finding.code == "A202").unwrap();
+        let of_bucket = case(finding, &run, &run, Alike::Bucket).unwrap();
+        assert_eq!(of_bucket.config["bucket"], finding.bucket.as_ref().unwrap().raw());
+        let other = notation::parse("Glob {\"pattern\":\"*\"} -> \"\"\n").unwrap();
+        assert_eq!(case(finding, &other, &other, Alike::Code).unwrap_err(), NoCase::Elsewhere);
+    }
+
+    /// Every finding of an example is shown by the part that is kept of its trace.
+    #[test]
+    fn what_is_kept_shows_the_fault() {
+        for rule in crate::RULES {
+            for example in rule.examples() {
+                let run = notation::parse(&example.trace).unwrap();
+                let checker = Checker::new(vec![rule], Confidence::Medium, Toolsets::default());
+                for session in run.flatten() {
+                    for finding in checker.check_alone(session).findings {
+                        let case = case(&finding, session, &run, Alike::Bucket).unwrap();
+                        assert!(case.is_shown_by(&case.run), "{}: {}", rule.code, example.trace);
+                    }
+                }
+            }
+        }
     }
 
     #[test]

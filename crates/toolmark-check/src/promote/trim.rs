@@ -5,11 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolmark_outcome::Finding;
 use toolmark_trace::{Event, EventKind, Move, Stated, Step, Trajectory};
 
-/// A trajectory with only what `finding` points at.
-pub(super) fn trimmed(run: &Trajectory, finding: &Finding) -> Trajectory {
+/// The calls that `finding` points at.
+pub(super) fn proof(run: &Trajectory, finding: &Finding) -> BTreeSet<usize> {
     let indices = finding.evidence.iter().filter_map(|e| Some(e.call.as_ref()?.index));
-    let kept: BTreeSet<usize> = indices.filter(|index| *index < run.calls.len()).collect();
-    let numbers: BTreeMap<usize, u32> = (0..).zip(&kept).map(|(n, at)| (*at, n)).collect();
+    indices.filter(|index| *index < run.calls.len()).collect()
+}
+
+/// A trajectory with only these calls, and what `finding` points at besides.
+pub(super) fn trimmed(run: &Trajectory, finding: &Finding, kept: &BTreeSet<usize>) -> Trajectory {
+    let numbers: BTreeMap<usize, u32> = (0..).zip(kept).map(|(n, at)| (*at, n)).collect();
     let steps: BTreeSet<u32> = kept.iter().filter_map(|at| run.calls.get(*at)?.step).collect();
     let new_step: BTreeMap<u32, u32> = (0..).zip(&steps).map(|(n, at)| (*at, n)).collect();
     let (events, turns) = events(run, finding, &numbers, &new_step);

@@ -135,6 +135,7 @@ use crate::awareness::{Said, is_in_another_language, named};
 use crate::own::Own;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
+use crate::scorecard::AWARE;
 use crate::session::{Ended, Session, SessionCall};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -243,7 +244,7 @@ fn check_naming(
         None => (0.0, "without saying so"),
     };
     if !is_mute {
-        recorder.measure("aware", call, score);
+        recorder.measure(AWARE, call, score);
     }
     if score == 1.0 {
         return;

@@ -63,6 +63,7 @@ use crate::error_class::ErrorClass;
 use crate::recorder::{Draft, Recorder};
 use crate::recovery::{Failure, Fault, Verdict};
 use crate::rule::{Rule, page};
+use crate::scorecard::RECOVERY;
 use crate::session::{Session, SessionCall};
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -80,7 +81,6 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
-    recorder.measures_axis();
     for failure in session.failures().iter().filter(|failure| failure.asks) {
         let Some(failed) = session.calls().get(failure.at) else { continue };
         measures(recorder, failure, failed);
@@ -104,7 +104,7 @@ fn measures(recorder: &mut Recorder<'_, '_>, failure: &Failure, failed: &Session
     let bucket = Some(failure.class.word());
     let share = |is_so: bool| if is_so { 1.0 } else { 0.0 };
     recorder.count_opportunity(failed);
-    recorder.measure_in("recovery", failed, bucket, failure.verdict.score());
+    recorder.measure_in(RECOVERY, failed, bucket, failure.verdict.score());
     if failure.verdict == Verdict::Recovered && failure.steps > 0 {
         recorder.measure_in("recovery.steps", failed, bucket, 1.0 / failure.steps as f64);
     }

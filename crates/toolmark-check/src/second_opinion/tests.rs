@@ -117,7 +117,8 @@ fn answers_are_numbers_that_gates_can_ask_for() {
     for (answer, gate, want) in [
         (Ok(1.0), "judged.irreversibility-awareness[Bash] == 1", "pass"),
         (Ok(0.5), "judged.irreversibility-awareness[Bash] == 1", "fail"),
-        (Ok(0.5), "judged.error-recovery[Read.missing] >= 0.5", "pass"),
+        (Ok(0.5), "judged.error-recovery[Read.missing] >= 0.05", "pass"),
+        (Ok(0.5), "judged.error-recovery[Read.missing] >= 0.5", "unknown"),
         (Ok(0.5), "judged.error-recovery[Read] >= 0.5 min support 5", "unknown"),
         (Err(Cause::Judge), "judged.error-recovery[Read] >= 0.5", "unknown"),
         (Ok(1.0), "judged.edit-minimal-scope[Edit] >= 0.85", "unknown"),

@@ -4,7 +4,9 @@
 //! its code and its tests.
 
 mod expect;
+mod finding;
 mod judge;
 
 pub use expect::EXPECT;
+pub use finding::FINDING;
 pub use judge::JUDGE;

@@ -2,7 +2,7 @@
 //! for people have in common.
 
 use crate::model::GateRow;
-use toolmark_check::Tally;
+use toolmark_check::{Destructive, Tally, ToolCard};
 use toolmark_outcome::{Printable, Verdict, printable};
 
 /// A share in percent; what is not quite all does not look like it.
@@ -30,10 +30,31 @@ pub(crate) fn besides(row: &GateRow) -> Option<Printable> {
         (Some(compared), Verdict::Fail) if row.reason.contains("regression") => {
             Some(printable!("regression: {}", compared))
         }
+        (Some(compared), Verdict::Unknown(_)) => {
+            Some(printable!("{}; baseline: {}", row.reason, compared))
+        }
         (Some(compared), _) => Some(printable!("baseline: {}", compared)),
         (None, Verdict::Unknown(_)) => Some(row.reason.clone()),
         _ => None,
     }
+}
+
+/// What the columns of the scorecard count.
+pub(crate) const LEGEND: &str = "share of the calls an axis is about that are without a fault, of \
+     how many, and its 95 % interval; irreversibility is about destructive calls: named before 1, \
+     acknowledged after 0.5, blind 0; \u{2013} nothing to check";
+
+/// The destructive calls by when they were named; nothing where there are none.
+pub(crate) fn destructive(card: &ToolCard) -> Option<Printable> {
+    let Destructive { named, acknowledged, blind } = card.destructive;
+    (card.destructive.count() > 0).then(|| {
+        printable!(
+            "destructive calls: {} named before, {} acknowledged after, {} blind",
+            named,
+            acknowledged,
+            blind
+        )
+    })
 }
 
 /// A cell of the scorecard: `50% (9–90) of 2`; a dash where nothing was counted.

@@ -3,6 +3,7 @@
 pub(crate) mod gates;
 pub(crate) mod gold;
 pub(crate) mod judged;
+pub(crate) mod kinds;
 
 #[cfg(test)]
 pub(crate) mod tests {
@@ -34,9 +35,10 @@ pub(crate) mod tests {
         let mut checked = checker.check(&run);
         checked.sort();
         let baseline = serde_json::json!({"findings": [], "trajectories": []}).to_string();
-        let changes = Baseline::parse(&baseline).unwrap().mark(&mut checked.findings);
+        let changes = Baseline::parse(&baseline).unwrap().mark(&mut checked);
         let cells = Cells::from(&checked.scorecard);
-        let gates = ["arguments.valid == 1", "selection[Read] >= 0.8", "recovery[Bash.127] >= 0.8"];
+        let gates =
+            ["arguments.valid == 1", "selection[Read] >= 0.95", "recovery[Bash.127] >= 0.8"];
         let gates = gates.iter().flat_map(|gate| gate.parse::<Gate>().unwrap().rows(&cells, None));
         let run = toolmark_check::CheckRun {
             gates: gates.collect(),

@@ -3,7 +3,7 @@
 
 use super::{Section, badge, notes, safe};
 use crate::Options;
-use crate::checked::{gates, judged};
+use crate::checked::{gates, judged, kinds};
 use crate::model::{CheckRun, Evidence, Finding, Refined};
 use crate::shown;
 use maud::{Markup, html};
@@ -24,6 +24,7 @@ pub(super) fn section(run: &CheckRun, options: &Options) -> Section {
             (notes(&run.notes))
             (matrix(run))
             (gate_table(run))
+            (kind_table(run))
             (judge(run))
             @for alike in findings.chunk_by(|a, b| (a.code, a.severity) == (b.code, b.severity)) {
                 (rule(alike))
@@ -60,7 +61,7 @@ fn header(run: &CheckRun, options: &Options) -> Markup {
                 (tile(run.count(Severity::Error) as u64, "errors", "fail"))
                 (tile(run.count(Severity::Warning) as u64, "warnings", "unknown"))
                 (tile(run.count(Severity::Info) as u64, "infos", ""))
-                @if let Some(changes) = run.changes {
+                @if let Some(changes) = &run.changes {
                     (tile(changes.known, "known", ""))
                     (tile(changes.gone, "gone", "pass"))
                 }
@@ -99,7 +100,8 @@ fn matrix(run: &CheckRun) -> Markup {
                 }
             }
             p class="dim" {
-                "Share of checked calls without a finding, with its 95 % interval; – nothing to check."
+                (gates::LEGEND) "."
+                @if let Some(words) = gates::destructive(&run.checked.scorecard.total()) { " " (words) "." }
                 @if tools.len() > TOOLS { " " (tools.len() - TOOLS) " more tools." }
             }
         }
@@ -122,6 +124,35 @@ fn cell(tally: Tally) -> Markup {
                 span class="dim" {
                     " " (gates::percent(low)) "–" (gates::percent(high)) " of " (tally.of)
                 }
+            }
+        }
+    }
+}
+
+/// What became of each kind of findings since the run before.
+fn kind_table(run: &CheckRun) -> Markup {
+    let changed: Vec<_> = run.changes.iter().flat_map(kinds::changed).collect();
+    html! {
+        @if !changed.is_empty() {
+            section class="panel" aria-label="Changes" {
+                div class="scroll" {
+                    table {
+                        thead { tr {
+                            th scope="col" { "" } th scope="col" { "kind" }
+                            th scope="col" { "findings" }
+                        } }
+                        tbody {
+                            @for kind in &changed {
+                                tr {
+                                    td { (kind.trend.word()) }
+                                    td { code { (safe(&kinds::subject(kind))) } }
+                                    td { (safe(&kinds::rates(kind))) }
+                                }
+                            }
+                        }
+                    }
+                }
+                p class="dim" { (kinds::LEGEND) "." }
             }
         }
     }

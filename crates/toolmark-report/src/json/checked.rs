@@ -1,8 +1,8 @@
 //! The object of what was checked.
 
-use crate::model::{CheckRun, Decisions, Finding, GateRow, Refined, Scorecard, Selection};
+use crate::model::{Changes, CheckRun, Decisions, Finding, GateRow, Refined, Scorecard, Selection};
 use serde::Serialize;
-use toolmark_check::baseline::{Changes, TrajectoryCells};
+use toolmark_check::baseline::TrajectoryCells;
 use toolmark_check::gate::Cells;
 use toolmark_outcome::{Printable, Verdict};
 
@@ -18,7 +18,7 @@ pub(super) struct Shape<'r> {
     #[serde(skip_serializing_if = "<[GateRow]>::is_empty")]
     gates: &'r [GateRow],
     #[serde(skip_serializing_if = "Option::is_none")]
-    changes: Option<Changes>,
+    changes: Option<&'r Changes>,
     /// What a judge says where the rules are not sure.
     #[serde(skip_serializing_if = "Option::is_none")]
     judged: Option<&'r [Refined]>,
@@ -42,7 +42,7 @@ pub(super) fn shape(run: &CheckRun) -> Shape<'_> {
         scorecard: whole,
         selection: run.checked.selection.as_ref(),
         gates: &run.gates,
-        changes: run.changes,
+        changes: run.changes.as_ref(),
         judged: run.checked.judged.as_deref(),
         trajectories: each.collect(),
         decisions: &run.checked.decisions,

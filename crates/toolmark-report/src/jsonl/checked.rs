@@ -2,11 +2,10 @@
 //! one per answer of a judge, one per gate, then one with the scorecard.
 
 use super::graded::line;
-use crate::model::{CheckRun, Finding, GateRow, Refined, Scorecard, Selection};
+use crate::model::{Changes, CheckRun, Finding, GateRow, Refined, Scorecard, Selection};
 use crate::{Options, ReportError};
 use serde::Serialize;
 use std::io::Write;
-use toolmark_check::baseline::Changes;
 use toolmark_outcome::{Printable, Verdict};
 
 #[derive(Serialize)]
@@ -46,7 +45,7 @@ struct Last<'r> {
     #[serde(flatten)]
     scorecard: &'r Scorecard,
     #[serde(skip_serializing_if = "Option::is_none")]
-    changes: Option<Changes>,
+    changes: Option<&'r Changes>,
     #[serde(skip_serializing_if = "<[Printable]>::is_empty")]
     notes: &'r [Printable],
 }
@@ -70,7 +69,7 @@ pub(super) fn write(run: &CheckRun, _: &Options, out: &mut dyn Write) -> Result<
         files: run.files,
         left_out: run.checked.left_out,
         scorecard: &run.checked.scorecard,
-        changes: run.changes,
+        changes: run.changes.as_ref(),
         notes: &run.notes,
     };
     line(&last, out)

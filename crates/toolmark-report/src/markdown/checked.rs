@@ -2,7 +2,7 @@
 //! findings behind a click. Nothing that comes from a trace is markup here.
 
 use super::graded::{MOST, code, emblem, words};
-use crate::checked::{gates, judged};
+use crate::checked::{gates, judged, kinds};
 use crate::model::{CheckRun, Finding};
 use crate::shown;
 use crate::terminal::text::cut;
@@ -30,6 +30,7 @@ pub(super) fn write(
     head(&mut page, run, options);
     scorecard(&mut page, run);
     gate_table(&mut page, run);
+    kind_table(&mut page, run);
     judge(&mut page, run);
     let findings: Vec<&Finding> = run.new_findings().collect();
     let mut left_out = 0;
@@ -64,7 +65,7 @@ fn head(page: &mut String, run: &CheckRun, options: &Options) {
         shown::things(card.sessions, "session").into(),
         shown::things(card.total().calls, "call").into(),
     ];
-    if let Some(changes) = run.changes {
+    if let Some(changes) = &run.changes {
         let (new, known, gone) = (changes.new, changes.known, changes.gone);
         totals.push(format!("{new} new, {known} known, {gone} gone since the baseline"));
     }
@@ -97,8 +98,13 @@ fn scorecard(page: &mut String, run: &CheckRun) {
     for (name, card) in tools.iter().take(TOOLS) {
         row(&words(&cut(name, WORDS)), card);
     }
-    row("**all tools**", &run.checked.scorecard.total());
+    let total = run.checked.scorecard.total();
+    row("**all tools**", &total);
     page.push('\n');
+    let _ = writeln!(page, "_{}_\n", gates::LEGEND);
+    if let Some(words) = gates::destructive(&total) {
+        let _ = writeln!(page, "{words}\n");
+    }
     if tools.len() > TOOLS {
         let more = shown::things((tools.len() - TOOLS) as u64, "more tool");
         let _ = writeln!(page, "_{more}: this table would be too large._\n");
@@ -123,6 +129,20 @@ fn gate_table(page: &mut String, run: &CheckRun) {
         );
     }
     page.push('\n');
+}
+
+/// What became of each kind of findings since the run before.
+fn kind_table(page: &mut String, run: &CheckRun) {
+    let changed: Vec<_> = run.changes.iter().flat_map(kinds::changed).collect();
+    if changed.is_empty() {
+        return;
+    }
+    page.push_str("| | kind | findings |\n|---|---|---|\n");
+    for kind in changed.iter().take(kinds::MAX_ROWS) {
+        let (subject, rates) = (words(&kinds::subject(kind)), kinds::rates(kind));
+        let _ = writeln!(page, "| {} | {subject} | {rates} |", kind.trend.word());
+    }
+    let _ = writeln!(page, "\n_{}_\n", kinds::LEGEND);
 }
 
 /// What a judge says where the rules are not sure.

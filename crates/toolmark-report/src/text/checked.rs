@@ -1,7 +1,7 @@
 //! The scorecard people read at a terminal, and the worst findings under it.
 
 use super::page::Page;
-use crate::checked::{gates, gold, judged};
+use crate::checked::{gates, gold, judged, kinds};
 use crate::model::{CheckRun, Decisions, Evidence, Finding, GateRow, Refined};
 use crate::shown::{in_trace, sign, things};
 use crate::terminal::text::Layout;
@@ -9,6 +9,7 @@ use crate::terminal::{Line, style};
 use crate::{Options, ReportError, Verbosity};
 use anstyle::Style;
 use std::io::Write;
+use toolmark_check::baseline::Trend;
 use toolmark_check::{Tally, ToolCard};
 use toolmark_outcome::{Axis, Printable, Role, Severity, Verdict, printable};
 
@@ -18,9 +19,6 @@ const OF_A_RULE: usize = 3;
 const TOOLS: usize = 20;
 /// So much of a tool's name is shown.
 const NAME: usize = 24;
-/// From here on a cell has room for counts.
-const WIDE: usize = 110;
-
 pub(super) fn write(
     run: &CheckRun,
     options: &Options,
@@ -41,6 +39,7 @@ pub(super) fn write(
             page.judge(judged);
         }
         page.gates(run);
+        page.kinds(run);
         page.decisions(&run.checked.decisions);
         for note in &run.notes {
             page.line(Line::of(style::DIM, "note: ").with(style::DIM, note));
@@ -59,22 +58,22 @@ impl Page<'_> {
         }
         let all = self.options.verbosity == Verbosity::Verbose;
         let shown = if all { tools.len() } else { tools.len().min(TOOLS) };
-        let mut rows: Vec<Row> = tools[..shown].iter().map(|(n, card)| self.row(n, card)).collect();
-        let total = self.row(&"all tools".into(), &run.checked.scorecard.total());
-        let head = Row::head();
-        rows.push(total);
-        let columns: Vec<usize> = (0..head.cells.len())
-            .map(|at| {
-                let widths = rows.iter().chain([&head]).filter_map(|row| row.cells.get(at));
-                widths.map(|(_, text)| text.width()).max().unwrap_or(0)
-            })
-            .collect();
+        let (head, total) = (Row::head(), run.checked.scorecard.total());
+        let table = |form: CellForm| {
+            let mut rows: Vec<Row> =
+                tools[..shown].iter().map(|(name, card)| Row::of(name, card, form)).collect();
+            rows.push(Row::of(&"all tools".into(), &total, form));
+            let columns = widths(rows.iter().chain([&head]));
+            (rows, columns)
+        };
+        let fits = |(_, columns): &(_, Vec<usize>)| whole_width(columns) <= self.width;
+        let mut tables = CellForm::ALL.iter().map(|form| table(*form));
+        let (rows, columns) = tables.find(fits).unwrap_or_else(|| table(CellForm::Brief));
         self.table_line(&head, &columns);
         for (at, row) in rows.iter().enumerate() {
             if at + 1 == rows.len() {
-                let whole = columns.iter().sum::<usize>() + 2 * columns.len().saturating_sub(1);
                 let mut rule = Line::new();
-                rule.repeat(style::DIM, "\u{2500}", whole.min(self.width));
+                rule.repeat(style::DIM, "\u{2500}", whole_width(&columns).min(self.width));
                 self.line(rule);
             }
             self.table_line(row, &columns);
@@ -83,8 +82,10 @@ impl Page<'_> {
             let words = printable!("{} more tools; --verbose shows them", tools.len() - shown);
             self.line(Line::of(style::DIM, words));
         }
-        let words = "share of checked calls without a finding, with its 95 % interval; \u{2013} nothing to check";
-        self.wrapped(0, style::DIM, &words.into());
+        self.wrapped(0, style::DIM, &gates::LEGEND.into());
+        if let Some(words) = gates::destructive(&total) {
+            self.wrapped(0, style::PLAIN, &words);
+        }
     }
 
     /// What the guard would have done, where it would have done something.
@@ -102,15 +103,6 @@ impl Page<'_> {
             calls
         );
         self.wrapped(0, style::DIM, &words);
-    }
-
-    fn row(&self, name: &Printable, card: &ToolCard) -> Row {
-        let mut cells =
-            vec![(style::STRONG, name.cut(NAME)), (style::PLAIN, printable!("{}", card.calls))];
-        for axis in Axis::ALL {
-            cells.push(cell(card.axis(*axis), self.width >= WIDE));
-        }
-        Row { cells }
     }
 
     fn table_line(&mut self, row: &Row, columns: &[usize]) {
@@ -229,6 +221,33 @@ impl Page<'_> {
         self.out.push('\n');
     }
 
+    /// What became of each kind of findings since the run before.
+    fn kinds(&mut self, run: &CheckRun) {
+        let changed: Vec<_> = run.changes.iter().flat_map(kinds::changed).collect();
+        if changed.is_empty() {
+            return;
+        }
+        self.gap();
+        let all = self.is(Verbosity::Verbose);
+        let shown = if all { changed.len() } else { changed.len().min(kinds::MAX_ROWS) };
+        for kind in &changed[..shown] {
+            let (tone, mark) = match kind.trend {
+                Trend::New | Trend::More => (style::BAD, "+"),
+                _ => (style::GOOD, "-"),
+            };
+            let mut line = Line::of(tone, printable!("{} {} ", mark, kind.trend.word()));
+            line.push(style::STRONG, kinds::subject(kind));
+            line.push(style::DIM, printable!("  {}", kinds::rates(kind)));
+            self.line(line);
+        }
+        if shown < changed.len() {
+            let more = printable!("{} more kinds; --verbose shows them", changed.len() - shown);
+            self.line(Line::of(style::DIM, more));
+        }
+        self.wrapped(0, style::DIM, &kinds::LEGEND.into());
+        self.out.push('\n');
+    }
+
     /// `✓ edit.minimal[Edit] >= 0.85  0.91 (0.62–0.98) of 12`
     fn gate(&mut self, row: &GateRow) {
         let tone = match row.verdict {
@@ -240,10 +259,16 @@ impl Page<'_> {
         line.push(style::STRONG, row.subject());
         line.push(style::PLAIN, printable!(" {} {}  ", row.op, row.threshold));
         line.push(tone, gates::value(row));
-        if let Some(why) = gates::besides(row) {
+        let why = gates::besides(row);
+        let taken = line.width();
+        if let Some(why) = why.as_ref().filter(|why| taken + 2 + why.width() <= self.width) {
             line.push(style::DIM, printable!("  {}", why));
+            return self.line(line);
         }
         self.line(line);
+        if let Some(why) = why {
+            self.wrapped(4, style::DIM, &why);
+        }
     }
 
     /// One finding on one line, in the form compilers use.
@@ -284,7 +309,7 @@ impl Page<'_> {
         if run.checked.left_out > 0 {
             line.push(style::DIM, printable!(" and {} more of the same", run.checked.left_out));
         }
-        if let Some(changes) = run.changes {
+        if let Some(changes) = &run.changes {
             let words = printable!(" ({} known, {} gone)", changes.known, changes.gone);
             line.push(style::DIM, words);
         }
@@ -310,20 +335,64 @@ impl Row {
         let words = ["tool", "calls"].into_iter().chain(Axis::ALL.iter().map(|axis| axis.word()));
         Self { cells: words.map(|word| (style::DIM, word.into())).collect() }
     }
+
+    fn of(name: &Printable, card: &ToolCard, form: CellForm) -> Self {
+        let mut cells =
+            vec![(style::STRONG, name.cut(NAME)), (style::PLAIN, printable!("{}", card.calls))];
+        cells.extend(Axis::ALL.iter().map(|axis| cell(card.axis(*axis), form)));
+        Self { cells }
+    }
 }
 
-/// A rate with its interval, and what it is made of where there is room.
-fn cell(tally: Tally, counts: bool) -> (Style, Printable) {
+/// How much a cell says; of how many is in all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CellForm {
+    /// `90% of 10, 59–98`
+    Full,
+    /// `9/10 59–98%`
+    Ratio,
+    /// `90% of 10`
+    Brief,
+}
+
+impl CellForm {
+    const ALL: &[Self] = &[Self::Full, Self::Ratio, Self::Brief];
+}
+
+/// How wide each column must be.
+fn widths<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<usize> {
+    let mut widths = Vec::new();
+    for row in rows {
+        widths.resize(widths.len().max(row.cells.len()), 0);
+        for (width, (_, text)) in widths.iter_mut().zip(&row.cells) {
+            *width = text.width().max(*width);
+        }
+    }
+    widths
+}
+
+/// All columns, with two blanks in between.
+fn whole_width(columns: &[usize]) -> usize {
+    columns.iter().sum::<usize>() + 2 * columns.len().saturating_sub(1)
+}
+
+/// A rate of how many, with its interval.
+fn cell(tally: Tally, form: CellForm) -> (Style, Printable) {
     let (Some(rate), Some((low, high))) = (tally.rate(), tally.interval()) else {
         return (style::DIM, "\u{2013}".into());
     };
     // No fault may look like none; the ends of an interval are rounded sums.
     let percent = |share: f64| if share < 1.0 - 1e-9 { (share * 100.0).floor() } else { 100.0 };
-    let mut text =
-        printable!("{:.0}% {:.0}\u{2013}{:.0}", percent(rate), percent(low), percent(high));
-    if counts {
-        text = printable!("{} of {}", text, tally.of);
-    }
+    let interval = printable!("{:.0}\u{2013}{:.0}", percent(low), percent(high));
+    let text = match form {
+        CellForm::Full => printable!("{:.0}% of {}, {}", percent(rate), tally.of, interval),
+        CellForm::Ratio => {
+            // Tenths, rounded down: what is not quite all does not look like it.
+            let points = (rate * tally.of as f64 * 10.0 + 1e-6).floor() / 10.0;
+            printable!("{}/{} {}%", points, tally.of, interval)
+        }
+        CellForm::Brief => printable!("{:.0}% of {}", percent(rate), tally.of),
+    };
     let tone = match rate {
         rate if rate >= 1.0 => style::GOOD,
         rate if rate >= 0.9 => style::WARN,

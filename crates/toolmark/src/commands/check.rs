@@ -42,7 +42,8 @@ Examples:
   toolmark check --since 7d --project .  this week's sessions of this project
   toolmark check --explain S101          explain a rule
   toolmark check runs/ --gate            thresholds, for CI
-  toolmark check runs/ --gate='recovery[Bash.127] >= 0.8 min support 5'
+  toolmark check runs/ --gate 'recovery[Bash.127] >= 0.8'
+  toolmark check runs/ --gate article    the article's five thresholds
   toolmark check runs/ --baseline main.json --report sarif=check.sarif
   toolmark check runs/ --promote regressions/ --per bucket
   toolmark check runs/ --judge           ask a judge where the rules are unsure
@@ -62,8 +63,9 @@ pub(crate) struct Check {
     /// File with a `check:` section: rules, gates and toolsets [default: toolmark.yaml]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Check the scorecard against a threshold [default: those of the file, or the built-in ones]
-    #[arg(long, value_name = "GATE", num_args = 0..=1, require_equals = true)]
+    /// Check the scorecard against a threshold, or against those of a preset: article, default
+    /// [default: those of the file, or the preset default]
+    #[arg(long, value_name = "GATE", num_args = 0..=1)]
     #[arg(default_missing_value = "", help_heading = "Gates")]
     gate: Vec<String>,
     /// Fail only on what is worse than in this JSON report
@@ -155,27 +157,28 @@ fn confidence() -> impl TypedValueParser<Value = Confidence> {
 }
 
 impl Check {
-    pub(crate) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+    pub(crate) fn run(mut self, printer: &mut Printer) -> Result<Exit, Stop> {
         if let Some(code) = &self.explain {
             rules::explain(code, printer)?;
             return Ok(Exit::Ok);
         }
         let started = Instant::now();
+        self.take_traces_for_gates();
         let mut config = config::open(self.config.as_deref(), printer)?;
         let gates = self.gates(config.gates.take())?;
         let baseline = self.read_baseline()?;
         let gold = self.gold.as_deref().map(gold::read).transpose()?;
         let judge = self.judge(printer)?;
-        let checker = self.checker(&mut config, !gates.is_empty())?.with_gold(gold.clone());
+        let checker = self.checker(&mut config)?.with_gold(gold.clone());
         if let Some(directory) = &self.promote {
             refuse_to_overwrite(directory)?;
         }
         let mut selected = self.sessions.select(&self.input.traces)?;
-        let reader = self.input.files.reader(printer).within(selected.project.take());
+        let reader = self.input.files.reader(printer).within(selected.project.clone());
         let (mut run, walked) = check(&checker, &reader, &selected, printer)?;
         run.notes.extend(selected.notes.drain(..).map(Into::into));
         if run.files == 0 {
-            return Err(walked.nothing_read(&self.input.traces).into());
+            return Err(selected.nothing_left(&reader, &walked, &self.input.traces).into());
         }
         if let Some(gold) = gold {
             let scored = gold.score(&run.checked.pairs);
@@ -199,10 +202,10 @@ impl Check {
         run.rules = checker.rules().to_vec();
         let usual = if gates.is_empty() { Some(Severity::Warning) } else { None };
         run.fail_on = self.fail_on.map(FailOn::least).or(config.fail_on).unwrap_or(usual);
-        run.changes = baseline.as_ref().map(|before| before.mark(&mut run.checked.findings));
+        run.changes = baseline.as_ref().map(|before| before.mark(&mut run.checked));
         run.gates = rows(&gates, &run, baseline.as_ref());
         if let Some(directory) = &self.promote {
-            self.promote(directory, &run, &selected.inputs, &checker, &reader, printer)?;
+            self.promote(directory, &run, &selected.inputs, &reader, printer)?;
         }
         let run = run.redact(printer.redactor);
         self.report.write(&run, started, printer)?;
@@ -210,7 +213,7 @@ impl Check {
     }
 
     /// The rules of the command line, or those of the file.
-    fn checker(&self, config: &mut Config, gated: bool) -> Result<Checker, Failure> {
+    fn checker(&self, config: &mut Config) -> Result<Checker, Failure> {
         let select = if self.select.is_empty() { &config.select } else { &self.select };
         let ignore: Vec<String> = config.ignore.iter().chain(&self.ignore).cloned().collect();
         let rules = checking::select_rules(select, &ignore)?;
@@ -218,7 +221,7 @@ impl Check {
         let toolsets = Toolsets::with(std::mem::take(&mut config.toolsets));
         let severities = std::mem::take(&mut config.severity);
         let checker = Checker::new(rules, least, toolsets).severities(severities);
-        let compares = gated && self.baseline.is_some();
+        let compares = self.baseline.is_some();
         let checker = if self.judge { checker.with_doubts() } else { checker };
         Ok(if compares || self.report.wants("json") { checker.keep_sessions() } else { checker })
     }
@@ -241,6 +244,19 @@ impl Check {
         self.judging.open_some(&request, printer).map(Some)
     }
 
+    /// A trace behind a `--gate` that has no value is a trace: no gate is without a
+    /// comparison, unless it is a preset.
+    fn take_traces_for_gates(&mut self) {
+        for text in &mut self.gate {
+            let is_gate = text.contains(['<', '>', '=']) || gate::preset(text.trim()).is_some();
+            let is_path =
+                text == "-" || text.contains(['/', '\\', '*']) || Path::new(text).exists();
+            if !is_gate && is_path {
+                self.input.traces.push(std::mem::take(text).into());
+            }
+        }
+    }
+
     /// The gates of the file, the usual ones where it has none and they are
     /// asked for, and those of the command line.
     fn gates(&self, of_file: Option<Vec<Gate>>) -> Result<Vec<Gate>, Failure> {
@@ -250,7 +266,7 @@ impl Check {
             of_file => of_file.unwrap_or_default(),
         };
         for text in self.gate.iter().filter(|text| !text.is_empty()) {
-            gates.push(text.parse().map_err(|error: GateError| {
+            gates.extend(gate::parse_gates(text).map_err(|error: GateError| {
                 Failure::usage(format!("--gate={text} is invalid"))
                     .because(&error)
                     .hints(error.help)
@@ -274,7 +290,6 @@ impl Check {
         directory: &Path,
         run: &CheckRun,
         inputs: &[Input],
-        checker: &Checker,
         reader: &Reader,
         printer: &mut Printer,
     ) -> Result<(), Stop> {
@@ -284,10 +299,14 @@ impl Check {
             printer.notice(&Line::of(style::DIM, "no finding to promote"))?;
             return Ok(());
         }
-        let cases = checking::promote::cases(&chosen, inputs, checker, reader)?;
-        let count = cases.len() as u64;
-        checking::promote::write(cases, directory, printer.redactor)
-            .map_err(|error| Failure::write(directory, &error))?;
+        let made = checking::promote::cases(&chosen, self.per.alike(), inputs, reader)?;
+        let count = checking::promote::write(&made.cases, directory, printer.redactor)
+            .map_err(|error| Failure::write(directory, &error))? as u64;
+        if made.unseen > 0 {
+            let findings = human::things(made.unseen as u64, "finding");
+            let words = format!("{findings} not promoted: graders know only built-in toolsets");
+            printer.notice(&Line::of(style::DIM, printer.redact(words)))?;
+        }
         if printer.verbosity > Verbosity::Quiet {
             let cases = human::things(count, "case");
             let to = directory.display();

@@ -104,6 +104,7 @@ pub(super) fn case(
         rubric: rubric.collect(),
         row: None,
         spec: Some(Arc::new(node.to_json())),
+        workspace: None,
         directory: loading.directory.to_owned(),
         prompts: prompts.clone(),
     };

@@ -216,7 +216,7 @@ fn is_truthy(value: &Value) -> bool {
 }
 
 fn workspace(subject: &Subject<'_>) -> Option<PathBuf> {
-    let given = subject.environment.workspace.clone();
+    let given = subject.workspace().cloned();
     given.or_else(|| Some(PathBuf::from(subject.view.trajectory().cwd.as_ref()?.get().as_ref())))
 }
 

@@ -89,7 +89,7 @@ impl Workspace {
             let why = format!("the workspace is as the last turn left it, not as turn {turn} did");
             return Err(Untold::missing(why));
         }
-        if let Some(given) = &subject.environment.workspace {
+        if let Some(given) = subject.workspace() {
             return Self::at(given).map_err(Untold::missing);
         }
         if trajectory.stated.workspace.as_ref().is_some_and(|status| status.is("remote")) {

@@ -14,6 +14,7 @@ const KEYS: &[&str] = &[
     "prompt",
     "turns",
     "traces",
+    "workspace",
     "tags",
     "graders",
     "expect",
@@ -131,6 +132,7 @@ pub(super) fn read_case(
         rubric: texts(&map, "rubric", loading),
         row: map.get("row").map(|row| Arc::new(row.to_json())),
         directory: loading.directory.to_owned(),
+        workspace: entry::text(&map, "workspace", loading).map(|path| loading.path(&path)),
         ..Context::default()
     };
     if let (None, Some(row)) = (&context.row, rows.get(id.as_str())) {

@@ -35,6 +35,7 @@ pub(super) fn schema(sections: &[Section]) -> Value {
             "prompt": {"type": "string"},
             "turns": texts,
             "traces": texts,
+            "workspace": {"type": "string"},
             "tags": {"type": ["array", "object", "string"]},
             "graders": {"$ref": "#/$defs/Graders"},
             "expect": {"$ref": "#/$defs/Expectation"},

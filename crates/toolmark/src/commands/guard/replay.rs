@@ -55,7 +55,7 @@ impl Replay {
         let selected = self.sessions.select(&self.input.traces)?;
         let guard = guarding::usable(guarding::here(), printer)?;
         let checker = Checker::default();
-        let reader = self.input.files.reader(printer).within(selected.project);
+        let reader = self.input.files.reader(printer).within(selected.project.clone());
         let work = |runs: &mut Runs<'_>| {
             runs.map(|run| guard.replay(&run, &checker)).reduce(|mut all, one| {
                 all.merge(one);
@@ -71,7 +71,7 @@ impl Replay {
             Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
         })?;
         if files == 0 {
-            return Err(walked.nothing_read(&self.input.traces).into());
+            return Err(selected.nothing_left(&reader, &walked, &self.input.traces).into());
         }
         walked.print_note(printer)?;
         if replay.calls() == 0 {
