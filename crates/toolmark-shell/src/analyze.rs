@@ -53,6 +53,8 @@ pub(crate) struct Call {
     pub(crate) remote: bool,
     /// What its `<(…)` write.
     pub(crate) processes: Vec<Flow>,
+    /// It is repeated for every word of a list that is not known.
+    pub(crate) is_repeated: bool,
 }
 
 pub(crate) struct Analyzer<'c> {
@@ -67,6 +69,8 @@ pub(crate) struct Analyzer<'c> {
     pub(crate) copies: Vec<String>,
     /// What the command itself wrote into files and put under other names.
     pub(crate) made: Made,
+    /// What its descriptors beyond the usual three read.
+    descriptors: Vec<(u32, Flow)>,
     /// The remotes it adds to a repository.
     pub(crate) remotes: Vec<String>,
     /// Texts to run when everything else has run.
@@ -89,6 +93,7 @@ impl<'c> Analyzer<'c> {
             downloads: context.downloads.to_vec(),
             copies: context.copies.to_vec(),
             made: Made::default(),
+            descriptors: Vec::new(),
             remotes: Vec::new(),
             traps: Vec::new(),
             depth: 0,
@@ -244,6 +249,7 @@ impl<'c> Analyzer<'c> {
                 }
                 let value =
                     if known && !values.is_empty() { Value::Texts(values) } else { Value::Dynamic };
+                call.is_repeated |= !known;
                 self.variables.set(name, value);
                 self.script(body, &call);
             }
@@ -276,6 +282,10 @@ impl<'c> Analyzer<'c> {
         }
         if self.functions.len() < 64 {
             self.functions.push((name.to_owned(), body.clone()));
+        }
+        // The shell calls these itself.
+        if matches!(name, "command_not_found_handle" | "command_not_found_handler") {
+            self.node(body, &Call { fixed: true, indirect: true, ..call.clone() });
         }
     }
 
@@ -318,6 +328,9 @@ impl<'c> Analyzer<'c> {
                 }
             }
         }
+        // The shell runs what a subscript holds, also where it stands in quotes.
+        let hidden: Vec<Script> = parts.iter().filter_map(hidden_script).collect();
+        scripts.extend(&hidden);
         let process = |script: &Script| {
             parts.iter().find_map(|part| match part {
                 crate::ir::Part::Process { script: own, reads } => {
@@ -486,6 +499,7 @@ impl<'c> Analyzer<'c> {
     fn redirections(&mut self, redirections: &[Redirection], program: &str, call: &Call) -> Flow {
         let mut flow = Flow::None;
         for redirection in redirections {
+            let before = flow.clone();
             match redirection.kind {
                 RedirectionKind::HereDocument => {
                     if let Some(body) = &redirection.body {
@@ -501,7 +515,13 @@ impl<'c> Analyzer<'c> {
                         None => Flow::Unknown,
                     };
                 }
-                RedirectionKind::Duplicate => {}
+                RedirectionKind::Duplicate => {
+                    let from = redirection.target.literal().and_then(|text| text.parse().ok());
+                    let known = |(number, _): &&(u32, Flow)| Some(*number) == from;
+                    if let Some((_, known)) = self.descriptors.iter().rev().find(known) {
+                        flow = known.clone();
+                    }
+                }
                 RedirectionKind::Read => {
                     let process = redirection
                         .target
@@ -512,6 +532,8 @@ impl<'c> Analyzer<'c> {
                         self.read_file(&arg, program, call);
                         flow = if process && call.remote {
                             Flow::Remote
+                        } else if let Some(written) = call.processes.last().filter(|_| process) {
+                            written.clone()
                         } else {
                             Flow::File(arg.text.clone())
                         };
@@ -523,6 +545,14 @@ impl<'c> Analyzer<'c> {
                         self.write_file(&arg, append, program, call);
                     }
                 }
+            }
+            // `exec 3<<<text`: somebody reads it later.
+            let reads =
+                matches!(redirection.kind, RedirectionKind::HereString | RedirectionKind::Read);
+            if let Some(number) = redirection.descriptor.filter(|number| reads && *number > 2)
+                && self.descriptors.len() < 64
+            {
+                self.descriptors.push((number, std::mem::replace(&mut flow, before)));
             }
         }
         flow
@@ -559,6 +589,15 @@ impl<'c> Analyzer<'c> {
     pub(crate) fn is_sink(&self, path: &str) -> bool {
         is_harmless_device(path)
     }
+}
+
+/// The commands in quoted text that is an array's element when it is evaluated.
+fn hidden_script(part: &crate::ir::Part) -> Option<Script> {
+    let crate::ir::Part::Text { text, quoted: true } = part else { return None };
+    let (name, rest) = text.split_once("[$(")?;
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let (command, _) = rest.rsplit_once(")]").filter(|_| is_name)?;
+    Some(parse(command))
 }
 
 /// Whether a function's body starts the function in a pipe or in the background.

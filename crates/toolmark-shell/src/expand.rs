@@ -124,12 +124,29 @@ impl Variables {
         self.set("*", all);
     }
 
+    /// The element that `NAME[INDEX]` names.
+    fn element(&self, name: &str) -> Option<String> {
+        let (name, index) = name.strip_suffix(']')?.split_once('[')?;
+        let Some(Value::Texts(texts)) = self.get(name) else { return None };
+        let by_key = || texts.iter().find(|text| keyed(text).0 == Some(index));
+        let found = by_key().or_else(|| texts.get(index.parse::<usize>().ok()?))?;
+        Some(keyed(found).1.to_owned())
+    }
+
     /// Where unquoted values are split into words.
     fn separates(&self, c: char) -> bool {
         match self.get("IFS") {
             Some(Value::Texts(texts)) => texts.iter().any(|text| text.contains(c)),
             _ => matches!(c, ' ' | '\t' | '\n'),
         }
+    }
+}
+
+/// An element as `declare -A` has it: `[key]=value`.
+fn keyed(text: &str) -> (Option<&str>, &str) {
+    match text.strip_prefix('[').and_then(|rest| rest.split_once("]=")) {
+        Some((key, value)) => (Some(key), value),
+        None => (None, text),
     }
 }
 
@@ -254,8 +271,13 @@ fn lookup(
     cwd: Option<&str>,
 ) -> Lookup {
     let simple = plain || default.is_some();
+    if let Some(element) = variables.element(name) {
+        return Lookup::Texts(vec![element]);
+    }
     match variables.get(name) {
-        Some(Value::Texts(texts)) if simple => return Lookup::Texts(texts.clone()),
+        Some(Value::Texts(texts)) if simple => {
+            return Lookup::Texts(texts.iter().map(|text| keyed(text).1.to_owned()).collect());
+        }
         Some(Value::Temporary) if simple => return Lookup::Temporary,
         Some(_) => return Lookup::Dynamic,
         None => {}

@@ -4,7 +4,7 @@
 use crate::analyze::{Analyzer, Call};
 use crate::context::Command;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
-use crate::expand::Arg;
+use crate::expand::{Arg, Value};
 use crate::paths::{Place, is_artefact};
 use crate::pipes::{Flow, filtered, printed};
 use crate::programs;
@@ -116,7 +116,7 @@ impl Analyzer<'_> {
     fn run_words(&mut self, mut args: Vec<Arg>, call: &Call) -> Flow {
         let Some(first) = args.first().cloned() else { return Flow::None };
         // `"$cmd"` and `/bin/r?` can be any program.
-        if first.dynamic || first.glob && first.text.contains(['*', '?']) {
+        if first.dynamic || first.glob && first.text.len() > 1 && first.text != "[[" {
             self.note(Some(crate::ir::Partial::Syntax));
             return self.run_unknown(&args, call);
         }
@@ -215,6 +215,7 @@ impl Analyzer<'_> {
                     self.made.write(&path, &call.input, appends);
                 }
             }
+            "read" | "mapfile" | "readarray" => self.remember_read(name, args, call),
             // `hash -p PATH NAME`
             "hash" => {
                 if let [path, name] = operands().collect::<Vec<_>>().as_slice() {
@@ -242,6 +243,36 @@ impl Analyzer<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// The variables that `read` and `mapfile` fill from known text.
+    fn remember_read(&mut self, name: &str, args: &[Arg], call: &Call) {
+        let names: Vec<&Arg> = args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
+        let Flow::Text(text) = &call.input else {
+            names.iter().for_each(|arg| self.variables.set(&arg.text, Value::Dynamic));
+            return;
+        };
+        let is_array = |arg: &Arg| matches!(arg.text.as_str(), "-a" | "-ra");
+        if name != "read" || args.iter().any(is_array) {
+            let words: Vec<String> = match name {
+                "read" => text.split_whitespace().map(str::to_owned).collect(),
+                _ => text.lines().map(str::to_owned).collect(),
+            };
+            if let Some(array) = names.last() {
+                self.variables.set(&array.text, Value::Texts(words));
+            }
+            return;
+        }
+        let mut rest = text.lines().next().unwrap_or("").trim();
+        for (at, arg) in names.iter().enumerate() {
+            let is_last = at + 1 == names.len();
+            let (word, after) = match rest.split_once(char::is_whitespace).filter(|_| !is_last) {
+                Some((word, after)) => (word, after.trim_start()),
+                None => (rest, ""),
+            };
+            self.variables.set(&arg.text, Value::Texts(vec![word.to_owned()]));
+            rest = after;
         }
     }
 
@@ -476,7 +507,7 @@ impl Analyzer<'_> {
             (Reversibility::R2, "deletes temporary or regenerable files")
         } else if recursive {
             (Reversibility::R4, "deletes a path known only at run time")
-        } else if call.input != Flow::None {
+        } else if call.input != Flow::None || call.is_repeated {
             (Reversibility::R3, "deletes the paths in its input")
         } else if matches!(place.scope, Scope::System | Scope::Home) && !text.starts_with('$') {
             (Reversibility::R3, "deletes a path known only at run time")

@@ -334,13 +334,15 @@ impl Parser<'_> {
         if self.pos == start && matches!(self.peek(), b'@' | b'*' | b'?' | b'$' | b'-') {
             self.pos += 1;
         }
-        let elements = self
-            .bytes
-            .get(self.pos..)
-            .is_some_and(|rest| matches!(rest, [b'[', b'@' | b'*', b']', ..]) && self.pos > start);
-        let name = self.text.get(start..self.pos).unwrap_or("").to_owned();
-        if elements {
-            self.pos += 3;
+        let mut name = self.text.get(start..self.pos).unwrap_or("").to_owned();
+        // `${c[@]}`, `${c[0]}` and `${c[key]}`: an element by a literal name.
+        if let Some(subscript) = literal_subscript(self.text.get(self.pos..).unwrap_or(""))
+            && !name.is_empty()
+        {
+            self.pos += subscript.len() + 2;
+            if !matches!(subscript, "@" | "*") {
+                name = format!("{name}[{subscript}]");
+            }
         }
         if self.peek() == b'}' {
             self.pos += 1;
@@ -507,6 +509,14 @@ pub(crate) fn escape(rest: &str, out: &mut String) -> usize {
         return 0;
     }
     used
+}
+
+/// What stands in `[…]` right before the `}` of a parameter, where nothing in it is
+/// expanded.
+fn literal_subscript(rest: &str) -> Option<&str> {
+    let (subscript, after) = rest.strip_prefix('[')?.split_once(']')?;
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '@' | '*' | '_' | '-' | '.');
+    (after.starts_with('}') && subscript.chars().all(is_plain)).then_some(subscript)
 }
 
 #[cfg(test)]

@@ -100,7 +100,8 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                             "lets another program run in later commands",
                         );
                     }
-                    let known = if arg.dynamic {
+                    // `declare -n` makes it another name of a variable.
+                    let known = if arg.dynamic || has(&["-n"]) && run.name != "export" {
                         crate::expand::Value::Dynamic
                     } else {
                         crate::expand::Value::Texts(vec![value.to_owned()])

@@ -43,6 +43,9 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         Flow::Text(text) if !from_file && (replace.is_some() || parsed.has("d", "delimiter")) => {
             Some(text.lines().map(|line| line.trim_start().to_owned()).collect())
         }
+        Flow::Text(text) if !from_file && parsed.has("0", "null") => {
+            Some(text.trim_end_matches('\n').split('\0').map(str::to_owned).collect())
+        }
         Flow::Text(text) if !from_file => {
             Some(text.split_whitespace().map(str::to_owned).collect())
         }
@@ -98,6 +101,9 @@ fn parallel(run: &mut Run<'_, '_>) {
         ..Grammar::default()
     };
     let (parsed, at) = grammar.parse_until(run.args, true);
+    if parsed.rehearses() {
+        return;
+    }
     let takes_none = parsed.value("N", "max-replace-args") == Some("0");
     let rest = run.args.get(at..).unwrap_or_default();
     let split = rest.iter().position(|arg| arg.text.starts_with(":::")).unwrap_or(rest.len());
