@@ -88,7 +88,7 @@ impl<'a> ToolInput<'a> {
             return None;
         }
         let args = self.args.json()?;
-        let named = || by_name::command(args).map(Cow::Borrowed);
+        let named = || by_name::command(args);
         let command = command_of(self.tool?, args).or_else(named)?;
         // A backslash is a part of paths there, and no sign of quoting.
         match self.name.eq_ignore_ascii_case("powershell") {
@@ -151,7 +151,9 @@ impl<'a> ToolInput<'a> {
                 }
                 Some(analysis)
             }
-            ToolRole::TalksToShell => Some(analyze(by_name::command(self.args.json()?)?, &context)),
+            ToolRole::TalksToShell => {
+                Some(analyze(&by_name::command(self.args.json()?)?, &context))
+            }
             ToolRole::FetchesWeb => {
                 let mut analysis = Analysis::default();
                 if let Some(effect) = addresses::in_arguments(self.args.json()?) {
@@ -187,8 +189,9 @@ impl<'a> ToolInput<'a> {
     /// A tool nobody described: its name and its arguments are all there is.
     fn analyze_unknown(&self, context: &Context<'_>) -> Option<Analysis> {
         let args = self.args.json()?;
-        if let Some(analysis) = by_name::analyze_named(&self.name, args, context) {
-            return Some(analysis);
+        let named = by_name::analyze_named(&self.name, args, context);
+        if named.as_ref().is_some_and(|analysis| !analysis.effects.is_empty()) {
+            return named;
         }
         let paths = by_name::paths(args).into_iter().map(|path| resolve(self.cwd, path));
         let paths: Vec<String> = self.paths().chain(paths).collect();
@@ -201,6 +204,7 @@ impl<'a> ToolInput<'a> {
         written
             .filter(|analysis| analysis.effects.iter().any(is_told))
             .or_else(|| read().filter(|analysis| !analysis.effects.is_empty()))
+            .or(named)
     }
 }
 

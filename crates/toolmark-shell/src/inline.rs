@@ -6,6 +6,7 @@ use crate::analyze::Call;
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::run::Run;
+use std::borrow::Cow;
 
 mod aliases;
 
@@ -18,6 +19,8 @@ pub(crate) enum Language {
     Perl,
     Php,
     AppleScript,
+    Lisp,
+    Vim,
     Other,
 }
 
@@ -26,6 +29,23 @@ enum Token {
     Code(String),
     Text(String),
     Shell(String),
+}
+
+impl Token {
+    fn text(&self) -> &str {
+        match self {
+            Self::Code(text) | Self::Text(text) | Self::Shell(text) => text,
+        }
+    }
+
+    /// The text of a string that can be a path.
+    fn path(&self) -> Option<&str> {
+        let Self::Text(text) = self else { return None };
+        let is_path = (text.starts_with(['/', '~', '.']) || text.contains('/'))
+            && text.len() > 1
+            && !text.contains([' ', '\n', ':', '(']);
+        is_path.then_some(text.as_str())
+    }
 }
 
 /// How many characters of code are scanned.
@@ -250,6 +270,19 @@ fn calls<'n>(code: &str, names: &[&'n str]) -> Option<&'n str> {
     })
 }
 
+/// `unlink $_` and `File.delete f`: a call without parentheses whose argument is no
+/// string.
+fn deletes_variable(code: &str) -> bool {
+    ["unlink", "File.delete", "FileUtils.rm_rf", "FileUtils.rm"].iter().any(|name| {
+        code.match_indices(name).any(|(at, _)| {
+            let after = code.get(at + name.len()..).unwrap_or("").trim_start();
+            let before = code.get(..at).unwrap_or("");
+            let whole = !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'));
+            whole && after.starts_with(|c: char| c.is_alphabetic() || matches!(c, '$' | '@'))
+        })
+    })
+}
+
 /// Whether a call of one of the names begins anywhere in the code.
 fn mentions(code: &str, names: &[&str]) -> bool {
     names.iter().any(|name| {
@@ -269,6 +302,7 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
     if matches!(language, Language::Other) && !code.contains(['(', '"']) {
         return;
     }
+    let code = &without_imports(code);
     let tokens = with_full_names(tokens(code, language), code, language);
     let call = Call { fixed: true, indirect: true, ..run.call.clone() };
     let mut index = 0;
@@ -283,7 +317,7 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
                     _ => None,
                 };
                 match next {
-                    Some(text) => literal_call(run, code, &text, &tokens, index, &call),
+                    Some(text) => literal_call(run, language, code, &text, &tokens, index, &call),
                     None => {
                         if mentions(code, DELETES_TREE) {
                             unresolved(run, code);
@@ -299,7 +333,28 @@ pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
     }
     listed(run, &tokens, &call);
     built(run, language, &tokens);
+    services(run, &tokens);
+    reflected(run, &tokens);
+    assigned_writes(run, &tokens, &call);
     secrets(run, &tokens, &call);
+}
+
+/// `__import__('os').system` as `os.system`.
+fn without_imports(code: &str) -> Cow<'_, str> {
+    let mut code = Cow::Borrowed(code);
+    for (start, end) in [
+        ("__import__('", "')"),
+        ("__import__(\"", "\")"),
+        ("importlib.import_module('", "')"),
+        ("importlib.import_module(\"", "\")"),
+    ] {
+        for _ in 0..16 {
+            let Some((before, rest)) = code.split_once(start) else { break };
+            let Some((module, after)) = rest.split_once(end) else { break };
+            code = Cow::Owned(format!("{before}{module}{after}"));
+        }
+    }
+    code
 }
 
 /// The code with what was imported under another name called by its full name.
@@ -315,19 +370,97 @@ fn with_full_names(tokens: Vec<Token>, code: &str, language: Language) -> Vec<To
     tokens.into_iter().map(rename).collect()
 }
 
+/// Statements for databases, and calls of clouds that delete.
+fn services(run: &mut Run<'_, '_>, tokens: &[Token]) {
+    for pair in tokens.windows(2) {
+        let [Token::Code(code), Token::Text(text)] = pair else { continue };
+        if calls(code, &[".execute", ".executescript", ".executemany", ".query", ".exec"]).is_some()
+        {
+            let words = [Arg::plain("psql"), Arg::plain("-c"), Arg::plain(text)];
+            run.inner(words.to_vec(), crate::pipes::Flow::None);
+        }
+    }
+    let all: String = tokens.iter().map(Token::text).collect();
+    let cloud = ["boto3", "google.cloud", "azure.", "aws-sdk", "@google-cloud", "kubernetes"];
+    let deletes = [".delete(", ".delete_", ".terminate_", ".terminate(", "DeleteCommand", ".purge"];
+    if cloud.iter().any(|name| all.contains(name)) && deletes.iter().any(|name| all.contains(name))
+    {
+        let (scope, certainty) = (Scope::Remote, Certainty::Likely);
+        let why = "deletes at a service";
+        run.sure(Kind::RemoteState, "a service", scope, Reversibility::R5, certainty, why);
+    }
+}
+
+/// Calls that cannot be read from the code: a function of a module that deletes or
+/// runs, by a name that is put together.
+fn reflected(run: &mut Run<'_, '_>, tokens: &[Token]) {
+    let modules = ["getattr(os,", "getattr(shutil,", "getattr(subprocess,", "getattr(pathlib,"];
+    let found = tokens.iter().any(|token| match token {
+        Token::Code(code) => modules.iter().any(|module| code.contains(module)),
+        _ => false,
+    });
+    if found {
+        let (scope, certainty) = (Scope::Unknown, Certainty::Unresolved);
+        let why = "runs text built at run time";
+        run.sure(Kind::ExecuteUntrusted, "getattr", scope, Reversibility::R1, certainty, why);
+    }
+}
+
+/// Files that are opened for writing under a name that was assigned before: those the
+/// code names that must not be written.
+fn assigned_writes(run: &mut Run<'_, '_>, tokens: &[Token], call: &Call) {
+    let opens = tokens.windows(2).any(|pair| match pair {
+        [Token::Code(code), Token::Text(mode)] => {
+            let rest = code.rsplit_once("open(").map(|(_, rest)| rest.trim_end());
+            let is_name = |name: &str| {
+                !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_')
+            };
+            mode.starts_with(['w', 'a', 'x'])
+                && rest.and_then(|rest| rest.strip_suffix(',')).is_some_and(is_name)
+        }
+        _ => false,
+    });
+    if !opens {
+        return;
+    }
+    for text in tokens.iter().filter_map(Token::path) {
+        let before = run.analyzer.effects.len();
+        run.analyzer.write_file(&Arg::plain(text), false, run.name, call);
+        let found = run.analyzer.effects.get(before..).unwrap_or_default();
+        if crate::decision::decide(found) == crate::Decision::Allow {
+            run.analyzer.effects.truncate(before);
+        }
+    }
+}
+
 /// Deletes what a call lists: `for f in glob.glob('/srv/*'): os.remove(f)`.
 fn listed(run: &mut Run<'_, '_>, tokens: &[Token], call: &Call) {
     let code = |token: &Token| match token {
         Token::Code(code) => code.clone(),
         _ => String::new(),
     };
-    let deletes = tokens.iter().map(code).any(|code| {
-        mentions_dynamic(&code, DELETES_FILE)
-            || code.contains(".unlink()")
-            || code.contains(".rmdir()")
-    });
+    // PHP calls functions by name: `array_map("unlink", …)`.
+    let named = |pair: &[Token]| match pair {
+        [Token::Code(code), Token::Text(name)] => {
+            name == "unlink"
+                && calls(code, &["array_map", "array_walk", "call_user_func"]).is_some()
+        }
+        _ => false,
+    };
+    let deletes = tokens.windows(2).any(named)
+        || tokens.iter().map(code).any(|code| {
+            mentions_dynamic(&code, DELETES_FILE)
+                || deletes_variable(&code)
+                || code.contains(".unlink()")
+                || code.contains(".rmdir()")
+        });
     if !deletes {
         return;
+    }
+    // Paths outside of any call that lists: `finddepth(sub { unlink }, "/srv")`.
+    for text in tokens.iter().filter_map(Token::path).filter(|text| text.starts_with(['/', '~'])) {
+        let path = Arg { glob: text.contains('*'), ..Arg::plain(text) };
+        run.analyzer.delete(&path, true, run.name, call);
     }
     for (at, pair) in tokens.windows(2).enumerate() {
         let [Token::Code(code), Token::Text(text)] = pair else { continue };
@@ -423,6 +556,7 @@ fn unresolved(run: &mut Run<'_, '_>, code: &str) {
 
 fn literal_call(
     run: &mut Run<'_, '_>,
+    language: Language,
     code: &str,
     text: &str,
     tokens: &[Token],
@@ -442,6 +576,10 @@ fn literal_call(
             words.push(word.clone());
             at += 2;
         }
+        // `execvp("git", ["git", "clean"])` names the program twice.
+        if matches!(words.as_slice(), [program, again, ..] if program == again) {
+            words.remove(0);
+        }
         if words.len() > 1 {
             run.analyzer.run(words.iter().map(|word| Arg::plain(word)).collect(), call);
         } else {
@@ -455,9 +593,19 @@ fn literal_call(
     let of_path = wrapped.strip_suffix("Path").or_else(|| wrapped.strip_suffix("glob.glob"));
     let of_path = of_path.or_else(|| wrapped.strip_suffix("glob")).unwrap_or(code);
     path.glob = wrapped.ends_with("glob");
-    // In Julia it is called just `rm`.
-    let bare = run.name == "julia" && calls(of_path, &["rm"]).is_some();
-    if bare || calls(of_path, DELETES_TREE).is_some() {
+    // Elsewhere it is called just `rm`, or by names that mean other things here.
+    let bare = match language {
+        Language::Lisp => {
+            calls(of_path, &["(delete-directory", "(delete-file"]).is_some()
+                || of_path.trim_end().ends_with("delete-directory")
+                || of_path.trim_end().ends_with("delete-file")
+        }
+        Language::Vim => calls(of_path, &["delete"]).is_some(),
+        _ => run.name == "julia" && calls(of_path, &["rm"]).is_some(),
+    };
+    if language == Language::Lisp && of_path.trim_end().ends_with("shell-command") {
+        run.analyzer.text(text, call);
+    } else if bare || calls(of_path, DELETES_TREE).is_some() {
         run.analyzer.delete(&path, true, run.name, call);
     } else if calls(of_path, DELETES_FILE).is_some() {
         run.analyzer.delete(&path, false, run.name, call);
@@ -475,6 +623,10 @@ fn literal_call(
             Some(Token::Text(mode)) => mode.as_str(),
             _ => "",
         };
+        // Perl: `open F, ">", "path"`.
+        if language == Language::Perl && matches!(text, ">" | ">>" | "+>") && !mode.is_empty() {
+            run.analyzer.write_file(&Arg::plain(mode), text == ">>", run.name, call);
+        }
         let writes = (wrapped.ends_with("open") && mode.starts_with(['w', 'a', 'x']))
             || calls(
                 code,
@@ -522,6 +674,16 @@ fn secrets(run: &mut Run<'_, '_>, tokens: &[Token], call: &Call) {
     }
 }
 
+/// Does a program print text into a shell?
+fn pipes_to_shell(tokens: &[Token], text: &str) -> bool {
+    tokens.windows(3).any(|three| match three {
+        [Token::Text(own), Token::Code(pipe), Token::Text(shell)] => {
+            own == text && pipe.trim() == "|" && matches!(shell.as_str(), "sh" | "bash" | "zsh")
+        }
+        _ => false,
+    })
+}
+
 /// Analyzes an `awk` program.
 pub(crate) fn awk(run: &mut Run<'_, '_>, code: &str) {
     if !code.contains("system") && !code.contains('|') && !code.contains('>') {
@@ -543,6 +705,11 @@ pub(crate) fn awk(run: &mut Run<'_, '_>, code: &str) {
                     run.name,
                     &call,
                 );
+            }
+            [Token::Text(text), Token::Code(code)]
+                if code.trim() == "|" && pipes_to_shell(&tokens, text) =>
+            {
+                run.analyzer.text(text, &call)
             }
             [Token::Text(text), Token::Code(code)]
                 if code.trim_start().starts_with("| getline") =>

@@ -15,6 +15,7 @@ pub(crate) struct Made {
     programs: Vec<(String, String)>,
     links: Vec<(String, String)>,
     clones: Vec<String>,
+    git_aliases: Vec<(String, String)>,
     bytes: usize,
 }
 
@@ -73,6 +74,19 @@ impl Made {
     pub(crate) fn is_cloned(&self, path: &str) -> bool {
         let rest = |clone: &String| path.strip_prefix(clone.as_str());
         self.clones.iter().filter_map(rest).any(|rest| rest.starts_with('/'))
+    }
+
+    /// `git NAME` runs this command from now on.
+    pub(crate) fn add_git_alias(&mut self, name: &str, command: String) {
+        if self.git_aliases.len() < MAX_FILES {
+            self.git_aliases.push((name.to_owned(), command));
+        }
+    }
+
+    /// The command that such a name stands for.
+    pub(crate) fn git_alias(&self, name: &str) -> Option<&str> {
+        let found = self.git_aliases.iter().rev().find(|(known, _)| known == name);
+        found.map(|(_, command)| command.as_str())
     }
 
     /// `path` is a link to `target`.

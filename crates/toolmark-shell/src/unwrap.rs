@@ -53,7 +53,7 @@ fn row(name: &str) -> Option<Wrapper> {
         | "chronic" | "ifne" | "torsocks" | "prlimit" | "noglob" | "nocorrect" | "rtk"
         | "coproc" | "then" | "else" | "do" | "cross-env" | "cross-env-shell" | "valgrind"
         | "eatmydata" | "nocache" | "catchsegv" | "systemd-inhibit" | "fakechroot" | "setpriv"
-        | "dbus-launch" | "uclampset" | "sem" => wrapper("", &[], 0),
+        | "dbus-launch" | "uclampset" | "sem" | "lvm" => wrapper("", &[], 0),
         "time" | "gtime" => wrapper("fo", &["format", "output"], 0),
         "proxychains" | "proxychains4" | "env-cmd" => wrapper("fe", &["file"], 0),
         "faketime" | "runcon" => wrapper("f", &[], 1),
@@ -225,6 +225,11 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
         return Unwrapped::Done;
     }
     let mut rest = args.get(at + row.operands..).unwrap_or_default();
+    if let ("flock", [flag, text, ..]) = (name, rest)
+        && matches!(flag.text.as_str(), "-c" | "--command")
+    {
+        return Unwrapped::Text(text.text.clone());
+    }
     // `env -` is `env -i`.
     if rest.first().is_some_and(|arg| matches!(arg.text.as_str(), "--" | "-")) {
         rest = rest.get(1..).unwrap_or_default();

@@ -110,6 +110,9 @@ pub(crate) fn persists(context: &Context<'_>, path: &str) -> Option<&'static str
     if let Some(why) = context.protection(path, false).and_then(Protection::on_write) {
         return Some(why);
     }
+    if ["/bin/toolmark", "/bin/toolmark-hook"].iter().any(|own| path.ends_with(own)) {
+        return Some("changes what the guard lets through");
+    }
     let home_file = PERSISTENT.iter().any(|end| {
         path.ends_with(end) && path.strip_suffix(end).is_some_and(|rest| rest.ends_with('/'))
     });

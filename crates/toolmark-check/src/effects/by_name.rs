@@ -2,6 +2,7 @@
 //! and arguments say they do.
 
 use serde_json::Value;
+use std::borrow::Cow;
 use toolmark_shell::{Analysis, Certainty, Context, Effect, Kind, Reversibility, Scope, analyze};
 
 /// Arguments that hold a command.
@@ -73,6 +74,8 @@ pub(super) fn says(name: &str) -> Says {
         "destroy",
         "drop",
         "purge",
+        "flushall",
+        "flushdb",
         "wipe",
         "erase",
         "terminate",
@@ -122,9 +125,24 @@ pub(super) fn paths(args: &Value) -> Vec<&str> {
     texts(args, PATHS)
 }
 
-/// The command among the arguments, wherever it usually is.
-pub(super) fn command(args: &Value) -> Option<&str> {
-    texts(args, COMMANDS).into_iter().next()
+/// The command among the arguments, wherever it usually is: text, or a list of words.
+pub(super) fn command(args: &Value) -> Option<Cow<'_, str>> {
+    let by_key = || command_by_key(args).map(Cow::Borrowed);
+    let text = texts(args, COMMANDS).into_iter().next().map(Cow::Borrowed).or_else(by_key);
+    let words = || {
+        let lists = ["args", "argv", "command"].iter().filter_map(|key| args.get(*key)?.as_array());
+        lists.map(|words| Cow::Owned(super::command_line(words))).next()
+    };
+    words().or(text)
+}
+
+/// Text under a name that says it is a command: `cli_command`.
+fn command_by_key(args: &Value) -> Option<&str> {
+    let mut fields = args.as_object()?.iter();
+    fields.find_map(|(key, value)| {
+        let says = key.ends_with("command") || key.ends_with("cmd");
+        value.as_str().filter(|_| says)
+    })
 }
 
 /// What a tool would do by its name: with the text it runs, the paths it deletes,
@@ -148,8 +166,13 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
     if !statement.is_empty() && looks_like_sql(&statement) {
         return run(&format!("psql -c {}", super::quoted(&statement)));
     }
+    // A reset that keeps nothing, a push that asks nobody.
+    let is_hard = |value: &Value| value == "hard" || value == "--hard";
+    if args.as_object().is_some_and(|args| args.values().any(is_hard)) && name.contains("reset") {
+        return Some(only(name, "says that it discards changes"));
+    }
     match says {
-        Says::Runs => run(command(args)?),
+        Says::Runs => run(&command(args)?),
         Says::Deletes => {
             let paths = paths(args);
             if paths.is_empty() {
@@ -159,7 +182,7 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
             run(&format!("rm -rf -- {}", paths.join(" ")))
         }
         Says::Pays => Some(only(name, "says that it moves money")),
-        Says::Writes | Says::Nothing => None,
+        Says::Writes | Says::Nothing => run(command_by_key(args)?),
     }
 }
 

@@ -154,6 +154,13 @@ fn rsync(run: &mut Run<'_, '_>) {
     if parsed.informs() || parsed.rehearses() || parsed.has("n", "") || parsed.exact("list-only") {
         return;
     }
+    for given in &parsed.options {
+        if matches!(given.name, "e" | "rsh" | "rsync-path")
+            && let Some(text) = given.value.map(str::to_owned)
+        {
+            super::runners::suspect(run, |run| run.shell_text(&text));
+        }
+    }
     let Some((target, sources)) = parsed.operands.split_last() else { return };
     let deletes = parsed
         .options

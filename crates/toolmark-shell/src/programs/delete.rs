@@ -1,6 +1,7 @@
 //! Programs that delete: `rm` and its relatives.
 
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
+use crate::expand::Arg;
 use crate::options::Grammar;
 use crate::run::Run;
 
@@ -41,11 +42,19 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
         "del" | "erase" | "rd" | "remove-item" | "ri" => {
+            if run.args.iter().any(|arg| arg.text.eq_ignore_ascii_case("-whatif")) {
+                return;
+            }
             // PowerShell takes any beginning of an option's name.
             let slashes = run.args.iter().any(|arg| {
                 let text = arg.text.to_ascii_lowercase();
                 text == "/s" || text.len() > 1 && "-recurse".starts_with(&text)
             });
+            // What a pipe names.
+            if parsed.operands.is_empty() && run.call.input != crate::pipes::Flow::None {
+                let piped = Arg { dynamic: true, ..Arg::plain("$INPUT") };
+                run.analyzer.delete(&piped, slashes, run.name, call);
+            }
             for arg in parsed
                 .operands
                 .iter()

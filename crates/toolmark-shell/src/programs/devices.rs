@@ -46,7 +46,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             if words.is_empty() || (ext && has(&["-n"])) || has(&["-N"]) && name == "mkfs.xfs" {
                 return;
             }
-            destroys(run, "formats a file system");
+            // The image of a disk among temporary files is nobody's disk.
+            let is_image = |word: &&str| run.analyzer.place(word).scope == Scope::Temp;
+            if !words.iter().any(is_image) {
+                destroys(run, "formats a file system");
+            }
         }
         "fdisk" | "gdisk" | "cfdisk" | "sfdisk" | "sgdisk" | "diskpart" => {
             let reads = has(&[

@@ -152,6 +152,15 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
     if sub == "clone" {
         remember_clone(run, args);
     }
+    // `ext::` names a command instead of an address.
+    for text in args.iter().filter_map(|arg| arg.text.strip_prefix("ext::")) {
+        run.shell_text(text);
+    }
+    if let Some(alias) = run.analyzer.made.git_alias(sub).map(str::to_owned) {
+        let rest: Vec<&str> = args.iter().map(|arg| arg.text.as_str()).collect();
+        run.shell_text(&format!("{alias} {}", rest.join(" ")));
+        return;
+    }
     match sub {
         "checkout" => checkout(run, &grammar("bBUs").parse(args), args),
         "switch" => {

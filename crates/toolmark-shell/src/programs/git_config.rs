@@ -99,6 +99,13 @@ pub(super) fn config(run: &mut Run<'_, '_>, args: &[Arg]) {
 
 fn setting_named(run: &mut Run<'_, '_>, name: &str, value: &str) {
     let text = format!("{name}={value}");
+    if let Some(alias) = name.strip_prefix("alias.") {
+        let command = match value.strip_prefix('!') {
+            Some(command) => command.to_owned(),
+            None => format!("git {value}"),
+        };
+        run.analyzer.made.add_git_alias(alias, command);
+    }
     if name.starts_with("alias.") && !value.starts_with('!') {
         return;
     }

@@ -187,7 +187,7 @@ fn push(run: &mut Run<'_, '_>, args: &[Arg]) {
         parsed.has("d", "delete") || colon || parsed.exact("prune") || parsed.has("", "prune");
     if force || plus {
         run.effect(Kind::RewriteHistory, &target, Scope::Remote, R5, "overwrites shared history");
-    } else if parsed.exact("mirror") {
+    } else if parsed.has("", "mirror") {
         run.effect(
             Kind::RewriteHistory,
             &target,

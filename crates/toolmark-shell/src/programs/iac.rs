@@ -82,11 +82,20 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             if run.name == "ansible"
                 && let Some(at) =
                     args.iter().position(|arg| arg.text == "-a" || arg.text == "--args")
-                && args.iter().any(|arg| matches!(arg.text.as_str(), "shell" | "command" | "raw"))
-                && let Some(command) = args.get(at + 1)
+                && let Some(given) = args.get(at + 1)
             {
-                let text = command.text.clone();
-                run.shell_text(&text);
+                let text = given.text.clone();
+                let module = args.windows(2).find_map(|pair| match pair {
+                    [flag, module] if matches!(flag.text.as_str(), "-m" | "--module-name") => {
+                        Some(module.text.rsplit('.').next().unwrap_or("").to_owned())
+                    }
+                    _ => None,
+                });
+                if matches!(module.as_deref(), None | Some("shell" | "command" | "raw")) {
+                    run.shell_text(&text);
+                } else if ["state=absent", "state: absent"].iter().any(|s| text.contains(s)) {
+                    run.remote(&text, "removes something from other machines");
+                }
             }
         }
         "virsh" => {

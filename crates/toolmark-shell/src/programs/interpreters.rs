@@ -15,6 +15,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     match run.name {
         "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "mksh" | "rbash" => shell(run),
         "source" | "." => {
+            // `source <(tool completion bash)` is how shells are set up.
+            let unknown = run.call.processes.first() == Some(&Flow::Unknown);
+            if unknown && !run.call.remote && !run.call.secret {
+                return;
+            }
             if let Some(arg) = run.args.first().cloned() {
                 execute_file(run, &arg, |run, text| run.shell_text(text));
             }
@@ -22,6 +27,7 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         "expect" | "tclsh" | "wish" => tcl(run),
         "tmux" | "screen" => multiplexer(run),
         "make" | "gmake" | "just" | "task" => {
+            make_texts(run);
             // The names of targets say what they do.
             let words = super::plain_words(run.args);
             if words.iter().any(|word| {
@@ -202,7 +208,7 @@ fn code(run: &mut Run<'_, '_>) {
         Language::Php => {
             Grammar { short: "rdfcBRFE", long: &["run", "define"], ..Grammar::default() }
         }
-        Language::AppleScript | Language::Other => {
+        Language::AppleScript | Language::Lisp | Language::Vim | Language::Other => {
             Grammar { short: "e", long: &["eval"], ..Grammar::default() }
         }
     };
@@ -278,6 +284,50 @@ fn module(run: &mut Run<'_, '_>, module: &str, at: usize) {
     let mut words = vec![Arg::plain(name)];
     words.extend(rest);
     run.inner(words, Flow::Unknown);
+}
+
+/// Rules that `make` is given in words or by a pipe.
+fn make_texts(run: &mut Run<'_, '_>) {
+    let mut texts: Vec<String> = Vec::new();
+    let mut previous = "";
+    for arg in run.args {
+        let text = arg.text.as_str();
+        texts.extend(text.strip_prefix("--eval=").map(str::to_owned));
+        texts.extend(Some(text).filter(|_| previous == "--eval").map(str::to_owned));
+        if let ("-f" | "--file" | "--makefile", "-" | "/dev/stdin", Flow::Text(input)) =
+            (previous, text, &run.call.input)
+        {
+            texts.push(input.clone());
+        }
+        previous = text;
+    }
+    for text in texts {
+        for command in text.split("$(shell ").skip(1).filter_map(|rest| rest.rsplit_once(')')) {
+            run.shell_text(command.0);
+        }
+        for line in text.lines() {
+            // A recipe stands behind a tab, or behind the `;` of its rule.
+            let recipe = line.strip_prefix('\t').or_else(|| Some(line.split_once(';')?.1));
+            if let Some(recipe) = recipe {
+                run.shell_text(recipe.trim_start_matches(['@', '-', ' ']));
+            }
+        }
+    }
+}
+
+/// Lisp that `emacs` is given with `--eval`.
+pub(super) fn emacs(run: &mut Run<'_, '_>) {
+    let given = run.args.windows(2).filter_map(|pair| match pair {
+        [flag, code] if matches!(flag.text.as_str(), "--eval" | "-eval" | "--execute" | "-e") => {
+            Some(code.text.clone())
+        }
+        _ => None,
+    });
+    let attached = run.args.iter().filter_map(|arg| arg.text.strip_prefix("--eval="));
+    let all: Vec<String> = given.chain(attached.map(str::to_owned)).collect();
+    for code in all {
+        inline::scan(run, Language::Lisp, &code);
+    }
 }
 
 /// Tcl, of which `spawn`, `exec` and `file delete` matter.

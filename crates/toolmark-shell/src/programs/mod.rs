@@ -51,6 +51,7 @@ fn rule(name: &str) -> Option<Rule> {
         "rm" | "grm" | "srm" | "unlink" | "rmdir" | "shred" | "gshred" | "trash" | "trash-put"
         | "rimraf" | "del-cli" | "del" | "rd" | "erase" | "wipe" | "trash-empty"
         | "remove-item" | "ri" | "scrub" => delete::run,
+        "emacs" | "emacsclient" => interpreters::emacs,
         "iex" | "invoke-expression" | "irm" | "iwr" | "invoke-webrequest" | "invoke-restmethod" => {
             powershell::run
         }
@@ -115,6 +116,10 @@ fn rule(name: &str) -> Option<Rule> {
         | "kafka-delete-records.sh"
         | "kafka-streams-application-reset"
         | "kafka-streams-application-reset.sh"
+        | "postsuper"
+        | "exim"
+        | "exim4"
+        | "doveadm"
         | "rabbitmqctl"
         | "rabbitmqadmin"
         | "nats"
@@ -348,7 +353,7 @@ fn plain_words(args: &[Arg]) -> Vec<&str> {
 fn only_informs(args: &[Arg]) -> bool {
     let first = args.first().map(|arg| arg.text.as_str());
     first == Some("help")
-        || args.last().is_some_and(|arg| arg.text == "--version")
+        || args.last().is_some_and(|arg| matches!(arg.text.as_str(), "--version" | "help" | "-h"))
         || args.iter().any(|arg| {
             let text = arg.text.as_str();
             let (name, value) = text.split_once('=').unwrap_or((text, ""));

@@ -351,6 +351,10 @@ fn ssh(run: &mut Run<'_, '_>) {
         .any(|arg| arg.text.contains("ProxyCommand=") && !arg.text.contains("ProxyCommand=none"))
     {
         run.effect(Kind::ExecuteUntrusted, &host, Scope::Unknown, R1, "runs a program to connect");
+        let commands = run.args.iter().filter_map(|arg| arg.text.split_once("ProxyCommand="));
+        for text in commands.map(|(_, text)| text.to_owned()).collect::<Vec<_>>() {
+            run.shell_text(&text);
+        }
     }
     if command.is_empty() {
         if let Flow::Text(text) = run.call.input.clone() {

@@ -1,7 +1,7 @@
 //! Package managers: what they publish permanently, what they run from the network,
 //! and what they remove.
 
-use super::{frameworks, only_informs, plain_words};
+use super::{frameworks, only_informs, plain_words, runners};
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::pipes::Flow;
@@ -160,6 +160,14 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         {
             let why = "changes where packages come from";
             return run.effect(Kind::Persist, &target, Scope::Home, R1, why);
+        }
+        // A script that is set here is run by name later.
+        ("npm" | "pnpm", "pkg") if second == "set" => {
+            for text in words.iter().filter(|word| word.starts_with("scripts.")) {
+                let command = text.split_once('=').map_or("", |(_, command)| command).to_owned();
+                runners::suspect(run, |run| run.shell_text(&command));
+            }
+            return;
         }
         ("composer" | "bundle" | "npm" | "pnpm" | "yarn", "global" | "config") => {}
         ("cargo", "clean") | ("npm" | "yarn" | "pnpm", "cache" | "prune") => {

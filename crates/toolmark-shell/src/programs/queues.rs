@@ -39,6 +39,12 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 run.ask(Kind::StopService, &target, Scope::Remote, "stops a broker");
             }
         }
+        "postsuper" if has(&["-d"]) => run.remote(&target, "deletes mail that was not sent"),
+        "exim" | "exim4" if has(&["-Mrm"]) => run.remote(&target, "deletes mail that was not sent"),
+        "doveadm" if words.iter().any(|w| matches!(*w, "expunge" | "delete" | "purge")) => {
+            run.remote(&target, "deletes mail");
+        }
+        "postsuper" | "exim" | "exim4" | "doveadm" => {}
         "celery" if words.contains(&"purge") => run.remote(&target, "deletes tasks"),
         "celery" => {}
         name if name.starts_with("kafka-") => {}

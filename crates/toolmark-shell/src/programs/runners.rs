@@ -57,7 +57,7 @@ fn runs_operands(name: &str) -> bool {
 }
 
 /// Programs whose words are only shown, searched for or sent as text.
-fn only_mentions(name: &str) -> bool {
+pub(super) fn only_mentions(name: &str) -> bool {
     matches!(
         name,
         "echo"

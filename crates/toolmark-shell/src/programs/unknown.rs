@@ -6,7 +6,11 @@ use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::run::Run;
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
-    if super::only_informs(run.args) || run.args.len() > 24 || run.name.contains("test") {
+    if super::only_informs(run.args)
+        || super::runners::only_mentions(run.name)
+        || run.args.len() > 24
+        || run.name.contains("test")
+    {
         return;
     }
     let words: Vec<&str> = run

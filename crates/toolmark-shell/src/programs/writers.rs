@@ -81,6 +81,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 }
                 previous = arg.text.as_str();
             }
+            let scripts: Vec<String> = run.args.iter().map(|arg| arg.text.clone()).collect();
+            for text in scripts.iter().filter(|text| text.contains("delete(")) {
+                crate::inline::scan(run, crate::inline::Language::Vim, text);
+            }
+            ed_commands(run);
             for arg in (Grammar { short: "cSsu", ..Grammar::default() }).parse(run.args).operands {
                 let place = run.analyzer.place(&arg.text);
                 if matches!(place.scope, Scope::System)
@@ -91,6 +96,25 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
             }
         }
         _ => {}
+    }
+}
+
+/// Lines that `ed` and `ex` read: `!command`, and `w` to write the file.
+fn ed_commands(run: &mut Run<'_, '_>) {
+    let crate::pipes::Flow::Text(text) = run.call.input.clone() else { return };
+    if !matches!(run.name, "ed" | "ex") {
+        return;
+    }
+    for command in text.lines().filter_map(|line| line.trim().strip_prefix('!')) {
+        run.shell_text(command);
+    }
+    let writes = text.lines().any(|line| matches!(line.trim(), "w" | "wq" | "x" | "w!" | "wq!"));
+    if writes {
+        let call = run.call;
+        let operands = run.args.iter().filter(|arg| !arg.text.starts_with('-'));
+        for arg in operands.cloned().collect::<Vec<_>>() {
+            run.analyzer.write_file(&arg, false, run.name, call);
+        }
     }
 }
 
@@ -134,6 +158,23 @@ fn sed(run: &mut Run<'_, '_>) {
     }
 }
 
+/// Text in pieces at every mark that no backslash stands before.
+fn split_unescaped(text: &str, mark: char) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c == mark {
+            pieces.push(String::new());
+            continue;
+        }
+        if let Some(piece) = pieces.last_mut() {
+            piece.push(c);
+            piece.extend((c == '\\').then(|| chars.next()).flatten());
+        }
+    }
+    pieces
+}
+
 /// `sed` runs what follows its command `e`, and with the flag `e` what a
 /// replacement makes of the input.
 fn sed_commands(run: &mut Run<'_, '_>, script: &str) {
@@ -150,17 +191,23 @@ fn sed_commands(run: &mut Run<'_, '_>, script: &str) {
             run.shell_text(text);
             continue;
         }
+        if let Some(path) = command.strip_prefix("w ") {
+            let call = run.call;
+            run.analyzer.write_file(&crate::expand::Arg::plain(path.trim()), false, run.name, call);
+            continue;
+        }
         let mut chars = command.chars();
         let (Some('s'), Some(mark)) = (chars.next(), chars.next()) else { continue };
-        let parts: Vec<&str> = chars.as_str().split(mark).collect();
+        let parts = split_unescaped(chars.as_str(), mark);
         if !mark.is_alphanumeric()
-            && let [_, _, flags] = parts.as_slice()
+            && let [_, made, flags] = parts.as_slice()
             && flags.len() < 6
             && flags.chars().all(|c| c.is_ascii_alphanumeric())
             && flags.contains('e')
         {
             let (scope, certainty) = (Scope::Unknown, Certainty::Unresolved);
             let why = "runs text built at run time";
+            run.shell_text(&made.replace('\\', ""));
             run.sure(Kind::ExecuteUntrusted, script, scope, Reversibility::R1, certainty, why);
         }
     }
