@@ -194,11 +194,16 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
             {
                 return Unwrapped::Done;
             }
+            // Whoever only looks may look with the rights of another user.
+            let level = match only_looks(args.get(at..).unwrap_or_default()) {
+                true => Reversibility::R0,
+                false => Reversibility::R1,
+            };
             run.effect(
                 Kind::Privilege,
                 "root",
                 Scope::System,
-                Reversibility::R1,
+                level,
                 "runs with the rights of another user",
             );
         }
@@ -254,6 +259,33 @@ pub(crate) fn unwrap(run: &mut Run<'_, '_>) -> Unwrapped {
         return if matches!(name, "env" | "genv") { Unwrapped::No } else { Unwrapped::Done };
     }
     Unwrapped::Words { words: rest.to_vec(), env }
+}
+
+/// Is it a command that can only show something?
+fn only_looks(words: &[Arg]) -> bool {
+    let Some((program, rest)) = words.split_first() else { return false };
+    let first = rest.first().map_or("", |arg| arg.text.as_str());
+    let has = |flags: &[&str]| rest.iter().any(|arg| flags.contains(&arg.text.as_str()));
+    match crate::run::program_name(&program.text).as_str() {
+        "ls" | "stat" | "df" | "du" | "ps" | "ss" | "netstat" | "lsof" | "whoami" | "id"
+        | "true" | "lsblk" | "blkid" | "dmidecode" | "lspci" | "lsusb" | "free" | "uptime"
+        | "which" => true,
+        "systemctl" => matches!(
+            first,
+            "status" | "is-active" | "is-enabled" | "list-units" | "show" | "cat" | "list-timers"
+        ),
+        "journalctl" | "dmesg" => !rest.iter().any(|arg| {
+            let text = arg.text.as_str();
+            text.starts_with("--vacuum") || matches!(text, "--rotate" | "-C" | "-c" | "--clear")
+        }),
+        "fdisk" | "parted" | "sfdisk" => has(&["-l", "--list"]),
+        "iptables" | "ip6tables" => first.starts_with("-L") || first == "-S",
+        "ufw" => first == "status",
+        "git" => matches!(first, "status" | "log" | "diff" | "show"),
+        "docker" => matches!(first, "ps" | "images" | "logs" | "info" | "version" | "inspect"),
+        "nginx" => first == "-t",
+        _ => false,
+    }
 }
 
 /// The words after a wrapper's options and operands.
@@ -344,7 +376,8 @@ mod tests {
                 "time git reset --hard",
             ],
             &[
-                "sudo ls",
+                "sudo make install",
+                "sudo iptables -F",
                 "trap 'rm -rf /tmp/x' EXIT",
                 "su - root",
                 "eval \"$CMD\"x",
@@ -355,6 +388,9 @@ mod tests {
                 "env FOO=1 git status",
                 "timeout 10 cargo test",
                 "sudo -l",
+                "sudo ls",
+                "sudo systemctl status nginx",
+                "sudo fdisk -l /dev/sda",
                 "trap 'echo rm -rf /' EXIT",
                 "nice make",
                 "xvfb-run npm test",

