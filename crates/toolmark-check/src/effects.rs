@@ -12,7 +12,9 @@ use serde_json::Value;
 use std::borrow::Cow;
 use toolmark_hosts::Args;
 use toolmark_hosts::toolset::{Tool, ToolRole};
-use toolmark_shell::{Analysis, Context, Effect, Kind, analyze, analyze_read, analyze_write};
+use toolmark_shell::{
+    Analysis, Context, Effect, Facts, Kind, analyze, analyze_read, analyze_write,
+};
 
 /// The arguments of a call.
 #[derive(Debug, Clone, Default)]
@@ -120,7 +122,9 @@ impl<'a> ToolInput<'a> {
     #[must_use]
     pub fn analyze(&self, base: &Context<'_>) -> Option<Analysis> {
         let directory = self.directory();
-        let root: Option<&str> = self.cwd.map(checkout_of).filter(|cwd| is_project(cwd));
+        let on_disk = base.facts.and_then(Facts::root);
+        let known = on_disk.as_deref().or_else(|| self.cwd.map(checkout_of));
+        let root: Option<&str> = known.filter(|root| is_project(root));
         let cwd = directory.as_deref();
         let roots = match base.roots {
             // A directory that is itself the root needs no other.

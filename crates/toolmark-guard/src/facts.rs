@@ -11,6 +11,8 @@ use toolmark_shell::Facts;
 
 /// All look-ups together may take so long.
 const BUDGET: Duration = Duration::from_millis(2);
+/// So many directories upwards may hold the root of the work tree.
+const UPWARDS: usize = 64;
 /// A larger index is not searched.
 const LARGEST_INDEX: u64 = 16 << 20;
 
@@ -57,6 +59,12 @@ impl Disk {
 }
 
 impl Facts for Disk {
+    fn root(&self) -> Option<String> {
+        let mut upwards = self.cwd.ancestors().take(UPWARDS);
+        let root = upwards.find(|directory| directory.join(".git").exists())?;
+        root.to_str().map(str::to_owned)
+    }
+
     fn tracked(&self, path: &str) -> Option<bool> {
         let path = self.inside(path)?;
         let tree = self.tree()?;
@@ -163,6 +171,25 @@ mod tests {
     fn a_directory_of_another_machine_has_no_facts() {
         assert!(Disk::at("/no/such/directory").is_none());
         assert!(Disk::at("relative").is_none());
+    }
+
+    #[test]
+    fn a_session_below_the_root() {
+        let root = tempfile::tempdir().unwrap();
+        let docs = root.path().join("docs");
+        fs::create_dir_all(root.path().join(".git")).unwrap();
+        fs::create_dir_all(&docs).unwrap();
+        let disk = Disk::at(docs.to_str().unwrap()).unwrap();
+        assert_eq!(disk.root().as_deref(), root.path().to_str());
+        let mut event =
+            toolmark_hosts::Event::new(toolmark_hosts::Moment::Before, "claude-code", "Edit");
+        let path = root.path().join("README.md");
+        event.args = toolmark_hosts::Args::Json(serde_json::json!({
+            "file_path": path.to_str(), "old_string": "a", "new_string": "b"
+        }));
+        event.cwd = docs.to_str().map(Into::into);
+        let verdict = crate::Guard::default().decide(&event, Some(&disk));
+        assert_eq!(verdict.decision, toolmark_shell::Decision::Allow, "{}", verdict.reason);
     }
 
     #[test]

@@ -49,6 +49,10 @@ pub trait Facts {
     fn tracked(&self, path: &str) -> Option<bool>;
     /// Whether the file exists.
     fn exists(&self, path: &str) -> Option<bool>;
+    /// The root of the work tree that the session's directory lies in.
+    fn root(&self) -> Option<String> {
+        None
+    }
 }
 
 /// What a command would do, and whether it should.

@@ -246,7 +246,8 @@ impl Context<'_> {
             }
         }
         // Without declared roots the directory the command starts in is the
-        // tree, unless nobody would keep a project there.
+        // tree, unless nobody would keep a project there. One among temporary files
+        // is a tree like others.
         let cwd = self.cwd?;
         if !self.roots.is_empty() {
             return None;
@@ -254,7 +255,7 @@ impl Context<'_> {
         let cwd = normalise("/", cwd);
         let unfit = cwd == "/"
             || self.is_home(&cwd) == Some(true)
-            || self.temp_root(&cwd).is_some()
+            || self.temp_root(&cwd) == Some(true)
             || SYSTEM.iter().any(|system| below(&cwd, system));
         if unfit { None } else { inside(&cwd) }
     }

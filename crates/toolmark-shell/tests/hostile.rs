@@ -81,3 +81,15 @@ fn the_directory_decides() {
         assert_eq!(analyze("rm -rf node_modules", &context).decision, expected, "{cwd:?}");
     }
 }
+
+/// A work tree among temporary files is one like others; what else lies there is not.
+#[test]
+fn a_tree_among_temporary_files() {
+    let context = Context { cwd: Some("/tmp/app"), ..Context::default() };
+    for command in ["rm -rf .git", "git reset --hard", "git clean -fdx", "rm -rf src"] {
+        assert_ne!(analyze(command, &context).decision, Decision::Allow, "{command}");
+    }
+    for command in ["rm -rf target", "rm -rf /tmp/other", "touch src/a", "rm a.txt"] {
+        assert_eq!(analyze(command, &context).decision, Decision::Allow, "{command}");
+    }
+}
