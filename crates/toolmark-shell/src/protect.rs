@@ -11,10 +11,12 @@ use crate::expand::Arg;
 /// Why a file is protected, the weightiest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Protection {
-    /// It says what the guard lets through, or what it did.
+    /// It says what the guard lets through, or what it did, or is the guard.
     Policy,
     /// It says what the agent may do, or which hooks run.
     Settings,
+    /// It is a project's own policy, which can only be stricter than the user's.
+    ProjectPolicy,
     /// What is written there takes effect in later sessions. It may be removed.
     Lasting,
     /// It holds keys or tokens. Changing it is like changing any other secret.
@@ -25,10 +27,19 @@ impl Protection {
     /// What changing such a file does; `None` where only reading it counts.
     pub(crate) fn on_write(self) -> Option<&'static str> {
         match self {
-            Self::Policy => Some("changes what the guard lets through"),
+            Self::Policy | Self::ProjectPolicy => Some("changes what the guard lets through"),
             Self::Settings => Some("changes what the agent may do"),
             Self::Lasting => Some("takes effect in later sessions"),
             Self::Credentials => None,
+        }
+    }
+
+    /// How far changing such a file can be undone. Once the guard is gone, nothing
+    /// that comes after is held back.
+    pub(crate) fn level(self) -> Reversibility {
+        match self {
+            Self::Policy | Self::Settings => Reversibility::R4,
+            Self::ProjectPolicy | Self::Lasting | Self::Credentials => Reversibility::R3,
         }
     }
 
@@ -63,10 +74,11 @@ impl Analyzer<'_> {
     /// `below`, everything below it too.
     pub(crate) fn disturb(&mut self, arg: &Arg, below: bool, program: &str, call: &Call) {
         let place = self.place(&arg.text);
-        let protection = self.context.protection(&place.path, below);
-        let Some(why) = protection.and_then(Protection::on_removal) else { return };
-        let certainty = if arg.dynamic { Certainty::Likely } else { Certainty::Proven };
-        let (scope, level) = (place.scope, Reversibility::R3);
+        let Some(protection) = self.context.protection(&place.path, below) else { return };
+        let Some(why) = protection.on_removal() else { return };
+        let (scope, level) = (place.scope, protection.level());
+        // What stands before its name does not matter, known or not.
+        let certainty = Certainty::Proven;
         self.push(call, program, Kind::Persist, &place.display, scope, level, certainty, why);
     }
 
@@ -131,8 +143,10 @@ impl Analyzer<'_> {
         };
         let Some(known) = self.context.protected.iter().find(is_named) else { return };
         let Some(why) = known.because.on_removal() else { return };
-        let (scope, level) = (crate::Scope::Unknown, Reversibility::R3);
-        let certainty = Certainty::Likely;
+        let (scope, level) = (crate::Scope::Unknown, known.because.level());
+        // Many files have the last name of a longer path.
+        let is_whole = !known.path.trim_end_matches('/').contains('/');
+        let certainty = if is_whole { Certainty::Proven } else { Certainty::Likely };
         self.push(call, program, Kind::Persist, &arg.text, scope, level, certainty, why);
     }
 }
@@ -374,7 +388,7 @@ mod tests {
     fn without_a_directory_too() {
         let context = Context { protected: PROTECTED, ..Context::default() };
         for path in ["/srv/app/.agent/settings.json", "~/.agent/settings.json", "policy.yaml"] {
-            assert_eq!(analyze_write(path, &context).decision, Decision::Ask, "{path}");
+            assert_eq!(analyze_write(path, &context).decision, Decision::Deny, "{path}");
         }
         assert_eq!(analyze_write("/srv/app/x", &context).decision, Decision::Allow);
     }
