@@ -74,6 +74,38 @@ fn claude_code_cannot_disarm_it() {
     });
 }
 
+/// File tools, in a mode in which Claude Code asks about no edit and in one in which it
+/// asks about nothing.
+#[test]
+fn claude_code_edits_are_stopped_where_nobody_is_asked() {
+    let agent = AGENTS.iter().find(|agent| agent.host == "claude-code").unwrap();
+    let Some(program) = peers::or_skip(program(agent)) else { return };
+    let modes: [fn(&mut Command); 2] = [
+        |command| {
+            command.args(["--permission-mode", "acceptEdits"]);
+        },
+        |command| {
+            command.args(["--permission-mode", "bypassPermissions"]).env("IS_SANDBOX", "1");
+        },
+    ];
+    for mode in modes {
+        let stage = Stage::new(agent);
+        // A file that Claude Code itself has nothing against.
+        let policy = stage.project().join("toolmark.yaml");
+        let notes = stage.project().join("notes.txt");
+        let text = "guard: {preset: observe}\n";
+        let write =
+            |path: &Path| json!({"call": "Write", "input": {"file_path": path, "content": text}});
+        let script = json!([write(&policy), write(&notes)]);
+        fs::write(stage.path("script.json"), script.to_string()).unwrap();
+        stage.toolmark(&["guard", "install", "claude-code"]);
+        let told = stage.play_with(agent, &program, mode);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(!policy.exists() && told[0].contains("toolmark guard"), "{told:?}");
+        assert!(notes.exists(), "{told:?}");
+    }
+}
+
 #[test]
 fn codex_cannot_disarm_it() {
     cannot_disarm("codex", |_| {});
