@@ -22,7 +22,7 @@ pub(super) fn keeps_guard_part(input: &ToolInput<'_>) -> bool {
     let is_policy = |name: &&str| {
         path.strip_suffix(*name).is_some_and(|before| before.is_empty() || before.ends_with('/'))
     };
-    if !PROJECT_POLICIES.iter().any(|name| is_policy(&name)) {
+    if !PROJECT_POLICIES.iter().any(is_policy) {
         return false;
     }
     let Some(before) = read(&path) else { return false };

@@ -19,6 +19,9 @@ pub(super) static INSTALLER: Installer = Installer {
     ..Installer::PLAIN
 };
 
+/// Has a value the type that its key wants?
+type IsFine<'a> = &'a dyn Fn(&Value) -> bool;
+
 /// Claude Code reads its settings as strict JSON, and leaves a file out as a whole if
 /// a key that it knows has a value of another type.
 fn refuses(text: &str) -> Option<String> {
@@ -45,7 +48,7 @@ fn refuses(text: &str) -> Option<String> {
     };
     let is_event =
         |groups: &Value| groups.as_array().is_some_and(|groups| groups.iter().all(is_group));
-    let checks: [(&str, &dyn Fn(&Value) -> bool); 8] = [
+    let checks: [(&str, IsFine<'_>); 8] = [
         ("/model", &Value::is_string),
         ("/env", &is_text_map),
         ("/permissions", &Value::is_object),
