@@ -84,6 +84,10 @@ const COMMANDS: &[&str] = &[
     "git checkout -- FILE",
     "git restore FILE",
     "npx prettier --write FILE",
+    "awk -i inplace 1 FILE",
+    "python3 -c \"import pathlib; pathlib.Path('FILE').write_text('')\"",
+    "node -e \"require('fs').unlinkSync('FILE')\"",
+    "ruby -e 'File.delete(\"FILE\")'",
     // delete
     "rm FILE",
     "rm -f FILE",
@@ -105,8 +109,15 @@ const COMMANDS: &[&str] = &[
 ];
 
 /// Those that take a whole directory away.
-const ON_DIRECTORIES: &[&str] =
-    &["rm -rf DIR", "mv DIR DIR.old", "git mv DIR x", "cp -r x/. DIR", "chmod -R 000 DIR"];
+const ON_DIRECTORIES: &[&str] = &[
+    "rm -rf DIR",
+    "mv DIR DIR.old",
+    "git mv DIR x",
+    "cp -r x/. DIR",
+    "chmod -R 000 DIR",
+    "tar xf x.tar -C DIR",
+    "unzip x.zip -d DIR",
+];
 
 fn decided(guard: &Guard, host: &str, tool: &Tool, args: Value, cwd: Option<&str>) -> Decision {
     let mut event = Event::new(Moment::Before, host, &*tool.name);
