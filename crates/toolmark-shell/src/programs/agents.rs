@@ -56,6 +56,8 @@ pub(super) fn own(run: &mut Run<'_, '_>) {
     }
     let loosens = match verb {
         "uninstall" | "allow" => true,
+        // It fixes the policy that the environment names in the hook.
+        "install" => !has("--dry-run"),
         "mcp" => has("--accept"),
         _ => false,
     };
@@ -79,12 +81,19 @@ mod tests {
         check(
             &[
                 "toolmark guard uninstall",
+                "TOOLMARK_GUARD_POLICY=lax.yaml toolmark guard install",
                 "~/bin/toolmark guard mcp --accept files",
                 "claude --settings '{\"disableAllHooks\": true}' -p x",
                 "codex -c features.hooks=false exec x",
             ],
             &["claude --dangerously-skip-permissions -p x", "codex exec --yolo x"],
-            &["claude --version", "claude -p 'rm -rf /'", "codex exec x", "toolmark guard status"],
+            &[
+                "claude --version",
+                "claude -p 'rm -rf /'",
+                "codex exec x",
+                "toolmark guard status",
+                "toolmark guard install --dry-run",
+            ],
         );
     }
 }
