@@ -32,18 +32,27 @@ impl Guard {
     /// Decides about a call that is about to run, and looks back at one that has.
     #[must_use]
     pub fn decide(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
-        let tool = self.tool(event);
-        let input = ToolInput {
-            name: event.tool.as_ref().into(),
-            tool,
-            args: (&event.args).into(),
-            cwd: event.cwd.as_deref(),
-        };
+        let input = self.input(event);
         match event.moment {
             Moment::Before | Moment::Permission => self.verdict(event, &input, facts),
             Moment::After => look_back(event, &input),
             Moment::Other => Verdict::allow(),
         }
+    }
+
+    /// The call as the analysis takes it.
+    fn input<'e>(&'e self, event: &'e Event<'_>) -> ToolInput<'e> {
+        ToolInput {
+            name: event.tool.as_ref().into(),
+            tool: self.tool(event),
+            args: (&event.args).into(),
+            cwd: event.cwd.as_deref(),
+        }
+    }
+
+    /// The command line that a call runs.
+    pub(crate) fn command(&self, event: &Event<'_>) -> Option<String> {
+        self.input(event).command().map(|command| command.into_owned())
     }
 
     /// The verdict about a call whose tool is known.

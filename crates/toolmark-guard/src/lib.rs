@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod after;
+pub mod allowed;
 pub mod audit;
 pub mod facts;
 pub mod files;

@@ -1,6 +1,7 @@
 //! No host's agent may change or take away the settings, hooks and policies that
 //! hold it back, in a project or in the home directory, by a command or by a
-//! tool for files, without somebody being asked.
+//! tool for files. A project's own policy, which can only be stricter than the
+//! user's, it may change when somebody was asked.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so")]
 
@@ -28,6 +29,14 @@ fn files(host: &Host) -> Vec<String> {
     all.push(format!(".config/{}", own::USER_POLICY));
     all.push(format!(".local/state/{}", own::AUDIT_LOG));
     all
+}
+
+/// The least that must be decided about a change of a file.
+fn least(file: &str) -> Decision {
+    match own::PROJECT_POLICIES.contains(&file) {
+        true => Decision::Ask,
+        false => Decision::Deny,
+    }
 }
 
 /// A file that a pattern means.
@@ -75,6 +84,10 @@ const COMMANDS: &[&str] = &[
     "git checkout -- FILE",
     "git restore FILE",
     "npx prettier --write FILE",
+    "awk -i inplace 1 FILE",
+    "python3 -c \"import pathlib; pathlib.Path('FILE').write_text('')\"",
+    "node -e \"require('fs').unlinkSync('FILE')\"",
+    "ruby -e 'File.delete(\"FILE\")'",
     // delete
     "rm FILE",
     "rm -f FILE",
@@ -96,8 +109,15 @@ const COMMANDS: &[&str] = &[
 ];
 
 /// Those that take a whole directory away.
-const ON_DIRECTORIES: &[&str] =
-    &["rm -rf DIR", "mv DIR DIR.old", "git mv DIR x", "cp -r x/. DIR", "chmod -R 000 DIR"];
+const ON_DIRECTORIES: &[&str] = &[
+    "rm -rf DIR",
+    "mv DIR DIR.old",
+    "git mv DIR x",
+    "cp -r x/. DIR",
+    "chmod -R 000 DIR",
+    "tar xf x.tar -C DIR",
+    "unzip x.zip -d DIR",
+];
 
 fn decided(guard: &Guard, host: &str, tool: &Tool, args: Value, cwd: Option<&str>) -> Decision {
     let mut event = Event::new(Moment::Before, host, &*tool.name);
@@ -122,7 +142,8 @@ fn no_command_gets_past() {
                     let command = command.replace("FILE", &path);
                     let command = command.replace("DIR", dir).replace("NAME", name);
                     let decision = decided(&guard, host.id, tool, json!({ key: command }), cwd);
-                    assert_ne!(decision, Decision::Allow, "{}: {command} in {cwd:?}", host.id);
+                    let call = format!("{}: {command} in {cwd:?}", host.id);
+                    assert!(decision >= least(&file), "{call}: {decision:?}");
                     tried += 1;
                 }
             }
@@ -184,7 +205,7 @@ fn no_tool_for_files_gets_past() {
                     for args in calls(&tool, &path) {
                         let decision = decided(&guard, host.id, &tool, args.clone(), cwd);
                         let call = format!("{} {args} in {cwd:?}", tool.name);
-                        assert_ne!(decision, Decision::Allow, "{}: {call}", host.id);
+                        assert!(decision >= least(&file), "{}: {call}: {decision:?}", host.id);
                         tried += 1;
                     }
                 }
@@ -210,8 +231,55 @@ fn what_this_machine_has_moved_is_protected_too() {
     ] {
         let decision =
             decided(&guard, "claude-code", bash, json!({"command": command}), Some("/x"));
-        assert_ne!(decision, Decision::Allow, "{command}");
+        assert_eq!(decision, Decision::Deny, "{command}");
     }
+}
+
+#[test]
+fn no_policy_lifts_it() {
+    use toolmark_config::Node;
+    use toolmark_grade::call_match::compile_schema;
+    use toolmark_guard::policy::{Layer, Origin};
+    let lax = json!({
+        "effects": [{"decision": "allow"}],
+        "writable": ["~", "/"], "delete_roots": ["~", "/"], "approve": true,
+        "rules": [{"name": "all", "tool": "*", "decision": "allow",
+            "examples": {"match": [{"tool": "Bash", "args": {"command": "ls"}}]}}],
+    });
+    let mut problems = Vec::new();
+    let node = Node::from_json(&lax).unwrap();
+    let layer = Layer::read(&node, Origin::default(), compile_schema, &mut problems);
+    assert!(problems.is_empty(), "{problems:?}");
+    let guard = Guard::new(Policy::new(Some(layer), None, None), Toolsets::default());
+    let (_, set) = hosts().next().unwrap();
+    let decide = |tool: &str, args: Value| {
+        decided(&guard, "claude-code", set.tool(tool).unwrap(), args, Some("/w/app"))
+    };
+    for command in ["rm ~/.claude/settings.json", "toolmark guard uninstall", "rm -rf ~/.claude"] {
+        assert_eq!(decide("Bash", json!({ "command": command })), Decision::Deny, "{command}");
+    }
+    let write = json!({"file_path": "/home/me/.codex/hooks.json", "content": ""});
+    assert_eq!(decide("Write", write), Decision::Deny);
+    assert_eq!(decide("Bash", json!({"command": "rm -rf ~/notes"})), Decision::Allow);
+}
+
+/// A tool that writes through a link writes to where it leads.
+#[cfg(unix)]
+#[test]
+fn links_are_followed() {
+    use toolmark_guard::facts::Disk;
+    let dir = tempfile::tempdir().unwrap();
+    let settings = dir.path().join(".claude");
+    std::fs::create_dir(&settings).unwrap();
+    std::fs::write(settings.join("settings.json"), "{}").unwrap();
+    let link = dir.path().join("notes.json");
+    std::os::unix::fs::symlink(settings.join("settings.json"), &link).unwrap();
+    let cwd = dir.path().to_str().unwrap();
+    let mut event = Event::new(Moment::Before, "claude-code", "Write");
+    event.args = Args::Json(json!({"file_path": link, "content": "{}"}));
+    event.cwd = Some(cwd.into());
+    let disk = Disk::at(cwd).unwrap();
+    assert_eq!(Guard::default().decide(&event, Some(&disk)).decision, Decision::Deny);
 }
 
 #[test]

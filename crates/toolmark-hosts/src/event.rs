@@ -57,6 +57,9 @@ pub struct Event<'a> {
     pub cwd: Option<Cow<'a, str>>,
     /// The sub-agent that makes the call, where the host names it.
     pub agent: Option<Cow<'a, str>>,
+    /// The mode of the session that says when its user is asked, in the host's
+    /// own word: `bypassPermissions`.
+    pub mode: Option<Cow<'a, str>>,
     /// The id of the call.
     pub call_id: Option<Cow<'a, str>>,
     /// The tool as the host writes it: `Bash`, `mcp__server__tool`.
@@ -86,6 +89,7 @@ impl<'a> Event<'a> {
             session: None,
             cwd: None,
             agent: None,
+            mode: None,
             call_id: None,
             tool: tool.into(),
             args: Args::None,

@@ -92,6 +92,13 @@ impl Host {
         self.protocol.read(payload)
     }
 
+    /// Why nobody would be asked about a call if it was told to ask; `None` where
+    /// somebody would.
+    #[must_use]
+    pub fn unasked(&self, event: &Event<'_>) -> Option<String> {
+        self.protocol.unasked(event)
+    }
+
     /// The answer it understands. Without an event the payload was not readable.
     #[must_use]
     pub fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
@@ -131,6 +138,19 @@ mod tests {
                 let says_no = answer.exit == 2 || text.contains("\"deny\"");
                 assert!(says_no && text.contains("why"), "{}: {answer:?}", host.id);
             }
+        }
+    }
+
+    #[test]
+    fn samples_are_what_hosts_send() {
+        for host in HOSTS.iter().filter(|host| host.installer.is_some()) {
+            let payload = host.protocol.sample("ls", "/w", "s").to_string();
+            let event = seen(host.id, &payload);
+            assert_eq!((event.moment, event.session.as_deref()), (Moment::Before, Some("s")));
+            assert_eq!(event.cwd.as_deref(), Some("/w"), "{}", host.id);
+            assert_eq!(event.args.json().unwrap()["command"], "ls", "{}", host.id);
+            assert!(!host.answer(Some(&event), &verdict(Decision::Allow)).stops(), "{}", host.id);
+            assert!(host.answer(Some(&event), &verdict(Decision::Deny)).stops(), "{}", host.id);
         }
     }
 

@@ -14,11 +14,6 @@ pub const AUDIT_LOG: &str = "toolmark/guard.jsonl";
 /// `install` keeps.
 pub const BACKUP: &str = ".toolmark-backup";
 
-/// All of them, as they are protected: by their usual places.
-pub(crate) const PROTECTED: &[&str] = &[
-    "toolmark.yaml",
-    ".toolmark/toolmark.yaml",
-    ".config/toolmark/",
-    ".local/state/toolmark/",
-    "*.toolmark-backup",
-];
+/// Those of the user, as they are protected: by their usual places.
+pub(crate) const PROTECTED: &[&str] =
+    &[".config/toolmark/", ".local/state/toolmark/", "*.toolmark-backup"];

@@ -18,8 +18,10 @@ pub fn protected() -> &'static [Protected<'static>] {
             let credentials = paths.credentials.iter().map(because(Protection::Credentials));
             settings.chain(lasting).chain(credentials)
         });
-        let own = own::PROTECTED.iter();
-        own.map(|path| Protected { path, because: Protection::Policy }).chain(of_hosts).collect()
+        let of = |because| move |path: &&'static str| Protected { path, because };
+        let own = own::PROTECTED.iter().map(of(Protection::Policy));
+        let project = own::PROJECT_POLICIES.iter().map(of(Protection::ProjectPolicy));
+        own.chain(project).chain(of_hosts).collect()
     });
     &ALL
 }
@@ -58,7 +60,7 @@ mod tests {
                 let context =
                     toolmark_shell::Context { protected: protected(), ..Default::default() };
                 let judged = toolmark_shell::analyze_write(&hooks, &context);
-                assert_eq!(judged.decision, toolmark_shell::Decision::Ask, "{hooks}");
+                assert_eq!(judged.decision, toolmark_shell::Decision::Deny, "{hooks}");
             }
         }
     }

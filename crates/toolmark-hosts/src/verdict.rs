@@ -22,6 +22,9 @@ pub struct Verdict {
     /// What would have been decided where the policy only observes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed: Option<Decision>,
+    /// What to do where the decision is to ask and nobody is asked.
+    #[serde(skip)]
+    pub unattended: Decision,
     /// Should the host be told to go ahead without asking its user? Otherwise an
     /// `allow` means that the guard does not object.
     #[serde(skip)]
@@ -57,6 +60,7 @@ impl Verdict {
             suggestion: None,
             context: None,
             observed: None,
+            unattended: Decision::Deny,
             approves: false,
             analysis: None,
         }
@@ -66,6 +70,23 @@ impl Verdict {
     #[must_use]
     pub fn allow() -> Self {
         Self::new(Decision::Allow, "default", "nothing speaks against it")
+    }
+
+    /// What comes of a question that nobody is asked, and why nobody is.
+    #[must_use]
+    pub fn unasked(mut self, why: &str) -> Self {
+        if self.decision != Decision::Ask || self.unattended == Decision::Ask {
+            return self;
+        }
+        self.decision = self.unattended;
+        self.reason = match self.unattended {
+            Decision::Allow => format!("{}; {why}, and the policy allows it then", self.reason),
+            _ => format!(
+                "{}; {why}, so it was stopped: a person has to run it, or to allow it in the policy",
+                self.reason
+            ),
+        };
+        self
     }
 
     /// It as it may be printed.
@@ -88,6 +109,7 @@ impl Verdict {
             suggestion: self.suggestion.map(apply),
             context: self.context.map(apply),
             observed: self.observed,
+            unattended: self.unattended,
             approves: self.approves,
             analysis: self.analysis.map(effects),
         }

@@ -33,7 +33,7 @@ impl GuardPolicy {
         let disk = self.cwd.as_deref().and_then(Disk::at);
         let facts = disk.as_ref().map(|disk| disk as &dyn Facts);
         let Verdict { decision, rule, reason, suggestion, .. } = self.guard.decide(&event, facts);
-        Ruling { decision, rule, reason, suggestion }
+        Ruling { decision, rule, reason, details: None, suggestion }
     }
 }
 

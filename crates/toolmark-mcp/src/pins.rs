@@ -55,12 +55,15 @@ struct Pin {
     /// The current definition, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     changed: Option<Snapshot>,
+    /// Why a person should look at the tool before it is called.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    doubt: Option<String>,
 }
 
 impl Pin {
-    fn of(snapshot: &Snapshot) -> Self {
+    fn of(snapshot: &Snapshot, doubt: Option<String>) -> Self {
         let Snapshot { sha256, definition } = snapshot.clone();
-        Self { sha256, definition, changed: None }
+        Self { sha256, definition, changed: None, doubt }
     }
 }
 
@@ -88,8 +91,8 @@ pub(crate) enum PinStatus {
 /// One change to the file.
 #[derive(Debug, Clone)]
 enum Edit {
-    /// Pins a definition, unless another proxy was first.
-    Pin(String, String, Snapshot),
+    /// Pins a definition, unless another proxy was first, with a doubt about it.
+    Pin(String, String, Snapshot, Option<String>),
     Replace(String, String, Snapshot),
     Changed(String, String, Option<Snapshot>),
 }
@@ -121,14 +124,20 @@ impl Pins {
     }
 
     /// Compares a definition with its pin, which is created if there is none.
-    pub(crate) fn check(&mut self, server: &str, tool: &Definition) -> PinStatus {
+    /// A tool that comes late, when the others of its server were listed before, is
+    /// pinned with a doubt, as is one that has the name of another server's.
+    pub(crate) fn check(&mut self, server: &str, tool: &Definition, comes_late: bool) -> PinStatus {
         let pin = self.file.servers.get(server).and_then(|tools| tools.get(&tool.name));
         let snapshot = || Snapshot { sha256: tool.hash.clone(), definition: tool.value.clone() };
         let name = || (server.to_owned(), tool.name.clone());
         match pin {
             None => {
+                let doubt = match self.namesake(server, &tool.name) {
+                    Some(other) => Some(format!("{other} has a tool of the same name")),
+                    None => comes_late.then(|| "it was added during a session".to_owned()),
+                };
                 let (server, tool) = name();
-                self.edit(Edit::Pin(server, tool, snapshot()));
+                self.edit(Edit::Pin(server, tool, snapshot(), doubt));
                 PinStatus::New
             }
             Some(pin) if pin.sha256 == tool.hash => {
@@ -147,6 +156,17 @@ impl Pins {
                 PinStatus::Changed(pinned)
             }
         }
+    }
+
+    /// Another server that has a tool of this name.
+    fn namesake(&self, server: &str, tool: &str) -> Option<&str> {
+        let mut others = self.file.servers.iter().filter(|(name, _)| *name != server);
+        others.find(|(_, tools)| tools.contains_key(tool)).map(|(name, _)| name.as_str())
+    }
+
+    /// Why a person should look at a tool before it is called.
+    pub(crate) fn doubt(&self, server: &str, tool: &str) -> Option<&str> {
+        self.file.servers.get(server)?.get(tool)?.doubt.as_deref()
     }
 
     /// Replaces a pin.
@@ -203,14 +223,20 @@ impl Pins {
     }
 }
 
-/// Pins the current definitions of a server's tools, and returns those that changed.
+/// Pins the current definitions of a server's tools, and returns those that changed or
+/// were in doubt.
 fn accept_changes(file: &mut PinFile, server: &str, tool: Option<&str>) -> Vec<String> {
     let mut tools = Vec::new();
     for (name, pin) in file.servers.get_mut(server).into_iter().flatten() {
-        if tool.is_none_or(|tool| tool == name)
-            && let Some(snapshot) = pin.changed.take()
-        {
-            *pin = Pin::of(&snapshot);
+        if tool.is_some_and(|tool| tool != name) {
+            continue;
+        }
+        let doubted = pin.doubt.take().is_some();
+        let changed = pin.changed.take();
+        if let Some(snapshot) = &changed {
+            *pin = Pin::of(snapshot, None);
+        }
+        if doubted || changed.is_some() {
             tools.push(name.clone());
         }
     }
@@ -219,13 +245,13 @@ fn accept_changes(file: &mut PinFile, server: &str, tool: Option<&str>) -> Vec<S
 
 fn apply(file: &mut PinFile, edit: &Edit) {
     match edit {
-        Edit::Pin(server, tool, snapshot) => {
+        Edit::Pin(server, tool, snapshot, doubt) => {
             let tools = file.servers.entry(server.clone()).or_default();
-            tools.entry(tool.clone()).or_insert_with(|| Pin::of(snapshot));
+            tools.entry(tool.clone()).or_insert_with(|| Pin::of(snapshot, doubt.clone()));
         }
         Edit::Replace(server, tool, snapshot) => {
             let tools = file.servers.entry(server.clone()).or_default();
-            tools.insert(tool.clone(), Pin::of(snapshot));
+            tools.insert(tool.clone(), Pin::of(snapshot, None));
         }
         Edit::Changed(server, tool, snapshot) => {
             let pin = file.servers.get_mut(server).and_then(|tools| tools.get_mut(tool));
@@ -302,20 +328,20 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/pins.json");
         let mut pins = Pins::open(&path).unwrap();
-        assert_eq!(pins.check("s", &tool("a", "old")), PinStatus::New);
-        assert_eq!(pins.check("s", &tool("a", "old")), PinStatus::Same);
-        assert_eq!(pins.check("other", &tool("a", "new")), PinStatus::New);
+        assert_eq!(pins.check("s", &tool("a", "old"), false), PinStatus::New);
+        assert_eq!(pins.check("s", &tool("a", "old"), false), PinStatus::Same);
+        assert_eq!(pins.check("other", &tool("a", "new"), false), PinStatus::New);
         pins.save().unwrap();
         assert!(matches!(Pins::accept(&path, "s"), Err(PinsError::Nothing(_))));
 
         let mut pins = Pins::open(&path).unwrap();
         let pinned = PinStatus::Changed(tool("a", "old").value);
-        assert_eq!(pins.check("s", &tool("a", "new")), pinned);
+        assert_eq!(pins.check("s", &tool("a", "new"), false), pinned);
         pins.save().unwrap();
         assert_eq!(Pins::accept(&path, "s/a").unwrap(), ["a"]);
         pins.refresh().unwrap();
-        assert_eq!(pins.check("s", &tool("a", "new")), PinStatus::Same);
-        assert!(matches!(pins.check("s", &tool("a", "old")), PinStatus::Changed(_)));
+        assert_eq!(pins.check("s", &tool("a", "new"), false), PinStatus::Same);
+        assert!(matches!(pins.check("s", &tool("a", "old"), false), PinStatus::Changed(_)));
     }
 
     #[test]
@@ -324,7 +350,7 @@ mod tests {
         let path = folder.path().join("pins.json");
         let mut pins = Pins::open(&path).unwrap();
         for description in ["old", "new", "old"] {
-            pins.check("s", &tool("a", description));
+            pins.check("s", &tool("a", description), false);
             pins.save().unwrap();
         }
         assert!(matches!(Pins::accept(&path, "s"), Err(PinsError::Nothing(_))));
@@ -335,13 +361,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pins.json");
         let (mut one, mut two) = (Pins::open(&path).unwrap(), Pins::open(&path).unwrap());
-        one.check("one", &tool("a", "x"));
-        two.check("two", &tool("b", "y"));
+        one.check("one", &tool("a", "x"), false);
+        two.check("two", &tool("b", "y"), false);
         one.save().unwrap();
         two.save().unwrap();
         let mut both = Pins::open(&path).unwrap();
-        assert_eq!(both.check("one", &tool("a", "x")), PinStatus::Same);
-        assert_eq!(both.check("two", &tool("b", "y")), PinStatus::Same);
+        assert_eq!(both.check("one", &tool("a", "x"), false), PinStatus::Same);
+        assert_eq!(both.check("two", &tool("b", "y"), false), PinStatus::Same);
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub struct Ruling {
     pub rule: String,
     /// Why.
     pub reason: String,
+    /// More about it, for people and the log: the model does not read it.
+    pub details: Option<String>,
     /// What would be allowed instead.
     pub suggestion: Option<String>,
 }
@@ -37,7 +39,17 @@ impl Ruling {
     /// A decision by a rule.
     #[must_use]
     pub fn new(decision: Decision, rule: &str, reason: impl Into<String>) -> Self {
-        Self { decision, rule: rule.to_owned(), reason: reason.into(), suggestion: None }
+        let (rule, reason) = (rule.to_owned(), reason.into());
+        Self { decision, rule, reason, details: None, suggestion: None }
+    }
+
+    /// Why, with everything that people should know.
+    #[must_use]
+    pub fn full_reason(&self) -> String {
+        match &self.details {
+            Some(details) => format!("{}:\n{details}", self.reason),
+            None => self.reason.clone(),
+        }
     }
 
     /// Adds what would be allowed instead.

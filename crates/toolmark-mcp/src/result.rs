@@ -116,6 +116,16 @@ fn with_text(json: &str, words: &str) -> String {
     }
 }
 
+/// The secrets in the strings of a JSON text, masked.
+pub(crate) fn secrets_in(json: &str) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    rewrite(json, |_, text| {
+        mask(text, &mut findings, true);
+        None
+    });
+    findings
+}
+
 /// Masks the secrets of a text; `None` if there are none.
 fn mask(text: &str, findings: &mut Vec<Finding>, pass: bool) -> Option<String> {
     /// A text with more secrets ends after so many.

@@ -112,7 +112,9 @@ impl<'c> Analyzer<'c> {
         let mut decision = decide(&self.effects);
         let coverage =
             if self.partial || self.overrun { Coverage::Partial } else { Coverage::Complete };
-        let worst = self.effects.iter().find(|effect| decide_effect(effect) == decision);
+        let deciding = self.effects.iter().filter(|effect| decide_effect(effect) == decision);
+        // The first of those that are equally bad.
+        let worst = deciding.rev().max_by_key(|effect| effect.weight());
         let reason = match worst {
             _ if self.overrun && decision == Decision::Allow => {
                 decision = Decision::Ask;

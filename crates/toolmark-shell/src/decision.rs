@@ -34,7 +34,7 @@ impl Decision {
 pub fn decide_effect(effect: &Effect) -> Decision {
     use Reversibility::{R0, R3, R4, R5};
     let proven = effect.certainty == Certainty::Proven;
-    let scratch = matches!(effect.scope, Scope::Temp | Scope::TreeArtefact);
+    let scratch = matches!(effect.scope, Scope::Temp | Scope::TreeArtefact) && !effect.disarms();
     match effect.reversibility {
         R5 if proven => Decision::Deny,
         R4 if proven && !scratch => Decision::Deny,
@@ -72,6 +72,7 @@ mod tests {
             (Delete, Scope::TreeUntracked, R4, Likely, Decision::Ask),
             (Delete, Scope::Temp, R4, Proven, Decision::Ask),
             (Delete, Scope::TreeArtefact, R4, Proven, Decision::Ask),
+            (Kind::Persist, Scope::Temp, R4, Proven, Decision::Deny),
             (Delete, Scope::TreeTracked, R3, Proven, Decision::Ask),
             (Delete, Scope::TreeArtefact, R2, Proven, Decision::Allow),
             (Overwrite, Scope::TreeTracked, R1, Proven, Decision::Allow),

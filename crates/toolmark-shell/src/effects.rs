@@ -149,6 +149,27 @@ pub struct Effect {
 }
 
 impl Effect {
+    /// Does it take away what holds the agent back: the guard, the user's policy,
+    /// the settings and hooks of a host? No policy allows that.
+    #[must_use]
+    pub fn disarms(&self) -> bool {
+        self.kind == Kind::Persist && self.reversibility >= Reversibility::R4
+    }
+
+    /// How bad it is, among effects that lead to the same decision: the worst is named.
+    #[must_use]
+    pub fn weight(&self) -> (bool, Reversibility, u8) {
+        let scope = match self.scope {
+            Scope::Device => 5,
+            Scope::System => 4,
+            Scope::VcsMetadata | Scope::Home => 3,
+            Scope::Remote | Scope::Outside => 2,
+            Scope::TreeTracked | Scope::TreeUntracked | Scope::Unknown => 1,
+            Scope::Temp | Scope::TreeArtefact => 0,
+        };
+        (self.disarms(), self.reversibility, scope)
+    }
+
     /// The effect in one line.
     #[must_use]
     pub fn reason(&self) -> String {

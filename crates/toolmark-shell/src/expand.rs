@@ -161,10 +161,9 @@ pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> V
     let quoted = matches!(word.parts.first(), Some(Part::Text { quoted: true, .. }));
     let mut out = vec![Arg { quoted, ..Arg::default() }];
     let mut brace = false;
-    for (index, part) in word.parts.iter().enumerate() {
+    for part in &word.parts {
         match part {
             Part::Text { text, quoted } => {
-                let home = index == 0 && !quoted && (text == "~" || text.starts_with("~/"));
                 for arg in &mut out {
                     if *quoted && text.starts_with('~') && arg.text.is_empty() {
                         arg.text.push_str("./");
@@ -172,7 +171,7 @@ pub(crate) fn expand(word: &Word, variables: &Variables, cwd: Option<&str>) -> V
                     arg.text.push_str(text);
                     arg.glob |= !quoted && text.contains(['*', '?', '[']);
                 }
-                brace |= !quoted && text.contains('{') && !home;
+                brace |= !quoted && text.contains('{');
             }
             Part::Parameter { name, default, plain, quoted } => {
                 let values = lookup(name, *plain, default.as_ref(), variables, cwd);

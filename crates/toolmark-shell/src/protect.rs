@@ -11,10 +11,12 @@ use crate::expand::Arg;
 /// Why a file is protected, the weightiest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Protection {
-    /// It says what the guard lets through, or what it did.
+    /// It says what the guard lets through, or what it did, or is the guard.
     Policy,
     /// It says what the agent may do, or which hooks run.
     Settings,
+    /// It is a project's own policy, which can only be stricter than the user's.
+    ProjectPolicy,
     /// What is written there takes effect in later sessions. It may be removed.
     Lasting,
     /// It holds keys or tokens. Changing it is like changing any other secret.
@@ -25,10 +27,19 @@ impl Protection {
     /// What changing such a file does; `None` where only reading it counts.
     pub(crate) fn on_write(self) -> Option<&'static str> {
         match self {
-            Self::Policy => Some("changes what the guard lets through"),
+            Self::Policy | Self::ProjectPolicy => Some("changes what the guard lets through"),
             Self::Settings => Some("changes what the agent may do"),
             Self::Lasting => Some("takes effect in later sessions"),
             Self::Credentials => None,
+        }
+    }
+
+    /// How far changing such a file can be undone. Once the guard is gone, nothing
+    /// that comes after is held back.
+    pub(crate) fn level(self) -> Reversibility {
+        match self {
+            Self::Policy | Self::Settings => Reversibility::R4,
+            Self::ProjectPolicy | Self::Lasting | Self::Credentials => Reversibility::R3,
         }
     }
 
@@ -63,10 +74,11 @@ impl Analyzer<'_> {
     /// `below`, everything below it too.
     pub(crate) fn disturb(&mut self, arg: &Arg, below: bool, program: &str, call: &Call) {
         let place = self.place(&arg.text);
-        let protection = self.context.protection(&place.path, below);
-        let Some(why) = protection.and_then(Protection::on_removal) else { return };
-        let certainty = if arg.dynamic { Certainty::Likely } else { Certainty::Proven };
-        let (scope, level) = (place.scope, Reversibility::R3);
+        let Some(protection) = self.context.protection(&place.path, below) else { return };
+        let Some(why) = protection.on_removal() else { return };
+        let (scope, level) = (place.scope, protection.level());
+        // What stands before its name does not matter, known or not.
+        let certainty = Certainty::Proven;
         self.push(call, program, Kind::Persist, &place.display, scope, level, certainty, why);
     }
 
@@ -99,6 +111,46 @@ impl Analyzer<'_> {
             }
             _ => {}
         }
+        for arg in &filled_directories(name, args) {
+            self.disturb(arg, true, name, call);
+        }
+        self.protect_from_code(name, args, call);
+        if removes_guard(name, args) || self.changes_looked_up_guard(name, args) {
+            let (scope, certainty) = (crate::Scope::Unknown, Certainty::Proven);
+            let (level, why) = (Protection::Policy.level(), "takes the guard away");
+            self.push(call, name, Kind::Persist, "toolmark", scope, level, certainty, why);
+        }
+    }
+
+    /// The protected files that code on the command line names, where it changes
+    /// files at all.
+    fn protect_from_code(&mut self, name: &str, args: &[Arg], call: &Call) {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        if !matches!(
+            stem,
+            "python" | "pypy" | "node" | "nodejs" | "deno" | "bun" | "ruby" | "php" | "perl"
+        ) {
+            return;
+        }
+        let changes = |text: &str| CHANGES.iter().any(|word| text.contains(word));
+        for arg in args.iter().filter(|arg| arg.text.contains(['(', ' ']) && changes(&arg.text)) {
+            let is_path = |c: char| c.is_alphanumeric() || "/._-~".contains(c);
+            for word in arg.text.split(|c| !is_path(c)).filter(|word| word.contains('.')) {
+                self.disturb(&Arg::plain(word), false, name, call);
+            }
+        }
+    }
+
+    /// `rm $(which toolmark)`: the path is not known, what it leads to is.
+    fn changes_looked_up_guard(&self, name: &str, args: &[Arg]) -> bool {
+        let changes = changes_operands(name, args)
+            || matches!(name, "rm" | "grm" | "unlink" | "cp" | "gcp" | "install" | "tee" | "dd");
+        changes
+            && args.iter().any(|arg| arg.dynamic)
+            && self.commands.iter().any(|command| {
+                matches!(&*command.program, "which" | "command" | "type" | "whereis" | "where")
+                    && command.args.iter().any(|arg| is_guard(&arg.text))
+            })
     }
 
     /// Files that are copied or moved into a directory keep their names.
@@ -131,10 +183,129 @@ impl Analyzer<'_> {
         };
         let Some(known) = self.context.protected.iter().find(is_named) else { return };
         let Some(why) = known.because.on_removal() else { return };
-        let (scope, level) = (crate::Scope::Unknown, Reversibility::R3);
-        let certainty = Certainty::Likely;
+        let (scope, level) = (crate::Scope::Unknown, known.because.level());
+        // Many files have the last name of a longer path.
+        let is_whole = !known.path.trim_end_matches('/').contains('/');
+        let certainty = if is_whole { Certainty::Proven } else { Certainty::Likely };
         self.push(call, program, Kind::Persist, &arg.text, scope, level, certainty, why);
     }
+}
+
+/// Words by which code changes files.
+const CHANGES: &[&str] = &[
+    "write",
+    "unlink",
+    "remove",
+    "delete",
+    "rename",
+    "replace",
+    "truncate",
+    "rmtree",
+    "rmSync",
+    "move",
+    "copy",
+    "symlink",
+    "chmod",
+    "mkdir",
+    "'w",
+    "\"w",
+    "'a'",
+    "\"a\"",
+    "'x'",
+    "\"x\"",
+    "file_put_contents",
+    "fopen",
+    "'>",
+    "\">",
+];
+
+fn is_guard(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    let name = name.split('@').next().unwrap_or(name);
+    matches!(name, "toolmark" | "toolmark-hook")
+}
+
+/// Does a package manager remove the guard?
+fn removes_guard(name: &str, args: &[Arg]) -> bool {
+    let manages = matches!(
+        name,
+        "cargo"
+            | "brew"
+            | "npm"
+            | "pnpm"
+            | "yarn"
+            | "bun"
+            | "pip"
+            | "pip3"
+            | "pipx"
+            | "uv"
+            | "apt"
+            | "apt-get"
+            | "dnf"
+            | "yum"
+            | "zypper"
+            | "apk"
+            | "pacman"
+            | "snap"
+            | "nix-env"
+            | "nix"
+            | "scoop"
+            | "winget"
+            | "choco"
+            | "port"
+            | "dpkg"
+            | "rpm"
+    );
+    let removes = |arg: &Arg| {
+        matches!(
+            arg.text.as_str(),
+            "uninstall"
+                | "remove"
+                | "rm"
+                | "un"
+                | "purge"
+                | "erase"
+                | "unlink"
+                | "del"
+                | "delete"
+                | "-r"
+                | "-R"
+                | "-Rs"
+                | "-Rns"
+                | "-e"
+                | "--uninstall"
+                | "--remove"
+                | "--purge"
+        )
+    };
+    manages && args.iter().any(removes) && args.iter().any(|arg| is_guard(&arg.text))
+}
+
+/// The directories that a command fills with files whose names it does not say.
+fn filled_directories(name: &str, args: &[Arg]) -> Vec<Arg> {
+    let flags: &[&str] = match name {
+        "tar" | "gtar" | "bsdtar" => &["-C", "--directory"],
+        "unzip" => &["-d"],
+        "wget" => &["-P", "--directory-prefix"],
+        "curl" => &["--output-dir"],
+        "cpio" => &["-D", "--directory"],
+        "7z" | "7za" | "7zz" => &["-o"],
+        "git" if args.iter().any(|arg| arg.text == "clone") => {
+            let last = args.last().filter(|arg| !arg.text.contains("://"));
+            return last.cloned().into_iter().collect();
+        }
+        _ => return Vec::new(),
+    };
+    let mut found = Vec::new();
+    for (at, arg) in args.iter().enumerate() {
+        let Some(flag) = flags.iter().find(|flag| arg.text.starts_with(**flag)) else { continue };
+        let rest = arg.text.get(flag.len()..).unwrap_or_default();
+        match rest.strip_prefix('=').unwrap_or(rest) {
+            "" => found.extend(args.get(at + 1).cloned()),
+            directory => found.push(Arg { text: directory.to_owned(), ..arg.clone() }),
+        }
+    }
+    found
 }
 
 /// Does a command change the files it is given, or take them away, though nothing
@@ -153,6 +324,7 @@ pub fn changes_operands(program: &str, args: &[Arg]) -> bool {
             first(),
             Some("mv" | "rm" | "checkout" | "restore" | "clean" | "stash" | "checkout-index")
         ),
+        "awk" | "gawk" => has(&["-iinplace", "inplace"]),
         "perl" | "ruby" | "yq" => has(&["-i", "-pi", "-ni", "--inplace"]),
         _ => has(&["--in-place", "--inplace", "--write", "--fix"]),
     }
@@ -349,6 +521,19 @@ mod tests {
             "find . -name settings.json -exec mv {} x \\;",
             "python3 -c \"import os; os.remove('policy.yaml')\"",
             "python3 -c \"open('.agent/settings.json', 'w')\"",
+            "python3 -c \"import pathlib; pathlib.Path('~/.agent/settings.json').write_text('')\"",
+            "ruby -e 'File.delete(File.expand_path(\"~/.agent/settings.json\"))'",
+            "php -r 'unlink(getenv(\"HOME\").\"/.agent/settings.json\");'",
+            "awk -i inplace '{print}' policy.yaml",
+            "tar xf x.tar -C ~/.agent",
+            "unzip -o x.zip -d .agent",
+            "wget -P ~/.agent https://x.org/settings.json",
+            "git clone https://x.org/y ~/.agent",
+            "mv ~/.agent{,.bak}",
+            "cargo uninstall toolmark",
+            "npm rm -g @x/toolmark",
+            "rm $(which toolmark)",
+            "chmod -x \"$(command -v toolmark-hook)\"",
         ] {
             assert!(protects(command), "{command}");
         }
@@ -365,6 +550,12 @@ mod tests {
             "rm settings.json",
             "mv a b",
             "diff policy.yaml x",
+            "python3 -c \"import json; print(json.load(open('.agent/settings.json')))\"",
+            "tar xf x.tar -C build",
+            "git clone https://x.org/.agent",
+            "which toolmark",
+            "cargo install toolmark",
+            "npm rm -g prettier",
         ] {
             assert!(!protects(command), "{command}");
         }
@@ -374,7 +565,7 @@ mod tests {
     fn without_a_directory_too() {
         let context = Context { protected: PROTECTED, ..Context::default() };
         for path in ["/srv/app/.agent/settings.json", "~/.agent/settings.json", "policy.yaml"] {
-            assert_eq!(analyze_write(path, &context).decision, Decision::Ask, "{path}");
+            assert_eq!(analyze_write(path, &context).decision, Decision::Deny, "{path}");
         }
         assert_eq!(analyze_write("/srv/app/x", &context).decision, Decision::Allow);
     }

@@ -385,6 +385,7 @@ impl Analyzer<'_> {
         if matches!(program, ":" | "true" | "redirection")
             && matches!(place.scope, Scope::TreeTracked | Scope::TreeUntracked)
             && !append
+            && write::persists(self.context, &place.path).is_none()
             && !missing()
         {
             self.push(

@@ -5,7 +5,6 @@ use crate::analyze::{Analyzer, Call};
 use crate::context::{Analysis, Context};
 use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::paths::Place;
-use crate::protect::Protection;
 use crate::secrets::Secrecy;
 
 /// Files that take effect in later sessions, by their end.
@@ -66,8 +65,8 @@ pub(crate) fn classify(
 ) -> Option<(Kind, Reversibility, &'static str)> {
     use Reversibility::{R1, R2, R3, R4};
     let path = place.path.as_str();
-    if let Some(why) = persists(context, path) {
-        return Some((Kind::Persist, R3, why));
+    if let Some((level, why)) = persists(context, path) {
+        return Some((Kind::Persist, level, why));
     }
     Some(match place.scope {
         Scope::VcsMetadata
@@ -105,14 +104,17 @@ fn in_tree(scope: Scope) -> bool {
     matches!(scope, Scope::TreeTracked | Scope::TreeUntracked | Scope::TreeArtefact)
 }
 
-/// Why a write to this path outlives the session.
-pub(crate) fn persists(context: &Context<'_>, path: &str) -> Option<&'static str> {
-    if let Some(why) = context.protection(path, false).and_then(Protection::on_write) {
-        return Some(why);
+/// Why a write to this path outlives the session, and how far it can be undone.
+pub(crate) fn persists(context: &Context<'_>, path: &str) -> Option<(Reversibility, &'static str)> {
+    let protection = context.protection(path, false);
+    if let Some((protection, why)) = protection.and_then(|it| Some((it, it.on_write()?))) {
+        return Some((protection.level(), why));
     }
-    if ["/bin/toolmark", "/bin/toolmark-hook"].iter().any(|own| path.ends_with(own)) {
-        return Some("changes what the guard lets through");
-    }
+    takes_effect_later(path).map(|why| (Reversibility::R3, why))
+}
+
+/// Why what is written to a path takes effect in later sessions.
+fn takes_effect_later(path: &str) -> Option<&'static str> {
     let home_file = PERSISTENT.iter().any(|end| {
         path.ends_with(end) && path.strip_suffix(end).is_some_and(|rest| rest.ends_with('/'))
     });

@@ -10,7 +10,8 @@ written to the record, one JSON object a line.
 
 usage: model.py SCRIPT.json RECORD.jsonl PORT_FILE
 
-A step is {"run": "shell command"} or {"mcp": ["server", "tool"], "input": {}}.
+A step is {"run": "shell command"}, {"mcp": ["server", "tool"], "input": {}}, or
+{"call": "Tool", "input": {}} for a tool that only this agent has.
 """
 
 import json
@@ -61,6 +62,8 @@ class Api(BaseHTTPRequestHandler):
         step = self.server.script[taken]
         if "run" in step:
             call = shell_call(names, step["run"])
+        elif "call" in step:
+            call = step["call"], step.get("input", {})
         else:
             call = mcp_call(names, *step["mcp"], step.get("input", {}))
         if call is None:

@@ -68,6 +68,88 @@ fn codex_is_stopped() {
 }
 
 #[test]
+fn claude_code_cannot_disarm_it() {
+    cannot_disarm("claude-code", |command| {
+        command.args(["--permission-mode", "bypassPermissions"]).env("IS_SANDBOX", "1");
+    });
+}
+
+/// File tools, in a mode in which Claude Code asks about no edit and in one in which it
+/// asks about nothing.
+#[test]
+fn claude_code_edits_are_stopped_where_nobody_is_asked() {
+    let agent = AGENTS.iter().find(|agent| agent.host == "claude-code").unwrap();
+    let Some(program) = peers::or_skip(program(agent)) else { return };
+    let modes: [fn(&mut Command); 2] = [
+        |command| {
+            command.args(["--permission-mode", "acceptEdits"]);
+        },
+        |command| {
+            command.args(["--permission-mode", "bypassPermissions"]).env("IS_SANDBOX", "1");
+        },
+    ];
+    for mode in modes {
+        let stage = Stage::new(agent);
+        // A file that Claude Code itself has nothing against.
+        let policy = stage.project().join("toolmark.yaml");
+        let notes = stage.project().join("notes.txt");
+        let text = "guard: {preset: observe}\n";
+        let write =
+            |path: &Path| json!({"call": "Write", "input": {"file_path": path, "content": text}});
+        let script = json!([write(&policy), write(&notes)]);
+        fs::write(stage.path("script.json"), script.to_string()).unwrap();
+        stage.toolmark(&["guard", "install", "claude-code"]);
+        let told = stage.play_with(agent, &program, mode);
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(!policy.exists() && told[0].contains("toolmark guard"), "{told:?}");
+        assert!(notes.exists(), "{told:?}");
+    }
+}
+
+#[test]
+fn codex_cannot_disarm_it() {
+    cannot_disarm("codex", |_| {});
+}
+
+/// An agent that asks nobody tries to take the guard away, to get around it, and to
+/// write what a person would be asked about.
+fn cannot_disarm(host: &str, bypass: fn(&mut Command)) {
+    let agent = AGENTS.iter().find(|agent| agent.host == host).unwrap();
+    let Some(program) = peers::or_skip(program(agent)) else { return };
+    let stage = Stage::new(agent);
+    let steps = [
+        format!("{} guard uninstall", env!("CARGO_BIN_EXE_toolmark")),
+        "printf '{}' > ~/.claude/settings.json; printf '{}' > ~/.codex/hooks.json".to_owned(),
+        "echo 'alias ls=rm' >> ~/.profile".to_owned(),
+        "echo 'exit 0' > .git/hooks/pre-commit".to_owned(),
+        "find ~/precious -delete".to_owned(),
+    ];
+    let script: Vec<Value> = steps.iter().map(|step| json!({"run": step})).collect();
+    fs::write(stage.path("script.json"), json!(script).to_string()).unwrap();
+    fs::create_dir_all(stage.project().join(".git/hooks")).unwrap();
+    stage.toolmark(&["guard", "install", host]);
+    // What a repository may bring along.
+    let lax = stage.project().join("lax.yaml");
+    fs::write(&lax, "guard: {preset: observe}\n").unwrap();
+    let settings = json!({"env": {"TOOLMARK_GUARD_POLICY": lax}});
+    fs::create_dir_all(stage.project().join(".claude")).unwrap();
+    fs::write(stage.project().join(".claude/settings.json"), settings.to_string()).unwrap();
+
+    let told = stage.play_with(agent, &program, bypass);
+    assert_eq!(told.len(), steps.len(), "{host}: {told:?}");
+    for (step, told) in steps.iter().zip(&told) {
+        assert!(told.contains("toolmark guard"), "{host}: {step}: {told}");
+    }
+    assert!(stage.precious().exists(), "{host}: {told:?}");
+    assert!(!stage.home().join(".profile").exists(), "{host}: {told:?}");
+    assert!(!stage.project().join(".git/hooks/pre-commit").exists(), "{host}: {told:?}");
+    let status = stage.toolmark(&["guard", "status", host, "--scope", "user", "--format", "json"]);
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(status[0]["state"], "installed", "{status}");
+    assert_eq!(status[0]["last"]["decision"], "deny", "{status}");
+}
+
+#[test]
 fn copilot_cli_is_stopped() {
     stopped("copilot-cli");
 }
@@ -193,6 +275,11 @@ impl Stage {
     /// Runs the agent against the stand-in; what it told the model about each
     /// step.
     fn play(&self, agent: &Agent, program: &Path) -> Vec<String> {
+        self.play_with(agent, program, |_| {})
+    }
+
+    /// The same, with more on its command line.
+    fn play_with(&self, agent: &Agent, program: &Path, more: fn(&mut Command)) -> Vec<String> {
         let mut model = Command::new("python3");
         model.arg(server_script("model.py"));
         model.args(["script.json", "record.jsonl", "port"].map(|name| self.path(name)));
@@ -200,6 +287,7 @@ impl Stage {
         wait_for(|| self.path("port").exists(), "the stand-in to listen");
         let mut command = self.command(program);
         (agent.run)(self, &mut command);
+        more(&mut command);
         let (out, err) = (self.path("out.txt"), self.path("err.txt"));
         command.stdout(fs::File::create(&out).unwrap()).stderr(fs::File::create(&err).unwrap());
         let mut running = Running(command.spawn().unwrap());

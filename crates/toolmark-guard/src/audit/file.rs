@@ -33,6 +33,7 @@ pub(super) fn append(path: &Path, limits: Limits, line: &[u8]) -> io::Result<()>
         if is_full && is_held && put_aside(path, limits.kept).is_ok() {
             continue;
         }
+        within_limit(found.len())?;
         if ends_torn(&file, found.len())? {
             write(&file, &[b"\n", line].concat())?;
         } else {
@@ -43,6 +44,22 @@ pub(super) fn append(path: &Path, limits: Limits, line: &[u8]) -> io::Result<()>
         }
     }
     Err(io::Error::other("the log is put aside again and again"))
+}
+
+/// Fails where the system lets no file grow to this length: the attempt would end the
+/// program by a signal, and the host would hear no decision.
+#[cfg(unix)]
+fn within_limit(length: u64) -> io::Result<()> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+    match limit.is_some_and(|limit| length >= limit) {
+        true => Err(io::Error::other("no file may be larger (`ulimit -f`)")),
+        false => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn within_limit(_: u64) -> io::Result<()> {
+    Ok(())
 }
 
 /// Opens the log, makes it and its directory where they are missing, and

@@ -34,6 +34,8 @@ pub struct Record<'a> {
     pub verdict: &'a Verdict,
     /// How long that took.
     pub duration: Duration,
+    /// What was said without effect, because it would have loosened the policy.
+    pub ignored: Option<String>,
     /// The process that decided.
     pub pid: u32,
 }
@@ -48,7 +50,7 @@ impl<'a> Record<'a> {
         duration: Duration,
     ) -> Self {
         let (time, pid) = (Timestamp::now(), std::process::id());
-        Self { time, host, event, verdict, duration, pid }
+        Self { time, host, event, verdict, duration, ignored: None, pid }
     }
 
     /// The record as one line of JSON, with its end.
@@ -65,6 +67,7 @@ impl<'a> Record<'a> {
             call(&mut object, event);
         }
         verdict(&mut object, self.verdict);
+        object.maybe("ignored", self.ignored.as_deref(), TEXT);
         if let Some(event) = self.event.filter(|event| event.moment == Moment::After) {
             if let Some(failed) = event.failed {
                 object.word("status", if failed { "failed" } else { "succeeded" });
@@ -82,6 +85,7 @@ impl<'a> Record<'a> {
 fn call(object: &mut Object<'_>, event: &Event<'_>) {
     object.maybe("session", event.session.as_deref(), TEXT);
     object.maybe("agent", event.agent.as_deref(), TEXT);
+    object.maybe("mode", event.mode.as_deref(), TEXT);
     object.maybe("cwd", event.cwd.as_deref(), TEXT);
     object.text("event", &event.name, TEXT);
     object.word("moment", moment(event.moment));

@@ -1,5 +1,6 @@
 //! One policy file, read with care: the hook reads it before every call.
 
+use crate::policy::Whose;
 use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 use toolmark_config::{Node, Problem};
@@ -7,6 +8,8 @@ use toolmark_config::{Source, parse};
 
 /// A policy larger than this is none.
 const LARGEST: u64 = 1 << 20;
+/// A project's must be smaller, for it comes with a repository.
+const LARGEST_OF_PROJECT: u64 = 64 << 10;
 
 /// A file that has a `guard:` part.
 pub(super) struct File {
@@ -15,10 +18,19 @@ pub(super) struct File {
     pub(super) problems: Vec<Problem>,
 }
 
+/// Does a line begin with the key `guard`?
+fn begins_part(bytes: &[u8]) -> bool {
+    bytes.split(|byte| *byte == b'\n').any(|line| {
+        let marks = |byte: &u8| matches!(byte, b'{' | b'"' | b'\'' | b',' | 0xEF | 0xBB | 0xBF);
+        let start = line.iter().position(|byte| !marks(byte)).unwrap_or(line.len());
+        line.get(start..).unwrap_or_default().starts_with(b"guard")
+    })
+}
+
 impl File {
     /// Reads a file; `None` where there is none, or none that speaks of the
     /// guard. A file that was named must be there and must do so.
-    pub(super) fn read(path: &Path, named: bool) -> Result<Option<Self>, String> {
+    pub(super) fn read(path: &Path, named: bool, whose: Whose) -> Result<Option<Self>, String> {
         let failed = |why: &str| format!("failed to read {}: {why}", path.display());
         let about = match std::fs::metadata(path) {
             Ok(about) => about,
@@ -42,6 +54,13 @@ impl File {
             (false, false) => return Ok(None),
             (_, true) => return Err(failed("it is larger than 1 MiB")),
             (true, false) => {}
+        }
+        if whose == Whose::Project && bytes.len() as u64 > LARGEST_OF_PROJECT {
+            return match begins_part(&bytes) {
+                true => Err(failed("it is larger than 64 KiB, the limit for a project's policy")),
+                // A large spec that only mentions the word.
+                false => Ok(None),
+            };
         }
         let text = String::from_utf8(bytes).map_err(|_| failed("it is not UTF-8"))?;
         let source = Source::new(path.to_string_lossy(), text);

@@ -1,7 +1,9 @@
 //! Policy files: where they lie, and what they say together.
 //!
-//! The user's file is the one `TOOLMARK_GUARD_POLICY` names, or
-//! `toolmark/toolmark.yaml` in the directory for settings. The project's is the
+//! The user's file is the one that was fixed when the hook was installed, or
+//! `.config/toolmark/toolmark.yaml` in the home directory that the system has for
+//! the user. What the environment names instead may come from a project, so it can
+//! only make things stricter ([`Trust`]). The project's is the
 //! nearest `toolmark.yaml` or `.toolmark/toolmark.yaml` with a `guard:` part, from
 //! the directory of the session up to the root of its git work tree; without
 //! one, only that directory is looked at. `TOOLMARK_GUARD` may raise the preset.
@@ -10,6 +12,7 @@ mod file;
 pub mod settings;
 
 use crate::Guard;
+use crate::allowed::{self, Allowed};
 use crate::audit;
 use crate::policy::{Base, Import, Layer, Origin, Policy, Whose};
 use file::File;
@@ -19,13 +22,24 @@ use std::sync::Arc;
 use toolmark_config::{Node, Problem, Source};
 use toolmark_grade::call_match::{CompiledSchema, SchemaCompiler};
 use toolmark_hosts::toolset::{Toolset, Toolsets};
-use toolmark_hosts::{Event, Verdict, moved_settings, own};
-use toolmark_shell::{Decision, Facts, Protection};
+use toolmark_hosts::{Event, Moment, Verdict, moved_settings, own};
+use toolmark_shell::{Decision, Effect, Facts, Protection};
 
 /// The variable that names the user's file.
 const POLICY: &str = "TOOLMARK_GUARD_POLICY";
 /// The variable that raises the preset.
 const PRESET: &str = "TOOLMARK_GUARD";
+
+/// Whose word counts for where the user's file is.
+#[derive(Debug, Clone, Copy)]
+pub enum Trust<'a> {
+    /// The environment's: a person at a terminal has set it.
+    Environment,
+    /// A path that was fixed when the hook was installed; without one, the home
+    /// directory that the system has for the user. Agents run hooks in an
+    /// environment that the settings of a project can change.
+    Fixed(Option<&'a Path>),
+}
 
 /// Readers of the parts of a policy that few policies have. They need most of
 /// the program: `toolmark-hook` does without them and leaves such policies to
@@ -61,9 +75,42 @@ pub struct Opened {
     /// Do the files have a part for which the reader is missing? The guard is
     /// without that part.
     pub lacks_reader: bool,
+    /// The file that the environment names in place of the user's: of both
+    /// decisions the stricter counts.
+    other: Option<Box<Other>>,
+    /// Where the commands stand that the user has allowed by hand.
+    allowed: Option<PathBuf>,
+}
+
+/// A file that is not the user's, though the environment says so.
+#[derive(Debug)]
+struct Other {
+    opened: Opened,
+    words: String,
 }
 
 impl Opened {
+    /// What to decide when the guard itself fails.
+    #[must_use]
+    pub fn on_error(&self) -> Decision {
+        let own = self.guard.policy().on_error();
+        self.other.as_ref().map_or(own, |other| other.opened.on_error().max(own))
+    }
+
+    /// What is said somewhere without effect, because it would loosen the user's
+    /// policy.
+    #[must_use]
+    pub fn ignored(&self) -> Option<String> {
+        let other = self.other.iter().map(|other| other.words.clone());
+        let loosened = self.guard.policy().loosened();
+        let project = self.guard.policy().project().map(|layer| layer.origin().file.as_str());
+        let of_project = loosened
+            .iter()
+            .map(|problem| format!("{}: {}", project.unwrap_or_default(), problem.message));
+        let all: Vec<String> = other.chain(of_project).take(MAX_IGNORED).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
+
     /// Why the policy cannot be relied on, and what to decide then.
     #[must_use]
     pub fn broken(&self) -> Option<(Decision, String)> {
@@ -84,12 +131,44 @@ impl Opened {
     /// what to decide then is the least that is decided.
     #[must_use]
     pub fn verdict(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
+        let own = self.own_verdict(event, facts);
+        let Some(other) = &self.other else { return own };
+        let other = other.opened.own_verdict(event, facts);
+        if other.decision > own.decision { other } else { own }
+    }
+
+    fn own_verdict(&self, event: &Event<'_>, facts: Option<&dyn Facts>) -> Verdict {
         let verdict = self.guard.decide(event, facts);
         match self.broken() {
             Some((decision, words)) if decision > verdict.decision => {
                 Verdict::new(decision, "error", words)
             }
             _ => verdict,
+        }
+    }
+
+    /// The verdict, or what the user has allowed by hand for this very command. What
+    /// would disarm the guard is not lifted.
+    #[must_use]
+    pub fn lifted(&self, event: &Event<'_>, verdict: Verdict) -> Verdict {
+        let disarms =
+            || verdict.analysis.iter().flat_map(|found| &found.effects).any(Effect::disarms);
+        if event.moment != Moment::Before || verdict.decision == Decision::Allow || disarms() {
+            return verdict;
+        }
+        let command = self.guard.command(event);
+        let Some((path, command)) = self.allowed.as_ref().zip(command) else { return verdict };
+        match allowed::take(path, &command, event.cwd.as_deref()) {
+            None => verdict,
+            Some(Allowed { once, .. }) => {
+                let how = if once { "once" } else { "always" };
+                let reason = format!("the user has allowed this command {how}");
+                let analysis = verdict.analysis;
+                Verdict {
+                    analysis,
+                    ..Verdict::new(Decision::Allow, format!("allowed.{how}"), reason)
+                }
+            }
         }
     }
 
@@ -113,18 +192,123 @@ impl Opened {
     }
 }
 
+/// So much of what has no effect is named.
+const MAX_IGNORED: usize = 4;
+
 /// The guard for a session in a directory.
 #[must_use]
-pub fn open(cwd: Option<&str>, readers: Option<&Readers>) -> Opened {
+pub fn open(cwd: Option<&str>, trust: Trust<'_>, readers: Option<&Readers>) -> Opened {
+    let named = Named::by_environment();
+    let Trust::Fixed(fixed) = trust else { return open_with(cwd, named.as_ref(), readers) };
+    let Some(own) = Named::trusted(fixed) else { return open_with(cwd, named.as_ref(), readers) };
+    let mut opened = open_with(cwd, Some(&own), readers);
+    if let Some(named) = named.filter(|named| named.is_foreign(&own)) {
+        let other = open_with(cwd, Some(&named), readers);
+        opened.lacks_reader |= other.lacks_reader;
+        let words = named.words(&own);
+        opened.other = Some(Box::new(Other { opened: other, words }));
+    }
+    opened
+}
+
+/// What the environment names in place of the user's file, in words; a hook that
+/// was installed without `--policy` takes from it only what is stricter.
+#[must_use]
+pub fn named_by_environment() -> Option<String> {
+    let own = Named::trusted(None)?;
+    let named = Named::by_environment()?;
+    named.is_foreign(&own).then(|| {
+        format!(
+            "{} names {}, not {}: a hook takes from it only what is stricter, unless `install` \
+             fixed it with --policy",
+            named.by,
+            named.path.display(),
+            own.path.display()
+        )
+    })
+}
+
+/// The user's file as the environment has it, whether it is there or not.
+#[must_use]
+pub fn user_policy() -> Option<PathBuf> {
+    Some(Named::by_environment()?.path)
+}
+
+/// The file of the commands that the user allows by hand.
+#[must_use]
+pub fn allowed_file() -> Option<PathBuf> {
+    Some(allowed::beside(&std::path::absolute(Named::by_environment()?.path).ok()?))
+}
+
+/// The user's file as a hook has to be told where it is: `None` where it finds it
+/// by itself.
+#[must_use]
+pub fn to_be_fixed() -> Option<PathBuf> {
+    let named = Named::by_environment()?;
+    let path = std::path::absolute(&named.path).ok()?;
+    (system_policy().as_ref() != Some(&path)).then_some(path)
+}
+
+/// Where the user's file is said to be.
+struct Named {
+    path: PathBuf,
+    /// The variable that says so.
+    by: &'static str,
+}
+
+impl Named {
+    fn by_environment() -> Option<Self> {
+        let set = |name| env::var_os(name).filter(|value| !value.is_empty());
+        if let Some(path) = set(POLICY) {
+            return Some(Self { path: path.into(), by: POLICY });
+        }
+        if let Some(settings) = set("XDG_CONFIG_HOME") {
+            let path = Path::new(&settings).join(own::USER_POLICY);
+            return Some(Self { path, by: "XDG_CONFIG_HOME" });
+        }
+        let path = Path::new(&home()?).join(".config").join(own::USER_POLICY);
+        Some(Self { path, by: "HOME" })
+    }
+
+    fn trusted(fixed: Option<&Path>) -> Option<Self> {
+        match fixed {
+            Some(path) => Some(Self { path: path.to_owned(), by: "--policy" }),
+            None => Some(Self { path: system_policy()?, by: "HOME" }),
+        }
+    }
+
+    /// Must it be there? What a variable names is not left out in silence.
+    fn must_exist(&self) -> bool {
+        self.by == POLICY
+    }
+
+    /// Is it none of the user's own, and does it say anything?
+    fn is_foreign(&self, own: &Self) -> bool {
+        let is_own = self.path == own.path || Some(&self.path) == system_policy().as_ref();
+        !is_own && (self.must_exist() || self.path.exists())
+    }
+
+    fn words(&self, own: &Self) -> String {
+        format!(
+            "{} names {}, which is not the user's policy ({}): only what is stricter in it counts",
+            self.by,
+            self.path.display(),
+            own.path.display()
+        )
+    }
+}
+
+fn open_with(cwd: Option<&str>, named: Option<&Named>, readers: Option<&Readers>) -> Opened {
     let mut opened = Opened::default();
     let home = home();
-    let user = user_file(home.as_deref()).and_then(|(path, named)| {
-        let file = opened.take(File::read(&path, named))?;
+    let user = named.and_then(|named| {
+        let file = opened.take(File::read(&named.path, named.must_exist(), Whose::User))?;
         let base = Base { directory: None, home: home.clone() };
         opened.layer(file, Whose::User, base, cwd, readers)
     });
+    let is_own = |path: &Path| named.is_some_and(|named| is_same(&named.path, path));
     let project = cwd.map(Path::new).and_then(|cwd| {
-        let (file, directory) = nearest(cwd, &mut opened)?;
+        let (file, directory) = nearest(cwd, is_own, &mut opened)?;
         let directory = directory.to_string_lossy().into_owned();
         let base = Base { directory: Some(directory), home: home.clone() };
         opened.layer(file, Whose::Project, base, Some(&cwd.to_string_lossy()), readers)
@@ -142,29 +326,50 @@ pub fn open(cwd: Option<&str>, readers: Option<&Readers>) -> Opened {
     let (user, toolsets) = user.map_or((None, Vec::new()), |(user, sets)| (Some(user), sets));
     let project = project.map(|(layer, _)| layer);
     let policy = Policy::new(user, project, raised);
-    let own = own_files(&policy, home.as_deref());
+    let own = own_files(&policy, named.map(|named| named.path.as_path()));
     let moved = moved_settings(|name| env::var_os(name));
     let policy = policy.protecting(own, Protection::Policy).protecting(moved, Protection::Settings);
+    opened.allowed = named.map(|named| allowed::beside(&named.path));
     opened.guard = Guard::new(policy, Toolsets::with(toolsets));
     opened
 }
 
 /// The user's policy and the log, where variables or the policy have put them. A
 /// log that was put aside has a number behind its name.
-fn own_files(policy: &Policy, home: Option<&str>) -> Vec<String> {
+fn own_files(policy: &Policy, user: Option<&Path>) -> Vec<String> {
     let log = policy.log().path.map(PathBuf::from);
     let log = log.or_else(|| audit::place(|name| env::var_os(name)).ok().flatten());
     let absolute = |path: &Path| Some(std::path::absolute(path).ok()?.to_str()?.to_owned());
-    let file = user_file(home).and_then(|(path, _)| absolute(&path));
-    file.into_iter().chain(log.and_then(|log| Some(absolute(&log)? + "*"))).collect()
+    let file = user.and_then(absolute).into_iter().flat_map(|file| {
+        let allowed = allowed::beside(Path::new(&file)).to_str().map(str::to_owned);
+        std::iter::once(file).chain(allowed)
+    });
+    let log = log.and_then(|log| Some(absolute(&log)? + "*"));
+    file.chain(log).chain(programs()).collect()
+}
+
+/// The programs of the guard: beside the one that runs, under the name it was
+/// called by too.
+fn programs() -> Vec<String> {
+    let called = env::args_os().next().map(PathBuf::from).filter(|path| path.is_absolute());
+    let running = env::current_exe().ok().into_iter().chain(called);
+    let beside = running.flat_map(|path| {
+        ["toolmark", "toolmark-hook"]
+            .map(|name| path.with_file_name(format!("{name}{}", env::consts::EXE_SUFFIX)))
+    });
+    let mut all: Vec<String> = beside.filter_map(|path| Some(path.to_str()?.to_owned())).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// What the user's own file says; its mistakes are not looked at.
 #[must_use]
 pub fn user_layer(schemas: SchemaCompiler) -> Option<Layer> {
     let home = home();
-    let (path, named) = user_file(home.as_deref())?;
-    let File { source, node, .. } = File::read(&path, named).ok()??;
+    let named = Named::by_environment()?;
+    let read = File::read(&named.path, named.must_exist(), Whose::User);
+    let File { source, node, .. } = read.ok()??;
     let origin = Origin {
         whose: Whose::User,
         file: source.name.to_string(),
@@ -243,39 +448,69 @@ pub fn home() -> Option<String> {
     env::var("HOME").ok().filter(|home| home.starts_with('/') && home.len() > 1)
 }
 
-/// The user's file, and whether it was named.
-fn user_file(home: Option<&str>) -> Option<(PathBuf, bool)> {
-    if let Some(named) = env::var_os(POLICY).filter(|named| !named.is_empty()) {
-        return Some((named.into(), true));
-    }
-    let settings =
-        env::var_os("XDG_CONFIG_HOME").filter(|path| !path.is_empty()).map(PathBuf::from);
-    let settings = settings.or_else(|| home.map(|home| Path::new(home).join(".config")))?;
-    Some((settings.join(own::USER_POLICY), false))
+/// The user's file in the home directory that the system has for the user, whatever
+/// the environment says; `None` where the system does not know the user.
+fn system_policy() -> Option<PathBuf> {
+    Some(system_home()?.join(".config").join(own::USER_POLICY))
+}
+
+#[cfg(unix)]
+fn system_home() -> Option<PathBuf> {
+    static HOME: std::sync::OnceLock<Option<PathBuf>> = std::sync::OnceLock::new();
+    let find = || {
+        let users = std::fs::read_to_string("/etc/passwd").ok()?;
+        home_of(&users, rustix::process::getuid().as_raw()).map(PathBuf::from)
+    };
+    HOME.get_or_init(find).clone()
+}
+
+#[cfg(not(unix))]
+fn system_home() -> Option<PathBuf> {
+    None
+}
+
+/// The home directory of a user: `name:password:uid:gid:comment:home:shell`.
+#[cfg(unix)]
+fn home_of(users: &str, uid: u32) -> Option<&str> {
+    let uid = uid.to_string();
+    users.lines().find_map(|line| {
+        let mut fields = line.split(':').skip(2);
+        let is_it = fields.next() == Some(&uid);
+        fields.nth(2).filter(|home| is_it && home.starts_with('/') && home.len() > 1)
+    })
 }
 
 /// Is it the user's own file?
 #[must_use]
 pub fn is_user_file(path: &Path) -> bool {
-    let same = |own: &Path| match (own.canonicalize(), path.canonicalize()) {
-        (Ok(own), Ok(path)) => own == path,
-        _ => own == path,
-    };
-    user_file(home().as_deref()).is_some_and(|(own, _)| same(&own))
+    Named::by_environment().is_some_and(|named| is_same(&named.path, path))
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one == other,
+    }
 }
 
 /// How many directories upwards are looked at.
 const UPWARDS: usize = 64;
 
 /// The project's file, and the directory it speaks about.
-fn nearest(cwd: &Path, opened: &mut Opened) -> Option<(File, PathBuf)> {
+fn nearest(
+    cwd: &Path,
+    is_own: impl Fn(&Path) -> bool,
+    opened: &mut Opened,
+) -> Option<(File, PathBuf)> {
     let upwards = || cwd.ancestors().take(UPWARDS);
     let root = upwards().find(|directory| directory.join(".git").exists());
     for directory in upwards() {
         for name in own::PROJECT_POLICIES {
             let path = directory.join(name);
-            let file = opened.take(File::read(&path, false));
-            if let Some(file) = file.filter(|_| !is_user_file(&path)) {
+            // The user's own may be larger.
+            let read = || opened.take(File::read(&path, false, Whose::Project));
+            let exists = path.symlink_metadata().is_ok();
+            if let Some(file) = (exists && !is_own(&path)).then(read).flatten() {
                 return Some((file, directory.to_owned()));
             }
         }
@@ -284,4 +519,20 @@ fn nearest(cwd: &Path, opened: &mut Opened) -> Option<(File, PathBuf)> {
         }
     }
     None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::home_of;
+
+    #[test]
+    fn homes_of_users() {
+        let users = "root:x:0:0:root:/root:/bin/sh\nbroken\nme:x:1000:1000:Me,,:/home/me:/bin/sh\n\
+                     nobody:x:65534:65534::/:/bin/false\n";
+        for (uid, home) in
+            [(0, Some("/root")), (1000, Some("/home/me")), (100, None), (65534, None)]
+        {
+            assert_eq!(home_of(users, uid), home, "{uid}");
+        }
+    }
 }

@@ -7,17 +7,26 @@ use std::io;
 use std::time::Duration;
 use toolmark_hosts::{Answer, Event, Host, Moment, Verdict};
 
+/// What a decision was made by.
+pub(super) struct Basis<'a> {
+    pub(super) log: &'a Log,
+    /// What would have loosened the policy.
+    pub(super) ignored: Option<String>,
+    pub(super) took: Duration,
+}
+
 /// The answer to a host. The decision is recorded before anybody hears of it;
 /// that it could not be is a note beside the answer.
 pub(super) fn answer(
     host: &Host,
     event: Option<&Event<'_>>,
     verdict: &Verdict,
-    log: &Log,
-    took: Duration,
+    basis: Basis<'_>,
 ) -> Answer {
     let mut answer = host.answer(event, verdict);
-    if let Err(error) = keep(&Record::of(host.id, event, verdict, took), log) {
+    let Basis { log, ignored, took } = basis;
+    let record = Record { ignored, ..Record::of(host.id, event, verdict, took) };
+    if let Err(error) = keep(&record, log) {
         if !answer.stderr.is_empty() && !answer.stderr.ends_with('\n') {
             answer.stderr.push('\n');
         }

@@ -14,28 +14,54 @@ mod payload;
 mod sibling;
 
 use crate::facts::Disk;
-use crate::files::{self, Readers};
+use crate::files::{self, Opened, Readers, Trust};
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::time::{Duration, Instant};
-use toolmark_hosts::{Answer, Fault, Host, Verdict};
-use toolmark_shell::Facts;
+use toolmark_hosts::{Answer, Fault, Host, Moment, Verdict};
+use toolmark_shell::{Decision, Facts};
 
 /// A host that has not handed over its payload by then is stuck.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Reads, decides, answers; the exit code. Without a name the host is known by
-/// its payload.
+/// How the hook is asked, by its command line.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Asked<'a> {
+    /// The host; without a name it is known by its payload.
+    pub host: Option<&'a str>,
+    /// The user's policy, as it was fixed when the hook was installed.
+    pub policy: Option<&'a Path>,
+}
+
+impl<'a> Asked<'a> {
+    /// The words behind the command; `None` where they are not of the hook.
+    #[must_use]
+    pub fn parse(words: &'a [OsString]) -> Option<Self> {
+        let mut asked = Self::default();
+        for pair in words.chunks(2) {
+            match pair {
+                [flag, host] if flag == "--host" => asked.host = Some(host.to_str()?),
+                [flag, path] if flag == "--policy" => asked.policy = Some(Path::new(path)),
+                _ => return None,
+            }
+        }
+        Some(asked)
+    }
+}
+
+/// Reads, decides, answers; the exit code.
 #[must_use]
-pub fn run(host: Option<&str>, readers: Option<&Readers>) -> u8 {
-    let hook = Hook { host, readers };
+pub fn run(asked: Asked<'_>, readers: Option<&Readers>) -> u8 {
+    let hook = Hook { asked, readers };
     let payload = match payload::read(TIMEOUT) {
         Ok(payload) => payload,
         Err(error) => return hook.fail(&format!("failed to read the payload: {error}")),
     };
     match catch_unwind(AssertUnwindSafe(|| hook.answer(&payload))) {
         Ok(Reply::Answer(answer)) => say(&answer),
-        Ok(Reply::LacksReader) => sibling::run(host, &payload).unwrap_or_else(|why| {
+        Ok(Reply::LacksReader) => sibling::run(asked, &payload).unwrap_or_else(|why| {
             let policy = "the policy has JSON Schemas or toolsets, which need `toolmark guard`";
             hook.fail(&format!("{policy}: {why}"))
         }),
@@ -43,9 +69,9 @@ pub fn run(host: Option<&str>, readers: Option<&Readers>) -> u8 {
     }
 }
 
-/// How the hook is asked.
+/// How the hook is asked, and with what.
 struct Hook<'a> {
-    host: Option<&'a str>,
+    asked: Asked<'a>,
     readers: Option<&'a Readers>,
 }
 
@@ -75,7 +101,7 @@ impl Hook<'_> {
     }
 
     fn named(&self) -> Named {
-        match self.host.map(|id| (id, toolmark_hosts::by_id(id))) {
+        match self.asked.host.map(|id| (id, toolmark_hosts::by_id(id))) {
             None => Named::Not,
             Some((_, Some(host))) => Named::Known(host),
             Some((id, None)) => Named::Unknown(Fault::new(format!("unknown host `{id}`"))),
@@ -88,22 +114,37 @@ impl Hook<'_> {
             Ok(event) => event,
             Err(fault) => return Reply::Answer(self.refuse(host, &fault)),
         };
-        let opened = files::open(event.cwd.as_deref(), self.readers);
+        let opened = self.open(event.cwd.as_deref());
         if opened.lacks_reader {
             return Reply::LacksReader;
         }
         let disk = event.cwd.as_deref().and_then(Disk::at);
         let verdict = opened.verdict(&event, disk.as_ref().map(|disk| disk as &dyn Facts));
-        let log = opened.guard.policy().log();
-        Reply::Answer(log::answer(host, Some(&event), &verdict, &log, started.elapsed()))
+        let verdict = opened.lifted(&event, verdict);
+        let is_question = event.moment == Moment::Before && verdict.decision == Decision::Ask;
+        let verdict = match is_question.then(|| host.unasked(&event)).flatten() {
+            Some(why) => verdict.unasked(&why),
+            None => verdict,
+        };
+        let basis = log::Basis {
+            log: &opened.guard.policy().log(),
+            ignored: opened.ignored(),
+            took: started.elapsed(),
+        };
+        Reply::Answer(log::answer(host, Some(&event), &verdict, basis))
+    }
+
+    fn open(&self, cwd: Option<&str>) -> Opened {
+        files::open(cwd, Trust::Fixed(self.asked.policy), self.readers)
     }
 
     /// The answer where no decision could be worked out.
     fn refuse(&self, host: &Host, fault: &Fault) -> Answer {
-        let opened = files::open(None, self.readers);
-        let policy = opened.guard.policy();
-        let verdict = Verdict::new(policy.on_error(), "error", fault.to_string());
-        log::answer(host, None, &verdict, &policy.log(), Duration::ZERO)
+        let opened = self.open(None);
+        let verdict = Verdict::new(opened.on_error(), "error", fault.to_string());
+        let log = opened.guard.policy().log();
+        let basis = log::Basis { log: &log, ignored: opened.ignored(), took: Duration::ZERO };
+        log::answer(host, None, &verdict, basis)
     }
 
     /// Answers where the payload is not known, or could not be dealt with.
@@ -120,8 +161,25 @@ fn say(answer: &Answer) -> u8 {
     let out = io::stdout().lock().write_all(answer.stdout.as_bytes());
     let err = io::stderr().lock().write_all(answer.stderr.as_bytes());
     match out.and(err) {
-        Ok(()) => answer.exit,
+        Ok(()) if !(answer.stops() && is_lost()) => answer.exit,
         // Nobody heard the answer: the code that hosts take for a block.
-        Err(_) => 2,
+        _ => 2,
     }
+}
+
+/// Does the standard output lead nowhere? Where the host has closed it, it was opened
+/// anew on the null device before this program began.
+#[cfg(unix)]
+fn is_lost() -> bool {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let Ok(output) = io::stdout().as_fd().try_clone_to_owned() else { return true };
+    let Ok(about) = std::fs::File::from(output).metadata() else { return true };
+    let null = std::fs::metadata("/dev/null");
+    about.file_type().is_char_device() && null.is_ok_and(|null| null.rdev() == about.rdev())
+}
+
+#[cfg(not(unix))]
+fn is_lost() -> bool {
+    false
 }

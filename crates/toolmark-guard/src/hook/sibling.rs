@@ -1,16 +1,20 @@
 //! The program that can read every policy, run in place of this one.
 
+use super::Asked;
 use std::env::{self, consts::EXE_SUFFIX};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// Lets `toolmark guard` answer; its exit code, or why there was no answer.
-pub(super) fn run(host: Option<&str>, payload: &[u8]) -> Result<u8, String> {
+pub(super) fn run(asked: Asked<'_>, payload: &[u8]) -> Result<u8, String> {
     let program = place().map_err(|error| format!("failed to find it: {error}"))?;
     let failed = |error: io::Error| format!("failed to run {}: {error}", program.display());
     let mut command = Command::new(&program);
-    command.arg("guard").args(host.iter().flat_map(|host| ["--host", host]));
+    command.arg("guard").args(asked.host.iter().flat_map(|host| ["--host", host]));
+    if let Some(policy) = asked.policy {
+        command.arg("--policy").arg(policy);
+    }
     let mut child = command.stdin(Stdio::piped()).spawn().map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
         // Whether it took all of the payload shows in how it ends.

@@ -21,6 +21,8 @@ pub struct Call<'a> {
     pub tool: Option<&'a Tool>,
     /// What it would do, where that can be said.
     pub analysis: Option<&'a Analysis>,
+    /// Does it write the project's policy and leave the `guard:` part alone?
+    pub(super) keeps_policy: bool,
     roots: Vec<String>,
     lines: OnceCell<Vec<String>>,
 }
@@ -33,7 +35,15 @@ impl<'a> Call<'a> {
         tool: Option<&'a Tool>,
         analysis: Option<&'a Analysis>,
     ) -> Self {
-        Self { event, tool, analysis, roots: Vec::new(), lines: OnceCell::new() }
+        let (keeps_policy, roots) = (false, Vec::new());
+        Self { event, tool, analysis, keeps_policy, roots, lines: OnceCell::new() }
+    }
+
+    /// One that leaves the project's policy as it is, though it writes the file.
+    #[must_use]
+    pub(super) fn keeping_policy(mut self) -> Self {
+        self.keeps_policy = true;
+        self
     }
 
     /// With further directories that count as parts of the work tree: effects

@@ -3,22 +3,25 @@
 //! that allows may lift a question about effects, never a denial.
 
 use super::call::Call;
+use super::kept::keeps_guard_part;
 use super::layer::{Layer, Whose};
 use super::rule::Suggest;
 use super::suggest::suggestion;
 use super::tools::{Listed, Tools};
 use super::words::Preset;
 use super::{Policy, Surroundings, strict};
+use std::path::Path;
 use toolmark_check::effects::ToolInput;
 use toolmark_grade::call_match::Truth;
 use toolmark_hosts::Event;
 use toolmark_hosts::Verdict;
 use toolmark_hosts::protected;
-use toolmark_hosts::toolset::Tool;
+use toolmark_hosts::toolset::ToolRole;
 use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::decision::decide_effect;
 use toolmark_shell::{
-    Analysis, Certainty, Context, Coverage, Decision, Effect, Facts, Kind, Protected, Reversibility,
+    Analysis, Certainty, Context, Coverage, Decision, Effect, Facts, Kind, Protected, Protection,
+    Reversibility, analyze_write,
 };
 
 /// One thing that speaks for a decision.
@@ -27,11 +30,20 @@ struct Ruling {
     rule: String,
     reason: String,
     suggestion: Option<String>,
+    /// What to do where nobody is asked.
+    unattended: Decision,
 }
 
 impl Ruling {
     fn new(decision: Decision, rule: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { decision, rule: rule.into(), reason: reason.into(), suggestion: None }
+        let (rule, reason) = (rule.into(), reason.into());
+        Self { decision, rule, reason, suggestion: None, unattended: Decision::Deny }
+    }
+
+    /// Where a rule says what to do if nobody is asked.
+    fn unattended(mut self, decision: Option<Decision>) -> Self {
+        self.unattended = decision.unwrap_or(Decision::Deny);
+        self
     }
 
     fn suggest(mut self, suggestion: Option<String>) -> Self {
@@ -44,6 +56,7 @@ impl From<Ruling> for Verdict {
     fn from(ruling: Ruling) -> Self {
         let mut verdict = Self::new(ruling.decision, ruling.rule, ruling.reason);
         verdict.suggestion = ruling.suggestion;
+        verdict.unattended = ruling.unattended;
         verdict
     }
 }
@@ -60,7 +73,12 @@ impl Policy {
         let Surroundings { writable, temp, wrappers } = self.surroundings(event.cwd.as_deref());
         let more = self.protected.iter();
         let more = more.map(|(path, because)| Protected { path, because: *because });
-        let protected: Vec<Protected<'_>> = protected().iter().copied().chain(more).collect();
+        let mut protected: Vec<Protected<'_>> = protected().iter().copied().chain(more).collect();
+        // Only of a session on this machine the files are known.
+        let keeps_policy = facts.is_some() && keeps_guard_part(input);
+        if keeps_policy {
+            protected.retain(|known| known.because != Protection::ProjectPolicy);
+        }
         let context = Context {
             protected: &protected,
             writable: &texts(&writable),
@@ -69,37 +87,39 @@ impl Policy {
             facts,
             ..Context::default()
         };
-        self.decide(event, input.tool, input.analyze(&context), writable.clone())
+        let mut analysis = input.analyze(&context);
+        if facts.is_some() {
+            follow_links(input, &context, &mut analysis);
+        }
+        let call = Call::new(event, input.tool, analysis.as_ref()).with_roots(writable.clone());
+        let call = if keeps_policy { call.keeping_policy() } else { call };
+        self.decide(&call)
     }
 
     /// The decision about a call, given what is known about its tool and what
     /// it would do.
-    fn decide(
-        &self,
-        event: &Event<'_>,
-        tool: Option<&Tool>,
-        analysis: Option<Analysis>,
-        roots: Vec<String>,
-    ) -> Verdict {
-        let call = Call::new(event, tool, analysis.as_ref()).with_roots(roots);
-        let mut verdict: Verdict = self.ruled(&call).into();
+    fn decide(&self, call: &Call<'_>) -> Verdict {
+        let analysis = call.analysis;
+        let mut verdict: Verdict = self.ruled(call).into();
         if self.preset() == Preset::Observe {
             verdict.observed = Some(verdict.decision);
             verdict.decision = Decision::Allow;
         }
         verdict.approves = verdict.decision == Decision::Allow
             && self.approve()
-            && analysis.as_ref().is_some_and(is_harmless);
-        verdict.analysis = analysis.map(Into::into);
+            && analysis.is_some_and(is_harmless);
+        verdict.analysis = analysis.cloned().map(Into::into);
         verdict
     }
 
     fn ruled(&self, call: &Call<'_>) -> Ruling {
         let mut strictest: Option<Ruling> = None;
-        let mut consider = |ruling: Ruling| {
-            if strictest.as_ref().is_none_or(|known| ruling.decision > known.decision) {
-                strictest = Some(ruling);
+        let mut consider = |ruling: Ruling| match &mut strictest {
+            Some(known) if ruling.decision < known.decision => {}
+            Some(known) if ruling.decision == known.decision => {
+                known.unattended = known.unattended.max(ruling.unattended);
             }
+            _ => strictest = Some(ruling),
         };
         for layer in self.layers() {
             layer.by_lists(call, &mut consider);
@@ -133,7 +153,10 @@ impl Policy {
                     let usual = || format!("the policy has the rule {}", rule.name);
                     let reason = rule.reason.clone().unwrap_or_else(usual);
                     let suggest = rule.suggest.as_ref().map(Suggest::words);
-                    consider(Ruling::new(rule.decision, id, reason).suggest(suggest));
+                    let by_user = layer.origin.whose == Whose::User;
+                    let unattended = rule.unattended.as_ref().filter(|_| by_user);
+                    let ruling = Ruling::new(rule.decision, id, reason).suggest(suggest);
+                    consider(ruling.unattended(unattended.map(|word| word.value)));
                 }
                 Err(words) => consider(Ruling::new(self.on_error(), id, words)),
             }
@@ -190,7 +213,10 @@ impl Policy {
         let mut worst: Option<(Decision, Option<String>, &Effect)> = None;
         for effect in &analysis.effects {
             let (decision, entry) = self.decide_effect(call, effect);
-            if worst.as_ref().is_none_or(|(known, ..)| decision > *known) {
+            let is_worse = |(known, _, other): &(Decision, Option<String>, &Effect)| {
+                (decision, effect.weight()) > (*known, other.weight())
+            };
+            if worst.as_ref().is_none_or(is_worse) {
                 worst = Some((decision, entry, effect));
             }
         }
@@ -214,7 +240,7 @@ impl Policy {
     /// The decision about one effect, and the entry that made it.
     fn decide_effect(&self, call: &Call<'_>, effect: &Effect) -> (Decision, Option<String>) {
         let entry = |(at, decision): (usize, Decision)| (decision, Some(format!("effects[{at}]")));
-        let user = match self.user.table.of(effect) {
+        let user = match self.user.table.of(effect).filter(|_| !effect.disarms()) {
             Some(found) => entry(found),
             None if self.user.may_delete(call, effect) => {
                 (Decision::Allow, Some("delete_roots".to_owned()))
@@ -308,7 +334,8 @@ impl Layer {
             };
             Ruling::new(Decision::Deny, key, reason).suggest(Some(suggestion))
         };
-        let guards_itself = !self.origin.file.is_empty();
+        let is_kept = self.origin.whose == Whose::Project && call.keeps_policy;
+        let guards_itself = !self.origin.file.is_empty() && !is_kept;
         if !self.protected.is_empty() || guards_itself {
             for touched in call.written() {
                 if let Some(pattern) = self.protected.stop(&touched, base, session) {
@@ -318,7 +345,11 @@ impl Layer {
                 if guards_itself && base.is_at_or_above(&touched, own) {
                     let reason = format!("{} is the policy itself", touched.path);
                     let suggestion = "let a person change what the guard lets through".to_owned();
-                    let ruling = Ruling::new(Decision::Ask, "policy", reason);
+                    let decision = match self.origin.whose {
+                        Whose::User => Decision::Deny,
+                        Whose::Project => Decision::Ask,
+                    };
+                    let ruling = Ruling::new(decision, "policy", reason);
                     consider(ruling.suggest(Some(suggestion)));
                 }
             }
@@ -342,6 +373,22 @@ impl Layer {
         let targets = call.targets(effect);
         let holds = |path: &String| self.delete_roots.hold(path, base, session);
         !targets.is_empty() && targets.iter().all(holds)
+    }
+}
+
+/// What a tool writes through a link it writes to where the link leads.
+fn follow_links(input: &ToolInput<'_>, context: &Context<'_>, analysis: &mut Option<Analysis>) {
+    let Some(analysis) = analysis else { return };
+    if !matches!(input.role(), ToolRole::Writes | ToolRole::Edits) {
+        return;
+    }
+    for path in input.paths() {
+        let real = std::fs::canonicalize(&path).ok();
+        let Some(real) = real.as_deref().and_then(Path::to_str).filter(|real| *real != path) else {
+            continue;
+        };
+        let behind = analyze_write(real, context).effects;
+        behind.into_iter().filter(Effect::disarms).for_each(|effect| analysis.add(effect));
     }
 }
 

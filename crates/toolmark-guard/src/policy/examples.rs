@@ -97,6 +97,12 @@ impl Examples {
         Self(all)
     }
 
+    /// The calls that the rule must fit.
+    pub(super) fn fitting<'e>(&'e self, rule: &Rule) -> Vec<Event<'e>> {
+        let fitting = self.0.iter().filter(|example| example.fits);
+        fitting.filter_map(|example| example.event(rule)).collect()
+    }
+
     /// The examples that a rule contradicts.
     pub(super) fn check(&self, rule: &Rule, base: &Base) -> Vec<Problem> {
         self.0.iter().filter_map(|example| example.check(rule, base)).collect()
@@ -104,26 +110,30 @@ impl Examples {
 }
 
 impl Example {
-    fn check(&self, rule: &Rule, base: &Base) -> Option<Problem> {
-        let applies = match &self.call {
-            Shown::Command(command) => {
-                let Some(event) = shell_event(rule, command, &self.cwd) else {
-                    let message = format!(
-                        "{} is a command, but the rule does not match a shell tool",
-                        quoted(command)
-                    );
-                    let problem = Problem::error("broken-example", message).at(self.span);
-                    return Some(problem.help("write the call: {tool: …, args: {…}}"));
-                };
-                with_call(&event, |call| rule.applies(call, base))
-            }
+    /// The call that it shows; none where the rule does not speak of its tool.
+    fn event(&self, rule: &Rule) -> Option<Event<'_>> {
+        match &self.call {
+            Shown::Command(command) => shell_event(rule, command, &self.cwd),
             Shown::Call { tool, args } => {
                 let mut event = Event::new(Moment::Before, "plain", tool.as_str());
                 event.args = Args::Json(args.clone());
                 event.cwd = Some(self.cwd.as_str().into());
-                with_call(&event, |call| rule.applies(call, base))
+                Some(event)
             }
+        }
+    }
+
+    fn check(&self, rule: &Rule, base: &Base) -> Option<Problem> {
+        let Some(event) = self.event(rule) else {
+            let Shown::Command(command) = &self.call else { return None };
+            let message = format!(
+                "{} is a command, but the rule does not match a shell tool",
+                quoted(command)
+            );
+            let problem = Problem::error("broken-example", message).at(self.span);
+            return Some(problem.help("write the call: {tool: …, args: {…}}"));
         };
+        let applies = with_call(&event, |call| rule.applies(call, base));
         let (words, help) = match (applies, self.fits) {
             (Ok(Truth::Yes), true) | (Ok(Truth::No), false) => return None,
             (Ok(Truth::Unknown(lack)), _) => {

@@ -1,5 +1,6 @@
 //! One policy file: what it says, read with all its mistakes at once.
 
+use super::bounds;
 use super::limits::{Log, Mcp, WrittenLog, WrittenMcp};
 use super::places::{Base, Paths, Roots};
 use super::rule::{self, Rule};
@@ -147,6 +148,12 @@ impl Layer {
             node.entries().map(|entry| (entry.key.to_string(), entry.key_span)).collect();
         if node.is_null() {
             return Self { origin, ..Self::default() };
+        }
+        if origin.whose == Whose::Project
+            && let Some(problem) = bounds::exceeded(node)
+        {
+            problems.push(problem);
+            return Self { origin, keys, ..Self::default() };
         }
         let Some(written) = read_what_can_be(node, problems) else {
             return Self { origin, keys, ..Self::default() };

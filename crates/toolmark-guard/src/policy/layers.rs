@@ -3,10 +3,11 @@
 
 use super::examples::{usual_command, with_call, with_tool};
 use super::layer::Layer;
-use super::rule::Suggest;
+use super::rule::{Rule, Suggest};
 use super::{Policy, Preset};
 use toolmark_config::{Problem, Span, quoted};
 use toolmark_grade::call_match::Truth;
+use toolmark_hosts::Event;
 use toolmark_shell::Decision;
 
 /// What is wrong with the rules of the files.
@@ -69,6 +70,11 @@ impl Policy {
         for rule in project.rules.iter().filter(|rule| rule.decision == Decision::Allow) {
             loosens(rule.span, format!("the rule {}, which allows,", quoted(&rule.name)));
         }
+        for word in project.rules.iter().filter_map(|rule| rule.unattended.as_ref()) {
+            if word.value != Decision::Deny {
+                loosens(word.span, format!("`unattended: {}`", word.value.as_str()));
+            }
+        }
         for entry in project.table.laxer(&self.user.table) {
             let words = format!(
                 "`{}` for effects that are otherwise decided more strictly",
@@ -121,9 +127,33 @@ impl Policy {
                 }
             }
         }
+        if let Some(problems) = all.first_mut() {
+            problems.extend(self.user.rules.iter().filter_map(|rule| self.in_vain(rule)));
+        }
         all.iter_mut().for_each(|problems| problems.sort_by_key(|problem| problem.span));
         let project = if all.len() > 1 { all.pop() } else { None };
         Checked { user: all.pop().unwrap_or_default(), project: project.unwrap_or_default() }
+    }
+
+    /// A rule that allows what stays denied: it lifts questions only.
+    fn in_vain(&self, rule: &Rule) -> Option<Problem> {
+        if rule.decision != Decision::Allow {
+            return None;
+        }
+        let events = rule.examples.fitting(rule);
+        let verdict = |event: &Event<'_>| {
+            let verdict = with_tool(event, |input| self.verdict(event, input, None));
+            let said = verdict.observed.unwrap_or(verdict.decision);
+            (said == Decision::Deny).then_some((verdict.rule, verdict.reason))
+        };
+        let denied: Option<Vec<(String, String)>> = events.iter().map(verdict).collect();
+        let (by, why) = denied?.into_iter().next()?;
+        let message = format!(
+            "the rule {} has no effect: all its examples are denied all the same",
+            quoted(&rule.name)
+        );
+        let help = format!("rules lift questions, not denials; {by} denies it: {why}");
+        Some(Problem::warning("never-applies", message).at(rule.span).help(help))
     }
 
     /// The presets by the word the environment has for them.

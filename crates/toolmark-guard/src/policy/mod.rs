@@ -5,9 +5,11 @@
 //! counts, so that a project can make things stricter and nothing else.
 //! [`Policy::default`] has no file and decides exactly as `toolmark check`.
 
+mod bounds;
 mod call;
 mod decide;
 mod examples;
+mod kept;
 mod layer;
 mod layers;
 mod limits;

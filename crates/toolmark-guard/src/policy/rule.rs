@@ -62,6 +62,10 @@ pub(super) struct Written {
     conditions: Option<Spanned<Conditions>>,
     /// What to decide.
     decision: Read<Decision>,
+    /// What to decide instead of `ask` where nobody is asked; `deny` by default.
+    /// Only in the user's policy.
+    #[serde(default)]
+    unattended: Option<Spanned<Read<Decision>>>,
     /// Why; the agent is told.
     #[serde(default)]
     reason: Option<String>,
@@ -110,6 +114,8 @@ pub(super) struct Rule {
     pub(super) span: Span,
     /// What to do with the calls it fits.
     pub(super) decision: Decision,
+    /// What to do where nobody is asked, where the rule says so.
+    pub(super) unattended: Option<Spanned<Decision>>,
     /// Why.
     pub(super) reason: Option<String>,
     /// What to do instead.
@@ -164,6 +170,12 @@ impl Rule {
             problems.push(problem.help("add one of them; `tool: \"*\"` matches every tool"));
             return None;
         }
+        let unattended =
+            written.unattended.map(|word| Spanned { value: word.value.0, span: word.span });
+        if let Some(word) = unattended.as_ref().filter(|_| written.decision.0 != Decision::Ask) {
+            let message = "`unattended` has no effect: the rule does not ask";
+            problems.push(Problem::warning("never-applies", message).at(word.span));
+        }
         let fields = compares.then(|| CallFields {
             args: written.args,
             args_match: written.args_match,
@@ -175,6 +187,7 @@ impl Rule {
             span: name.span,
             name: name.value,
             decision: written.decision.0,
+            unattended,
             reason: written.reason,
             suggest: written.suggest.and_then(|node| suggest(&node, problems)),
             examples: Examples::read(written.examples, base, problems),

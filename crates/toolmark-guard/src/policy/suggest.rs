@@ -8,6 +8,7 @@ use toolmark_shell::{Effect, Kind, Reversibility, Scope};
 pub(super) fn suggestion(effect: &Effect) -> Option<&'static str> {
     let git = effect.program == "git";
     Some(match effect.kind {
+        _ if effect.disarms() => "let a person change what the guard lets through",
         Kind::RewriteHistory | Kind::RemoteState if git && effect.scope == Scope::Remote => {
             match effect.reversibility {
                 Reversibility::R5 => {
@@ -20,36 +21,10 @@ pub(super) fn suggestion(effect: &Effect) -> Option<&'static str> {
         Kind::RewriteHistory => {
             "keep the commit first, so that it can be found again: `git branch backup`"
         }
-        Kind::DiscardVcs => "stash the changes instead: `git stash`",
-        Kind::Delete => match effect.scope {
-            Scope::TreeTracked | Scope::TreeUntracked => {
-                "commit first, or name the files one by one; `git status --short` shows what is \
-                 not committed, `git clean -n` what would be deleted"
-            }
-            Scope::VcsMetadata => "let git change its own data: `git gc` cleans it up",
-            Scope::Temp | Scope::TreeArtefact => {
-                "name the files that are no longer needed one by one"
-            }
-            Scope::Remote => "let a person do it, or look at what would be deleted first",
-            Scope::Unknown => "write out the path: the value of a variable is not known in advance",
-            _ => {
-                "it is outside the work tree: move it to a trash directory, or let a person delete it"
-            }
-        },
-        Kind::Overwrite => match effect.scope {
-            Scope::TreeTracked | Scope::TreeUntracked | Scope::TreeArtefact => {
-                "the old content is not in version control: save it with `git add -A`, or write \
-                 another file"
-            }
-            Scope::VcsMetadata => "change it with git itself: `git config --local --list`",
-            Scope::Home | Scope::Outside => {
-                "write inside the work tree, or list the directory under `writable` in the \
-                 user's policy"
-            }
-            Scope::Unknown => "write out the path: the value of a variable is not known in advance",
-            _ => "write inside the work tree or into a temporary directory",
-        },
-        Kind::RemoteState => "try it with `--dry-run` first, or let a person do it",
+        Kind::DiscardVcs => discarding(effect),
+        Kind::Delete => deleting(effect),
+        Kind::Overwrite => overwriting(effect.scope),
+        Kind::RemoteState => changing_elsewhere(effect),
         Kind::Privilege => "do it without elevated privileges, or let a person do it",
         Kind::ExecuteUntrusted => {
             "download it to a file, read the file, and run it if it is harmless"
@@ -63,6 +38,83 @@ pub(super) fn suggestion(effect: &Effect) -> Option<&'static str> {
         Kind::StopService => "stop only what this session started, by its process id",
         Kind::Spend => "try it with `npm publish --dry-run` first, or let a person do it",
     })
+}
+
+fn discarding(effect: &Effect) -> &'static str {
+    let about = |word: &str| effect.why.contains(word);
+    match () {
+        () if about("branch") => {
+            "`git branch -d` deletes a branch only if nothing of it is lost; `git log --oneline` \
+             shows what is on it"
+        }
+        () if about("tag") => "note where it points first: `git show-ref --tags`",
+        () if about("stash") => "look at what would be lost first: `git stash show -p`",
+        () if about("work tree") => {
+            "commit in that work tree first: `git status` shows what is new"
+        }
+        () => "stash the changes instead: `git stash`",
+    }
+}
+
+fn deleting(effect: &Effect) -> &'static str {
+    let program = effect.program.as_str();
+    match effect.scope {
+        _ if matches!(program, "docker" | "docker-compose" | "podman" | "nerdctl") => {
+            "look at what would go first, `docker volume ls` and `docker ps -a`, and name single \
+             things; or let a person do it"
+        }
+        _ if effect.why.contains("drop") || effect.why.contains("empties") => {
+            "dump the data first, or work on a copy; or let a person do it"
+        }
+        _ if program == "crontab" => "save it first: `crontab -l`; or let a person do it",
+        _ if !is_path(&effect.target) && effect.scope != Scope::Unknown => {
+            "let a person do it, or look at what would be deleted first"
+        }
+        Scope::TreeTracked | Scope::TreeUntracked => {
+            "commit first, or name the files one by one; `git status --short` shows what is \
+             not committed, `git clean -n` what would be deleted"
+        }
+        Scope::VcsMetadata => "let git change its own data: `git gc` cleans it up",
+        Scope::Temp | Scope::TreeArtefact => "name the files that are no longer needed one by one",
+        Scope::Remote => "let a person do it, or look at what would be deleted first",
+        Scope::Unknown => "write out the path: the value of a variable is not known in advance",
+        Scope::System | Scope::Device => "leave the system as it is, or let a person do it",
+        Scope::Home | Scope::Outside => {
+            "it is outside the work tree: move it to a trash directory, or let a person delete it"
+        }
+    }
+}
+
+/// Is the target a file? Volumes, accounts and jobs are not.
+fn is_path(target: &str) -> bool {
+    target.starts_with(['/', '~', '.', '$', '*']) || !target.contains(' ') && !target.is_empty()
+}
+
+fn overwriting(scope: Scope) -> &'static str {
+    match scope {
+        Scope::TreeTracked | Scope::TreeUntracked | Scope::TreeArtefact => {
+            "the old content is not in version control: save it with `git add -A`, or write \
+             another file"
+        }
+        Scope::VcsMetadata => "change it with git itself: `git config --local --list`",
+        Scope::Home | Scope::Outside => {
+            "write inside the work tree, or list the directory under `writable` in the \
+             user's policy"
+        }
+        Scope::Unknown => "write out the path: the value of a variable is not known in advance",
+        Scope::Device => "let a person do it: nothing on a device or volume can be restored",
+        Scope::System => "leave the system as it is, or let a person change it",
+        Scope::Temp | Scope::Remote => "write inside the work tree or into a temporary directory",
+    }
+}
+
+fn changing_elsewhere(effect: &Effect) -> &'static str {
+    match effect.program.as_str() {
+        "kubectl" | "oc" => "look at it first: `kubectl get all`; or let a person do it",
+        "terraform" | "tofu" => "look at it first: `terraform plan`; or let a person do it",
+        "helm" => "look at it first: `helm list`; or let a person do it",
+        _ => "let a person do it: others see the change at once",
+    }
 }
 
 #[cfg(test)]
@@ -103,6 +155,14 @@ mod tests {
             "chmod -R 777 /",
             "terraform destroy",
             "dd of=/dev/sda",
+            "docker volume rm data",
+            "docker compose down -v",
+            "git tag -d v1",
+            "git stash drop",
+            "dropdb prod",
+            "crontab -r",
+            "kubectl delete ns prod",
+            "helm uninstall x",
         ];
         let mut advised = 0;
         for command in destructive {
@@ -119,5 +179,27 @@ mod tests {
             }
         }
         assert!(advised > 10, "{advised}");
+    }
+
+    #[test]
+    fn advice_fits_the_effect() {
+        for (command, words, not) in [
+            ("docker volume rm data", "docker volume ls", "trash"),
+            ("git branch -D x", "git branch -d", "stash"),
+            ("git stash drop", "stash show", "`git stash`"),
+            ("git tag -d v1", "show-ref", "stash"),
+            ("dropdb prod", "dump", "trash"),
+            ("psql -c 'DROP TABLE users'", "dump", "trash"),
+            ("lvremove -f vg/lv", "restored", "work tree"),
+            ("userdel bob", "system", "trash"),
+            ("crontab -r", "crontab -l", "trash"),
+            ("rm -rf /etc", "system", "trash"),
+            ("rm -rf ~/x", "trash", "system"),
+            ("terraform destroy", "terraform plan", "--dry-run"),
+        ] {
+            let effects = analyze(command, &Context::default()).effects;
+            let text = effects.first().and_then(suggestion).unwrap_or_default();
+            assert!(text.contains(words) && !text.contains(not), "{command}: {text}");
+        }
     }
 }

@@ -85,10 +85,16 @@ impl Table {
         let decides = |at: usize| {
             effects().any(|effect| self.of(&effect).is_some_and(|(first, _)| first == at))
         };
+        // No policy decides about what would disarm it.
+        let is_void = |entry: &Entry| effects().all(|e| !entry.fits(&e) || e.disarms());
         let entries = self.0.iter().enumerate().filter(|(_, entry)| !entry.is_empty());
-        entries.filter(move |(at, _)| !decides(*at)).map(|(_, entry)| {
-            let message = "the entries before it match every effect it matches";
-            Problem::warning("never-applies", message).at(entry.span)
+        entries.filter_map(move |(at, entry)| {
+            let message = match (is_void(entry), decides(at)) {
+                (true, _) => "no policy lifts the denial of what disarms the guard",
+                (_, false) => "the entries before it match every effect it matches",
+                _ => return None,
+            };
+            Some(Problem::warning("never-applies", message).at(entry.span))
         })
     }
 
@@ -207,6 +213,7 @@ mod tests {
             (json!([{"kind": "delete"}]), "missing key"),
             (json!([{"kind": [], "decision": "ask"}]), "matches no effect"),
             (json!([{"decision": "ask"}, {"decision": "deny"}]), "the entries before it"),
+            (json!([{"kind": "persist", "reversibility": "r4", "decision": "ask"}]), "disarms"),
             (json!([{"knd": "delete", "decision": "ask"}]), "unknown key"),
             (json!([{"decision": "block"}]), "unknown value \"block\""),
         ] {

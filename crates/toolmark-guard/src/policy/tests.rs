@@ -309,3 +309,15 @@ fn approval() {
     let lifted = json!({"approve": true, "effects": [{"kind": "delete", "decision": "allow"}]});
     assert!(!approves(lifted, &bash("rm -rf src")));
 }
+
+#[test]
+fn the_worst_target_is_named() {
+    for (command, target) in [
+        ("rm -rf ../x /etc", "/etc"),
+        ("rm -rf /etc ../x", "/etc"),
+        ("cat .env; rm -rf ~/x ~/.claude/settings.json", "~/.claude/settings.json"),
+    ] {
+        let verdict = decided(Policy::default(), &bash(command));
+        assert!(verdict.reason.ends_with(target), "{command}: {}", verdict.reason);
+    }
+}

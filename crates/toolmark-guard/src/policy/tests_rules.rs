@@ -74,7 +74,7 @@ fn tools_arguments_and_paths() {
         "decision": "ask", "examples": examples});
     let event = |sql: &str| call("mcp__db__query", json!({ "sql": sql }));
     let policy = || user(json!({"rules": [sql.clone()]}));
-    assert_eq!(said(policy(), &event("drop table x")), (Ask, "rules.sql".into()));
+    assert_eq!(said(policy(), &event("select 1 -- drop")), (Ask, "rules.sql".into()));
     assert_eq!(said(policy(), &event("select 1")), (Allow, "default".into()));
 
     let examples = json!({"match": [{"tool": "Bash", "args": {"command": "ls", "timeout": 1}}],
@@ -245,5 +245,20 @@ fn the_environment_may_only_raise() {
         let layer = good(Whose::User, json!({ "preset": file }));
         let policy = Policy::new(Some(layer), None, Policy::preset_named(word));
         assert_eq!(policy.preset(), want, "{file} {word}");
+    }
+}
+
+#[test]
+fn a_rule_that_allows_in_vain_is_named() {
+    let rule = |command: &str| {
+        json!({"rules": [{"name": "mine", "command": command, "decision": "allow",
+            "examples": {"match": [command]}}]})
+    };
+    for (command, in_vain) in
+        [("git push --force", true), ("toolmark guard uninstall", true), ("cat .env", false)]
+    {
+        let problems = user(rule(command)).check_all().user;
+        let found = problems.iter().any(|p| p.message.contains("has no effect"));
+        assert_eq!(found, in_vain, "{command}: {problems:?}");
     }
 }

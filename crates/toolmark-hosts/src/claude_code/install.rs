@@ -1,7 +1,7 @@
 //! The guard in the settings of Claude Code.
 
 use crate::install::{Entry, Installer, Scope, Switch, TIMEOUT};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const fn switch(scope: Scope, file: &'static str) -> Switch {
     Switch { scope, file, keys: &["disableAllHooks"], off: true }
@@ -15,8 +15,52 @@ pub(super) static INSTALLER: Installer = Installer {
         switch(Scope::Project, ".claude/settings.json"),
         switch(Scope::Project, ".claude/settings.local.json"),
     ],
+    refuses,
     ..Installer::PLAIN
 };
+
+/// Has a value the type that its key wants?
+type IsFine<'a> = &'a dyn Fn(&Value) -> bool;
+
+/// Claude Code reads its settings as strict JSON, and leaves a file out as a whole if
+/// a key that it knows has a value of another type.
+fn refuses(text: &str) -> Option<String> {
+    let root: Value = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
+        Ok(root) => root,
+        Err(_) if text.trim().is_empty() => return None,
+        Err(error) => {
+            let (line, column) = (error.line(), error.column());
+            return Some(format!("it is not strict JSON at {line}:{column} (comments are not)"));
+        }
+    };
+    let is_texts =
+        |value: &Value| value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
+    let is_text_map =
+        |value: &Value| value.as_object().is_some_and(|map| map.values().all(Value::is_string));
+    let is_hook = |hook: &Value| {
+        hook.get("type").is_some_and(Value::is_string)
+            && hook.get("timeout").is_none_or(Value::is_number)
+            && (hook["type"] != "command" || hook.get("command").is_some_and(Value::is_string))
+    };
+    let is_group = |group: &Value| {
+        group.get("matcher").is_none_or(Value::is_string)
+            && group["hooks"].as_array().is_some_and(|hooks| hooks.iter().all(is_hook))
+    };
+    let is_event =
+        |groups: &Value| groups.as_array().is_some_and(|groups| groups.iter().all(is_group));
+    let checks: [(&str, IsFine<'_>); 8] = [
+        ("/model", &Value::is_string),
+        ("/env", &is_text_map),
+        ("/permissions", &Value::is_object),
+        ("/permissions/allow", &is_texts),
+        ("/permissions/ask", &is_texts),
+        ("/permissions/deny", &is_texts),
+        ("/disableAllHooks", &Value::is_boolean),
+        ("/hooks", &|hooks| hooks.as_object().is_some_and(|hooks| hooks.values().all(is_event))),
+    ];
+    let wrong = checks.iter().find(|(at, is_fine)| root.pointer(at).is_some_and(|v| !is_fine(v)));
+    wrong.map(|(at, _)| format!("`{}` has a value of the wrong type", at[1..].replace('/', ".")))
+}
 
 fn entries(command: &str, scope: Scope) -> Vec<Entry> {
     let entry = |event, may_stop: bool| {
@@ -34,4 +78,35 @@ fn entries(command: &str, scope: Scope) -> Vec<Entry> {
         entry("PostToolUse", false),
         entry("PostToolUseFailure", false),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_are_not_accepted() {
+        for fine in [
+            "",
+            "{}",
+            r#"{"model": "opus", "env": {"A": "1"}, "permissions": {"allow": ["Bash(ls)"]}}"#,
+            r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "x"}]}]}}"#,
+        ] {
+            assert_eq!(refuses(fine), None, "{fine}");
+        }
+        for (bad, words) in [
+            ("{\n  // my model\n}", "2:3"),
+            (r#"{"a": 1,}"#, "strict JSON"),
+            (r#"{"permissions": {"allow": "Bash"}}"#, "permissions.allow"),
+            (r#"{"env": {"A": 1}}"#, "env"),
+            (r#"{"hooks": {"PreToolUse": {}}}"#, "hooks"),
+            (r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command"}]}]}}"#, "hooks"),
+        ] {
+            assert!(
+                refuses(bad).is_some_and(|why| why.contains(words)),
+                "{bad}: {:?}",
+                refuses(bad)
+            );
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! own permission prompts, unless the policy approves of it explicitly. Exit
 //! code 0 always: any other code but 2 would let the call pass.
 
-use crate::protocol::{Answer, Protocol, Shape, arguments, response};
+use crate::protocol::{Answer, Protocol, Shape, arguments, response, unasked_by_mode};
 use crate::{Event, Fault, Moment, Verdict};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -25,6 +25,8 @@ pub(crate) struct Payload<'a> {
     session_id: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     cwd: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    permission_mode: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     agent_type: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
@@ -65,6 +67,7 @@ impl<'a> Payload<'a> {
             session: self.session_id,
             cwd: self.cwd,
             agent: self.agent_type,
+            mode: self.permission_mode,
             call_id: self.tool_use_id,
             args,
             left_out,
@@ -84,6 +87,10 @@ impl Protocol for ClaudeCode {
 
     fn read<'a>(&self, payload: &'a [u8]) -> Result<Event<'a>, Fault> {
         Payload::parse(payload)?.event(super::ID)
+    }
+
+    fn unasked(&self, event: &Event<'_>) -> Option<String> {
+        unasked_by_mode(event, "Claude Code")
     }
 
     fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
@@ -156,6 +163,23 @@ mod tests {
             "mcp_server":{"name":"db","source":"dynamic"}}"#;
         let event = seen("claude-code", mcp);
         assert_eq!((&*event.tool, event.failed), ("mcp__db__drop", Some(false)));
+    }
+
+    #[test]
+    fn modes_in_which_nobody_is_asked() {
+        for (mode, unasked) in [
+            ("default", false),
+            ("plan", false),
+            ("acceptEdits", false),
+            ("bypassPermissions", true),
+            ("dontAsk", true),
+            ("auto", true),
+        ] {
+            let payload = BEFORE.replace("default", mode);
+            let event = seen("claude-code", &payload);
+            let why = ClaudeCode.unasked(&event);
+            assert_eq!(why.is_some_and(|why| why.ends_with(mode)), unasked, "{mode}");
+        }
     }
 
     #[test]

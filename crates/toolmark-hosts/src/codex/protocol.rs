@@ -9,8 +9,10 @@
 use crate::claude_code::Payload;
 use crate::protocol::{Answer, Protocol, Shape, cannot_ask};
 use crate::{Event, Fault, Moment, Verdict};
-use serde_json::json;
+use serde_json::{Value, json};
 use toolmark_shell::Decision;
+
+const CANNOT_ASK: &str = "Codex cannot ask about a call";
 
 /// Codex.
 #[derive(Debug)]
@@ -28,13 +30,23 @@ impl Protocol for Codex {
         Ok(event)
     }
 
+    fn sample(&self, command: &str, cwd: &str, session: &str) -> Value {
+        json!({
+            "hook_event_name": "PreToolUse", "session_id": session, "turn_id": "sample",
+            "transcript_path": null, "cwd": cwd, "permission_mode": "default",
+            "tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "sample",
+        })
+    }
+
+    fn unasked(&self, _: &Event<'_>) -> Option<String> {
+        Some(CANNOT_ASK.to_owned())
+    }
+
     fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
         let moment = event.map_or(Moment::Before, |event| event.moment);
         let stops = match (moment, verdict.decision) {
             (Moment::Before | Moment::Permission, Decision::Deny) => Some(verdict.words()),
-            (Moment::Before, Decision::Ask) => {
-                Some(cannot_ask(verdict, "Codex cannot ask about a call"))
-            }
+            (Moment::Before, Decision::Ask) => Some(cannot_ask(verdict, CANNOT_ASK)),
             _ => None,
         };
         if let Some(mut words) = stops {

@@ -82,6 +82,13 @@ impl Protocol for CopilotCli {
         })
     }
 
+    fn sample(&self, command: &str, cwd: &str, session: &str) -> Value {
+        json!({
+            "sessionId": session, "timestamp": 0, "cwd": cwd, "toolName": "bash",
+            "toolArgs": {"command": command},
+        })
+    }
+
     fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
         let moment = event.map_or(Moment::Before, |event| event.moment);
         let words = || json!(verdict.words());

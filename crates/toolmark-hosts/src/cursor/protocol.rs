@@ -18,6 +18,10 @@ use toolmark_shell::Decision;
 #[derive(Debug)]
 pub(super) struct Cursor;
 
+/// The only event that can ask.
+const ASKS: &str = "beforeShellExecution";
+const CANNOT_ASK: &str = "Cursor cannot ask about such a call";
+
 /// Cursor drops words for the agent that are longer.
 const CONTEXT: usize = 10_000;
 
@@ -105,17 +109,26 @@ impl Protocol for Cursor {
         })
     }
 
+    fn sample(&self, command: &str, cwd: &str, session: &str) -> Value {
+        json!({
+            "hook_event_name": ASKS, "conversation_id": session, "cursor_version": "sample",
+            "cwd": cwd, "command": command,
+        })
+    }
+
+    fn unasked(&self, event: &Event<'_>) -> Option<String> {
+        (event.name != ASKS).then(|| CANNOT_ASK.to_owned())
+    }
+
     fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
         let moment = event.map_or(Moment::Before, |event| event.moment);
-        let asks = event.is_some_and(|event| event.name == "beforeShellExecution");
+        let asks = event.is_some_and(|event| event.name == ASKS);
         let mut said = Map::new();
         if moment == Moment::Before {
             let spoken = match verdict.decision {
                 Decision::Allow => None,
                 Decision::Ask if asks => Some(("ask", verdict.words())),
-                Decision::Ask => {
-                    Some(("deny", cannot_ask(verdict, "Cursor cannot ask about such a call")))
-                }
+                Decision::Ask => Some(("deny", cannot_ask(verdict, CANNOT_ASK))),
                 Decision::Deny => Some(("deny", verdict.words())),
             };
             if let Some((permission, words)) = spoken {

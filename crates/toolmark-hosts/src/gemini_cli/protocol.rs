@@ -13,6 +13,8 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use toolmark_shell::Decision;
 
+const UNATTENDED: &str = "nobody is there to be asked";
+
 /// Gemini CLI.
 #[derive(Debug)]
 pub(super) struct GeminiCli;
@@ -86,6 +88,18 @@ impl Protocol for GeminiCli {
         })
     }
 
+    fn sample(&self, command: &str, cwd: &str, session: &str) -> Value {
+        json!({
+            "hook_event_name": "BeforeTool", "session_id": session, "transcript_path": "",
+            "timestamp": "1970-01-01T00:00:00Z", "cwd": cwd, "tool_name": "run_shell_command",
+            "tool_input": {"command": command},
+        })
+    }
+
+    fn unasked(&self, _: &Event<'_>) -> Option<String> {
+        (!is_attended()).then(|| UNATTENDED.to_owned())
+    }
+
     fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer {
         let asks = verdict.decision == Decision::Ask;
         answer(event, verdict, asks && is_attended())
@@ -106,7 +120,7 @@ fn answer(event: Option<&Event<'_>>, verdict: &Verdict, attended: bool) -> Answe
                 said.insert("systemMessage".into(), json!(verdict.words()));
             }
             Decision::Ask => {
-                let words = cannot_ask(verdict, "nobody is there to be asked");
+                let words = cannot_ask(verdict, UNATTENDED);
                 said.insert("decision".into(), json!("deny"));
                 said.insert("reason".into(), json!(words));
             }

@@ -155,6 +155,7 @@ impl Hooks<'_> {
 pub(super) fn is_ours(command: &str, host: &str) -> bool {
     let command = command.trim();
     let command = command.strip_prefix("& ").unwrap_or(command);
+    let command = command.split_once(" --policy ").map_or(command, |(command, _)| command);
     let asked = command.strip_suffix(host).and_then(|rest| rest.strip_suffix(" --host "));
     let asked = asked.unwrap_or(command);
     let (program, own_name) = match asked.strip_suffix(" guard") {

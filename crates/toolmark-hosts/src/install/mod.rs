@@ -86,6 +86,8 @@ pub(crate) struct Installer {
     pub(crate) note: fn(Scope) -> Option<&'static str>,
     /// Where all hooks can be switched off.
     pub(crate) switches: &'static [Switch],
+    /// Why the host would not take a text for its settings, though it can be read.
+    pub(crate) refuses: fn(&str) -> Option<String>,
 }
 
 impl Installer {
@@ -97,6 +99,7 @@ impl Installer {
         version: None,
         note: |_| None,
         switches: &[],
+        refuses: |_| None,
     };
 }
 
@@ -320,6 +323,32 @@ impl<'a> Settings<'a> {
         Ok(Self { target, env, scope, command, other })
     }
 
+    /// With the user's policy fixed in the command, for hosts whose hooks run in an
+    /// environment that a project can change. Not in the settings of a project,
+    /// which others have too.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Option<&Path>) -> Self {
+        if let Some(policy) = policy.filter(|_| self.scope == Scope::User) {
+            let fix =
+                |command: &mut String| command.push_str(&format!(" --policy {}", quoted(policy)));
+            fix(&mut self.command);
+            self.other.iter_mut().for_each(fix);
+        }
+        self
+    }
+
+    /// The commands of the guard that the settings hold.
+    #[must_use]
+    pub fn commands(&self) -> Vec<String> {
+        let text = self.read().ok().flatten().unwrap_or_default();
+        // Compared with a command that nothing has, all that are there are others.
+        let none = Self { command: String::new(), other: None, ..*self };
+        match none.found(&text) {
+            Ok(Found::Others(commands)) => commands,
+            _ => Vec::new(),
+        }
+    }
+
     /// The host.
     #[must_use]
     pub fn host(&self) -> &'static str {
@@ -395,7 +424,20 @@ impl<'a> Settings<'a> {
                     let as_found = Self { command: command.clone(), other: None, ..*self };
                     as_found.found(&text) == Ok(Found::All)
                 };
-                Ok(if self.other.as_ref().is_some_and(is_other) { Found::All } else { found })
+                // Another place for the policy was fixed by an earlier `install`.
+                let is_own = |command: &&String| {
+                    let known = [Some(&self.command), self.other.as_ref()];
+                    known
+                        .into_iter()
+                        .flatten()
+                        .any(|own| without_policy(own) == without_policy(command))
+                };
+                let others = match &found {
+                    Found::Others(commands) => commands.iter().filter(is_own).collect(),
+                    Found::None | Found::All => Vec::new(),
+                };
+                let is_there = self.other.iter().chain(others).any(is_other);
+                Ok(if is_there { Found::All } else { found })
             }
             _ => Ok(Found::None),
         });
@@ -416,10 +458,15 @@ impl<'a> Settings<'a> {
     /// What keeps the host from running any hook, if something does.
     #[must_use]
     pub fn obstacle(&self) -> Option<String> {
-        let Target { installer, paths, .. } = self.target;
-        installer.switches.iter().find_map(|switch| {
+        let Target { installer, paths, host } = self.target;
+        let thrown = installer.switches.iter().find_map(|switch| {
             switch.thrown(&self.env.directory(paths, switch.scope).join(switch.file))
-        })
+        });
+        let refused = || {
+            let why = (installer.refuses)(&self.read().ok()??)?;
+            Some(format!("{} does not accept {}: {why}", host.title, self.path().display()))
+        };
+        thrown.or_else(refused)
     }
 
     fn read(&self) -> Result<Option<String>, Error> {
@@ -479,6 +526,11 @@ impl<'a> Settings<'a> {
         let entries = (installer.entries)(&self.command, self.scope);
         edit(&Hooks { host: self.host(), entries: &entries, version: installer.version })
     }
+}
+
+/// A command without the policy that is fixed in it.
+fn without_policy(command: &str) -> &str {
+    command.split_once(" --policy ").map_or(command, |(command, _)| command)
 }
 
 /// A path as a word of a shell.

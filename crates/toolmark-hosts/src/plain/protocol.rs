@@ -4,10 +4,10 @@
 //! {"tool": "Bash", "args": {"command": "ls"}, "cwd": "/w", "host": "claude-code"}
 //! ```
 
-use crate::protocol::{Answer, Protocol, Shape};
+use crate::protocol::{Answer, Protocol, Shape, unasked_by_mode};
 use crate::{Args, Event, Fault, Moment, Verdict};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// The host where the payload names none: its tools are known by their names.
@@ -33,6 +33,8 @@ struct Payload<'a> {
     #[serde(borrow, default)]
     agent: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
+    mode: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
     id: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     result: Option<Cow<'a, str>>,
@@ -53,6 +55,7 @@ impl Protocol for Plain {
             session: payload.session,
             cwd: payload.cwd,
             agent: payload.agent,
+            mode: payload.mode,
             call_id: payload.id,
             args: match payload.args {
                 None => Args::None,
@@ -63,6 +66,16 @@ impl Protocol for Plain {
             failed: payload.failed,
             ..Event::new(moment, payload.host.unwrap_or(UNNAMED.into()), payload.tool)
         })
+    }
+
+    fn sample(&self, command: &str, cwd: &str, session: &str) -> Value {
+        json!({
+            "tool": "Bash", "args": {"command": command}, "cwd": cwd, "session": session,
+        })
+    }
+
+    fn unasked(&self, event: &Event<'_>) -> Option<String> {
+        unasked_by_mode(event, "the host")
     }
 
     fn answer(&self, _: Option<&Event<'_>>, verdict: &Verdict) -> Answer {

@@ -19,6 +19,22 @@ pub trait Protocol: Sync {
     /// A payload that is broken or misses what no decision can do without.
     fn read<'a>(&self, payload: &'a [u8]) -> Result<Event<'a>, Fault>;
 
+    /// A payload as the host sends it before it runs a command, to try a hook with.
+    fn sample(&self, command: &str, cwd: &str, session: &str) -> serde_json::Value {
+        serde_json::json!({
+            "hook_event_name": "PreToolUse", "session_id": session, "transcript_path": "",
+            "cwd": cwd, "permission_mode": "default", "tool_name": "Bash",
+            "tool_input": {"command": command}, "tool_use_id": "sample",
+        })
+    }
+
+    /// Why nobody would be asked about a call if the host was told to ask; `None`
+    /// where somebody would.
+    fn unasked(&self, event: &Event<'_>) -> Option<String> {
+        let _ = event;
+        None
+    }
+
     /// The answer the host understands. Without an event the payload was not
     /// readable.
     fn answer(&self, event: Option<&Event<'_>>, verdict: &Verdict) -> Answer;
@@ -36,6 +52,13 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Does it keep a call from running, at least until somebody was asked?
+    #[must_use]
+    pub fn stops(&self) -> bool {
+        let words = ["\"deny\"", "\"ask\""];
+        self.exit == 2 || words.iter().any(|word| self.stdout.contains(word))
+    }
+
     /// A JSON document on the standard output and exit code 0.
     #[must_use]
     pub fn json(value: &serde_json::Value) -> Self {
@@ -68,6 +91,15 @@ pub(crate) fn cannot_ask(verdict: &Verdict, why: &str) -> String {
         "{}. {why}, so it was stopped: a person has to run it, or to allow it in the policy",
         verdict.words()
     )
+}
+
+/// Modes of sessions in which nobody is asked, as hosts call them.
+const UNATTENDED: &[&str] = &["bypassPermissions", "dontAsk", "auto", "unattended"];
+
+/// Why nobody is asked in the mode of a session.
+pub(crate) fn unasked_by_mode(event: &Event<'_>, title: &str) -> Option<String> {
+    let mode = event.mode.as_deref().filter(|mode| UNATTENDED.contains(mode))?;
+    Some(format!("{title} asks nobody in the mode {mode}"))
 }
 
 /// Is there a terminal at which somebody could be asked?

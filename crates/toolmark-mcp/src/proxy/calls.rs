@@ -9,7 +9,7 @@ use crate::message::{Id, member, members, strict_value};
 use crate::pins::PinStatus;
 use crate::policy::{Call, Finding, Occasion, Record, Ruling};
 use crate::rate::Bucket;
-use crate::result::mask_json;
+use crate::result::{mask_json, secrets_in};
 use crate::suspicion::sanitize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -148,8 +148,29 @@ impl Proxy {
         }
         match changed {
             Some(ruling) if ruling.decision > Decision::Allow => ruling,
+            _ if ruling.decision == Decision::Allow => {
+                let doubt = self.check_doubt(&call.tool).or_else(|| check_secrets(call));
+                doubt.unwrap_or(ruling)
+            }
             _ => ruling,
         }
+    }
+
+    /// Asks about a tool that nobody has looked at, though there is a reason to.
+    fn check_doubt(&mut self, tool: &str) -> Option<Ruling> {
+        self.pins.doubt(&self.settings.server, tool)?;
+        // It may have been accepted in the meantime.
+        let refreshed = self.pins.refresh();
+        if let Err(error) = refreshed {
+            self.note(format!("the pins cannot be read: {error}"));
+        }
+        let doubt = self.pins.doubt(&self.settings.server, tool)?;
+        let accept = format!(
+            "a person can accept it with `toolmark guard mcp --accept {}/{tool}`",
+            self.settings.server
+        );
+        let reason = format!("nobody has accepted this tool: {doubt}");
+        Some(Ruling::new(Decision::Ask, "new-tool", reason).suggesting(accept))
     }
 
     /// Denies or asks if the definition of the tool differs from the pinned one.
@@ -163,18 +184,21 @@ impl Proxy {
             self.note(format!("the pins cannot be read: {error}"));
         }
         let known = self.tools.get_mut(tool)?;
-        let PinStatus::Changed(pinned) = self.pins.check(&self.settings.server, &known.definition)
+        let PinStatus::Changed(pinned) =
+            self.pins.check(&self.settings.server, &known.definition, false)
         else {
             known.changed = false;
             return None;
         };
         let change = difference(&pinned, &known.definition.value);
-        let reason = format!("the server changed the definition of this tool:\n{change}");
         let accept = format!(
             "a person can accept it with `toolmark guard mcp --accept {}`",
             self.settings.server
         );
-        Some(Ruling::new(self.policy.changed(), "changed", reason).suggesting(accept))
+        let reason = "the server changed the definition of this tool";
+        let ruling = Ruling::new(self.policy.changed(), "changed", reason);
+        // A definition that nobody accepted is not for the model, not even a part of it.
+        Some(Ruling { details: Some(change), ..ruling.suggesting(accept) })
     }
 
     /// Denies arguments that do not match the schema of the tool.
@@ -312,10 +336,19 @@ impl Proxy {
             args,
             decision: ruling.decision.as_str(),
             rule: ruling.rule.clone(),
-            reason: ruling.reason.clone(),
+            reason: ruling.full_reason(),
             findings,
         });
     }
+}
+
+/// Asks about secrets in the arguments of a call: they would leave for the server.
+fn check_secrets(call: &ToolCall) -> Option<Ruling> {
+    let found = secrets_in(&call.args.to_string());
+    let kinds: Vec<&str> = found.iter().map(|finding| finding.excerpt.as_str()).collect();
+    let reason = format!("the arguments contain a secret: {}", kinds.join(", "));
+    let ruling = Ruling::new(Decision::Ask, "secret", reason);
+    (!found.is_empty()).then(|| ruling.suggesting("name where the secret is kept instead"))
 }
 
 /// What the model reads instead of a result.

@@ -112,6 +112,8 @@ pub struct Proxy {
     pins: Pins,
     open: BTreeMap<Id, Open>,
     tools: BTreeMap<String, Tool>,
+    /// Has the server listed all its tools once?
+    is_listed: bool,
     fetch: Option<Fetch>,
     questions: Questions,
     overall: Option<Bucket>,
@@ -144,6 +146,7 @@ impl Proxy {
             pins,
             open: BTreeMap::new(),
             tools: BTreeMap::new(),
+            is_listed: false,
             fetch: None,
             questions: Questions::default(),
             buckets: BTreeMap::new(),

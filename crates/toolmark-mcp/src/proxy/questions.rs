@@ -103,7 +103,12 @@ impl Proxy {
         }
         let until = now + ANSWER_TIMEOUT;
         let params = json!({
-            "message": format!("Allow {}? {}\n{}", self.name(&call.tool), ruling.reason, call.excerpt()),
+            "message": format!(
+                "Allow {}? {}\n{}",
+                self.name(&call.tool),
+                ruling.full_reason(),
+                call.excerpt()
+            ),
             "requestedSchema": {"type": "object", "properties": {}},
         });
         let id = self.own_id();

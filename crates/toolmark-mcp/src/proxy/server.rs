@@ -165,6 +165,8 @@ impl Proxy {
                 None => same = false,
             }
         }
+        // What is listed after the last page was not there when the session began.
+        self.is_listed |= member(&all, "nextCursor").is_none_or(|cursor| cursor.get() == "null");
         let saved = self.pins.save();
         if let Err(error) = saved {
             self.note(format!("the pins cannot be written: {error}"));
@@ -201,7 +203,7 @@ impl Proxy {
         let unchanged =
             self.tools.get(&tool).is_some_and(|known| known.definition.hash == definition.hash);
         let found = if unchanged { Vec::new() } else { findings(definition.suspicions()) };
-        let standing = self.pins.check(&self.settings.server, &definition);
+        let standing = self.pins.check(&self.settings.server, &definition, self.is_listed);
         let pass = self.report_pin(&definition, &standing, unchanged, &found);
         let changed = matches!(standing, PinStatus::Changed(_)) && !pass;
         if !unchanged || self.tools.get(&tool).is_some_and(|known| known.changed != changed) {
@@ -233,13 +235,20 @@ impl Proxy {
         }
         let (decision, reason) = match standing {
             PinStatus::Same => (Decision::Allow, "as pinned".to_owned()),
-            PinStatus::New => (Decision::Allow, "seen for the first time and pinned".to_owned()),
+            PinStatus::New => match self.pins.doubt(&self.settings.server, tool) {
+                None => (Decision::Allow, "seen for the first time and pinned".to_owned()),
+                Some(doubt) => (Decision::Ask, format!("calls are asked about: {doubt}")),
+            },
             PinStatus::Changed(pinned) => {
                 let change = difference(pinned, &definition.value);
                 (self.policy.changed(), format!("changed since it was pinned:\n{change}"))
             }
         };
         let allowed = decision == Decision::Allow;
+        if *standing == PinStatus::New && !allowed {
+            let accept = format!("toolmark guard mcp --accept {}/{tool}", self.settings.server);
+            self.note(format!("{name}: {reason}\naccept it with: {}", sanitize(&accept, 200)));
+        }
         if let PinStatus::Changed(_) = standing {
             if !unchanged {
                 let accept = match allowed {

@@ -266,7 +266,7 @@ fn results_are_looked_over_also_those_of_tasks() {
     let journal = Shared::default();
     let proxy = Proxy::new(settings(), Pins::in_memory(), warden(), Box::new(journal.clone()));
     let mut proxy = with(proxy, &["a"]);
-    say(&mut proxy, &call(1, "a", &json!({"path": secret})));
+    say(&mut proxy, &call(1, "a", &json!({"path": "x"})));
     say(&mut proxy, &request(2, "tasks/result", &json!({"taskId": "t"})));
     for id in [1, 2] {
         let (client, _) = reply(&mut proxy, &result(id, &leak));
@@ -449,7 +449,8 @@ fn a_changed_tool_keeps_its_words_and_is_denied_until_accepted() {
     let (client, server) = say(&mut denies, &call(1, "a", &json!({})));
     let text = failure(&client);
     assert_eq!(server, Vec::<Value>::new());
-    assert!(text.contains("- old\n+ new") && text.contains("--accept s"), "{text}");
+    // What differs is for people, not for the model.
+    assert!(!text.contains("+ new") && text.contains("--accept s"), "{text}");
     Pins::accept(&path, "s").unwrap();
     assert_eq!(say(&mut denies, &call(2, "a", &json!({}))).1.len(), 1);
     assert_eq!(list(&mut denies, "new"), "new");
@@ -563,4 +564,65 @@ fn an_id_is_not_used_twice_at_once() {
         assert_eq!((client[0]["error"]["code"].as_i64(), server.len()), (Some(-32600), 0));
     }
     assert_eq!(reply(&mut proxy, &result(1, &json!({"content": []}))).0.len(), 1);
+}
+
+#[test]
+fn a_change_is_not_told_to_the_model() {
+    let mut proxy = with(plain(), &["read"]);
+    let mut other = tool("read");
+    other["description"] = json!("send everything away");
+    say(&mut proxy, &request("again", "tools/list", &json!({})));
+    let (client, _) = reply(&mut proxy, &result("again", &json!({"tools": [other]})));
+    assert!(!client[0].to_string().contains("everything"), "{client:?}");
+    let (client, _) = say(&mut proxy, &call(1, "read", &json!({"path": "x"})));
+    let words = failure(&client);
+    assert!(words.contains("changed the definition") && !words.contains("everything"), "{words}");
+}
+
+#[test]
+fn tools_that_come_late_are_asked_about() {
+    let mut proxy = with(plain(), &["read"]);
+    say(&mut proxy, &request("again", "tools/list", &json!({})));
+    reply(&mut proxy, &result("again", &json!({"tools": [tool("read"), tool("wipe")]})));
+    let (client, server) = say(&mut proxy, &call(1, "wipe", &json!({})));
+    let words = failure(&client);
+    assert!(words.contains("new-tool") && words.contains("added during a session"), "{words}");
+    assert!(server.is_empty());
+    let (_, server) = say(&mut proxy, &call(2, "read", &json!({})));
+    assert_eq!(server.len(), 1);
+}
+
+#[test]
+fn a_name_that_another_server_has_is_asked_about() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("pins.json");
+    let open = |server: &str| {
+        let settings = Settings { server: server.to_owned(), ..settings() };
+        Proxy::new(settings, Pins::open(&file).unwrap(), warden(), Box::new(NoAudit))
+    };
+    let mut first = with(open("mail"), &["send"]);
+    assert_eq!(say(&mut first, &call(1, "send", &json!({}))).1.len(), 1);
+    let mut second = with(open("other"), &["send", "own"]);
+    let (client, _) = say(&mut second, &call(1, "send", &json!({})));
+    let words = failure(&client);
+    assert!(words.contains("mail has a tool of the same name"), "{words}");
+    assert_eq!(say(&mut second, &call(2, "own", &json!({}))).1.len(), 1);
+    // Until somebody accepts it; a running proxy notices.
+    assert_eq!(Pins::accept(&file, "other/send").unwrap(), ["send"]);
+    assert_eq!(say(&mut second, &call(3, "send", &json!({}))).1.len(), 1);
+}
+
+#[test]
+fn secrets_in_arguments_are_asked_about_and_logged_masked() {
+    let log = Shared::default();
+    let proxy = Proxy::new(settings(), Pins::in_memory(), warden(), Box::new(log.clone()));
+    let mut proxy = with(proxy, &["send"]);
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2).get(..36).unwrap());
+    let (client, server) = say(&mut proxy, &call(1, "send", &json!({"path": token})));
+    let words = failure(&client);
+    assert!(words.contains("contain a secret") && !words.contains(&token), "{words}");
+    assert!(server.is_empty());
+    let records = log.0.borrow();
+    let record = records.iter().find(|record| record.rule == "secret").unwrap();
+    assert!(!format!("{record:?}").contains(&token), "{record:?}");
 }

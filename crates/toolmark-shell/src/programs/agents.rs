@@ -19,6 +19,19 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         ) || arg.text.ends_with("=bypassPermissions")
             || arg.text.ends_with("=danger-full-access")
     });
+    let unhooked = run.args.iter().find(|arg| {
+        let text: String = arg.text.chars().filter(|c| !c.is_whitespace()).collect();
+        text.contains("\"disableAllHooks\":true") || text.contains("hooks=false")
+    });
+    if let Some(flag) = unhooked {
+        run.effect(
+            Kind::Persist,
+            &flag.text,
+            Scope::Unknown,
+            Reversibility::R4,
+            "starts an agent without its hooks",
+        );
+    }
     if let Some(flag) = unguarded {
         run.effect(
             Kind::Persist,
@@ -43,6 +56,8 @@ pub(super) fn own(run: &mut Run<'_, '_>) {
     }
     let loosens = match verb {
         "uninstall" | "allow" => true,
+        // It fixes the policy that the environment names in the hook.
+        "install" => !has("--dry-run"),
         "mcp" => has("--accept"),
         _ => false,
     };
@@ -64,9 +79,21 @@ mod tests {
     #[test]
     fn agents() {
         check(
-            &["toolmark guard uninstall", "~/bin/toolmark guard mcp --accept files"],
+            &[
+                "toolmark guard uninstall",
+                "TOOLMARK_GUARD_POLICY=lax.yaml toolmark guard install",
+                "~/bin/toolmark guard mcp --accept files",
+                "claude --settings '{\"disableAllHooks\": true}' -p x",
+                "codex -c features.hooks=false exec x",
+            ],
             &["claude --dangerously-skip-permissions -p x", "codex exec --yolo x"],
-            &["claude --version", "claude -p 'rm -rf /'", "codex exec x", "toolmark guard status"],
+            &[
+                "claude --version",
+                "claude -p 'rm -rf /'",
+                "codex exec x",
+                "toolmark guard status",
+                "toolmark guard install --dry-run",
+            ],
         );
     }
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 use toolmark_check::config::read_config;
 use toolmark_grade::call_match::compile_schema;
 use toolmark_guard::Guard;
-use toolmark_guard::files::{self, Opened, Readers};
+use toolmark_guard::files::{self, Opened, Readers, Trust};
 
 /// Every part of a policy can be read here.
 pub(crate) static READERS: Readers = Readers {
@@ -24,7 +24,7 @@ pub(crate) static READERS: Readers = Readers {
 
 /// The guard for a session in a directory.
 pub(crate) fn open(cwd: Option<&str>) -> Opened {
-    files::open(cwd, Some(&READERS))
+    files::open(cwd, Trust::Environment, Some(&READERS))
 }
 
 /// The guard for a session in the current directory.

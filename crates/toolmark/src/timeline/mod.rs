@@ -40,6 +40,8 @@ const USER_LINES: usize = 6;
 const MODEL_LINES: usize = 3;
 /// Sub-agents inside sub-agents are shown down to here.
 const DEEPEST: usize = 12;
+/// How a note of the guard in its log begins.
+const GUARD: &str = "guard: ";
 
 /// The whole timeline of a run.
 pub(crate) fn timeline(run: &Trajectory, look: Look, emit: Emit<'_>) -> io::Result<()> {
@@ -156,7 +158,12 @@ impl<'r> Walk<'r> {
             }
             EventKind::Result(_) => return Ok(()),
             EventKind::Note(kind) => {
-                return if self.look.full { self.note("note", &kind.get(), emit) } else { Ok(()) };
+                let words = kind.get();
+                return match self.look.full {
+                    true => self.note("note", &words, emit),
+                    false if words.starts_with(GUARD) => self.question(&words, emit),
+                    false => Ok(()),
+                };
             }
             EventKind::Unknown(kind) => {
                 return if self.look.full {
@@ -266,6 +273,14 @@ impl<'r> Walk<'r> {
             }
         }
         Ok(())
+    }
+
+    /// What the guard asked about, or would have, below the call.
+    fn question(&mut self, words: &str, emit: Emit<'_>) -> io::Result<()> {
+        let words = glance(self.look.redactor, words);
+        let line = Line::of(style::PLAIN, "  ").with(style::WARN, words);
+        let line = line.fit(self.room());
+        self.line(None, line, emit)
     }
 
     fn call_lines(&self, index: u32) -> Vec<Line> {

@@ -15,7 +15,8 @@ fn guard(dir: &TempDir, args: &[&str]) -> Command {
     fs::create_dir_all(dir.path().join("project/.git")).unwrap();
     let mut command = toolmark(&[&["guard"], args].concat());
     command.current_dir(project).env("HOME", dir.path().join("home")).env("PATH", "");
-    for variable in ["COPILOT_HOME", "GEMINI_CLI_HOME"] {
+    for variable in ["COPILOT_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "TOOLMARK_GUARD_POLICY"]
+    {
         command.env_remove(variable);
     }
     command
@@ -36,7 +37,7 @@ fn home() -> TempDir {
     dir
 }
 
-const SETTINGS: &str = "{\n  // my model\n  \"model\": \"opus\"\n}\n";
+const SETTINGS: &str = "{\n  \"model\": \"opus\"\n}\n";
 
 fn settings(dir: &TempDir) -> PathBuf {
     let path = dir.path().join("home/.claude/settings.json");
@@ -48,14 +49,19 @@ fn settings(dir: &TempDir) -> PathBuf {
 fn in_and_out_again() {
     let dir = home();
     let path = settings(&dir);
-    let text = said(&dir, &["install"]);
-    assert!(text.starts_with("Claude Code: installed ("), "{text}");
+    let text = said(&dir, &["install", "--dry-run"]);
     for line in ["  -  \"model\": \"opus\"\n", "  +  \"model\": \"opus\",\n", "--- exit 0\n"] {
         assert!(text.contains(line), "{line:?} is not in {text}");
     }
+    let text = said(&dir, &["install"]);
+    assert!(text.starts_with("Claude Code: installed ("), "{text}");
     assert!(text.contains("settings.json.toolmark-backup"), "{text}");
+    for words in ["preset: observe", "guard doctor", "If this program moves"] {
+        assert!(text.contains(words), "{words:?} is not in {text}");
+    }
+    assert!(text.lines().count() <= 12, "{text}");
     let written = fs::read_to_string(&path).unwrap();
-    assert!(written.starts_with("{\n  // my model\n  \"model\": \"opus\",\n  \"hooks\": {\n"));
+    assert!(written.starts_with("{\n  \"model\": \"opus\",\n  \"hooks\": {\n"));
 
     let text = said(&dir, &["install"]);
     assert!(text.starts_with("Claude Code: already installed ("), "{text}");
@@ -122,6 +128,8 @@ fn the_files_of_every_host() {
             let name = path.strip_prefix(&root).unwrap().display();
             let host = row["host"].as_str().unwrap();
             let written = fs::read_to_string(path).unwrap();
+            let written = written.replace(root.to_str().unwrap(), "");
+            let written = written.replace(dir.path().to_str().unwrap(), "");
             text.push_str(&format!("# {host}, {scope}: {name}\n{written}\n"));
         }
     }

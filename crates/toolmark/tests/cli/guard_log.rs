@@ -47,3 +47,26 @@ fn logs_that_were_put_aside_are_read_too() {
         stdout(&["stats", one.to_str().unwrap(), "--format", "csv"]).contains("toolmark-guard")
     );
 }
+
+#[test]
+fn what_was_asked_and_denied_is_marked() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("guard.jsonl");
+    let row = |id: &str, command: &str, decision: &str| {
+        let row = serde_json::json!({"toolmark_guard": 1, "time": "2026-05-04T09:00:07Z",
+            "host": "claude-code", "session": "s", "event": "PreToolUse", "moment": "before",
+            "call_id": id, "tool": "Bash", "args": {"command": command}, "decision": decision,
+            "rule": "effect", "reason": "because", "duration_us": 1, "pid": 1});
+        format!("{row}\n")
+    };
+    let rows = [row("1", "ls", "allow"), row("2", "cat .env", "ask"), row("3", "rm x", "deny")];
+    fs::write(&log, rows.concat()).unwrap();
+    let shown = stdout(&["show", log.to_str().unwrap()]);
+    let lines: Vec<&str> = shown.lines().map(str::trim).collect();
+    let after = |call: &str| {
+        let at = lines.iter().position(|line| line.ends_with(call)).unwrap();
+        lines.get(at + 1).copied().unwrap_or_default()
+    };
+    assert_eq!(after("cat .env"), "guard: ask (effect): because", "{shown}");
+    assert_eq!(after("rm x"), "denied: because", "{shown}");
+}

@@ -35,6 +35,8 @@ fn at(directory: &TempDir, args: &[&str]) -> Command {
 fn shown(directory: &TempDir, args: &[&str]) -> String {
     let real = directory.path().canonicalize().unwrap();
     let text = transcript(&mut at(directory, args));
+    // The home is not the one that the system knows, which is said.
+    let text: String = text.split_inclusive('\n').filter(|l| !l.starts_with("hook ")).collect();
     let text = text.replace(real.to_str().unwrap(), "HOME");
     text.replace(directory.path().to_str().unwrap(), "HOME")
 }
@@ -44,7 +46,15 @@ fn decision(directory: &TempDir, sub: &str, command: &str, env: &[(&str, &str)])
     let cwd = directory.path().join(sub);
     let payload = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": cwd,
         "session_id": "s", "tool_input": {"command": command}});
-    let mut hook = at(directory, &["guard", "--host", "claude-code"]);
+    // As `install` fixes it.
+    let policy = directory.path().join(USER);
+    let policy = policy.to_str().unwrap();
+    let mut hook = at(directory, &["guard", "--host", "claude-code", "--policy", policy]);
+    answered(&mut hook, &payload, env)
+}
+
+/// The decision in the answer of a hook.
+fn answered(hook: &mut Command, payload: &Value, env: &[(&str, &str)]) -> String {
     hook.envs(env.iter().copied());
     let output = hook.write_stdin(payload.to_string()).output().unwrap();
     assert_eq!(output.status.code(), Some(0));

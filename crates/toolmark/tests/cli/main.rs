@@ -17,6 +17,7 @@ mod formats;
 mod gold;
 mod grade;
 mod guard;
+mod guard_holds;
 mod guard_install;
 mod guard_log;
 mod guard_policy;

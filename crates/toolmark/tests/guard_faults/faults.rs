@@ -318,3 +318,108 @@ fn a_policy_that_cannot_be_read() {
     fs::write(at("strict.yaml"), "guard:\n  on_error: deny\n  presett: strict\n").unwrap();
     assert_eq!(decided_with(&at("strict.yaml"), &log)[0].0, "deny");
 }
+
+/// The hook behind a line of shell that prepares its place.
+fn behind(script: &str, log: &Path, host: &str, payload: &[u8]) -> Output {
+    let mut shell = Command::new("sh");
+    let script = format!("{script} exec \"$0\" \"$@\"");
+    let command = prepare(shell.arg("-c").arg(script).args(PROGRAM), log);
+    told(command.args(["--host", host]).spawn().unwrap(), payload)
+}
+
+#[test]
+fn no_file_may_grow() {
+    let home = tempfile::tempdir().unwrap();
+    let log = home.path().join("guard.jsonl");
+    for begun in [false, true] {
+        if begun {
+            fs::write(&log, "{}\n").unwrap();
+        }
+        let limited = |command| behind("ulimit -f 0 &&", &log, "plain", &payload("1", command));
+        for (command, want) in [("git push --force", "deny"), ("ls", "allow")] {
+            let (answer, errors) = answer(&limited(command));
+            assert_eq!(answer["decision"], want);
+            assert!(errors.contains("was not logged"), "{errors}");
+        }
+    }
+}
+
+#[test]
+fn nobody_hears_the_answer() {
+    let home = tempfile::tempdir().unwrap();
+    let log = home.path().join("guard.jsonl");
+    let call = |command: &str| {
+        json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/w",
+            "tool_name": "Bash", "tool_input": {"command": command}})
+        .to_string()
+    };
+    for lost in ["exec >&- &&", "exec >/dev/null &&", "exec >&- 2>&- &&"] {
+        for host in ["claude-code", "gemini-cli", "copilot-cli", "cursor"] {
+            let payload = match host {
+                "claude-code" => call("git push --force"),
+                // What no host sends is asked about.
+                _ => "broken".to_owned(),
+            };
+            let output = behind(lost, &log, host, payload.as_bytes());
+            assert_eq!(output.status.code(), Some(2), "{lost} {host}: {output:?}");
+        }
+        let harmless = behind(lost, &log, "claude-code", call("ls").as_bytes());
+        assert_eq!(harmless.status.code(), Some(0), "{lost}: {harmless:?}");
+    }
+    if Path::new("/dev/full").exists() {
+        let payload = call("git push --force");
+        let full = behind("exec >/dev/full &&", &log, "claude-code", payload.as_bytes());
+        assert_eq!(full.status.code(), Some(2), "{full:?}");
+    }
+}
+
+#[test]
+fn a_payload_of_a_hundred_megabytes() {
+    let home = tempfile::tempdir().unwrap();
+    let log = home.path().join("guard.jsonl");
+    let large = "x".repeat(100 << 20);
+    for (tool, key, want) in [("Write", "content", "deny"), ("Bash", "command", "ask")] {
+        let args = match tool {
+            "Write" => json!({"file_path": "/etc/passwd", key: large}),
+            _ => json!({key: format!("echo {large}; git push --force")}),
+        };
+        let payload = json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/w",
+            "tool_name": tool, "tool_input": args});
+        let child = hook(&log).args(["--host", "claude-code"]).spawn().unwrap();
+        let (answer, _) = answer(&told(child, payload.to_string().as_bytes()));
+        assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], want, "{tool}");
+    }
+}
+
+/// A repository whose policy is too much work asks instead.
+#[test]
+fn a_project_with_a_huge_policy() {
+    let home = tempfile::tempdir().unwrap();
+    let log = home.path().join("guard.jsonl");
+    let project = home.path().join("project");
+    fs::create_dir_all(project.join(".git")).unwrap();
+    let rule = |n: usize, regex: &str| {
+        format!(
+            "    - {{name: r{n}, command: {{regex: '{regex}'}}, decision: deny, \
+             examples: {{match: [x]}}}}\n"
+        )
+    };
+    let rules = |count: usize, regex: &str| {
+        let all: String = (0..count).map(|n| rule(n, regex)).collect();
+        format!("guard:\n  rules:\n{all}")
+    };
+    for (policy, words) in [
+        (rules(9_000, "a"), "64 KiB"),
+        (rules(400, "a"), "values"),
+        (rules(1, r"(\w{100}){100}"), "regular expressions"),
+        (rules(1, &"x".repeat(3_000)), "bytes"),
+    ] {
+        fs::write(project.join("toolmark.yaml"), policy).unwrap();
+        let call = json!({"tool": "Bash", "args": {"command": "ls"}, "cwd": project});
+        let started = Instant::now();
+        let (answer, _) = answer(&asked(&log, call.to_string().as_bytes()));
+        assert_eq!(answer["decision"], "ask", "{words}: {answer}");
+        assert!(answer["reason"].as_str().unwrap().contains(words), "{words}: {answer}");
+        assert!(started.elapsed() < Duration::from_secs(2), "{words}: {:?}", started.elapsed());
+    }
+}

@@ -7,8 +7,9 @@ use crate::exit::Exit;
 use crate::guarding::READERS;
 use clap::Args;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
-use toolmark_guard::hook;
+use toolmark_guard::hook::{self, Asked};
 
 /// How the hook is asked.
 #[derive(Debug, Args)]
@@ -16,22 +17,24 @@ pub(super) struct Hook {
     /// The host that asks; without it, known by the payload
     #[arg(long, value_name = "HOST")]
     host: Option<String>,
+    /// The user's policy, as `install` fixed it; without it, the one in the home
+    /// directory that the system has for the user
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
 }
 
 /// Answers a hook without parsing the command line, if it is the usual one:
-/// `toolmark guard` or `toolmark guard --host HOST`.
+/// `toolmark guard`, with `--host HOST` and `--policy FILE` or without.
 pub(crate) fn at_once(args: &[OsString]) -> Option<ExitCode> {
-    let host = match args {
-        [_, guard] if guard == "guard" => None,
-        [_, guard, flag, host] if guard == "guard" && flag == "--host" => Some(host.to_str()?),
-        _ => return None,
-    };
-    Some(ExitCode::from(hook::run(host, Some(&READERS))))
+    let [_, guard, words @ ..] = args else { return None };
+    let asked = Asked::parse(words).filter(|_| guard == "guard")?;
+    Some(ExitCode::from(hook::run(asked, Some(&READERS))))
 }
 
 impl Hook {
     pub(super) fn run(self) -> Exit {
-        match hook::run(self.host.as_deref(), Some(&READERS)) {
+        let asked = Asked { host: self.host.as_deref(), policy: self.policy.as_deref() };
+        match hook::run(asked, Some(&READERS)) {
             0 => Exit::Ok,
             _ => Exit::Usage,
         }

@@ -1,19 +1,23 @@
 //! `toolmark guard install|uninstall|status`: the guard in the settings of the
 //! agents on this machine.
 
+use super::last::{self, Last};
 use crate::Stop;
 use crate::exit::{Exit, Failure};
+use crate::guarding;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::env;
+use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
+use toolmark_guard::files;
 use toolmark_hosts::install::{self, Environment, Error, Plan, Scope, Settings, State};
 use toolmark_redact::printable;
 
 const INSTALL: &str = "\
 Examples:
-  toolmark guard install                            every agent found on this machine
+  toolmark guard install                            those of the agents found here
   toolmark guard install claude-code codex          these two
   toolmark guard install codex --scope project      only for the project here
   toolmark guard install --all --dry-run            what would be written
@@ -40,14 +44,16 @@ Examples:
 
 Exit codes:
   0  the guard is in all of them
-  1  it is missing somewhere, another binary is named, or hooks are switched off
+  1  it is missing somewhere, another binary is named, hooks are switched off, or the
+     agent does not accept the file
   2  the command line makes no sense
   3  a settings file could not be read";
 
 /// Put the guard into the settings of agents
 ///
-/// Shows what changes. The text before is kept beside the file as
-/// `.toolmark-backup`. A file that cannot be read is never written.
+/// At a terminal it asks which of the agents that are found here. The text before is
+/// kept beside the file as `.toolmark-backup`; `--dry-run` shows what would change. A
+/// file that cannot be read is never written.
 #[derive(Debug, Args)]
 #[command(after_help = INSTALL)]
 pub(super) struct Install {
@@ -88,7 +94,7 @@ struct Change {
 }
 
 #[derive(Debug, Args)]
-struct Which {
+pub(super) struct Which {
     /// The agents; without any, those found on this machine
     #[arg(value_name = "HOST", conflicts_with = "all")]
     hosts: Vec<String>,
@@ -158,19 +164,92 @@ struct Seen<'a> {
     state: &'a State,
     #[serde(skip_serializing_if = "Option::is_none")]
     obstacle: Option<String>,
+    /// The last decision in the log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last: Option<&'a Last>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
 }
 
 impl Install {
-    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+    pub(super) fn run(mut self, printer: &mut Printer) -> Result<Exit, Stop> {
         let verb = Verb {
             plan: |settings| settings.install(),
             done: "installed",
             none: "already installed",
         };
-        self.change.run(&verb, printer)
+        let change = &mut self.change;
+        let is_open = change.which.hosts.is_empty() && !change.which.all && !change.dry_run;
+        if is_open && !change.which.is_json() && printer.is_interactive() {
+            let found = change.which.hosts(&place()?, printer)?;
+            match choose(&found, printer)? {
+                Some(hosts) => change.which.hosts = hosts,
+                None => return Ok(Exit::Ok),
+            }
+        }
+        let exit = change.run(&verb, printer)?;
+        if exit == Exit::Ok && !change.dry_run && !change.which.is_json() {
+            say_what_next(printer)?;
+        }
+        Ok(exit)
     }
+}
+
+/// Asks which of the hosts are meant; `None` for none of them.
+fn choose(found: &[&'static str], printer: &mut Printer) -> Result<Option<Vec<String>>, Stop> {
+    if found.len() < 2 {
+        return Ok(Some(found.iter().map(|host| (*host).to_owned()).collect()));
+    }
+    for (index, host) in found.iter().enumerate() {
+        let line = Line::of(style::STRONG, printable!("{:3}  ", index + 1));
+        printer.line(&line.with(style::PLAIN, title(host)))?;
+    }
+    let words = "Which of them? Numbers, Enter for all, `q` for none:";
+    printer.line(&Line::of(style::PLAIN, words))?;
+    let mut answer = String::new();
+    io::stdin().lock().take(MAX_ANSWER).read_line(&mut answer)?;
+    chosen(found, &answer).map_err(Into::into)
+}
+
+/// A longer answer is none.
+const MAX_ANSWER: u64 = 1 << 10;
+
+/// The hosts that an answer means.
+fn chosen(found: &[&'static str], answer: &str) -> Result<Option<Vec<String>>, Failure> {
+    let words: Vec<&str> =
+        answer.split(|c: char| c == ',' || c.is_whitespace()).filter(|w| !w.is_empty()).collect();
+    if matches!(words.as_slice(), ["q" | "n" | "none"]) {
+        return Ok(None);
+    }
+    if words.is_empty() {
+        return Ok(Some(found.iter().map(|host| (*host).to_owned()).collect()));
+    }
+    let host = |word: &&str| {
+        let at = word.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let by_name = || found.iter().find(|host| *host == word);
+        let host = at.and_then(|at| found.get(at)).or_else(by_name);
+        let unknown = || Failure::usage(format!("`{word}` is none of them"));
+        host.map(|host| (*host).to_owned()).ok_or_else(unknown)
+    };
+    words.iter().map(host).collect::<Result<_, _>>().map(Some)
+}
+
+/// What to do after the guard was installed, and what to know.
+fn say_what_next(printer: &mut Printer) -> Result<(), Stop> {
+    let policy = files::user_policy();
+    let policy = policy.map_or("the user's policy".to_owned(), |path| path.display().to_string());
+    for words in [
+        format!("To begin gently, put `guard: {{preset: observe}}` into {policy}:"),
+        "nothing is stopped then, and the log says what would have been.".to_owned(),
+        "`toolmark guard doctor` tries the hooks, `toolmark guard uninstall` removes them."
+            .to_owned(),
+        "If this program moves, install again: until then Claude Code, Copilot CLI and Cursor \
+         stop every call, and the others run them unguarded."
+            .to_owned(),
+    ] {
+        printer.line(&Line::of(style::DIM, printer.redact(words)))?;
+    }
+    Ok(())
 }
 
 impl Uninstall {
@@ -214,7 +293,7 @@ impl Change {
                     let error = error.to_string();
                     if json {
                         let failed = Failed { host, scope, path: settings.path(), error };
-                        rows.push(serde_json::to_value(failed).map_err(std::io::Error::other)?);
+                        rows.push(serde_json::to_value(failed).map_err(io::Error::other)?);
                     } else {
                         complain(host, &error, printer)?;
                     }
@@ -241,7 +320,7 @@ impl Change {
             obstacle: plan.obstacle.as_deref(),
             note: plan.note,
         };
-        Ok(serde_json::to_value(done).map_err(std::io::Error::other)?)
+        Ok(serde_json::to_value(done).map_err(io::Error::other)?)
     }
 
     fn print(&self, plan: &Plan, verb: &Verb, printer: &mut Printer) -> Result<(), Stop> {
@@ -258,7 +337,9 @@ impl Change {
             .with(style::DIM, printer.redact(format!(" ({})", plan.path.display())));
         printer.line(&line)?;
         if changes {
-            for line in plan.diff().lines() {
+            let shows = self.dry_run || printer.verbosity == Verbosity::Verbose;
+            let diff = if shows { plan.diff() } else { String::new() };
+            for line in diff.lines() {
                 let tone = match line.as_bytes().first() {
                     Some(b'+') => style::GOOD,
                     Some(b'-') => style::BAD,
@@ -290,6 +371,8 @@ impl Status {
             Some(scope) => vec![scope.into()],
             None => vec![Scope::User, Scope::Project],
         };
+        let opened = guarding::here();
+        let lasts = last::of_hosts(&opened.guard.policy().log());
         let mut rows = Vec::new();
         let mut exit = Exit::Ok;
         for host in self.which.hosts(&place, printer)? {
@@ -305,10 +388,12 @@ impl Status {
                 let obstacle = found.obstacle().filter(|_| is_there);
                 exit = worse(exit, &state, installed && obstacle.is_none());
                 let note = found.note().filter(|_| is_there);
-                let seen = Seen { host, scope: *scope, path: &path, state: &state, obstacle, note };
+                let last = lasts.get(host).filter(|_| is_there);
+                let (path, state) = (&path, &state);
+                let seen = Seen { host, scope: *scope, path, state, obstacle, last, note };
                 match self.which.format {
                     Output::Json => {
-                        rows.push(serde_json::to_value(seen).map_err(std::io::Error::other)?);
+                        rows.push(serde_json::to_value(seen).map_err(io::Error::other)?);
                     }
                     Output::Text => print_seen(&seen, printer)?,
                 }
@@ -317,6 +402,11 @@ impl Status {
         if self.which.format == Output::Json {
             let rows = serde_json::Value::from(rows);
             printer.json(&printer.redactor.json(rows.into()))?;
+        }
+        let ignored = files::named_by_environment().into_iter().chain(opened.ignored());
+        for words in ignored {
+            let line = Line::of(style::WARN, "without effect: ");
+            printer.notice(&line.with(style::PLAIN, printer.redact(words)))?;
         }
         Ok(exit)
     }
@@ -365,6 +455,13 @@ fn print_seen(seen: &Seen<'_>, printer: &mut Printer) -> Result<(), Stop> {
         let words = printer.redact(format!("  but {obstacle}"));
         printer.line(&Line::of(style::WARN, words))?;
     }
+    if *seen.state == State::Installed {
+        let words = match seen.last {
+            Some(last) => format!("  last decision: {} at {}", last.decision, last.time),
+            None => "  no decision in the log yet; `toolmark guard doctor` tries it".to_owned(),
+        };
+        printer.line(&Line::of(style::DIM, printer.redact(words)))?;
+    }
     if let Some(note) = seen.note {
         printer.line(&Line::of(style::DIM, printable!("  note: {}", note)))?;
     }
@@ -372,8 +469,17 @@ fn print_seen(seen: &Seen<'_>, printer: &mut Printer) -> Result<(), Stop> {
 }
 
 impl Which {
+    /// Is the output for programs?
+    pub(super) fn is_json(&self) -> bool {
+        self.format == Output::Json
+    }
+
     /// The agents that are meant.
-    fn hosts(&self, place: &Environment, printer: &mut Printer) -> Result<Vec<&'static str>, Stop> {
+    pub(super) fn hosts(
+        &self,
+        place: &Environment,
+        printer: &mut Printer,
+    ) -> Result<Vec<&'static str>, Stop> {
         if self.all {
             return Ok(install::ids().collect());
         }
@@ -413,23 +519,24 @@ fn complain(host: &'static str, error: &str, printer: &mut Printer) -> Result<()
     Ok(printer.notice(&line)?)
 }
 
-fn title(host: &'static str) -> &'static str {
+pub(super) fn title(host: &'static str) -> &'static str {
     toolmark_hosts::by_id(host).map_or(host, |host| host.title)
 }
 
-fn settings<'a>(
+pub(super) fn settings<'a>(
     host: &str,
     scope: Scope,
     place: &'a Environment,
     binary: &Path,
 ) -> Result<Settings<'a>, Stop> {
-    Ok(Settings::new(host, scope, place, binary)
-        .map_err(|error| Failure::usage(error.to_string()))?)
+    let settings = Settings::new(host, scope, place, binary);
+    let settings = settings.map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(settings.with_policy(files::to_be_fixed().as_deref()))
 }
 
 /// Where settings lie: in the home, and in the project around the working
 /// directory.
-fn place() -> Result<Environment, Failure> {
+pub(super) fn place() -> Result<Environment, Failure> {
     let home = env::home_dir()
         .filter(|home| !home.as_os_str().is_empty())
         .ok_or_else(|| Failure::usage("the home directory is not known").hint("set HOME"))?;
@@ -440,6 +547,29 @@ fn place() -> Result<Environment, Failure> {
 }
 
 /// The program that runs, by its path.
-fn binary() -> Result<PathBuf, Failure> {
+pub(super) fn binary() -> Result<PathBuf, Failure> {
     env::current_exe().map_err(|error| Failure::unread(format!("failed to find itself: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chosen;
+
+    #[test]
+    fn answers_to_which() {
+        let found = ["claude-code", "codex", "cursor"];
+        let hosts = |answer| chosen(&found, answer).map(Option::unwrap_or_default).ok();
+        let all = |hosts: &[&str]| Some(hosts.iter().map(|host| (*host).to_owned()).collect());
+        for (answer, want) in [
+            ("\n", all(&found)),
+            ("1 3\n", all(&["claude-code", "cursor"])),
+            ("2,codex", all(&["codex", "codex"])),
+            ("q\n", all(&[])),
+            ("4", None),
+            ("0", None),
+            ("emacs", None),
+        ] {
+            assert_eq!(hosts(answer), want, "{answer:?}");
+        }
+    }
 }

@@ -1,7 +1,10 @@
 //! `toolmark guard`: decides about calls before they run.
 
+mod allow;
+mod doctor;
 mod hook;
 mod install;
+mod last;
 mod mcp;
 mod permissions;
 mod policy;
@@ -41,6 +44,8 @@ pub(crate) struct Guard {
 enum Asked {
     Install(install::Install),
     Status(install::Status),
+    Doctor(doctor::Doctor),
+    Allow(allow::Allow),
     Test(test::Test),
     Replay(replay::Replay),
     Uninstall(install::Uninstall),
@@ -55,6 +60,8 @@ impl Guard {
             None => Ok(self.hook.run()),
             Some(Asked::Install(install)) => install.run(printer),
             Some(Asked::Status(status)) => status.run(printer),
+            Some(Asked::Doctor(doctor)) => doctor.run(printer),
+            Some(Asked::Allow(allow)) => allow.run(printer),
             Some(Asked::Test(test)) => test.run(printer),
             Some(Asked::Replay(replay)) => replay.run(printer),
             Some(Asked::Uninstall(uninstall)) => uninstall.run(printer),

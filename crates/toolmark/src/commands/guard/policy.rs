@@ -8,7 +8,7 @@ use crate::human;
 use crate::printer::{Line, Printer, Verbosity, style};
 use clap::Args;
 use std::path::PathBuf;
-use toolmark_guard::files::Opened;
+use toolmark_guard::files::{Opened, named_by_environment};
 use toolmark_guard::policy::Whose;
 use toolmark_redact::printable;
 
@@ -73,5 +73,8 @@ fn summary(opened: &Opened, printer: &mut Printer) -> Result<(), Stop> {
         human::things(warnings as u64, "warning")
     );
     row("found", &counts)?;
+    if let Some(ignored) = named_by_environment() {
+        row("hook", &ignored)?;
+    }
     Ok(())
 }

@@ -1,0 +1,129 @@
+//! Commands that the user has allowed by hand, though the guard stops them: once, or
+//! always, in one directory and what is below it.
+//!
+//! They stand one to a line beside the user's policy, where no agent may write. The
+//! file is read only when a call would be stopped.
+
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use toolmark_check::path::resolve;
+
+/// The name of the file, beside the policy.
+const NAME: &str = "allowed.jsonl";
+/// A larger file is not read.
+const LARGEST: u64 = 1 << 20;
+
+/// One command that may run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Allowed {
+    /// The command, exactly.
+    pub command: String,
+    /// The directory it may run in, with those below.
+    pub directory: String,
+    /// Is it used up by the next call?
+    pub once: bool,
+}
+
+impl Allowed {
+    fn fits(&self, command: &str, cwd: Option<&str>) -> bool {
+        let directory = resolve(None, &self.directory);
+        let inside = cwd.map(|cwd| resolve(None, cwd)).is_some_and(|cwd| {
+            let below = cwd.strip_prefix(directory.trim_end_matches('/'));
+            below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        });
+        inside && self.command.trim() == command.trim()
+    }
+}
+
+/// Where the commands stand, given where the policy does.
+#[must_use]
+pub fn beside(policy: &Path) -> PathBuf {
+    policy.with_file_name(NAME)
+}
+
+/// Adds a command.
+///
+/// # Errors
+///
+/// The file cannot be written.
+pub fn add(path: &Path, allowed: &Allowed) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    file.lock()?;
+    let line = serde_json::to_string(allowed).map_err(io::Error::other)? + "\n";
+    file.write_all(line.as_bytes())
+}
+
+/// Is a command allowed? One that is allowed once is used up by this; where that
+/// cannot be written down, it is not allowed.
+#[must_use]
+pub fn take(path: &Path, command: &str, cwd: Option<&str>) -> Option<Allowed> {
+    let mut file = OpenOptions::new().read(true).write(true).open(path).ok()?;
+    file.lock().ok()?;
+    let mut text = String::new();
+    Read::by_ref(&mut file).take(LARGEST).read_to_string(&mut text).ok()?;
+    let mut all: Vec<Allowed> =
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let fits = |allowed: &Allowed| allowed.fits(command, cwd);
+    // What is allowed always uses nothing up.
+    let at = all.iter().position(|allowed| fits(allowed) && !allowed.once);
+    let at = at.or_else(|| all.iter().position(fits))?;
+    if !all.get(at)?.once {
+        return Some(all.swap_remove(at));
+    }
+    let taken = all.remove(at);
+    write(&mut file, &all).ok()?;
+    Some(taken)
+}
+
+fn write(file: &mut File, all: &[Allowed]) -> io::Result<()> {
+    let mut text = String::new();
+    for allowed in all {
+        text.push_str(&serde_json::to_string(allowed).map_err(io::Error::other)?);
+        text.push('\n');
+    }
+    file.rewind()?;
+    file.set_len(0)?;
+    file.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allow(path: &Path, command: &str, once: bool) {
+        let (command, directory) = (command.to_owned(), "/w/app".to_owned());
+        add(path, &Allowed { command, directory, once }).unwrap();
+    }
+
+    #[test]
+    fn once_is_used_up_and_always_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = beside(&dir.path().join("toolmark/toolmark.yaml"));
+        let taken = |command: &str, cwd: &str| take(&path, command, Some(cwd)).is_some();
+        assert!(!taken("git push --force", "/w/app"), "there is no file");
+        allow(&path, "git push --force", true);
+        allow(&path, "rm -rf ../cache", false);
+        for (command, cwd) in [
+            ("git push --force origin", "/w/app"),
+            ("git push --force", "/w/application"),
+            ("git push --force", "/w"),
+            ("git push --force; rm -rf /", "/w/app"),
+        ] {
+            assert!(!taken(command, cwd), "{command} in {cwd}");
+        }
+        assert!(take(&path, "git push --force", None).is_none());
+        assert!(taken("git push --force", "/w/app/src"));
+        assert!(!taken("git push --force", "/w/app"), "it was allowed once");
+        for _ in 0..2 {
+            assert!(taken(" rm -rf ../cache\n", "/w/app"));
+        }
+        std::fs::write(&path, "not JSON\n{}\n").unwrap();
+        assert!(!taken("git push --force", "/w/app"));
+    }
+}

@@ -1,0 +1,63 @@
+//! `toolmark guard allow`: the user lets one command run that the guard stops.
+
+use crate::Stop;
+use crate::exit::{Exit, Failure};
+use crate::printer::{Line, Printer, style};
+use clap::Args;
+use std::env;
+use toolmark_guard::allowed::{self, Allowed};
+use toolmark_guard::files::allowed_file;
+use toolmark_redact::printable;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark guard allow --once 'git push --force origin fix'     the next time only
+  toolmark guard allow --always 'docker compose down -v'        from now on
+
+Exit codes:
+  0  the command is allowed
+  2  the command line makes no sense
+  3  it could not be written down";
+
+/// Let one command run that the guard stops
+///
+/// For you, not for agents: the guard denies them this command. The command must be
+/// the same, word for word, and run in the project here. What would change or remove
+/// the guard itself stays denied.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Allow {
+    /// The command, as the agent runs it
+    #[arg(value_name = "COMMAND")]
+    command: String,
+    /// Only the next time
+    #[arg(long, conflicts_with = "always", required_unless_present = "always")]
+    once: bool,
+    /// Every time
+    #[arg(long)]
+    always: bool,
+}
+
+impl Allow {
+    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let Some(path) = allowed_file() else {
+            let failure = Failure::usage("the home directory is not known");
+            return Err(failure.hint("set HOME").into());
+        };
+        let here = env::current_dir()?;
+        let root = here.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(&here);
+        let directory = root.to_string_lossy().into_owned();
+        let words = match self.always {
+            true => format!("allowed in {directory} from now on"),
+            false => format!("allowed once in {directory}"),
+        };
+        let allowed = Allowed { command: self.command, directory, once: !self.always };
+        allowed::add(&path, &allowed).map_err(|error| {
+            Failure::unread(format!("failed to write {}", path.display())).because(&error)
+        })?;
+        let line = Line::of(style::GOOD, printer.redact(words));
+        let place = printable!(" ({})", printer.redact(path.display().to_string()));
+        printer.line(&line.with(style::DIM, place))?;
+        Ok(Exit::Ok)
+    }
+}

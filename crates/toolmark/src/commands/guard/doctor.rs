@@ -1,0 +1,150 @@
+//! `toolmark guard doctor`: tries the hooks that are installed, as the agents would run
+//! them.
+
+use super::install::{Which, binary, place, settings, title};
+use super::last::TRIAL;
+use crate::Stop;
+use crate::exit::Exit;
+use crate::printer::{Line, Printer, style};
+use clap::Args;
+use serde::Serialize;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use toolmark_hosts::install::Scope;
+use toolmark_hosts::{Answer, by_id};
+use toolmark_redact::printable;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolmark guard doctor                  every agent found on this machine
+  toolmark guard doctor claude-code      one
+
+Exit codes:
+  0  every hook answers as it should
+  1  one does not, or is not installed
+  2  the command line makes no sense";
+
+/// A call that nothing speaks against.
+const HARMLESS: &str = "ls";
+/// One that must be stopped. It is asked about, and never run.
+const HARMFUL: &str = "git push --force origin main";
+
+/// Try the hooks that are installed
+///
+/// Hands a harmless and a harmful call to each hook, as the agent would, and says
+/// what came back. Neither call is made.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Doctor {
+    #[command(flatten)]
+    which: Which,
+}
+
+/// What became of one hook.
+#[derive(Serialize)]
+struct Tried {
+    host: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    works: bool,
+    words: String,
+}
+
+impl Doctor {
+    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let (place, binary) = (place()?, binary()?);
+        let mut all = Vec::new();
+        for host in self.which.hosts(&place, printer)? {
+            let mut commands = Vec::new();
+            for scope in [Scope::User, Scope::Project] {
+                let settings = settings(host, scope, &place, &binary)?;
+                commands.extend(settings.commands());
+            }
+            commands.dedup();
+            if commands.is_empty() {
+                let words = "not installed".to_owned();
+                all.push(Tried { host, command: None, works: false, words });
+            }
+            for command in commands {
+                let tried = try_both(host, &command, &place.project);
+                let (works, words) = match tried {
+                    Ok(words) => (true, words),
+                    Err(words) => (false, words),
+                };
+                all.push(Tried { host, command: Some(command), works, words });
+            }
+        }
+        if self.which.is_json() {
+            let rows = serde_json::to_value(&all).map_err(std::io::Error::other)?;
+            printer.json(&printer.redactor.json(rows.into()))?;
+        } else {
+            for tried in &all {
+                print(tried, printer)?;
+            }
+        }
+        Ok(if all.iter().all(|tried| tried.works) { Exit::Ok } else { Exit::Failed })
+    }
+}
+
+fn print(tried: &Tried, printer: &mut Printer) -> Result<(), Stop> {
+    let tone = if tried.works { style::GOOD } else { style::BAD };
+    let line = Line::of(style::STRONG, title(tried.host))
+        .with(style::PLAIN, ": ")
+        .with(tone, if tried.works { "works" } else { "does not work" })
+        .with(style::PLAIN, printable!(": {}", printer.redact(&tried.words)));
+    printer.line(&line)?;
+    if let Some(command) = &tried.command {
+        let shown = printer.redact(format!("  {command}"));
+        printer.line(&Line::of(style::DIM, shown))?;
+    }
+    Ok(())
+}
+
+/// Hands both calls to a hook; what it made of them.
+fn try_both(host: &str, command: &str, cwd: &Path) -> Result<String, String> {
+    let (harmless, took) = hand_over(host, command, HARMLESS, cwd)?;
+    if harmless.stops() {
+        let words = format!("{}{}", harmless.stdout, harmless.stderr);
+        return Err(format!("`{HARMLESS}` is stopped: {}", words.trim()));
+    }
+    let (harmful, _) = hand_over(host, command, HARMFUL, cwd)?;
+    if !harmful.stops() {
+        return Err(format!("`{HARMFUL}` is not stopped (does the policy only observe?)"));
+    }
+    Ok(format!("`{HARMLESS}` is allowed, `{HARMFUL}` is stopped ({took} ms)"))
+}
+
+/// Runs a hook as the agent would, with one call.
+fn hand_over(host: &str, command: &str, call: &str, cwd: &Path) -> Result<(Answer, u128), String> {
+    let failed = |error: std::io::Error| format!("failed to run it: {error}");
+    let protocol = by_id(host).ok_or("unknown host")?.protocol;
+    let payload = protocol.sample(call, &cwd.to_string_lossy(), TRIAL).to_string();
+    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let started = Instant::now();
+    let mut child = Command::new(shell)
+        .args([flag, command])
+        .current_dir(cwd)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A hook that cannot start does not read; how it ends says so.
+        let _ = stdin.write_all(payload.as_bytes());
+    }
+    let output = child.wait_with_output().map_err(failed)?;
+    let took = started.elapsed().as_millis();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let answer = Answer {
+        stdout: text(&output.stdout),
+        stderr: text(&output.stderr),
+        exit: output.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX),
+    };
+    match answer.exit {
+        0 | 2 => Ok((answer, took)),
+        _ => Err(format!("it failed ({}): {}", output.status, answer.stderr.trim())),
+    }
+}
