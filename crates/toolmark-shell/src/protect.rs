@@ -141,10 +141,17 @@ impl Analyzer<'_> {
         }
     }
 
-    /// `rm $(which toolmark)`: the path is not known, what it leads to is.
+    /// `rm $(which toolmark)`: the path may not be known, what it leads to is.
     fn changes_looked_up_guard(&self, name: &str, args: &[Arg]) -> bool {
         let changes = changes_operands(name, args)
             || matches!(name, "rm" | "grm" | "unlink" | "cp" | "gcp" | "install" | "tee" | "dd");
+        let is_own = |arg: &Arg| {
+            let (directory, base) = arg.text.rsplit_once('/').unwrap_or_default();
+            directory.ends_with("/bin") && is_guard(base)
+        };
+        if changes && args.iter().any(is_own) {
+            return true;
+        }
         changes
             && args.iter().any(|arg| arg.dynamic)
             && self.commands.iter().any(|command| {
