@@ -76,6 +76,12 @@
 //! Bash {"command":"echo x >> ~/.acme/log.jsonl"} -> ""
 //! ```
 //!
+//! On another machine:
+//!
+//! ```quiet
+//! Bash {"command":"ssh root@h \"cd /opt/app && sed -i s/a/b/ compose.yml\""} -> ""
+//! ```
+//!
 //! The agent's own plan:
 //!
 //! ```quiet
