@@ -37,6 +37,12 @@
 //! Bash {"command":"go test ./... -run TestIt"} -> "ok  \texample.com/cli\t0.1s\nok  \texample.com/lib\t0.1s [no tests to run]"
 //! ```
 //!
+//! Another version is asked whether it has the test:
+//!
+//! ```quiet
+//! Bash {"command":"git stash && git checkout origin/main && go test ./cli -run TestNew"} -> "ok  \texample.com/cli\t0.1s [no tests to run]"
+//! ```
+//!
 //! It failed for it, which nobody can take for a pass:
 //!
 //! ```quiet
@@ -46,6 +52,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session};
+use crate::shell::simple_commands;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 
@@ -66,7 +73,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let Some(command) = call.command() else { continue };
         // Runners have many names and are started in many ways.
         let is_run = command.contains("test") && !call.only_looks();
-        if call.ended == Ended::Failed || !is_run {
+        if call.ended == Ended::Failed || !is_run || asks_other_version(&command) {
             continue;
         }
         let Some(result) = call.result() else { continue };
@@ -77,6 +84,16 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             recorder.find(Draft::new(call, message).evidence(said));
         }
     }
+}
+
+/// Does it go to another version first? That it has no such test is an answer.
+fn asks_other_version(command: &str) -> bool {
+    command.contains("git ")
+        && simple_commands(command).commands.iter().any(|simple| {
+            let mut words = simple.words.iter().map(String::as_str);
+            words.next() == Some("git")
+                && words.any(|word| matches!(word, "checkout" | "switch" | "bisect" | "worktree"))
+        })
 }
 
 /// What says that no test ran.
