@@ -250,7 +250,7 @@ pub(crate) fn named(
         })
         .or_else(|| {
             let events = session.events().get(..call.event).unwrap_or_default();
-            let mut prompts = events.iter().rev().filter(|event| event.starts_turn());
+            let mut prompts = session.given_before(call.event).filter(|event| event.starts_turn());
             let asked = prompts.next()?;
             found(asked, Said::ByUser, "the user asked for it", true)
                 .or_else(|| {
@@ -301,10 +301,7 @@ fn given(session: &Session<'_>, call: &SessionCall<'_>, effect: &Effect) -> Opti
     if part.len() < SHORTEST {
         return None;
     }
-    let is_given = |event: &&Event| {
-        matches!(event.kind, EventKind::User | EventKind::Context | EventKind::Skill)
-    };
-    let events = session.events().get(..call.event)?.iter().rev().filter(is_given).take(GIVEN);
+    let events = session.given_before(call.event).take(GIVEN);
     let mut given = events.filter(|event| {
         event.text.as_ref().is_some_and(|text| head(&text.plain(), LONGEST).contains(part))
     });
@@ -353,8 +350,7 @@ pub(crate) fn is_in_another_language(session: &Session<'_>, call: &SessionCall<'
         "the", "to", "and", "is", "it", "in", "of", "this", "that", "for", "let", "now", "i", "we",
         "you", "me", "a", "please",
     ];
-    let events = session.events().get(..call.event).unwrap_or_default();
-    let prompt = events.iter().rev().find(|event| event.starts_turn());
+    let prompt = session.given_before(call.event).find(|event| event.starts_turn());
     let said = session.said_in_turn(call).take(1);
     said.chain(prompt).filter_map(|event| event.text.as_ref()).any(|text| {
         let text = text.plain();

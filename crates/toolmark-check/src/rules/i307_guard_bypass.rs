@@ -200,8 +200,7 @@ fn by_variable(call: &SessionCall<'_>) -> Option<Bypass> {
 fn asked_for(session: &Session<'_>, call: &SessionCall<'_>, words: &[&str]) -> bool {
     /// So much of a message is read.
     const LONGEST: usize = 16 << 10;
-    let events = session.events().get(..call.event).unwrap_or_default();
-    let mut prompts = events.iter().rev().filter(|event| event.starts_turn());
+    let mut prompts = session.given_before(call.event).filter(|event| event.starts_turn());
     prompts.next().and_then(|event| event.text.as_ref()).is_some_and(|text| {
         let text = text.plain();
         let text = text.get(..LONGEST).unwrap_or(&text).to_lowercase();
