@@ -138,6 +138,29 @@
 //! Bash {"command":"git checkout --ours README.md src/a.rs && git add README.md src/a.rs"} -> ""
 //! ```
 //!
+//! What the agent made or changed itself:
+//!
+//! ```quiet
+//! user: try it
+//! Bash {"command":"git checkout -b tmp/try"} -> ""
+//! Bash {"command":"git checkout main"} -> ""
+//! Bash {"command":"git branch -D tmp/try"} -> "Deleted branch tmp/try"
+//! ```
+//!
+//! ```quiet
+//! user: try it
+//! Read {"file_path":"/w/a.rs"} -> "1\tx"
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} -> "ok"
+//! Bash {"command":"npm install"} -> "ok"
+//! Bash {"command":"git checkout -- a.rs package-lock.json"} -> ""
+//! ```
+//!
+//! ```fires
+//! user: try it
+//! Edit {"file_path":"/w/a.rs","old_string":"x","new_string":"y"} -> "ok"
+//! Bash {"command":"git checkout -- a.rs b.rs"} -> ""
+//! ```
+//!
 //! A skill has the command:
 //!
 //! ```quiet
@@ -174,6 +197,7 @@
 
 use crate::awareness::{Naming, Said, is_in_another_language, named};
 use crate::own::Own;
+use crate::path::resolve;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::scorecard::AWARE;
@@ -225,16 +249,74 @@ pub(crate) fn each<'s, 'a>(
     mut see: impl FnMut(&'s SessionCall<'a>, Option<&'s Effect>),
 ) {
     let mut own = Own::default();
+    let mut undoable = Undoable::default();
     for call in session.calls() {
         let Some(analysis) = call.analysis().filter(|_| call.role != ToolRole::Reads) else {
             own.see(call);
             continue;
         };
-        see(call, worst(analysis, |effect| !own.holds(session, call, effect)));
+        let is_own =
+            |effect: &Effect| own.holds(session, call, effect) || undoable.holds(call, effect);
+        see(call, worst(analysis, |effect| !is_own(effect)));
         if call.ended != Ended::Failed {
             own.note(call, analysis);
+            undoable.note(call, analysis);
         }
     }
+}
+
+/// What the agent changed itself and may take back.
+#[derive(Default)]
+struct Undoable {
+    files: BTreeSet<String>,
+    branches: BTreeSet<String>,
+}
+
+impl Undoable {
+    fn note(&mut self, call: &SessionCall<'_>, analysis: &Analysis) {
+        if matches!(call.role, ToolRole::Edits | ToolRole::Writes) {
+            self.files.extend(call.path.clone());
+        }
+        for command in analysis.commands.iter().filter(|command| command.program == "git") {
+            let words: Vec<&str> = command.args.iter().map(|arg| arg.text.as_str()).collect();
+            let made = match words[..] {
+                ["checkout", "-b" | "-B", name, ..] | ["switch", "-c" | "-C", name, ..] => name,
+                ["worktree", "add", .., "-b", name] | ["worktree", "add", "-b", name, ..] => name,
+                ["branch", name] | ["branch", name, _] if !name.starts_with('-') => name,
+                _ => continue,
+            };
+            self.branches.insert(made.to_owned());
+        }
+    }
+
+    fn holds(&self, call: &SessionCall<'_>, effect: &Effect) -> bool {
+        match effect.why {
+            "deletes a branch, merged or not" => {
+                let mut names = effect.target.split(' ').peekable();
+                names.peek().is_some() && names.all(|name| self.branches.contains(name))
+            }
+            "overwrites the work tree with an old version"
+            | "overwrites a file with an old version" => {
+                let directory = call.directory();
+                let mut files = effect.target.split(' ').filter(|file| !file.is_empty()).peekable();
+                files.peek().is_some()
+                    && files.all(|file| {
+                        is_lock(file) || self.files.contains(&resolve(directory.as_deref(), file))
+                    })
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A file that a package manager writes anew.
+fn is_lock(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name == "go.sum"
+        || name == "package-lock.json"
+        || name == "pnpm-lock.yaml"
+        || name.ends_with(".lock")
+        || name.ends_with(".lockb")
 }
 
 /// The first effect that destroys for good and counts, the surest first.
