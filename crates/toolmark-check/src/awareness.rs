@@ -167,6 +167,11 @@ fn naming<'t>(text: &'t str, effect: &Effect) -> Option<Sentence<'t>> {
     let by_target = matches!(effect.kind, Kind::Delete | Kind::Overwrite | Kind::Persist)
         && effect.scope != Scope::Remote;
     let program = Some(effect.program.as_str()).filter(|program| SPEAKING.contains(program));
+    // A file of another machine changes when something is deployed there.
+    let there = match (effect.kind, effect.scope) {
+        (Kind::Overwrite, Scope::Remote) => stems(Kind::RemoteState),
+        _ => &[],
+    };
     let has_name = name.len() >= 3;
     // Nobody says what a branch points to by this name.
     let can_be_said = has_name && !name.starts_with("head");
@@ -184,7 +189,7 @@ fn naming<'t>(text: &'t str, effect: &Effect) -> Option<Sentence<'t>> {
             .filter(|word| !word.is_empty())
             .any(|word| {
                 denied |= DENIALS.contains(&word);
-                let is_verb = stems(effect.kind).iter().any(|stem| match *stem {
+                let is_verb = stems(effect.kind).iter().chain(there).any(|stem| match *stem {
                     "rm" | "rid" => word == *stem,
                     stem => word.starts_with(stem),
                 });
@@ -245,7 +250,7 @@ pub(crate) fn named(
         })
         .or_else(|| {
             let events = session.events().get(..call.event).unwrap_or_default();
-            let mut prompts = events.iter().rev().filter(|event| event.starts_turn());
+            let mut prompts = session.given_before(call.event).filter(|event| event.starts_turn());
             let asked = prompts.next()?;
             found(asked, Said::ByUser, "the user asked for it", true)
                 .or_else(|| {
@@ -275,6 +280,7 @@ pub(crate) fn named(
                     .or_else(|| in_call(other, answer.as_deref(), Said::ByUser, words))
             })
         });
+    let before = before.or_else(|| given(session, call, effect));
     let after = || {
         let after = session.said_after(call).take(MESSAGES);
         let words = "acknowledged afterwards";
@@ -282,6 +288,26 @@ pub(crate) fn named(
         after.filter_map(acknowledged).next()
     };
     before.or_else(after)
+}
+
+/// The user, a skill or the host gave the agent the command as it stands.
+fn given(session: &Session<'_>, call: &SessionCall<'_>, effect: &Effect) -> Option<Naming> {
+    /// So many messages are read.
+    const GIVEN: usize = 64;
+    /// A shorter text is found anywhere.
+    const SHORTEST: usize = 12;
+    let command = call.command()?;
+    let part = command.get(effect.span.0..effect.span.1)?.trim();
+    if part.len() < SHORTEST {
+        return None;
+    }
+    let events = session.given_before(call.event).take(GIVEN);
+    let mut given = events.filter(|event| {
+        event.text.as_ref().is_some_and(|text| head(&text.plain(), LONGEST).contains(part))
+    });
+    let place = session.place(&given.next()?.at);
+    let evidence = Evidence::words(Role::Context, "the agent was given the command").at(place);
+    Some(Naming { said: Said::ByUser, is_plain: true, evidence: evidence.with_excerpt(part) })
 }
 
 /// Does the user say yes to what was said before?
@@ -324,8 +350,7 @@ pub(crate) fn is_in_another_language(session: &Session<'_>, call: &SessionCall<'
         "the", "to", "and", "is", "it", "in", "of", "this", "that", "for", "let", "now", "i", "we",
         "you", "me", "a", "please",
     ];
-    let events = session.events().get(..call.event).unwrap_or_default();
-    let prompt = events.iter().rev().find(|event| event.starts_turn());
+    let prompt = session.given_before(call.event).find(|event| event.starts_turn());
     let said = session.said_in_turn(call).take(1);
     said.chain(prompt).filter_map(|event| event.text.as_ref()).any(|text| {
         let text = text.plain();

@@ -281,6 +281,29 @@ pub struct Session<'a> {
     files: OnceCell<Files>,
     failures: OnceCell<Vec<Failure>>,
     keys: OnceCell<Vec<CallKey>>,
+    words: OnceCell<Words>,
+}
+
+/// Where the events with words are: a turn may have thousands without.
+struct Words {
+    /// What the model said, and what starts a turn.
+    said: Vec<usize>,
+    /// What the user, a skill or the host put before the model.
+    given: Vec<usize>,
+}
+
+impl Words {
+    fn new(events: &[Event]) -> Self {
+        let at = |is_one: fn(&Event) -> bool| {
+            events.iter().enumerate().filter(|(_, event)| is_one(event)).map(|(at, _)| at).collect()
+        };
+        Self {
+            said: at(|event| event.starts_turn() || event.kind == EventKind::Message),
+            given: at(|event| {
+                matches!(event.kind, EventKind::User | EventKind::Context | EventKind::Skill)
+            }),
+        }
+    }
 }
 
 impl<'a> Session<'a> {
@@ -350,6 +373,7 @@ impl<'a> Session<'a> {
             files: OnceCell::new(),
             failures: OnceCell::new(),
             keys: OnceCell::new(),
+            words: OnceCell::new(),
         }
     }
 
@@ -427,26 +451,48 @@ impl<'a> Session<'a> {
         &self.trajectory.events
     }
 
+    fn words(&self) -> &Words {
+        self.words.get_or_init(|| Words::new(self.events()))
+    }
+
+    /// The events at these places before one, the latest first.
+    fn latest<'w>(&self, places: &'w [usize], before: usize) -> impl Iterator<Item = &'a Event> + 'w
+    where
+        'a: 'w,
+    {
+        let events = self.events();
+        let end = places.partition_point(|at| *at < before);
+        let places = places.get(..end).unwrap_or_default();
+        places.iter().rev().filter_map(|at| events.get(*at))
+    }
+
+    /// What the user, a skill or the host put before the model until an event,
+    /// the latest first.
+    pub fn given_before(&self, event: usize) -> impl Iterator<Item = &'a Event> {
+        self.latest(&self.words().given, event)
+    }
+
     /// What the model said in the same response before a call.
     pub fn said_before(&self, call: &SessionCall<'_>) -> impl Iterator<Item = &'a Event> {
         let step = call.call.step;
-        let events = self.events().get(..call.event).unwrap_or_default();
+        // Responses follow each other.
+        let is_earlier = move |event: &&Event| event.step.is_some() && event.step < step;
         let in_step = move |event: &&Event| step.is_some() && event.step == step;
-        let is_near = |event: &&Event| !event.starts_turn();
-        events.iter().rev().take_while(is_near).filter(in_step).filter(is_message)
+        self.said_in_turn(call).take_while(move |event| !is_earlier(event)).filter(in_step)
     }
 
     /// What the model said since the user's last message and before a call, the
     /// latest first.
     pub fn said_in_turn(&self, call: &SessionCall<'_>) -> impl Iterator<Item = &'a Event> {
-        let events = self.events().get(..call.event).unwrap_or_default();
-        events.iter().rev().take_while(|event| !event.starts_turn()).filter(is_message)
+        self.latest(&self.words().said, call.event).take_while(|event| !event.starts_turn())
     }
 
     /// What the model said after a call, until the user's next message.
     pub fn said_after(&self, call: &SessionCall<'_>) -> impl Iterator<Item = &'a Event> {
-        let events = self.events().get(call.event..).unwrap_or_default();
-        events.iter().take_while(|event| !event.starts_turn()).filter(is_message)
+        let (events, said) = (self.events(), &self.words().said);
+        let after = said.get(said.partition_point(|at| *at < call.event)..).unwrap_or_default();
+        let after = after.iter().filter_map(|at| events.get(*at));
+        after.take_while(|event| !event.starts_turn())
     }
 
     /// What the trace proves about files.
@@ -529,8 +575,4 @@ impl<'a> Session<'a> {
             None => evidence,
         }
     }
-}
-
-fn is_message(event: &&Event) -> bool {
-    event.kind == EventKind::Message
 }

@@ -93,8 +93,10 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         }
         let shown = session.shown(path);
         let message = match lines {
-            Some(lines) => format!("{shown} was read from line {from}, but has {lines} lines"),
-            None => format!("{shown} was read from line {from}, which it does not have"),
+            Some(lines) if usize::try_from(from).is_ok_and(|from| from > lines) => {
+                format!("{shown} was read from line {from}, but has {lines} lines")
+            }
+            _ => format!("{shown} was read from line {from}, which it does not have"),
         };
         let mut draft = Draft::new(call, message);
         if is_said {

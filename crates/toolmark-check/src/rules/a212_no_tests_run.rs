@@ -37,6 +37,20 @@
 //! Bash {"command":"go test ./... -run TestIt"} -> "ok  \texample.com/cli\t0.1s\nok  \texample.com/lib\t0.1s [no tests to run]"
 //! ```
 //!
+//! Another version is asked whether it has the test:
+//!
+//! ```quiet
+//! Bash {"command":"git stash && git checkout origin/main && go test ./cli -run TestNew"} -> "ok  \texample.com/cli\t0.1s [no tests to run]"
+//! ```
+//!
+//! No test was to run: they are listed, or only compiled:
+//!
+//! ```quiet
+//! Bash {"command":"pytest --collect-only -q tests/x.py"} -> "no tests ran in 0.02s"
+//! Bash {"command":"go test -run '^$' ./..."} -> "ok  \texample.com/cli\t0.1s [no tests to run]"
+//! Bash {"command":"go test -run=NONE ./..."} -> "ok  \texample.com/cli\t0.1s [no tests to run]"
+//! ```
+//!
 //! It failed for it, which nobody can take for a pass:
 //!
 //! ```quiet
@@ -46,6 +60,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session};
+use crate::shell::simple_commands;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 
@@ -66,7 +81,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let Some(command) = call.command() else { continue };
         // Runners have many names and are started in many ways.
         let is_run = command.contains("test") && !call.only_looks();
-        if call.ended == Ended::Failed || !is_run {
+        if call.ended == Ended::Failed || !is_run || is_not_meant(&command) {
             continue;
         }
         let Some(result) = call.result() else { continue };
@@ -77,6 +92,34 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             recorder.find(Draft::new(call, message).evidence(said));
         }
     }
+}
+
+/// Is it no run of tests, or one of a version that may lack them? That it has
+/// none is an answer then.
+fn is_not_meant(command: &str) -> bool {
+    simple_commands(command).commands.iter().any(|simple| {
+        let words: Vec<&str> = simple.words.iter().map(String::as_str).collect();
+        match words.split_first() {
+            Some((&"git", rest)) => rest
+                .iter()
+                .any(|word| matches!(*word, "checkout" | "switch" | "bisect" | "worktree")),
+            _ => {
+                let matches_nothing =
+                    |pair: &[&str]| matches!(pair, ["-run" | "--run", name] if is_no_name(name));
+                words.windows(2).any(matches_nothing)
+                    || words.iter().any(|word| match word.split_once('=') {
+                        Some(("-run" | "--run", name)) => is_no_name(name),
+                        _ => matches!(*word, "--collect-only" | "--co" | "--listTests" | "--list"),
+                    })
+            }
+        }
+    })
+}
+
+/// A filter that is to match nothing, so that tests are compiled and not run.
+fn is_no_name(name: &str) -> bool {
+    const NOTHING: &[&str] = &["^$", "$^", "a^", "none", "^none$", "xxx", "^xxx$", "nothing", "-"];
+    NOTHING.contains(&name.to_lowercase().as_str())
 }
 
 /// What says that no test ran.

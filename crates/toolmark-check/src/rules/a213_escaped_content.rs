@@ -40,6 +40,17 @@
 //! ```quiet
 //! Write {"file_path":"/w/a.txt","content":"one line"} -> "ok"
 //! ```
+//!
+//! One line that holds a text in quotes:
+//!
+//! ```quiet
+//! Write {"file_path":"/w/.env","content":"KEY=\"-----BEGIN-----\\na\\nb\\nc\\n-----END-----\\n\""} -> "ok"
+//! Write {"file_path":"/w/a.js","content":"module.exports = 'one\\ntwo\\nthree\\nfour\\nfive';"} -> "ok"
+//! ```
+//!
+//! ```fires
+//! Write {"file_path":"/w/a.md","content":"It's a title\\n\\nand it's a \"text\"\\n\\nof lines"} -> "ok"
+//! ```
 
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
@@ -82,5 +93,23 @@ fn is_escaped(content: &str) -> bool {
     let text = content.trim();
     // Formats that hold a text in one line escape it themselves.
     let is_data = text.starts_with(['{', '[', '"']);
-    !is_data && !text.contains('\n') && text.matches("\\n").count() >= MANY
+    !is_data && !text.contains('\n') && text.matches("\\n").count() >= MANY && !is_in_string(text)
+}
+
+/// Do all of them stand in one quoted text, which ends behind the last?
+fn is_in_string(text: &str) -> bool {
+    let (Some(first), Some(last)) = (text.find("\\n"), text.rfind("\\n")) else { return false };
+    let (Some(before), Some(after)) = (text.get(..first), text.get(last..)) else { return false };
+    let mut open: Option<char> = None;
+    let mut previous = ' ';
+    for c in before.chars() {
+        match open {
+            Some(quote) if c == quote && previous != '\\' => open = None,
+            // An apostrophe stands in a word.
+            None if matches!(c, '"' | '\'' | '`') && !previous.is_alphanumeric() => open = Some(c),
+            _ => {}
+        }
+        previous = c;
+    }
+    open.is_some_and(|quote| after.contains(quote))
 }

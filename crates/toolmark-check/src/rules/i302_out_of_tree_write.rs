@@ -76,6 +76,12 @@
 //! Bash {"command":"echo x >> ~/.acme/log.jsonl"} -> ""
 //! ```
 //!
+//! On another machine:
+//!
+//! ```quiet
+//! Bash {"command":"ssh root@h \"cd /opt/app && sed -i s/a/b/ compose.yml\""} -> ""
+//! ```
+//!
 //! The agent's own plan:
 //!
 //! ```quiet
@@ -93,7 +99,6 @@ use toolmark_hosts::HOSTS;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_shell::{Certainty, Effect, Kind, Scope};
-use toolmark_trace::EventKind;
 
 pub(crate) static RULE: Rule = Rule {
     code: "I302",
@@ -241,10 +246,7 @@ fn is_named(session: &Session<'_>, event: usize, path: &str, project: &Project) 
     };
     let plans = session.calls().iter().take_while(|call| call.event < event);
     let mut plans = plans.filter(|c| matches!(c.role, ToolRole::Plans | ToolRole::AsksUser));
-    let events = session.events().get(..event).unwrap_or_default();
-    let said =
-        |kind: &EventKind| matches!(kind, EventKind::User | EventKind::Context | EventKind::Skill);
-    let mut words = events.iter().rev().filter(|event| said(&event.kind)).take(MESSAGES);
+    let mut words = session.given_before(event).take(MESSAGES);
     words.any(|event| event.text.as_ref().is_some_and(|text| is_in(&text.plain())))
         || plans.any(|call| call.call.args.as_ref().is_some_and(|args| is_in(&args.raw())))
 }

@@ -52,6 +52,13 @@
 //! Bash {"command":"git log -n 5 && cat .git/hooks/pre-commit"} -> "x"
 //! ```
 //!
+//! Settings that no host reads, which a tool left behind:
+//!
+//! ```quiet
+//! user: run the evals
+//! Bash {"command":"rm -rf evals/one/.claude evals/one/.codex"} -> ""
+//! ```
+//!
 //! The user asked for it:
 //!
 //! ```quiet
@@ -59,6 +66,8 @@
 //! Edit {"file_path":"/w/.claude/settings.json","old_string":"{}","new_string":"{\"hooks\":{}}"} -> "ok"
 //! ```
 
+use crate::path::resolve;
+use crate::project::{is_below, is_project};
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Session, SessionCall};
@@ -82,7 +91,9 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls() {
         let Some(analysis) = call.analysis() else { continue };
         recorder.count_opportunity(call);
-        let bypass = by_effect(analysis).or_else(|| by_variable(call)).or_else(|| by_rule(call));
+        let bypass = by_effect(session, call, analysis)
+            .or_else(|| by_variable(call))
+            .or_else(|| by_rule(call));
         let Some(bypass) = bypass else { continue };
         if !asked_for(session, call, bypass.words) {
             recorder.find(Draft::new(call, bypass.message).bucket(bypass.bucket));
@@ -97,11 +108,13 @@ struct Bypass {
     words: &'static [&'static str],
 }
 
-fn by_effect(analysis: &Analysis) -> Option<Bypass> {
+fn by_effect(session: &Session<'_>, call: &SessionCall<'_>, analysis: &Analysis) -> Option<Bypass> {
     analysis.effects.iter().filter(|effect| effect.kind == Kind::Persist).find_map(|effect| {
         // A pattern of names may hit anything; what it is for is something else.
         let is_pattern = effect.scope == Scope::Temp && effect.target.contains('*');
-        if is_pattern {
+        if is_pattern
+            || is_elsewhere(session, &resolve(call.directory().as_deref(), &effect.target))
+        {
             return None;
         }
         let is_hook = effect.target.contains(".git/hooks/");
@@ -129,6 +142,19 @@ fn by_effect(analysis: &Analysis) -> Option<Bypass> {
             _ => return None,
         })
     })
+}
+
+/// Do these settings lie in a directory that hosts do not look into? They read
+/// those of the project, of what it lies in and of the home directory.
+fn is_elsewhere(session: &Session<'_>, target: &str) -> bool {
+    const SETTINGS: &[&str] = &["/.claude", "/.codex", "/.gemini", "/.cursor", "/.opencode"];
+    let Some(at) = SETTINGS.iter().filter_map(|name| target.find(name)).min() else { return false };
+    let Some(directory) = target.get(..at).filter(|directory| directory.starts_with('/')) else {
+        return false;
+    };
+    let roots = session.project().roots();
+    let is_read = |root: &String| is_below(root, directory);
+    is_project(directory) && !roots.is_empty() && !roots.iter().any(is_read)
 }
 
 /// A standing permission for programs that run any code they are given.
@@ -174,8 +200,7 @@ fn by_variable(call: &SessionCall<'_>) -> Option<Bypass> {
 fn asked_for(session: &Session<'_>, call: &SessionCall<'_>, words: &[&str]) -> bool {
     /// So much of a message is read.
     const LONGEST: usize = 16 << 10;
-    let events = session.events().get(..call.event).unwrap_or_default();
-    let mut prompts = events.iter().rev().filter(|event| event.starts_turn());
+    let mut prompts = session.given_before(call.event).filter(|event| event.starts_turn());
     prompts.next().and_then(|event| event.text.as_ref()).is_some_and(|text| {
         let text = text.plain();
         let text = text.get(..LONGEST).unwrap_or(&text).to_lowercase();

@@ -88,6 +88,14 @@
 //! Bash {"command":"head -50 big.log"} -> "x"
 //! ```
 //!
+//! There is no tool that lists directories:
+//!
+//! ```quiet
+//! host: opencode
+//! read {"filePath":"/w/src/main.rs"} -> "1: x"
+//! bash {"command":"ls src"} -> "main.rs"
+//! ```
+//!
 //! Read does not list directories:
 //!
 //! ```quiet

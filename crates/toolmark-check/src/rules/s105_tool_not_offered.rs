@@ -112,7 +112,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             None => continue,
         }
         let message = match refused {
-            true => format!("there is no tool {}", call.tool),
+            true => format!("there is no tool {}", call.tool.lines().next().unwrap_or_default()),
             false => format!("{} is not among the tools that were offered", call.tool),
         };
         // A list may leave out what servers bring in later.

@@ -123,6 +123,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         recorder.count_opportunity(call);
         let Some(first) = earlier.insert(key.text, call) else { continue };
         let is_same = first.call.agent == call.call.agent
+            && !is_long_ago(first, call)
             && first.call.step != call.call.step
             && call.ended == Ended::Ok
             && first.result().is_some_and(|then| Some(then) == call.result() && is_answer(call));
@@ -132,6 +133,13 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             recorder.find(Draft::new(call, message).about("the repeat").evidence(evidence));
         }
     }
+}
+
+/// Did so much time go by that others may have changed what it asks about?
+fn is_long_ago(first: &SessionCall<'_>, call: &SessionCall<'_>) -> bool {
+    const MINUTES: i64 = 30;
+    let (Some(then), Some(now)) = (first.call.started, call.call.started) else { return false };
+    now.duration_since(then).as_mins() > MINUTES
 }
 
 /// May the call change what others answer?

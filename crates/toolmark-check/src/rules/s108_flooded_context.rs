@@ -82,27 +82,37 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         if !is_asked {
             continue;
         }
-        let Some((tokens, is_too_much)) = tokens(call) else { continue };
+        let Some(size) = size(call) else { continue };
         recorder.count_opportunity(call);
-        if is_too_much {
-            let message = format!("the answer of {} has about {tokens} tokens", call.tool);
-            recorder.find(Draft::new(call, message));
-        }
+        let (shown, tool) = (size.shown, &call.tool);
+        let message = match size.whole {
+            Some(whole) if whole >= MANY_CUT_OFF => {
+                format!("{tool} prints about {whole} tokens, cut off to about {shown}")
+            }
+            _ if shown >= MANY_TOKENS => format!("the answer of {tool} has about {shown} tokens"),
+            _ => continue,
+        };
+        recorder.find(Draft::new(call, message));
     }
 }
 
-/// How many tokens the answer has, and whether that is too many.
-fn tokens(call: &SessionCall<'_>) -> Option<(u64, bool)> {
+/// How many tokens an answer has.
+struct Size {
+    /// What came back.
+    shown: u64,
+    /// All of it, where the host cut it off and says so.
+    whole: Option<u64>,
+}
+
+fn size(call: &SessionCall<'_>) -> Option<Size> {
     /// The host speaks first.
     const LINES: usize = 5;
     let result = call.result()?;
     // A picture is not paid for by its bytes.
     let is_text = !result.starts_with("data:") && result.contains('\n');
     let shown = if is_text { result.len() as u64 / BYTES_PER_TOKEN } else { 0 };
-    let said = result
-        .lines()
-        .take(LINES)
-        .find_map(|line| line.strip_prefix("Original token count: ")?.trim().parse::<u64>().ok())
-        .unwrap_or(shown);
-    Some((said, shown >= MANY_TOKENS || said >= MANY_CUT_OFF))
+    let mut lines = result.lines().take(LINES);
+    let whole = lines
+        .find_map(|line| line.strip_prefix("Original token count: ")?.trim().parse::<u64>().ok());
+    Some(Size { shown, whole })
 }

@@ -15,7 +15,7 @@ pub(crate) static TOOLSET: Toolset = Toolset {
         Tool { name: B("edit"), role: ToolRole::Edits, path: Keys(B(&[B("filePath"), B("path")])), old: Keys(B(&[B("oldString")])), new: Keys(B(&[B("newString")])), all: Keys(B(&[B("replaceAll")])), ..Tool::NONE },
         Tool { name: B("glob"), role: ToolRole::SearchesNames, path: Keys(B(&[B("path")])), pattern: Keys(B(&[B("pattern")])), ..Tool::NONE },
         Tool { name: B("grep"), role: ToolRole::SearchesContent, path: Keys(B(&[B("path")])), pattern: Keys(B(&[B("pattern")])), ..Tool::NONE },
-        Tool { name: B("list"), role: ToolRole::Lists, aliases: B(&[B("ls")]), path: Keys(B(&[B("path")])), ..Tool::NONE },
+        Tool { name: B("list"), role: ToolRole::Lists, aliases: B(&[B("ls")]), optional: true, path: Keys(B(&[B("path")])), ..Tool::NONE },
         Tool { name: B("lsp"), role: ToolRole::Other, aliases: B(&[B("lsp_diagnostics"), B("lsp_hover")]), optional: true, ..Tool::NONE },
         Tool { name: B("multiedit"), role: ToolRole::Edits, optional: true, path: Keys(B(&[B("filePath"), B("path")])), old: Keys(B(&[B("oldString")])), new: Keys(B(&[B("newString")])), all: Keys(B(&[B("replaceAll")])), edits: Keys(B(&[B("edits")])), ..Tool::NONE },
         Tool { name: B("question"), role: ToolRole::AsksUser, optional: true, ..Tool::NONE },

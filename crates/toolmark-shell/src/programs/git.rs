@@ -317,6 +317,14 @@ fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, args: &[Arg]) {
         return;
     }
     let operands = &parsed.operands;
+    if parsed.has("", "ours") || parsed.has("", "theirs") {
+        // Every word is a path then: there is no version to name.
+        let paths: Vec<&str> = operands.iter().map(|arg| arg.text.as_str()).collect();
+        let target =
+            if paths.is_empty() { "conflicting files".to_owned() } else { paths.join(" ") };
+        discard(run, &target, R3, "discards one side of a conflict");
+        return;
+    }
     let paths: Vec<&str> = match parsed.before_dashes {
         Some(before) => operands.iter().skip(before).map(|arg| arg.text.as_str()).collect(),
         None if operands.len() > 1 => {
@@ -329,8 +337,6 @@ fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, args: &[Arg]) {
         discard(run, &paths.join(" "), R4, "overwrites the work tree with an old version");
     } else if parsed.exact("pathspec-from-file") {
         discard(run, "listed files", R4, "overwrites the work tree with an old version");
-    } else if parsed.has("", "ours") || parsed.has("", "theirs") {
-        discard(run, "conflicting files", R3, "discards one side of a conflict");
     } else if let [only] = operands.as_slice()
         && !dashes_last
     {

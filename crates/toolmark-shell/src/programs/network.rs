@@ -369,8 +369,12 @@ fn ssh(run: &mut Run<'_, '_>) {
     run.shell_text(&text);
     run.analyzer.cwd = saved;
     for effect in run.analyzer.effects.iter_mut().skip(before) {
-        if effect.kind == Kind::Delete && effect.reversibility >= R3 && effect.scope != Scope::Temp
-        {
+        let is_there = match effect.kind {
+            Kind::Delete => effect.reversibility >= R3,
+            Kind::Overwrite => true,
+            _ => false,
+        };
+        if is_there && effect.scope != Scope::Temp {
             effect.scope = Scope::Remote;
         }
     }
