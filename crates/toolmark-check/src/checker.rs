@@ -1,8 +1,10 @@
 //! Runs rules over trajectories and adds up what they find.
 
 use crate::decisions::Decisions;
+use crate::destructive_calls::DestructiveCall;
 use crate::doubts::{self, Doubt};
 use crate::gold::{Gold, Pair, Selection};
+use crate::profile::SessionProfile;
 use crate::recorder::{Gathered, Recorder};
 use crate::rule::Rule;
 use crate::rules::default_rules;
@@ -50,6 +52,10 @@ pub struct Checked<T: Ord = Untrusted> {
     pub selection: Option<Selection<T>>,
     /// The cards of the sessions, where they are kept.
     pub sessions: Vec<SessionCard<T>>,
+    /// What each session is and costs, in the order they were read.
+    pub profiles: Vec<SessionProfile<T>>,
+    /// The calls that destroy something for good.
+    pub destructive: Vec<DestructiveCall<T>>,
     /// What the guard would have said.
     pub decisions: Decisions<T>,
     /// The calls the rules are not sure about, where somebody asks for them.
@@ -69,6 +75,8 @@ impl<T: Ord> Default for Checked<T> {
             pairs: Vec::new(),
             selection: None,
             sessions: Vec::new(),
+            profiles: Vec::new(),
+            destructive: Vec::new(),
             decisions: Decisions::default(),
             doubts: Vec::new(),
             not_asked: BTreeMap::new(),
@@ -93,6 +101,8 @@ impl Checked {
             pairs: Vec::new(),
             selection: self.selection.map(|selection| selection.redact(redactor)),
             sessions: self.sessions.into_iter().map(session).collect(),
+            profiles: self.profiles.into_iter().map(|one| one.redact(redactor)).collect(),
+            destructive: self.destructive.into_iter().map(|one| one.redact(redactor)).collect(),
             decisions: self.decisions.redact(redactor),
             doubts: Vec::new(),
             not_asked: self.not_asked,
@@ -107,6 +117,8 @@ impl Checked {
         self.left_out += other.left_out;
         self.pairs.extend(other.pairs);
         self.sessions.extend(other.sessions);
+        self.profiles.extend(other.profiles);
+        self.destructive.extend(other.destructive);
         self.decisions.merge(other.decisions);
         self.doubts.extend(other.doubts);
         for (rubric, count) in other.not_asked {
@@ -200,6 +212,11 @@ impl Checker {
             }
             all.merge(checked);
         }
+        // A session is one row, whatever it delegated.
+        let sub_agents = all.profiles.split_off(1.min(all.profiles.len()));
+        if let Some(profile) = all.profiles.first_mut() {
+            sub_agents.iter().for_each(|sub_agent| profile.absorb(sub_agent));
+        }
         if let Some(gold) = &self.gold {
             all.pairs = gold.pair(run, &self.toolsets);
         }
@@ -234,12 +251,15 @@ impl Checker {
             Some(unsure) => doubts::collect(&session, &self.rules, unsure, &gathered.findings),
             None => Default::default(),
         };
+        let profile = SessionProfile::new(&session, gathered.faults);
         let (scorecard, findings, left_out) = gathered.finish(&session);
         let decisions = Decisions::of(&session, self.keeps_sessions);
         Checked {
             findings,
             scorecard,
             left_out,
+            profiles: vec![profile],
+            destructive: DestructiveCall::all(&session),
             decisions,
             doubts,
             not_asked,

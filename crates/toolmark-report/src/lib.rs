@@ -86,6 +86,8 @@ pub struct Options {
     pub elapsed: Option<Duration>,
     /// When the report is made, where it shall say so.
     pub generated_at: Option<jiff::Timestamp>,
+    /// The directory that names of files are relative to, where a format wants relative ones.
+    pub directory: Option<String>,
 }
 
 impl Default for Options {
@@ -96,6 +98,7 @@ impl Default for Options {
             verbosity: Verbosity::Normal,
             elapsed: None,
             generated_at: None,
+            directory: None,
         }
     }
 }

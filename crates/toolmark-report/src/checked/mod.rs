@@ -4,6 +4,40 @@ pub(crate) mod gates;
 pub(crate) mod gold;
 pub(crate) mod judged;
 pub(crate) mod kinds;
+pub(crate) mod overview;
+
+use crate::model::{CheckRun, Finding};
+use std::collections::BTreeSet;
+
+/// So many findings lead a report.
+const WORST: usize = 3;
+
+/// The findings a report leads with: the worst of different rules, then the worst of
+/// those that are left.
+pub(crate) fn worst(run: &CheckRun) -> Vec<&Finding> {
+    let findings: Vec<&Finding> = run.new_findings().collect();
+    different(&findings, WORST, |finding| finding.code)
+}
+
+/// Findings of one rule as examples of it: from different sessions first.
+pub(crate) fn examples<'f>(alike: &[&'f Finding], most: usize) -> Vec<&'f Finding> {
+    different(alike, most, |finding| (finding.session.as_deref(), &*finding.place.file))
+}
+
+/// At most so many findings in their order: those with different keys come before others.
+fn different<'f, K: Ord>(
+    findings: &[&'f Finding],
+    most: usize,
+    key: impl Fn(&'f Finding) -> K,
+) -> Vec<&'f Finding> {
+    if findings.len() <= most {
+        return findings.to_vec();
+    }
+    let mut seen = BTreeSet::new();
+    let (first, again): (Vec<&Finding>, Vec<&Finding>) =
+        findings.iter().partition(|finding| seen.insert(key(finding)));
+    first.into_iter().chain(again).take(most).collect()
+}
 
 #[cfg(test)]
 pub(crate) mod tests {

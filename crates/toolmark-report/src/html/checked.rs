@@ -55,6 +55,7 @@ fn header(run: &CheckRun, options: &Options) -> Markup {
                 " · " (shown::things(card.total().calls, "call"))
                 " · " (shown::things(run.files, "file"))
                 @if let Some(elapsed) = options.elapsed { " · " (shown::seconds(elapsed)) }
+                " · toolmark " (env!("CARGO_PKG_VERSION"))
                 @if let Some(time) = options.generated_at { " · " (time.to_string()) }
             }
             div class="tiles" {
