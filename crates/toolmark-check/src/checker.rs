@@ -1,5 +1,6 @@
 //! Runs rules over trajectories and adds up what they find.
 
+use crate::call_rows::CallRow;
 use crate::decisions::Decisions;
 use crate::destructive_calls::DestructiveCall;
 use crate::doubts::{self, Doubt};
@@ -25,6 +26,7 @@ pub struct Checker {
     gold: Option<Arc<Gold>>,
     severities: BTreeMap<&'static str, Severity>,
     keeps_sessions: bool,
+    keeps_calls: bool,
     has_doubts: bool,
 }
 
@@ -56,6 +58,8 @@ pub struct Checked<T: Ord = Untrusted> {
     pub profiles: Vec<SessionProfile<T>>,
     /// The calls that destroy something for good.
     pub destructive: Vec<DestructiveCall<T>>,
+    /// All calls, where they are kept.
+    pub calls: Vec<CallRow<T>>,
     /// What the guard would have said.
     pub decisions: Decisions<T>,
     /// The calls the rules are not sure about, where somebody asks for them.
@@ -77,6 +81,7 @@ impl<T: Ord> Default for Checked<T> {
             sessions: Vec::new(),
             profiles: Vec::new(),
             destructive: Vec::new(),
+            calls: Vec::new(),
             decisions: Decisions::default(),
             doubts: Vec::new(),
             not_asked: BTreeMap::new(),
@@ -103,6 +108,7 @@ impl Checked {
             sessions: self.sessions.into_iter().map(session).collect(),
             profiles: self.profiles.into_iter().map(|one| one.redact(redactor)).collect(),
             destructive: self.destructive.into_iter().map(|one| one.redact(redactor)).collect(),
+            calls: self.calls.into_iter().map(|one| one.redact(redactor)).collect(),
             decisions: self.decisions.redact(redactor),
             doubts: Vec::new(),
             not_asked: self.not_asked,
@@ -119,6 +125,7 @@ impl Checked {
         self.sessions.extend(other.sessions);
         self.profiles.extend(other.profiles);
         self.destructive.extend(other.destructive);
+        self.calls.extend(other.calls);
         self.decisions.merge(other.decisions);
         self.doubts.extend(other.doubts);
         for (rubric, count) in other.not_asked {
@@ -153,6 +160,7 @@ impl Checker {
             gold: None,
             severities: BTreeMap::new(),
             keeps_sessions: false,
+            keeps_calls: false,
             has_doubts: false,
         }
     }
@@ -175,6 +183,13 @@ impl Checker {
     #[must_use]
     pub fn keep_sessions(mut self) -> Self {
         self.keeps_sessions = true;
+        self
+    }
+
+    /// With a row for every call.
+    #[must_use]
+    pub fn keep_calls(mut self) -> Self {
+        self.keeps_calls = true;
         self
     }
 
@@ -254,12 +269,17 @@ impl Checker {
         let profile = SessionProfile::new(&session, gathered.faults);
         let (scorecard, findings, left_out) = gathered.finish(&session);
         let decisions = Decisions::of(&session, self.keeps_sessions);
+        let calls = match self.keeps_calls {
+            true => CallRow::all(&session, &findings),
+            false => Vec::new(),
+        };
         Checked {
             findings,
             scorecard,
             left_out,
             profiles: vec![profile],
             destructive: DestructiveCall::all(&session),
+            calls,
             decisions,
             doubts,
             not_asked,

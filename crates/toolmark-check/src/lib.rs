@@ -25,6 +25,7 @@ pub mod addresses;
 mod awareness;
 pub mod baseline;
 mod call_key;
+mod call_rows;
 mod check_run;
 mod checker;
 mod claims;
@@ -60,6 +61,7 @@ pub mod session;
 pub mod shell;
 mod text;
 
+pub use call_rows::CallRow;
 pub use check_run::CheckRun;
 pub use checker::{Checked, Checker, SessionCard};
 pub use decisions::{Decisions, Stop};

@@ -94,6 +94,8 @@ impl Serialize for Spent {
 pub struct SessionProfile<T = Untrusted> {
     /// Its id.
     pub id: Option<T>,
+    /// The ids of its sub-agents.
+    pub sub_agents: Vec<T>,
     /// The file it was read from.
     pub file: T,
     /// The directory it works in.
@@ -131,6 +133,7 @@ impl SessionProfile {
         let project = session.project().roots().first().cloned().or_else(|| text(&run.cwd));
         let mut profile = Self {
             id: text(&run.id).map(Into::into),
+            sub_agents: Vec::new(),
             file: (&*run.file).into(),
             project: project.map(Into::into),
             agent: agent.into(),
@@ -159,6 +162,7 @@ impl SessionProfile {
 
     /// Adds the calls and faults of a sub-agent.
     pub(crate) fn absorb(&mut self, other: &Self) {
+        self.sub_agents.extend(other.id.clone());
         self.faults += other.faults;
         self.calls.merge(other.calls);
         self.failed.merge(other.failed);
@@ -170,6 +174,7 @@ impl SessionProfile {
     pub(crate) fn redact(self, redactor: Redactor) -> SessionProfile<Printable> {
         SessionProfile {
             id: self.id.map(|id| redactor.apply(id)),
+            sub_agents: redactor.apply_all(self.sub_agents),
             file: redactor.apply(self.file),
             project: self.project.map(|project| redactor.apply(project)),
             agent: redactor.apply(self.agent),

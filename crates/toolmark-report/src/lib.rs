@@ -43,6 +43,7 @@ mod agentv;
 mod alignment;
 pub mod calibration;
 mod checked;
+mod csv;
 mod html;
 mod json;
 mod jsonl;
@@ -73,6 +74,16 @@ pub enum Verbosity {
     Verbose,
 }
 
+/// What the rows of a table of a check are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rows {
+    /// A row per finding.
+    #[default]
+    Findings,
+    /// A row per call, where the checker kept them.
+    Calls,
+}
+
 /// What a report may know besides the result.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -88,6 +99,8 @@ pub struct Options {
     pub generated_at: Option<jiff::Timestamp>,
     /// The directory that names of files are relative to, where a format wants relative ones.
     pub directory: Option<String>,
+    /// What the rows of tables are.
+    pub rows: Rows,
 }
 
 impl Default for Options {
@@ -99,6 +112,7 @@ impl Default for Options {
             elapsed: None,
             generated_at: None,
             directory: None,
+            rows: Rows::Findings,
         }
     }
 }
@@ -208,6 +222,7 @@ formats! {
     jsonl, "jsonl", true, "one JSON line per outcome or finding, then a summary";
     junit, "xml", true, "JUnit XML, for the test view of a CI system";
     sarif, "sarif", true, "SARIF 2.1.0, for code scanning";
+    csv, "csv", true, "rows for spreadsheets and data frames";
     markdown, "md", true, "Markdown, for the summary of a CI job";
     html, "html", true, "one web page with everything on it";
     vally, "jsonl", false, "the result records of Vally";

@@ -4,6 +4,7 @@
 use toolmark_outcome::Printable;
 
 pub(crate) type CallRef = toolmark_outcome::CallRef<Printable>;
+pub(crate) type CallRow = toolmark_check::CallRow<Printable>;
 pub(crate) type CaseResult = toolmark_outcome::CaseResult<Printable>;
 pub(crate) type CaseSummary = toolmark_outcome::CaseSummary<Printable>;
 pub(crate) type Changes = toolmark_check::baseline::Changes<Printable>;

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 use toolmark_check::CheckRun;
 use toolmark_outcome::{Printable, RunResult};
-use toolmark_report::{FORMATS, Options as ReportOptions, Report, ReportError, ReportFormat};
+use toolmark_report::{FORMATS, Options as ReportOptions, Report, ReportError, ReportFormat, Rows};
 
 /// Which traces are read, and how.
 #[derive(Debug, Args)]
@@ -255,6 +255,9 @@ pub(crate) struct ReportArgs {
     /// Write a report to a file as well; may be given several times
     #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = report::<RunResult<Printable>>)]
     reports: Vec<(String, PathBuf)>,
+    /// What the rows of tables are.
+    #[arg(skip)]
+    pub(crate) rows: Rows,
 }
 
 /// `--format` with the formats of a result.
@@ -304,6 +307,7 @@ impl ReportArgs {
             verbosity: printer.verbosity,
             elapsed: None,
             generated_at: now(),
+            rows: self.rows,
             directory: std::env::current_dir().ok().map(|path| path.to_string_lossy().into()),
         };
         for (format, path) in &self.reports {

@@ -118,7 +118,10 @@ impl Page<'_> {
         line.pad(9 + NAME + 2);
         let rate = overview::rate(group.per_100_calls());
         let (affected, of) = (group.affected, things(group.sessions, "session"));
-        line.push(style::PLAIN, printable!("{} per 100 calls, {} of {} affected", rate, affected, of));
+        line.push(
+            style::PLAIN,
+            printable!("{} per 100 calls, {} of {} affected", rate, affected, of),
+        );
         self.line(line);
     }
 
@@ -543,7 +546,8 @@ mod tests {
     fn a_report_says_when_it_was_made_and_by_which_version() {
         let time = "2026-02-12T10:00:00Z".parse().unwrap();
         let options = Options { generated_at: Some(time), ..Options::default() };
-        for format in crate::FORMATS.iter().filter(|format| format.has_findings) {
+        // A table of one kind of rows has no place for it.
+        for format in crate::FORMATS.iter().filter(|f| f.has_findings && f.id != "csv") {
             let report = format.to_text(&sample(), &options).unwrap();
             for word in ["2026-02-12", env!("CARGO_PKG_VERSION")] {
                 assert!(report.contains(word), "{} does not say {word}", format.id);
