@@ -317,6 +317,12 @@ impl ReportArgs {
             file.flush().map_err(failed)?;
         }
         if self.format != "text" {
+            let is_text = R::formats().any(|format| format.id == self.format && format.is_text);
+            if !is_text && io::stdout().is_terminal() {
+                let failure = Failure::usage(format!("{} is not text", self.format));
+                let hint = format!("write it to a file: --report {}=FILE", self.format);
+                return Err(failure.hint(hint).into());
+            }
             let mut out = printer.sink()?;
             write(result, &self.format, &for_files, &mut out)?;
             return Ok(out.flush()?);

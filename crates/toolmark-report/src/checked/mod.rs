@@ -158,7 +158,8 @@ pub(crate) mod tests {
     #[test]
     fn gates_are_in_every_report() {
         // Rows of a table are of one kind.
-        let with_gates = FORMATS.iter().filter(|f| f.has_findings && f.id != "csv");
+        let with_gates =
+            FORMATS.iter().filter(|f| f.has_findings && !["csv", "parquet"].contains(&f.id));
         for format in with_gates {
             let text = report(format.id);
             // SARIF is about what does not hold.
@@ -184,7 +185,7 @@ pub(crate) mod tests {
 
     #[test]
     fn every_report_is_the_same_each_time_and_harmless() {
-        for format in FORMATS.iter().filter(|format| format.has_findings) {
+        for format in FORMATS.iter().filter(|format| format.has_findings && format.is_text) {
             let options = Options::default();
             let report = format.to_text(&sample(), &options).unwrap();
             assert!(report.ends_with('\n'), "{}", format.id);

@@ -27,18 +27,18 @@ const TOOLS: usize = 500;
 
 pub(super) fn section(run: &CheckRun, options: &Options) -> Section {
     let findings: Vec<&Finding> = run.new_findings().collect();
-    let rules: Vec<Vec<&Finding>> = findings
-        .chunk_by(|a, b| (a.code, a.severity) == (b.code, b.severity))
-        .map(|alike| examples(alike, OF_A_RULE))
-        .collect();
-    let counts: Vec<usize> = findings
-        .chunk_by(|a, b| (a.code, a.severity) == (b.code, b.severity))
-        .map(<[_]>::len)
-        .collect();
-    let shown: Vec<&Finding> = rules.iter().flatten().copied().collect();
+    let alike = findings.chunk_by(|a, b| (a.code, a.severity) == (b.code, b.severity));
+    let rules: Vec<(usize, Vec<&Finding>)> =
+        alike.map(|alike| (alike.len(), examples(alike, OF_A_RULE))).collect();
+    let shown: Vec<&Finding> = rules.iter().flat_map(|(_, shown)| shown).copied().collect();
     let sessions = Sessions::new(run, &shown);
-    let mut first = 0;
-    let mut room = MAX_DETAILS;
+    let (mut first, mut room) = (0, MAX_DETAILS);
+    let mut numbered = |(count, shown): &(usize, Vec<&Finding>)| {
+        let markup = rule(shown, *count, first, &sessions, &mut room);
+        first += shown.len();
+        markup
+    };
+    let rules: Vec<Markup> = rules.iter().map(&mut numbered).collect();
     Section {
         title: format!("{} toolmark check", shown::sign(run.verdict())),
         header: header(run, options),
@@ -46,10 +46,7 @@ pub(super) fn section(run: &CheckRun, options: &Options) -> Section {
         content: html! {
             (notes(&run.notes))
             @if !findings.is_empty() { (search()) }
-            @for (alike, count) in rules.iter().zip(counts) {
-                (rule(alike, count, first, &sessions, &mut room))
-                @let _ = first += alike.len();
-            }
+            @for rule in &rules { (rule) }
             (sessions::section(&sessions))
             (overview(run))
             (destructive(run))

@@ -65,7 +65,7 @@ A arguments, I irreversibility, R recovery; `toolmark rules` lists them.";
 pub(crate) struct Check {
     #[command(flatten)]
     report: ReportArgs,
-    /// What the rows of `--format csv` are
+    /// What the rows of the formats csv and parquet are
     #[arg(long, value_enum, value_name = "KIND", default_value = "findings")]
     rows: RowKind,
     /// File with a `check:` section: rules, gates and toolsets [default: toolmark.yaml]
@@ -183,7 +183,7 @@ impl Check {
         self.take_traces_for_gates();
         self.report.rows = match self.rows {
             RowKind::Findings => Rows::Findings,
-            RowKind::Calls if !self.report.wants("csv") => {
+            RowKind::Calls if !["csv", "parquet"].iter().any(|id| self.report.wants(id)) => {
                 let failure = Failure::usage("--rows calls needs a report with rows");
                 return Err(failure.hint("add --format csv or --report csv=FILE").into());
             }

@@ -506,4 +506,7 @@ fn rows_are_of_findings_or_calls() {
     let calls = ["check", "samples/claude-code", "--format", "csv", "--rows", "calls"];
     assert_eq!(lines(&calls), 1 + 17);
     assert_eq!(exit_of(&["check", FAULTS, "--rows", "calls"]), 2);
+    let parquet = ["check", FAULTS, "--format", "parquet", "--rows", "calls"];
+    let bytes = toolmark(&parquet).output().unwrap().stdout;
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
 }
