@@ -153,7 +153,7 @@ impl SessionProfile {
             profile.calls.merge(spent);
             if call.ended == Ended::Failed {
                 profile.failed.merge(spent);
-            } else if call.only_looks() && answers.repeats(call, *key) {
+            } else if answers.repeats(call, *key) && call.only_looks() {
                 profile.repeated.merge(spent);
             }
         }

@@ -10,7 +10,7 @@ use crate::shown;
 use crate::terminal::text::cut;
 use maud::{Markup, html};
 use toolmark_check::{Tally, ToolCard};
-use toolmark_outcome::{Axis, Severity, Verdict};
+use toolmark_outcome::{Axis, Severity, Verdict, printable};
 
 /// So many findings of a rule are on the page: the rest would make it too heavy to open.
 const OF_A_RULE: usize = 100;
@@ -423,12 +423,17 @@ fn destructive(run: &CheckRun) -> Markup {
 }
 
 fn proof(piece: &Evidence) -> Markup {
+    // What a call answered says more than what it was asked, where there is room for one.
+    let words = match &piece.excerpt {
+        Some(excerpt) => printable!("{}: {}", piece.text, excerpt),
+        None => piece.summary(),
+    };
     html! {
         li {
             @if let Some(place) = piece.location() {
                 span class="dim" { "line " (place.line) " " }
             }
-            (piece.role.word()) ": " code { (safe(&cut(&piece.summary(), MAX_WORDS))) }
+            (piece.role.word()) ": " code { (safe(&cut(&words, MAX_WORDS))) }
         }
     }
 }

@@ -42,8 +42,13 @@ impl<'r> Sessions<'r> {
                 sessions.findings.entry(session).or_default().push((number, finding));
             }
         }
-        for findings in sessions.findings.values_mut() {
-            findings.sort_by_key(|(_, finding)| finding.place.line);
+        // The session's own calls come first, then those of its sub-agents.
+        for (at, findings) in &mut sessions.findings {
+            let own = all.get(*at).map(|profile| &*profile.file);
+            findings.sort_by_key(|(_, finding)| {
+                let place = &finding.place;
+                (Some(&*place.file) != own, &finding.session, place.line)
+            });
         }
         sessions
     }
