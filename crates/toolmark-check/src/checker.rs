@@ -1,8 +1,11 @@
 //! Runs rules over trajectories and adds up what they find.
 
+use crate::call_rows::CallRow;
 use crate::decisions::Decisions;
+use crate::destructive_calls::DestructiveCall;
 use crate::doubts::{self, Doubt};
 use crate::gold::{Gold, Pair, Selection};
+use crate::profile::SessionProfile;
 use crate::recorder::{Gathered, Recorder};
 use crate::rule::Rule;
 use crate::rules::default_rules;
@@ -23,6 +26,7 @@ pub struct Checker {
     gold: Option<Arc<Gold>>,
     severities: BTreeMap<&'static str, Severity>,
     keeps_sessions: bool,
+    keeps_calls: bool,
     has_doubts: bool,
 }
 
@@ -50,6 +54,12 @@ pub struct Checked<T: Ord = Untrusted> {
     pub selection: Option<Selection<T>>,
     /// The cards of the sessions, where they are kept.
     pub sessions: Vec<SessionCard<T>>,
+    /// What each session is and costs, in the order they were read.
+    pub profiles: Vec<SessionProfile<T>>,
+    /// The calls that destroy something for good.
+    pub destructive: Vec<DestructiveCall<T>>,
+    /// All calls, where they are kept.
+    pub calls: Vec<CallRow<T>>,
     /// What the guard would have said.
     pub decisions: Decisions<T>,
     /// The calls the rules are not sure about, where somebody asks for them.
@@ -69,6 +79,9 @@ impl<T: Ord> Default for Checked<T> {
             pairs: Vec::new(),
             selection: None,
             sessions: Vec::new(),
+            profiles: Vec::new(),
+            destructive: Vec::new(),
+            calls: Vec::new(),
             decisions: Decisions::default(),
             doubts: Vec::new(),
             not_asked: BTreeMap::new(),
@@ -93,6 +106,9 @@ impl Checked {
             pairs: Vec::new(),
             selection: self.selection.map(|selection| selection.redact(redactor)),
             sessions: self.sessions.into_iter().map(session).collect(),
+            profiles: self.profiles.into_iter().map(|one| one.redact(redactor)).collect(),
+            destructive: self.destructive.into_iter().map(|one| one.redact(redactor)).collect(),
+            calls: self.calls.into_iter().map(|one| one.redact(redactor)).collect(),
             decisions: self.decisions.redact(redactor),
             doubts: Vec::new(),
             not_asked: self.not_asked,
@@ -107,6 +123,9 @@ impl Checked {
         self.left_out += other.left_out;
         self.pairs.extend(other.pairs);
         self.sessions.extend(other.sessions);
+        self.profiles.extend(other.profiles);
+        self.destructive.extend(other.destructive);
+        self.calls.extend(other.calls);
         self.decisions.merge(other.decisions);
         self.doubts.extend(other.doubts);
         for (rubric, count) in other.not_asked {
@@ -141,6 +160,7 @@ impl Checker {
             gold: None,
             severities: BTreeMap::new(),
             keeps_sessions: false,
+            keeps_calls: false,
             has_doubts: false,
         }
     }
@@ -163,6 +183,13 @@ impl Checker {
     #[must_use]
     pub fn keep_sessions(mut self) -> Self {
         self.keeps_sessions = true;
+        self
+    }
+
+    /// With a row for every call.
+    #[must_use]
+    pub fn keep_calls(mut self) -> Self {
+        self.keeps_calls = true;
         self
     }
 
@@ -200,6 +227,11 @@ impl Checker {
             }
             all.merge(checked);
         }
+        // A session is one row, whatever it delegated.
+        let sub_agents = all.profiles.split_off(1.min(all.profiles.len()));
+        if let Some(profile) = all.profiles.first_mut() {
+            sub_agents.iter().for_each(|sub_agent| profile.absorb(sub_agent));
+        }
         if let Some(gold) = &self.gold {
             all.pairs = gold.pair(run, &self.toolsets);
         }
@@ -234,12 +266,20 @@ impl Checker {
             Some(unsure) => doubts::collect(&session, &self.rules, unsure, &gathered.findings),
             None => Default::default(),
         };
+        let profile = SessionProfile::new(&session, gathered.faults);
         let (scorecard, findings, left_out) = gathered.finish(&session);
         let decisions = Decisions::of(&session, self.keeps_sessions);
+        let calls = match self.keeps_calls {
+            true => CallRow::all(&session, &findings),
+            false => Vec::new(),
+        };
         Checked {
             findings,
             scorecard,
             left_out,
+            profiles: vec![profile],
+            destructive: DestructiveCall::all(&session),
+            calls,
             decisions,
             doubts,
             not_asked,

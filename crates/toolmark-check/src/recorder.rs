@@ -110,6 +110,8 @@ pub(crate) struct Gathered {
     pub(crate) findings: Vec<Finding>,
     /// How many findings were not kept.
     pub(crate) left_out: u64,
+    /// How many findings, kept or not, are more than good to know.
+    pub(crate) faults: u64,
     /// Findings that are less than sure, where somebody wants to know.
     pub(crate) unsure: Option<Vec<Unsure>>,
     /// By call index: the axes it counts on (low bits) and faulted on (high).
@@ -134,6 +136,7 @@ impl Gathered {
         Self {
             findings: Vec::new(),
             left_out: 0,
+            faults: 0,
             unsure: None,
             marks: vec![0; session.trajectory().calls.len()],
             weights: BTreeMap::new(),
@@ -292,6 +295,7 @@ impl Recorder<'_, '_> {
             return;
         }
         let severity = self.severity.or(draft.severity).unwrap_or(self.rule.severity);
+        self.gathered.faults += u64::from(severity > Severity::Info);
         if severity == Severity::Info {
             self.weigh(draft.index);
         } else if let Some(marks) = self.gathered.marks.get_mut(draft.index) {

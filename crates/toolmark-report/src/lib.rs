@@ -43,6 +43,7 @@ mod agentv;
 mod alignment;
 pub mod calibration;
 mod checked;
+mod csv;
 mod html;
 mod json;
 mod jsonl;
@@ -50,8 +51,10 @@ mod junit;
 pub mod lint;
 mod markdown;
 mod model;
+mod parquet;
 mod sarif;
 mod shown;
+mod table;
 pub mod terminal;
 #[cfg(test)]
 mod testing;
@@ -73,6 +76,16 @@ pub enum Verbosity {
     Verbose,
 }
 
+/// What the rows of a table of a check are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rows {
+    /// A row per finding.
+    #[default]
+    Findings,
+    /// A row per call, where the checker kept them.
+    Calls,
+}
+
 /// What a report may know besides the result.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -86,6 +99,10 @@ pub struct Options {
     pub elapsed: Option<Duration>,
     /// When the report is made, where it shall say so.
     pub generated_at: Option<jiff::Timestamp>,
+    /// The directory that names of files are relative to, where a format wants relative ones.
+    pub directory: Option<String>,
+    /// What the rows of tables are.
+    pub rows: Rows,
 }
 
 impl Default for Options {
@@ -96,6 +113,8 @@ impl Default for Options {
             verbosity: Verbosity::Normal,
             elapsed: None,
             generated_at: None,
+            directory: None,
+            rows: Rows::Findings,
         }
     }
 }
@@ -168,12 +187,14 @@ pub struct ReportFormat {
     pub extension: &'static str,
     /// Has it a place for findings? The records of other systems have none.
     pub has_findings: bool,
+    /// Is it text? What is not belongs in a file, not on a terminal.
+    pub is_text: bool,
     /// Writes it.
     pub write: fn(&Report<'_>, &Options, &mut dyn Write) -> Result<(), ReportError>,
 }
 
 impl ReportFormat {
-    /// The report in one piece.
+    /// The report in one piece, where it is text.
     pub fn to_text<'r>(
         &self,
         report: impl Into<Report<'r>>,
@@ -187,28 +208,31 @@ impl ReportFormat {
 }
 
 macro_rules! formats {
-    ($($id:ident, $extension:literal, $findings:literal, $title:literal;)*) => {
+    ($($id:ident, $extension:literal, $findings:literal, $text:literal, $title:literal;)*) => {
         /// Every format.
         pub static FORMATS: &[ReportFormat] = &[$(ReportFormat {
             id: stringify!($id),
             title: $title,
             extension: $extension,
             has_findings: $findings,
+            is_text: $text,
             write: $id::write,
         }),*];
     };
 }
 
 formats! {
-    text, "txt", true, "a summary for people at a terminal";
-    json, "json", true, "everything in one JSON object";
-    jsonl, "jsonl", true, "one JSON line per outcome or finding, then a summary";
-    junit, "xml", true, "JUnit XML, for the test view of a CI system";
-    sarif, "sarif", true, "SARIF 2.1.0, for code scanning";
-    markdown, "md", true, "Markdown, for the summary of a CI job";
-    html, "html", true, "one web page with everything on it";
-    vally, "jsonl", false, "the result records of Vally";
-    agentv, "jsonl", false, "the result rows of AgentV";
+    text, "txt", true, true, "a summary for people at a terminal";
+    json, "json", true, true, "everything in one JSON object";
+    jsonl, "jsonl", true, true, "one JSON line per outcome or finding, then a summary";
+    junit, "xml", true, true, "JUnit XML, for the test view of a CI system";
+    sarif, "sarif", true, true, "SARIF 2.1.0, for code scanning";
+    csv, "csv", true, true, "rows for spreadsheets and data frames";
+    parquet, "parquet", true, false, "the rows of csv with types, for data frames and databases";
+    markdown, "md", true, true, "Markdown, for the summary of a CI job";
+    html, "html", true, true, "one web page with everything on it";
+    vally, "jsonl", false, true, "the result records of Vally";
+    agentv, "jsonl", false, true, "the result rows of AgentV";
 }
 
 /// The format with this id.
@@ -221,10 +245,15 @@ pub fn format_by_id(id: &str) -> Option<&'static ReportFormat> {
 mod tests {
     use super::*;
 
+    /// The formats that are text.
+    fn texts() -> impl Iterator<Item = &'static ReportFormat> {
+        FORMATS.iter().filter(|format| format.is_text)
+    }
+
     #[test]
     fn every_report_is_the_same_each_time_and_harmless() {
         let run = testing::sample();
-        for format in FORMATS {
+        for format in texts() {
             let options = Options::default();
             let report = format.to_text(&run, &options).unwrap();
             assert!(report.ends_with('\n'), "{} ends within a line", format.id);
@@ -238,7 +267,7 @@ mod tests {
 
     #[test]
     fn an_empty_run_is_reported_too() {
-        for format in FORMATS {
+        for format in texts() {
             let report = format.to_text(&testing::empty(), &Options::default()).unwrap();
             // Rows of outcomes are none where there are no outcomes.
             assert!(report.ends_with('\n') || format.id == "agentv", "{}", format.id);
@@ -249,7 +278,7 @@ mod tests {
     fn both_are_in_one_report() {
         let (graded, checked) = (testing::sample(), checked::tests::sample());
         let both = Report { graded: Some(&graded), checked: Some(&checked) };
-        for format in FORMATS.iter().filter(|format| format.has_findings) {
+        for format in texts().filter(|format| format.has_findings) {
             let report = format.to_text(both, &Options::default()).unwrap();
             for word in ["refund", "S101"] {
                 assert!(report.contains(word), "{} does not say {word}", format.id);

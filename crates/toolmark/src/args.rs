@@ -12,7 +12,7 @@ use crate::reading::{Reader, Walked};
 use crate::sessions;
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, Args, ValueEnum};
-use jiff::{Span, SpanRelativeTo, Unit};
+use jiff::{Span, SpanRelativeTo, Timestamp, Unit};
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::num::NonZeroUsize;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 use toolmark_check::CheckRun;
 use toolmark_outcome::{Printable, RunResult};
-use toolmark_report::{FORMATS, Options as ReportOptions, Report, ReportError, ReportFormat};
+use toolmark_report::{FORMATS, Options as ReportOptions, Report, ReportError, ReportFormat, Rows};
 
 /// Which traces are read, and how.
 #[derive(Debug, Args)]
@@ -255,6 +255,9 @@ pub(crate) struct ReportArgs {
     /// Write a report to a file as well; may be given several times
     #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = report::<RunResult<Printable>>)]
     reports: Vec<(String, PathBuf)>,
+    /// What the rows of tables are.
+    #[arg(skip)]
+    pub(crate) rows: Rows,
 }
 
 /// `--format` with the formats of a result.
@@ -303,7 +306,9 @@ impl ReportArgs {
             width: printer.width(),
             verbosity: printer.verbosity,
             elapsed: None,
-            generated_at: None,
+            generated_at: now(),
+            rows: self.rows,
+            directory: std::env::current_dir().ok().map(|path| path.to_string_lossy().into()),
         };
         for (format, path) in &self.reports {
             let failed = |error: io::Error| Failure::write(path, &error);
@@ -312,17 +317,36 @@ impl ReportArgs {
             file.flush().map_err(failed)?;
         }
         if self.format != "text" {
+            let is_text = R::formats().any(|format| format.id == self.format && format.is_text);
+            if !is_text && io::stdout().is_terminal() {
+                let failure = Failure::usage(format!("{} is not text", self.format));
+                let hint = format!("write it to a file: --report {}=FILE", self.format);
+                return Err(failure.hint(hint).into());
+            }
             let mut out = printer.sink()?;
             write(result, &self.format, &for_files, &mut out)?;
             return Ok(out.flush()?);
         }
         // Whoever compares outputs does not want to compare clocks.
-        let elapsed = io::stdout().is_terminal().then(|| started.elapsed());
+        let is_terminal = io::stdout().is_terminal();
+        let elapsed = is_terminal.then(|| started.elapsed());
+        let generated_at = for_files.generated_at.filter(|_| is_terminal);
         let mut text = Vec::new();
-        let options = ReportOptions { colour: true, elapsed, ..for_files };
+        let options = ReportOptions { colour: true, elapsed, generated_at, ..for_files };
         write(result, &self.format, &options, &mut text)?;
         Ok(printer.raw(&String::from_utf8_lossy(&text))?)
     }
+}
+
+/// The time a report is made. `SOURCE_DATE_EPOCH` sets it, so that a build that makes
+/// reports can be repeated byte by byte.
+fn now() -> Option<Timestamp> {
+    let fixed = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
+    let time = match fixed {
+        Some(seconds) => Timestamp::from_second(seconds),
+        None => Timestamp::from_second(Timestamp::now().as_second()),
+    };
+    time.ok()
 }
 
 fn write<R: Reported>(

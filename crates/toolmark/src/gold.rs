@@ -1,11 +1,15 @@
 //! Gold labels from a file: JSON Lines, JSON, CSV, Parquet or YAML.
 
 use crate::exit::Failure;
+use crate::printer::{Layout, to_json};
+use serde::Serialize;
 use serde_json::Value;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use toolmark_check::gold::{Gold, GoldRow};
+use toolmark_check::gold::{Gold, GoldRow, TemplateRow};
 use toolmark_config::{Problem, Source, yaml};
+use toolmark_outcome::{Printable, Redactor, Untrusted};
 
 /// Reads a file of gold labels.
 pub(crate) fn read(path: &Path) -> Result<Arc<Gold>, Failure> {
@@ -47,7 +51,32 @@ pub(crate) fn read(path: &Path) -> Result<Arc<Gold>, Failure> {
 }
 
 /// What the rows look like.
-const SHAPE: &str = "write rows with `id` or `prompt`, and `tool`";
+const SHAPE: &str =
+    "write rows with `id` or `prompt`, and `tool`; `toolmark check --gold-template` writes some";
+
+/// What stands above the rows of a template.
+pub(crate) const TEMPLATE_HEAD: &str = "\
+# Gold labels for `toolmark check --gold`: which tool each prompt is for.
+# `tool` is what the agent called first; correct it where that was wrong.
+# Several right tools are a list, the best first; null means that no tool is needed.
+";
+
+/// A row of a template.
+#[derive(Serialize)]
+struct TemplateLine {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Printable>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<Printable>,
+    tool: Option<Printable>,
+}
+
+/// A row of a template as a line of YAML.
+pub(crate) fn template_line(row: TemplateRow, redactor: Redactor) -> io::Result<String> {
+    let apply = |text: Option<Untrusted>| text.map(|text| redactor.apply(text));
+    let (id, prompt, tool) = (apply(row.id), apply(row.prompt), apply(row.tool));
+    Ok(format!("- {}\n", to_json(&TemplateLine { id, prompt, tool }, Layout::Compact)?))
+}
 
 /// A list of rows, or a map that holds one under `rows`.
 fn of_yaml(path: &Path) -> Result<Vec<(u64, Value)>, Failure> {

@@ -9,9 +9,11 @@
 
 mod row;
 mod score;
+mod template;
 
 pub use row::GoldRow;
 pub use score::{Chosen, Confusable, F1, NoTool, OfTool, Rate, Selection, Unpaired};
+pub use template::{TemplateRow, template};
 
 use crate::session::Session;
 use std::borrow::Cow;

@@ -4,6 +4,50 @@ pub(crate) mod gates;
 pub(crate) mod gold;
 pub(crate) mod judged;
 pub(crate) mod kinds;
+pub(crate) mod overview;
+
+use crate::model::{CheckRun, Finding};
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use toolmark_outcome::Axis;
+
+/// So many findings lead a report.
+const WORST: usize = 3;
+
+/// The findings a report leads with: the worst of different rules, then the worst of
+/// those that are left.
+pub(crate) fn worst(run: &CheckRun) -> Vec<&Finding> {
+    let mut findings: Vec<&Finding> = run.new_findings().collect();
+    // Of two errors, the one that cannot be undone is worse.
+    let rank = |axis: Axis| match axis {
+        Axis::Irreversibility => 0,
+        Axis::Recovery => 1,
+        Axis::Arguments => 2,
+        Axis::Selection => 3,
+    };
+    findings.sort_by_key(|finding| (Reverse(finding.severity), rank(finding.axis)));
+    different(&findings, WORST, |finding| finding.code)
+}
+
+/// Findings of one rule as examples of it: from different sessions first.
+pub(crate) fn examples<'f>(alike: &[&'f Finding], most: usize) -> Vec<&'f Finding> {
+    different(alike, most, |finding| (finding.session.as_deref(), &*finding.place.file))
+}
+
+/// At most so many findings in their order: those with different keys come before others.
+fn different<'f, K: Ord>(
+    findings: &[&'f Finding],
+    most: usize,
+    key: impl Fn(&'f Finding) -> K,
+) -> Vec<&'f Finding> {
+    if findings.len() <= most {
+        return findings.to_vec();
+    }
+    let mut seen = BTreeSet::new();
+    let (first, again): (Vec<&Finding>, Vec<&Finding>) =
+        findings.iter().partition(|finding| seen.insert(key(finding)));
+    first.into_iter().chain(again).take(most).collect()
+}
 
 #[cfg(test)]
 pub(crate) mod tests {
@@ -31,7 +75,7 @@ pub(crate) mod tests {
         let codes = ["S101", "A201", "A202"];
         let rules = RULES.iter().copied().filter(|rule| codes.contains(&rule.code)).collect();
         let checker = Checker::new(rules, Confidence::Medium, Toolsets::default());
-        let checker = checker.keep_sessions();
+        let checker = checker.keep_sessions().keep_calls();
         let mut checked = checker.check(&run);
         checked.sort();
         let baseline = serde_json::json!({"findings": [], "trajectories": []}).to_string();
@@ -113,7 +157,10 @@ pub(crate) mod tests {
 
     #[test]
     fn gates_are_in_every_report() {
-        for format in FORMATS.iter().filter(|format| format.has_findings) {
+        // Rows of a table are of one kind.
+        let with_gates =
+            FORMATS.iter().filter(|f| f.has_findings && !["csv", "parquet"].contains(&f.id));
+        for format in with_gates {
             let text = report(format.id);
             // SARIF is about what does not hold.
             assert!(text.contains("Bash.127"), "{} has no gates", format.id);
@@ -138,15 +185,15 @@ pub(crate) mod tests {
 
     #[test]
     fn every_report_is_the_same_each_time_and_harmless() {
-        for format in FORMATS.iter().filter(|format| format.has_findings) {
+        for format in FORMATS.iter().filter(|format| format.has_findings && format.is_text) {
             let options = Options::default();
             let report = format.to_text(&sample(), &options).unwrap();
             assert!(report.ends_with('\n'), "{}", format.id);
             assert_eq!(report, format.to_text(&sample(), &options).unwrap(), "{}", format.id);
             let obeyed = report.chars().find(|c| *c != '\n' && is_obeyed(*c));
             assert_eq!(obeyed, None, "{} lets a control character through", format.id);
-            // Tests and results are of rules and gates; the others have the scorecard.
-            let has_card = !matches!(format.id, "junit" | "sarif");
+            // Tests, results and rows are of rules and gates; the others have the scorecard.
+            let has_card = !matches!(format.id, "junit" | "sarif" | "csv");
             for word in ["S101", "A202", "shop/buy"].iter().take(if has_card { 3 } else { 2 }) {
                 assert!(report.contains(word), "{} does not say {word}", format.id);
             }

@@ -25,6 +25,7 @@ pub(super) fn section(run: &RunResult, options: &Options) -> Section {
     Section {
         title: format!("{} {} · toolmark", shown::sign(run.summary.verdict), safe(name)),
         header: header(run, name, options),
+        has_script: false,
         content: html! {
             (notes(&run.notes))
             @if !outcomes.is_empty() {

@@ -1,6 +1,11 @@
 //! The object of what was checked.
 
-use crate::model::{Changes, CheckRun, Decisions, Finding, GateRow, Refined, Scorecard, Selection};
+use crate::Options;
+use crate::checked::overview;
+use crate::model::{
+    Changes, CheckRun, Decisions, DestructiveCall, Finding, GateRow, Overview, Refined, Scorecard,
+    Selection, SessionProfile,
+};
 use serde::Serialize;
 use toolmark_check::baseline::TrajectoryCells;
 use toolmark_check::gate::Cells;
@@ -8,6 +13,10 @@ use toolmark_outcome::{Printable, Verdict};
 
 #[derive(Serialize)]
 pub(super) struct Shape<'r> {
+    /// The version that made it, and when.
+    toolmark: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generated_at: Option<String>,
     verdict: Verdict,
     files: u64,
     findings: &'r [Finding],
@@ -22,6 +31,12 @@ pub(super) struct Shape<'r> {
     /// What a judge says where the rules are not sure.
     #[serde(skip_serializing_if = "Option::is_none")]
     judged: Option<&'r [Refined]>,
+    /// The counts of all sessions, and by model, agent, project and week.
+    overview: Overview,
+    /// What each session is and costs.
+    sessions: &'r [SessionProfile],
+    /// The calls that destroy something for good, and what was said before each.
+    destructive: &'r [DestructiveCall],
     /// What makes the report a baseline.
     trajectories: Vec<TrajectoryCells<Printable>>,
     /// What the guard would have said about the calls.
@@ -29,12 +44,14 @@ pub(super) struct Shape<'r> {
     notes: &'r [Printable],
 }
 
-pub(super) fn shape(run: &CheckRun) -> Shape<'_> {
+pub(super) fn shape<'r>(run: &'r CheckRun, options: &Options) -> Shape<'r> {
     let whole = &run.checked.scorecard;
     let each = run.checked.sessions.iter().map(|session| {
         TrajectoryCells::new(session.id.clone(), &Cells::of_part(&session.card, whole))
     });
     Shape {
+        toolmark: env!("CARGO_PKG_VERSION"),
+        generated_at: options.generated_at.map(|time| time.to_string()),
         verdict: run.verdict(),
         files: run.files,
         findings: &run.checked.findings,
@@ -44,6 +61,9 @@ pub(super) fn shape(run: &CheckRun) -> Shape<'_> {
         gates: &run.gates,
         changes: run.changes.as_ref(),
         judged: run.checked.judged.as_deref(),
+        overview: overview::of(run),
+        sessions: &run.checked.profiles,
+        destructive: &run.checked.destructive,
         trajectories: each.collect(),
         decisions: &run.checked.decisions,
         notes: &run.notes,

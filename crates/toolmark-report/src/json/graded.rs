@@ -7,6 +7,8 @@ use toolmark_outcome::Printable;
 
 #[derive(Serialize)]
 pub(super) struct Shape<'r> {
+    /// The version that made it.
+    toolmark: &'static str,
     spec: &'r str,
     dialect: &'r str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -21,6 +23,7 @@ pub(super) struct Shape<'r> {
 
 pub(super) fn shape<'r>(run: &'r RunResult, options: &Options) -> Shape<'r> {
     Shape {
+        toolmark: env!("CARGO_PKG_VERSION"),
         spec: &run.spec,
         dialect: run.dialect,
         name: run.name.as_deref(),

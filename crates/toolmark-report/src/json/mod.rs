@@ -22,7 +22,7 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
     let graded = report.graded.map(|run| graded::shape(run, options));
-    let text = match (graded, report.checked.map(checked::shape)) {
+    let text = match (graded, report.checked.map(|run| checked::shape(run, options))) {
         (Some(graded), Some(check)) => serde_json::to_string_pretty(&Both { graded, check }),
         (Some(graded), None) => serde_json::to_string_pretty(&graded),
         (None, checked) => serde_json::to_string_pretty(&checked),

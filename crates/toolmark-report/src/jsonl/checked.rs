@@ -2,7 +2,8 @@
 //! one per answer of a judge, one per gate, then one with the scorecard.
 
 use super::graded::line;
-use crate::model::{Changes, CheckRun, Finding, GateRow, Refined, Scorecard, Selection};
+use crate::checked::overview;
+use crate::model::{Changes, CheckRun, Finding, GateRow, Overview, Refined, Scorecard, Selection};
 use crate::{Options, ReportError};
 use serde::Serialize;
 use std::io::Write;
@@ -39,18 +40,26 @@ struct Gated<'r> {
 #[derive(Serialize)]
 struct Last<'r> {
     r#type: &'static str,
+    toolmark: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generated_at: Option<String>,
     verdict: Verdict,
     files: u64,
     left_out: u64,
     #[serde(flatten)]
     scorecard: &'r Scorecard,
+    overview: Overview,
     #[serde(skip_serializing_if = "Option::is_none")]
     changes: Option<&'r Changes>,
     #[serde(skip_serializing_if = "<[Printable]>::is_empty")]
     notes: &'r [Printable],
 }
 
-pub(super) fn write(run: &CheckRun, _: &Options, out: &mut dyn Write) -> Result<(), ReportError> {
+pub(super) fn write(
+    run: &CheckRun,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
     for finding in &run.checked.findings {
         line(&Found { r#type: "finding", finding }, out)?;
     }
@@ -65,10 +74,13 @@ pub(super) fn write(run: &CheckRun, _: &Options, out: &mut dyn Write) -> Result<
     }
     let last = Last {
         r#type: "scorecard",
+        toolmark: env!("CARGO_PKG_VERSION"),
+        generated_at: options.generated_at.map(|time| time.to_string()),
         verdict: run.verdict(),
         files: run.files,
         left_out: run.checked.left_out,
         scorecard: &run.checked.scorecard,
+        overview: overview::of(run),
         changes: run.changes.as_ref(),
         notes: &run.notes,
     };

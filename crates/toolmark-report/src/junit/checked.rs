@@ -3,6 +3,7 @@
 //! a gate that cannot be told is an error.
 
 use super::{Suite, Test, Trouble};
+use crate::Options;
 use crate::checked::{gates, judged};
 use crate::model::{CheckRun, Finding};
 use crate::shown;
@@ -12,11 +13,12 @@ use toolmark_outcome::{Printable, Verdict, printable};
 /// So many findings of a rule are spelled out.
 const OF_A_RULE: usize = 100;
 
-pub(super) fn suites(run: &CheckRun) -> Vec<Suite> {
+pub(super) fn suites(run: &CheckRun, options: &Options) -> Vec<Suite> {
+    let time = options.generated_at.map(|time| ("timestamp", time.to_string()));
     let suites = [("rules", of_rules(run)), ("gates", of_gates(run))].map(|(name, tests)| Suite {
         name: name.to_owned(),
-        attributes: Vec::new(),
-        properties: Vec::new(),
+        attributes: time.iter().cloned().collect(),
+        properties: vec![("toolmark".into(), env!("CARGO_PKG_VERSION").into())],
         tests,
     });
     suites.into_iter().filter(|suite| !suite.tests.is_empty()).collect()

@@ -2,7 +2,7 @@
 //! findings behind a click. Nothing that comes from a trace is markup here.
 
 use super::graded::{MOST, code, emblem, words};
-use crate::checked::{gates, judged, kinds};
+use crate::checked::{examples, gates, judged, kinds, overview, worst};
 use crate::model::{CheckRun, Finding};
 use crate::shown;
 use crate::terminal::text::cut;
@@ -29,6 +29,7 @@ pub(super) fn write(
     let mut page = String::new();
     head(&mut page, run, options);
     scorecard(&mut page, run);
+    groups(&mut page, run);
     gate_table(&mut page, run);
     kind_table(&mut page, run);
     judge(&mut page, run);
@@ -70,8 +71,22 @@ fn head(page: &mut String, run: &CheckRun, options: &Options) {
         totals.push(format!("{new} new, {known} known, {gone} gone since the baseline"));
     }
     totals.extend(options.elapsed.map(shown::seconds).map(String::from));
-    totals.extend(options.generated_at.map(|time| time.to_string()));
+    totals.extend(
+        options.generated_at.map(|time| format!("toolmark {}, {time}", env!("CARGO_PKG_VERSION"))),
+    );
     let _ = writeln!(page, "{}\n", totals.join(" \u{b7} "));
+    let overview = overview::of(run);
+    let _ = writeln!(page, "{}", overview::rates(&overview.total));
+    if let Some(costs) = overview::costs(&overview.total) {
+        let _ = writeln!(page, "\n{costs}");
+    }
+    page.push('\n');
+    for finding in worst(run) {
+        let message = words(&cut(&finding.message, WORDS));
+        let place = code(&shown::in_trace(&finding.place));
+        let _ = writeln!(page, "- {} **{}** {message} at {place}", finding.severity, finding.code);
+    }
+    page.push('\n');
     for note in &run.notes {
         let _ = writeln!(page, "- note: {}", words(note));
     }
@@ -109,6 +124,29 @@ fn scorecard(page: &mut String, run: &CheckRun) {
         let more = shown::things((tools.len() - TOOLS) as u64, "more tool");
         let _ = writeln!(page, "_{more}: this table would be too large._\n");
     }
+}
+
+/// The parts that the sessions fall into.
+fn groups(page: &mut String, run: &CheckRun) {
+    let overview = overview::of(run);
+    let mut parts = overview::parts(&overview).peekable();
+    if parts.peek().is_none() {
+        return;
+    }
+    page.push_str("| | | sessions | affected | calls | faults | per 100 calls |\n");
+    page.push_str("|---|---|---:|---:|---:|---:|---:|\n");
+    for (word, groups) in parts {
+        for group in groups.iter().take(TOOLS) {
+            let (name, rate) = (overview::name(group), overview::rate(group.per_100_calls()));
+            let (sessions, affected, faults) = (group.sessions, group.affected, group.faults);
+            let (name, calls) = (words(&cut(&name, WORDS)), group.calls.calls);
+            let _ = writeln!(
+                page,
+                "| {word} | {name} | {sessions} | {affected} | {calls} | {faults} | {rate} |"
+            );
+        }
+    }
+    page.push('\n');
 }
 
 fn gate_table(page: &mut String, run: &CheckRun) {
@@ -191,7 +229,7 @@ fn details(alike: &[&Finding]) -> String {
         words(first.name),
         alike.len()
     );
-    for finding in alike.iter().take(OF_A_RULE) {
+    for finding in examples(alike, OF_A_RULE) {
         let place = code(&shown::in_trace(&finding.place));
         let _ = writeln!(text, "- {} at {place}", words(&cut(&finding.message, WORDS)));
         for piece in finding.evidence.iter().take(EVIDENCE) {

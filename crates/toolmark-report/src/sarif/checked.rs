@@ -54,8 +54,13 @@ fn described(rule: &'static Rule) -> Value {
         "name": pascal(rule.name),
         "shortDescription": { "text": words(rule.summary) },
         "help": { "text": page, "markdown": page },
+        "helpUri": help_uri(rule),
         "defaultConfiguration": { "level": level(rule.severity) },
-        "properties": { "tags": [rule.axis.word()], "precision": precision },
+        "properties": {
+            "tags": [rule.axis.word()],
+            "precision": precision,
+            "problem.severity": problem_severity(rule.severity),
+        },
     })
 }
 
@@ -108,6 +113,21 @@ fn gated(row: &GateRow, run: &CheckRun, index: usize) -> Value {
     result(GATE, index, level, &message, locations, &print)
 }
 
+/// The page of a rule, for readers who see nothing but the result.
+fn help_uri(rule: &Rule) -> String {
+    let (repository, code) = (env!("CARGO_PKG_REPOSITORY"), rule.code.to_lowercase());
+    format!("{repository}/blob/main/docs/rules.md#{code}-{}", rule.name)
+}
+
+/// The word GitHub sorts and filters results by.
+fn problem_severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "recommendation",
+    }
+}
+
 fn level(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
@@ -133,6 +153,8 @@ mod tests {
             let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
             assert_eq!(rules[index]["id"], result["ruleId"]);
             assert!(rules[index]["help"]["text"].as_str().unwrap().len() > 20);
+            let level = result["level"].as_str().unwrap();
+            assert!(["error", "warning", "note"].contains(&level), "{level}");
             let print = result["partialFingerprints"]["toolmark/v1"].as_str().unwrap();
             assert!(prints.insert(print), "two results have the fingerprint {print}");
             let place = &result["locations"][0]["physicalLocation"];
@@ -140,6 +162,20 @@ mod tests {
         }
         let ids: Vec<&str> = results.iter().map(|r| r["ruleId"].as_str().unwrap()).collect();
         assert!(ids.contains(&"S101") && ids.contains(&GATE), "{ids:?}");
+    }
+
+    #[test]
+    fn every_rule_has_a_page_in_the_documentation() {
+        let page = include_str!("../../../../docs/rules.md");
+        for rule in toolmark_check::RULES {
+            let uri = help_uri(rule);
+            let heading = uri.split_once('#').unwrap().1;
+            let is_there = page.lines().any(|line| {
+                line.strip_prefix("### ")
+                    .is_some_and(|title| title.to_lowercase().replace(' ', "-") == heading)
+            });
+            assert!(is_there, "{uri}");
+        }
     }
 
     #[test]

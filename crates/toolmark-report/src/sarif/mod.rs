@@ -23,8 +23,30 @@ pub(crate) fn write(
 ) -> Result<(), ReportError> {
     let graded = report.graded.map(|run| graded::log(run, options));
     let checked = report.checked.map(|run| checked::log(run, options));
-    let runs: Vec<Value> = graded.into_iter().chain(checked).collect();
+    let mut runs: Vec<Value> = graded.into_iter().chain(checked).collect();
+    let directory = options.directory.as_deref().map(|directory| uri(directory) + "/");
+    runs.iter_mut().for_each(|run| make_relative(run, directory.as_deref()));
     document(runs, out)
+}
+
+/// Names the files of all results from a directory: code scanning shows a result only
+/// where its file is one of the repository. What lies elsewhere becomes a `file:` URI.
+fn make_relative(run: &mut Value, directory: Option<&str>) {
+    let results = run.get_mut("results").and_then(Value::as_array_mut);
+    for result in results.into_iter().flatten() {
+        for key in ["locations", "relatedLocations"] {
+            let locations = result.get_mut(key).and_then(Value::as_array_mut);
+            for location in locations.into_iter().flatten() {
+                let uri = location.pointer_mut("/physicalLocation/artifactLocation/uri");
+                let Some(Value::String(uri)) = uri else { continue };
+                if let Some(rest) = directory.and_then(|directory| uri.strip_prefix(directory)) {
+                    *uri = rest.to_owned();
+                } else if uri.starts_with('/') {
+                    *uri = format!("file://{uri}");
+                }
+            }
+        }
+    }
 }
 
 /// Writes a document of these runs.
@@ -46,6 +68,7 @@ pub(crate) fn log_of(
         "tool": { "driver": {
             "name": "toolmark",
             "semanticVersion": env!("CARGO_PKG_VERSION"),
+            "informationUri": env!("CARGO_PKG_REPOSITORY"),
             "rules": rules,
         }},
         "columnKind": "unicodeCodePoints",
@@ -172,6 +195,23 @@ mod tests {
         ] {
             assert_eq!(uri(file), want);
         }
+    }
+
+    #[test]
+    fn files_are_named_from_the_directory() {
+        let at = |file: &str| json!({ "locations": [location(file, 1, 1, "x")] });
+        let mut run = json!({ "results": [
+            at("/w/my repo/traces/a.jsonl"), at("traces/b.jsonl"), at("/w/my repository/c.jsonl"),
+        ] });
+        make_relative(&mut run, Some(&(uri("/w/my repo") + "/")));
+        let path = "/locations/0/physicalLocation/artifactLocation/uri";
+        let uris: Vec<&str> = run["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|result| result.pointer(path).unwrap().as_str().unwrap())
+            .collect();
+        assert_eq!(uris, ["traces/a.jsonl", "traces/b.jsonl", "file:///w/my%20repository/c.jsonl"]);
     }
 
     #[test]

@@ -1,9 +1,12 @@
-//! The scorecard people read at a terminal, and the worst findings under it.
+//! What people read at a terminal: the verdict and the worst findings, the scorecard, and the
+//! findings by rule.
 
 use super::page::Page;
-use crate::checked::{gates, gold, judged, kinds};
-use crate::model::{CheckRun, Decisions, Evidence, Finding, GateRow, Refined};
-use crate::shown::{in_trace, sign, things};
+use crate::checked::{examples, gates, gold, judged, kinds, overview, worst};
+use crate::model::{
+    CheckRun, Decisions, DestructiveCall, Evidence, Finding, GateRow, Group, Refined,
+};
+use crate::shown::{in_trace, instant, sign, things};
 use crate::terminal::text::Layout;
 use crate::terminal::{Line, style};
 use crate::{Options, ReportError, Verbosity};
@@ -19,6 +22,9 @@ const OF_A_RULE: usize = 3;
 const TOOLS: usize = 20;
 /// So much of a tool's name is shown.
 const NAME: usize = 24;
+/// So many models, agents, projects and weeks have a row of their own.
+const MAX_GROUPS: usize = 3;
+
 pub(super) fn write(
     run: &CheckRun,
     options: &Options,
@@ -30,7 +36,9 @@ pub(super) fn write(
         run.gates.iter().filter(|row| row.verdict != Verdict::Pass).for_each(|r| page.gate(r));
         page.summary(run);
     } else {
+        page.verdict_and_worst(run);
         page.scorecard(run);
+        page.overview(run);
         if let Some(selection) = &run.checked.selection {
             gold::lines(selection, page.width).into_iter().for_each(|line| page.line(line));
         }
@@ -45,12 +53,101 @@ pub(super) fn write(
             page.line(Line::of(style::DIM, "note: ").with(style::DIM, note));
         }
         page.summary(run);
+        page.colophon();
     }
     out.write_all(page.out.as_bytes())?;
     Ok(())
 }
 
 impl Page<'_> {
+    /// The verdict, and the worst findings in two lines each.
+    fn verdict_and_worst(&mut self, run: &CheckRun) {
+        let tone = match run.verdict() {
+            Verdict::Pass => style::GOOD,
+            Verdict::Fail => style::BAD,
+            Verdict::Unknown(_) => style::WARN,
+        };
+        let verdict = run.verdict();
+        let lead = printable!("{} {}", sign(verdict), verdict.word());
+        let total = overview::of(run).total;
+        let words = overview::rates(&total);
+        self.words(0, (tone.bold(), printable!("{}: ", lead)), style::PLAIN, &words);
+        for finding in worst(run) {
+            let (tone, mark) = look(finding.severity);
+            let mut line = Line::of(tone, printable!("  {} ", mark));
+            line.push(style::STRONG, printable!("{} ", finding.code));
+            line.push(style::PLAIN, &finding.message);
+            self.line(line);
+            let place = in_trace(&finding.place).cut_path(self.width - 4);
+            self.line(Line::of(style::PLAIN, "    ").with(style::USER, place));
+        }
+        self.out.push('\n');
+    }
+
+    /// What failed and repeated calls cost, and the parts the sessions fall into.
+    fn overview(&mut self, run: &CheckRun) {
+        let overview = overview::of(run);
+        if let Some(words) = overview::costs(&overview.total) {
+            self.wrapped(0, style::PLAIN, &words);
+        }
+        let all = self.is(Verbosity::Verbose);
+        for (word, groups) in overview::parts(&overview) {
+            let shown = if all { groups.len() } else { groups.len().min(MAX_GROUPS) };
+            // The latest weeks are the last.
+            let from = if word == "week" { groups.len() - shown } else { 0 };
+            for group in &groups[from..from + shown] {
+                self.group(word, group);
+            }
+            if shown < groups.len() {
+                let more = groups.len() - shown;
+                let words = printable!("{:<9}{} more; --verbose shows them", "", more);
+                self.line(Line::of(style::DIM, words));
+            }
+        }
+        if all {
+            run.checked.destructive.iter().for_each(|call| self.destructive(call));
+        }
+    }
+
+    /// `model    opus-4-5                  4.2 per 100 calls, 12 of 40 sessions affected`
+    fn group(&mut self, word: &'static str, group: &Group) {
+        let name = overview::name(group);
+        let name = if word == "project" { name.cut_path(NAME) } else { name.cut(NAME) };
+        let mut line = Line::of(style::DIM, printable!("{:<9}", word));
+        line.push(style::STRONG, name);
+        line.pad(9 + NAME + 2);
+        let rate = overview::rate(group.per_100_calls());
+        let (affected, of) = (group.affected, things(group.sessions, "session"));
+        line.push(
+            style::PLAIN,
+            printable!("{} per 100 calls, {} of {} affected", rate, affected, of),
+        );
+        self.line(line);
+    }
+
+    /// A destructive call, and what was said about it.
+    fn destructive(&mut self, call: &DestructiveCall) {
+        let mut line = Line::of(style::DIM, printable!("destructive, {}: ", call.announced.word()));
+        line.push(style::PLAIN, &call.effect);
+        self.line(line);
+        if let Some(place) = &call.call.place {
+            let place = in_trace(place).cut_path(self.width - 4);
+            self.line(Line::of(style::PLAIN, "    ").with(style::USER, place));
+        }
+        if let Some(said) = &call.said {
+            self.wrapped(4, style::DIM, &said.summary());
+        }
+    }
+
+    /// Which version made the report, and when, where it is to say so.
+    fn colophon(&mut self) {
+        if let Some(time) = self.options.generated_at {
+            let version = env!("CARGO_PKG_VERSION");
+            let words = printable!("toolmark {} \u{b7} {}", version, instant(time));
+            self.line(Line::of(style::DIM, words));
+        }
+    }
+
     fn scorecard(&mut self, run: &CheckRun) {
         let tools = run.checked.scorecard.by_use();
         if tools.is_empty() {
@@ -131,7 +228,7 @@ impl Page<'_> {
             let count = findings[from..].iter().take_while(alike).count();
             self.out.push('\n');
             self.rule(first, count);
-            for finding in findings[from..from + count].iter().take(most) {
+            for finding in examples(&findings[from..from + count], most) {
                 self.finding(finding);
             }
             if count > most {
@@ -406,5 +503,56 @@ fn look(severity: Severity) -> (Style, &'static str) {
         Severity::Error => (style::BAD, "\u{2717}"),
         Severity::Warning => (style::WARN, "!"),
         Severity::Info => (style::USER, "\u{b7}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::checked::tests::{report, sample};
+    use crate::{Options, format_by_id};
+
+    #[test]
+    fn the_verdict_and_the_worst_findings_come_first() {
+        let text = report("text");
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("\u{2717} fail: "), "{text}");
+        assert!(lines[0].contains("faults per 100 calls"), "{text}");
+        let at = |word: &str| lines.iter().position(|line| line.contains(word)).unwrap();
+        assert!(at("A202") < at("tool "), "{text}");
+        assert!(at("S101") < at("tool "), "{text}");
+        insta::assert_snapshot!(text);
+    }
+
+    #[test]
+    fn examples_are_from_different_sessions() {
+        let mut run = sample();
+        let of = |session: &'static str, line: u32| {
+            let mut finding = run.checked.findings[1].clone();
+            finding.session = Some(session.into());
+            finding.place.line = line;
+            finding
+        };
+        let findings = vec![of("a", 101), of("a", 102), of("a", 103), of("b", 104), of("c", 105)];
+        run.checked.findings = findings;
+        let text = format_by_id("text").unwrap().to_text(&run, &Options::default()).unwrap();
+        let details = text.split("repeated-read").nth(1).unwrap();
+        for (line, is_shown) in [(101, true), (102, false), (103, false), (104, true), (105, true)]
+        {
+            assert_eq!(details.contains(&format!(":{line}\n")), is_shown, "{line}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_report_says_when_it_was_made_and_by_which_version() {
+        let time = "2026-02-12T10:00:00Z".parse().unwrap();
+        let options = Options { generated_at: Some(time), ..Options::default() };
+        // A table of one kind of rows has no place for it.
+        for format in crate::FORMATS.iter().filter(|f| f.has_findings && f.is_text && f.id != "csv")
+        {
+            let report = format.to_text(&sample(), &options).unwrap();
+            for word in ["2026-02-12", env!("CARGO_PKG_VERSION")] {
+                assert!(report.contains(word), "{} does not say {word}", format.id);
+            }
+        }
     }
 }

@@ -28,11 +28,13 @@ use toolmark_check::baseline::Baseline;
 use toolmark_check::config::Config;
 use toolmark_check::doubts::MOST;
 use toolmark_check::gate::{self, Cells, Gate, GateError, GateRow};
+use toolmark_check::gold::template;
 use toolmark_check::promote::{self, Alike};
 use toolmark_check::{CheckRun, Checked, Checker};
 use toolmark_grade::UsualJudge;
 use toolmark_hosts::toolset::Toolsets;
 use toolmark_outcome::{Confidence, Printable, Severity, Untrusted};
+use toolmark_report::Rows;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,7 +48,10 @@ Examples:
   toolmark check runs/ --gate article    the article's five thresholds
   toolmark check runs/ --baseline main.json --report sarif=check.sarif
   toolmark check runs/ --promote regressions/ --per bucket
+  toolmark check runs/ --gold-template > gold.yaml
+  toolmark check runs/ --gold gold.yaml  compare tool choices with labels
   toolmark check runs/ --judge           ask a judge where the rules are unsure
+  toolmark check runs/ --format csv --rows calls > calls.csv
   toolmark check runs/ --format jsonl | jq 'select(.severity == \"error\")'
 
 Rules are selected by code, by name, or by code prefix: S selection,
@@ -60,6 +65,9 @@ A arguments, I irreversibility, R recovery; `toolmark rules` lists them.";
 pub(crate) struct Check {
     #[command(flatten)]
     report: ReportArgs,
+    /// What the rows of the formats csv and parquet are
+    #[arg(long, value_enum, value_name = "KIND", default_value = "findings")]
+    rows: RowKind,
     /// File with a `check:` section: rules, gates and toolsets [default: toolmark.yaml]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -101,6 +109,9 @@ pub(crate) struct Check {
     /// Compare tool choices with labels: rows with id or prompt, and tool
     #[arg(long, value_name = "FILE")]
     gold: Option<PathBuf>,
+    /// Print labels to start from instead: every prompt with the tool that was called for it
+    #[arg(long, conflicts_with_all = ["gold", "judge", "promote", "baseline"])]
+    gold_template: bool,
     /// Lowest severity that fails [default: warning; never with gates]
     #[arg(long, value_enum, value_name = "SEVERITY")]
     fail_on: Option<FailOn>,
@@ -130,6 +141,12 @@ impl Per {
             Self::Bucket => Alike::Bucket,
         }
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RowKind {
+    Findings,
+    Calls,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -164,7 +181,18 @@ impl Check {
         }
         let started = Instant::now();
         self.take_traces_for_gates();
+        self.report.rows = match self.rows {
+            RowKind::Findings => Rows::Findings,
+            RowKind::Calls if !["csv", "parquet"].iter().any(|id| self.report.wants(id)) => {
+                let failure = Failure::usage("--rows calls needs a report with rows");
+                return Err(failure.hint("add --format csv or --report csv=FILE").into());
+            }
+            RowKind::Calls => Rows::Calls,
+        };
         let mut config = config::open(self.config.as_deref(), printer)?;
+        if self.gold_template {
+            return self.print_gold_template(&Toolsets::with(config.toolsets), printer);
+        }
         let gates = self.gates(config.gates.take())?;
         let baseline = self.read_baseline()?;
         let gold = self.gold.as_deref().map(gold::read).transpose()?;
@@ -212,6 +240,37 @@ impl Check {
         Ok(if self.exit_zero { Exit::Ok } else { Exit::of(run.verdict(), walked.unread) })
     }
 
+    /// Prints a row of gold labels for every prompt.
+    fn print_gold_template(
+        &self,
+        toolsets: &Toolsets,
+        printer: &mut Printer,
+    ) -> Result<Exit, Stop> {
+        let selected = self.sessions.select(&self.input.traces)?;
+        let reader = self.input.files.reader(printer).within(selected.project.clone());
+        let work = |runs: &mut Runs<'_>| {
+            let rows: Vec<Vec<_>> = runs.map(|run| template(&run, toolsets)).collect();
+            (!rows.is_empty()).then(|| rows.concat())
+        };
+        let (mut files, mut rows) = (0, Vec::new());
+        let walked = reader.each(&selected.inputs, printer, work, |found| {
+            if let Ok(found) = found {
+                files += 1;
+                rows.extend(found);
+            }
+            Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
+        })?;
+        if files == 0 {
+            return Err(selected.nothing_left(&reader, &walked, &self.input.traces).into());
+        }
+        printer.raw(gold::TEMPLATE_HEAD)?;
+        for row in rows {
+            let line = gold::template_line(row, printer.redactor)?;
+            printer.raw(&line)?;
+        }
+        Ok(if walked.unread { Exit::Unread } else { Exit::Ok })
+    }
+
     /// The rules of the command line, or those of the file.
     fn checker(&self, config: &mut Config) -> Result<Checker, Failure> {
         let select = if self.select.is_empty() { &config.select } else { &self.select };
@@ -223,6 +282,8 @@ impl Check {
         let checker = Checker::new(rules, least, toolsets).severities(severities);
         let compares = self.baseline.is_some();
         let checker = if self.judge { checker.with_doubts() } else { checker };
+        let keeps_calls = self.rows == RowKind::Calls;
+        let checker = if keeps_calls { checker.keep_calls() } else { checker };
         Ok(if compares || self.report.wants("json") { checker.keep_sessions() } else { checker })
     }
 

@@ -210,7 +210,7 @@ fn print_csv(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {
         "fidelity_gaps",
         "error",
     ])?;
-    for row in rows.iter().chain([&Row::total(rows)]) {
+    for row in rows {
         writer.write_record(csv_record(row).iter().map(|cell| cell.as_bytes()))?;
     }
     let text = writer.into_inner().map_err(|e| io::Error::other(e.to_string()))?;
@@ -235,7 +235,7 @@ fn csv_record(row: &Row) -> Vec<Printable> {
         number(row.assistant_turns),
         number(row.user_turns),
         number(row.max_parallel),
-        Printable::join(row.tool_names.iter().flatten(), " "),
+        row.tool_names.as_ref().map(|names| as_list(names.iter())).unwrap_or_default(),
         tokens(|t| t.recorded.input),
         tokens(|t| t.recorded.output),
         tokens(|t| t.recorded.cache_read),
@@ -244,9 +244,16 @@ fn csv_record(row: &Row) -> Vec<Printable> {
         tokens(|t| t.total),
         number(row.bad_lines),
         number(row.unknown_records),
-        Printable::join(gaps.iter().flatten(), " "),
+        gaps.map(|gaps| as_list(gaps.iter())).unwrap_or_default(),
         row.error.clone().unwrap_or_default(),
     ]
+}
+
+/// Names as a JSON list: a name may have blanks and commas in it.
+fn as_list<'p>(names: impl Iterator<Item = &'p Printable>) -> Printable {
+    let quote = |name: &Printable| name.reshape(|name| serde_json::Value::from(name).to_string());
+    let names: Vec<Printable> = names.map(quote).collect();
+    printable!("[{}]", Printable::join(&names, ","))
 }
 
 fn print_table(printer: &mut Printer, rows: &[Row]) -> io::Result<()> {

@@ -472,3 +472,41 @@ fn rules_are_listed_and_explained() {
     }
     assert_snapshot!(stdout(&["rules", "repeated-read"]));
 }
+
+#[test]
+fn json_counts_for_a_team() {
+    let json = json_of(&["check", "samples/claude-code", "--format", "json"]);
+    let total = &json["overview"]["total"];
+    assert_eq!((&total["sessions"], &total["affected"]), (&2.into(), &1.into()), "{total}");
+    assert_eq!(total["calls"]["calls"], 17);
+    assert_eq!(total["failed"]["calls"], 5);
+    assert!(total["failed"]["tokens"].as_u64().unwrap() > 0);
+    assert!(total["failed"]["duration_ms"].as_u64().unwrap() > 0);
+    for part in ["by_model", "by_agent", "by_project", "by_week"] {
+        let groups = json["overview"][part].as_array().unwrap();
+        assert_eq!(groups.len(), 2, "{part}");
+        let faults: u64 = groups.iter().map(|group| group["faults"].as_u64().unwrap()).sum();
+        assert_eq!(total["faults"], faults, "{part}");
+    }
+    assert_eq!(json["sessions"].as_array().unwrap().len(), 2);
+    let destroyed = &json["destructive"][0];
+    assert_eq!(destroyed["announced"], "blind", "{destroyed}");
+    assert_eq!(json["generated_at"], "2026-02-13T16:26:40Z");
+}
+
+#[test]
+fn rows_are_of_findings_or_calls() {
+    let lines = |args: &[&str]| -> usize {
+        let output = toolmark(args).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().lines().count()
+    };
+    let found =
+        json_of(&["check", FAULTS, "--format", "json"])["findings"].as_array().unwrap().len();
+    assert_eq!(lines(&["check", FAULTS, "--format", "csv"]), 1 + found);
+    let calls = ["check", "samples/claude-code", "--format", "csv", "--rows", "calls"];
+    assert_eq!(lines(&calls), 1 + 17);
+    assert_eq!(exit_of(&["check", FAULTS, "--rows", "calls"]), 2);
+    let parquet = ["check", FAULTS, "--format", "parquet", "--rows", "calls"];
+    let bytes = toolmark(&parquet).output().unwrap().stdout;
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+}

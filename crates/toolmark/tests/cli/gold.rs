@@ -1,6 +1,6 @@
 //! `toolmark check --gold`
 
-use crate::{run, toolmark};
+use crate::{run, stdout, toolmark};
 use serde_json::Value;
 use std::fs;
 
@@ -40,4 +40,24 @@ fn labels_of_nothing_are_an_error() {
         text.contains("gold.jsonl:1: the row has no tool") && text.ends_with("--- exit 3\n"),
         "{text}"
     );
+}
+
+#[test]
+fn a_template_is_a_file_of_labels() {
+    let template = stdout(&["check", "samples/claude-code", "--gold-template"]);
+    assert!(template.starts_with("# Gold labels"), "{template}");
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("gold.yaml");
+    fs::write(&file, &template).unwrap();
+    let args =
+        ["check", "samples/claude-code", "--gold", file.to_str().unwrap(), "--format", "json"];
+    let output = toolmark(&args).output().unwrap();
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = template.lines().filter(|line| line.starts_with("- ")).count();
+    assert!(rows >= 2, "{template}");
+    // What agents chose is what the labels say, until somebody corrects them.
+    for (tool, score) in json["selection"]["tools"].as_object().unwrap() {
+        assert_eq!(score["f1"]["value"], 1.0, "{tool}: {score}");
+    }
+    assert_eq!(json["selection"]["unpaired"].as_array().map_or(0, Vec::len), 0, "{json}");
 }

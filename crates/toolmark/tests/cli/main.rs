@@ -59,6 +59,7 @@ fn toolmark(args: &[&str]) -> Command {
     }
     command.env("COLUMNS", "80").env("TZ", "UTC").env("HOME", "/nonexistent");
     command.env("TOOLMARK_GUARD_LOG", "off");
+    command.env("SOURCE_DATE_EPOCH", "1771000000");
     command
 }
 

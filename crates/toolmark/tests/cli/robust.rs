@@ -17,6 +17,9 @@ fn stats(bytes: impl AsRef<[u8]>) -> String {
     in_dir(dir.path(), &["stats", "f.jsonl", "--format", "csv"])
 }
 
+/// The row of a session with one call.
+const ROW: &str = r#"f.jsonl,claude-code,1,1,1,0,0,0,1,1,1,"[""Bash""]""#;
+
 fn in_dir(dir: &Path, args: &[&str]) -> String {
     transcript(toolmark(args).current_dir(dir))
 }
@@ -34,13 +37,13 @@ fn harmless_damage_is_no_error() {
     for text in
         [lines.join("\n"), format!("\u{feff}{}", lines.join("\n")), lines.join("\r\n") + "\r\n\r\n"]
     {
-        assert_tells(&stats(&text), &["f.jsonl,claude-code,1,1,1,0,0,0,1,1,1,Bash"], 0);
+        assert_tells(&stats(&text), &[ROW], 0);
     }
 }
 
 #[test]
 fn what_is_damaged_is_named_and_the_rest_is_read() {
-    let row = "f.jsonl,claude-code,1,1,1,0,0,0,1,1,1,Bash";
+    let row = ROW;
     let cut = format!("{USER}\n{CALL}\n{RESULT}\n{}", &RESULT[..90]);
     assert_tells(&stats(cut), &[row, "skipped: f.jsonl:4:"], 3);
     let noisy = format!("{USER}\nnpm warn deprecated\n{CALL}\n[INFO] hello\n{RESULT}\n");

@@ -1,0 +1,81 @@
+//! Every call as a row, for tables that people make themselves.
+
+use crate::profile::{Spent, calls_by_response};
+use crate::session::Session;
+use std::collections::BTreeMap;
+use toolmark_outcome::{Finding, Printable, Redactor, TracePlace, Untrusted};
+
+/// One call, as a table has it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallRow<T = Untrusted> {
+    /// The session's id, or that of the sub-agent.
+    pub session: Option<T>,
+    /// Where the call is in the trace.
+    pub place: TracePlace<T>,
+    /// Its number in the session, from 1.
+    pub number: usize,
+    /// The step it belongs to, from 1.
+    pub step: Option<u64>,
+    /// The user turn it belongs to, from 1; 0 before the first.
+    pub turn: u32,
+    /// The tool.
+    pub tool: T,
+    /// How it ended.
+    pub status: &'static str,
+    /// The exit code.
+    pub exit_code: Option<i64>,
+    /// When it was asked for.
+    pub started: Option<String>,
+    /// What it cost.
+    pub spent: Spent,
+    /// The codes of the findings about it.
+    pub codes: Vec<&'static str>,
+}
+
+impl CallRow {
+    /// The calls of a session.
+    pub(crate) fn all(session: &Session<'_>, findings: &[Finding]) -> Vec<Self> {
+        let mut codes: BTreeMap<usize, Vec<&'static str>> = BTreeMap::new();
+        for finding in findings {
+            if let Some(call) = finding.evidence.first().and_then(|e| e.call.as_ref()) {
+                codes.entry(call.index).or_default().push(finding.code);
+            }
+        }
+        let run = session.trajectory();
+        let in_response = calls_by_response(session);
+        let mut row = |call: &crate::session::SessionCall<'_>| {
+            let of_step = call.call.step.and_then(|step| in_response.get(&step)).copied();
+            Self {
+                session: run.id.as_ref().map(|id| id.get().into()),
+                place: session.place(&call.call.at),
+                number: call.index + 1,
+                step: call.call.step.map(|step| u64::from(step) + 1),
+                turn: call.turn,
+                tool: (&*call.tool).into(),
+                status: call.call.status.word(),
+                exit_code: call.call.exit_code,
+                started: call.call.started.map(|time| time.to_string()),
+                spent: Spent::of(run, call, of_step.unwrap_or(1)),
+                codes: codes.remove(&call.index).unwrap_or_default(),
+            }
+        };
+        session.calls().iter().map(&mut row).collect()
+    }
+
+    /// It as it may be printed.
+    pub(crate) fn redact(self, redactor: Redactor) -> CallRow<Printable> {
+        CallRow {
+            session: self.session.map(|session| redactor.apply(session)),
+            place: self.place.redact(redactor),
+            number: self.number,
+            step: self.step,
+            turn: self.turn,
+            tool: redactor.apply(self.tool),
+            status: self.status,
+            exit_code: self.exit_code,
+            started: self.started,
+            spent: self.spent,
+            codes: self.codes,
+        }
+    }
+}

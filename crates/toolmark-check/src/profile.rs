@@ -1,0 +1,272 @@
+//! What those who answer for many sessions ask about each: which model, agent,
+//! project and week it belongs to, how many faults it has, and what its failed
+//! and repeated calls cost.
+//!
+//! Costs are known only where the trace records them, so every sum has the
+//! number of calls it is made of.
+
+use crate::call_key::CallKey;
+use crate::session::{Ended, Session, SessionCall};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use toolmark_outcome::{Printable, Redactor, Untrusted};
+use toolmark_trace::Trajectory;
+
+/// What some calls cost, as far as the trace records it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// How many calls.
+    pub calls: u64,
+    /// How many of them have a duration.
+    pub timed: u64,
+    /// How many of them belong to a response with a token usage.
+    pub counted: u64,
+    milliseconds: u64,
+    tokens: u64,
+    output_tokens: u64,
+}
+
+impl Spent {
+    /// How long the calls took: those that have a duration.
+    #[must_use]
+    pub fn milliseconds(self) -> Option<u64> {
+        (self.timed > 0 || self.calls == 0).then_some(self.milliseconds)
+    }
+
+    /// The tokens of the responses that made the calls. Calls of one response
+    /// have an equal share of it.
+    #[must_use]
+    pub fn tokens(self) -> Option<u64> {
+        (self.counted > 0 || self.calls == 0).then_some(self.tokens)
+    }
+
+    /// The part of them that the model wrote.
+    #[must_use]
+    pub fn output_tokens(self) -> Option<u64> {
+        (self.counted > 0 || self.calls == 0).then_some(self.output_tokens)
+    }
+
+    /// Adds others.
+    pub fn merge(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.timed += other.timed;
+        self.counted += other.counted;
+        self.milliseconds = self.milliseconds.saturating_add(other.milliseconds);
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+    }
+
+    /// What one call cost, where its response made so many.
+    pub(crate) fn of(run: &Trajectory, call: &SessionCall<'_>, in_response: u64) -> Self {
+        let mut spent = Self { calls: 1, ..Self::default() };
+        let duration = call.call.duration.map(|duration| duration.as_millis());
+        if let Some(duration) = duration.and_then(|ms| u64::try_from(ms).ok()) {
+            (spent.timed, spent.milliseconds) = (1, duration);
+        }
+        let step = call.call.step.and_then(|step| run.steps.get(step as usize));
+        if let Some(usage) = step.and_then(|step| step.usage.as_ref()) {
+            let share = in_response.max(1);
+            spent.counted = 1;
+            spent.tokens = usage.total() / share;
+            spent.output_tokens = usage.normalised().output / share;
+        }
+        spent
+    }
+}
+
+impl Serialize for Spent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("Spent", 6)?;
+        out.serialize_field("calls", &self.calls)?;
+        out.serialize_field("duration_ms", &self.milliseconds())?;
+        out.serialize_field("timed", &self.timed)?;
+        out.serialize_field("tokens", &self.tokens())?;
+        out.serialize_field("output_tokens", &self.output_tokens())?;
+        out.serialize_field("counted", &self.counted)?;
+        out.end()
+    }
+}
+
+/// One session, its sub-agents included.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SessionProfile<T = Untrusted> {
+    /// Its id.
+    pub id: Option<T>,
+    /// The ids of its sub-agents.
+    pub sub_agents: Vec<T>,
+    /// The file it was read from.
+    pub file: T,
+    /// The directory it works in.
+    pub project: Option<T>,
+    /// The agent, with its version where that is recorded.
+    pub agent: T,
+    /// The model, the first where it changed.
+    pub model: Option<T>,
+    /// When it started.
+    pub started: Option<String>,
+    /// The ISO week of that, in UTC: `2026-W07`.
+    pub week: Option<T>,
+    /// Findings that are errors or warnings.
+    pub faults: u64,
+    /// All calls.
+    pub calls: Spent,
+    /// Those known to have failed.
+    pub failed: Spent,
+    /// Those that only looked, had been made before in the same way, and got the
+    /// same answer.
+    pub repeated: Spent,
+}
+
+impl SessionProfile {
+    /// The profile of one trajectory without its sub-agents.
+    pub(crate) fn new(session: &Session<'_>, faults: u64) -> Self {
+        let run = session.trajectory();
+        let text =
+            |text: &Option<toolmark_trace::Text>| text.as_ref().map(|text| text.get().into_owned());
+        let name = text(&run.agent.name).unwrap_or_else(|| run.format.to_owned());
+        let agent = match text(&run.agent.version) {
+            Some(version) => format!("{name} {version}"),
+            None => name,
+        };
+        let project = session.project().roots().first().cloned().or_else(|| text(&run.cwd));
+        let mut profile = Self {
+            id: text(&run.id).map(Into::into),
+            sub_agents: Vec::new(),
+            file: (&*run.file).into(),
+            project: project.map(Into::into),
+            agent: agent.into(),
+            model: text(&run.agent.model).map(Into::into),
+            started: run.started.map(|time| time.to_string()),
+            week: run.started.map(|time| week_of(time).into()),
+            faults,
+            calls: Spent::default(),
+            failed: Spent::default(),
+            repeated: Spent::default(),
+        };
+        let in_response = calls_by_response(session);
+        let mut answers = Answers::default();
+        for (call, key) in session.calls().iter().zip(session.keys()) {
+            let of_step = call.call.step.and_then(|step| in_response.get(&step)).copied();
+            let spent = Spent::of(run, call, of_step.unwrap_or(1));
+            profile.calls.merge(spent);
+            if call.ended == Ended::Failed {
+                profile.failed.merge(spent);
+            } else if answers.repeats(call, *key) && call.only_looks() {
+                profile.repeated.merge(spent);
+            }
+        }
+        profile
+    }
+
+    /// Adds the calls and faults of a sub-agent.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        self.sub_agents.extend(other.id.clone());
+        self.faults += other.faults;
+        self.calls.merge(other.calls);
+        self.failed.merge(other.failed);
+        self.repeated.merge(other.repeated);
+    }
+
+    /// It as it may be printed.
+    #[must_use]
+    pub(crate) fn redact(self, redactor: Redactor) -> SessionProfile<Printable> {
+        SessionProfile {
+            id: self.id.map(|id| redactor.apply(id)),
+            sub_agents: redactor.apply_all(self.sub_agents),
+            file: redactor.apply(self.file),
+            project: self.project.map(|project| redactor.apply(project)),
+            agent: redactor.apply(self.agent),
+            model: self.model.map(|model| redactor.apply(model)),
+            started: self.started,
+            week: self.week.map(|week| redactor.apply(week)),
+            faults: self.faults,
+            calls: self.calls,
+            failed: self.failed,
+            repeated: self.repeated,
+        }
+    }
+}
+
+/// How many calls each response made.
+pub(crate) fn calls_by_response(session: &Session<'_>) -> HashMap<u32, u64> {
+    let mut counts: HashMap<u32, u64> = HashMap::new();
+    for step in session.calls().iter().filter_map(|call| call.call.step) {
+        *counts.entry(step).or_default() += 1;
+    }
+    counts
+}
+
+/// What calls were answered, by what they asked for. An answer is read only when
+/// its call is made again.
+#[derive(Default)]
+struct Answers<'c, 'a> {
+    last: HashMap<CallKey, &'c SessionCall<'a>>,
+}
+
+impl<'c, 'a> Answers<'c, 'a> {
+    /// Was the call made before, and answered in the same words?
+    fn repeats(&mut self, call: &'c SessionCall<'a>, key: CallKey) -> bool {
+        let before = self.last.insert(key, call);
+        before.is_some_and(|before| {
+            let (then, now) = (before.result(), call.result());
+            then.is_some() && then.map(hash) == now.map(hash)
+        })
+    }
+}
+
+fn hash(text: impl AsRef<str>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.as_ref().hash(&mut hasher);
+    hasher.finish()
+}
+
+fn week_of(time: jiff::Timestamp) -> String {
+    let week = time.to_zoned(jiff::tz::TimeZone::UTC).date().iso_week_date();
+    format!("{:04}-W{:02}", week.year(), week.week())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Checker, notation};
+
+    #[test]
+    fn failed_and_repeated_calls_are_counted_apart() {
+        let run = notation::parse(
+            "Read {\"file_path\":\"/w/a.rs\"} -> \"1\\tone\"\n\
+             Read {\"file_path\":\"/w/a.rs\"} -> \"1\\tone\"\n\
+             Read {\"file_path\":\"/w/a.rs\"} -> \"1\\ttwo\"\n\
+             Edit {\"file_path\":\"/w/b.rs\",\"old_string\":\"x\",\"new_string\":\"y\"} !> \"String to replace not found in file.\"\n\
+             Bash {\"command\":\"git add -A\"} -> \"\"\n\
+             Bash {\"command\":\"git add -A\"} -> \"\"",
+        );
+        let profile = Checker::default().check(&run.unwrap()).profiles.remove(0);
+        assert_eq!(profile.calls.calls, 6);
+        assert_eq!(profile.failed.calls, 1);
+        // Another answer is news, and a command that changes something is no look.
+        assert_eq!(profile.repeated.calls, 1);
+        assert!(profile.faults > 0);
+    }
+
+    #[test]
+    fn what_is_not_recorded_is_unknown_and_what_is_not_there_is_nothing() {
+        let run = notation::parse("Read {\"file_path\":\"/w/a.rs\"} -> \"1\\tone\"").unwrap();
+        let profile = Checker::default().check(&run).profiles.remove(0);
+        let json = serde_json::to_value(profile.calls).unwrap();
+        assert!(json["tokens"].is_null() && json["duration_ms"].is_null(), "{json}");
+        let json = serde_json::to_value(profile.failed).unwrap();
+        assert_eq!((&json["tokens"], &json["duration_ms"]), (&0.into(), &0.into()));
+    }
+
+    #[test]
+    fn weeks_are_those_of_iso() {
+        for (time, week) in [
+            ("2026-02-12T10:00:00Z", "2026-W07"),
+            ("2027-01-01T00:00:00Z", "2026-W53"),
+            ("2024-12-30T00:00:00Z", "2025-W01"),
+        ] {
+            assert_eq!(super::week_of(time.parse().unwrap()), week);
+        }
+    }
+}

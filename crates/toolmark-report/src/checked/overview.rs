@@ -1,0 +1,75 @@
+//! The words for the counts of many sessions, which reports for people have in common.
+
+use crate::model::{CheckRun, Group, Overview};
+use crate::shown::{millis, things};
+use crate::terminal::human;
+use toolmark_check::Spent;
+use toolmark_outcome::{Printable, printable};
+
+/// The counts of a run.
+pub(crate) fn of(run: &CheckRun) -> Overview {
+    Overview::new(&run.checked.profiles)
+}
+
+/// The parts of an overview by what they are parted by; one part says nothing.
+pub(crate) fn parts(overview: &Overview) -> impl Iterator<Item = (&'static str, &[Group])> {
+    let all: [(&str, &[Group]); 4] = [
+        ("model", &overview.by_model),
+        ("agent", &overview.by_agent),
+        ("project", &overview.by_project),
+        ("week", &overview.by_week),
+    ];
+    all.into_iter().filter(|(_, groups)| groups.len() > 1)
+}
+
+/// What a part is called.
+pub(crate) fn name(group: &Group) -> Printable {
+    group.name.clone().unwrap_or_else(|| "unknown".into())
+}
+
+/// A rate with one digit; a dash where nothing was counted.
+pub(crate) fn rate(value: Option<f64>) -> Printable {
+    value.map_or("\u{2013}".into(), |value| printable!("{:.1}", value))
+}
+
+/// `4.2 faults per 100 calls, 1.5 per session; 12 of 50 sessions affected`
+pub(crate) fn rates(group: &Group) -> Printable {
+    printable!(
+        "{} faults per 100 calls, {} per session; {} of {} affected",
+        rate(group.per_100_calls()),
+        rate(group.per_session()),
+        group.affected,
+        things(group.sessions, "session")
+    )
+}
+
+/// What failed and repeated calls cost; nothing where there are none.
+pub(crate) fn costs(group: &Group) -> Option<Printable> {
+    let told = [("failed call", group.failed), ("repeated call", group.repeated)];
+    let told: Vec<Printable> = told
+        .iter()
+        .filter(|(_, spent)| spent.calls > 0)
+        .map(|(word, spent)| printable!("{} ({})", things(spent.calls, word), cost(*spent)))
+        .collect();
+    (!told.is_empty()).then(|| printable!("cost: {}", Printable::join(&told, ", ")))
+}
+
+/// `12.5 s, 3.4k tokens`, and of how many calls where it is not known of all.
+pub(crate) fn cost(spent: Spent) -> Printable {
+    if spent.timed + spent.counted == 0 {
+        return "time and tokens unknown".into();
+    }
+    let of = |known: u64| match known == spent.calls {
+        true => Printable::default(),
+        false => printable!(" of {}", known),
+    };
+    let time = match spent.milliseconds() {
+        Some(ms) => printable!("{}{}", millis(ms as f64), of(spent.timed)),
+        None => "time unknown".into(),
+    };
+    let tokens = match spent.tokens() {
+        Some(tokens) => printable!("{} tokens{}", human::count(tokens), of(spent.counted)),
+        None => "tokens unknown".into(),
+    };
+    printable!("{}, {}", time, tokens)
+}

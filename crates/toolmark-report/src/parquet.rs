@@ -1,0 +1,145 @@
+//! Parquet, for data frames and databases: the rows of CSV, with types.
+
+use crate::table::{Cell, Kind, Table};
+use crate::{Options, Report, ReportError};
+use parquet::basic::Compression;
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+pub(crate) fn write(
+    report: &Report<'_>,
+    options: &Options,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
+    let table = Table::new(report, options);
+    let bytes = encode(&table, options).map_err(io::Error::other)?;
+    Ok(out.write_all(&bytes)?)
+}
+
+fn encode(table: &Table, options: &Options) -> Result<Vec<u8>, ParquetError> {
+    let time = options.generated_at.map(|time| time.to_string());
+    let time = time.map(|time| KeyValue::new("generated_at".to_owned(), time));
+    let properties = WriterProperties::builder()
+        .set_created_by(format!("toolmark {}", env!("CARGO_PKG_VERSION")))
+        .set_key_value_metadata(time.map(|time| vec![time]))
+        .set_compression(Compression::SNAPPY);
+    let schema = Arc::new(parse_message_type(&schema(table))?);
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties.build()))?;
+    let mut group = writer.next_row_group()?;
+    for (name, _) in &table.columns {
+        let Some(mut column) = group.next_column()? else { break };
+        write_column(column.untyped(), table, name)?;
+        column.close()?;
+    }
+    group.close()?;
+    writer.into_inner()
+}
+
+fn schema(table: &Table) -> String {
+    let column = |(name, kind): &(&str, Kind)| match kind {
+        Kind::Text => format!("optional byte_array {name} (UTF8);"),
+        Kind::Whole => format!("optional int64 {name};"),
+        Kind::Real => format!("optional double {name};"),
+        Kind::Flag => format!("optional boolean {name};"),
+    };
+    let columns: Vec<String> = table.columns.iter().map(column).collect();
+    format!("message rows {{ {} }}", columns.join(" "))
+}
+
+/// Writes one column: what is known, and for every row whether it is.
+fn write_column(
+    writer: &mut ColumnWriter<'_>,
+    table: &Table,
+    name: &'static str,
+) -> Result<(), ParquetError> {
+    let mut levels = Vec::with_capacity(table.len());
+    macro_rules! write_as {
+        ($writer:expr, $kind:ident, $convert:expr) => {{
+            let mut values = Vec::new();
+            for cell in table.column(name) {
+                let known = match cell {
+                    Some(Cell::$kind(Some(value))) => Some(value),
+                    _ => None,
+                };
+                levels.push(i16::from(known.is_some()));
+                values.extend(known.map($convert));
+            }
+            $writer.write_batch(&values, Some(&levels), None)?;
+        }};
+    }
+    match writer {
+        ColumnWriter::ByteArrayColumnWriter(writer) => {
+            write_as!(writer, Text, |text: &String| ByteArray::from(text.as_bytes().to_vec()));
+        }
+        ColumnWriter::Int64ColumnWriter(writer) => write_as!(writer, Whole, |n: &i64| *n),
+        ColumnWriter::DoubleColumnWriter(writer) => write_as!(writer, Real, |n: &f64| *n),
+        ColumnWriter::BoolColumnWriter(writer) => write_as!(writer, Flag, |flag: &bool| *flag),
+        _ => return Err(ParquetError::General(format!("{name} has no type of ours"))),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checked::tests::sample;
+    use crate::{Rows, testing};
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
+    use serde_json::Value;
+
+    fn read(report: &Report<'_>, options: &Options) -> Vec<Value> {
+        let mut bytes = Vec::new();
+        write(report, options, &mut bytes).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("rows.parquet");
+        std::fs::write(&path, bytes).unwrap();
+        let reader = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
+        let rows = reader.get_row_iter(None).unwrap();
+        let value = |field: &Field| match field {
+            Field::Str(text) => text.as_str().into(),
+            Field::Long(number) => (*number).into(),
+            Field::Bool(flag) => (*flag).into(),
+            _ => Value::Null,
+        };
+        rows.map(|row| {
+            let row = row.unwrap();
+            row.get_column_iter().map(|(name, field)| (name.clone(), value(field))).collect()
+        })
+        .collect()
+    }
+
+    #[test]
+    fn the_rows_of_csv_with_types() {
+        let run = sample();
+        let rows = read(&(&run).into(), &Options::default());
+        assert_eq!(rows.len(), run.checked.findings.len());
+        assert_eq!((&rows[0]["code"], &rows[0]["line"]), (&"A202".into(), &4.into()));
+        assert_eq!(rows[0]["new"], true);
+        assert!(rows[1]["bucket"].is_null(), "{}", rows[1]);
+        let options = Options { rows: Rows::Calls, ..Options::default() };
+        let rows = read(&(&run).into(), &options);
+        assert_eq!(rows.len(), run.checked.calls.len());
+        assert_eq!(rows[2]["findings"], "[\"S101\"]");
+        assert!(rows[2]["tokens"].is_null());
+    }
+
+    #[test]
+    fn outcomes_and_nothing_at_all() {
+        let options = Options::default();
+        let graded = testing::sample();
+        let mut bytes = Vec::new();
+        write(&(&graded).into(), &options, &mut bytes).unwrap();
+        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+        let mut bytes = Vec::new();
+        write(&(&testing::empty()).into(), &options, &mut bytes).unwrap();
+        assert!(bytes.ends_with(b"PAR1"));
+    }
+}

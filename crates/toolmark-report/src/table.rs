@@ -1,0 +1,188 @@
+//! Results as rows of a table: a row per outcome and finding, or per call. There is no row of
+//! totals, lists are JSON, and what is unknown is empty.
+
+use crate::model::{CallRow, CaseResult, Finding};
+use crate::terminal::text::sanitize;
+use crate::{Options, Report, Rows};
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    Whole,
+    Real,
+    Flag,
+}
+
+/// One cell; `None` is unknown.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Cell {
+    Text(Option<String>),
+    Whole(Option<i64>),
+    Real(Option<f64>),
+    Flag(Option<bool>),
+}
+
+/// The cells of one row, with the columns they are in.
+type Row = Vec<(&'static str, Cell)>;
+
+/// A table.
+pub(crate) struct Table {
+    /// The columns, in order.
+    pub(crate) columns: Vec<(&'static str, Kind)>,
+    rows: Vec<Row>,
+}
+
+impl Table {
+    /// The table of a report.
+    pub(crate) fn new(report: &Report<'_>, options: &Options) -> Self {
+        let mut table = Self { columns: Vec::new(), rows: Vec::new() };
+        if let Some(run) = report.graded {
+            table.columns.extend(OUTCOME);
+            table.rows.extend(run.outcomes.iter().map(outcome));
+        }
+        if let Some(run) = report.checked {
+            match options.rows {
+                Rows::Findings => {
+                    table.columns.extend(FINDING);
+                    table.rows.extend(run.checked.findings.iter().map(finding));
+                }
+                Rows::Calls => {
+                    table.columns.extend(CALL);
+                    table.rows.extend(run.checked.calls.iter().map(call));
+                }
+            }
+        }
+        table
+    }
+
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// A column, row by row; a row that does not have it has nothing there.
+    pub(crate) fn column(&self, name: &'static str) -> impl Iterator<Item = Option<&Cell>> {
+        let cell = move |row: &'_ Row| row.iter().position(|(column, _)| *column == name);
+        self.rows.iter().map(move |row| cell(row).and_then(|at| row.get(at)).map(|(_, cell)| cell))
+    }
+
+    /// The rows, each with a cell per column.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = Vec<Option<&Cell>>> {
+        self.rows.iter().map(|row| {
+            let cell = |name: &str| row.iter().find(|(column, _)| *column == name);
+            self.columns.iter().map(|(name, _)| cell(name).map(|(_, cell)| cell)).collect()
+        })
+    }
+}
+
+const OUTCOME: &[(&str, Kind)] = &[
+    ("case", Kind::Text),
+    ("trial", Kind::Whole),
+    ("verdict", Kind::Text),
+    ("score", Kind::Real),
+    ("reason", Kind::Text),
+    ("trajectory", Kind::Text),
+];
+
+const FINDING: &[(&str, Kind)] = &[
+    ("code", Kind::Text),
+    ("name", Kind::Text),
+    ("axis", Kind::Text),
+    ("severity", Kind::Text),
+    ("confidence", Kind::Text),
+    ("tool", Kind::Text),
+    ("bucket", Kind::Text),
+    ("message", Kind::Text),
+    ("remedy", Kind::Text),
+    ("session", Kind::Text),
+    ("file", Kind::Text),
+    ("line", Kind::Whole),
+    ("call", Kind::Whole),
+    ("step", Kind::Whole),
+    ("fingerprint", Kind::Text),
+    ("new", Kind::Flag),
+];
+
+const CALL: &[(&str, Kind)] = &[
+    ("session", Kind::Text),
+    ("file", Kind::Text),
+    ("line", Kind::Whole),
+    ("call", Kind::Whole),
+    ("step", Kind::Whole),
+    ("turn", Kind::Whole),
+    ("tool", Kind::Text),
+    ("status", Kind::Text),
+    ("exit_code", Kind::Whole),
+    ("started", Kind::Text),
+    ("duration_ms", Kind::Whole),
+    ("tokens", Kind::Whole),
+    ("output_tokens", Kind::Whole),
+    ("findings", Kind::Text),
+];
+
+/// A text on one line, in which every character is seen.
+fn text(text: &str) -> Cell {
+    some_text(Some(text))
+}
+
+fn some_text(text: Option<&str>) -> Cell {
+    Cell::Text(text.map(|text| sanitize(text).into_owned()))
+}
+
+fn whole<N: TryInto<i64>>(number: Option<N>) -> Cell {
+    Cell::Whole(number.and_then(|number| number.try_into().ok()))
+}
+
+fn outcome(result: &CaseResult) -> Row {
+    vec![
+        ("case", text(&result.case)),
+        ("trial", whole(Some(result.trial.saturating_add(1)))),
+        ("verdict", text(result.verdict.word())),
+        ("score", Cell::Real(result.score)),
+        ("reason", text(&result.reason)),
+        ("trajectory", some_text(result.trajectory.as_ref().map(|source| &*source.source))),
+    ]
+}
+
+fn finding(finding: &Finding) -> Row {
+    let call = finding.evidence.first().and_then(|evidence| evidence.call.as_ref());
+    vec![
+        ("code", text(finding.code)),
+        ("name", text(finding.name)),
+        ("axis", text(finding.axis.word())),
+        ("severity", text(finding.severity.word())),
+        ("confidence", text(finding.confidence.word())),
+        ("tool", text(&finding.tool)),
+        ("bucket", some_text(finding.bucket.as_deref())),
+        ("message", text(&finding.message)),
+        ("remedy", text(&finding.remedy)),
+        ("session", some_text(finding.session.as_deref())),
+        ("file", text(&finding.place.file)),
+        ("line", whole(Some(finding.place.line))),
+        ("call", whole(call.map(|call| call.number()))),
+        ("step", whole(call.and_then(|call| call.step_number()))),
+        ("fingerprint", text(&finding.fingerprint)),
+        ("new", Cell::Flag(finding.new)),
+    ]
+}
+
+fn call(call: &CallRow) -> Row {
+    let codes = serde_json::Value::from(call.codes.clone()).to_string();
+    vec![
+        ("session", some_text(call.session.as_deref())),
+        ("file", text(&call.place.file)),
+        ("line", whole(Some(call.place.line))),
+        ("call", whole(Some(call.number))),
+        ("step", whole(call.step)),
+        ("turn", whole(Some(call.turn))),
+        ("tool", text(&call.tool)),
+        ("status", text(call.status)),
+        ("exit_code", whole(call.exit_code)),
+        ("started", some_text(call.started.as_deref())),
+        ("duration_ms", whole(call.spent.milliseconds())),
+        ("tokens", whole(call.spent.tokens())),
+        ("output_tokens", whole(call.spent.output_tokens())),
+        ("findings", text(&codes)),
+    ]
+}
