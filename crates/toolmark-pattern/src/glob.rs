@@ -104,7 +104,7 @@ impl Glob {
         self.is_match(&progress)
     }
 
-    /// With the segments that may stand for nothing passed over.
+    /// With the segments that may stand for nothing skipped.
     fn closed(&self, mut progress: Progress) -> Progress {
         let mut at = 0;
         while let Some(&(alternative, used)) = progress.get(at) {

@@ -69,7 +69,7 @@ pub(crate) static RULE: Rule = Rule {
     axis: Axis::Irreversibility,
     severity: Severity::Warning,
     confidence: Confidence::High,
-    summary: "a secret stands in the arguments or the result of a call",
+    summary: "the arguments or the result of a call contain a secret",
     remedy: "replace the secret and hand it over in a variable of the environment",
     source: page!("i306_secret_in_call.rs"),
     check,

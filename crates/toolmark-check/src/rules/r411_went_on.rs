@@ -1,7 +1,7 @@
 //! # What it does
 //!
 //! Finds a step of a script that failed (`./harness.sh configure`, exit code 1)
-//! and after which the next step of the same script was made without a word about
+//! and after which the next step of the same script was made with nothing said about
 //! the failure, where the failed step does not work soon after. Also: tests or a
 //! build that failed and a commit or a push that follows, and a push that follows
 //! a commit that failed, with nothing done and nothing said about it.

@@ -38,7 +38,7 @@ impl Judge for Always {
     }
 }
 
-/// A judge without a word.
+/// A judge that says nothing.
 #[derive(Debug)]
 struct Silent;
 

@@ -41,7 +41,7 @@ What makes two calls the same action is `match`: the same tool gave the same res
 same tool (`name`), or the same tool with equal arguments (`name-args`; the order of keys does not count). Calls of \
 different tools are never the same, and a call that was never answered gave no result that could be.
 
-`tools` restricts the look to some tools: other calls are passed over and do not interrupt a run. With \
+`tools` restricts the look to some tools: other calls are skipped and do not interrupt a run. With \
 `max_cycle_period: 3`, cycles of up to three actions count too: A B A B A B is the cycle A B three times.",
     example: "type: max-repeat\nconfig:\n  max: 3\n  match: name-args",
     taxonomy: Taxonomy::TRAJECTORY,

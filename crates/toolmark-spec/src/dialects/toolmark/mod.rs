@@ -15,7 +15,7 @@
 //! ```
 //!
 //! `check:` belongs to `toolmark check`, `guard:` to `toolmark guard` and `judge:`
-//! to whoever asks judges, which read them; here they are passed over.
+//! to whoever asks judges, which read them; here they are skipped.
 //! Without `cases` every trajectory is a case of its own. `cases` may be the
 //! path of a file with one case per line.
 

@@ -16,7 +16,7 @@ Examples:
 
 Exit codes:
   0  the command is allowed
-  2  the command line makes no sense
+  2  the command line is invalid
   3  it could not be written down";
 
 /// Let one command run that the guard stops

@@ -24,7 +24,7 @@ Examples:
 Exit codes:
   0  every hook answers as it should
   1  one does not, or is not installed
-  2  the command line makes no sense";
+  2  the command line is invalid";
 
 /// A call that nothing speaks against.
 const HARMLESS: &str = "ls";

@@ -24,7 +24,7 @@ Examples:
 
 Exit codes:
   0  the guard is in all of them
-  2  the command line makes no sense
+  2  the command line is invalid
   3  a settings file could not be read or written; it was left as it is";
 
 const UNINSTALL: &str = "\
@@ -34,7 +34,7 @@ Examples:
 
 Exit codes:
   0  the guard is in none of them
-  2  the command line makes no sense
+  2  the command line is invalid
   3  a settings file could not be read or written; it was left as it is";
 
 const STATUS: &str = "\
@@ -46,7 +46,7 @@ Exit codes:
   0  the guard is in all of them
   1  it is missing somewhere, another binary is named, hooks are switched off, or the
      agent does not accept the file
-  2  the command line makes no sense
+  2  the command line is invalid
   3  a settings file could not be read";
 
 /// Put the guard into the settings of agents
