@@ -428,10 +428,10 @@ mod tests {
             let (_, found) = run(&labels, args);
             found[0].probes.iter().map(|probed| probed.change.word()).collect()
         };
-        assert_eq!(changes(&[]).len(), 6);
+        assert_eq!(changes(&[]).len(), 7);
         assert_eq!(changes(&["--no-probes"]), [""; 0]);
         assert_eq!(changes(&["--probe", "verbosity"]), ["filler"]);
-        assert_eq!(changes(&["--probe", "injection,position"]).len(), 5);
+        assert_eq!(changes(&["--probe", "injection,position"]).len(), 6);
         let (_, found) = run(&labels, &["--repeats", "5"]);
         assert_eq!(found[0].consistency.as_ref().map(|c| c.repeats), Some(5));
         let (_, found) = run(&labels, &["--repeats", "1"]);
