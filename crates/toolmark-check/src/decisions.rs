@@ -3,7 +3,6 @@
 //! would have let through, and those it would not.
 
 use crate::own::Own;
-use crate::rules::resolves_conflict;
 use crate::session::{Ended, Session};
 use serde::Serialize;
 use toolmark_hosts::toolset::ToolRole;
@@ -110,9 +109,7 @@ impl Decisions {
         let mut own = Own::default();
         for call in session.calls() {
             let analysis = call.analysis();
-            let is_excused = |effect: &Effect| {
-                own.holds(session, call, effect) || resolves_conflict(effect) || is_named(effect)
-            };
+            let is_excused = |effect: &Effect| own.holds(session, call, effect) || is_named(effect);
             let decision =
                 analysis.map_or(Decision::Allow, |analysis| decide(analysis, is_excused));
             match analysis {

@@ -7,6 +7,7 @@ use crate::analyze::{Analyzer, Call};
 use crate::context::Context;
 use crate::effects::{Certainty, Kind, Reversibility};
 use crate::expand::Arg;
+use crate::run::program_name;
 
 /// Why a file is protected, the weightiest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,7 +103,29 @@ impl Analyzer<'_> {
                 let acts = |arg: &Arg| {
                     matches!(arg.text.as_str(), "-delete" | "-exec" | "-execdir" | "-x" | "-X")
                 };
-                if args.iter().any(acts) {
+                // What it runs may only look.
+                let runs = args.iter().position(acts).and_then(|at| args.get(at + 1));
+                let only_looks = runs.is_some_and(|arg| {
+                    matches!(
+                        program_name(&arg.text).as_str(),
+                        "grep"
+                            | "cat"
+                            | "head"
+                            | "tail"
+                            | "ls"
+                            | "wc"
+                            | "file"
+                            | "stat"
+                            | "echo"
+                            | "rg"
+                            | "md5sum"
+                            | "sha256sum"
+                            | "du"
+                            | "basename"
+                            | "dirname"
+                    )
+                });
+                if args.iter().any(acts) && !only_looks {
                     for arg in args.iter().take_while(|arg| !acts(arg)) {
                         self.disturb(arg, true, name, call);
                         self.disturb_any_named(arg, name, call);
@@ -186,7 +209,9 @@ impl Analyzer<'_> {
         let wanted = Name::of(arg.text.rsplit('/').next().unwrap_or_default());
         let is_named = |known: &&Protected<'_>| {
             let own = known.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-            known.because.on_removal().is_some() && wanted.fits(own, true)
+            // Two names with wildcards can nearly always mean the same.
+            let is_open = own.starts_with('*') && wanted.has_wildcard;
+            known.because.on_removal().is_some() && !is_open && wanted.fits(own, true)
         };
         let Some(known) = self.context.protected.iter().find(is_named) else { return };
         let Some(why) = known.because.on_removal() else { return };

@@ -67,7 +67,9 @@ pub(super) fn says(name: &str) -> Says {
     let is = |all: &[&str]| words.iter().any(|word| all.contains(&word.as_str()));
     if is(&["get", "list", "read", "search", "describe", "show", "view", "status", "dry"]) {
         Says::Nothing
-    } else if is(&["refund", "payout", "transfer", "withdraw", "charge"]) {
+    } else if is(&["refund", "payout", "transfer", "withdraw", "charge"])
+        && !is(&["calculate", "estimate", "agent", "agents", "human", "file", "files"])
+    {
         Says::Pays
     } else if is(&[
         "delete",
@@ -181,7 +183,11 @@ pub(super) fn analyze_named(name: &str, args: &Value, context: &Context<'_>) -> 
             let paths: Vec<_> = paths.into_iter().map(super::quoted).collect();
             run(&format!("rm -rf -- {}", paths.join(" ")))
         }
-        Says::Pays => Some(only(name, "says that it moves money")),
+        // Agents are transferred to, too; money comes in amounts.
+        Says::Pays if args.get("amount").is_some() || name.contains("refund") => {
+            Some(only(name, "says that it moves money"))
+        }
+        Says::Pays => None,
         Says::Writes | Says::Nothing => run(command_by_key(args)?),
     }
 }
@@ -223,6 +229,8 @@ mod tests {
             ("db/dropTable", Says::Deletes),
             ("runCommand", Says::Runs),
             ("mcp__stripe__create_refund", Says::Pays),
+            ("transfer_to_human_agents", Says::Nothing),
+            ("calculate_dividend_payout", Says::Nothing),
             ("mcp__delete__get_issue", Says::Nothing),
             ("browser_click", Says::Nothing),
             ("getDeletedItems", Says::Nothing),

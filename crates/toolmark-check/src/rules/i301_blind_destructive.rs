@@ -338,19 +338,10 @@ fn destroys(effect: &Effect) -> bool {
     let is_hidden = effect.certainty == Certainty::Proven
         && match effect.kind {
             Kind::RewriteHistory => effect.scope == Scope::Remote,
-            Kind::DiscardVcs => {
-                effect.reversibility >= Reversibility::R3
-                    && !resolves_conflict(effect)
-                    && !is_in_history(effect)
-            }
+            Kind::DiscardVcs => effect.reversibility >= Reversibility::R3 && !is_in_history(effect),
             _ => false,
         };
     ((is_final || is_hidden) && !is_other && !is_scratch) || clears_temporary(effect)
-}
-
-/// Taking one side of a conflict is what a merge asks for.
-pub(crate) fn resolves_conflict(effect: &Effect) -> bool {
-    effect.why == "discards one side of a conflict"
 }
 
 /// `git rm` that is not forced removes only what is committed as it is.

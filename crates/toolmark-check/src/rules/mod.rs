@@ -49,8 +49,6 @@ mod s106_idle_sub_agent;
 mod s107_repeated_call;
 mod s108_flooded_context;
 
-pub(crate) use i301_blind_destructive::resolves_conflict;
-
 use crate::rule::Rule;
 
 /// Every rule, by code.

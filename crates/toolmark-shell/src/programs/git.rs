@@ -7,7 +7,7 @@ use crate::effects::{Certainty, Kind, Reversibility, Scope};
 use crate::expand::Arg;
 use crate::options::{Grammar, Parsed};
 use crate::run::Run;
-use Reversibility::{R1, R3, R4};
+use Reversibility::{R1, R2, R3, R4};
 
 /// `git-reset` and the like.
 pub(super) fn dashed(run: &mut Run<'_, '_>) {
@@ -290,7 +290,7 @@ pub(super) fn discard(
     why: &'static str,
 ) {
     let level = if run.analyzer.cwd.as_deref().is_some_and(|cwd| in_temp(run, cwd)) && level == R4 {
-        Reversibility::R2
+        R2
     } else {
         level
     };
@@ -322,7 +322,8 @@ fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, args: &[Arg]) {
         let paths: Vec<&str> = operands.iter().map(|arg| arg.text.as_str()).collect();
         let target =
             if paths.is_empty() { "conflicting files".to_owned() } else { paths.join(" ") };
-        discard(run, &target, R3, "discards one side of a conflict");
+        // The other side is in the commit that is merged.
+        discard(run, &target, R2, "takes one side of a conflict");
         return;
     }
     let paths: Vec<&str> = match parsed.before_dashes {
@@ -461,7 +462,7 @@ fn clean(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
                 Kind::Delete,
                 &targets.join(" "),
                 Scope::TreeArtefact,
-                Reversibility::R2,
+                R2,
                 "deletes regenerable files",
             );
         } else {
