@@ -9,7 +9,7 @@ use toolmark_judge::JudgeClient;
 use toolmark_judge::config::{Model, Settings};
 use toolmark_judge::providers::{Fault, Prompt, Provider, Reply};
 use toolmark_outcome::judging::{Judge, Material, Panel, Piece, Question, Rubric, Scale};
-use toolmark_redact::redact;
+use toolmark_redact::redact_named;
 
 const SHOWN: &str = "the agent ran `cargo test` and 3 tests failed";
 
@@ -38,11 +38,12 @@ fuzz_target!(|data: &[u8]| {
         text.clone_into(&mut answer);
     }
     let settings = Settings { cache: None, retries: 0, ..Settings::default() };
-    let client = JudgeClient::new(settings, connect, redact);
+    let client = JudgeClient::new(settings, connect, redact_named);
     let question = Question {
         rubric: Arc::new(Rubric::of_text("Did it check its work?", Scale::default())),
         materials: vec![Material::of_trace("transcript", vec![Piece::new(SHOWN)])],
         panel: Panel { models: vec!["openai:fuzz".into()], ..Panel::default() },
+        threshold: 0.5,
     };
     for ruling in client.judge(&[question]) {
         for answer in ruling.votes.iter().filter_map(|vote| vote.answer.as_ref().ok()) {
