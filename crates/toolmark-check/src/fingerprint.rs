@@ -150,7 +150,7 @@ mod tests {
         for (one, other) in [
             ("a.rs was read again after 3 calls", "src/lib.rs was read again after 12 calls"),
             (
-                "rm deletes in the home directory: /x, without a word",
+                "rm deletes in the home directory: /x, without saying so",
                 "rm deletes in the home directory: ~/y",
             ),
             ("`cat a b` reads a file", "`head -3` reads a file"),

@@ -198,7 +198,7 @@ impl<'a> View<'a> {
             .filter_map(|event| Some((event, event.text.as_ref()?.plain())))
     }
 
-    /// Where something stands in the trace.
+    /// The place of something in the trace.
     #[must_use]
     pub fn place(&self, at: &At) -> TracePlace {
         at.location().into()

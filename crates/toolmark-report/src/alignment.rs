@@ -93,7 +93,7 @@ pub(crate) fn elided(explanation: &Explanation) -> Option<Printable> {
     })
 }
 
-/// Where the first divergence stands in the trace.
+/// The place of the first divergence in the trace.
 pub(crate) fn divergence(explanation: &Explanation) -> Option<Printable> {
     let row = explanation.rows.get(explanation.divergence?)?;
     let at = row.call.as_ref().and_then(|call| call.place.as_ref()).map(shown::in_trace);

@@ -60,7 +60,9 @@ fn work_is_bounded() {
 /// A program that is known only when it runs leaves the analysis incomplete.
 #[test]
 fn what_cannot_be_resolved_is_incomplete() {
-    for command in ["\"$cmd\" x", "/bin/l? x", "$(pick) x", "${tools[0]} x"] {
+    for command in
+        ["\"$cmd\" x", "/bin/l? x", "$(pick) x", "${tools[0]} x", "source <(tool completion bash)"]
+    {
         let analysis = analyze(command, &Context::default());
         assert_eq!(analysis.coverage, Coverage::Partial, "{command}");
     }

@@ -65,7 +65,10 @@ fn words(name: &str) -> Vec<String> {
 pub(super) fn says(name: &str) -> Says {
     let words = words(name);
     let is = |all: &[&str]| words.iter().any(|word| all.contains(&word.as_str()));
-    if is(&["get", "list", "read", "search", "describe", "show", "view", "status", "dry"]) {
+    // What is read may be called anything: `drop_view` reads nothing.
+    let reads = ["get", "list", "read", "search", "describe", "show", "view", "find"];
+    let only_reads = words.first().is_some_and(|verb| reads.contains(&verb.as_str()));
+    if only_reads || is(&["dry"]) {
         Says::Nothing
     } else if is(&["refund", "payout", "transfer", "withdraw", "charge"])
         && !is(&["calculate", "estimate", "agent", "agents", "human", "file", "files"])
@@ -233,6 +236,9 @@ mod tests {
             ("calculate_dividend_payout", Says::Nothing),
             ("mcp__delete__get_issue", Says::Nothing),
             ("browser_click", Says::Nothing),
+            ("mcp__db__drop_view", Says::Deletes),
+            ("delete_list", Says::Deletes),
+            ("git_status", Says::Nothing),
             ("getDeletedItems", Says::Nothing),
             ("NotebookEdit", Says::Writes),
         ] {

@@ -66,7 +66,7 @@ impl Environment {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) event: &'static str,
-    /// What stands in the array of the event.
+    /// The entry in the array of the event.
     pub(crate) item: Value,
     /// The command in it.
     pub(crate) command: String,

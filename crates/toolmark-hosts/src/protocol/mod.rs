@@ -66,7 +66,7 @@ impl Answer {
     }
 }
 
-/// The keys hosts are told apart by.
+/// The keys that distinguish hosts.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Shape {

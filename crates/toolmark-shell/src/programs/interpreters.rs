@@ -15,9 +15,11 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
     match run.name {
         "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish" | "mksh" | "rbash" => shell(run),
         "source" | "." => {
-            // `source <(tool completion bash)` is how shells are set up.
+            // `source <(tool completion bash)` is how shells are set up: nobody is asked
+            // about it, and it is not approved either.
             let unknown = run.call.processes.first() == Some(&Flow::Unknown);
             if unknown && !run.call.remote && !run.call.secret {
+                run.analyzer.note(Some(crate::ir::Partial::Syntax));
                 return;
             }
             if let Some(arg) = run.args.first().cloned() {

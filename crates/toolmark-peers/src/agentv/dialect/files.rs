@@ -107,7 +107,7 @@ impl Reading<'_, '_> {
         for (n, set) in sets.iter().enumerate() {
             let from = self.cases.len();
             self.list(tests, set.get("vars"), loading);
-            // The same tests again: they are told apart by the set.
+            // The same tests again: the set distinguishes them.
             if sets.len() > 1 {
                 for case in &mut self.cases[from..] {
                     case.id = format!("{}-{}", case.id, n + 1);

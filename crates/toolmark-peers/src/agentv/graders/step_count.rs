@@ -104,7 +104,7 @@ mod tests {
 
     const ID: &str = "trajectory:step-count";
 
-    /// The last message of the agent is its answer to AgentV, even without a word.
+    /// The last message of the agent is its answer to AgentV, even an empty one.
     #[test]
     fn an_answer_without_words_is_one_to_agentv() {
         let trace = r#"{"id": "t", "output_messages": [{"role": "assistant", "tool_calls": [{"tool": "a", "input": {}}]}]}"#;

@@ -114,7 +114,7 @@ pub(super) fn read(node: Option<&Node>, scorer: &str, loading: &mut Loading<'_>)
     metrics.collect()
 }
 
-/// All metrics of a task. Those of one name are told apart by their scorers.
+/// All metrics of a task. Scorers distinguish those of one name.
 pub(super) fn aggregates(scorers: &[Scorer]) -> Vec<Arc<dyn Aggregate>> {
     let all: Vec<&Metric> = scorers.iter().flat_map(|scorer| &scorer.metrics).collect();
     let mut taken = BTreeSet::new();
