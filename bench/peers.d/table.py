@@ -1,13 +1,16 @@
-"""Prints the rows of all peers as one table."""
+"""Prints the rows of all peers as one Markdown table, with toolmark as the measure."""
 
 import json
 import sys
 
 rows = [json.loads(line) for line in open(sys.argv[1]) if line.startswith("{")]
 right = json.load(open(f"{sys.argv[2]}/expected.json"))
-print(f"{'peer':<12} {'mode':<10} {'trajectories/CPU s':>18} {'peak MB':>8} {'passed':>7} {'right':>6}")
+own = {row["mode"]: row["per_second"] for row in rows if row["peer"] == "toolmark"}
+print("| mode | grader | trajectories per CPU second | toolmark is | peak memory | passed |")
+print("|---|---|---:|---:|---:|---:|")
 for row in sorted(rows, key=lambda row: (list(right).index(row["mode"]), -row["per_second"])):
-    print(
-        f"{row['peer']:<12} {row['mode']:<10} {row['per_second']:>18,.0f} {row['peak_mb']:>8.0f}"
-        f" {row['passed']:>7} {right[row['mode']]:>6}"
-    )
+    mode = row["mode"]
+    ratio = "" if row["peer"] == "toolmark" else f"{own[mode] / row['per_second']:,.1f} ×"
+    passed = "only parses" if row["passed"] is None else f"{row['passed']} of {right[mode]}"
+    note = f" ({row['note']})" if "note" in row else ""
+    print(f"| {mode} | {row['peer']}{note} | {row['per_second']:,.0f} | {ratio} | {row['peak_mb']:.0f} MB | {passed} |")
