@@ -19,6 +19,7 @@
 
 mod doc;
 mod index;
+mod nodes;
 mod number;
 mod split;
 mod unescape;
