@@ -1,6 +1,7 @@
 //! A parsed document and its values, all borrowed from the text.
 
 use crate::index::{self, IndexError};
+use crate::lines::Lines;
 use crate::nodes::{self, Node};
 use crate::unescape::unescape;
 use std::borrow::Cow;
@@ -67,21 +68,43 @@ impl Scanner {
         if u32::try_from(text.len()).is_err() {
             return Err(ScanError { offset: 0, problem: "value is larger than 4 GiB" });
         }
-        for buffer in [&mut self.index, &mut self.open] {
-            if buffer.capacity() > KEEP_ENTRIES && text.len() < KEEP_ENTRIES {
-                *buffer = Vec::new();
-            }
-        }
-        if self.nodes.capacity() > KEEP_ENTRIES && text.len() < KEEP_ENTRIES {
-            self.nodes = Vec::new();
+        self.give_back(text.len());
+        if self.index.capacity() > KEEP_ENTRIES && text.len() < KEEP_ENTRIES {
+            self.index = Vec::new();
         }
         let count = index::build(text.as_bytes(), &mut self.index)
             .map_err(|e| index_error(e, text.len()))?;
         let index = &self.index[..count];
-        // SAFETY: the index was just made of this text.
-        let depth =
-            unsafe { nodes::build(text.as_bytes(), index, &mut self.nodes, &mut self.open)? };
+        let depth = nodes::build(text.as_bytes(), 0, index, &mut self.nodes, &mut self.open)?;
         Ok(Doc { text, nodes: &self.nodes, depth })
+    }
+
+    /// Parses `text`, which begins at byte `start` of the text that `lines` were found
+    /// in and is its line number `line` (without white space in front of it).
+    pub fn parse_line<'a>(
+        &'a mut self,
+        text: &'a str,
+        start: usize,
+        lines: &Lines,
+        line: usize,
+    ) -> Result<Doc<'a>, ScanError> {
+        // Why a line is not JSON is found out where it is alone.
+        let Some(index) = lines.index_of(line) else { return self.parse(text) };
+        self.give_back(text.len());
+        let depth = nodes::build(text.as_bytes(), start, index, &mut self.nodes, &mut self.open)?;
+        Ok(Doc { text, nodes: &self.nodes, depth })
+    }
+
+    /// Gives back what only a much larger text needed.
+    fn give_back(&mut self, length: usize) {
+        if length < KEEP_ENTRIES {
+            if self.nodes.capacity() > KEEP_ENTRIES {
+                self.nodes = Vec::new();
+            }
+            if self.open.capacity() > KEEP_ENTRIES {
+                self.open = Vec::new();
+            }
+        }
     }
 }
 
@@ -135,7 +158,7 @@ impl<'a> Doc<'a> {
 /// Both are into what the document borrows for `'a`: the start of its text, and one
 /// of its nodes. The nodes of a document are made by one walk that succeeded, so
 /// for every node `start <= end` are places in the text between whole characters,
-/// and the `size` nodes from it on are its subtree. Every `unsafe` below rests on that.
+/// and the `size` nodes from it on are its subtree. All `unsafe` below rests on that.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
     text: NonNull<u8>,

@@ -19,14 +19,14 @@ pub(crate) struct Node {
 }
 
 /// Fills `nodes` with the document that `bytes` are; returns the depth of its
-/// deepest container.
+/// deepest container. The entries of `index` are places in a text in which
+/// `bytes` begin at `base`.
 ///
-/// # Safety
-///
-/// `index` must be what [`crate::index::build`] made of `bytes`: all its entries are
-/// places in `bytes`.
-pub(crate) unsafe fn build(
+/// Whatever the index says, places that end up in a node are in `bytes`, in order and
+/// between whole characters: each was compared with the byte there.
+pub(crate) fn build(
     bytes: &[u8],
+    base: usize,
     index: &[u32],
     nodes: &mut Vec<Node>,
     open: &mut Vec<u32>,
@@ -34,7 +34,8 @@ pub(crate) unsafe fn build(
     nodes.clear();
     open.clear();
     nodes.reserve(index.len());
-    let mut walk = Walk { bytes, index, made: nodes.spare_capacity_mut(), count: 0 };
+    let made = nodes.spare_capacity_mut();
+    let mut walk = Walk { bytes, base: base as u32, index, made, count: 0 };
     let depth = walk.document(open)?;
     let count = walk.count;
     // SAFETY: the walk wrote that many nodes, one behind the other.
@@ -46,6 +47,7 @@ pub(crate) unsafe fn build(
 /// that a member of an object is one step and not four.
 struct Walk<'a> {
     bytes: &'a [u8],
+    base: u32,
     /// What is left of the index.
     index: &'a [u32],
     /// Room for as many nodes as the index had entries; the first `count` are written.
@@ -88,7 +90,7 @@ impl Walk<'_> {
                 if open.is_empty() {
                     return match self.index.first() {
                         None => Ok(depth),
-                        Some(&at) => Err(self.unexpected(at, open, true)),
+                        Some(&at) => Err(self.unexpected(at.wrapping_sub(self.base), open, true)),
                     };
                 }
                 let at = self.next()?;
@@ -108,24 +110,23 @@ impl Walk<'_> {
         }
     }
 
-    /// The next entry of the index.
+    /// The place of the next entry of the index.
     #[inline(always)]
     fn next(&mut self) -> Result<u32, ScanError> {
         let [at, rest @ ..] = self.index else { return Err(self.ends()) };
         self.index = rest;
-        Ok(*at)
+        Ok(at.wrapping_sub(self.base))
     }
 
+    /// The byte at a place; outside, one that no value begins or ends with.
     #[inline(always)]
     fn byte(&self, at: u32) -> u8 {
-        debug_assert!((at as usize) < self.bytes.len());
-        // SAFETY: `at` is an entry of the index, and so a place in the bytes.
-        unsafe { *self.bytes.get_unchecked(at as usize) }
+        self.bytes.get(at as usize).copied().unwrap_or(0)
     }
 
     #[inline(always)]
     fn peek(&self) -> Option<u8> {
-        self.index.first().map(|&at| self.byte(at))
+        self.index.first().map(|&at| self.byte(at.wrapping_sub(self.base)))
     }
 
     #[inline(always)]
@@ -141,6 +142,9 @@ impl Walk<'_> {
     #[inline(always)]
     fn string(&mut self, at: u32) -> Result<(), ScanError> {
         let end = self.next()?;
+        if end <= at || self.byte(end) != b'"' {
+            return Err(self.ends());
+        }
         self.add(Node { start: at + 1, end, size: 1, kind: Kind::String });
         Ok(())
     }
@@ -165,8 +169,9 @@ impl Walk<'_> {
     #[inline(always)]
     fn token(&mut self, at: u32) -> Result<(), ScanError> {
         let start = at as usize;
-        let limit = self.index.first().map_or(self.bytes.len(), |&next| next as usize);
-        let token = self.bytes[start..limit].trim_ascii_end();
+        let next = self.index.first().map(|&next| next.wrapping_sub(self.base) as usize);
+        let token = self.bytes.get(start..next.unwrap_or(self.bytes.len()));
+        let token = token.unwrap_or_default().trim_ascii_end();
         let Some(kind) = token_kind(token) else {
             return Err(ScanError { offset: start, problem: "invalid literal" });
         };
@@ -181,7 +186,7 @@ impl Walk<'_> {
         if let Some(opened) = open.pop() {
             // SAFETY: what is open was written before.
             let node = unsafe { made[opened as usize].assume_init_mut() };
-            node.end = at + 1;
+            node.end = node.start.max(at + 1);
             node.size = self.count as u32 - opened;
         }
         open.last().is_some_and(|&outer| {
