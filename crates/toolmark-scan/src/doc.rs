@@ -1,11 +1,12 @@
-//! Second pass: the structural index becomes a flat list of nodes in document
-//! order. Each node knows where its text is and which node follows its subtree,
-//! so skipping a value is one addition and nothing is copied.
+//! A parsed document and its values, all borrowed from the text.
 
 use crate::index::{self, IndexError};
-use crate::number::token_kind;
+use crate::lines::Lines;
+use crate::nodes::{self, Node};
 use crate::unescape::unescape;
 use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
 
 /// The kind of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,17 +44,6 @@ impl std::fmt::Display for ScanError {
 
 impl std::error::Error for ScanError {}
 
-#[derive(Debug, Clone, Copy)]
-struct Node {
-    /// First byte of the value; for a string, the byte after the opening quote.
-    start: u32,
-    /// Byte after the value; for a string, the closing quote.
-    end: u32,
-    /// The node after this one's subtree.
-    next: u32,
-    kind: Kind,
-}
-
 /// Reusable buffers for parsing one text after another.
 #[derive(Debug, Default)]
 pub struct Scanner {
@@ -78,19 +68,43 @@ impl Scanner {
         if u32::try_from(text.len()).is_err() {
             return Err(ScanError { offset: 0, problem: "value is larger than 4 GiB" });
         }
-        for buffer in [&mut self.index, &mut self.open] {
-            if buffer.capacity() > KEEP_ENTRIES && text.len() < KEEP_ENTRIES {
-                *buffer = Vec::new();
-            }
-        }
-        if self.nodes.capacity() > KEEP_ENTRIES && text.len() < KEEP_ENTRIES {
-            self.nodes = Vec::new();
+        self.give_back(text.len());
+        if self.index.capacity() > KEEP_ENTRIES && text.len() < KEEP_ENTRIES {
+            self.index = Vec::new();
         }
         let count = index::build(text.as_bytes(), &mut self.index)
             .map_err(|e| index_error(e, text.len()))?;
         let index = &self.index[..count];
-        let depth = build_nodes(text.as_bytes(), index, &mut self.nodes, &mut self.open)?;
+        let depth = nodes::build(text.as_bytes(), 0, index, &mut self.nodes, &mut self.open)?;
         Ok(Doc { text, nodes: &self.nodes, depth })
+    }
+
+    /// Parses `text`, which begins at byte `start` of the text that `lines` were found
+    /// in and is its line number `line` (without white space in front of it).
+    pub fn parse_line<'a>(
+        &'a mut self,
+        text: &'a str,
+        start: usize,
+        lines: &Lines,
+        line: usize,
+    ) -> Result<Doc<'a>, ScanError> {
+        // Why a line is not JSON is found out where it is alone.
+        let Some(index) = lines.index_of(line) else { return self.parse(text) };
+        self.give_back(text.len());
+        let depth = nodes::build(text.as_bytes(), start, index, &mut self.nodes, &mut self.open)?;
+        Ok(Doc { text, nodes: &self.nodes, depth })
+    }
+
+    /// Gives back what only a much larger text needed.
+    fn give_back(&mut self, length: usize) {
+        if length < KEEP_ENTRIES {
+            if self.nodes.capacity() > KEEP_ENTRIES {
+                self.nodes = Vec::new();
+            }
+            if self.open.capacity() > KEEP_ENTRIES {
+                self.open = Vec::new();
+            }
+        }
     }
 }
 
@@ -104,145 +118,11 @@ fn index_error(error: IndexError, len: usize) -> ScanError {
     }
 }
 
-/// What the grammar allows next.
-#[derive(Clone, Copy, PartialEq)]
-enum Expect {
-    Value,
-    /// A value, or `]` of an array that has none yet.
-    ValueOrClose,
-    Key,
-    /// A key, or `}` of an object that has none yet.
-    KeyOrClose,
-    Colon,
-    CommaOrClose,
-    End,
-}
-
-/// Fills `nodes`; returns the depth of the deepest container.
-fn build_nodes(
-    bytes: &[u8],
-    index: &[u32],
-    nodes: &mut Vec<Node>,
-    open: &mut Vec<u32>,
-) -> Result<usize, ScanError> {
-    nodes.clear();
-    open.clear();
-    let mut expect = Expect::Value;
-    let mut depth = 0;
-    let mut i = 0;
-    while let Some(&at) = index.get(i) {
-        i += 1;
-        let fail = |problem| Err(ScanError { offset: at as usize, problem });
-        let value_expected = matches!(expect, Expect::Value | Expect::ValueOrClose);
-        match bytes[at as usize] {
-            b'"' => {
-                let Some(&end) = index.get(i) else {
-                    return fail("unterminated string");
-                };
-                i += 1;
-                let next = nodes.len() as u32 + 1;
-                nodes.push(Node { start: at + 1, end, next, kind: Kind::String });
-                expect = match expect {
-                    Expect::Value | Expect::ValueOrClose => after_value(open),
-                    Expect::Key | Expect::KeyOrClose => Expect::Colon,
-                    Expect::End => return fail("unexpected text after the value"),
-                    _ => return fail("unexpected string"),
-                };
-            }
-            b':' => {
-                if expect != Expect::Colon {
-                    return fail("unexpected ':'");
-                }
-                expect = Expect::Value;
-            }
-            b',' => {
-                if expect != Expect::CommaOrClose {
-                    return fail("unexpected ','");
-                }
-                expect = match open.last().map(|&o| nodes[o as usize].kind) {
-                    Some(Kind::Object) => Expect::Key,
-                    _ => Expect::Value,
-                };
-            }
-            byte @ (b'{' | b'[') => {
-                if !value_expected {
-                    return fail(if expect == Expect::End {
-                        "unexpected text after the value"
-                    } else {
-                        "unexpected opening bracket"
-                    });
-                }
-                let (kind, then) = if byte == b'{' {
-                    (Kind::Object, Expect::KeyOrClose)
-                } else {
-                    (Kind::Array, Expect::ValueOrClose)
-                };
-                open.push(nodes.len() as u32);
-                depth = depth.max(open.len());
-                nodes.push(Node { start: at, end: at, next: 0, kind });
-                expect = then;
-            }
-            byte @ (b'}' | b']') => {
-                let (kind, empty) = if byte == b'}' {
-                    (Kind::Object, Expect::KeyOrClose)
-                } else {
-                    (Kind::Array, Expect::ValueOrClose)
-                };
-                let Some(opened) = open.pop() else {
-                    return fail("closing bracket without an opening one");
-                };
-                let next = nodes.len() as u32;
-                let node = &mut nodes[opened as usize];
-                if node.kind != kind || (expect != empty && expect != Expect::CommaOrClose) {
-                    return fail("unexpected closing bracket");
-                }
-                node.end = at + 1;
-                node.next = next;
-                expect = after_value(open);
-            }
-            _ => {
-                if !value_expected {
-                    return fail(if expect == Expect::End {
-                        "unexpected text after the value"
-                    } else {
-                        "unexpected literal"
-                    });
-                }
-                let end = token_end(bytes, at as usize, index.get(i).map(|&n| n as usize));
-                let Some(kind) = token_kind(&bytes[at as usize..end]) else {
-                    return fail("invalid literal");
-                };
-                let next = nodes.len() as u32 + 1;
-                nodes.push(Node { start: at, end: end as u32, next, kind });
-                expect = after_value(open);
-            }
-        }
-    }
-    if expect == Expect::End {
-        Ok(depth)
-    } else {
-        Err(ScanError { offset: bytes.len(), problem: "unexpected end of text" })
-    }
-}
-
-#[inline(always)]
-fn after_value(open: &[u32]) -> Expect {
-    if open.is_empty() { Expect::End } else { Expect::CommaOrClose }
-}
-
-/// A bare token ends at the next structural byte or at white space before it.
-fn token_end(bytes: &[u8], start: usize, next: Option<usize>) -> usize {
-    let limit = next.unwrap_or(bytes.len());
-    bytes[start..limit]
-        .iter()
-        .position(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r'))
-        .map_or(limit, |n| start + n)
-}
-
 /// A parsed document, borrowed from its text and its scanner.
 #[derive(Debug, Clone, Copy)]
 pub struct Doc<'a> {
     text: &'a str,
+    /// Never empty: a text without a value does not parse.
     nodes: &'a [Node],
     depth: usize,
 }
@@ -250,8 +130,14 @@ pub struct Doc<'a> {
 impl<'a> Doc<'a> {
     /// The outermost value.
     #[must_use]
+    #[inline]
     pub fn root(self) -> Value<'a> {
-        Value { text: self.text, nodes: self.nodes, at: 0 }
+        let (text, nodes) = (self.text.as_bytes(), self.nodes);
+        Value {
+            text: NonNull::from(text).cast(),
+            node: NonNull::from(nodes).cast(),
+            borrowed: PhantomData,
+        }
     }
 
     /// How deep its brackets nest.
@@ -267,13 +153,23 @@ impl<'a> Doc<'a> {
     }
 }
 
-/// One value of a [`Doc`]; copying it copies a pointer.
+/// One value of a [`Doc`]; copying it copies two pointers.
+///
+/// Both are into what the document borrows for `'a`: the start of its text, and one
+/// of its nodes. The nodes of a document are made by one walk that succeeded, so
+/// for every node `start <= end` are places in the text between whole characters,
+/// and the `size` nodes from it on are its subtree. All `unsafe` below rests on that.
 #[derive(Clone, Copy)]
 pub struct Value<'a> {
-    text: &'a str,
-    nodes: &'a [Node],
-    at: u32,
+    text: NonNull<u8>,
+    node: NonNull<Node>,
+    borrowed: PhantomData<(&'a str, &'a [Node])>,
 }
+
+// SAFETY: a value is two shared references to data that never changes while it lives.
+unsafe impl Send for Value<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Value<'_> {}
 
 impl std::fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -282,36 +178,55 @@ impl std::fmt::Debug for Value<'_> {
 }
 
 impl<'a> Value<'a> {
-    fn node(self) -> Node {
-        self.nodes[self.at as usize]
+    #[inline]
+    fn node(self) -> &'a Node {
+        // SAFETY: it points to a node that is borrowed for `'a`.
+        unsafe { self.node.as_ref() }
+    }
+
+    /// The text between two places of one node, or a byte around them for its quotes.
+    #[inline]
+    fn slice(self, start: usize, end: usize) -> &'a str {
+        // SAFETY: a node's places are in order, in the text and between characters;
+        // so are those of its quotes, which are bytes of their own.
+        unsafe {
+            let start_of_text = self.text.as_ptr().add(start);
+            let bytes = std::slice::from_raw_parts(start_of_text, end - start);
+            std::str::from_utf8_unchecked(bytes)
+        }
     }
 
     /// What kind of value this is.
     #[must_use]
+    #[inline]
     pub fn kind(self) -> Kind {
         self.node().kind
     }
 
     /// True for `null`.
     #[must_use]
+    #[inline]
     pub fn is_null(self) -> bool {
         self.kind() == Kind::Null
     }
 
     /// True for `{…}`.
     #[must_use]
+    #[inline]
     pub fn is_object(self) -> bool {
         self.kind() == Kind::Object
     }
 
     /// True for `[…]`.
     #[must_use]
+    #[inline]
     pub fn is_array(self) -> bool {
         self.kind() == Kind::Array
     }
 
     /// True for `"…"`.
     #[must_use]
+    #[inline]
     pub fn is_string(self) -> bool {
         self.kind() == Kind::String
     }
@@ -322,7 +237,7 @@ impl<'a> Value<'a> {
     pub fn get(self, key: &str) -> Option<Value<'a>> {
         let mut found = None;
         for (name, value) in self.fields() {
-            if name.is(key) {
+            if name.is_text(key) {
                 found = Some(value);
             }
         }
@@ -338,23 +253,31 @@ impl<'a> Value<'a> {
     /// Is there a member `key`, be it `null`?
     #[must_use]
     pub fn has(self, key: &str) -> bool {
-        self.fields().any(|(name, _)| name.is(key))
+        self.fields().any(|(name, _)| name.is_text(key))
     }
 
     /// The members of an object in document order; empty for other kinds.
     #[must_use]
+    #[inline]
     pub fn fields(self) -> Fields<'a> {
-        let node = self.node();
-        let (at, end) = if node.kind == Kind::Object { (self.at + 1, node.next) } else { (0, 0) };
-        Fields { value: self, at, end }
+        Fields(self.children(Kind::Object))
     }
 
     /// The elements of an array in order; empty for other kinds.
     #[must_use]
+    #[inline]
     pub fn items(self) -> Items<'a> {
-        let node = self.node();
-        let (at, end) = if node.kind == Kind::Array { (self.at + 1, node.next) } else { (0, 0) };
-        Items { value: self, at, end }
+        Items(self.children(Kind::Array))
+    }
+
+    /// The nodes inside a container of this kind; none of another.
+    #[inline]
+    fn children(self, kind: Kind) -> Walk<'a> {
+        let size = if self.kind() == kind { self.node().size as usize } else { 1 };
+        // SAFETY: the nodes of its subtree follow the node, and the end is at most
+        // the end of all nodes.
+        let (first, end) = unsafe { (self.node.add(1), self.node.add(size)) };
+        Walk { next: Value { node: first, ..self }, end }
     }
 
     /// The decoded text of a string.
@@ -365,16 +288,32 @@ impl<'a> Value<'a> {
 
     /// The inside of a string as written, with its escapes.
     #[must_use]
+    #[inline]
     pub fn inner(self) -> Option<&'a str> {
         let node = self.node();
-        (node.kind == Kind::String).then(|| &self.text[node.start as usize..node.end as usize])
+        (node.kind == Kind::String).then(|| self.slice(node.start as usize, node.end as usize))
     }
 
     /// Is this the string `want`?
     #[must_use]
     pub fn is(self, want: &str) -> bool {
-        self.inner()
-            .is_some_and(|raw| raw == want || (raw.len() > want.len() && unescape(raw) == want))
+        self.is_string() && self.is_text(want)
+    }
+
+    /// Is this string `want`? Nearly always its length or its first byte says no.
+    #[inline]
+    fn is_text(self, want: &str) -> bool {
+        let node = self.node();
+        let length = (node.end - node.start) as usize;
+        if length < want.len() {
+            return false;
+        }
+        let raw = self.slice(node.start as usize, node.end as usize);
+        let (first, wanted) = (raw.as_bytes().first(), want.as_bytes().first());
+        if length == want.len() {
+            return first == wanted && raw == want;
+        }
+        (first == wanted || first == Some(&b'\\')) && is_escaped(raw, want)
     }
 
     /// The string under `key`, decoded.
@@ -405,7 +344,8 @@ impl<'a> Value<'a> {
     /// The elements of the array under `key`; none where there is no array.
     #[must_use]
     pub fn items_at(self, key: &str) -> Items<'a> {
-        self.get(key).map_or(Items { value: self, at: 0, end: 0 }, Value::items)
+        let none = Items(Walk { next: self, end: self.node });
+        self.get(key).map_or(none, Value::items)
     }
 
     /// A number, or a string that holds one, as an integer; fractions are cut.
@@ -454,13 +394,15 @@ impl<'a> Value<'a> {
 
     /// The JSON text of this value, quotes included.
     #[must_use]
+    #[inline]
     pub fn raw(self) -> &'a str {
         let (start, end) = self.span();
-        &self.text[start..end]
+        self.slice(start, end)
     }
 
     /// Where [`Value::raw`] is in the document's text.
     #[must_use]
+    #[inline]
     pub fn span(self) -> (usize, usize) {
         let node = self.node();
         let quotes = usize::from(node.kind == Kind::String);
@@ -468,48 +410,68 @@ impl<'a> Value<'a> {
     }
 }
 
+/// Is `want` written as the longer `raw`? Only an escape makes a text longer, so they
+/// are equal up to the first one.
+#[cold]
+fn is_escaped(raw: &str, want: &str) -> bool {
+    for (byte, wanted) in raw.bytes().zip(want.bytes()) {
+        if byte == b'\\' {
+            return unescape(raw) == want;
+        }
+        if byte != wanted {
+            return false;
+        }
+    }
+    false
+}
+
+/// Nodes beside each other, up to the end of their container.
+#[derive(Debug, Clone)]
+struct Walk<'a> {
+    next: Value<'a>,
+    end: NonNull<Node>,
+}
+
+impl<'a> Walk<'a> {
+    /// The next value; there must be one.
+    #[inline]
+    fn step(&mut self) -> Value<'a> {
+        let value = self.next;
+        // SAFETY: behind the subtree of a value comes its neighbour, or the end.
+        self.next.node = unsafe { value.node.add(value.node().size as usize) };
+        value
+    }
+
+    #[inline]
+    fn is_at_end(&self) -> bool {
+        self.next.node >= self.end
+    }
+}
+
 /// Iterator over the members of an object.
 #[derive(Debug, Clone)]
-pub struct Fields<'a> {
-    value: Value<'a>,
-    at: u32,
-    end: u32,
-}
+pub struct Fields<'a>(Walk<'a>);
 
 impl<'a> Iterator for Fields<'a> {
     type Item = (Value<'a>, Value<'a>);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.at >= self.end {
-            return None;
-        }
-        let key = Value { at: self.at, ..self.value };
-        let value = Value { at: self.at + 1, ..self.value };
-        self.at = value.node().next;
-        Some((key, value))
+        // Behind every key is its value.
+        (!self.0.is_at_end()).then(|| (self.0.step(), self.0.step()))
     }
 }
 
 /// Iterator over the elements of an array.
 #[derive(Debug, Clone)]
-pub struct Items<'a> {
-    value: Value<'a>,
-    at: u32,
-    end: u32,
-}
+pub struct Items<'a>(Walk<'a>);
 
 impl<'a> Iterator for Items<'a> {
     type Item = Value<'a>;
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.at >= self.end {
-            return None;
-        }
-        let value = Value { at: self.at, ..self.value };
-        self.at = value.node().next;
-        Some(value)
+        (!self.0.is_at_end()).then(|| self.0.step())
     }
 }
 

@@ -6,6 +6,8 @@
 //! them, both quotes of each string, and the first byte of each bare token are
 //! written to the index.
 
+use crate::vector::{Best, Masks, Unit, on_unit};
+
 /// What the first pass can find wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IndexError {
@@ -17,160 +19,169 @@ pub(crate) enum IndexError {
     OpenString,
 }
 
-/// One bit per byte of a block of 64.
-struct Masks {
-    quote: u64,
-    backslash: u64,
-    operator: u64,
-    /// The space and everything below it.
-    space: u64,
-    /// Everything below the space.
-    control: u64,
-}
-
+/// What one block hands on to the next.
 #[derive(Default)]
-struct Carry {
+pub(crate) struct Carry {
     escaped: u64,
-    in_string: u64,
+    pub(crate) in_string: u64,
     token: u64,
 }
 
+/// A block as far as it is known from its quotes.
+pub(crate) struct Strings {
+    /// Bytes behind an odd run of backslashes.
+    escaped: u64,
+    quote: u64,
+    /// From each opening quote to the byte before the closing one.
+    pub(crate) in_string: u64,
+}
+
+impl Carry {
+    /// Finds the strings of a block. The caller sets [`Carry::in_string`] for the next.
+    #[inline(always)]
+    pub(crate) fn strings<U: Unit>(&mut self, unit: U, quote: u64, backslash: u64) -> Strings {
+        let escaped = escaped(backslash, &mut self.escaped);
+        let quote = quote & !escaped;
+        Strings { escaped, quote, in_string: unit.prefix_xor(quote) ^ self.in_string }
+    }
+
+    /// The structural bytes of a block.
+    #[inline(always)]
+    pub(crate) fn structure(&mut self, m: &Masks, strings: &Strings) -> u64 {
+        let Strings { quote, in_string, .. } = strings;
+        let token = !(m.operator | m.space | quote | in_string);
+        let token_start = token & !(token << 1 | self.token);
+        self.token = token >> 63;
+        (m.operator & !in_string) | quote | token_start
+    }
+}
+
+impl Strings {
+    /// The bytes of the block that may not follow their backslash.
+    #[inline(always)]
+    pub(crate) fn bad_escapes<U: Unit>(
+        &self,
+        unit: U,
+        block: &[u8; 64],
+        bytes: &[u8],
+        base: usize,
+    ) -> u64 {
+        let escaped = self.escaped & self.in_string;
+        if escaped == 0 {
+            return 0;
+        }
+        let escapes = unit.escapes(block);
+        let (unknown, unicode) = (escaped & !escapes.known, escaped & escapes.unicode);
+        if unicode == 0 { unknown } else { unknown | without_digits(bytes, base, unicode) }
+    }
+}
+
+/// All ones where the last byte is in a string.
+#[inline(always)]
+pub(crate) fn carried(in_string: u64) -> u64 {
+    ((in_string as i64) >> 63) as u64
+}
+
 /// The positions found so far: a buffer that is never shrunk, and how much of it counts.
-struct Positions<'a> {
-    buffer: &'a mut Vec<u32>,
-    count: usize,
+pub(crate) struct Positions<'a> {
+    pub(crate) buffer: &'a mut Vec<u32>,
+    pub(crate) count: usize,
 }
 
 impl Positions<'_> {
     /// Adds the position of every set bit.
     #[inline(always)]
-    fn add(&mut self, base: u32, mut bits: u64) {
+    pub(crate) fn add<U: Unit>(&mut self, unit: U, base: usize, bits: u64) {
+        if bits == 0 {
+            return;
+        }
         if self.buffer.len() < self.count + 64 {
-            let grown = (self.buffer.len() * 2).max(1024);
-            self.buffer.resize(grown, 0);
+            self.grow();
         }
         let Some(room) = self.buffer[self.count..].first_chunk_mut::<64>() else { return };
-        let found = bits.count_ones() as usize;
-        let mut i = 0;
-        while bits != 0 {
-            // The mask says to the compiler what the loop cannot exceed.
-            room[i & 63] = base + bits.trailing_zeros();
-            bits &= bits - 1;
-            i += 1;
-        }
-        self.count += found;
+        unit.write(room, base as u32, bits);
+        self.count += bits.count_ones() as usize;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let grown = (self.buffer.len() * 2).max(1024);
+        self.buffer.resize(grown, 0);
     }
 }
 
 /// Fills `index` with the positions of structural bytes of `bytes`; returns
 /// how many there are. What `index` holds beyond is left over.
 pub(crate) fn build(bytes: &[u8], index: &mut Vec<u32>) -> Result<usize, IndexError> {
-    #[cfg(target_arch = "x86_64")]
-    if x86::is_available() {
-        // SAFETY: the features were just detected.
-        return unsafe { x86::build(bytes, index) };
-    }
-    build_with(bytes, index, portable_masks, prefix_xor)
+    build_on(Best::get(), bytes, index)
 }
 
+on_unit!(fn build_on(bytes: &[u8], index: &mut Vec<u32>) -> Result<usize, IndexError> = build_with);
+
 #[inline(always)]
-fn build_with(
-    bytes: &[u8],
-    index: &mut Vec<u32>,
-    masks: impl Fn(&[u8; 64]) -> Masks,
-    prefix_xor: impl Fn(u64) -> u64,
-) -> Result<usize, IndexError> {
+fn build_with<U: Unit>(unit: U, bytes: &[u8], index: &mut Vec<u32>) -> Result<usize, IndexError> {
     let mut carry = Carry::default();
     let mut positions = Positions { buffer: index, count: 0 };
     let (blocks, tail) = bytes.as_chunks::<64>();
     for (n, block) in blocks.iter().enumerate() {
-        step(bytes, n * 64, &masks(block), &prefix_xor, &mut carry, &mut positions)?;
+        step(unit, bytes, n * 64, block, &mut carry, &mut positions)?;
     }
     if !tail.is_empty() {
-        let mut block = [b' '; 64];
-        block[..tail.len()].copy_from_slice(tail);
-        let base = blocks.len() * 64;
-        step(bytes, base, &masks(&block), &prefix_xor, &mut carry, &mut positions)?;
+        step(unit, bytes, blocks.len() * 64, &padded(tail), &mut carry, &mut positions)?;
     }
     if carry.in_string != 0 { Err(IndexError::OpenString) } else { Ok(positions.count) }
 }
 
+/// The last bytes as a block, with spaces behind them.
 #[inline(always)]
-fn step(
+pub(crate) fn padded(tail: &[u8]) -> [u8; 64] {
+    let mut block = [b' '; 64];
+    block[..tail.len()].copy_from_slice(tail);
+    block
+}
+
+#[inline(always)]
+fn step<U: Unit>(
+    unit: U,
     bytes: &[u8],
     base: usize,
-    m: &Masks,
-    prefix_xor: &impl Fn(u64) -> u64,
+    block: &[u8; 64],
     carry: &mut Carry,
     positions: &mut Positions<'_>,
 ) -> Result<(), IndexError> {
-    let escaped = escaped(m.backslash, &mut carry.escaped);
-    let quote = m.quote & !escaped;
-    let in_string = prefix_xor(quote) ^ carry.in_string;
-    carry.in_string = ((in_string as i64) >> 63) as u64;
-
+    let m = unit.masks(block);
+    let strings = carry.strings(unit, m.quote, m.backslash);
+    carry.in_string = carried(strings.in_string);
     if m.control != 0 {
-        check_controls(bytes, base, m.control, in_string)?;
+        // Control characters are white space between values, or not allowed.
+        let breaks = unit.breaks(block);
+        let bad = m.control & (strings.in_string | !(breaks.newline | breaks.other));
+        if bad != 0 {
+            return Err(IndexError::Control(base + bad.trailing_zeros() as usize));
+        }
     }
-    check_escapes(bytes, base, escaped & in_string)?;
-
-    let token = !(m.operator | m.space | quote | in_string);
-    let token_start = token & !(token << 1 | carry.token);
-    carry.token = token >> 63;
-    positions.add(base as u32, (m.operator & !in_string) | quote | token_start);
+    let bad = strings.bad_escapes(unit, block, bytes, base);
+    if bad != 0 {
+        return Err(IndexError::Escape(base + bad.trailing_zeros() as usize));
+    }
+    positions.add(unit, base, carry.structure(&m, &strings));
     Ok(())
 }
 
-/// Control characters are not allowed in strings, and between values only as
-/// white space.
-#[cold]
-fn check_controls(
-    bytes: &[u8],
-    base: usize,
-    control: u64,
-    in_string: u64,
-) -> Result<(), IndexError> {
-    let mut left = control;
+/// Each `u` of these that has no four digits behind it.
+#[inline(never)]
+fn without_digits(bytes: &[u8], base: usize, unicode: u64) -> u64 {
+    let (mut left, mut bad) = (unicode, 0);
     while left != 0 {
-        let bit = left & left.wrapping_neg();
         let at = base + left.trailing_zeros() as usize;
-        if in_string & bit != 0 || !matches!(bytes.get(at), Some(b'\t' | b'\n' | b'\r')) {
-            return Err(IndexError::Control(at));
+        let digits = bytes.get(at + 1..at + 5);
+        if !digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) {
+            bad |= left & left.wrapping_neg();
         }
-        left ^= bit;
+        left &= left - 1;
     }
-    Ok(())
-}
-
-/// What may follow a backslash; 2 for the `u` that wants four digits.
-static ESCAPES: [u8; 256] = {
-    let mut table = [0; 256];
-    let simple = b"\"\\/bfnrt";
-    let mut i = 0;
-    while i < simple.len() {
-        table[simple[i] as usize] = 1;
-        i += 1;
-    }
-    table[b'u' as usize] = 2;
-    table
-};
-
-#[inline(always)]
-fn check_escapes(bytes: &[u8], base: usize, mut escaped: u64) -> Result<(), IndexError> {
-    while escaped != 0 {
-        let at = base + escaped.trailing_zeros() as usize;
-        match bytes.get(at).map_or(0, |b| ESCAPES[*b as usize]) {
-            1 => {}
-            2 if has_four_digits(bytes, at) => {}
-            _ => return Err(IndexError::Escape(at)),
-        }
-        escaped &= escaped - 1;
-    }
-    Ok(())
-}
-
-fn has_four_digits(bytes: &[u8], at: usize) -> bool {
-    bytes.get(at + 1..at + 5).is_some_and(|d| d.iter().all(u8::is_ascii_hexdigit))
+    bad
 }
 
 /// Which bytes are preceded by an odd run of backslashes.
@@ -188,128 +199,70 @@ fn escaped(backslash: u64, carry: &mut u64) -> u64 {
     (EVEN ^ (even_sequences << 1)) & follows
 }
 
-#[inline(always)]
-fn prefix_xor(mut x: u64) -> u64 {
-    x ^= x << 1;
-    x ^= x << 2;
-    x ^= x << 4;
-    x ^= x << 8;
-    x ^= x << 16;
-    x ^ x << 32
-}
-
-fn portable_masks(block: &[u8; 64]) -> Masks {
-    let mut m = Masks { quote: 0, backslash: 0, operator: 0, space: 0, control: 0 };
-    for (i, &b) in block.iter().enumerate() {
-        let bit = 1u64 << i;
-        match b {
-            b'"' => m.quote |= bit,
-            b'\\' => m.backslash |= bit,
-            b'{' | b'}' | b'[' | b']' | b':' | b',' => m.operator |= bit,
-            b' ' => m.space |= bit,
-            0..0x20 => {
-                m.space |= bit;
-                m.control |= bit;
-            }
-            _ => {}
-        }
-    }
-    m
-}
-
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::{IndexError, Masks, build_with};
-    use std::arch::x86_64::*;
-
-    pub(super) fn is_available() -> bool {
-        std::arch::is_x86_feature_detected!("avx2")
-            && std::arch::is_x86_feature_detected!("bmi1")
-            && std::arch::is_x86_feature_detected!("pclmulqdq")
-            && std::arch::is_x86_feature_detected!("popcnt")
-    }
-
-    #[target_feature(enable = "avx2,bmi1,pclmulqdq,popcnt")]
-    pub(super) fn build(bytes: &[u8], index: &mut Vec<u32>) -> Result<usize, IndexError> {
-        build_with(bytes, index, |block| masks(block), |x| prefix_xor(x))
-    }
-
-    /// Multiplying by all ones without carrying is a prefix sum of bits.
-    #[inline]
-    #[target_feature(enable = "avx2,bmi1,pclmulqdq,popcnt")]
-    fn prefix_xor(x: u64) -> u64 {
-        let product =
-            _mm_clmulepi64_si128(_mm_set_epi64x(0, x as i64), _mm_set1_epi8(0xff_u8 as i8), 0);
-        _mm_cvtsi128_si64(product) as u64
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2,bmi1,pclmulqdq,popcnt")]
-    fn masks(block: &[u8; 64]) -> Masks {
-        // SAFETY: both loads stay inside the 64 bytes of `block`.
-        let (low, high) = unsafe {
-            let at = block.as_ptr().cast::<__m256i>();
-            (_mm256_loadu_si256(at), _mm256_loadu_si256(at.add(1)))
-        };
-        let both = |low: __m256i, high: __m256i| {
-            u64::from(_mm256_movemask_epi8(low) as u32)
-                | u64::from(_mm256_movemask_epi8(high) as u32) << 32
-        };
-        let is = |v: __m256i, c: u8| _mm256_cmpeq_epi8(v, _mm256_set1_epi8(c as i8));
-        let at_most =
-            |v: __m256i, c: i8| _mm256_cmpeq_epi8(_mm256_min_epu8(v, _mm256_set1_epi8(c)), v);
-        let either = |c: u8| both(is(low, c), is(high, c));
-        // Each operator is in the table at the place of its own low nibble,
-        // so one comparison finds all six; `[` and `]` differ from `{` and `}` in
-        // the bit that is set. (Four comparisons joined with "or" would be taken
-        // apart into single bytes by the optimiser.)
-        let table = _mm256_setr_epi64x(
-            0,
-            i64::from_le_bytes([0, 0, b':', b'{', b',', b'}', 0, 0]),
-            0,
-            i64::from_le_bytes([0, 0, b':', b'{', b',', b'}', 0, 0]),
-        );
-        let operator = |v: __m256i| {
-            let folded = _mm256_or_si256(v, _mm256_set1_epi8(0x20));
-            _mm256_cmpeq_epi8(folded, _mm256_shuffle_epi8(table, v))
-        };
-        Masks {
-            quote: either(b'"'),
-            backslash: either(b'\\'),
-            operator: both(operator(low), operator(high)),
-            space: both(at_most(low, 0x20), at_most(high, 0x20)),
-            control: both(at_most(low, 0x1f), at_most(high, 0x1f)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vector::Plain;
     use proptest::prelude::*;
 
-    fn portable(bytes: &[u8]) -> (Result<usize, IndexError>, Vec<u32>) {
+    fn built(unit: Best, bytes: &[u8]) -> Result<Vec<u32>, IndexError> {
         let mut index = Vec::new();
-        (build_with(bytes, &mut index, portable_masks, prefix_xor), index)
+        let count = build_on(unit, bytes, &mut index)?;
+        index.truncate(count);
+        Ok(index)
+    }
+
+    fn plain(bytes: &[u8]) -> Result<Vec<u32>, IndexError> {
+        built(Best::Plain(Plain), bytes)
     }
 
     #[test]
     fn positions_by_hand() {
-        let (result, index) = portable(br#"{"a\"":12, "b":[]}"#);
-        assert_eq!(result, Ok(12));
-        assert_eq!(index[..12], [0, 1, 5, 6, 7, 9, 11, 13, 14, 15, 16, 17]);
+        let index = plain(br#"{"a\"":12, "b":[]}"#);
+        assert_eq!(index, Ok(vec![0, 1, 5, 6, 7, 9, 11, 13, 14, 15, 16, 17]));
+    }
+
+    #[test]
+    fn every_byte_after_a_backslash() {
+        for byte in 0..=255 {
+            for before in [0, 60, 61, 62, 63, 200] {
+                let mut text = vec![b' '; before];
+                text.extend([b'"', b'\\', byte, b'1', b'a', b'F', b'0', b'"', b' ']);
+                let wanted = plain(&text);
+                let is_refused =
+                    matches!(wanted, Err(IndexError::Escape(_) | IndexError::Control(_)));
+                let is_known = byte == b'"' || br"\/bfnrtu".contains(&byte);
+                assert_eq!(is_refused, !is_known, "{byte}");
+                for unit in Best::all() {
+                    assert_eq!(built(unit, &text), wanted, "{byte} after {before}");
+                }
+            }
+        }
     }
 
     proptest! {
-        /// The vector unit and the plain loop see the same bytes the same way.
+        /// The vector units and the plain loop see the same bytes the same way.
         #[test]
-        fn vector_equals_portable(text in r#"[ "\\{}\[\]:,a-z0-9/\n\tu\x01é]{0,400}"#) {
-            let mut index = Vec::new();
-            let fast = build(text.as_bytes(), &mut index);
-            let (slow, expected) = portable(text.as_bytes());
-            prop_assert_eq!(fast, slow);
-            if let Ok(count) = slow {
-                prop_assert_eq!(&index[..count], &expected[..count]);
+        fn vector_equals_plain(text in r#"[ "\\{}\[\]:,a-z0-9/\n\tu\x01é]{0,400}"#) {
+            let wanted = plain(text.as_bytes());
+            for unit in Best::all() {
+                prop_assert_eq!(built(unit, text.as_bytes()), wanted.clone());
+            }
+        }
+
+        /// The same for texts whose strings are sound, dense with structure or with escapes.
+        #[test]
+        fn vector_equals_plain_to_the_end(
+            parts in prop::collection::vec(
+                r#"[{}\[\]:, \n]{0,70}|"[a-zé]{0,90}"|"(\\[nt"\\/]|\\u00e9|x){0,60}"|-?[0-9]{1,5}"#,
+                0..40,
+            )
+        ) {
+            let text = parts.concat();
+            let wanted = plain(text.as_bytes());
+            prop_assert!(wanted.is_ok());
+            for unit in Best::all() {
+                prop_assert_eq!(built(unit, text.as_bytes()), wanted.clone());
             }
         }
     }

@@ -19,12 +19,16 @@
 
 mod doc;
 mod index;
+mod lines;
+mod nodes;
 mod number;
 mod split;
 mod unescape;
 mod utf8;
+mod vector;
 
 pub use doc::{Doc, Fields, Items, Kind, ScanError, Scanner, Value};
+pub use lines::Lines;
 pub use split::{Split, value_end};
 pub use unescape::unescape;
 pub use utf8::{Utf8, into_utf8};

@@ -6,13 +6,15 @@ use crate::Kind;
 ///
 /// `NaN` and the infinities are accepted as numbers: Python writes them.
 pub(crate) fn token_kind(token: &[u8]) -> Option<Kind> {
-    match token {
-        b"true" => Some(Kind::True),
-        b"false" => Some(Kind::False),
-        b"null" => Some(Kind::Null),
-        b"NaN" | b"Infinity" | b"-Infinity" => Some(Kind::Number),
-        _ => is_number(token).then_some(Kind::Number),
-    }
+    let kind = match (token.first()?, token) {
+        (b't', b"true") => Kind::True,
+        (b'f', b"false") => Kind::False,
+        (b'n', b"null") => Kind::Null,
+        (b'N', b"NaN") | (b'I', b"Infinity") | (b'-', b"-Infinity") => Kind::Number,
+        (b'-' | b'0'..=b'9', token) if is_number(token) => Kind::Number,
+        _ => return None,
+    };
+    Some(kind)
 }
 
 fn is_number(token: &[u8]) -> bool {

@@ -3,6 +3,9 @@
 //! Used to cut concatenated values and the elements of a long array apart while
 //! the rest of the file is still unread.
 
+use crate::index::{Carry, carried, padded};
+use crate::vector::{Best, Unit, on_unit};
+
 /// What [`value_end`] found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Split {
@@ -38,6 +41,48 @@ pub fn value_end(bytes: &[u8]) -> Split {
 }
 
 fn container_end(bytes: &[u8]) -> Split {
+    container_end_on(Best::get(), bytes)
+}
+
+on_unit!(fn container_end_on(bytes: &[u8]) -> Split = container_end_with);
+
+#[inline(always)]
+fn container_end_with<U: Unit>(unit: U, bytes: &[u8]) -> Split {
+    let mut carry = Carry::default();
+    let mut depth = 0;
+    let (blocks, tail) = bytes.as_chunks::<64>();
+    let last = padded(tail);
+    for (n, block) in blocks.iter().chain([&last]).enumerate() {
+        let brackets = unit.brackets(block);
+        let strings = carry.strings(unit, brackets.quote, brackets.backslash);
+        carry.in_string = carried(strings.in_string);
+        if brackets.backslash & !strings.in_string != 0 {
+            // Outside strings a backslash escapes nothing; such text is not JSON.
+            return container_end_plain(bytes);
+        }
+        let opening = brackets.opening & !strings.in_string;
+        let closing = brackets.closing & !strings.in_string;
+        if closing.count_ones() < depth {
+            depth = depth + opening.count_ones() - closing.count_ones();
+            continue;
+        }
+        let mut left = opening | closing;
+        while left != 0 {
+            if opening & left & left.wrapping_neg() != 0 {
+                depth += 1;
+            } else {
+                depth -= 1;
+            }
+            if depth == 0 {
+                return Split::End(n * 64 + left.trailing_zeros() as usize + 1);
+            }
+            left &= left - 1;
+        }
+    }
+    Split::Incomplete
+}
+
+fn container_end_plain(bytes: &[u8]) -> Split {
     let mut depth = 0usize;
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -78,6 +123,24 @@ fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn vector_equals_plain(
+            parts in prop::collection::vec(
+                r#"[{}\[\]:, \n]{0,9}|"[a-z{}\[\]é]{0,90}"|"(\\[nt"\\/]|\\u00e9|x|\}){0,60}"|[0-9]{1,5}|"|\\"#,
+                0..40,
+            )
+        ) {
+            for text in [format!("{{{}", parts.concat()), format!("[[{{{}", parts.concat())] {
+                let wanted = container_end_plain(text.as_bytes());
+                for unit in Best::all() {
+                    prop_assert_eq!(container_end_on(unit, text.as_bytes()), wanted, "{}", text);
+                }
+            }
+        }
+    }
 
     #[test]
     fn ends() {

@@ -85,25 +85,18 @@ pub enum ReadError {
 pub fn read_path(path: impl AsRef<Path>, options: &Options) -> Result<Trajectories, ReadError> {
     let path = path.as_ref();
     let name = path.to_string_lossy().into_owned();
+    let head = match File::open(path).and_then(|file| Head::read(Box::new(file))) {
+        Ok(head) => head,
+        Err(source) => return Err(ReadError::Io { file: name, source }),
+    };
     #[cfg(feature = "sqlite")]
-    if is_database(path) {
+    if toolmark_sqlite::is_database(&head.bytes) {
         return match toolmark_sqlite::open(path) {
             Ok(sessions) => read(sessions, &name, options),
             Err(problem) => Err(ReadError::Store { file: name, problem: problem.to_string() }),
         };
     }
-    match File::open(path) {
-        Ok(file) => read(file, &name, options),
-        Err(source) => Err(ReadError::Io { file: name, source }),
-    }
-}
-
-/// Is the file a database? One that cannot be read is not; why is said later.
-#[cfg(feature = "sqlite")]
-fn is_database(path: &Path) -> bool {
-    let mut head = [0; 16];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
-    read.is_ok() && toolmark_sqlite::is_database(&head)
+    read_head(head, &name, options)
 }
 
 /// Reads any stream; `name` is what evidence and messages call it.
@@ -123,9 +116,14 @@ pub fn read(
     options: &Options,
 ) -> Result<Trajectories, ReadError> {
     let failed = |source| ReadError::Io { file: name.to_owned(), source };
+    read_head(Head::read(Box::new(stream)).map_err(failed)?, name, options)
+}
+
+/// Reads a stream whose first bytes have been read.
+fn read_head(head: Head, name: &str, options: &Options) -> Result<Trajectories, ReadError> {
+    let failed = |source| ReadError::Io { file: name.to_owned(), source };
     let file: Arc<str> = name.into();
     let limits = options.limits;
-    let head = Head::read(Box::new(stream)).map_err(failed)?;
     let mut head = decompressed(head, limits).map_err(failed)?;
     if head.bytes.starts_with(b"PK\x03\x04") || head.bytes.starts_with(b"PK\x05\x06") {
         return open_archive(head, &file, options);
@@ -275,13 +273,13 @@ fn split_values(frame: &Frame) -> Option<Vec<Frame>> {
         if !matches!(after.first(), Some(b'{' | b'[')) {
             break;
         }
-        found.push(Frame { start, end: start + length, ..frame.clone() });
+        found.push(frame.part(start, start + length));
         start = next;
     }
     if found.is_empty() {
         return None;
     }
-    found.push(Frame { start, ..frame.clone() });
+    found.push(frame.part(start, frame.end));
     Some(found)
 }
 
@@ -508,7 +506,7 @@ impl Trajectories {
         }
         let in_log =
             *in_log.get_or_insert_with(|| !looks_like_json(frame.text()) && !is_torn(frame.text()));
-        match self.scanner.parse(frame.text()) {
+        match frames.parse(&frame, &mut self.scanner) {
             Ok(doc) => {
                 self.records += 1;
                 let record = Record {

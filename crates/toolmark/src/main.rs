@@ -33,6 +33,11 @@ use std::io;
 use std::process::ExitCode;
 use toolmark_report::terminal::{human, text};
 
+/// Commands run long and allocate much; the hook, which does neither, is a program of
+/// its own and keeps the allocator of the system.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // A hook runs before every call of an agent: nothing comes before it.
     let args: Vec<_> = std::env::args_os().take(5).collect();

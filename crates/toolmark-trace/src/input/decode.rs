@@ -1,5 +1,6 @@
 //! From a file's bytes to plain UTF-8: gzip, zstd and UTF-16 are decoded.
 
+use super::buffers::{self, BLOCK_SIZE};
 use super::limits::Limits;
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
@@ -15,13 +16,10 @@ pub(crate) struct Head {
     pub(crate) complete: bool,
 }
 
-/// How much is read before deciding anything.
-pub(crate) const HEAD_SIZE: usize = 256 << 10;
-
 impl Head {
     pub(crate) fn read(mut rest: Box<dyn Read + Send>) -> io::Result<Self> {
-        let mut bytes = Vec::with_capacity(HEAD_SIZE);
-        let complete = fill(&mut rest, &mut bytes, HEAD_SIZE)?;
+        let mut bytes = buffers::take();
+        let complete = fill(&mut rest, &mut bytes, BLOCK_SIZE)?;
         Ok(Self { bytes, rest, complete })
     }
 

@@ -4,6 +4,7 @@
 //! file that is one JSON value (or several, printed over many lines) is in
 //! memory whole, because nothing of it is complete before its end.
 
+use super::buffers::{self, BLOCK_SIZE};
 use super::decode::{Head, fill};
 use super::limits::Limits;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -11,9 +12,7 @@ use crate::format::{Out, Shape};
 use crate::model::{At, Block};
 use std::io::Read;
 use std::sync::Arc;
-use toolmark_scan::{Split, Utf8, into_utf8, value_end};
-
-const BLOCK_SIZE: usize = 256 << 10;
+use toolmark_scan::{Doc, Lines, ScanError, Scanner, Split, Utf8, into_utf8, value_end};
 
 /// A record's place in a block.
 #[derive(Clone)]
@@ -21,9 +20,16 @@ pub(crate) struct Frame {
     pub(crate) block: Arc<Block>,
     pub(crate) start: usize,
     pub(crate) end: usize,
+    /// Which line of the block it is, where it is one.
+    line: Option<usize>,
 }
 
 impl Frame {
+    /// Another stretch of the same block.
+    pub(crate) fn part(&self, start: usize, end: usize) -> Self {
+        Self { block: Arc::clone(&self.block), start, end, line: None }
+    }
+
     pub(crate) fn text(&self) -> &str {
         &self.block.text[self.start..self.end]
     }
@@ -42,6 +48,11 @@ pub(crate) struct Frames {
     column: u32,
     block: Option<Arc<Block>>,
     cursor: usize,
+    /// The lines of the last block that consists of lines.
+    lines: Lines,
+    lines_of: Option<Arc<Block>>,
+    /// The line that the cursor is in, or one before it.
+    at_line: usize,
     /// How often lines were joined to see whether they are one value.
     joins: u32,
     /// How often that went beyond a block, in vain.
@@ -69,6 +80,9 @@ impl Frames {
             column: 0,
             block: None,
             cursor: 0,
+            lines: Lines::default(),
+            lines_of: None,
+            at_line: 0,
             joins: 0,
             far_joins: 0,
         }
@@ -77,21 +91,53 @@ impl Frames {
     /// The next record, or `None` at the end of the file.
     pub(crate) fn next(&mut self, out: &mut Out) -> Option<Frame> {
         loop {
-            if let Some(block) = &self.block {
-                let found = match self.shape {
-                    Shape::Array => next_element(&block.text, self.cursor),
-                    Shape::Values => next_value(&block.text, self.cursor),
-                    _ => next_line(&block.text, self.cursor),
+            if let Some(block) = self.block.clone() {
+                let (found, line) = match self.shape {
+                    Shape::Array => (next_element(&block.text, self.cursor), None),
+                    Shape::Values => (next_value(&block.text, self.cursor), None),
+                    _ if self.has_lines_of(&block) => self.next_indexed_line(&block.text),
+                    _ => (next_line(&block.text, self.cursor), None),
                 };
                 if let Some((start, end)) = found {
                     self.cursor = end;
-                    return Some(Frame { block: Arc::clone(block), start, end });
+                    return Some(Frame { block, start, end, line });
                 }
             }
             self.block = None;
             if !self.next_block(out) {
                 return None;
             }
+        }
+    }
+
+    fn has_lines_of(&self, block: &Arc<Block>) -> bool {
+        self.lines_of.as_ref().is_some_and(|known| Arc::ptr_eq(known, block))
+    }
+
+    /// The next line of the block, from the cursor on, that is not blank; with its
+    /// number where it is whole.
+    fn next_indexed_line(&mut self, text: &str) -> (Option<(usize, usize)>, Option<usize>) {
+        while let Some((line_start, end)) = self.lines.span(self.at_line) {
+            let start = line_start.max(self.cursor);
+            let rest = text.as_bytes().get(start..end).unwrap_or_default().trim_ascii_start();
+            if !rest.is_empty() {
+                let line = (start == line_start).then_some(self.at_line);
+                return (Some((end - rest.len(), end)), line);
+            }
+            self.at_line += 1;
+        }
+        (None, None)
+    }
+
+    /// Parses a record: from what is known of its line, if it is one.
+    pub(crate) fn parse<'a>(
+        &self,
+        frame: &'a Frame,
+        scanner: &'a mut Scanner,
+    ) -> Result<Doc<'a>, ScanError> {
+        match frame.line.filter(|_| self.has_lines_of(&frame.block)) {
+            Some(line) => scanner.parse_line(frame.text(), frame.start, &self.lines, line),
+            None => scanner.parse(frame.text()),
         }
     }
 
@@ -116,7 +162,7 @@ impl Frames {
         self.joins += 1;
         match value_end(&text.as_bytes()[frame.start..]) {
             Split::End(length) if frame.start + length > frame.end => {
-                Some(Frame { end: frame.start + length, ..frame.clone() })
+                Some(frame.part(frame.start, frame.start + length))
             }
             Split::Incomplete if !self.is_read() => self.join_beyond_block(frame),
             _ => None,
@@ -171,7 +217,7 @@ impl Frames {
         // Should it not be a value after all, reading goes on behind its first line.
         self.cursor = frame.end - frame.start;
         self.block = Some(Arc::clone(&joined));
-        Some(Frame { block: joined, start: 0, end })
+        Some(Frame { block: joined, start: 0, end, line: None })
     }
 
     /// The joined lines were one value: go on behind it.
@@ -238,15 +284,14 @@ impl Frames {
     fn take_block(&mut self, cut: usize, out: &mut Out) {
         let mut rest = Vec::new();
         if cut < self.pending.len() {
-            rest = Vec::with_capacity(BLOCK_SIZE.max(self.pending.len() - cut));
+            rest = buffers::take();
             rest.extend_from_slice(&self.pending[cut..]);
             self.pending.truncate(cut);
         } else if !self.at_end {
-            rest = Vec::with_capacity(BLOCK_SIZE);
+            rest = buffers::take();
         }
         let bytes = std::mem::replace(&mut self.pending, rest);
         let length = bytes.len() as u64;
-        let newlines = memchr::memchr_iter(b'\n', &bytes).count() as u32;
         let broken = match into_utf8(bytes) {
             Utf8::Valid(text) => (text, None),
             Utf8::Lossy { text, first } => (text, Some(first)),
@@ -265,6 +310,7 @@ impl Frames {
         if let Some(first) = broken.1 {
             out.skip(&At::new(&block, first), "invalid UTF-8, read with replacement characters");
         }
+        let newlines = self.find_lines(&block);
         self.cursor = 0;
         if self.shape == Shape::Array && self.at_start() {
             self.cursor = memchr::memchr(b'[', block.text.as_bytes()).map_or(0, |n| n + 1);
@@ -273,6 +319,19 @@ impl Frames {
         self.line += newlines;
         self.column = tail;
         self.block = Some(block);
+    }
+
+    /// Finds the lines of a block of lines; returns how often a block breaks the line.
+    fn find_lines(&mut self, block: &Arc<Block>) -> u32 {
+        if !matches!(self.shape, Shape::Array | Shape::Values) {
+            self.lines.find(&block.text);
+            if self.lines.count() > 0 {
+                self.lines_of = Some(Arc::clone(block));
+                self.at_line = 0;
+                return self.lines.count() as u32 - u32::from(!block.text.ends_with('\n'));
+            }
+        }
+        memchr::memchr_iter(b'\n', block.text.as_bytes()).count() as u32
     }
 
     /// Is the block being taken the first of the file?

@@ -1,6 +1,7 @@
 //! From a path or stream to records: decompression, shape, cutting.
 
 pub(crate) mod archive;
+pub(crate) mod buffers;
 pub(crate) mod decode;
 pub(crate) mod frames;
 pub(crate) mod limits;

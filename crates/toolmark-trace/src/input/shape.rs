@@ -36,7 +36,10 @@ fn decide_object(body: &[u8]) -> Shape {
     let Some(line_end) = memchr::memchr(b'\n', body) else {
         return if is_glued(body) { Shape::Values } else { Shape::Lines };
     };
-    if parses(&body[..line_end]) {
+    // One whole value is a line, be it JSON or not.
+    if let Split::End(end) = value_end(&body[..line_end])
+        && body[end..line_end].trim_ascii().is_empty()
+    {
         return Shape::Lines;
     }
     if is_glued(&body[..line_end]) {
@@ -62,10 +65,12 @@ fn is_glued(line: &[u8]) -> bool {
     let mut rest = line.trim_ascii_end();
     let mut objects = 0;
     while rest.first() == Some(&b'{') {
-        match value_end(rest) {
-            Split::End(end) if parses(&rest[..end]) => rest = rest[end..].trim_ascii_start(),
-            _ => return false,
+        let Split::End(end) = value_end(rest) else { return false };
+        let after = rest[end..].trim_ascii_start();
+        if (objects == 0 && after.is_empty()) || !parses(&rest[..end]) {
+            return false;
         }
+        rest = after;
         objects += 1;
     }
     objects > 1 && rest.is_empty()

@@ -7,6 +7,7 @@
 //!
 //! [`Trajectory`]: crate::Trajectory
 
+use crate::input::buffers;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -70,6 +71,12 @@ impl Block {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        buffers::give_back(std::mem::take(&mut self.text));
     }
 }
 

@@ -1,0 +1,195 @@
+//! The first pass over many lines of JSON at once.
+
+use crate::index::{Carry, Positions, carried, padded};
+use crate::vector::{Best, Unit, on_unit};
+
+/// The lines of a text, and the structural characters of each, found in one pass.
+///
+/// JSON has no raw line break inside strings, so each line is indexed as if it
+/// stood alone, whatever the line before it is like.
+#[derive(Debug, Default)]
+pub struct Lines {
+    index: Vec<u32>,
+    lines: Vec<Line>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    start: u32,
+    end: u32,
+    /// Its entries in the index.
+    first: u32,
+    last: u32,
+    /// Can the index be used? Where it cannot, the line is not JSON.
+    is_sound: bool,
+}
+
+/// Buffers larger than this are given back when a smaller text comes.
+const KEEP_ENTRIES: usize = 1 << 18;
+
+impl Lines {
+    /// Finds the lines of `text`, in place of those of the text before.
+    pub fn find(&mut self, text: &str) {
+        self.lines.clear();
+        if u32::try_from(text.len()).is_err() {
+            return;
+        }
+        if self.index.len() > KEEP_ENTRIES && text.len() < KEEP_ENTRIES {
+            self.index = Vec::new();
+        }
+        find_on(Best::get(), text.as_bytes(), &mut self.index, &mut self.lines);
+    }
+
+    /// How many there are; none of a text that is too long to be indexed.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Where a line starts and ends, its line break left out.
+    #[must_use]
+    #[inline]
+    pub fn span(&self, line: usize) -> Option<(usize, usize)> {
+        self.lines.get(line).map(|line| (line.start as usize, line.end as usize))
+    }
+
+    /// The structural characters of a line, by their place in the text.
+    #[inline]
+    pub(crate) fn index_of(&self, line: usize) -> Option<&[u32]> {
+        let line = self.lines.get(line).filter(|line| line.is_sound)?;
+        self.index.get(line.first as usize..line.last as usize)
+    }
+}
+
+on_unit!(fn find_on(bytes: &[u8], index: &mut Vec<u32>, lines: &mut Vec<Line>) -> () = find_with);
+
+#[inline(always)]
+fn find_with<U: Unit>(unit: U, bytes: &[u8], index: &mut Vec<u32>, lines: &mut Vec<Line>) {
+    let mut walk = Walk {
+        unit,
+        bytes,
+        carry: Carry::default(),
+        positions: Positions { buffer: index, count: 0 },
+        line: Line { start: 0, end: 0, first: 0, last: 0, is_sound: true },
+        lines,
+    };
+    let (blocks, tail) = bytes.as_chunks::<64>();
+    for (n, block) in blocks.iter().enumerate() {
+        walk.step(n * 64, block);
+    }
+    if !tail.is_empty() {
+        walk.step(blocks.len() * 64, &padded(tail));
+    }
+    let is_open = walk.carry.in_string != 0;
+    walk.line.is_sound &= !is_open;
+    if (walk.line.start as usize) < bytes.len() {
+        walk.end_line(bytes.len(), walk.positions.count);
+    }
+}
+
+struct Walk<'a, U> {
+    unit: U,
+    bytes: &'a [u8],
+    carry: Carry,
+    positions: Positions<'a>,
+    /// The line that has not ended yet.
+    line: Line,
+    lines: &'a mut Vec<Line>,
+}
+
+impl<U: Unit> Walk<'_, U> {
+    #[inline(always)]
+    fn step(&mut self, base: usize, block: &[u8; 64]) {
+        let unit = self.unit;
+        let m = unit.masks(block);
+        let mut strings = self.carry.strings(unit, m.quote, m.backslash);
+        let (mut newline, mut bad) = (0, 0);
+        if m.control != 0 {
+            let breaks = unit.breaks(block);
+            newline = breaks.newline;
+            // A line that ends inside a string: the next one starts outside.
+            let mut open = newline & strings.in_string;
+            while open != 0 {
+                let bit = open & open.wrapping_neg();
+                bad |= bit;
+                strings.in_string ^= !(bit - 1);
+                open = newline & strings.in_string;
+            }
+            bad |= m.control & (strings.in_string | !(newline | breaks.other));
+        }
+        self.carry.in_string = carried(strings.in_string);
+        bad |= strings.bad_escapes(unit, block, self.bytes, base);
+        let found = self.carry.structure(&m, &strings);
+        let before = self.positions.count;
+        self.positions.add(unit, base, found);
+        while newline != 0 {
+            let below = (newline & newline.wrapping_neg()) - 1;
+            let through = below << 1 | 1;
+            self.line.is_sound &= bad & through == 0;
+            bad &= !through;
+            let at = base + newline.trailing_zeros() as usize;
+            self.end_line(at, before + (found & below).count_ones() as usize);
+            newline &= newline - 1;
+        }
+        self.line.is_sound &= bad == 0;
+    }
+
+    /// Ends the line before this byte and this entry of the index.
+    #[inline(always)]
+    fn end_line(&mut self, at: usize, last: usize) {
+        let (end, last) = (at as u32, last as u32);
+        self.lines.push(Line { end, last, ..self.line });
+        let start = end.saturating_add(1);
+        self.line = Line { start, end: start, first: last, last, is_sound: true };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index;
+    use proptest::prelude::*;
+
+    /// Each line is what it would be alone.
+    fn check(text: &str) -> Result<(), TestCaseError> {
+        for unit in Best::all() {
+            let mut lines = Lines::default();
+            find_on(unit, text.as_bytes(), &mut lines.index, &mut lines.lines);
+            let alone: Vec<&str> = text.split_terminator('\n').collect();
+            prop_assert_eq!(lines.count(), alone.len());
+            for (n, line) in alone.into_iter().enumerate() {
+                let (start, end) = lines.span(n).unwrap();
+                prop_assert_eq!(&text[start..end], line);
+                let mut wanted = Vec::new();
+                let count = index::build(line.as_bytes(), &mut wanted);
+                let moved = |at: &u32| at - start as u32;
+                let found: Option<Vec<u32>> =
+                    lines.index_of(n).map(|index| index.iter().map(moved).collect());
+                prop_assert_eq!(
+                    found,
+                    count.ok().map(|count| wanted[..count].to_vec()),
+                    "{}",
+                    line
+                );
+            }
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn lines_are_indexed_as_if_alone(text in r#"[ "\\{}\[\]:,a-z0-9/\n\n\r\tu\x01é]{0,400}"#) {
+            check(&text)?;
+        }
+
+        #[test]
+        fn long_lines_are_indexed_as_if_alone(
+            parts in prop::collection::vec(
+                r#"[{}\[\]:, ]{0,70}|"[a-zé]{0,90}"|"(\\[nt"\\/]|\\u00e9|x){0,60}"|-?[0-9]{1,5}|\n|\r\n|"|\\"#,
+                0..40,
+            )
+        ) {
+            check(&parts.concat())?;
+        }
+    }
+}
