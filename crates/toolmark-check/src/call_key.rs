@@ -4,8 +4,8 @@
 
 use crate::path::resolve;
 use crate::session::{Ended, Session, SessionCall};
+use crate::shell::CommandLine;
 use serde_json::Value;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use toolmark_hosts::toolset::ToolRole;
@@ -38,9 +38,6 @@ const IRRELEVANT: &[&str] = &[
     "run_in_background",
     "security_risk",
 ];
-
-/// A longer command is compared as it is.
-const LONGEST: usize = 64 << 10;
 
 /// The keys of all calls. A shell that is not given a directory stays where the
 /// command before has left it.
@@ -101,8 +98,11 @@ impl Shells {
     /// Takes the shell where a command leaves it.
     pub(crate) fn follow(&mut self, call: &SessionCall<'_>) {
         let is_left = !self.is_put_back && Self::given(call).is_none();
-        let moves = |command: &Cow<'_, str>| command.contains("cd ") && command.len() <= LONGEST;
-        let Some(command) = call.command().filter(|_| is_left).filter(moves) else { return };
+        let moves = |line: &&CommandLine<'_>| line.contains("cd ");
+        let Some(command) = call.line().filter(|_| is_left).filter(moves) else { return };
+        if command.parsed().is_none() {
+            return;
+        }
         let result = call.result();
         let reset = result.as_deref().and_then(|text| {
             let rest = text.get(text.rfind(RESET)? + RESET.len()..)?;
@@ -118,8 +118,8 @@ impl Shells {
                 && result.as_deref().is_some_and(|text| text.contains("cd:")));
         if !is_unmoved {
             let mut dir = self.directory(call);
-            let script = toolmark_shell::parse(&command);
-            for item in &script.items {
+            let items = command.parsed().map(|script| script.items.as_slice());
+            for item in items.unwrap_or_default() {
                 let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { continue };
                 let words: Vec<String> = simple.words.iter().filter_map(Word::literal).collect();
                 if let [cd, to] = words.as_slice()
@@ -141,17 +141,17 @@ impl Shells {
 
 /// The key of a call whose command starts in `dir`.
 fn call_key(call: &SessionCall<'_>, mut dir: String) -> CallKey {
-    if let Some(command) = call.command() {
-        if command.len() > LONGEST {
-            let text = hash(&(&*dir, &*command));
+    if let Some(command) = call.line() {
+        // One that is too long is compared as it is.
+        let Some(script) = command.parsed() else {
+            let text = hash(&(&*dir, &**command));
             return CallKey { work: text, text, place: hash(&*dir) };
-        }
-        let script = toolmark_shell::parse(&command);
-        let start = enter(&script, &mut dir);
-        let shown = command.get(start..).unwrap_or(&command);
+        };
+        let start = enter(script, &mut dir);
+        let shown = command.get(start..).unwrap_or(command);
         let words: Vec<&str> = shown.split_whitespace().collect();
         return CallKey {
-            work: hash(&(&*dir, toolmark_shell::key(&command))),
+            work: hash(&(&*dir, toolmark_shell::key(command, script))),
             text: hash(&(&*dir, words)),
             place: hash(&*dir),
         };
@@ -204,17 +204,9 @@ fn hash(value: &(impl Hash + ?Sized)) -> u64 {
     hasher.finish()
 }
 
-/// The first real program of a shell command: what it runs.
-pub(crate) fn program(command: &str) -> Option<String> {
-    first_program(command, &["cd", "sleep", "echo", "export", "set"])
-}
-
-fn first_program(command: &str, passed: &[&str]) -> Option<String> {
-    if command.len() > LONGEST {
-        return None;
-    }
-    let script = toolmark_shell::parse(command);
-    let visits = toolmark_shell::commands(&script);
+/// The first program of a script that is none of these.
+pub(crate) fn first_program(script: &Script, passed: &[&str]) -> Option<String> {
+    let visits = toolmark_shell::commands(script);
     let word = visits
         .iter()
         .filter_map(|visit| visit.command.words.first()?.literal())
@@ -250,10 +242,11 @@ const MANY_IN_ONE: &[&str] = &[
 
 /// What a command is sent for: its program, and the first word where programs
 /// do many things.
-pub(crate) fn errand(command: &str) -> Option<String> {
+pub(crate) fn errand(command: &CommandLine<'_>) -> Option<String> {
     // What only prepares says nothing about the errand.
     let prepares = ["cd", "sleep", "echo", "export", "set", "cat", "mkdir", "rm", "cp"];
-    let name = first_program(command, &prepares).or_else(|| program(command))?;
+    let name = first_program(command.parsed()?, &prepares);
+    let name = name.or_else(|| command.program().map(str::to_owned))?;
     if !MANY_IN_ONE.contains(&name.as_str()) {
         return Some(name);
     }
@@ -268,23 +261,12 @@ pub(crate) fn errand(command: &str) -> Option<String> {
 pub(crate) fn searches(call: &SessionCall<'_>) -> bool {
     match call.role {
         ToolRole::SearchesNames | ToolRole::SearchesContent | ToolRole::Lists => true,
-        ToolRole::RunsShell => {
-            call.command().and_then(|command| program(&command)).is_some_and(|program| {
-                matches!(
-                    program.as_str(),
-                    "find"
-                        | "fd"
-                        | "ls"
-                        | "tree"
-                        | "grep"
-                        | "rg"
-                        | "git"
-                        | "locate"
-                        | "dir"
-                        | "pwd"
-                )
-            })
-        }
+        ToolRole::RunsShell => call.line().and_then(CommandLine::program).is_some_and(|program| {
+            matches!(
+                program,
+                "find" | "fd" | "ls" | "tree" | "grep" | "rg" | "git" | "locate" | "dir" | "pwd"
+            )
+        }),
         _ => false,
     }
 }

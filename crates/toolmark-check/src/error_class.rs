@@ -4,8 +4,9 @@
 //! from the files a command shows. What a command is run for decides before its
 //! exit code where that says only that something is wrong.
 
-use crate::purpose::{Purpose, purpose};
+use crate::purpose::Purpose;
 use crate::session::{Ended, SessionCall};
+use crate::shell::CommandLine;
 use std::borrow::Cow;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_trace::Status;
@@ -310,15 +311,22 @@ pub fn classify(call: &SessionCall<'_>) -> Option<ErrorClass> {
     let text = Shown::new(&text);
     match call.role {
         ToolRole::RunsShell | ToolRole::TalksToShell => {
-            let command = call.command().unwrap_or_default();
-            Some(of_command(&command, exit_code(call, &text), &text))
+            let code = exit_code(call, &text);
+            Some(match call.line() {
+                Some(command) => of_command(command, code, &text),
+                None => of_command(&CommandLine::new(""), code, &text),
+            })
         }
         role => Some(of_tool(role, &text)),
     }
 }
 
 /// The class of an error that a shell command shows.
-pub(crate) fn of_command(command: &str, exit_code: Option<i64>, text: &Shown<'_>) -> ErrorClass {
+pub(crate) fn of_command(
+    command: &CommandLine<'_>,
+    exit_code: Option<i64>,
+    text: &Shown<'_>,
+) -> ErrorClass {
     match exit_code {
         Some(127) => return ErrorClass::CommandNotFound,
         Some(126) => return ErrorClass::NotExecutable,
@@ -335,8 +343,7 @@ pub(crate) fn of_command(command: &str, exit_code: Option<i64>, text: &Shown<'_>
     if let Some(class) = program {
         return class;
     }
-    let purpose = purpose(command);
-    match purpose {
+    match command.purpose() {
         Purpose::Tests if text.said(MISSING_RUNNER).is_none() => return ErrorClass::Tests,
         Purpose::Builds if text.said(MISSING_RUNNER).is_none() => return ErrorClass::Build,
         Purpose::Searches if exit_code.is_none_or(|code| code == 1) && !text.is_complaint() => {

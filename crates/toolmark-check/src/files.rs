@@ -8,7 +8,7 @@
 use crate::patch::{self, Change};
 use crate::path::resolve;
 use crate::session::{Ended, Replacement, Session, SessionCall};
-use crate::shell::{self, FileEffect};
+use crate::shell::{CommandLine, FileEffect};
 use memchr::memmem;
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
@@ -247,14 +247,17 @@ fn at_home(session: &Session<'_>, path: &str) -> String {
 
 /// What a shell command surely did, with resolved paths.
 fn effects(call: &SessionCall<'_>) -> Vec<(String, Known)> {
-    let Some(command) = call.command() else { return Vec::new() };
+    let effects = call.line().map(CommandLine::file_effects).unwrap_or_default();
+    if effects.is_empty() {
+        return Vec::new();
+    }
     let directory = call.directory();
     let directory = directory.as_deref();
-    let known = |effect| match effect {
-        FileEffect::Written(path) => (resolve(directory, &path), Known::Exists),
-        FileEffect::Removed(path) => (resolve(directory, &path), Known::Absent),
+    let known = |effect: &FileEffect| match effect {
+        FileEffect::Written(path) => (resolve(directory, path), Known::Exists),
+        FileEffect::Removed(path) => (resolve(directory, path), Known::Absent),
     };
-    shell::file_effects(&command).into_iter().map(known).collect()
+    effects.iter().map(known).collect()
 }
 
 /// What is known about a file after a call that touches it.

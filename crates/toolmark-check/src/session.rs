@@ -10,6 +10,7 @@ use crate::files::Files;
 use crate::path::resolve;
 use crate::project::Project;
 use crate::recovery::Failure;
+use crate::shell::CommandLine;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -17,7 +18,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use toolmark_hosts::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
 use toolmark_outcome::{CallRef, Evidence, Role, TracePlace, Untrusted, excerpt};
-use toolmark_shell::{Analysis, Context};
+use toolmark_shell::{Analysis, Context, Effect, analyze_parsed};
 use toolmark_trace::{
     Actor, At, Call, Event, EventKind, Form, Status, ToolDefinition, ToolName, Trajectory,
 };
@@ -72,7 +73,9 @@ pub struct SessionCall<'a> {
     /// The working directory of the session when it was made.
     cwd: Option<Rc<str>>,
     project: Rc<Project>,
+    line: OnceCell<Option<Box<CommandLine<'a>>>>,
     analysis: OnceCell<Option<Analysis>>,
+    effects: OnceCell<Vec<Effect>>,
 }
 
 impl<'a> SessionCall<'a> {
@@ -113,10 +116,17 @@ impl<'a> SessionCall<'a> {
     /// The shell command it runs, as text.
     #[must_use]
     pub fn command(&self) -> Option<Cow<'a, str>> {
+        self.line().map(|line| line.text().clone())
+    }
+
+    /// The same with what is known about it: parsed once for all who ask.
+    #[must_use]
+    pub fn line(&self) -> Option<&CommandLine<'a>> {
         if self.role != ToolRole::RunsShell {
             return None;
         }
-        command_of(self.spec?, self.args()?)
+        let command = || Some(Box::new(CommandLine::new(command_of(self.spec?, self.args()?)?)));
+        self.line.get_or_init(command).as_deref()
     }
 
     /// The working directory of the session when the call was made.
@@ -145,7 +155,17 @@ impl<'a> SessionCall<'a> {
         // A directory that is itself the root needs no other.
         let is_own = matches!(roots[..], [root] if Some(root) == self.directory().as_deref());
         let roots = if is_own { &[] } else { &roots[..] };
-        self.as_input().analyze(&Context { roots, downloads, copies, ..Context::default() })
+        let context = Context { roots, downloads, copies, ..Context::default() };
+        self.as_input().analyze_parsed(&context, self.line())
+    }
+
+    /// What its command does wherever it runs: the same in whatever project.
+    pub(crate) fn effects_anywhere(&self, cwd: Option<&str>) -> &[Effect] {
+        self.effects.get_or_init(|| {
+            let Some(line) = self.line() else { return Vec::new() };
+            let context = Context { cwd, ..Context::default() };
+            analyze_parsed(line, line.script(), &context).effects
+        })
     }
 
     /// The content it writes.
@@ -212,9 +232,7 @@ impl<'a> SessionCall<'a> {
     pub fn only_looks(&self) -> bool {
         let is_undone = self.ended == Ended::Failed
             && (self.call.status == Status::Denied || self.role != ToolRole::RunsShell);
-        is_undone
-            || self.role.only_looks()
-            || self.command().is_some_and(|command| crate::shell::only_looks(&command))
+        is_undone || self.role.only_looks() || self.line().is_some_and(CommandLine::only_looks)
     }
 }
 
@@ -362,7 +380,9 @@ impl<'a> Session<'a> {
                 path,
                 cwd: cwd.clone(),
                 project: Rc::clone(&project),
+                line: OnceCell::new(),
                 analysis: OnceCell::new(),
+                effects: OnceCell::new(),
             });
         }
         Self {

@@ -98,10 +98,10 @@
 //! Bash {"command":"cargo build"} !101 "error"
 //! ```
 
-use crate::purpose::check_commands;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
+use crate::shell::CommandLine;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use toolmark_hosts::toolset::ToolRole;
@@ -198,11 +198,15 @@ fn is_compacted(session: &Session<'_>, first: &SessionCall<'_>, second: &Session
 
 /// What a build or a test run runs, without the filters behind its first pipe.
 fn run_of(call: &SessionCall<'_>) -> Option<String> {
-    let command = call.command()?;
+    let command = call.line()?;
     let run = command.split('|').next()?;
+    let has_no_check = match run.len() == command.len() {
+        true => command.checks().is_empty(),
+        false => CommandLine::new(run).checks().is_empty(),
+    };
     let words: Vec<&str> =
         run.split_whitespace().filter(|word| !matches!(*word, "2>&1" | "2>/dev/null")).collect();
-    (!check_commands(run).is_empty()).then(|| words.join(" "))
+    (!has_no_check).then(|| words.join(" "))
 }
 
 fn found_refiltered(
@@ -315,9 +319,8 @@ fn polls(call: &SessionCall<'_>) -> bool {
         ToolRole::TalksToShell | ToolRole::Plans | ToolRole::AsksUser | ToolRole::Dispatches => {
             true
         }
-        ToolRole::RunsShell => call.command().is_none_or(|command| {
-            let script = toolmark_shell::parse(&command);
-            toolmark_shell::commands(&script).iter().any(|visit| {
+        ToolRole::RunsShell => call.line().is_none_or(|command| {
+            toolmark_shell::commands(command.script()).iter().any(|visit| {
                 let word = |n: usize| visit.command.words.get(n).and_then(|w| w.literal());
                 let (name, verb) = (word(0).unwrap_or_default(), word(1).unwrap_or_default());
                 matches!(

@@ -59,7 +59,7 @@
 //! ```
 
 use crate::error_class::{ErrorClass, classify};
-use crate::purpose::{Purpose, check_commands, purpose};
+use crate::purpose::Purpose;
 use crate::recorder::{Draft, Recorder};
 use crate::recovery::dismisses_diagnostics;
 use crate::rule::{Rule, page};
@@ -146,9 +146,9 @@ fn outcome_of_check(call: &SessionCall<'_>) -> Option<bool> {
     /// What compilers say, in the output of tests too.
     const COMPILERS: &[&str] =
         &["undefined: ", "[build failed]", "error TS", "error[E", "cannot find ", "typecheck"];
-    let command = call.command()?;
-    let checks = check_commands(&command);
-    let is_narrow_test = purpose(&command) == Purpose::Tests && checks.iter().all(|c| is_narrow(c));
+    let command = call.line()?;
+    let checks = command.checks();
+    let is_narrow_test = command.purpose() == Purpose::Tests && checks.iter().all(|c| is_narrow(c));
     if checks.is_empty() || is_narrow_test {
         return None;
     }

@@ -129,8 +129,7 @@ use crate::path::resolve;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use crate::shell::rewrites_many;
-use crate::shell::stand_in::{Deed, Fit, Span, stand_in};
+use crate::shell::stand_in::{Deed, Fit, Span};
 use crate::text::head;
 use memchr::memmem;
 use std::borrow::Cow;
@@ -240,14 +239,14 @@ fn read_of<'a>(call: &SessionCall<'a>) -> Option<Read<'a>> {
             Some(Read { path, text: call.result()?, marks, is_shell: false, span: None })
         }
         ToolRole::RunsShell => {
-            let found = stand_in(&call.command()?)?;
+            let found = call.line()?.stand_in()?;
             // Files that grow have no lines that stay.
             if found.deed != Deed::Read || found.fit == Fit::Loose {
                 return None;
             }
             let base = call.directory();
             let moved = found.directory.as_deref().map(|dir| resolve(base.as_deref(), dir));
-            let path = resolve(moved.as_deref().or(base.as_deref()), &found.target?);
+            let path = resolve(moved.as_deref().or(base.as_deref()), found.target.as_deref()?);
             let text = match call.result()? {
                 Cow::Borrowed(text) => Cow::Borrowed(output(text)),
                 Cow::Owned(text) => Cow::Owned(output(&text).to_owned()),
@@ -393,16 +392,16 @@ fn forget<'s, 'a>(
 }
 
 /// What happened between two reads that may be a reason for the second.
-struct Doubts {
+struct Doubts<'a> {
     /// Commands that may change files, by their place among the events.
-    commands: Vec<(usize, String)>,
+    commands: Vec<(usize, Cow<'a, str>)>,
     /// Calls after which every file may be another, likewise.
     upheavals: Vec<usize>,
     /// Messages of the user that are a reason to look again, likewise.
     requests: Vec<usize>,
 }
 
-impl Doubts {
+impl<'a> Doubts<'a> {
     fn new(session: &Session<'_>) -> Self {
         let events = session.events().iter().enumerate().filter(|(_, event)| event.starts_turn());
         let asks = |text: &toolmark_trace::Payload| asks(&text.plain());
@@ -411,14 +410,14 @@ impl Doubts {
         Self { commands: Vec::new(), upheavals: Vec::new(), requests }
     }
 
-    fn note(&mut self, call: &SessionCall<'_>) {
-        match call.command() {
+    fn note(&mut self, call: &SessionCall<'a>) {
+        match call.line() {
             Some(_) if call.only_looks() => {}
             Some(command) => {
-                if rewrites_many(&command) {
+                if command.rewrites_many() {
                     self.upheavals.push(call.event);
                 }
-                self.commands.push((call.event, command.into_owned()));
+                self.commands.push((call.event, command.text().clone()));
             }
             // A sub-agent may have been sent to change it.
             None if call.role == ToolRole::Dispatches => self.upheavals.push(call.event),
@@ -448,7 +447,7 @@ impl Doubts {
         first.turn != call.turn || !self.commands_after(first).is_empty()
     }
 
-    fn commands_after(&self, first: &SessionCall<'_>) -> &[(usize, String)] {
+    fn commands_after(&self, first: &SessionCall<'_>) -> &[(usize, Cow<'a, str>)] {
         let start = self.commands.partition_point(|(at, _)| *at <= first.event);
         self.commands.get(start..).unwrap_or_default()
     }
