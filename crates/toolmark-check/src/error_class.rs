@@ -288,16 +288,21 @@ const MISSING_WORDS: Words = &[
 
 /// How hosts that mark nothing start the answer of a tool of theirs that failed.
 const STARTS: &[&str] = &["<tool_use_error>", "ERROR:\n", "Error: "];
+const LONGEST_START: usize = 32;
 
 /// The class of a call's error; `None` where nothing says that it failed: no
 /// mark of the host and, where there is none at all, no first words of a tool of
 /// its own.
 #[must_use]
 pub fn classify(call: &SessionCall<'_>) -> Option<ErrorClass> {
+    call.class(|| class_of(call))
+}
+
+fn class_of(call: &SessionCall<'_>) -> Option<ErrorClass> {
     match call.ended {
         Ended::Failed => {}
         Ended::Unknown if call.role.only_looks() || is_editing(call.role) => {
-            let text = call.result()?;
+            let text = call.result_start(LONGEST_START)?;
             if !STARTS.iter().any(|start| text.starts_with(start)) {
                 return None;
             }

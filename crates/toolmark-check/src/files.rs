@@ -9,7 +9,8 @@ use crate::patch::{self, Change};
 use crate::path::resolve;
 use crate::session::{Ended, Replacement, Session, SessionCall};
 use crate::shell::{CommandLine, FileEffect};
-use memchr::memmem;
+use crate::text::numbered_line;
+use memchr::{memchr, memmem};
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -360,12 +361,13 @@ fn numbered<'t>(result: &'t str, marks: &[Name]) -> Option<(KnownLines, &'t str)
     let mut first = 0;
     let mut rest = result;
     for next in 0.. {
-        let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
-        let found = marks.iter().find_map(|mark| {
-            let (number, body) = line.split_once(&**mark)?;
-            Some((number.trim_start().parse::<usize>().ok()?, body))
-        });
-        let Some((number, body)) = found.filter(|(n, _)| next == 0 || *n == first + next) else {
+        let (line, after) = match memchr(b'\n', rest.as_bytes()) {
+            Some(end) => (&rest[..end], &rest[end + 1..]),
+            None => (rest, ""),
+        };
+        let Some((number, body)) =
+            numbered_line(line, marks).filter(|(n, _)| next == 0 || *n == first + next)
+        else {
             break;
         };
         if next == 0 {

@@ -75,7 +75,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::Session;
 use crate::shell::CommandLine;
-use crate::text::head;
+use crate::words::Words;
 use std::collections::HashSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
@@ -103,12 +103,19 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         let Some(command) = call.line().filter(|command| command.parsed().is_some()) else {
             continue;
         };
-        let Some(result) = call.result() else { continue };
+        if !call.has_result() {
+            continue;
+        }
         recorder.count_opportunity(call);
-        let shown = head(&result, LOOKED_AT);
-        let fault = misread(command, shown).or_else(|| {
+        let may_be_misread = call.may_say(&COMPLAINTS);
+        if !may_be_misread && !command.contains('$') {
+            continue;
+        }
+        let shown = call.result_start(LOOKED_AT).unwrap_or_default();
+        let misread = if may_be_misread { misread(command, &shown) } else { None };
+        let fault = misread.or_else(|| {
             let dollars = dollars.get_or_insert_with(|| paths_with_dollars(session));
-            swallowed(command, shown, dollars)
+            swallowed(command, &shown, dollars)
         });
         if let Some(fault) = fault {
             let said = session.result_evidence(Role::Context, "what the shell answered", call);
@@ -137,6 +144,22 @@ const SYNTAX: &[&str] = &[
     "bad substitution",
     "event not found",
 ];
+
+/// Words without which nothing was misread.
+static COMPLAINTS: Words = Words::new(|| {
+    Words::searcher(&[
+        "no matches found: ",
+        "unexpected EOF while",
+        "syntax error",
+        "Syntax error: ",
+        "unmatched ",
+        "parse error near",
+        "bad substitution",
+        "event not found",
+        "No such file or directory",
+        "command not found",
+    ])
+});
 
 /// Does a line come from the shell that runs the command, and not from a script?
 fn is_shell(line: &str) -> bool {

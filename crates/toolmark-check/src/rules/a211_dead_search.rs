@@ -115,6 +115,13 @@ fn is_empty(call: &SessionCall<'_>) -> bool {
 
 /// Did a command print nothing?
 fn is_silent(call: &SessionCall<'_>) -> bool {
+    const LOOKED_AT: usize = 64;
+    let Some(start) = call.result_start(LOOKED_AT) else { return false };
+    // What prints nothing says only this.
+    let start = start.trim();
+    if !start.is_empty() && !start.starts_with("Exit code 1") && !start.starts_with('(') {
+        return false;
+    }
     let Some(result) = call.result() else { return false };
     let text = result.trim();
     let text = text.strip_prefix("Exit code 1").unwrap_or(text).trim();

@@ -66,7 +66,6 @@
 //! Bash {"command":"cd cmd/cli && go test"} -> "ok"
 //! ```
 
-use crate::call_key::Shells;
 use crate::path::resolve;
 use crate::recorder::{Draft, Recorder};
 use crate::recovery::moves;
@@ -147,31 +146,28 @@ impl Known {
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let start = session.trajectory().cwd.as_ref().map(|cwd| cwd.get().into_owned());
     let Some(start) = start else { return };
-    let mut shells = Shells::new(session);
     let mut known = Known { paths: HashSet::new(), directories: vec![start.clone()] };
-    for (at, call) in session.calls().iter().enumerate() {
-        let here = shells.directory(call);
+    for ((at, call), here) in session.calls().iter().enumerate().zip(session.directories()) {
         match call.line() {
             Some(command) => {
-                let inside = after_cd(command, &here);
+                let inside = after_cd(command, here);
                 known.enter(&inside);
                 if call.ended == Ended::Failed {
                     recorder.count_opportunity(call);
                     check_command(session, recorder, &known, at, call, &inside);
                 } else {
-                    learn(&mut known, command, &here);
+                    learn(&mut known, command, here);
                 }
             }
             None if call.ended == Ended::Ok => {
                 if let Some(path) = &call.path {
                     known.add(path);
                 } else {
-                    check_search(session, recorder, call, &here, &start);
+                    check_search(session, recorder, call, here, &start);
                 }
             }
             None => {}
         }
-        shells.follow(call);
     }
 }
 

@@ -102,8 +102,9 @@ use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
 use crate::shell::CommandLine;
+use foldhash::quality::FixedState;
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -224,14 +225,10 @@ fn found_refiltered(
 
 /// The tool and the letters and digits of its arguments.
 fn letters(call: &SessionCall<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    call.tool.hash(&mut hasher);
-    if let Some(args) = &call.call.args {
-        for byte in args.raw().bytes().filter(|b| b.is_ascii_alphanumeric() || !b.is_ascii()) {
-            hasher.write_u8(byte.to_ascii_lowercase());
-        }
-    }
-    hasher.finish()
+    let raw = call.call.args.as_ref().map(|args| args.raw()).unwrap_or_default();
+    let counts = |b: &u8| b.is_ascii_alphanumeric() || !b.is_ascii();
+    let letters = raw.bytes().filter(counts).map(|b| b.to_ascii_lowercase());
+    FixedState::default().hash_one((&call.tool, letters.collect::<Vec<u8>>()))
 }
 
 /// Finds chains of calls with the same key. `told` are the places, from the
@@ -244,7 +241,7 @@ fn loops(
     told: &mut Vec<(usize, usize)>,
 ) {
     let calls = session.calls();
-    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut places: HashMap<u64, Vec<usize>, FixedState> = HashMap::default();
     for (at, key) in keys.iter().enumerate() {
         places.entry(*key).or_default().push(at);
     }

@@ -152,6 +152,9 @@ fn is_question(call: &SessionCall<'_>) -> bool {
     match call.role {
         ToolRole::SearchesContent | ToolRole::SearchesNames | ToolRole::Lists => true,
         ToolRole::RunsShell => call.line().is_some_and(|command| {
+            if !call.only_looks() {
+                return false;
+            }
             let words = command.split(|c: char| !(c.is_alphanumeric() || "-./_".contains(c)));
             let is_live = words.into_iter().any(|word| {
                 LIVE.iter().any(|live| match live.starts_with(['.', '/']) {
@@ -160,7 +163,7 @@ fn is_question(call: &SessionCall<'_>) -> bool {
                 })
             });
             let is_read = command.stand_in().is_some_and(|found| found.deed == Deed::Read);
-            call.only_looks() && !is_live && !is_read
+            !is_live && !is_read
         }),
         _ => false,
     }
