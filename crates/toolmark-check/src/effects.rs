@@ -132,10 +132,13 @@ impl<'a> ToolInput<'a> {
         line: Option<&CommandLine<'_>>,
     ) -> Option<Analysis> {
         let directory = self.directory();
-        let on_disk = base.facts.and_then(Facts::root);
-        let known = on_disk.as_deref().or_else(|| self.cwd.map(checkout_of));
-        let root: Option<&str> = known.filter(|root| is_project(root));
+        let on_disk = base.facts.filter(|_| base.roots.is_empty()).and_then(Facts::root);
+        let known = || on_disk.as_deref().or_else(|| self.cwd.map(checkout_of));
         let cwd = directory.as_deref();
+        let root: Option<&str> = match base.roots {
+            [] => known().filter(|root| is_project(root)),
+            _ => None,
+        };
         let roots = match base.roots {
             // A directory that is itself the root needs no other.
             [] if cwd == root => &[],
@@ -266,9 +269,10 @@ pub(crate) fn directory_of<'a>(
 
 /// The home directory a working directory lies in, by where homes usually are.
 fn home_of(cwd: &str) -> Option<&str> {
-    let length = match cwd.split('/').collect::<Vec<_>>()[..] {
-        ["", "root", _, ..] => "/root".len(),
-        ["", top @ ("home" | "Users"), user, _, ..] => 2 + top.len() + user.len(),
+    let mut parts = cwd.strip_prefix('/')?.split('/');
+    let length = match (parts.next()?, parts.next()?, parts.next()) {
+        ("root", ..) => "/root".len(),
+        (top @ ("home" | "Users"), user, Some(_)) => 2 + top.len() + user.len(),
         _ => return None,
     };
     cwd.get(..length)

@@ -3,6 +3,7 @@
 use crate::path::resolve;
 use crate::session::{Ended, Session, SessionCall};
 use crate::shell::{CommandLine, FileEffect};
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Analysis, Effect, Kind};
@@ -39,7 +40,7 @@ impl Own {
     }
 
     pub(crate) fn note(&mut self, call: &SessionCall<'_>, analysis: &Analysis) {
-        let directory = call.directory();
+        let directory = LazyCell::new(|| call.directory());
         let at = |path: &str| resolve(directory.as_deref(), path);
         match call.role {
             ToolRole::Writes => {

@@ -1,5 +1,6 @@
 //! Words that are looked for all at once, in text as it stands in a file.
 
+use aho_corasick::AhoCorasick;
 use aho_corasick::packed::{Builder, Searcher};
 use memchr::memmem;
 use std::sync::LazyLock;
@@ -7,25 +8,43 @@ use std::sync::LazyLock;
 /// Words of which a text that has none is passed over. They have no character that
 /// JSON may write as an escape of its own: quotes, slashes, line breaks.
 pub(crate) struct Words {
-    searcher: LazyLock<Option<Searcher>>,
+    search: LazyLock<Option<Search>>,
+}
+
+/// How they are looked for.
+pub(crate) enum Search {
+    /// As they are written.
+    Exact(Searcher),
+    /// In whatever case.
+    AnyCase(AhoCorasick),
 }
 
 impl Words {
     /// As `Words::new(|| Words::searcher(&["a", "b"]))`.
-    pub(crate) const fn new(make: fn() -> Option<Searcher>) -> Self {
-        Self { searcher: LazyLock::new(make) }
+    pub(crate) const fn new(make: fn() -> Option<Search>) -> Self {
+        Self { search: LazyLock::new(make) }
     }
 
     /// What looks for all of them; `None` where the processor cannot.
-    pub(crate) fn searcher(words: &[&str]) -> Option<Searcher> {
-        Builder::new().extend(words).build()
+    pub(crate) fn searcher(words: &[&str]) -> Option<Search> {
+        Builder::new().extend(words).build().map(Search::Exact)
+    }
+
+    /// The same for words in capitals and in small letters.
+    pub(crate) fn any_case(words: &[&str]) -> Option<Search> {
+        let built = AhoCorasick::builder().ascii_case_insensitive(true).build(words);
+        built.ok().map(Search::AnyCase)
     }
 
     /// May one of them be in a text, decoded or not? Letters may be written as
     /// escapes too: a text that has such is not passed over.
     pub(crate) fn may_be_in(&self, raw: &str) -> bool {
-        let Some(searcher) = &*self.searcher else { return true };
-        searcher.find(raw).is_some() || memmem::find(raw.as_bytes(), b"\\u00").is_some()
+        let is_found = match &*self.search {
+            Some(Search::Exact(searcher)) => searcher.find(raw).is_some(),
+            Some(Search::AnyCase(searcher)) => searcher.is_match(raw),
+            None => return true,
+        };
+        is_found || memmem::find(raw.as_bytes(), b"\\u00").is_some()
     }
 }
 
@@ -45,5 +64,8 @@ mod tests {
         ] {
             assert_eq!(WORDS.may_be_in(raw), want, "{raw}");
         }
+        static ANY_CASE: Words = Words::new(|| Words::any_case(&["diagnostic"]));
+        assert!(ANY_CASE.may_be_in("the DiagNostics"));
+        assert!(!ANY_CASE.may_be_in("the agnostics"));
     }
 }

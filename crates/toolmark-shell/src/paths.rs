@@ -275,11 +275,12 @@ impl Context<'_> {
             return None;
         }
         let cwd = from_top(cwd);
+        let rest = inside(&cwd)?;
         let unfit = cwd == "/"
             || self.is_home(&cwd) == Some(true)
             || self.temp_root(&cwd) == Some(true)
             || SYSTEM.iter().any(|system| below(&cwd, system));
-        if unfit { None } else { inside(&cwd) }
+        if unfit { None } else { Some(rest) }
     }
 
     /// Where a path lies. Without a known `cwd` a relative path is unknown.
@@ -306,8 +307,10 @@ impl Context<'_> {
             }
             _ => (full.as_str(), false),
         };
-        let (scope, whole) = self.scope_of(stem, all);
-        let display = match self.tree_relative(&full) {
+        let relative = self.tree_relative(&full);
+        let of_stem = if all { self.tree_relative(stem) } else { relative };
+        let (scope, whole) = self.scope_of(stem, of_stem, all);
+        let display = match relative {
             Some("") => ".".to_owned(),
             Some(rest) => rest.trim_start_matches('/').to_owned(),
             None => full.clone(),
@@ -315,11 +318,12 @@ impl Context<'_> {
         Place { display, path: full, scope, whole }
     }
 
-    fn scope_of(&self, path: &str, all: bool) -> (Scope, bool) {
+    /// The scope of a path, given what it is in the tree.
+    fn scope_of(&self, path: &str, relative: Option<&str>, all: bool) -> (Scope, bool) {
         if path == "/" {
             return (Scope::System, true);
         }
-        if let Some(rest) = self.tree_relative(path) {
+        if let Some(rest) = relative {
             let rest = rest.trim_start_matches('/');
             // Some file systems do not tell the case apart.
             if rest.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {

@@ -180,6 +180,10 @@ fn width(edit: &Replacement<'_>, before: Option<&Snapshot>) -> Width {
             return Width::Rewrite { replaced, lines: of };
         }
     }
+    // Fewer lines than may be copied anyway cannot be too many.
+    if lines(edit.old).count() <= FREE {
+        return Width::Minimal;
+    }
     let Some(change) = diff::lines(edit.old, edit.new) else { return Width::Minimal };
     let is_wide = change.kept() > FREE + change.removed + change.added;
     let needed = content.is_some_and(|content| !would_do(edit.old, change, content));

@@ -133,6 +133,9 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     if session.calls().len() < LEAST {
         return;
     }
+    // A tool that is called less often than that is in no loop.
+    let mut often: HashMap<&str, usize, FixedState> = HashMap::default();
+    session.calls().iter().for_each(|call| *often.entry(&call.tool).or_default() += 1);
     let mut exact = Vec::with_capacity(session.calls().len());
     let mut near = Vec::with_capacity(session.calls().len());
     for (call, key) in session.calls().iter().zip(session.keys()) {
@@ -141,6 +144,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             ToolRole::RunsShell => key.work,
             // Every blank and sign of a text that is written matters.
             ToolRole::Writes | ToolRole::Edits | ToolRole::Patches => key.text,
+            _ if often.get(&*call.tool).is_none_or(|calls| *calls < LEAST) => key.text,
             _ => letters(call),
         });
     }
@@ -205,9 +209,12 @@ fn run_of(call: &SessionCall<'_>) -> Option<String> {
         true => command.checks().is_empty(),
         false => CommandLine::new(run).checks().is_empty(),
     };
+    if has_no_check {
+        return None;
+    }
     let words: Vec<&str> =
         run.split_whitespace().filter(|word| !matches!(*word, "2>&1" | "2>/dev/null")).collect();
-    (!has_no_check).then(|| words.join(" "))
+    Some(words.join(" "))
 }
 
 fn found_refiltered(
@@ -226,9 +233,11 @@ fn found_refiltered(
 /// The tool and the letters and digits of its arguments.
 fn letters(call: &SessionCall<'_>) -> u64 {
     let raw = call.call.args.as_ref().map(|args| args.raw()).unwrap_or_default();
-    let counts = |b: &u8| b.is_ascii_alphanumeric() || !b.is_ascii();
-    let letters = raw.bytes().filter(counts).map(|b| b.to_ascii_lowercase());
-    FixedState::default().hash_one((&call.tool, letters.collect::<Vec<u8>>()))
+    let mut letters = Vec::with_capacity(raw.len());
+    for byte in raw.bytes().filter(|b| b.is_ascii_alphanumeric() || !b.is_ascii()) {
+        letters.push(byte.to_ascii_lowercase());
+    }
+    FixedState::default().hash_one((&call.tool, letters))
 }
 
 /// Finds chains of calls with the same key. `told` are the places, from the

@@ -64,6 +64,7 @@ use crate::recorder::{Draft, Recorder};
 use crate::recovery::dismisses_diagnostics;
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
+use crate::words::Words;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{Evidence, Role};
@@ -89,12 +90,24 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         if event.kind != EventKind::Message {
             continue;
         }
-        let text = event.text.as_ref().map(|text| text.plain()).unwrap_or_default();
-        if dismisses_diagnostics(&text) {
+        let Some(text) = &event.text else { continue };
+        if DIAGNOSTICS.may_be_in(text.source().raw()) && dismisses_diagnostics(&text.plain()) {
             follow(session, recorder, place, event);
         }
     }
 }
+
+/// Words without which no diagnostic is spoken of.
+static DIAGNOSTICS: Words = Words::new(|| {
+    Words::any_case(&[
+        "diagnostic",
+        "lsp",
+        "language server",
+        "ide error",
+        "ide warning",
+        "gopls",
+    ])
+});
 
 fn follow(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, place: usize, said: &Event) {
     let calls = session.calls();

@@ -373,7 +373,7 @@ fn repeats<'s, 'a>(
         if earlier == text {
             return true;
         }
-        if text.lines().count() < FEW_LINES || is_whole {
+        if is_whole || text.len() > earlier.len() || text.lines().count() < FEW_LINES {
             return false;
         }
         memmem::find_iter(earlier.as_bytes(), text.as_bytes()).any(|at| {
