@@ -4,10 +4,13 @@
 
 use crate::path::resolve;
 use crate::session::{Ended, Session, SessionCall};
+use crate::shell::CommandLine;
+use crate::words::Words;
+use foldhash::quality::FixedState;
+use memchr::memmem;
 use serde_json::Value;
-use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::ir::{Node, Operator, Script, Word};
 use toolmark_trace::Status;
@@ -39,27 +42,27 @@ const IRRELEVANT: &[&str] = &[
     "security_risk",
 ];
 
-/// A longer command is compared as it is.
-const LONGEST: usize = 64 << 10;
-
-/// The keys of all calls. A shell that is not given a directory stays where the
-/// command before has left it.
+/// The keys of all calls.
 #[must_use]
 pub(crate) fn call_keys(session: &Session<'_>) -> Vec<CallKey> {
+    let calls = session.calls().iter().zip(session.directories());
+    calls.map(|(call, directory)| call_key(call, directory)).collect()
+}
+
+/// The directory of the shell before each call. A shell that is not given one stays
+/// where the command before has left it.
+pub(crate) fn directories(session: &Session<'_>) -> Vec<String> {
     let mut shells = Shells::new(session);
-    session
-        .calls()
-        .iter()
-        .map(|call| {
-            let key = call_key(call, shells.directory(call));
-            shells.follow(call);
-            key
-        })
-        .collect()
+    let mut next = |call| {
+        let directory = shells.directory(call);
+        shells.follow(call);
+        directory
+    };
+    session.calls().iter().map(&mut next).collect()
 }
 
 /// Where the shells of a session are: one per agent.
-pub(crate) struct Shells {
+struct Shells {
     start: String,
     moved: HashMap<Option<String>, String>,
     /// Does the host put the shell back after every command?
@@ -69,8 +72,11 @@ pub(crate) struct Shells {
 /// What Claude Code prints where it takes the shell back.
 const RESET: &str = "Shell cwd was reset to ";
 
+/// Without these a result says nothing about where the shell is.
+static MOVES: Words = Words::new(|| Words::searcher(&[RESET, "cd:"]));
+
 impl Shells {
-    pub(crate) fn new(session: &Session<'_>) -> Self {
+    fn new(session: &Session<'_>) -> Self {
         let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
         let start = cwd.as_deref().unwrap_or_default().to_owned();
         let mut shells = Self { start, moved: HashMap::new(), is_put_back: false };
@@ -91,7 +97,7 @@ impl Shells {
     }
 
     /// The directory a command starts in.
-    pub(crate) fn directory(&self, call: &SessionCall<'_>) -> String {
+    fn directory(&self, call: &SessionCall<'_>) -> String {
         match Self::given(call) {
             Some(given) => resolve(Some(&self.start), &given),
             None => self.moved.get(&Self::agent(call)).unwrap_or(&self.start).clone(),
@@ -99,13 +105,17 @@ impl Shells {
     }
 
     /// Takes the shell where a command leaves it.
-    pub(crate) fn follow(&mut self, call: &SessionCall<'_>) {
+    fn follow(&mut self, call: &SessionCall<'_>) {
         let is_left = !self.is_put_back && Self::given(call).is_none();
-        let moves = |command: &Cow<'_, str>| command.contains("cd ") && command.len() <= LONGEST;
-        let Some(command) = call.command().filter(|_| is_left).filter(moves) else { return };
-        let result = call.result();
+        let moves = |line: &&CommandLine<'_>| line.contains("cd ");
+        let Some(command) = call.line().filter(|_| is_left).filter(moves) else { return };
+        if command.parsed().is_none() {
+            return;
+        }
+        let result = call.may_say(&MOVES).then(|| call.result()).flatten();
         let reset = result.as_deref().and_then(|text| {
-            let rest = text.get(text.rfind(RESET)? + RESET.len()..)?;
+            let at = memmem::rfind(text.as_bytes(), RESET.as_bytes())?;
+            let rest = text.get(at + RESET.len()..)?;
             rest.lines().next().map(|line| line.trim().to_owned())
         });
         if let Some(dir) = reset {
@@ -118,8 +128,8 @@ impl Shells {
                 && result.as_deref().is_some_and(|text| text.contains("cd:")));
         if !is_unmoved {
             let mut dir = self.directory(call);
-            let script = toolmark_shell::parse(&command);
-            for item in &script.items {
+            let items = command.parsed().map(|script| script.items.as_slice());
+            for item in items.unwrap_or_default() {
                 let [Node::Simple(simple)] = item.pipeline.stages.as_slice() else { continue };
                 let words: Vec<String> = simple.words.iter().filter_map(Word::literal).collect();
                 if let [cd, to] = words.as_slice()
@@ -140,23 +150,24 @@ impl Shells {
 }
 
 /// The key of a call whose command starts in `dir`.
-fn call_key(call: &SessionCall<'_>, mut dir: String) -> CallKey {
-    if let Some(command) = call.command() {
-        if command.len() > LONGEST {
-            let text = hash(&(&*dir, &*command));
-            return CallKey { work: text, text, place: hash(&*dir) };
-        }
-        let script = toolmark_shell::parse(&command);
-        let start = enter(&script, &mut dir);
-        let shown = command.get(start..).unwrap_or(&command);
+fn call_key(call: &SessionCall<'_>, directory: &str) -> CallKey {
+    if let Some(command) = call.line() {
+        // One that is too long is compared as it is.
+        let Some(script) = command.parsed() else {
+            let text = hash(&(directory, &**command));
+            return CallKey { work: text, text, place: hash(directory) };
+        };
+        let mut dir = directory.to_owned();
+        let start = enter(script, &mut dir);
+        let shown = command.get(start..).unwrap_or(command);
         let words: Vec<&str> = shown.split_whitespace().collect();
         return CallKey {
-            work: hash(&(&*dir, toolmark_shell::key(&command))),
+            work: hash(&(&*dir, toolmark_shell::key(command, script))),
             text: hash(&(&*dir, words)),
             place: hash(&*dir),
         };
     }
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = FixedState::default().build_hasher();
     call.tool.hash(&mut hasher);
     match (call.args(), &call.call.args) {
         (Some(Value::Object(args)), _) => {
@@ -168,7 +179,7 @@ fn call_key(call: &SessionCall<'_>, mut dir: String) -> CallKey {
                     (Some(path), Some(_)) if is_path => path.hash(&mut hasher),
                     (_, Some(value)) => {
                         key.hash(&mut hasher);
-                        value.to_string().hash(&mut hasher);
+                        hash_value(value, &mut hasher);
                     }
                     _ => {}
                 }
@@ -199,22 +210,20 @@ fn enter(script: &Script, dir: &mut String) -> usize {
 }
 
 fn hash(value: &(impl Hash + ?Sized)) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
+    FixedState::default().hash_one(value)
 }
 
-/// The first real program of a shell command: what it runs.
-pub(crate) fn program(command: &str) -> Option<String> {
-    first_program(command, &["cd", "sleep", "echo", "export", "set"])
-}
-
-fn first_program(command: &str, passed: &[&str]) -> Option<String> {
-    if command.len() > LONGEST {
-        return None;
+/// As different as the JSON of two values is.
+fn hash_value(value: &Value, hasher: &mut impl Hasher) {
+    match value {
+        Value::String(text) => text.hash(hasher),
+        value => value.to_string().hash(hasher),
     }
-    let script = toolmark_shell::parse(command);
-    let visits = toolmark_shell::commands(&script);
+}
+
+/// The first program of a script that is none of these.
+pub(crate) fn first_program(script: &Script, passed: &[&str]) -> Option<String> {
+    let visits = toolmark_shell::commands(script);
     let word = visits
         .iter()
         .filter_map(|visit| visit.command.words.first()?.literal())
@@ -250,10 +259,11 @@ const MANY_IN_ONE: &[&str] = &[
 
 /// What a command is sent for: its program, and the first word where programs
 /// do many things.
-pub(crate) fn errand(command: &str) -> Option<String> {
+pub(crate) fn errand(command: &CommandLine<'_>) -> Option<String> {
     // What only prepares says nothing about the errand.
     let prepares = ["cd", "sleep", "echo", "export", "set", "cat", "mkdir", "rm", "cp"];
-    let name = first_program(command, &prepares).or_else(|| program(command))?;
+    let name = first_program(command.parsed()?, &prepares);
+    let name = name.or_else(|| command.program().map(str::to_owned))?;
     if !MANY_IN_ONE.contains(&name.as_str()) {
         return Some(name);
     }
@@ -268,23 +278,12 @@ pub(crate) fn errand(command: &str) -> Option<String> {
 pub(crate) fn searches(call: &SessionCall<'_>) -> bool {
     match call.role {
         ToolRole::SearchesNames | ToolRole::SearchesContent | ToolRole::Lists => true,
-        ToolRole::RunsShell => {
-            call.command().and_then(|command| program(&command)).is_some_and(|program| {
-                matches!(
-                    program.as_str(),
-                    "find"
-                        | "fd"
-                        | "ls"
-                        | "tree"
-                        | "grep"
-                        | "rg"
-                        | "git"
-                        | "locate"
-                        | "dir"
-                        | "pwd"
-                )
-            })
-        }
+        ToolRole::RunsShell => call.line().and_then(CommandLine::program).is_some_and(|program| {
+            matches!(
+                program,
+                "find" | "fd" | "ls" | "tree" | "grep" | "rg" | "git" | "locate" | "dir" | "pwd"
+            )
+        }),
         _ => false,
     }
 }

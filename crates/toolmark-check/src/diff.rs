@@ -1,5 +1,7 @@
 //! How far two texts are apart, in lines: the shortest edit between them.
 
+use crate::text;
+use foldhash::quality::FixedState;
 use std::collections::HashMap;
 
 /// More lines than this between two texts are not counted.
@@ -38,23 +40,22 @@ impl Change {
 
 /// The change from one text to another; `None` where they are too far apart to
 /// say more than that. The work is bounded by the lines times [`FARTHEST`].
-pub(crate) fn lines(old: &str, new: &str) -> Option<Change> {
-    let mut ids: HashMap<&str, u32> = HashMap::new();
-    let mut numbered = |text| -> Vec<u32> {
-        let mut out = Vec::new();
-        for line in str::lines(text) {
-            let next = ids.len() as u32;
-            out.push(*ids.entry(line).or_insert(next));
-        }
-        out
-    };
-    let (a, b): (Vec<u32>, Vec<u32>) = (numbered(old), numbered(new));
+pub(crate) fn lines<'t>(old: &'t str, new: &'t str) -> Option<Change> {
+    let (a, b): (Vec<&str>, Vec<&str>) = (text::lines(old).collect(), text::lines(new).collect());
     let prefix = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let (rest_a, rest_b) = (a.get(prefix..)?, b.get(prefix..)?);
     let suffix = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(x, y)| x == y).count();
     let rest_a = rest_a.get(..rest_a.len() - suffix)?;
     let rest_b = rest_b.get(..rest_b.len() - suffix)?;
-    let Edit { distance, places } = shortest_edit(rest_a, rest_b)?;
+    let mut ids: HashMap<&str, u32, FixedState> = HashMap::default();
+    let mut numbered = |lines: &[&'t str]| -> Vec<u32> {
+        let mut number = |line| {
+            let next = ids.len() as u32;
+            *ids.entry(line).or_insert(next)
+        };
+        lines.iter().map(|line| number(*line)).collect()
+    };
+    let Edit { distance, places } = shortest_edit(&numbered(rest_a), &numbered(rest_b))?;
     // What is removed and added makes the distance, and the difference in length.
     let removed = (distance + rest_a.len()).checked_sub(rest_b.len())? / 2;
     let added = distance.checked_sub(removed)?;

@@ -7,13 +7,14 @@ mod by_name;
 
 use crate::path::resolve;
 use crate::project::{checkout_of, is_project};
+use crate::shell::CommandLine;
 pub(crate) use addresses::is_suspicious_address;
 use serde_json::Value;
 use std::borrow::Cow;
 use toolmark_hosts::Args;
 use toolmark_hosts::toolset::{Tool, ToolRole};
 use toolmark_shell::{
-    Analysis, Context, Effect, Facts, Kind, analyze, analyze_read, analyze_write,
+    Analysis, Context, Effect, Facts, Kind, analyze, analyze_parsed, analyze_read, analyze_write,
 };
 
 /// The arguments of a call.
@@ -121,11 +122,23 @@ impl<'a> ToolInput<'a> {
     /// where it leaves them open.
     #[must_use]
     pub fn analyze(&self, base: &Context<'_>) -> Option<Analysis> {
+        self.analyze_parsed(base, None)
+    }
+
+    /// The same, where its command may be parsed already.
+    pub(crate) fn analyze_parsed(
+        &self,
+        base: &Context<'_>,
+        line: Option<&CommandLine<'_>>,
+    ) -> Option<Analysis> {
         let directory = self.directory();
-        let on_disk = base.facts.and_then(Facts::root);
-        let known = on_disk.as_deref().or_else(|| self.cwd.map(checkout_of));
-        let root: Option<&str> = known.filter(|root| is_project(root));
+        let on_disk = base.facts.filter(|_| base.roots.is_empty()).and_then(Facts::root);
+        let known = || on_disk.as_deref().or_else(|| self.cwd.map(checkout_of));
         let cwd = directory.as_deref();
+        let root: Option<&str> = match base.roots {
+            [] => known().filter(|root| is_project(root)),
+            _ => None,
+        };
         let roots = match base.roots {
             // A directory that is itself the root needs no other.
             [] if cwd == root => &[],
@@ -141,7 +154,10 @@ impl<'a> ToolInput<'a> {
         match self.role() {
             ToolRole::RunsShell => {
                 let command = self.command()?;
-                let mut analysis = analyze(&command, &context);
+                let mut analysis = match line.filter(|line| ***line == *command) {
+                    Some(line) => analyze_parsed(&command, line.script(), &context),
+                    None => analyze(&command, &context),
+                };
                 if let Some(effect) = addresses::in_commands(&command, &analysis.commands) {
                     analysis.add(effect);
                 }
@@ -253,9 +269,10 @@ pub(crate) fn directory_of<'a>(
 
 /// The home directory a working directory lies in, by where homes usually are.
 fn home_of(cwd: &str) -> Option<&str> {
-    let length = match cwd.split('/').collect::<Vec<_>>()[..] {
-        ["", "root", _, ..] => "/root".len(),
-        ["", top @ ("home" | "Users"), user, _, ..] => 2 + top.len() + user.len(),
+    let mut parts = cwd.strip_prefix('/')?.split('/');
+    let length = match (parts.next()?, parts.next()?, parts.next()) {
+        ("root", ..) => "/root".len(),
+        (top @ ("home" | "Users"), user, Some(_)) => 2 + top.len() + user.len(),
         _ => return None,
     };
     cwd.get(..length)

@@ -4,8 +4,9 @@
 //! from the files a command shows. What a command is run for decides before its
 //! exit code where that says only that something is wrong.
 
-use crate::purpose::{Purpose, purpose};
+use crate::purpose::Purpose;
 use crate::session::{Ended, SessionCall};
+use crate::shell::CommandLine;
 use std::borrow::Cow;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_trace::Status;
@@ -287,16 +288,21 @@ const MISSING_WORDS: Words = &[
 
 /// How hosts that mark nothing start the answer of a tool of theirs that failed.
 const STARTS: &[&str] = &["<tool_use_error>", "ERROR:\n", "Error: "];
+const LONGEST_START: usize = 32;
 
 /// The class of a call's error; `None` where nothing says that it failed: no
 /// mark of the host and, where there is none at all, no first words of a tool of
 /// its own.
 #[must_use]
 pub fn classify(call: &SessionCall<'_>) -> Option<ErrorClass> {
+    call.class(|| class_of(call))
+}
+
+fn class_of(call: &SessionCall<'_>) -> Option<ErrorClass> {
     match call.ended {
         Ended::Failed => {}
         Ended::Unknown if call.role.only_looks() || is_editing(call.role) => {
-            let text = call.result()?;
+            let text = call.result_start(LONGEST_START)?;
             if !STARTS.iter().any(|start| text.starts_with(start)) {
                 return None;
             }
@@ -310,15 +316,22 @@ pub fn classify(call: &SessionCall<'_>) -> Option<ErrorClass> {
     let text = Shown::new(&text);
     match call.role {
         ToolRole::RunsShell | ToolRole::TalksToShell => {
-            let command = call.command().unwrap_or_default();
-            Some(of_command(&command, exit_code(call, &text), &text))
+            let code = exit_code(call, &text);
+            Some(match call.line() {
+                Some(command) => of_command(command, code, &text),
+                None => of_command(&CommandLine::new(""), code, &text),
+            })
         }
         role => Some(of_tool(role, &text)),
     }
 }
 
 /// The class of an error that a shell command shows.
-pub(crate) fn of_command(command: &str, exit_code: Option<i64>, text: &Shown<'_>) -> ErrorClass {
+pub(crate) fn of_command(
+    command: &CommandLine<'_>,
+    exit_code: Option<i64>,
+    text: &Shown<'_>,
+) -> ErrorClass {
     match exit_code {
         Some(127) => return ErrorClass::CommandNotFound,
         Some(126) => return ErrorClass::NotExecutable,
@@ -335,8 +348,7 @@ pub(crate) fn of_command(command: &str, exit_code: Option<i64>, text: &Shown<'_>
     if let Some(class) = program {
         return class;
     }
-    let purpose = purpose(command);
-    match purpose {
+    match command.purpose() {
         Purpose::Tests if text.said(MISSING_RUNNER).is_none() => return ErrorClass::Tests,
         Purpose::Builds if text.said(MISSING_RUNNER).is_none() => return ErrorClass::Build,
         Purpose::Searches if exit_code.is_none_or(|code| code == 1) && !text.is_complaint() => {

@@ -8,8 +8,9 @@
 use crate::patch::{self, Change};
 use crate::path::resolve;
 use crate::session::{Ended, Replacement, Session, SessionCall};
-use crate::shell::{self, FileEffect};
-use memchr::memmem;
+use crate::shell::{CommandLine, FileEffect};
+use crate::text::{self, numbered_line};
+use memchr::{memchr, memmem};
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -247,14 +248,17 @@ fn at_home(session: &Session<'_>, path: &str) -> String {
 
 /// What a shell command surely did, with resolved paths.
 fn effects(call: &SessionCall<'_>) -> Vec<(String, Known)> {
-    let Some(command) = call.command() else { return Vec::new() };
+    let effects = call.line().map(CommandLine::file_effects).unwrap_or_default();
+    if effects.is_empty() {
+        return Vec::new();
+    }
     let directory = call.directory();
     let directory = directory.as_deref();
-    let known = |effect| match effect {
-        FileEffect::Written(path) => (resolve(directory, &path), Known::Exists),
-        FileEffect::Removed(path) => (resolve(directory, &path), Known::Absent),
+    let known = |effect: &FileEffect| match effect {
+        FileEffect::Written(path) => (resolve(directory, path), Known::Exists),
+        FileEffect::Removed(path) => (resolve(directory, path), Known::Absent),
     };
-    shell::file_effects(&command).into_iter().map(known).collect()
+    effects.iter().map(known).collect()
 }
 
 /// What is known about a file after a call that touches it.
@@ -331,9 +335,11 @@ fn seen(call: &SessionCall<'_>) -> Option<Seen> {
         || rest.starts_with("<system-reminder>")
         || rest.starts_with("(End of file")
         || rest.starts_with("</");
-    let is_short = lines.text.lines().count() < LINES_SHOWN
-        && lines.text.lines().all(|line| line.len() < COLUMNS_SHOWN);
-    let complete = range.is_whole() && lines.first == 1 && is_all && is_short;
+    let is_short = || {
+        let mut all = text::lines(&lines.text).enumerate();
+        all.all(|(n, line)| n + 1 < LINES_SHOWN && line.len() < COLUMNS_SHOWN)
+    };
+    let complete = range.is_whole() && lines.first == 1 && is_all && is_short();
     Some(Seen { lines, complete })
 }
 
@@ -357,12 +363,13 @@ fn numbered<'t>(result: &'t str, marks: &[Name]) -> Option<(KnownLines, &'t str)
     let mut first = 0;
     let mut rest = result;
     for next in 0.. {
-        let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
-        let found = marks.iter().find_map(|mark| {
-            let (number, body) = line.split_once(&**mark)?;
-            Some((number.trim_start().parse::<usize>().ok()?, body))
-        });
-        let Some((number, body)) = found.filter(|(n, _)| next == 0 || *n == first + next) else {
+        let (line, after) = match memchr(b'\n', rest.as_bytes()) {
+            Some(end) => (&rest[..end], &rest[end + 1..]),
+            None => (rest, ""),
+        };
+        let Some((number, body)) =
+            numbered_line(line, marks).filter(|(n, _)| next == 0 || *n == first + next)
+        else {
             break;
         };
         if next == 0 {
@@ -382,7 +389,7 @@ fn numbered<'t>(result: &'t str, marks: &[Name]) -> Option<(KnownLines, &'t str)
 fn joined(before: Snapshot, lines: KnownLines) -> Known {
     /// More pieces than this are not kept apart.
     const PIECES: usize = 64;
-    let end = |part: &KnownLines| part.first + part.text.lines().count();
+    let end = |part: &KnownLines| part.first + text::lines(&part.text).count();
     let mut all = match before.known {
         Known::Lines(known) if !before.stale => known.to_vec(),
         // A slice of what is known says nothing new.
@@ -411,7 +418,7 @@ fn edited(known: &Known, edit: &Replacement<'_>) -> Option<Known> {
         _ if old.is_empty() => None,
         Known::Whole(text) => match count(text, &old) {
             0 => None,
-            1 => Some(Known::Whole(text.replacen(&*old, &new, 1).into())),
+            1 => Some(Known::Whole(replaced(text, &old, &new))),
             n if edit.all || edit.count == Some(n) => {
                 Some(Known::Whole(text.replace(&*old, &new).into()))
             }
@@ -431,7 +438,7 @@ fn edited(known: &Known, edit: &Replacement<'_>) -> Option<Known> {
                 if is_after {
                     part.first = part.first.checked_add_signed(grown)?;
                 } else if count(&part.text, &old) == 1 {
-                    part.text = part.text.replacen(&*old, &new, 1).into();
+                    part.text = replaced(&part.text, &old, &new);
                     is_after = true;
                 }
                 out.push(part);
@@ -440,6 +447,12 @@ fn edited(known: &Known, edit: &Replacement<'_>) -> Option<Known> {
         }
         _ => None,
     }
+}
+
+/// The text with the first occurrence of another replaced.
+fn replaced(text: &str, old: &str, new: &str) -> Arc<str> {
+    let Some(at) = memmem::find(text.as_bytes(), old.as_bytes()) else { return text.into() };
+    [&text[..at], new, &text[at + old.len()..]].concat().into()
 }
 
 fn patched(

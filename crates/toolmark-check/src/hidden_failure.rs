@@ -3,11 +3,10 @@
 //! shows that something went wrong all the same.
 
 use crate::error_class::{ErrorClass, Shown, is_not_found, of_command};
-use crate::purpose::{Purpose, purpose};
+use crate::purpose::Purpose;
 use crate::session::{Ended, SessionCall};
-use crate::shell::only_looks;
+use crate::shell::CommandLine;
 use std::borrow::Cow;
-use toolmark_shell::masks_failure;
 
 /// A failure that the exit code does not show.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,24 +20,13 @@ pub struct HiddenFailure {
 /// What Python prints before it gives up.
 const TRACEBACK: &str = "Traceback (most recent call last):";
 
-/// A longer text is not looked at.
-const LONGEST: usize = 64 << 10;
-
-/// Does the exit code of a command prove nothing?
-#[must_use]
-pub(crate) fn proves_nothing(command: &str) -> bool {
-    // Parsing is expensive, and most commands have nothing that could hide one.
-    let may = command.contains(['|', ';', '\n', '&']);
-    may && command.len() <= LONGEST && masks_failure(&toolmark_shell::parse(command))
-}
-
 /// The failure that a call hides; `None` where it hides none.
 #[must_use]
 pub(crate) fn find(call: &SessionCall<'_>) -> Option<HiddenFailure> {
     if call.ended == Ended::Failed {
         return None;
     }
-    find_in(&call.command()?, || call.result())
+    find_in_line(call.line()?, || call.result())
 }
 
 /// The failure that a command hides which says it succeeded, given what it
@@ -48,10 +36,17 @@ pub fn find_in<'t>(
     command: &str,
     printed: impl FnOnce() -> Option<Cow<'t, str>>,
 ) -> Option<HiddenFailure> {
-    if !proves_nothing(command) || only_looks(command) {
+    find_in_line(&CommandLine::new(command), printed)
+}
+
+fn find_in_line<'t>(
+    command: &CommandLine<'_>,
+    printed: impl FnOnce() -> Option<Cow<'t, str>>,
+) -> Option<HiddenFailure> {
+    if !command.proves_nothing() || command.only_looks() {
         return None;
     }
-    let purpose = purpose(command);
+    let purpose = command.purpose();
     let text = printed()?;
     let text = Shown::new(&text);
     let is_python = command.contains("python");

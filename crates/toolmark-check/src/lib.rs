@@ -60,6 +60,7 @@ mod second_opinion;
 pub mod session;
 pub mod shell;
 mod text;
+mod words;
 
 pub use call_rows::CallRow;
 pub use check_run::CheckRun;

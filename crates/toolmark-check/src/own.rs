@@ -2,7 +2,8 @@
 
 use crate::path::resolve;
 use crate::session::{Ended, Session, SessionCall};
-use crate::shell::{FileEffect, file_effects};
+use crate::shell::{CommandLine, FileEffect};
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Analysis, Effect, Kind};
@@ -39,7 +40,7 @@ impl Own {
     }
 
     pub(crate) fn note(&mut self, call: &SessionCall<'_>, analysis: &Analysis) {
-        let directory = call.directory();
+        let directory = LazyCell::new(|| call.directory());
         let at = |path: &str| resolve(directory.as_deref(), path);
         match call.role {
             ToolRole::Writes => {
@@ -64,11 +65,9 @@ impl Own {
                         _ => {}
                     }
                 }
-                if let Some(command) = call.command() {
-                    for effect in file_effects(&command) {
-                        if let FileEffect::Written(path) = effect {
-                            self.add(at(&path));
-                        }
+                for effect in call.line().map(CommandLine::file_effects).unwrap_or_default() {
+                    if let FileEffect::Written(path) = effect {
+                        self.add(at(path));
                     }
                 }
             }

@@ -10,6 +10,18 @@ pub fn resolve(cwd: Option<&str>, path: &str) -> String {
         start.next().is_some_and(|c| c.is_ascii_alphabetic()) && start.next() == Some(':')
     };
     let is_absolute = |path: &str| path.starts_with(['/', '~', '$']) || windows(path);
+    // Most paths are as they should be.
+    if path.starts_with('/') && is_plain(&path[1..]) {
+        return path.to_owned();
+    }
+    if let Some(cwd) = cwd
+        && cwd.starts_with('/')
+        && !is_absolute(path)
+        && is_plain(&cwd[1..])
+        && is_plain(path)
+    {
+        return format!("{cwd}/{path}");
+    }
     let joined = match cwd {
         Some(cwd) if !is_absolute(path) => format!("{cwd}/{path}"),
         _ => path.to_owned(),
@@ -28,6 +40,11 @@ pub fn resolve(cwd: Option<&str>, path: &str) -> String {
     }
     let root = if joined.starts_with('/') { "/" } else { "" };
     format!("{root}{}", parts.join("/"))
+}
+
+/// Does a path have only parts that are names?
+fn is_plain(path: &str) -> bool {
+    path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
 #[cfg(test)]

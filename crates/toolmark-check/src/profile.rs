@@ -7,10 +7,10 @@
 
 use crate::call_key::CallKey;
 use crate::session::{Ended, Session, SessionCall};
+use foldhash::quality::FixedState;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use toolmark_outcome::{Printable, Redactor, Untrusted};
 use toolmark_trace::Trajectory;
 
@@ -202,7 +202,7 @@ pub(crate) fn calls_by_response(session: &Session<'_>) -> HashMap<u32, u64> {
 /// its call is made again.
 #[derive(Default)]
 struct Answers<'c, 'a> {
-    last: HashMap<CallKey, &'c SessionCall<'a>>,
+    last: HashMap<CallKey, &'c SessionCall<'a>, FixedState>,
 }
 
 impl<'c, 'a> Answers<'c, 'a> {
@@ -211,15 +211,9 @@ impl<'c, 'a> Answers<'c, 'a> {
         let before = self.last.insert(key, call);
         before.is_some_and(|before| {
             let (then, now) = (before.result(), call.result());
-            then.is_some() && then.map(hash) == now.map(hash)
+            then.is_some() && then == now
         })
     }
-}
-
-fn hash(text: impl AsRef<str>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.as_ref().hash(&mut hasher);
-    hasher.finish()
 }
 
 fn week_of(time: jiff::Timestamp) -> String {

@@ -1,7 +1,8 @@
 //! What a command is run for: to test, to build, to search, or something else.
 //! Told by its programs and their first words, wherever in a script they stand.
 
-use toolmark_shell::ir::{Simple, Word};
+use toolmark_shell::commands;
+use toolmark_shell::ir::{Script, Simple, Word};
 
 /// What a command is run for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,17 +17,10 @@ pub(crate) enum Purpose {
     Other,
 }
 
-/// A longer text is not looked at.
-const LONGEST: usize = 64 << 10;
-
-/// What a command line is run for: tests where it tests, else a build where it
-/// builds, else a search where its last stage searches.
-pub(crate) fn purpose(text: &str) -> Purpose {
-    if text.len() > LONGEST {
-        return Purpose::Other;
-    }
-    let script = toolmark_shell::parse(text);
-    let visits = toolmark_shell::commands(&script);
+/// What a script is run for: tests where it tests, else a build where it builds,
+/// else a search where its last stage searches.
+pub(crate) fn purpose(script: &Script) -> Purpose {
+    let visits = commands(script);
     let mut found = Purpose::Other;
     for visit in &visits {
         match of_simple(visit.command) {
@@ -42,13 +36,9 @@ pub(crate) fn purpose(text: &str) -> Purpose {
     }
 }
 
-/// The commands of a text that test or build, each as its words.
-pub(crate) fn check_commands(text: &str) -> Vec<String> {
-    if text.len() > LONGEST {
-        return Vec::new();
-    }
-    let script = toolmark_shell::parse(text);
-    let visits = toolmark_shell::commands(&script);
+/// The commands of a script that test or build, each as its words.
+pub(crate) fn check_commands(script: &Script) -> Vec<String> {
+    let visits = commands(script);
     let checks = visits
         .iter()
         .filter(|visit| matches!(of_simple(visit.command), Purpose::Tests | Purpose::Builds));
@@ -239,7 +229,7 @@ mod tests {
             ("git log", Other),
             ("", Other),
         ] {
-            assert_eq!(purpose(text), want, "{text}");
+            assert_eq!(purpose(&toolmark_shell::parse(text)), want, "{text}");
         }
     }
 }

@@ -121,6 +121,8 @@ pub(crate) struct Gathered {
     weights: BTreeMap<(usize, Axis), f64>,
     /// By call index: what the rule that is asked right now did with it.
     touched: Vec<u8>,
+    /// Did it do anything?
+    is_touched: bool,
     rules: BTreeMap<(&'static str, Untrusted), RuleCount>,
     destructive: BTreeMap<Untrusted, Destructive>,
     measures: BTreeMap<Measure, Tally>,
@@ -141,6 +143,7 @@ impl Gathered {
             marks: vec![0; session.trajectory().calls.len()],
             weights: BTreeMap::new(),
             touched: vec![0; session.trajectory().calls.len()],
+            is_touched: false,
             rules: BTreeMap::new(),
             destructive: BTreeMap::new(),
             measures: BTreeMap::new(),
@@ -149,6 +152,9 @@ impl Gathered {
 
     /// Counts what a rule did with the calls, once it is through.
     pub(crate) fn end_rule(&mut self, rule: &'static Rule, session: &Session<'_>) {
+        if !std::mem::take(&mut self.is_touched) {
+            return;
+        }
         let mut counts: BTreeMap<&str, RuleCount> = BTreeMap::new();
         for call in session.calls() {
             let touched = self.touched.get(call.index).copied().unwrap_or(0);
@@ -234,6 +240,7 @@ impl Recorder<'_, '_> {
     }
 
     fn touch(&mut self, index: usize, bit: u8) {
+        self.gathered.is_touched = true;
         self.gathered.touched.get_mut(index).into_iter().for_each(|touched| *touched |= bit);
     }
 

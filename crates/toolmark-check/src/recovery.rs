@@ -63,7 +63,7 @@ use crate::session::{Session, SessionCall};
 use classify::Classifier;
 pub(crate) use excuses::{Excuse, dismisses_diagnostics};
 use toolmark_hosts::toolset::ToolRole;
-use toolmark_shell::{Context, Effect};
+use toolmark_shell::Effect;
 
 /// What was done wrong about a failure: each has a rule of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,11 +174,9 @@ pub fn failures(session: &Session<'_>) -> Vec<Failure> {
 }
 
 /// What a call would do, where it is a shell command.
-pub(crate) fn effects(session: &Session<'_>, call: &SessionCall<'_>) -> Vec<Effect> {
-    let Some(command) = call.command() else { return Vec::new() };
+pub(crate) fn effects<'s>(session: &Session<'_>, call: &'s SessionCall<'_>) -> &'s [Effect] {
     let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
-    let context = Context { cwd: cwd.as_deref(), ..Context::default() };
-    toolmark_shell::analyze(&command, &context).effects
+    call.effects_anywhere(cwd.as_deref())
 }
 
 /// The calls after one that were made with its result known, in the same turn

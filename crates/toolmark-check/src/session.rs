@@ -4,12 +4,15 @@
 //! Built once per trajectory and borrowed by all rules. Nothing is copied but
 //! resolved paths, and results are decoded only when a rule asks for them.
 
-use crate::call_key::{CallKey, call_keys};
+use crate::call_key::{CallKey, call_keys, directories};
 use crate::effects::{Arguments, ToolInput, command_of, directory_of};
+use crate::error_class::ErrorClass;
 use crate::files::Files;
 use crate::path::resolve;
 use crate::project::Project;
 use crate::recovery::Failure;
+use crate::shell::CommandLine;
+use crate::words::Words;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -17,7 +20,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use toolmark_hosts::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
 use toolmark_outcome::{CallRef, Evidence, Role, TracePlace, Untrusted, excerpt};
-use toolmark_shell::{Analysis, Context};
+use toolmark_shell::{Analysis, Context, Effect, analyze_parsed};
 use toolmark_trace::{
     Actor, At, Call, Event, EventKind, Form, Status, ToolDefinition, ToolName, Trajectory,
 };
@@ -72,7 +75,10 @@ pub struct SessionCall<'a> {
     /// The working directory of the session when it was made.
     cwd: Option<Rc<str>>,
     project: Rc<Project>,
+    line: OnceCell<Option<Box<CommandLine<'a>>>>,
     analysis: OnceCell<Option<Analysis>>,
+    effects: OnceCell<Vec<Effect>>,
+    class: OnceCell<Option<ErrorClass>>,
 }
 
 impl<'a> SessionCall<'a> {
@@ -86,6 +92,35 @@ impl<'a> SessionCall<'a> {
     #[must_use]
     pub fn result(&self) -> Option<Cow<'a, str>> {
         Some(self.call.result.as_ref()?.payload.as_ref()?.plain())
+    }
+
+    /// The start of what came back, of so many bytes at most; the rest of it is not
+    /// decoded.
+    #[must_use]
+    pub fn result_start(&self, bytes: usize) -> Option<Cow<'a, str>> {
+        Some(self.call.result.as_ref()?.payload.as_ref()?.plain_start(bytes))
+    }
+
+    /// May what came back have one of these words? Looked for in the text as it
+    /// stands in the file, so that what has none need not be decoded.
+    pub(crate) fn may_say(&self, words: &Words) -> bool {
+        let payload = self.call.result.as_ref().and_then(|result| result.payload.as_ref());
+        payload.is_some_and(|payload| words.may_be_in(payload.source().raw()))
+    }
+
+    /// Did anything come back?
+    #[must_use]
+    pub fn has_result(&self) -> bool {
+        self.call.result.as_ref().is_some_and(|result| result.payload.is_some())
+    }
+
+    /// Is what came back surely longer than so many bytes? Told without decoding
+    /// it: no escape is longer than six bytes for one.
+    pub(crate) fn result_is_longer_than(&self, bytes: usize) -> bool {
+        let payload = self.call.result.as_ref().and_then(|result| result.payload.as_ref());
+        payload.is_some_and(|payload| {
+            payload.form() == Form::Text && payload.source().raw().len() > bytes.saturating_mul(6)
+        })
     }
 
     /// The call as the analysis takes it.
@@ -113,10 +148,17 @@ impl<'a> SessionCall<'a> {
     /// The shell command it runs, as text.
     #[must_use]
     pub fn command(&self) -> Option<Cow<'a, str>> {
+        self.line().map(|line| line.text().clone())
+    }
+
+    /// The same with what is known about it: parsed once for all who ask.
+    #[must_use]
+    pub fn line(&self) -> Option<&CommandLine<'a>> {
         if self.role != ToolRole::RunsShell {
             return None;
         }
-        command_of(self.spec?, self.args()?)
+        let command = || Some(Box::new(CommandLine::new(command_of(self.spec?, self.args()?)?)));
+        self.line.get_or_init(command).as_deref()
     }
 
     /// The working directory of the session when the call was made.
@@ -145,7 +187,25 @@ impl<'a> SessionCall<'a> {
         // A directory that is itself the root needs no other.
         let is_own = matches!(roots[..], [root] if Some(root) == self.directory().as_deref());
         let roots = if is_own { &[] } else { &roots[..] };
-        self.as_input().analyze(&Context { roots, downloads, copies, ..Context::default() })
+        let context = Context { roots, downloads, copies, ..Context::default() };
+        self.as_input().analyze_parsed(&context, self.line())
+    }
+
+    /// What its command does wherever it runs: the same in whatever project.
+    pub(crate) fn effects_anywhere(&self, cwd: Option<&str>) -> &[Effect] {
+        self.effects.get_or_init(|| {
+            let Some(line) = self.line() else { return Vec::new() };
+            let context = Context { cwd, ..Context::default() };
+            analyze_parsed(line, line.script(), &context).effects
+        })
+    }
+
+    /// The class of its error, as `classify` finds it when first asked for.
+    pub(crate) fn class(
+        &self,
+        classify: impl FnOnce() -> Option<ErrorClass>,
+    ) -> Option<ErrorClass> {
+        *self.class.get_or_init(classify)
     }
 
     /// The content it writes.
@@ -212,9 +272,7 @@ impl<'a> SessionCall<'a> {
     pub fn only_looks(&self) -> bool {
         let is_undone = self.ended == Ended::Failed
             && (self.call.status == Status::Denied || self.role != ToolRole::RunsShell);
-        is_undone
-            || self.role.only_looks()
-            || self.command().is_some_and(|command| crate::shell::only_looks(&command))
+        is_undone || self.role.only_looks() || self.line().is_some_and(CommandLine::only_looks)
     }
 }
 
@@ -281,18 +339,19 @@ pub struct Session<'a> {
     files: OnceCell<Files>,
     failures: OnceCell<Vec<Failure>>,
     keys: OnceCell<Vec<CallKey>>,
-    words: OnceCell<Words>,
+    words: OnceCell<Messages>,
+    directories: OnceCell<Vec<String>>,
 }
 
 /// Where the events with words are: a turn may have thousands without.
-struct Words {
+struct Messages {
     /// What the model said, and what starts a turn.
     said: Vec<usize>,
     /// What the user, a skill or the host put before the model.
     given: Vec<usize>,
 }
 
-impl Words {
+impl Messages {
     fn new(events: &[Event]) -> Self {
         let at = |is_one: fn(&Event) -> bool| {
             events.iter().enumerate().filter(|(_, event)| is_one(event)).map(|(at, _)| at).collect()
@@ -362,7 +421,10 @@ impl<'a> Session<'a> {
                 path,
                 cwd: cwd.clone(),
                 project: Rc::clone(&project),
+                line: OnceCell::new(),
                 analysis: OnceCell::new(),
+                effects: OnceCell::new(),
+                class: OnceCell::new(),
             });
         }
         Self {
@@ -374,6 +436,7 @@ impl<'a> Session<'a> {
             failures: OnceCell::new(),
             keys: OnceCell::new(),
             words: OnceCell::new(),
+            directories: OnceCell::new(),
         }
     }
 
@@ -451,8 +514,8 @@ impl<'a> Session<'a> {
         &self.trajectory.events
     }
 
-    fn words(&self) -> &Words {
-        self.words.get_or_init(|| Words::new(self.events()))
+    fn words(&self) -> &Messages {
+        self.words.get_or_init(|| Messages::new(self.events()))
     }
 
     /// The events at these places before one, the latest first.
@@ -510,6 +573,11 @@ impl<'a> Session<'a> {
     /// What each call asks for, to tell when two ask for the same.
     pub(crate) fn keys(&self) -> &[CallKey] {
         self.keys.get_or_init(|| call_keys(self))
+    }
+
+    /// The directory that the shell is in before each call.
+    pub(crate) fn directories(&self) -> &[String] {
+        self.directories.get_or_init(|| directories(self))
     }
 
     /// Where something stands.

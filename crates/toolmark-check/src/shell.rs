@@ -6,14 +6,13 @@
 //! here-documents, compound commands) is *opaque*: nothing is claimed about
 //! what it leaves alone.
 
-use crate::path::resolve;
-use toolmark_shell::ir::{self, Node, Operator, Part, RedirectionKind, Word};
-use toolmark_shell::{commands, parse};
-
+mod command_line;
 pub mod stand_in;
 
-/// A longer text is not looked at.
-const LONGEST: usize = 64 << 10;
+use crate::path::resolve;
+pub use command_line::CommandLine;
+use toolmark_shell::commands;
+use toolmark_shell::ir::{self, Node, Operator, Part, RedirectionKind, Word};
 
 /// A command with its words and where its output goes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,14 +34,9 @@ pub struct Script {
     pub opaque: bool,
 }
 
-/// Splits a text into its simple commands.
-#[must_use]
-pub fn simple_commands(text: &str) -> Script {
-    if text.len() > LONGEST {
-        return Script { opaque: true, ..Script::default() };
-    }
-    let script = parse(text);
-    let all = commands(&script);
+/// Splits a script into its simple commands.
+fn simple_commands(script: &ir::Script) -> Script {
+    let all = commands(script);
     let mut out = Script { opaque: script.partial.is_some(), ..Script::default() };
     for stage in script.items.iter().flat_map(|item| &item.pipeline.stages) {
         match stage {
@@ -183,13 +177,8 @@ const LOOKING_GIT: &[&str] = &[
     "status",
 ];
 
-/// Is it certain that a command changes no file?
-#[must_use]
-pub fn only_looks(text: &str) -> bool {
-    if text.len() > LONGEST {
-        return false;
-    }
-    let script = parse(text);
+/// Is it certain that a script changes no file?
+fn only_looks(script: &ir::Script) -> bool {
     if script.partial.is_some() {
         return false;
     }
@@ -203,13 +192,13 @@ pub fn only_looks(text: &str) -> bool {
     let compound = script.items.iter().flat_map(|item| &item.pipeline.stages).any(
         |stage| matches!(stage, Node::Compound(compound) if into_files(&compound.redirections)),
     );
-    let visits = commands(&script);
+    let visits = commands(script);
     !compound
         && visits.iter().all(|visit| {
             // A compound command inside another may send its output anywhere.
             !into_files(&visit.command.redirections) && looks(&simple(visit.command))
         })
-        && !nested_output(&script)
+        && !nested_output(script)
 }
 
 /// Does a compound command inside another send its output to a file? They are
@@ -325,9 +314,7 @@ fn looking_git(words: &[&str]) -> bool {
 
 /// May a command have put other versions of many files in place: another
 /// commit, a formatter, a generator?
-#[must_use]
-pub fn rewrites_many(text: &str) -> bool {
-    let script = simple_commands(text);
+fn rewrites_many(text: &str, script: &Script) -> bool {
     // What stands inside of loops and conditions is looked for in the text.
     let is_inside = |words: &str| script.opaque && text.contains(words);
     ["git stash", "git checkout", "git reset"].iter().any(|words| is_inside(words))
@@ -388,14 +375,9 @@ pub enum FileEffect {
 /// What a command surely does to files, with paths as it names them; those
 /// behind a `cd` are seen from where the script starts. Nothing is claimed
 /// about what may not run.
-#[must_use]
-pub fn file_effects(text: &str) -> Vec<FileEffect> {
+fn file_effects(script: &ir::Script) -> Vec<FileEffect> {
     let mut effects = Vec::new();
-    if text.len() > LONGEST {
-        return effects;
-    }
-    let script = parse(text);
-    if script.partial.is_some() || commands(&script).iter().any(|visit| visit.position.nested) {
+    if script.partial.is_some() || commands(script).iter().any(|visit| visit.position.nested) {
         return effects;
     }
     let mut directory: Option<String> = None;
@@ -451,6 +433,22 @@ fn resolve_from(directory: Option<&str>, file: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn simple_commands(text: &str) -> Script {
+        CommandLine::new(text).simple_commands().clone()
+    }
+
+    fn only_looks(text: &str) -> bool {
+        CommandLine::new(text).only_looks()
+    }
+
+    fn rewrites_many(text: &str) -> bool {
+        CommandLine::new(text).rewrites_many()
+    }
+
+    fn file_effects(text: &str) -> Vec<FileEffect> {
+        CommandLine::new(text).file_effects().to_vec()
+    }
 
     #[test]
     fn words_and_outputs() {

@@ -1,5 +1,8 @@
 //! Pieces of texts, cut where characters end.
 
+use memchr::memchr;
+use toolmark_hosts::toolset::Name;
+
 /// The start of a text, of so many bytes at most.
 #[must_use]
 pub(crate) fn head(text: &str, longest: usize) -> &str {
@@ -10,14 +13,97 @@ pub(crate) fn head(text: &str, longest: usize) -> &str {
     text.get(..end).unwrap_or(text)
 }
 
+/// The lines of a text, as [`str::lines`] has them.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let line = match memchr(b'\n', rest.as_bytes()) {
+            Some(end) => {
+                let line = &rest[..end];
+                rest = &rest[end + 1..];
+                line.strip_suffix('\r').unwrap_or(line)
+            }
+            None => std::mem::take(&mut rest),
+        };
+        Some(line)
+    })
+}
+
+/// The number that a line of a file is shown with, and the line. `marks` may stand
+/// between them.
+pub(crate) fn numbered_line<'t>(line: &'t str, marks: &[Name]) -> Option<(usize, &'t str)> {
+    let start = line.bytes().position(|b| b != b' ')?;
+    let digits = line.get(start..)?;
+    let count = digits.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(digits.len());
+    // Other blanks, or a sign: neither is how hosts count.
+    let is_odd = || digits.starts_with(|c: char| c == '+' || c.is_whitespace());
+    if count == 0 && !is_odd() {
+        return None;
+    }
+    let is_own = |c: char| c == ' ' || c == '+' || c.is_ascii_digit();
+    let is_plain = |mark: &Name| !mark.starts_with(is_own) && !mark.is_empty();
+    if count == 0 || !marks.iter().all(is_plain) {
+        return marks.iter().find_map(|mark| {
+            let (number, body) = line.split_once(&**mark)?;
+            Some((number.trim_start().parse().ok()?, body))
+        });
+    }
+    let (number, rest) = digits.split_at_checked(count)?;
+    let body = marks.iter().find_map(|mark| rest.strip_prefix(&**mark))?;
+    Some((number.parse().ok()?, body))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::head;
+    use super::*;
 
     #[test]
     fn cut_between_characters() {
         assert_eq!(head("abc", 2), "ab");
         assert_eq!(head("aé", 2), "a");
         assert_eq!(head("a", 9), "a");
+    }
+
+    #[test]
+    fn lines_are_those_of_the_standard_library() {
+        for text in ["", "\n", "a", "a\n", "a\r\nb", "a\r", "\n\na\n\n", "é\r\n\r\n→"] {
+            assert!(lines(text).eq(text.lines()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_before_lines() {
+        let slow = |line: &'static str, marks: &[Name]| -> Option<(usize, &'static str)> {
+            marks.iter().find_map(|mark| {
+                let (number, body) = line.split_once(&**mark)?;
+                Some((number.trim_start().parse().ok()?, body))
+            })
+        };
+        let sets = [&["→", "\t"][..], &[": "], &[". ", "\t"], &["| ", ": "], &[" "], &["1"]];
+        for line in [
+            "",
+            "    12→fn a() {",
+            "12\tx\ty",
+            "\t12\tx",
+            " \t 7→x",
+            "+5: a",
+            "5: a: b",
+            "12",
+            "12 x",
+            "3. a",
+            "x 3: a",
+            "99999999999999999999: a",
+            "0012| é",
+            "é: 1",
+            "\u{a0}4→x",
+        ] {
+            for marks in sets {
+                let marks: Vec<Name> = marks.iter().map(|mark| (*mark).into()).collect();
+                assert_eq!(numbered_line(line, &marks), slow(line, &marks), "{line:?} {marks:?}");
+            }
+        }
     }
 }

@@ -22,10 +22,14 @@ const MAX_COMMANDS: usize = 600;
 
 /// Works out what a command line would do.
 pub fn analyze(command: &str, context: &Context<'_>) -> Analysis {
-    let script = parse(command);
+    analyze_parsed(command, &parse(command), context)
+}
+
+/// The same for a command line that is parsed already.
+pub fn analyze_parsed(command: &str, script: &Script, context: &Context<'_>) -> Analysis {
     let mut analyzer = Analyzer::new(context);
     analyzer.note(script.partial);
-    analyzer.script(&script, &Call::default());
+    analyzer.script(script, &Call::default());
     analyzer.run_traps();
     if script.partial == Some(Partial::TooDeep) {
         // The part that was not read may contain anything: look for words.

@@ -42,7 +42,7 @@ mod windows;
 mod words;
 mod write;
 
-pub use analyze::analyze;
+pub use analyze::{analyze, analyze_parsed};
 pub use context::{Analysis, Command, Context, Facts};
 pub use decision::Decision;
 pub use effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};

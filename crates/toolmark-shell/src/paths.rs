@@ -3,6 +3,7 @@
 use crate::Context;
 use crate::effects::Scope;
 use crate::windows;
+use std::borrow::Cow;
 
 /// The work tree's root when nothing is known about it: a name no path has.
 pub(crate) const TREE: &str = "/\u{1}tree";
@@ -159,6 +160,12 @@ pub(crate) struct Place {
 
 /// Joins and removes `.` and `..`, without looking at the file system.
 pub(crate) fn normalise(cwd: &str, path: &str) -> String {
+    if path.starts_with('/') && is_normal(path) {
+        return path.to_owned();
+    }
+    if !path.starts_with(['/', '~']) && !path.is_empty() && is_normal(cwd) && is_normal(path) {
+        return format!("{cwd}/{path}");
+    }
     let mut parts: Vec<&str> = Vec::new();
     let absolute = path.starts_with('/') || path.starts_with('~');
     let base = if absolute { "" } else { cwd };
@@ -177,6 +184,21 @@ pub(crate) fn normalise(cwd: &str, path: &str) -> String {
     } else {
         format!("/{}", parts.join("/"))
     }
+}
+
+/// A path, normalised from the top of the file system.
+fn from_top(path: &str) -> Cow<'_, str> {
+    match path.starts_with('/') && is_normal(path) {
+        true => Cow::Borrowed(path),
+        false => Cow::Owned(normalise("/", path)),
+    }
+}
+
+/// Is a path as it would be normalised? Most are, and nothing need be put together
+/// for them. Without a `/` before it, it is meant as the rest of a path.
+fn is_normal(path: &str) -> bool {
+    let rest = path.strip_prefix('/').unwrap_or(path);
+    !rest.starts_with('~') && rest.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
 fn below(path: &str, root: &str) -> bool {
@@ -240,7 +262,7 @@ impl Context<'_> {
             return Some(rest);
         }
         for root in self.roots.iter().chain(self.writable) {
-            let root = self.with_home(root);
+            let root = from_top(root);
             if let Some(rest) = inside(&root) {
                 return Some(rest);
             }
@@ -252,16 +274,13 @@ impl Context<'_> {
         if !self.roots.is_empty() {
             return None;
         }
-        let cwd = normalise("/", cwd);
+        let cwd = from_top(cwd);
+        let rest = inside(&cwd)?;
         let unfit = cwd == "/"
             || self.is_home(&cwd) == Some(true)
             || self.temp_root(&cwd) == Some(true)
             || SYSTEM.iter().any(|system| below(&cwd, system));
-        if unfit { None } else { inside(&cwd) }
-    }
-
-    fn with_home(&self, path: &str) -> String {
-        normalise("/", path)
+        if unfit { None } else { Some(rest) }
     }
 
     /// Where a path lies. Without a known `cwd` a relative path is unknown.
@@ -288,8 +307,10 @@ impl Context<'_> {
             }
             _ => (full.as_str(), false),
         };
-        let (scope, whole) = self.scope_of(stem, all);
-        let display = match self.tree_relative(&full) {
+        let relative = self.tree_relative(&full);
+        let of_stem = if all { self.tree_relative(stem) } else { relative };
+        let (scope, whole) = self.scope_of(stem, of_stem, all);
+        let display = match relative {
             Some("") => ".".to_owned(),
             Some(rest) => rest.trim_start_matches('/').to_owned(),
             None => full.clone(),
@@ -297,11 +318,12 @@ impl Context<'_> {
         Place { display, path: full, scope, whole }
     }
 
-    fn scope_of(&self, path: &str, all: bool) -> (Scope, bool) {
+    /// The scope of a path, given what it is in the tree.
+    fn scope_of(&self, path: &str, relative: Option<&str>, all: bool) -> (Scope, bool) {
         if path == "/" {
             return (Scope::System, true);
         }
-        if let Some(rest) = self.tree_relative(path) {
+        if let Some(rest) = relative {
             let rest = rest.trim_start_matches('/');
             // Some file systems do not tell the case apart.
             if rest.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {

@@ -363,7 +363,13 @@ pub fn changes_operands(program: &str, args: &[Arg]) -> bool {
 }
 
 /// The names a path consists of, split once for all that is protected.
-pub(crate) struct Names<'a>(Vec<Name<'a>>);
+pub(crate) struct Names<'a> {
+    names: Vec<Name<'a>>,
+    /// A bit for every letter that a name begins with.
+    first: u128,
+    /// May a name begin with any letter?
+    any: bool,
+}
 
 struct Name<'a> {
     text: &'a str,
@@ -403,16 +409,33 @@ impl<'a> Name<'a> {
 
 impl<'a> Names<'a> {
     pub(crate) fn of(path: &'a str) -> Self {
-        Self(path.split('/').filter(|name| !name.is_empty()).map(Name::of).collect())
+        let names: Vec<Name<'a>> =
+            path.split('/').filter(|name| !name.is_empty()).map(Name::of).collect();
+        let first = names.iter().fold(0, |all, name| all | first_bit(name.text));
+        let any = names.iter().any(|name| name.has_wildcard || !name.text.is_ascii());
+        Self { names, first, any }
     }
 
     /// Does the path name what is protected, or something below it? With `below`,
     /// is something protected below the path?
     pub(crate) fn hit(&self, protected: &str, below: bool) -> bool {
-        let starts = if protected.starts_with('/') { self.0.len().min(1) } else { self.0.len() };
+        let all = self.names.len();
+        let starts = if protected.starts_with('/') { all.min(1) } else { all };
         let protected = protected.trim_matches('/');
-        (0..starts).any(|start| begins_alike(protected, &self.0[start..], below))
+        // Most paths have no name that begins like it.
+        let bit = first_bit(protected);
+        if !self.any && bit & self.first == 0 && bit != 0 && !protected.starts_with('*') {
+            return false;
+        }
+        (0..starts).any(|start| begins_alike(protected, &self.names[start..], below))
     }
+}
+
+/// The bit of the letter that a text begins with, whatever its case; none where that
+/// is not ASCII.
+fn first_bit(text: &str) -> u128 {
+    let first = text.bytes().next().filter(u8::is_ascii);
+    first.map_or(0, |b| 1 << b.to_ascii_lowercase())
 }
 
 fn begins_alike(protected: &str, names: &[Name<'_>], below: bool) -> bool {

@@ -144,8 +144,8 @@ impl Analyzer<'_> {
             self.push(call, &name, kind, &first.text, scope, level, certainty, why);
         }
         args.remove(0);
-        if let Some(text) = self.made.text(&self.place(&first.text).path).map(str::to_owned)
-            && first.text.contains('/')
+        if first.text.contains('/')
+            && let Some(text) = self.made.text(&self.place(&first.text).path).map(str::to_owned)
         {
             self.text(&text, call);
             return Flow::Unknown;

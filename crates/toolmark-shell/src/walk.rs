@@ -197,8 +197,7 @@ fn exits_with_failure(item: &crate::ir::Item) -> bool {
 /// A key of a command line: the same for command lines that differ only in a
 /// leading `cd DIR &&`, in filters behind pipes, in redirections of output and
 /// in blanks.
-pub fn key(text: &str) -> String {
-    let script = crate::parse(text);
+pub fn key(text: &str, script: &Script) -> String {
     let mut out = String::new();
     let mut leading = true;
     for item in &script.items {
@@ -300,6 +299,7 @@ mod tests {
 
     #[test]
     fn keys() {
+        let key = |text: &str| key(text, &parse(text));
         for (a, b) in [
             ("cd /a/b && cargo  test", "cargo test 2>&1 | tail -20"),
             ("pytest 'a b'", "pytest \"a b\" > out.txt"),

@@ -42,80 +42,80 @@ pub(super) enum Says {
     Nothing,
 }
 
-/// The words of a tool's name, without those of its server.
-fn words(name: &str) -> Vec<String> {
+/// The words of a tool's name, without those of its server, with blanks between.
+fn words(name: &str) -> String {
     let own = name.rsplit_once("__").map_or(name, |(_, own)| own);
     let own = own.rsplit(['/', '.', ':']).next().unwrap_or(own);
-    let mut words = vec![String::new()];
+    let mut words = String::with_capacity(own.len() + 8);
     let mut was_lower = false;
     for c in own.chars() {
-        let breaks = !c.is_alphanumeric() || c.is_uppercase() && was_lower;
-        if breaks {
-            words.push(String::new());
+        if !c.is_alphanumeric() || c.is_uppercase() && was_lower {
+            words.push(' ');
         }
         was_lower = c.is_lowercase();
-        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
-            word.extend(c.to_lowercase());
+        match c {
+            c if c.is_ascii_alphanumeric() => words.push(c.to_ascii_lowercase()),
+            c if c.is_alphanumeric() => words.extend(c.to_lowercase()),
+            _ => {}
         }
     }
-    words.retain(|word| !word.is_empty());
     words
 }
 
 pub(super) fn says(name: &str) -> Says {
-    let words = words(name);
-    let is = |all: &[&str]| words.iter().any(|word| all.contains(&word.as_str()));
-    // What is read may be called anything: `drop_view` reads nothing.
-    let reads = ["get", "list", "read", "search", "describe", "show", "view", "find"];
-    let only_reads = words.first().is_some_and(|verb| reads.contains(&verb.as_str()));
-    if only_reads || is(&["dry"]) {
-        Says::Nothing
-    } else if is(&["refund", "payout", "transfer", "withdraw", "charge"])
-        && !is(&["calculate", "estimate", "agent", "agents", "human", "file", "files"])
-    {
-        Says::Pays
-    } else if is(&[
-        "delete",
-        "destroy",
-        "drop",
-        "purge",
-        "flushall",
-        "flushdb",
-        "wipe",
-        "erase",
-        "terminate",
-        "truncate",
-        "uninstall",
-        "rmdir",
-        "unlink",
-        "nuke",
-    ]) {
-        Says::Deletes
-    } else if is(&[
-        "run",
-        "exec",
-        "execute",
-        "shell",
-        "bash",
-        "terminal",
-        "powershell",
-        "command",
-        "stdin",
-        "eval",
-    ]) {
-        Says::Runs
-    } else if is(&[
-        "write", "edit", "create", "update", "insert", "replace", "append", "save", "move",
-        "rename", "patch", "remove", "copy", "upload", "put",
-    ]) {
-        Says::Writes
-    } else {
-        Says::Nothing
+    let mut said = Said::default();
+    for (at, word) in words(name).split(' ').filter(|word| !word.is_empty()).enumerate() {
+        match word {
+            // What is read may be called anything: `drop_view` reads nothing.
+            "get" | "list" | "read" | "search" | "describe" | "show" | "view" | "find" => {
+                said.only_reads |= at == 0;
+            }
+            "dry" => said.only_reads = true,
+            "refund" | "payout" | "transfer" | "withdraw" | "charge" => said.pays = true,
+            "calculate" | "estimate" | "agent" | "agents" | "human" | "file" | "files" => {
+                said.is_no_money = true;
+            }
+            "delete" | "destroy" | "drop" | "purge" | "flushall" | "flushdb" | "wipe" | "erase"
+            | "terminate" | "truncate" | "uninstall" | "rmdir" | "unlink" | "nuke" => {
+                said.deletes = true;
+            }
+            "run" | "exec" | "execute" | "shell" | "bash" | "terminal" | "powershell"
+            | "command" | "stdin" | "eval" => said.runs = true,
+            "write" | "edit" | "create" | "update" | "insert" | "replace" | "append" | "save"
+            | "move" | "rename" | "patch" | "remove" | "copy" | "upload" | "put" => {
+                said.writes = true;
+            }
+            _ => {}
+        }
     }
+    match said {
+        Said { only_reads: true, .. } => Says::Nothing,
+        Said { pays: true, is_no_money: false, .. } => Says::Pays,
+        Said { deletes: true, .. } => Says::Deletes,
+        Said { runs: true, .. } => Says::Runs,
+        Said { writes: true, .. } => Says::Writes,
+        _ => Says::Nothing,
+    }
+}
+
+/// What the words of a name say.
+#[derive(Default)]
+struct Said {
+    only_reads: bool,
+    pays: bool,
+    is_no_money: bool,
+    deletes: bool,
+    runs: bool,
+    writes: bool,
 }
 
 /// The texts of the first of these arguments there is; a list has several.
 fn texts<'v>(args: &'v Value, keys: &[&str]) -> Vec<&'v str> {
+    // Most arguments have none of them, and to see that no key need be hashed.
+    let is_one = |key: &String| keys.contains(&key.as_str());
+    if !args.as_object().is_some_and(|args| args.keys().any(is_one)) {
+        return Vec::new();
+    }
     let given = keys.iter().filter_map(|key| args.get(*key));
     given
         .flat_map(|value| match value {

@@ -3,13 +3,13 @@
 
 use super::writes::{FileWrite, write_of};
 use super::{Excuse, Failure, Fault, Verdict, effects, excuses, moves};
-use crate::call_key::{CallKey, errand, program, searches};
+use crate::call_key::{CallKey, searches};
 use crate::claims::notices_trouble;
 use crate::error_class::{ErrorClass, classify, is_not_found};
 use crate::hidden_failure;
-use crate::purpose::{Purpose, check_commands, purpose};
+use crate::purpose::Purpose;
 use crate::session::{Ended, Session, SessionCall};
-use crate::shell::simple_commands;
+use crate::shell::CommandLine;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Kind, Reversibility};
 use toolmark_trace::EventKind;
@@ -155,8 +155,8 @@ impl<'s, 'a> Classifier<'s, 'a> {
         if error.is_none() || error != last(&now) {
             return false;
         }
-        let (Some(a), Some(b)) = (self.failed.command(), call.command()) else { return false };
-        let (a, b) = (simple_commands(&a), simple_commands(&b));
+        let (Some(a), Some(b)) = (self.failed.line(), call.line()) else { return false };
+        let (a, b) = (a.simple_commands(), b.simple_commands());
         let is_plain = |words: &[String]| {
             words.first().is_some_and(|name| !matches!(name.as_str(), "cd" | "echo" | "export"))
         };
@@ -229,9 +229,9 @@ impl<'s, 'a> Classifier<'s, 'a> {
                 Some(at),
             ));
         }
-        let failed = steps_of(&self.failed.command()?).pop().filter(|step| !looks(step))?;
+        let failed = steps_of(self.failed.line()?).pop().filter(|step| !looks(step))?;
         let (at, next, _) = self.next.first()?;
-        let steps = steps_of(&next.command()?);
+        let steps = steps_of(next.line()?);
         let goes_on = next.ended == Ended::Ok
             && steps.iter().any(|step| step.0 == failed.0 && !looks(step))
             && !steps.contains(&failed);
@@ -244,7 +244,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
         let is_made_up_for = || {
             moves(self.session, self.at).take(LONG_WINDOW).any(|(_, call)| {
                 call.ended == Ended::Ok
-                    && call.command().is_some_and(|command| steps_of(&command).contains(&failed))
+                    && call.line().is_some_and(|command| steps_of(command).contains(&failed))
             })
         };
         let ruling =
@@ -255,15 +255,15 @@ impl<'s, 'a> Classifier<'s, 'a> {
     /// The commit or the push after a failed check, or the push after a failed
     /// commit, with nothing done and nothing said about it.
     fn publishes_all_the_same(&self) -> Option<usize> {
-        let command = self.failed.command()?;
+        let command = self.failed.line()?;
         let is_check = matches!(self.class, ErrorClass::Tests | ErrorClass::Build)
-            && !check_commands(&command).is_empty();
+            && !command.checks().is_empty();
         let commits = |command: &str| command.contains("git commit");
         let (at, next, _) = self.next.iter().find(|(_, call, _)| !call.only_looks())?;
         let now = next.command()?;
         let publishes = match is_check {
             true => commits(&now) || now.contains("git push") || now.contains("npm publish"),
-            false => commits(&command) && now.contains("git push") && !commits(&now),
+            false => commits(command) && now.contains("git push") && !commits(&now),
         };
         let between = self.session.events().get(self.failed.event..next.event)?;
         let is_noticed = between.iter().any(|event| {
@@ -356,7 +356,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
                 ToolRole::RunsShell
                     if names_it
                         && self.class == ErrorClass::TooLarge
-                        && call.command().and_then(|c| program(&c)).as_deref() == Some("cat")
+                        && call.line().and_then(CommandLine::program) == Some("cat")
                         && !call.command().is_some_and(|c| c.contains('|')) =>
                 {
                     return (
@@ -452,19 +452,16 @@ impl<'s, 'a> Classifier<'s, 'a> {
     }
 
     pub(super) fn same_program(&self, call: &SessionCall<'_>) -> bool {
-        match (self.failed.command(), call.command()) {
-            (Some(a), Some(b)) => {
-                let a = errand(&a);
-                a.is_some() && a == errand(&b)
-            }
+        match (self.failed.line(), call.line()) {
+            (Some(a), Some(b)) => a.errand().is_some() && a.errand() == b.errand(),
             _ => false,
         }
     }
 
     fn not_found(&self) -> Ruling {
-        let command = self.failed.command().unwrap_or_default();
         let text = self.failed.result().unwrap_or_default();
-        let name = missing_program(&text).or_else(|| program(&command)).unwrap_or_default();
+        let called = || self.failed.line()?.program().map(str::to_owned);
+        let name = missing_program(&text).or_else(called).unwrap_or_default();
         let mut located = false;
         let mut other = None;
         for (at, call, _) in &self.next {
@@ -522,9 +519,8 @@ impl<'s, 'a> Classifier<'s, 'a> {
 
     fn not_allowed(&self) -> Ruling {
         for (at, call, _) in &self.next {
-            let command = call.command().unwrap_or_default();
-            let program = program(&command).unwrap_or_default();
-            let opens = effects(self.session, call).into_iter().any(|effect| {
+            let program = call.line().and_then(CommandLine::program).unwrap_or_default();
+            let opens = effects(self.session, call).iter().any(|effect| {
                 effect.kind == Kind::Privilege
                     && effect.program == "chmod"
                     && effect.reversibility > Reversibility::R0
@@ -566,7 +562,7 @@ impl<'s, 'a> Classifier<'s, 'a> {
                 return self.rerun(call, *at);
             }
             if call.ended == Ended::Ok && !call.only_looks() && !searches(call) {
-                let is_run = call.command().is_some_and(|c| purpose(&c) != Purpose::Other);
+                let is_run = call.line().is_some_and(|c| c.purpose() != Purpose::Other);
                 match is_run {
                     true => shown = shown.or(Some(*at)),
                     false => changed = changed.or(Some(*at)),
@@ -579,10 +575,10 @@ impl<'s, 'a> Classifier<'s, 'a> {
                 None => OPEN,
             };
         };
-        let wanted = self.failed.command().map(|command| purpose(&command));
-        let run = moves(self.session, changed).take(RERUN).find(|(_, call)| {
-            call.command().is_some_and(|command| Some(purpose(&command)) == wanted)
-        });
+        let wanted = self.failed.line().map(CommandLine::purpose);
+        let run = moves(self.session, changed)
+            .take(RERUN)
+            .find(|(_, call)| call.line().is_some_and(|command| Some(command.purpose()) == wanted));
         match run {
             Some((at, call)) => self.rerun(call, at),
             None => (Verdict::Partial, "changed something and did not run it again", Some(changed)),
@@ -674,16 +670,16 @@ fn looks((_, step): &(String, String)) -> bool {
 
 /// The steps of a command: scripts that are called by their path, each with its
 /// first argument.
-fn steps_of(command: &str) -> Vec<(String, String)> {
-    let script = simple_commands(command);
+fn steps_of(command: &CommandLine<'_>) -> Vec<(String, String)> {
     let is_name = |word: &str| word.starts_with(|c: char| c.is_ascii_lowercase());
-    script
+    command
+        .simple_commands()
         .commands
-        .into_iter()
+        .iter()
         .filter_map(|one| {
-            let mut words = one.words.into_iter();
-            let (program, step) = (words.next()?, words.next()?);
-            (program.contains('/') && is_name(&step)).then_some((program, step))
+            let (program, step) = (one.words.first()?, one.words.get(1)?);
+            let is_step = program.contains('/') && is_name(step);
+            is_step.then(|| (program.clone(), step.clone()))
         })
         .collect()
 }

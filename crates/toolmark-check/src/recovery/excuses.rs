@@ -7,9 +7,8 @@
 //! wrote. Everything else is a question for a judge.
 
 use crate::error_class::ErrorClass;
-use crate::hidden_failure;
-use crate::purpose::check_commands;
 use crate::session::{Ended, Session, SessionCall};
+use crate::shell::CommandLine;
 use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_trace::EventKind;
@@ -125,7 +124,7 @@ pub(super) fn find(
     class: ErrorClass,
     next: Option<&SessionCall<'_>>,
 ) -> Option<Excuse> {
-    let command = failed.command()?;
+    let command = failed.line()?;
     let is_check = matches!(class, ErrorClass::Tests | ErrorClass::Build);
     let end = next.map_or(session.events().len(), |next| next.event);
     let between = session.events().get(failed.event..end)?;
@@ -140,22 +139,22 @@ pub(super) fn find(
     let said = between.get(event).and_then(|event| event.text.as_ref());
     let said = said.map(|text| text.plain()).unwrap_or_default();
     let output = failed.result().unwrap_or_default();
-    let checks = failing_check(&command, &output, &said);
+    let checks = failing_check(command, &output, &said);
     let event = failed.event + event;
     if is_mended(session, at, failed, &checks) {
         return None;
     }
     let contradicted_by = match is_check {
         true => contradiction(session, at, failed, &checks),
-        false => own_file(session, at, &command),
+        false => own_file(session, at, command),
     };
     (is_check || contradicted_by.is_some()).then_some(Excuse { event, contradicted_by })
 }
 
 /// The check of a command that failed: the only one, or the last one that the
 /// output or the excuse names. One that follows a failed one was not run.
-fn failing_check(command: &str, output: &str, excuse: &str) -> Vec<String> {
-    let mut checks = check_commands(command);
+fn failing_check(command: &CommandLine<'_>, output: &str, excuse: &str) -> Vec<String> {
+    let mut checks = command.checks().to_vec();
     if checks.len() > 1 {
         let is_named = |check: &String| {
             let mut words = check.split_whitespace().skip(1);
@@ -170,8 +169,8 @@ fn failing_check(command: &str, output: &str, excuse: &str) -> Vec<String> {
 }
 
 /// Did a check pass? An exit code that proves nothing does not show it.
-fn is_green(call: &SessionCall<'_>, command: &str) -> bool {
-    call.ended == Ended::Ok && !hidden_failure::proves_nothing(command)
+fn is_green(call: &SessionCall<'_>, command: &CommandLine<'_>) -> bool {
+    call.ended == Ended::Ok && !command.proves_nothing()
 }
 
 /// Did one of the checks pass later in the turn?
@@ -182,15 +181,15 @@ fn is_mended(
     checks: &[String],
 ) -> bool {
     session.calls().iter().skip(at + 1).take(REACH).any(|call| {
-        let Some(command) = call.command().filter(|_| call.turn == failed.turn) else {
+        let Some(command) = call.line().filter(|_| call.turn == failed.turn) else {
             return false;
         };
         call.call.agent == failed.call.agent
-            && is_green(call, &command)
+            && is_green(call, command)
             && match checks.is_empty() {
-                true => failed.command().as_deref() == Some(&*command),
+                true => failed.line().map(|line| &**line) == Some(&**command),
                 false => {
-                    let later = check_commands(&command);
+                    let later = command.checks();
                     checks.iter().any(|check| later.contains(check))
                 }
             }
@@ -210,17 +209,17 @@ fn contradiction(
     let first = at.saturating_sub(REACH);
     let earlier = session.calls().get(first..at)?;
     earlier.iter().enumerate().rev().find_map(|(n, call)| {
-        let command = call.command()?;
+        let command = call.line()?;
         if call.call.agent != failed.call.agent {
             return None;
         }
-        let before = check_commands(&command);
+        let before = command.checks();
         let is_same = checks.iter().any(|check| before.contains(check));
         let place = first + n;
         if !is_same {
             return None;
         }
-        if is_green(call, &command) {
+        if is_green(call, command) {
             return Some(Some(place));
         }
         // The nearest run of the same check decides.

@@ -3,7 +3,7 @@
 
 use crate::error_class::ErrorClass;
 use crate::session::{Session, SessionCall};
-use crate::shell::simple_commands;
+use crate::shell::CommandLine;
 use toolmark_trace::Status;
 
 /// Words before a run of tests that is meant to fail.
@@ -107,8 +107,7 @@ pub(super) fn is_refused_by_user(call: &SessionCall<'_>) -> bool {
 
 /// Does the command only ask whether something is there?
 fn is_probe(call: &SessionCall<'_>) -> bool {
-    let Some(command) = call.command() else { return false };
-    let script = simple_commands(&command);
+    let Some(script) = call.line().map(CommandLine::simple_commands) else { return false };
     let is_asking = |name: &str| PROBES.contains(&name) || matches!(name, "cd" | "echo" | "head");
     let mut names = script.commands.iter().filter_map(|one| one.words.first());
     !script.opaque

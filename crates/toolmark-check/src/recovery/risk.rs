@@ -7,7 +7,6 @@ use super::{Fault, Verdict, effects};
 use crate::error_class::ErrorClass;
 use crate::path::resolve;
 use crate::session::{Ended, Session, SessionCall};
-use crate::shell::simple_commands;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_shell::{Effect, Kind, Reversibility};
 use toolmark_trace::Status;
@@ -28,7 +27,7 @@ impl Classifier<'_, '_> {
                 }
                 continue;
             };
-            if throws_away(&command, &effects(self.session, call)).is_some() {
+            if throws_away(&command, effects(self.session, call)).is_some() {
                 return (Verdict::Failed(Fault::WrongMove), "threw the changes away", Some(*at));
             }
             if call.ended == Ended::Ok && command.contains("--abort") {
@@ -82,7 +81,7 @@ impl Classifier<'_, '_> {
             .filter(|(_, call, key)| call.ended == Ended::Ok && key.work != self.key.work)
             .find_map(|(at, call, _)| {
                 let done = effects(self.session, call);
-                let hit = done.into_iter().find(|done| match self.failed.path.as_deref() {
+                let hit = done.iter().find(|done| match self.failed.path.as_deref() {
                     Some(path)
                         if matches!(self.failed.role, ToolRole::Writes | ToolRole::Edits) =>
                     {
@@ -95,7 +94,7 @@ impl Classifier<'_, '_> {
                             && done.reversibility >= Reversibility::R3
                     }),
                 })?;
-                Some((*at, hit))
+                Some((*at, hit.clone()))
             })
     }
 
@@ -168,11 +167,11 @@ fn paths_looked_at(session: &Session<'_>, call: &SessionCall<'_>) -> Vec<String>
     if let Some(path) = &call.path {
         return vec![path.trim_end_matches('/').to_owned()];
     }
-    let Some(command) = call.command() else { return Vec::new() };
+    let Some(command) = call.line() else { return Vec::new() };
     let cwd = session.trajectory().cwd.as_ref().map(|cwd| cwd.get());
     let mut dir = cwd.as_deref().unwrap_or_default().to_owned();
     let mut paths = Vec::new();
-    for one in simple_commands(&command).commands {
+    for one in &command.simple_commands().commands {
         let mut operands = one.words.iter().skip(1).filter(|word| !word.starts_with('-'));
         if one.words.first().is_some_and(|name| name == "cd") {
             if let Some(to) = operands.next_back() {

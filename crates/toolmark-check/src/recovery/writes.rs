@@ -25,14 +25,12 @@ pub(super) fn write_of(
     call: &SessionCall<'_>,
     path: &str,
 ) -> Option<FileWrite> {
-    let command = call.command()?;
     let is_changed = |kind| {
         effects(session, call)
             .iter()
             .any(|effect| effect.kind == kind && same_file(session, &effect.target, path))
     };
-    let script = toolmark_shell::parse(&command);
-    for visit in toolmark_shell::commands(&script) {
+    for visit in toolmark_shell::commands(call.line()?.script()) {
         for redirection in &visit.command.redirections {
             let is_it =
                 redirection.target.literal().is_some_and(|name| same_file(session, &name, path));

@@ -87,6 +87,7 @@ use crate::files::{Snapshot, count};
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Replacement, Session, SessionCall};
+use crate::text::lines;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -158,9 +159,9 @@ pub(crate) fn measured(
     if call.ended == Ended::Failed {
         return None;
     }
-    // What the file is like before the second of several replacements is
-    // not worth the effort.
-    let before = (edits.len() == 1 && edits.iter().any(|e| e.old.lines().count() > AROUND))
+    // What the file is like before the second of several replacements is not
+    // worth the effort, and to an edit of a few lines it makes no difference.
+    let before = (edits.len() == 1 && edits.iter().any(|e| lines(e.old).count() > FREE))
         .then(|| session.files().before(session, call, path));
     let widths = edits.iter().map(|edit| width(edit, before.as_ref()));
     let worst = widths.min_by(|a, b| a.score().total_cmp(&b.score()))?;
@@ -174,10 +175,14 @@ fn width(edit: &Replacement<'_>, before: Option<&Snapshot>) -> Width {
     }
     let content = before.and_then(Snapshot::content);
     if let Some(content) = content {
-        let (replaced, lines) = (edit.old.lines().count(), content.lines().count());
-        if lines > SHORT && replaced.saturating_mul(10) >= lines.saturating_mul(9) {
-            return Width::Rewrite { replaced, lines };
+        let (replaced, of) = (lines(edit.old).count(), lines(content).count());
+        if of > SHORT && replaced.saturating_mul(10) >= of.saturating_mul(9) {
+            return Width::Rewrite { replaced, lines: of };
         }
+    }
+    // Fewer lines than may be copied anyway cannot be too many.
+    if lines(edit.old).count() <= FREE {
+        return Width::Minimal;
     }
     let Some(change) = diff::lines(edit.old, edit.new) else { return Width::Minimal };
     let is_wide = change.kept() > FREE + change.removed + change.added;

@@ -79,16 +79,19 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls().iter().filter(|call| call.role == ToolRole::Reads) {
         let Some(path) = call.path.as_deref() else { continue };
         let Some(from) = call.lines().from.filter(|from| *from > 1) else { continue };
-        let before = session.files().before(session, call, path);
-        let lines = before.content().map(|content| content.lines().count());
         let is_said = says_so(call);
-        let is_proven = call.ended == Ended::Unknown
-            && lines.is_some_and(|lines| usize::try_from(from).is_ok_and(|from| from > lines));
-        if !is_said && !is_proven {
-            // What was shown was there.
+        // What was shown was there.
+        if !is_said && call.ended != Ended::Unknown {
             if call.ended == Ended::Ok {
                 recorder.count_opportunity(call);
             }
+            continue;
+        }
+        let before = session.files().before(session, call, path);
+        let lines = before.content().map(|content| content.lines().count());
+        let is_proven = call.ended == Ended::Unknown
+            && lines.is_some_and(|lines| usize::try_from(from).is_ok_and(|from| from > lines));
+        if !is_said && !is_proven {
             continue;
         }
         let shown = session.shown(path);
@@ -115,6 +118,9 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 fn says_so(call: &SessionCall<'_>) -> bool {
     /// The answer is a sentence or two.
     const LONGEST: usize = 600;
+    if call.result_is_longer_than(LONGEST) {
+        return false;
+    }
     let Some(result) = call.result().filter(|result| result.len() <= LONGEST) else { return false };
     let is_line = result.trim_start().starts_with(|c: char| c.is_ascii_digit());
     !is_line && ANSWERS.iter().any(|words| result.contains(words))

@@ -74,7 +74,8 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::Session;
-use crate::text::head;
+use crate::shell::CommandLine;
+use crate::words::Words;
 use std::collections::HashSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
@@ -93,23 +94,28 @@ pub(crate) static RULE: Rule = Rule {
     check,
 };
 
-/// A longer command is not looked at.
-const LONGEST: usize = 64 << 10;
 /// So much of a result is looked at.
 const LOOKED_AT: usize = 8 << 10;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut dollars: Option<HashSet<&str>> = None;
     for call in session.calls().iter().filter(|call| call.role == ToolRole::RunsShell) {
-        let Some(command) = call.command().filter(|command| command.len() <= LONGEST) else {
+        let Some(command) = call.line().filter(|command| command.parsed().is_some()) else {
             continue;
         };
-        let Some(result) = call.result() else { continue };
+        if !call.has_result() {
+            continue;
+        }
         recorder.count_opportunity(call);
-        let shown = head(&result, LOOKED_AT);
-        let fault = misread(&command, shown).or_else(|| {
+        let may_be_misread = call.may_say(&COMPLAINTS);
+        if !may_be_misread && !command.contains('$') {
+            continue;
+        }
+        let shown = call.result_start(LOOKED_AT).unwrap_or_default();
+        let misread = if may_be_misread { misread(command, &shown) } else { None };
+        let fault = misread.or_else(|| {
             let dollars = dollars.get_or_insert_with(|| paths_with_dollars(session));
-            swallowed(&command, shown, dollars)
+            swallowed(command, &shown, dollars)
         });
         if let Some(fault) = fault {
             let said = session.result_evidence(Role::Context, "what the shell answered", call);
@@ -139,6 +145,22 @@ const SYNTAX: &[&str] = &[
     "event not found",
 ];
 
+/// Words without which nothing was misread.
+static COMPLAINTS: Words = Words::new(|| {
+    Words::searcher(&[
+        "no matches found: ",
+        "unexpected EOF while",
+        "syntax error",
+        "Syntax error: ",
+        "unmatched ",
+        "parse error near",
+        "bad substitution",
+        "event not found",
+        "No such file or directory",
+        "command not found",
+    ])
+});
+
 /// Does a line come from the shell that runs the command, and not from a script?
 fn is_shell(line: &str) -> bool {
     let line = line.trim_start();
@@ -150,7 +172,7 @@ fn is_shell(line: &str) -> bool {
 }
 
 /// What the answer shows to be misread.
-fn misread(command: &str, shown: &str) -> Option<Fault> {
+fn misread(command: &CommandLine<'_>, shown: &str) -> Option<Fault> {
     /// The shell speaks first.
     const LINES: usize = 40;
     for line in shown.lines().take(LINES) {
@@ -206,16 +228,17 @@ fn not_found(line: &str) -> Option<&str> {
 }
 
 /// Is a word the start of what stands in backticks inside double quotes?
-fn runs_in_text(command: &str, word: &str) -> bool {
+fn runs_in_text(command: &CommandLine<'_>, word: &str) -> bool {
     let starts = |text: &str| {
         let rest = text.strip_prefix(word);
         rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
     };
-    let script = toolmark_shell::parse(command);
-    let in_quotes =
-        toolmark_shell::commands(&script).iter().flat_map(|visit| &visit.command.words).any(
-            |word| word.parts.iter().any(|part| matches!(part, Part::Command { quoted: true, .. })),
-        );
+    let in_quotes = toolmark_shell::commands(command.script())
+        .iter()
+        .flat_map(|visit| &visit.command.words)
+        .any(|word| {
+            word.parts.iter().any(|part| matches!(part, Part::Command { quoted: true, .. }))
+        });
     let has_backticks = command.split('`').skip(1).step_by(2).any(starts);
     !word.is_empty() && has_backticks && in_quotes
 }
@@ -227,13 +250,13 @@ fn paths_with_dollars<'s>(session: &'s Session<'_>) -> HashSet<&'s str> {
 }
 
 /// A variable that nobody set, in the path of a file.
-fn swallowed(command: &str, shown: &str, dollars: &HashSet<&str>) -> Option<Fault> {
+fn swallowed(command: &CommandLine<'_>, shown: &str, dollars: &HashSet<&str>) -> Option<Fault> {
     if !command.contains('$') {
         return None;
     }
-    let script = toolmark_shell::parse(command);
-    let visits = toolmark_shell::commands(&script);
-    let set = names_set(&script, command);
+    let script = command.script();
+    let visits = toolmark_shell::commands(script);
+    let set = names_set(script, command);
     for word in visits.iter().flat_map(|visit| &visit.command.words) {
         let Some((name, literal, rest)) = dropped(word) else { continue };
         // Variables of the environment are in capitals.

@@ -58,6 +58,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
+use crate::shell::CommandLine;
 use serde_json::Value;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
@@ -92,8 +93,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 in_tool(session, call)
             }
             ToolRole::RunsShell if is_silent(call) => {
-                let command = call.command();
-                command.filter(|c| c.len() <= LONGEST).and_then(|command| in_command(&command))
+                call.line().filter(|c| c.len() <= LONGEST).and_then(in_command)
             }
             _ => None,
         };
@@ -115,6 +115,13 @@ fn is_empty(call: &SessionCall<'_>) -> bool {
 
 /// Did a command print nothing?
 fn is_silent(call: &SessionCall<'_>) -> bool {
+    const LOOKED_AT: usize = 64;
+    let Some(start) = call.result_start(LOOKED_AT) else { return false };
+    // What prints nothing says only this.
+    let start = start.trim();
+    if !start.is_empty() && !start.starts_with("Exit code 1") && !start.starts_with('(') {
+        return false;
+    }
     let Some(result) = call.result() else { return false };
     let text = result.trim();
     let text = text.strip_prefix("Exit code 1").unwrap_or(text).trim();
@@ -170,8 +177,8 @@ fn has_stray_quote(pattern: &str) -> bool {
 }
 
 /// What is wrong with the search that a command ends in.
-fn in_command(command: &str) -> Option<Fault> {
-    let script = toolmark_shell::parse(command);
+fn in_command(command: &CommandLine<'_>) -> Option<Fault> {
+    let script = command.script();
     let last = script.items.last().filter(|_| script.partial.is_none())?;
     let stages: Option<Vec<_>> = last
         .pipeline

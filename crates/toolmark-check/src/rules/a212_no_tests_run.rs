@@ -60,7 +60,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session};
-use crate::shell::simple_commands;
+use crate::shell::CommandLine;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
 
@@ -78,10 +78,10 @@ pub(crate) static RULE: Rule = Rule {
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     for call in session.calls() {
-        let Some(command) = call.command() else { continue };
+        let Some(command) = call.line() else { continue };
         // Runners have many names and are started in many ways.
         let is_run = command.contains("test") && !call.only_looks();
-        if call.ended == Ended::Failed || !is_run || is_not_meant(&command) {
+        if call.ended == Ended::Failed || !is_run || is_not_meant(command) {
             continue;
         }
         let Some(result) = call.result() else { continue };
@@ -96,8 +96,8 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 
 /// Is it no run of tests, or one of a version that may lack them? That it has
 /// none is an answer then.
-fn is_not_meant(command: &str) -> bool {
-    simple_commands(command).commands.iter().any(|simple| {
+fn is_not_meant(command: &CommandLine<'_>) -> bool {
+    command.simple_commands().commands.iter().any(|simple| {
         let words: Vec<&str> = simple.words.iter().map(String::as_str).collect();
         match words.split_first() {
             Some((&"git", rest)) => rest

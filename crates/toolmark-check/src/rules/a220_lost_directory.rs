@@ -66,13 +66,12 @@
 //! Bash {"command":"cd cmd/cli && go test"} -> "ok"
 //! ```
 
-use crate::call_key::{Shells, errand};
 use crate::path::resolve;
 use crate::recorder::{Draft, Recorder};
 use crate::recovery::moves;
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use crate::shell::simple_commands;
+use crate::shell::CommandLine;
 use std::collections::HashSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
@@ -147,38 +146,35 @@ impl Known {
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let start = session.trajectory().cwd.as_ref().map(|cwd| cwd.get().into_owned());
     let Some(start) = start else { return };
-    let mut shells = Shells::new(session);
     let mut known = Known { paths: HashSet::new(), directories: vec![start.clone()] };
-    for (at, call) in session.calls().iter().enumerate() {
-        let here = shells.directory(call);
-        match call.command() {
+    for ((at, call), here) in session.calls().iter().enumerate().zip(session.directories()) {
+        match call.line() {
             Some(command) => {
-                let inside = after_cd(&command, &here);
+                let inside = after_cd(command, here);
                 known.enter(&inside);
                 if call.ended == Ended::Failed {
                     recorder.count_opportunity(call);
                     check_command(session, recorder, &known, at, call, &inside);
                 } else {
-                    learn(&mut known, &command, &here);
+                    learn(&mut known, command, here);
                 }
             }
             None if call.ended == Ended::Ok => {
                 if let Some(path) = &call.path {
                     known.add(path);
                 } else {
-                    check_search(session, recorder, call, &here, &start);
+                    check_search(session, recorder, call, here, &start);
                 }
             }
             None => {}
         }
-        shells.follow(call);
     }
 }
 
 /// The directory that a command is in after the `cd` it starts with.
-fn after_cd(command: &str, here: &str) -> String {
+fn after_cd(command: &CommandLine<'_>, here: &str) -> String {
     let mut dir = here.to_owned();
-    for one in simple_commands(command).commands {
+    for one in &command.simple_commands().commands {
         match one.words.as_slice() {
             [cd, to] if cd == "cd" && !to.starts_with('-') => dir = resolve(Some(&dir), to),
             _ => break,
@@ -188,8 +184,8 @@ fn after_cd(command: &str, here: &str) -> String {
 }
 
 /// What a command that worked shows to be there.
-fn learn(known: &mut Known, command: &str, here: &str) {
-    let script = simple_commands(command);
+fn learn(known: &mut Known, command: &CommandLine<'_>, here: &str) {
+    let script = command.simple_commands();
     if script.opaque {
         return;
     }
@@ -248,12 +244,12 @@ fn check_command(
     if !NO_PROJECT.iter().any(|words| text.contains(words)) {
         return;
     }
-    let wanted = call.command().and_then(|command| errand(&command));
+    let wanted = call.line().and_then(CommandLine::errand);
     let keys = session.keys();
     let works = moves(session, at).take(REACH).any(|(next, other)| {
         other.ended == Ended::Ok
             && wanted.is_some()
-            && other.command().and_then(|command| errand(&command)) == wanted
+            && other.line().and_then(CommandLine::errand) == wanted
             && keys.get(next).map(|key| key.work) != keys.get(at).map(|key| key.work)
     });
     if works {

@@ -163,10 +163,10 @@ fn is_outside(effect: &Effect) -> bool {
 
 /// Worktrees that the session makes are part of the project.
 fn note_worktrees(call: &SessionCall<'_>, project: &mut Project) {
-    let Some(command) = call.command().filter(|command| command.contains("worktree")) else {
+    let Some(command) = call.line().filter(|command| command.contains("worktree")) else {
         return;
     };
-    for simple in crate::shell::simple_commands(&command).commands {
+    for simple in &command.simple_commands().commands {
         let words: Vec<&str> = simple.words.iter().map(String::as_str).collect();
         let Some(at) = words.windows(2).position(|two| two == ["worktree", "add"]) else {
             continue;

@@ -57,6 +57,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::Session;
+use memchr::memmem;
 use std::collections::BTreeSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -134,6 +135,8 @@ fn key_in_address(text: &str) -> Option<(&'static str, &str)> {
     const NAMES: &[&str] = &["api-key", "api_key", "apikey", "access_token", "auth_token", "token"];
     /// Shorter values are no keys.
     const SHORTEST: usize = 20;
+    // Most texts have no address at all.
+    memmem::find(text.as_bytes(), b"://")?;
     NAMES.iter().find_map(|name| {
         text.match_indices(name).find_map(|(at, _)| {
             let before = text.get(..at)?.chars().next_back()?;

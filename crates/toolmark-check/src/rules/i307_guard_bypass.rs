@@ -71,7 +71,6 @@ use crate::project::{is_below, is_project};
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Session, SessionCall};
-use crate::shell::simple_commands;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_shell::{Analysis, Kind, Scope};
 
@@ -178,12 +177,12 @@ fn by_rule(call: &SessionCall<'_>) -> Option<Bypass> {
 
 /// Variables that switch hooks off for one command.
 fn by_variable(call: &SessionCall<'_>) -> Option<Bypass> {
-    let command = call.command()?;
+    let command = call.line()?;
     if !["HUSKY", "SKIP=", "PRE_COMMIT_ALLOW", "LEFTHOOK"].iter().any(|word| command.contains(word))
     {
         return None;
     }
-    let script = simple_commands(&command);
+    let script = command.simple_commands();
     let found = script.commands.iter().find_map(|simple| {
         let is_commit = simple.words.iter().any(|word| matches!(word.as_str(), "commit" | "push"));
         let is_git = simple.words.first().is_some_and(|word| word == "git") && is_commit;

@@ -67,7 +67,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use crate::shell::{rewrites_many, simple_commands};
+use crate::shell::CommandLine;
 use std::collections::HashSet;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
@@ -92,7 +92,7 @@ const MAX_ANSWERS: usize = 32;
 
 fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     let mut own: HashSet<String> = HashSet::new();
-    let mut commands: Vec<String> = Vec::new();
+    let mut commands: Vec<&str> = Vec::new();
     let mut shown: Vec<&SessionCall<'_>> = Vec::new();
     let mut is_unclear = false;
     for call in session.calls() {
@@ -102,12 +102,12 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             }
             ToolRole::Patches => own.extend(crate::files::patched_files(session, call)),
             ToolRole::RunsShell => {
-                let Some(command) = call.command() else { continue };
-                let files = restored(&command);
+                let Some(command) = call.line() else { continue };
+                let files = restored(command);
                 if !files.is_empty() {
                     recorder.count_opportunity(call);
                 }
-                is_unclear |= files.is_empty() && rewrites_many(&command);
+                is_unclear |= files.is_empty() && command.rewrites_many();
                 let is_own = |file: &str| {
                     let ending = format!("/{}", file.trim_start_matches("./"));
                     own.iter().any(|own| own.ends_with(&ending) || own.contains(&ending))
@@ -131,7 +131,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 if is_git {
                     shown.push(call);
                 } else if files.is_empty() && !call.only_looks() {
-                    commands.push(command.into_owned());
+                    commands.push(command);
                 }
             }
             _ => {}
@@ -140,12 +140,12 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 }
 
 /// The files that a command takes back to what is committed.
-fn restored(command: &str) -> Vec<String> {
+fn restored(command: &CommandLine<'_>) -> Vec<String> {
     if !command.contains("git") {
         return Vec::new();
     }
     let mut files = Vec::new();
-    for simple in simple_commands(command).commands {
+    for simple in &command.simple_commands().commands {
         let words: Vec<&str> = simple.words.iter().map(String::as_str).collect();
         let (is_checkout, rest) = match words[..] {
             ["git", "checkout", ref rest @ ..] => (true, rest),

@@ -73,11 +73,11 @@
 //! ```
 
 use crate::claims::{Claim, claim, notices_trouble};
-use crate::hidden_failure::proves_nothing;
 use crate::recorder::{Draft, Recorder};
 use crate::recovery::{effects, moves};
 use crate::rule::{Rule, page};
 use crate::session::{Session, SessionCall};
+use crate::shell::CommandLine;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{Evidence, Role};
 use toolmark_shell::Kind;
@@ -104,7 +104,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         while failures.next_if(|failure| failure.at < at).is_some() {}
         let failure = failures.next_if(|failure| failure.at == at);
         let Some((failure, line)) = failure.and_then(|f| Some((f, f.masked.as_deref()?))) else {
-            if call.command().is_some_and(|command| proves_nothing(&command)) {
+            if call.line().is_some_and(CommandLine::proves_nothing) {
                 recorder.count_opportunity(call);
             }
             continue;

@@ -87,11 +87,11 @@
 
 use crate::claims::{Claim, claim, claims_run};
 use crate::error_class::ErrorClass;
-use crate::purpose::{Purpose, check_commands, purpose};
+use crate::purpose::Purpose;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use std::borrow::Cow;
+use crate::shell::CommandLine;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{Evidence, Role};
@@ -204,11 +204,11 @@ pub(crate) fn may_run(call: &SessionCall<'_>) -> bool {
 /// unless the failed command did both.
 fn runs(call: &SessionCall<'_>, failed: &SessionCall<'_>, class: ErrorClass) -> bool {
     match call.role {
-        ToolRole::RunsShell => call.command().is_some_and(|command| match purpose(&command) {
+        ToolRole::RunsShell => call.line().is_some_and(|command| match command.purpose() {
             Purpose::Tests => true,
             Purpose::Builds => {
-                let is_both = |command: Cow<'_, str>| check_commands(&command).len() > 1;
-                class == ErrorClass::Build || failed.command().is_some_and(is_both)
+                let is_both = |command: &CommandLine<'_>| command.checks().len() > 1;
+                class == ErrorClass::Build || failed.line().is_some_and(is_both)
             }
             _ => !call.only_looks() && command.contains("test"),
         }),

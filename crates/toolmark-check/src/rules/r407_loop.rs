@@ -98,12 +98,13 @@
 //! Bash {"command":"cargo build"} !101 "error"
 //! ```
 
-use crate::purpose::check_commands;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
+use crate::shell::CommandLine;
+use foldhash::quality::FixedState;
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -132,6 +133,9 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
     if session.calls().len() < LEAST {
         return;
     }
+    // A tool that is called less often than that is in no loop.
+    let mut often: HashMap<&str, usize, FixedState> = HashMap::default();
+    session.calls().iter().for_each(|call| *often.entry(&call.tool).or_default() += 1);
     let mut exact = Vec::with_capacity(session.calls().len());
     let mut near = Vec::with_capacity(session.calls().len());
     for (call, key) in session.calls().iter().zip(session.keys()) {
@@ -140,6 +144,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             ToolRole::RunsShell => key.work,
             // Every blank and sign of a text that is written matters.
             ToolRole::Writes | ToolRole::Edits | ToolRole::Patches => key.text,
+            _ if often.get(&*call.tool).is_none_or(|calls| *calls < LEAST) => key.text,
             _ => letters(call),
         });
     }
@@ -198,11 +203,18 @@ fn is_compacted(session: &Session<'_>, first: &SessionCall<'_>, second: &Session
 
 /// What a build or a test run runs, without the filters behind its first pipe.
 fn run_of(call: &SessionCall<'_>) -> Option<String> {
-    let command = call.command()?;
+    let command = call.line()?;
     let run = command.split('|').next()?;
+    let has_no_check = match run.len() == command.len() {
+        true => command.checks().is_empty(),
+        false => CommandLine::new(run).checks().is_empty(),
+    };
+    if has_no_check {
+        return None;
+    }
     let words: Vec<&str> =
         run.split_whitespace().filter(|word| !matches!(*word, "2>&1" | "2>/dev/null")).collect();
-    (!check_commands(run).is_empty()).then(|| words.join(" "))
+    Some(words.join(" "))
 }
 
 fn found_refiltered(
@@ -220,14 +232,12 @@ fn found_refiltered(
 
 /// The tool and the letters and digits of its arguments.
 fn letters(call: &SessionCall<'_>) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    call.tool.hash(&mut hasher);
-    if let Some(args) = &call.call.args {
-        for byte in args.raw().bytes().filter(|b| b.is_ascii_alphanumeric() || !b.is_ascii()) {
-            hasher.write_u8(byte.to_ascii_lowercase());
-        }
+    let raw = call.call.args.as_ref().map(|args| args.raw()).unwrap_or_default();
+    let mut letters = Vec::with_capacity(raw.len());
+    for byte in raw.bytes().filter(|b| b.is_ascii_alphanumeric() || !b.is_ascii()) {
+        letters.push(byte.to_ascii_lowercase());
     }
-    hasher.finish()
+    FixedState::default().hash_one((&call.tool, letters))
 }
 
 /// Finds chains of calls with the same key. `told` are the places, from the
@@ -240,7 +250,7 @@ fn loops(
     told: &mut Vec<(usize, usize)>,
 ) {
     let calls = session.calls();
-    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut places: HashMap<u64, Vec<usize>, FixedState> = HashMap::default();
     for (at, key) in keys.iter().enumerate() {
         places.entry(*key).or_default().push(at);
     }
@@ -315,9 +325,8 @@ fn polls(call: &SessionCall<'_>) -> bool {
         ToolRole::TalksToShell | ToolRole::Plans | ToolRole::AsksUser | ToolRole::Dispatches => {
             true
         }
-        ToolRole::RunsShell => call.command().is_none_or(|command| {
-            let script = toolmark_shell::parse(&command);
-            toolmark_shell::commands(&script).iter().any(|visit| {
+        ToolRole::RunsShell => call.line().is_none_or(|command| {
+            toolmark_shell::commands(command.script()).iter().any(|visit| {
                 let word = |n: usize| visit.command.words.get(n).and_then(|w| w.literal());
                 let (name, verb) = (word(0).unwrap_or_default(), word(1).unwrap_or_default());
                 matches!(

@@ -58,10 +58,10 @@
 //! assistant: The branch is up; my edit of a.go is not committed yet.
 //! ```
 
+use crate::purpose::Purpose;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use crate::shell::simple_commands;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -129,20 +129,17 @@ fn git_use(call: &SessionCall<'_>) -> Git {
         ToolRole::RunsShell => {}
         _ => return Git::None,
     }
-    let Some(command) = call.command().filter(|command| command.contains("git")) else {
+    let Some(command) = call.line().filter(|command| command.contains("git")) else {
         return match call.only_looks() {
             true => Git::None,
             // A script may commit; tests and builds do not.
-            false => match call
-                .command()
-                .is_some_and(|c| crate::purpose::purpose(&c) == crate::purpose::Purpose::Other)
-            {
+            false => match call.line().is_some_and(|line| line.purpose() == Purpose::Other) {
                 true => Git::Settles,
                 false => Git::None,
             },
         };
     };
-    let script = simple_commands(&command);
+    let script = command.simple_commands();
     let mut pushes = false;
     for one in &script.commands {
         let is_git = one.words.first().is_some_and(|name| name == "git");

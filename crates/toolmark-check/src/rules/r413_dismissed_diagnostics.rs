@@ -59,11 +59,12 @@
 //! ```
 
 use crate::error_class::{ErrorClass, classify};
-use crate::purpose::{Purpose, check_commands, purpose};
+use crate::purpose::Purpose;
 use crate::recorder::{Draft, Recorder};
 use crate::recovery::dismisses_diagnostics;
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
+use crate::words::Words;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{Axis, Confidence, Severity};
 use toolmark_outcome::{Evidence, Role};
@@ -89,12 +90,24 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         if event.kind != EventKind::Message {
             continue;
         }
-        let text = event.text.as_ref().map(|text| text.plain()).unwrap_or_default();
-        if dismisses_diagnostics(&text) {
+        let Some(text) = &event.text else { continue };
+        if DIAGNOSTICS.may_be_in(text.source().raw()) && dismisses_diagnostics(&text.plain()) {
             follow(session, recorder, place, event);
         }
     }
 }
+
+/// Words without which no diagnostic is spoken of.
+static DIAGNOSTICS: Words = Words::new(|| {
+    Words::any_case(&[
+        "diagnostic",
+        "lsp",
+        "language server",
+        "ide error",
+        "ide warning",
+        "gopls",
+    ])
+});
 
 fn follow(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, place: usize, said: &Event) {
     let calls = session.calls();
@@ -146,9 +159,9 @@ fn outcome_of_check(call: &SessionCall<'_>) -> Option<bool> {
     /// What compilers say, in the output of tests too.
     const COMPILERS: &[&str] =
         &["undefined: ", "[build failed]", "error TS", "error[E", "cannot find ", "typecheck"];
-    let command = call.command()?;
-    let checks = check_commands(&command);
-    let is_narrow_test = purpose(&command) == Purpose::Tests && checks.iter().all(|c| is_narrow(c));
+    let command = call.line()?;
+    let checks = command.checks();
+    let is_narrow_test = command.purpose() == Purpose::Tests && checks.iter().all(|c| is_narrow(c));
     if checks.is_empty() || is_narrow_test {
         return None;
     }

@@ -129,13 +129,13 @@ use crate::path::resolve;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use crate::shell::rewrites_many;
-use crate::shell::stand_in::{Deed, Fit, Span, stand_in};
-use crate::text::head;
+use crate::shell::stand_in::{Deed, Fit, Span};
+use crate::text::{head, lines, numbered_line};
+use foldhash::quality::FixedState;
 use memchr::memmem;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::BuildHasher;
 use toolmark_hosts::toolset::{Name, ToolRole};
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -169,10 +169,12 @@ const UNCHANGED: &str = "File unchanged since last read";
 /// What one agent has seen of one file since it last changed.
 #[derive(Default)]
 struct Seen<'s, 'a> {
+    /// The last read: most files are read once, and nobody asks what it showed.
+    unread: Option<Read<'s, 'a>>,
     /// Line numbers with the hash of their text and the call that showed it.
-    lines: HashMap<usize, (u64, usize)>,
+    lines: HashMap<usize, (u64, usize), FixedState>,
     /// Texts without numbers.
-    texts: Vec<(String, &'s SessionCall<'a>)>,
+    texts: Vec<(Cow<'a, str>, &'s SessionCall<'a>)>,
     /// Lines that commands asked for and got.
     spans: Vec<(Span, &'s SessionCall<'a>)>,
     /// The last call that showed something of it, or wrote it.
@@ -194,18 +196,22 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 recorder.count_opportunity(call);
                 let key = (agent, read.path.clone());
                 let before = seen.entry(key).or_default();
-                let repeated = repeats(session, before, &read, call);
+                let text = before.is_known().then(|| read.text());
+                let repeated = text.as_ref().and_then(|text| {
+                    before.settle();
+                    repeats(session, before, &read, text)
+                });
+                let is_said = text.is_some_and(|text| text.starts_with(UNCHANGED));
                 if let Some(first) = repeated
-                    && !doubts.excuse(first, call, &read)
+                    && !(!is_said && doubts.excuse(first, call, &read.path))
                 {
-                    let is_said = read.text.starts_with(UNCHANGED);
                     let confidence = match doubts.is_disturbed(first, call) && !is_said {
                         true => Confidence::Medium,
                         false => Confidence::High,
                     };
                     found(session, recorder, &read.path, first, call, confidence);
                 }
-                before.take(&read, call);
+                before.unread = Some(read);
             }
             None => forget(session, call, &mut seen),
         }
@@ -218,10 +224,10 @@ fn compactions(session: &Session<'_>) -> Vec<usize> {
     events.filter(|(_, event)| event.kind == EventKind::Compaction).map(|(at, _)| at).collect()
 }
 
-/// A read that worked: the file, and the text that came back.
-struct Read<'a> {
+/// A read that worked.
+struct Read<'s, 'a> {
+    call: &'s SessionCall<'a>,
     path: String,
-    text: Cow<'a, str>,
     /// What stands between the number of a line and its text.
     marks: &'a [Name],
     is_shell: bool,
@@ -229,30 +235,42 @@ struct Read<'a> {
     span: Option<Span>,
 }
 
-fn read_of<'a>(call: &SessionCall<'a>) -> Option<Read<'a>> {
-    if call.ended == Ended::Failed {
+impl<'a> Read<'_, 'a> {
+    /// The text that came back.
+    fn text(&self) -> Cow<'a, str> {
+        let text = self.call.result().unwrap_or_default();
+        if self.is_shell { cut(text, output) } else { text }
+    }
+}
+
+/// A part of a text, of which nothing is copied that is borrowed.
+fn cut<'a>(text: Cow<'a, str>, part: fn(&str) -> &str) -> Cow<'a, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(part(text)),
+        Cow::Owned(text) => Cow::Owned(part(&text).to_owned()),
+    }
+}
+
+fn read_of<'s, 'a>(call: &'s SessionCall<'a>) -> Option<Read<'s, 'a>> {
+    if call.ended == Ended::Failed || !call.has_result() {
         return None;
     }
     match call.role {
         ToolRole::Reads if call.ended == Ended::Ok => {
             let path = call.path.clone()?;
             let marks = call.spec.map_or(&[][..], |spec| &spec.line_marks);
-            Some(Read { path, text: call.result()?, marks, is_shell: false, span: None })
+            Some(Read { call, path, marks, is_shell: false, span: None })
         }
         ToolRole::RunsShell => {
-            let found = stand_in(&call.command()?)?;
+            let found = call.line()?.stand_in()?;
             // Files that grow have no lines that stay.
             if found.deed != Deed::Read || found.fit == Fit::Loose {
                 return None;
             }
             let base = call.directory();
             let moved = found.directory.as_deref().map(|dir| resolve(base.as_deref(), dir));
-            let path = resolve(moved.as_deref().or(base.as_deref()), &found.target?);
-            let text = match call.result()? {
-                Cow::Borrowed(text) => Cow::Borrowed(output(text)),
-                Cow::Owned(text) => Cow::Owned(output(&text).to_owned()),
-            };
-            Some(Read { path, text, marks: &[], is_shell: true, span: found.span })
+            let path = resolve(moved.as_deref().or(base.as_deref()), found.target.as_deref()?);
+            Some(Read { call, path, marks: &[], is_shell: true, span: found.span })
         }
         _ => None,
     }
@@ -274,28 +292,29 @@ fn bare(result: &str) -> &str {
 
 /// The numbered lines of a result; empty where it has none.
 fn numbered<'t>(text: &'t str, marks: &'t [Name]) -> impl Iterator<Item = (usize, &'t str)> {
-    text.lines().filter_map(move |line| {
-        marks.iter().find_map(|mark| {
-            let (number, body) = line.split_once(&**mark)?;
-            Some((number.trim_start().parse().ok()?, body))
-        })
-    })
+    lines(text).filter_map(move |line| numbered_line(line, marks))
 }
 
 fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
+    FixedState::default().hash_one(text)
 }
 
 impl<'s, 'a> Seen<'s, 'a> {
-    fn take(&mut self, read: &Read<'_>, call: &'s SessionCall<'a>) {
-        let text = bare(&read.text);
+    /// Is there anything to compare with?
+    fn is_known(&self) -> bool {
+        self.unread.is_some() || self.last.is_some()
+    }
+
+    /// Takes in what the last read showed.
+    fn settle(&mut self) {
+        let Some(read) = self.unread.take() else { return };
+        let call = read.call;
+        let text = cut(read.text(), bare);
         if text.starts_with(UNCHANGED) {
             return;
         }
         self.last = Some(call);
-        for (number, line) in numbered(text, read.marks) {
+        for (number, line) in numbered(&text, read.marks) {
             if self.lines.len() < MAX_LINES {
                 self.lines.insert(number, (hash(line), call.index));
             }
@@ -305,10 +324,11 @@ impl<'s, 'a> Seen<'s, 'a> {
                 self.texts.remove(0);
                 self.spans.clear();
             }
-            self.texts.push((text.to_owned(), call));
-            if let Some(span) = read.span.filter(|_| !text.is_empty()) {
+            let count = read.span.map(|_| text.lines().count() as u64);
+            let is_empty = text.is_empty();
+            self.texts.push((text, call));
+            if let Some((span, count)) = read.span.zip(count).filter(|_| !is_empty) {
                 // Fewer lines than were asked for are all there are.
-                let count = text.lines().count() as u64;
                 let is_all = match span {
                     Span::Lines(1, last) => count < last,
                     Span::Lines(..) => false,
@@ -324,10 +344,10 @@ impl<'s, 'a> Seen<'s, 'a> {
 fn repeats<'s, 'a>(
     session: &'s Session<'a>,
     before: &Seen<'s, 'a>,
-    read: &Read<'_>,
-    call: &SessionCall<'_>,
+    read: &Read<'_, '_>,
+    text: &str,
 ) -> Option<&'s SessionCall<'a>> {
-    let text = bare(&read.text);
+    let text = bare(text);
     if text.starts_with(UNCHANGED) {
         return before.last;
     }
@@ -348,12 +368,12 @@ fn repeats<'s, 'a>(
         }
         return session.call_at(oldest?);
     }
-    let is_whole = call.lines().is_whole() && !read.is_shell;
+    let is_whole = read.call.lines().is_whole() && !read.is_shell;
     let holds = |earlier: &str| {
         if earlier == text {
             return true;
         }
-        if text.lines().count() < FEW_LINES || is_whole {
+        if is_whole || text.len() > earlier.len() || text.lines().count() < FEW_LINES {
             return false;
         }
         memmem::find_iter(earlier.as_bytes(), text.as_bytes()).any(|at| {
@@ -393,16 +413,16 @@ fn forget<'s, 'a>(
 }
 
 /// What happened between two reads that may be a reason for the second.
-struct Doubts {
+struct Doubts<'a> {
     /// Commands that may change files, by their place among the events.
-    commands: Vec<(usize, String)>,
+    commands: Vec<(usize, Cow<'a, str>)>,
     /// Calls after which every file may be another, likewise.
     upheavals: Vec<usize>,
     /// Messages of the user that are a reason to look again, likewise.
     requests: Vec<usize>,
 }
 
-impl Doubts {
+impl<'a> Doubts<'a> {
     fn new(session: &Session<'_>) -> Self {
         let events = session.events().iter().enumerate().filter(|(_, event)| event.starts_turn());
         let asks = |text: &toolmark_trace::Payload| asks(&text.plain());
@@ -411,14 +431,14 @@ impl Doubts {
         Self { commands: Vec::new(), upheavals: Vec::new(), requests }
     }
 
-    fn note(&mut self, call: &SessionCall<'_>) {
-        match call.command() {
+    fn note(&mut self, call: &SessionCall<'a>) {
+        match call.line() {
             Some(_) if call.only_looks() => {}
             Some(command) => {
-                if rewrites_many(&command) {
+                if command.rewrites_many() {
                     self.upheavals.push(call.event);
                 }
-                self.commands.push((call.event, command.into_owned()));
+                self.commands.push((call.event, command.text().clone()));
             }
             // A sub-agent may have been sent to change it.
             None if call.role == ToolRole::Dispatches => self.upheavals.push(call.event),
@@ -427,10 +447,7 @@ impl Doubts {
     }
 
     /// Is there a reason to read it again?
-    fn excuse(&self, first: &SessionCall<'_>, call: &SessionCall<'_>, read: &Read<'_>) -> bool {
-        if read.text.starts_with(UNCHANGED) {
-            return false;
-        }
+    fn excuse(&self, first: &SessionCall<'_>, call: &SessionCall<'_>, path: &str) -> bool {
         let is_between = |places: &[usize]| {
             let next = places.get(places.partition_point(|at| *at <= first.event));
             next.is_some_and(|at| *at < call.event)
@@ -438,7 +455,7 @@ impl Doubts {
         if is_between(&self.upheavals) || is_between(&self.requests) {
             return true;
         }
-        let name = read.path.rsplit('/').next().unwrap_or(&read.path);
+        let name = path.rsplit('/').next().unwrap_or(path);
         let commands = self.commands_after(first).iter().take(MAX_COMMANDS);
         commands.into_iter().any(|(_, command)| command.contains(name))
     }
@@ -448,7 +465,7 @@ impl Doubts {
         first.turn != call.turn || !self.commands_after(first).is_empty()
     }
 
-    fn commands_after(&self, first: &SessionCall<'_>) -> &[(usize, String)] {
+    fn commands_after(&self, first: &SessionCall<'_>) -> &[(usize, Cow<'a, str>)] {
         let start = self.commands.partition_point(|(at, _)| *at <= first.event);
         self.commands.get(start..).unwrap_or_default()
     }

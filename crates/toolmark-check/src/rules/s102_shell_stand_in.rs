@@ -108,7 +108,7 @@ use crate::path::resolve;
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use crate::shell::stand_in::{Deed, Fit, StandIn, stand_in};
+use crate::shell::stand_in::{Deed, Fit, StandIn};
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
 use toolmark_outcome::{Axis, Confidence, Severity};
@@ -145,7 +145,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
         [Deed::Read, Deed::SearchContent, Deed::SearchNames, Deed::List, Deed::Edit, Deed::Write];
     let mut offers: Option<Vec<(Deed, Offer)>> = None;
     for (at, call) in session.calls().iter().enumerate() {
-        let Some(command) = call.command() else { continue };
+        let Some(command) = call.line() else { continue };
         let offers = offers.get_or_insert_with(|| {
             let offer = |deed: &Deed| Some((*deed, offered(session, roles(*deed).0)?));
             all.iter().filter_map(offer).collect()
@@ -154,11 +154,11 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
             return;
         }
         recorder.count_opportunity(call);
-        let Some(found) = stand_in(&command) else { continue };
+        let Some(found) = command.stand_in() else { continue };
         let Some((deed, offer)) = offers.iter().find(|(deed, _)| *deed == found.deed) else {
             continue;
         };
-        let target = found.target.as_deref().map(|target| place(call, &found, target));
+        let target = found.target.as_deref().map(|target| place(call, found, target));
         let before = session.calls().get(at.saturating_sub(LOOKED_BACK)..at).unwrap_or_default();
         let could_not = before.iter().any(|earlier| {
             earlier.ended == Ended::Failed
@@ -166,7 +166,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
                 && (earlier.path == target || earlier.path.is_none() || target.is_none())
         });
         if !could_not {
-            let confidence = confidence(session, &found, target.as_deref(), offer);
+            let confidence = confidence(session, found, target.as_deref(), offer);
             let message = format!(
                 "`{}` {}; the tool for it is {}",
                 found.program,

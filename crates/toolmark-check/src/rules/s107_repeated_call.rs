@@ -55,7 +55,7 @@
 use crate::recorder::{Draft, Recorder};
 use crate::rule::{Rule, page};
 use crate::session::{Ended, Session, SessionCall};
-use crate::shell::stand_in::{Deed, stand_in};
+use crate::shell::stand_in::Deed;
 use std::collections::HashMap;
 use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::Role;
@@ -151,7 +151,10 @@ fn may_change(call: &SessionCall<'_>) -> bool {
 fn is_question(call: &SessionCall<'_>) -> bool {
     match call.role {
         ToolRole::SearchesContent | ToolRole::SearchesNames | ToolRole::Lists => true,
-        ToolRole::RunsShell => call.command().is_some_and(|command| {
+        ToolRole::RunsShell => call.line().is_some_and(|command| {
+            if !call.only_looks() {
+                return false;
+            }
             let words = command.split(|c: char| !(c.is_alphanumeric() || "-./_".contains(c)));
             let is_live = words.into_iter().any(|word| {
                 LIVE.iter().any(|live| match live.starts_with(['.', '/']) {
@@ -159,8 +162,8 @@ fn is_question(call: &SessionCall<'_>) -> bool {
                     false => word == *live,
                 })
             });
-            let is_read = stand_in(&command).is_some_and(|found| found.deed == Deed::Read);
-            call.only_looks() && !is_live && !is_read
+            let is_read = command.stand_in().is_some_and(|found| found.deed == Deed::Read);
+            !is_live && !is_read
         }),
         _ => false,
     }

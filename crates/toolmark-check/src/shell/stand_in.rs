@@ -5,12 +5,12 @@
 //! second command, a filter that computes something, a substitution, an option
 //! no tool has) makes it a command of its own right.
 
-use toolmark_shell::ir::{Item, Node, Operator, Redirection, RedirectionKind, Simple, Word};
+use toolmark_shell::ir::{
+    Item, Node, Operator, Redirection, RedirectionKind, Script, Simple, Word,
+};
 
 /// A text of so many lines is appended as fast by the shell.
 const FEW_LINES: usize = 3;
-/// A longer text is not looked at.
-const LONGEST: usize = 64 << 10;
 
 /// What a command line does in place of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,13 +120,8 @@ impl Fit {
     }
 }
 
-/// What a command line stands in for, if it does nothing else.
-#[must_use]
-pub fn stand_in(text: &str) -> Option<StandIn> {
-    if text.len() > LONGEST {
-        return None;
-    }
-    let script = toolmark_shell::parse(text);
+/// What a script stands in for, if it does nothing else.
+pub(super) fn stand_in(script: &Script) -> Option<StandIn> {
     if script.partial.is_some() {
         return None;
     }
@@ -555,6 +550,11 @@ fn list(words: &[Arg], rest: &[&Simple]) -> Found {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shell::CommandLine;
+
+    fn stood_in(text: &str) -> Option<StandIn> {
+        CommandLine::new(text).stand_in().cloned()
+    }
 
     #[test]
     fn what_stands_in_for_what() {
@@ -592,7 +592,7 @@ mod tests {
             ("cat > a.txt <<'EOF'\n$x\nEOF", Deed::Write, "a.txt", Fit::Exact),
             ("cat <<EOF > a.txt\nx\nEOF", Deed::Write, "a.txt", Fit::Exact),
         ] {
-            let found = stand_in(text).unwrap_or_else(|| panic!("{text}"));
+            let found = stood_in(text).unwrap_or_else(|| panic!("{text}"));
             let target = Some(target.to_owned()).filter(|t| !t.is_empty());
             assert_eq!((found.deed, found.target, found.fit), (deed, target, fit), "{text}");
         }
@@ -600,7 +600,7 @@ mod tests {
 
     #[test]
     fn lines_that_are_shown() {
-        let span = |text: &str| stand_in(text).and_then(|found| found.span);
+        let span = |text: &str| stood_in(text).and_then(|found| found.span);
         for (text, want) in [
             ("cat a.rs", Some(Span::Lines(1, u64::MAX))),
             ("head -n 20 a.rs", Some(Span::Lines(1, 20))),
@@ -672,8 +672,8 @@ mod tests {
             "X=1 cat a",
             "! grep -rn foo .",
         ] {
-            assert_eq!(stand_in(text), None, "{text}");
+            assert_eq!(stood_in(text), None, "{text}");
         }
-        assert_eq!(stand_in(&"cat a;".repeat(100_000)), None);
+        assert_eq!(stood_in(&"cat a;".repeat(100_000)), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Arguments and results of calls: raw, with a parsed view on demand.
 
-use super::text::Text;
+use super::text::{Text, floor};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -108,6 +108,24 @@ impl Payload {
                 None => self.raw(),
             },
             _ => self.raw(),
+        }
+    }
+}
+
+impl Payload {
+    /// The start of what a person would read, of so many bytes at most, cut where
+    /// a character ends. The rest of a long text is not decoded.
+    #[must_use]
+    pub fn plain_start(&self, bytes: usize) -> Cow<'_, str> {
+        if self.form == Form::Text {
+            return self.text.start(bytes);
+        }
+        match self.plain() {
+            Cow::Borrowed(text) => Cow::Borrowed(&text[..floor(text, bytes)]),
+            Cow::Owned(mut text) => {
+                text.truncate(floor(&text, bytes));
+                Cow::Owned(text)
+            }
         }
     }
 }

@@ -132,6 +132,31 @@ impl Text {
         }
     }
 
+    /// The start of the text, of so many bytes at most, cut where a character ends.
+    /// The rest is not decoded.
+    #[must_use]
+    pub fn start(&self, bytes: usize) -> Cow<'_, str> {
+        let raw = self.raw();
+        if self.len & ESCAPED == 0 {
+            return Cow::Borrowed(&raw[..floor(raw, bytes)]);
+        }
+        // As long as most texts are with their escapes, then longer and longer.
+        let mut wanted = bytes.saturating_add(bytes / 8).saturating_add(64);
+        loop {
+            let end = between_escapes(raw, wanted);
+            let mut text = toolmark_scan::unescape(&raw[..end]);
+            if text.len() >= bytes || end == raw.len() {
+                let cut = floor(&text, bytes);
+                match &mut text {
+                    Cow::Borrowed(text) => *text = &text[..cut],
+                    Cow::Owned(text) => text.truncate(cut),
+                }
+                return text;
+            }
+            wanted = wanted.saturating_mul(4);
+        }
+    }
+
     /// Is this text `other`?
     #[must_use]
     pub fn is(&self, other: &str) -> bool {
@@ -149,6 +174,29 @@ impl Text {
     pub fn at(&self) -> At {
         At { block: Arc::clone(&self.block), offset: self.start }
     }
+}
+
+/// The last place of a text, no later than `at`, where a character ends.
+pub(super) fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// A place in the inside of a JSON string, at or behind `at`, that no escape
+/// spans; the end where there is none near.
+fn between_escapes(raw: &str, at: usize) -> usize {
+    /// A pair of surrogates has two escapes of six bytes.
+    const LONGEST: usize = 12;
+    const NEAR: usize = 4096;
+    let is_apart = |end: &usize| {
+        let before = raw.as_bytes().get(end - LONGEST..*end).unwrap_or_default();
+        raw.is_char_boundary(*end) && !before.contains(&b'\\')
+    };
+    let at = at.max(LONGEST);
+    (at..raw.len().min(at.saturating_add(NEAR))).find(is_apart).unwrap_or(raw.len())
 }
 
 impl From<String> for Text {
@@ -337,6 +385,25 @@ mod tests {
         assert_eq!((l.line, l.column, l.byte), (8, 5, 109));
         assert_eq!(text.at().line_text(100), "two \\n x".replace('o', "\u{f6}"));
         assert_eq!(Text::owned("a"), "a");
+    }
+
+    #[test]
+    fn the_start_of_a_text_is_that_of_the_decoded_one() {
+        let pair = "\\ud83d\\ude00";
+        for raw in [
+            "plain \u{f6}\u{20ac} text".repeat(9),
+            "a\\n\\\\\\u00e9b".repeat(40),
+            format!("{}x", pair.repeat(30)),
+            "\\\\".repeat(200),
+            format!("{}{}", "\u{20ac}".repeat(50), "\\t".repeat(3)),
+        ] {
+            let block = Arc::new(Block::new(raw.clone(), 0, 1, 0, "f".into()));
+            let text = Text::escaped(&block, 0, raw.len());
+            let whole = text.get();
+            for bytes in (0..whole.len() + 3).chain([usize::MAX]) {
+                assert_eq!(text.start(bytes), whole[..floor(&whole, bytes)], "{bytes} of {raw}");
+            }
+        }
     }
 
     #[test]

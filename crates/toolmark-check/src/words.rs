@@ -1,0 +1,71 @@
+//! Words that are looked for all at once, in text as it stands in a file.
+
+use aho_corasick::AhoCorasick;
+use aho_corasick::packed::{Builder, Searcher};
+use memchr::memmem;
+use std::sync::LazyLock;
+
+/// Words of which a text that has none is passed over. They have no character that
+/// JSON may write as an escape of its own: quotes, slashes, line breaks.
+pub(crate) struct Words {
+    search: LazyLock<Option<Search>>,
+}
+
+/// How they are looked for.
+pub(crate) enum Search {
+    /// As they are written.
+    Exact(Searcher),
+    /// In whatever case.
+    AnyCase(AhoCorasick),
+}
+
+impl Words {
+    /// As `Words::new(|| Words::searcher(&["a", "b"]))`.
+    pub(crate) const fn new(make: fn() -> Option<Search>) -> Self {
+        Self { search: LazyLock::new(make) }
+    }
+
+    /// What looks for all of them; `None` where the processor cannot.
+    pub(crate) fn searcher(words: &[&str]) -> Option<Search> {
+        Builder::new().extend(words).build().map(Search::Exact)
+    }
+
+    /// The same for words in capitals and in small letters.
+    pub(crate) fn any_case(words: &[&str]) -> Option<Search> {
+        let built = AhoCorasick::builder().ascii_case_insensitive(true).build(words);
+        built.ok().map(Search::AnyCase)
+    }
+
+    /// May one of them be in a text, decoded or not? Letters may be written as
+    /// escapes too: a text that has such is not passed over.
+    pub(crate) fn may_be_in(&self, raw: &str) -> bool {
+        let is_found = match &*self.search {
+            Some(Search::Exact(searcher)) => searcher.find(raw).is_some(),
+            Some(Search::AnyCase(searcher)) => searcher.is_match(raw),
+            None => return true,
+        };
+        is_found || memmem::find(raw.as_bytes(), b"\\u00").is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_hold_words() {
+        static WORDS: Words = Words::new(|| Words::searcher(&["not found", "No such file"]));
+        for (raw, want) in [
+            ("bash: x: command not found", true),
+            ("a\\nNo such file\\n", true),
+            ("nothing to see", false),
+            ("n\\u006ft found", true),
+            ("", false),
+        ] {
+            assert_eq!(WORDS.may_be_in(raw), want, "{raw}");
+        }
+        static ANY_CASE: Words = Words::new(|| Words::any_case(&["diagnostic"]));
+        assert!(ANY_CASE.may_be_in("the DiagNostics"));
+        assert!(!ANY_CASE.may_be_in("the agnostics"));
+    }
+}
