@@ -1,34 +1,11 @@
-//! What the guard would have said about the calls of a session, had it known
-//! what the session made itself and which conflict it resolves: how many it
-//! would have let through, and those it would not.
+//! What the guard would have said about the calls of a session, knowing what the session
+//! did before each: how many it would have let through, and those it would not.
 
-use crate::own::Own;
-use crate::session::{Ended, Session};
+use crate::past::{Past, left_by};
+use crate::session::Session;
 use serde::Serialize;
-use toolmark_hosts::toolset::ToolRole;
 use toolmark_outcome::{CallRef, Printable, Redactor, Untrusted};
-use toolmark_shell::decision::decide_effect;
-use toolmark_shell::{Analysis, Decision, Effect, Kind};
-
-/// What is decided about a call, knowing the session: effects that are excused
-/// decide nothing.
-fn decide(analysis: &Analysis, is_excused: impl Fn(&Effect) -> bool) -> Decision {
-    let objections = || analysis.effects.iter().filter(|e| decide_effect(e) != Decision::Allow);
-    match analysis.decision {
-        decision if objections().next().is_none() => decision,
-        decision if objections().any(|effect| !is_excused(effect)) => decision,
-        _ => Decision::Allow,
-    }
-}
-
-/// Does it stop processes of one program that it names with its arguments?
-fn is_named(effect: &Effect) -> bool {
-    let target = effect.target.trim();
-    effect.kind == Kind::StopService
-        && effect.program == "pkill"
-        && target.len() >= 8
-        && target.contains([' ', '/', '.'])
-}
+use toolmark_shell::Decision;
 
 /// A call that would not have run without a question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -106,18 +83,17 @@ impl Decisions {
     /// The decisions about a session.
     pub(crate) fn of(session: &Session<'_>, keeps_stops: bool) -> Self {
         let mut all = Self::default();
-        let mut own = Own::default();
+        let mut past = Past::default();
         for call in session.calls() {
-            let analysis = call.analysis();
-            let is_excused = |effect: &Effect| own.holds(session, call, effect) || is_named(effect);
-            let decision =
-                analysis.map_or(Decision::Allow, |analysis| decide(analysis, is_excused));
-            match analysis {
-                Some(analysis) if call.ended != Ended::Failed && call.role != ToolRole::Reads => {
-                    own.note(call, analysis);
-                }
-                _ => own.see(call),
-            }
+            let plain = call.analysis();
+            let hangs_on_past = plain.is_some_and(|analysis| {
+                analysis.decision != Decision::Allow
+                    || call.command().is_some_and(|command| past.concerns(&command))
+            });
+            let again = hangs_on_past.then(|| call.analyze_knowing(&past)).flatten();
+            let analysis = again.as_ref().or(plain);
+            let decision = analysis.map_or(Decision::Allow, |analysis| analysis.decision);
+            past.follow(call, analysis.map(|analysis| left_by(&call.as_input(), analysis)));
             all.count(decision);
             let Some(analysis) = analysis.filter(|_| keeps_stops) else { continue };
             if decision != Decision::Allow {

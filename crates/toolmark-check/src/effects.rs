@@ -167,6 +167,7 @@ impl<'a> ToolInput<'a> {
                     let paths = files.iter().flat_map(|file| file.paths());
                     if let Some(written) = analyze_writes(paths, &context) {
                         written.effects.into_iter().for_each(|effect| analysis.add(effect));
+                        analysis.left.changed.extend(written.left.made);
                     }
                 }
                 Some(analysis)
@@ -244,6 +245,7 @@ fn all_of(analyses: impl Iterator<Item = Analysis>) -> Option<Analysis> {
             all.reason = one.reason;
         }
         all.effects.extend(one.effects);
+        all.left.made.extend(one.left.made);
         all
     })
 }

@@ -45,6 +45,7 @@ pub mod notation;
 mod offered_tools;
 pub mod overview;
 mod own;
+pub mod past;
 pub mod patch;
 pub mod path;
 mod profile;

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use toolmark_hosts::toolset::{Chosen, Tool, ToolRole, Toolset, Toolsets};
 use toolmark_outcome::{CallRef, Evidence, Role, TracePlace, Untrusted, excerpt};
-use toolmark_shell::{Analysis, Context, Effect, analyze_parsed};
+use toolmark_shell::{Analysis, Context, Effect, Facts, analyze_parsed};
 use toolmark_trace::{
     Actor, At, Call, Event, EventKind, Form, Status, ToolDefinition, ToolName, Trajectory,
 };
@@ -183,12 +183,21 @@ impl<'a> SessionCall<'a> {
     /// The same, where earlier calls downloaded files or put secrets into them.
     #[must_use]
     pub fn analyze_with(&self, downloads: &[String], copies: &[String]) -> Option<Analysis> {
+        self.analyze_in(&Context { downloads, copies, ..Context::default() })
+    }
+
+    /// The same, knowing what the session did before.
+    #[must_use]
+    pub fn analyze_knowing(&self, past: &dyn Facts) -> Option<Analysis> {
+        self.analyze_in(&Context { facts: Some(past), ..Context::default() })
+    }
+
+    fn analyze_in(&self, context: &Context<'_>) -> Option<Analysis> {
         let roots: Vec<&str> = self.project.roots().iter().map(String::as_str).collect();
         // A directory that is itself the root needs no other.
         let is_own = matches!(roots[..], [root] if Some(root) == self.directory().as_deref());
         let roots = if is_own { &[] } else { &roots[..] };
-        let context = Context { roots, downloads, copies, ..Context::default() };
-        self.as_input().analyze_parsed(&context, self.line())
+        self.as_input().analyze_parsed(&Context { roots, ..*context }, self.line())
     }
 
     /// What its command does wherever it runs: the same in whatever project.

@@ -8,12 +8,14 @@
 
 mod file;
 mod json;
+mod past;
 mod record;
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use past::past;
 pub use record::Record;
 use toolmark_hosts::own::AUDIT_LOG;
 

@@ -3,6 +3,7 @@
 //! inside the work tree; where an answer would take longer than the budget, it
 //! is not known.
 
+use crate::git_index::{Tree, git_directory};
 use std::cell::OnceCell;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,10 @@ use toolmark_shell::Facts;
 
 /// All look-ups together may take so long.
 const BUDGET: Duration = Duration::from_millis(2);
+/// To find out whether a work tree has changes may take so long: few calls ask for it.
+const LONG_BUDGET: Duration = Duration::from_millis(20);
 /// So many directories upwards may hold the root of the work tree.
 const UPWARDS: usize = 64;
-/// A larger index is not searched.
-const LARGEST_INDEX: u64 = 16 << 20;
 
 /// Facts about a work tree on this machine.
 #[derive(Debug)]
@@ -22,13 +23,6 @@ pub struct Disk {
     cwd: PathBuf,
     until: Instant,
     tree: OnceCell<Option<Tree>>,
-}
-
-/// A work tree of git and its index.
-#[derive(Debug)]
-struct Tree {
-    root: PathBuf,
-    index: Vec<u8>,
 }
 
 impl Disk {
@@ -53,12 +47,52 @@ impl Disk {
     fn inside(&self, path: &str) -> Option<PathBuf> {
         let path = PathBuf::from(path);
         let has_pattern = path.to_str().is_none_or(|text| text.contains(['*', '?', '[', '$']));
-        let root = || self.tree().map_or(self.cwd.as_path(), |tree| tree.root.as_path());
+        let root = || self.tree().map_or(self.cwd.as_path(), |tree| tree.root());
         (!self.is_late() && !has_pattern && path.starts_with(root())).then_some(path)
     }
 }
 
+impl Disk {
+    /// The path, where it lies in the home directory or among temporary files: another
+    /// machine's disk may hang.
+    fn near(&self, path: &str) -> Option<PathBuf> {
+        let has_pattern = path.contains(['*', '?', '[', '$']);
+        let home = crate::files::system_home();
+        let is_near = path.starts_with("/tmp/")
+            || home.is_some_and(|home| Path::new(path).starts_with(home));
+        (is_near && !has_pattern && !self.is_late()).then(|| PathBuf::from(path))
+    }
+
+    /// The branch that is checked out in a directory.
+    #[must_use]
+    pub fn head(&self, directory: Option<&str>) -> Option<String> {
+        let from = directory.map_or(self.cwd.as_path(), Path::new);
+        let mut upwards = from.ancestors().take(UPWARDS);
+        let root = upwards.find(|directory| directory.join(".git").exists())?;
+        let mut text = String::new();
+        let head = fs::File::open(git_directory(&root.join(".git"))?.join("HEAD")).ok()?;
+        std::io::Read::read_to_string(&mut std::io::Read::take(head, 1 << 10), &mut text).ok()?;
+        Some(text.trim().strip_prefix("ref: refs/heads/")?.to_owned())
+    }
+}
+
 impl Facts for Disk {
+    fn is_clean(&self, directory: &str, paths: &[String], staged: bool) -> Option<bool> {
+        let until = Instant::now() + LONG_BUDGET;
+        let directory = Path::new(directory);
+        match self.tree().filter(|tree| directory.starts_with(tree.root())) {
+            // A repository inside the repository has files of its own.
+            Some(tree) if !is_nested(directory, tree.root()) => {
+                tree.is_clean(paths, staged, until)
+            }
+            _ => Tree::around(directory)?.is_clean(paths, staged, until),
+        }
+    }
+
+    fn is_here(&self) -> bool {
+        true
+    }
+
     fn root(&self) -> Option<String> {
         let mut upwards = self.cwd.ancestors().take(UPWARDS);
         let root = upwards.find(|directory| directory.join(".git").exists())?;
@@ -68,7 +102,7 @@ impl Facts for Disk {
     fn tracked(&self, path: &str) -> Option<bool> {
         let path = self.inside(path)?;
         let tree = self.tree()?;
-        let relative = path.strip_prefix(&tree.root).ok()?.to_str()?;
+        let relative = path.strip_prefix(tree.root()).ok()?.to_str()?;
         if relative.is_empty() {
             return None;
         }
@@ -76,7 +110,7 @@ impl Facts for Disk {
     }
 
     fn exists(&self, path: &str) -> Option<bool> {
-        let path = self.inside(path)?;
+        let path = self.inside(path).or_else(|| self.near(path))?;
         match fs::symlink_metadata(&path) {
             Ok(_) => Some(true),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(false),
@@ -85,87 +119,15 @@ impl Facts for Disk {
     }
 }
 
-impl Tree {
-    /// The work tree a directory lies in.
-    fn around(cwd: &Path) -> Option<Self> {
-        let root = cwd.ancestors().find(|dir| dir.join(".git").exists())?.to_path_buf();
-        let index = index_of(&root.join(".git"))?;
-        let size = fs::metadata(&index).ok()?.len();
-        if size > LARGEST_INDEX {
-            return None;
-        }
-        let index = fs::read(index).ok()?;
-        // From version 4 on, paths are written in parts.
-        let version = index.get(4..8)?;
-        (index.starts_with(b"DIRC") && matches!(version, [0, 0, 0, 2 | 3]))
-            .then_some(Self { root, index })
-    }
-
-    /// Does the index have this file, or something below this directory?
-    fn has(&self, path: &str) -> bool {
-        let path = path.trim_end_matches('/').as_bytes();
-        memchr::memmem::find_iter(&self.index, path).any(|at| {
-            let Some(flags) = at.checked_sub(2).and_then(|from| self.index.get(from..at)) else {
-                return false;
-            };
-            // An entry has the length of its whole path before it.
-            let length = usize::from(u16::from_be_bytes([flags[0], flags[1]]) & 0xfff);
-            let rest = self.index.get(at..).unwrap_or_default();
-            let whole = memchr::memchr(0, rest).unwrap_or(0);
-            let is_all = matches!(rest.get(path.len()), Some(0 | b'/'));
-            is_all && length == whole.min(0xfff)
-        })
-    }
-}
-
-/// Where the index lies; `.git` is a file in further work trees of a repository.
-fn index_of(git: &Path) -> Option<PathBuf> {
-    if git.is_dir() {
-        return Some(git.join("index"));
-    }
-    let text = fs::read_to_string(git).ok()?;
-    let dir = text.strip_prefix("gitdir:")?.trim();
-    Some(git.parent()?.join(dir).join("index"))
+/// Is there a repository between a directory and the root of another?
+fn is_nested(directory: &Path, root: &Path) -> bool {
+    let between = directory.ancestors().take(UPWARDS).take_while(|at| *at != root);
+    between.into_iter().any(|at| at.join(".git").exists())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// An index with entries of these paths: a header, then for each 62 bytes of
-    /// which the last two are flags, the path, and zeros up to a multiple of 8.
-    fn index(paths: &[&str]) -> Vec<u8> {
-        let mut out = b"DIRC\0\0\0\x02\0\0\0\x01".to_vec();
-        for path in paths {
-            let start = out.len();
-            out.extend([0_u8; 60]);
-            out.extend((path.len() as u16).to_be_bytes());
-            out.extend(path.as_bytes());
-            let padding = 8 - (out.len() - start) % 8;
-            out.extend(vec![0; padding]);
-        }
-        out
-    }
-
-    #[test]
-    fn paths_of_an_index() {
-        let tree = Tree { root: "/w".into(), index: index(&["a.rs", "src/deep/main.rs", "z"]) };
-        for (path, has) in [
-            ("a.rs", true),
-            ("src", true),
-            ("src/deep", true),
-            ("src/deep/main.rs", true),
-            ("deep", false),
-            ("main.rs", false),
-            ("sr", false),
-            ("a", false),
-            ("a.r", false),
-            ("z", true),
-            ("zz", false),
-        ] {
-            assert_eq!(tree.has(path), has, "{path}");
-        }
-    }
 
     #[test]
     fn a_directory_of_another_machine_has_no_facts() {
@@ -197,7 +159,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let git = root.path().join(".git");
         fs::create_dir(&git).unwrap();
-        fs::write(git.join("index"), index(&["kept.rs"])).unwrap();
+        let index = crate::git_index::tests::index(&["kept.rs"]);
+        fs::write(git.join("index"), index).unwrap();
         fs::write(root.path().join("new.rs"), "").unwrap();
         let disk = Disk::at(root.path().to_str().unwrap()).unwrap();
         let path = |name: &str| root.path().join(name).to_str().unwrap().to_owned();
@@ -206,7 +169,7 @@ mod tests {
         assert_eq!(disk.exists(&path("new.rs")), Some(true));
         assert_eq!(disk.exists(&path("kept.rs")), Some(false));
         assert_eq!(disk.exists(&path("*.rs")), None);
-        assert_eq!(disk.exists("/etc/passwd"), None);
+        assert_eq!(disk.exists("/srv/somewhere"), None);
         assert_eq!(disk.tracked(root.path().to_str().unwrap()), None);
     }
 }

@@ -28,11 +28,13 @@ pub mod allowed;
 pub mod audit;
 pub mod facts;
 pub mod files;
+mod git_index;
 mod guard;
 pub mod hook;
 pub mod permissions;
 pub mod policy;
 pub mod replay;
+pub mod session;
 
 pub use guard::Guard;
 pub use toolmark_hosts::{Args, Event, Moment, Verdict};

@@ -8,6 +8,7 @@ use crate::guard::Guard;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use toolmark_check::effects::Arguments;
+use toolmark_check::past::Past;
 use toolmark_check::session::SessionCall;
 use toolmark_check::{Checker, Decisions, Session};
 use toolmark_hosts::Verdict;
@@ -151,9 +152,11 @@ impl Guard {
         let session = Session::new(run, self.toolsets());
         let mut decisions = Decisions::default();
         let mut stops = Vec::new();
+        let mut past = Past::default();
         for call in session.calls() {
             let event = event(&session, call, is_sub_agent);
-            let verdict = self.verdict(&event, &call.as_input(), None);
+            let verdict = self.verdict(&event, &call.as_input(), Some(&past));
+            past.follow(call, verdict.analysis.as_ref().map(|effects| effects.left.clone()));
             let decision = verdict.observed.unwrap_or(verdict.decision);
             decisions.count(decision);
             if decision != Decision::Allow {

@@ -7,13 +7,13 @@
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use toolmark_check::past::Past;
 use toolmark_check::effects::Arguments;
 use toolmark_check::session::SessionCall;
 use toolmark_check::{Checker, Session};
-use toolmark_guard::facts::Disk;
 use toolmark_guard::{Guard, Verdict};
 use toolmark_hosts::toolset::Toolsets;
-use toolmark_shell::{Decision, Facts};
+use toolmark_shell::Decision;
 use toolmark_testing::{files_below, find_shared};
 use toolmark_trace::{Options, Trajectory, read_path};
 
@@ -53,11 +53,10 @@ fn claude(session: &Session<'_>, call: &SessionCall<'_>) -> Value {
     })
 }
 
-fn decided(host: &str, payload: &Value, guard: &Guard) -> Verdict {
+fn decided(host: &str, payload: &Value, guard: &Guard, past: &Past) -> Verdict {
     let text = payload.to_string();
     let event = toolmark_hosts::by_id(host).unwrap().read(text.as_bytes()).unwrap();
-    let disk = event.cwd.as_deref().and_then(Disk::at);
-    guard.decide(&event, disk.as_ref().map(|disk| disk as &dyn Facts))
+    guard.decide(&event, Some(past))
 }
 
 #[test]
@@ -87,13 +86,16 @@ fn one_verdict_on_every_call() {
             let (decision, reason) = again.unzip();
             (decision.unwrap_or(Decision::Allow), reason, stop.is_none() && again.is_some())
         };
+        let mut past = Past::default();
         for call in session.calls() {
             let (decision, reason, is_excused) = stopped(call.index);
             excused += u64::from(is_excused);
-            let mut verdicts = vec![decided("plain", &plain(&session, call), &guard)];
+            let mut verdicts = vec![decided("plain", &plain(&session, call), &guard, &past)];
             if session.host().id == "claude-code" {
-                verdicts.push(decided("claude-code", &claude(&session, call), &guard));
+                verdicts.push(decided("claude-code", &claude(&session, call), &guard, &past));
             }
+            let left = verdicts[0].analysis.as_ref().map(|effects| effects.left.clone());
+            past.follow(call, left);
             for verdict in verdicts {
                 assert_eq!(verdict.decision, decision, "{call:?}: {}", verdict.reason);
                 assert_eq!(Some(verdict.reason.as_str()).filter(|_| reason.is_some()), reason);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use toolmark_redact::Redactor;
-use toolmark_shell::{Analysis, Decision, Effect};
+use toolmark_shell::{Analysis, Decision, Effect, Left};
 
 /// A decision and everything that explains it.
 #[derive(Debug, Clone, Serialize)]
@@ -41,11 +41,14 @@ pub struct Effects {
     pub effects: Vec<Effect>,
     /// How much of the command was understood.
     pub coverage: toolmark_shell::Coverage,
+    /// What it would leave behind for later calls.
+    #[serde(skip)]
+    pub left: Left,
 }
 
 impl From<Analysis> for Effects {
     fn from(analysis: Analysis) -> Self {
-        Self { effects: analysis.effects, coverage: analysis.coverage }
+        Self { effects: analysis.effects, coverage: analysis.coverage, left: analysis.left }
     }
 }
 
@@ -98,9 +101,10 @@ impl Verdict {
             program: apply(effect.program),
             ..effect
         };
-        let effects = |Effects { effects, coverage }| Effects {
+        let effects = |Effects { effects, coverage, .. }| Effects {
             effects: Vec::into_iter(effects).map(effect).collect(),
             coverage,
+            left: Left::default(),
         };
         Self {
             decision: self.decision,

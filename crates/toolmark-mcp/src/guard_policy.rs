@@ -3,15 +3,16 @@
 use crate::policy::{Call, CallPolicy, Ruling};
 use serde_json::Value;
 use toolmark_guard::facts::Disk;
+use toolmark_guard::files::Opened;
 use toolmark_guard::policy::Rate;
-use toolmark_guard::{Args, Event, Guard, Moment, Verdict};
+use toolmark_guard::{Args, Event, Moment, Verdict};
 use toolmark_pattern::is_wildcard_match;
 use toolmark_shell::{Decision, Facts};
 
 /// Decides calls with the guard.
 #[derive(Debug)]
 pub struct GuardPolicy {
-    guard: Guard,
+    opened: Opened,
     cwd: Option<String>,
     /// What to do with calls of a tool whose definition changed.
     pub changed: Decision,
@@ -22,8 +23,8 @@ pub struct GuardPolicy {
 impl GuardPolicy {
     /// A policy that uses a guard, in a directory.
     #[must_use]
-    pub fn new(guard: Guard, cwd: Option<String>) -> Self {
-        Self { guard, cwd, changed: Decision::Deny, rate: None }
+    pub fn new(guard: impl Into<Opened>, cwd: Option<String>) -> Self {
+        Self { opened: guard.into(), cwd, changed: Decision::Deny, rate: None }
     }
 
     fn decide(&self, name: &str, args: Args) -> Ruling {
@@ -32,7 +33,7 @@ impl GuardPolicy {
         event.args = args;
         let disk = self.cwd.as_deref().and_then(Disk::at);
         let facts = disk.as_ref().map(|disk| disk as &dyn Facts);
-        let Verdict { decision, rule, reason, suggestion, .. } = self.guard.decide(&event, facts);
+        let Verdict { decision, rule, reason, suggestion, .. } = self.opened.verdict(&event, facts);
         Ruling { decision, rule, reason, details: None, suggestion }
     }
 }
@@ -51,7 +52,7 @@ impl CallPolicy for GuardPolicy {
     }
 
     fn rate(&self, name: &str) -> Option<Rate> {
-        let listed = self.guard.policy().mcp().tools;
+        let listed = self.opened.guard.policy().mcp().tools;
         let by_glob = || listed.iter().find(|(glob, _)| is_wildcard_match(glob, name));
         let of_tool = listed.get(name).or_else(|| by_glob().map(|(_, rate)| rate));
         of_tool.copied().or(self.rate)
@@ -62,6 +63,7 @@ impl CallPolicy for GuardPolicy {
 mod tests {
     use super::*;
     use serde_json::json;
+    use toolmark_guard::Guard;
 
     #[test]
     fn a_call_is_decided_as_the_hook_decides() {

@@ -7,9 +7,10 @@ use crate::effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 use crate::expand::{Arg, Value, Variables, expand};
 use crate::fallback;
 use crate::ir::{
-    CompoundKind, Node, Partial, Pipeline, Redirection, RedirectionKind, Script, Simple, Word,
+    CompoundKind, Node, Operator, Partial, Pipeline, Redirection, RedirectionKind, Script, Simple, Word,
     scripts_of,
 };
+use crate::left::Left;
 use crate::made::Made;
 use crate::parse::parse;
 use crate::paths::{Place, is_harmless_device};
@@ -57,6 +58,8 @@ pub(crate) struct Call {
     pub(crate) remote: bool,
     /// What its `<(…)` write.
     pub(crate) processes: Vec<Flow>,
+    /// Another command reads what it writes.
+    pub(crate) piped: bool,
     /// It is repeated for every word of a list that is not known.
     pub(crate) is_repeated: bool,
 }
@@ -73,6 +76,8 @@ pub(crate) struct Analyzer<'c> {
     pub(crate) copies: Vec<String>,
     /// What the command itself wrote into files and put under other names.
     pub(crate) made: Made,
+    /// What it leaves behind for later commands.
+    pub(crate) left: Left,
     /// What its descriptors beyond the usual three read.
     descriptors: Vec<(u32, Flow)>,
     /// The remotes it adds to a repository.
@@ -97,6 +102,7 @@ impl<'c> Analyzer<'c> {
             downloads: context.downloads.to_vec(),
             copies: context.copies.to_vec(),
             made: Made::default(),
+            left: Left::default(),
             descriptors: Vec::new(),
             remotes: Vec::new(),
             traps: Vec::new(),
@@ -127,6 +133,14 @@ impl<'c> Analyzer<'c> {
             Some(effect) if decision != Decision::Allow => effect.reason(),
             _ => HARMLESS.to_owned(),
         };
+        let new = |files: &[String], known: &[String]| {
+            files.iter().filter(|file| !known.contains(file)).take(64).cloned().collect()
+        };
+        let left = Left {
+            downloads: new(&self.downloads, self.context.downloads),
+            copies: new(&self.copies, self.context.copies),
+            ..self.left
+        };
         Analysis {
             decision,
             effects: self.effects,
@@ -135,6 +149,7 @@ impl<'c> Analyzer<'c> {
             commands: self.commands,
             downloads: self.downloads,
             copies: self.copies,
+            left,
         }
     }
 
@@ -181,7 +196,12 @@ impl<'c> Analyzer<'c> {
 
     pub(crate) fn script(&mut self, script: &Script, call: &Call) {
         for item in &script.items {
+            let before = self.commands.len();
             self.pipeline(&item.pipeline, call);
+            if item.after == Operator::Background {
+                let started = self.commands.get(before..).unwrap_or_default();
+                started.iter().for_each(|command| self.left.start(command));
+            }
         }
     }
 
@@ -191,6 +211,7 @@ impl<'c> Analyzer<'c> {
             let call = Call {
                 input: std::mem::take(&mut flow),
                 indirect: call.indirect || index > 0,
+                piped: call.piped || index + 1 < pipeline.stages.len(),
                 ..call.clone()
             };
             flow = self.node(stage, &call);
@@ -438,9 +459,10 @@ impl<'c> Analyzer<'c> {
             self.script(script, &Call { indirect: true, input, ..call.clone() });
             (self.cwd, self.variables) = (cwd, variables);
         }
-        self.remember_written(&simple.redirections, &output);
         let reads = self.effects.iter().skip(before).any(|effect| effect.kind == Kind::ReadSecret);
-        if reads { Flow::Secret } else { output }
+        let output = if reads { Flow::Secret } else { output };
+        self.remember_written(&simple.redirections, &output);
+        output
     }
 
     fn assigned(&self, assignment: &crate::ir::Assignment, inside: &Call) -> Value {

@@ -4,6 +4,7 @@
 use crate::decision::{Decision, decide_effect};
 use crate::effects::{Coverage, Effect};
 use crate::expand::Arg;
+use crate::left::Left;
 use crate::protect::Protected;
 use serde::Serialize;
 
@@ -53,6 +54,58 @@ pub trait Facts {
     fn root(&self) -> Option<String> {
         None
     }
+    /// Are these files on this machine, so that more may be looked up there?
+    fn is_here(&self) -> bool {
+        false
+    }
+    /// Whether the session made this file, or a directory that it lies in.
+    fn made(&self, _path: &str) -> bool {
+        false
+    }
+    /// Whether the session changed this file, which was as committed before.
+    fn changed(&self, _path: &str) -> bool {
+        false
+    }
+    /// Whether `git diff` has shown what is changed in this file: it is in the record of the
+    /// session.
+    fn shown(&self, _path: &str) -> bool {
+        false
+    }
+    /// Whether git would lose nothing if it replaced these files of a directory by what
+    /// its index has; no files means all of the work tree. With `staged`, what is only
+    /// in the index counts too.
+    fn is_clean(&self, _directory: &str, _paths: &[String], _staged: bool) -> Option<bool> {
+        None
+    }
+    /// Whether the session made a branch, pushed it or committed to it; without a name
+    /// the branch that is checked out.
+    fn is_own_branch(&self, _directory: Option<&str>, _name: Option<&str>) -> bool {
+        false
+    }
+    /// Whether the newest stash is one of the session's.
+    fn has_own_stash(&self) -> bool {
+        false
+    }
+    /// Whether the session started a program whose command line has this text.
+    fn started(&self, _text: &str) -> bool {
+        false
+    }
+    /// The text of a script that is not under version control as it is.
+    fn script(&self, _path: &str) -> Option<String> {
+        None
+    }
+    /// The program that the session put there under another name.
+    fn program(&self, _path: &str) -> Option<String> {
+        None
+    }
+    /// Whether the session downloaded this file.
+    fn downloaded(&self, _path: &str) -> bool {
+        false
+    }
+    /// Whether the session put a secret into this file.
+    fn holds_secret(&self, _path: &str) -> bool {
+        false
+    }
 }
 
 /// What a command would do, and whether it should.
@@ -75,6 +128,9 @@ pub struct Analysis {
     /// The files it puts a secret into and those that held one before, absolute.
     #[serde(skip)]
     pub copies: Vec<String>,
+    /// What it leaves behind for later commands.
+    #[serde(skip)]
+    pub left: Left,
 }
 
 impl Default for Analysis {
@@ -87,6 +143,7 @@ impl Default for Analysis {
             commands: Vec::new(),
             downloads: Vec::new(),
             copies: Vec::new(),
+            left: Left::default(),
         }
     }
 }

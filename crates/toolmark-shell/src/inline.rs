@@ -124,6 +124,10 @@ fn word_list(code: &str, c: char, language: Language) -> Option<(&'static str, c
     whole.then_some((mark, close))
 }
 
+/// Words by which code moves files.
+const MOVES: &[&str] =
+    &["shutil.move", "os.rename", "os.replace", "rename(", "renameSync", "FileUtils.mv", ".move("];
+
 /// Calls that start a command.
 const SPAWNS: &[&str] = &[
     "os.system",
@@ -301,6 +305,10 @@ fn mentions(code: &str, names: &[&str]) -> bool {
 pub(crate) fn scan(run: &mut Run<'_, '_>, language: Language, code: &str) {
     if matches!(language, Language::Other) && !code.contains(['(', '"']) {
         return;
+    }
+    // Where the files come from is not followed: nothing counts as the session's own then.
+    if MOVES.iter().any(|word| code.contains(word)) {
+        run.analyzer.left.bring("/");
     }
     let code = &without_imports(code);
     let tokens = with_full_names(tokens(code, language), code, language);

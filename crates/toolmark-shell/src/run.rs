@@ -122,10 +122,7 @@ impl Analyzer<'_> {
         }
         let name = program_name(&first.text);
         // `./x.sh` after `curl -o x.sh`.
-        if !self.downloads.is_empty()
-            && first.text.contains('/')
-            && self.downloads.contains(&self.place(&first.text).path)
-        {
+        if first.text.contains('/') && self.is_download(&self.place(&first.text).path) {
             self.push(
                 call,
                 &name,
@@ -145,14 +142,14 @@ impl Analyzer<'_> {
         }
         args.remove(0);
         if first.text.contains('/')
-            && let Some(text) = self.made.text(&self.place(&first.text).path).map(str::to_owned)
+            && let Some(text) = self.script_text(&first.text)
         {
-            self.text(&text, call);
-            return Flow::Unknown;
+            return self.run_script(&first.text, &text, args, call);
         }
         let copied = self.made.program(&first.text).map(str::to_owned).or_else(|| {
             let path = first.text.contains('/').then(|| self.place(&first.text).path)?;
-            self.made.program(&path).map(str::to_owned)
+            let before = || self.context.facts.and_then(|facts| facts.program(&path));
+            self.made.program(&path).map(str::to_owned).or_else(before)
         });
         let name = copied.unwrap_or(name);
         if self.call_function(&first.text, &args, call) {
@@ -162,6 +159,45 @@ impl Analyzer<'_> {
         let flow = self.run_program(&name, &command.args, call);
         self.commands.push(command);
         flow
+    }
+
+    /// Runs a file as a program: by the interpreter its first line names, or by the shell.
+    fn run_script(&mut self, path: &str, text: &str, args: Vec<Arg>, call: &Call) -> Flow {
+        let line = text.strip_prefix("#!").and_then(|rest| rest.lines().next()).unwrap_or("");
+        let mut words = line.split_whitespace().map(program_name);
+        let first = words.next().unwrap_or_default();
+        let named = if first == "env" { words.find(|word| !word.starts_with('-')) } else { None };
+        let interpreter = named.unwrap_or(first);
+        let is_shell = interpreter.is_empty() || interpreter.ends_with("sh");
+        let mut words = vec![Arg::plain(if is_shell { "sh" } else { &interpreter })];
+        words.push(Arg::plain(path));
+        words.extend(args);
+        self.run(words, call)
+    }
+
+    /// The text of a script: one that the command line wrote, or that the session did
+    /// before. What the work tree has is not read.
+    pub(crate) fn script_text(&self, path: &str) -> Option<String> {
+        let place = self.place(path);
+        let is_fit = match place.scope {
+            Scope::System | Scope::Device | Scope::Remote | Scope::Unknown => false,
+            Scope::TreeArtefact => self.context.facts.is_some_and(|facts| facts.made(&place.path)),
+            _ => true,
+        };
+        let before = || self.context.facts.filter(|_| is_fit)?.script(&place.path);
+        self.made.text(&place.path).map(str::to_owned).or_else(before)
+    }
+
+    /// Was a file downloaded, by this command line or by the session before?
+    pub(crate) fn is_download(&self, path: &str) -> bool {
+        self.downloads.iter().any(|known| known == path)
+            || self.context.facts.is_some_and(|facts| facts.downloaded(path))
+    }
+
+    /// Was a secret put into a file, by this command line or by the session before?
+    pub(crate) fn is_copy(&self, path: &str) -> bool {
+        self.copies.iter().any(|known| known == path)
+            || self.context.facts.is_some_and(|facts| facts.holds_secret(path))
     }
 
     fn run_program(&mut self, name: &str, args: &[Arg], call: &Call) -> Flow {
@@ -215,6 +251,14 @@ impl Analyzer<'_> {
                     self.made.write(&path, &call.input, appends);
                 }
             }
+            // Another file system stands there from now on.
+            "mount" => self.left.bring("/"),
+            "mkdir" | "gmkdir" | "touch" | "gtouch" => {
+                for arg in operands().filter(|arg| !arg.dynamic && !arg.glob) {
+                    let path = self.place(&arg.text).path;
+                    self.left.make(&path);
+                }
+            }
             "read" | "mapfile" | "readarray" => self.remember_read(name, args, call),
             // `hash -p PATH NAME`
             "hash" => {
@@ -223,6 +267,7 @@ impl Analyzer<'_> {
                 }
             }
             "cp" | "gcp" | "mv" | "gmv" | "ln" | "install" | "ginstall" => {
+                self.remember_copied(name, args);
                 let [source, target] = operands().collect::<Vec<_>>()[..] else { return };
                 if source.dynamic || target.dynamic {
                     return;
@@ -236,13 +281,45 @@ impl Analyzer<'_> {
                 if name == "ln" {
                     self.made.link(&to, &from);
                 }
+
                 if let Some(text) = self.made.text(&from).map(str::to_owned) {
                     self.made.write(&to, &Flow::Text(text), false);
                 } else if from.contains("/bin/") && programs::is_known(&program) {
                     self.made.copy(&to, &program);
+                    self.left.program(&to, &program);
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Where copies, moved files and links come to lie. Whether the target is a directory
+    /// is not known here.
+    fn remember_copied(&mut self, name: &str, args: &[Arg]) {
+        let mut operands: Vec<&Arg> =
+            args.iter().filter(|arg| !arg.text.starts_with('-')).collect();
+        let given = args.iter().position(|arg| matches!(&*arg.text, "-t" | "--target-directory"));
+        let given = given.and_then(|at| args.get(at + 1));
+        if let Some(given) = given {
+            operands.retain(|arg| !std::ptr::eq(*arg, given));
+        }
+        let Some(target) = given.or_else(|| operands.pop()).filter(|arg| !arg.dynamic) else {
+            return;
+        };
+        let to = self.place(&target.text).path;
+        let is_one = given.is_none() && operands.len() == 1;
+        for source in operands {
+            let from = self.place(&source.text).path;
+            let base = source.text.trim_end_matches('/').rsplit('/').next().unwrap_or("");
+            let inside = format!("{}/{base}", to.trim_end_matches('/'));
+            let is_new = match name {
+                "ln" => false,
+                "mv" | "gmv" => self.context.facts.is_some_and(|facts| facts.made(&from)),
+                _ => !source.dynamic && !source.glob,
+            };
+            for path in is_one.then_some(&to).into_iter().chain([&inside]) {
+                if is_new { self.left.make(path) } else { self.left.bring(path) }
+            }
         }
     }
 
@@ -323,7 +400,7 @@ impl Analyzer<'_> {
     /// A file whose content is shown, copied or sent.
     pub(crate) fn read_file(&mut self, arg: &Arg, program: &str, call: &Call) {
         let place = self.place(&arg.text);
-        let copied = self.copies.contains(&place.path);
+        let copied = self.is_copy(&place.path);
         let secrecy = |path: &str| self.context.secrecy(path);
         let secrecy = secrecy(&arg.text).or_else(|| secrecy(&place.path).filter(|_| !arg.dynamic));
         let (reversibility, certainty, why) = match secrecy {
@@ -362,6 +439,9 @@ impl Analyzer<'_> {
             return;
         }
         let place = self.place(&arg.text);
+        if !arg.dynamic && !arg.glob {
+            self.left.make(&place.path);
+        }
         if arg.dynamic {
             self.disturb(arg, false, program, call);
             // A new file under an unknown name is ordinary; only known bad
@@ -442,7 +522,18 @@ impl Analyzer<'_> {
         }
         let facts = self.context.facts;
         let tracked = facts.and_then(|facts| facts.tracked(&place.path));
+        let is_fit = !place.whole && !matches!(place.scope, Scope::System | Scope::Device);
+        let is_own = is_fit
+            && !self.left.has_brought(&place.path)
+            && facts.is_some_and(|facts| facts.made(&place.path));
+        // What the commands before it may bring there is not looked at.
+        let is_gone = is_fit
+            && !arg.glob
+            && self.commands.iter().all(|command| brings_nothing(&command.program))
+            && facts.and_then(|facts| facts.exists(&place.path)) == Some(false);
         let (reversibility, why) = match place.scope {
+            _ if is_own => (R2, "deletes what the session made"),
+            _ if is_gone => (Reversibility::R0, "deletes what does not exist"),
             Scope::TreeArtefact => (R2, "deletes regenerable files"),
             Scope::Temp if call.indirect && recursive => (R4, "deletes temporary files indirectly"),
             Scope::Temp => (R2, "deletes temporary files"),
@@ -534,6 +625,37 @@ fn elsewhere_artefact(path: &str) -> bool {
     let absolute_home = parent.starts_with("/home/") || parent.starts_with("/Users/");
     let least = if absolute_home { 3 } else { 1 };
     parent.matches('/').count() >= least && is_artefact(name)
+}
+
+/// Whether a program surely moves nothing to where it was not before.
+fn brings_nothing(program: &str) -> bool {
+    matches!(
+        program,
+        "cd" | "pushd"
+            | "popd"
+            | "echo"
+            | "printf"
+            | "ls"
+            | "test"
+            | "["
+            | "true"
+            | ":"
+            | "pwd"
+            | "set"
+            | "export"
+            | "mkdir"
+            | "touch"
+            | "rm"
+            | "rmdir"
+            | "cat"
+            | "sleep"
+            | "which"
+            | "date"
+            | "head"
+            | "tail"
+            | "grep"
+            | "wc"
+    )
 }
 
 /// Whether a pattern matches more than one kind of file.

@@ -68,6 +68,10 @@ pub(crate) fn classify(
     if let Some((level, why)) = persists(context, path) {
         return Some((Kind::Persist, level, why));
     }
+    let is_somewhere = matches!(place.scope, Scope::Home | Scope::Outside) && !place.whole;
+    if is_somewhere && context.facts.is_some_and(|facts| facts.made(path)) {
+        return Some((Kind::Overwrite, R2, "writes what the session made"));
+    }
     Some(match place.scope {
         Scope::VcsMetadata
             if path.ends_with("/info/exclude")
@@ -88,6 +92,8 @@ pub(crate) fn classify(
         {
             (Kind::Overwrite, if in_tree(place.scope) { R2 } else { R3 }, "replaces a secret")
         }
+        // What is appended to a record replaces nothing and sets nothing.
+        Scope::Home if append && is_record(path) => (Kind::Overwrite, R2, "adds to a record"),
         Scope::Home if hidden_in_home(path) => {
             (Kind::Overwrite, R3, "writes to the settings in the home directory")
         }
@@ -142,6 +148,11 @@ fn takes_effect_later(path: &str) -> Option<&'static str> {
     .then_some("takes effect for everybody")
 }
 
+/// Is a file one that programs only add lines to, by its name?
+fn is_record(path: &str) -> bool {
+    [".jsonl", ".ndjson", ".log", ".csv", ".tsv"].iter().any(|end| path.ends_with(end))
+}
+
 fn hidden_in_home(path: &str) -> bool {
     let rest = path.strip_prefix("~/").unwrap_or(path);
     let rest = rest
@@ -165,6 +176,7 @@ pub fn analyze_write(path: &str, context: &Context<'_>) -> Analysis {
     // Where the work tree lies is not known, hence not what lies outside it.
     let is_absolute = path.starts_with('/') || crate::windows::has_drive(path);
     let is_somewhere = context.cwd.is_none() && place.scope == Scope::Outside && is_absolute;
+    analyzer.left.make(&place.path);
     let found = classify(context, &place, false);
     let found = found.filter(|(kind, ..)| !is_somewhere || *kind == Kind::Persist);
     if let Some((kind, mut reversibility, mut why)) = found {

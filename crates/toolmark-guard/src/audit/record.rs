@@ -6,12 +6,15 @@ use std::io::Write;
 use std::time::Duration;
 use toolmark_hosts::Verdict;
 use toolmark_hosts::{Args, Event, Moment};
+use toolmark_shell::Left;
 
 /// The version of the format, under the key that names it.
 const VERSION: u64 = 1;
 
 /// So much of the arguments is kept.
 const ARGS: usize = 4 << 10;
+/// So much of what a call leaves behind.
+const LEFT: usize = 8 << 10;
 /// So much of what came back.
 const RESULT: usize = 2 << 10;
 /// So much of any other text.
@@ -34,6 +37,8 @@ pub struct Record<'a> {
     pub verdict: &'a Verdict,
     /// How long that took.
     pub duration: Duration,
+    /// What it leaves behind for later calls of the session.
+    pub left: Option<Left>,
     /// What was said without effect, because it would have loosened the policy.
     pub ignored: Option<String>,
     /// The process that decided.
@@ -50,7 +55,7 @@ impl<'a> Record<'a> {
         duration: Duration,
     ) -> Self {
         let (time, pid) = (Timestamp::now(), std::process::id());
-        Self { time, host, event, verdict, duration, ignored: None, pid }
+        Self { time, host, event, verdict, duration, left: None, ignored: None, pid }
     }
 
     /// The record as one line of JSON, with its end.
@@ -67,6 +72,11 @@ impl<'a> Record<'a> {
             call(&mut object, event);
         }
         verdict(&mut object, self.verdict);
+        if let Some(left) = self.left.as_ref().filter(|left| !left.is_empty())
+            && let Ok(left) = serde_json::to_value(left)
+        {
+            json::value(object.key("left"), &left, LEFT);
+        }
         object.maybe("ignored", self.ignored.as_deref(), TEXT);
         if let Some(event) = self.event.filter(|event| event.moment == Moment::After) {
             if let Some(failed) = event.failed {

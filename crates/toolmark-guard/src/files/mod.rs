@@ -17,6 +17,7 @@ use crate::audit;
 use crate::policy::{Base, Import, Layer, Origin, Policy, Whose};
 use file::File;
 use std::env;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toolmark_config::{Node, Problem, Source};
@@ -89,6 +90,12 @@ struct Other {
     words: String,
 }
 
+impl From<Guard> for Opened {
+    fn from(guard: Guard) -> Self {
+        Self { guard, ..Self::default() }
+    }
+}
+
 impl Opened {
     /// What to decide when the guard itself fails.
     #[must_use]
@@ -100,8 +107,9 @@ impl Opened {
     /// What is said somewhere without effect, because it would loosen the user's
     /// policy.
     #[must_use]
-    pub fn ignored(&self) -> Option<String> {
+    pub fn ignored(&self, log: Option<&Path>) -> Option<String> {
         let other = self.other.iter().map(|other| other.words.clone());
+        let other = other.chain(self.ignored_log(log));
         let loosened = self.guard.policy().loosened();
         let project = self.guard.policy().project().map(|layer| layer.origin().file.as_str());
         let of_project = loosened
@@ -109,6 +117,43 @@ impl Opened {
             .map(|problem| format!("{}: {}", project.unwrap_or_default(), problem.message));
         let all: Vec<String> = other.chain(of_project).take(MAX_IGNORED).collect();
         (!all.is_empty()).then(|| all.join("; "))
+    }
+
+    /// Where the hook keeps its log, whatever the environment says: as it was fixed when it
+    /// was installed, else as the user's policy has it, else in the home directory that the
+    /// system has for the user.
+    ///
+    /// # Errors
+    ///
+    /// Nothing says where.
+    pub fn log_place(&self, fixed: Option<&Path>) -> io::Result<Option<PathBuf>> {
+        let by_policy = self.guard.policy().log().path;
+        match fixed.or(by_policy.as_deref().map(Path::new)) {
+            Some(path) if path == "off" => Ok(None),
+            Some(path) => Ok(Some(path.to_owned())),
+            None => match log_of_system() {
+                Some(path) => Ok(Some(path)),
+                None => Err(io::Error::other("the home directory is not known")),
+            },
+        }
+    }
+
+    /// What the environment says about the log without effect.
+    fn ignored_log(&self, fixed: Option<&Path>) -> Option<String> {
+        let place = self.log_place(fixed).ok()?;
+        let named = env::var_os(audit::VARIABLE).filter(|value| !value.is_empty())?;
+        let is_it = match &place {
+            Some(place) => place.as_os_str() == named,
+            None => named == "off",
+        };
+        (!is_it).then(|| {
+            let stays = place.map_or("off".to_owned(), |place| place.display().to_string());
+            format!(
+                "{} names {}: the log stays where `install` found it ({stays})",
+                audit::VARIABLE,
+                Path::new(&named).display()
+            )
+        })
     }
 
     /// Why the policy cannot be relied on, and what to decide then.
@@ -249,6 +294,38 @@ pub fn to_be_fixed() -> Option<PathBuf> {
     (system_policy().as_ref() != Some(&path)).then_some(path)
 }
 
+/// The log as a hook has to be told where it is: `None` where it finds it by itself.
+#[must_use]
+pub fn log_to_be_fixed() -> Option<PathBuf> {
+    let named = env::var_os(audit::VARIABLE).filter(|value| !value.is_empty());
+    if named.as_deref().is_some_and(|value| value == "off") {
+        return Some("off".into());
+    }
+    let path = audit::place(|name| env::var_os(name)).ok()??;
+    let path = std::path::absolute(path).ok()?;
+    // What the user's policy says counts where no variable names the log itself.
+    let is_usual = named.is_none() && system_log().as_ref() == Some(&path);
+    let by_policy = || named.is_none() && user_names_log();
+    (!is_usual && !by_policy()).then_some(path)
+}
+
+/// Does the user's policy say where the log is?
+fn user_names_log() -> bool {
+    let opened = open(None, Trust::Environment, None);
+    opened.guard.policy().log().path.is_some()
+}
+
+/// The log in the home directory that the system has for the user; without one, where the
+/// environment has it.
+#[must_use]
+pub fn log_of_system() -> Option<PathBuf> {
+    system_log().or_else(|| audit::place(|name| env::var_os(name)).ok().flatten())
+}
+
+fn system_log() -> Option<PathBuf> {
+    Some(system_home()?.join(".local/state").join(own::AUDIT_LOG))
+}
+
 /// Where the user's file is said to be.
 struct Named {
     path: PathBuf,
@@ -337,15 +414,16 @@ fn open_with(cwd: Option<&str>, named: Option<&Named>, readers: Option<&Readers>
 /// The user's policy and the log, where variables or the policy have put them. A
 /// log that was put aside has a number behind its name.
 fn own_files(policy: &Policy, user: Option<&Path>) -> Vec<String> {
-    let log = policy.log().path.map(PathBuf::from);
-    let log = log.or_else(|| audit::place(|name| env::var_os(name)).ok().flatten());
+    let log = policy.log().path.map(PathBuf::from).or_else(log_of_system);
+    let named = audit::place(|name| env::var_os(name)).ok().flatten();
     let absolute = |path: &Path| Some(std::path::absolute(path).ok()?.to_str()?.to_owned());
     let file = user.and_then(absolute).into_iter().flat_map(|file| {
         let allowed = allowed::beside(Path::new(&file)).to_str().map(str::to_owned);
         std::iter::once(file).chain(allowed)
     });
-    let log = log.and_then(|log| Some(absolute(&log)? + "*"));
-    file.chain(log).chain(programs()).collect()
+    let logs = log.into_iter().chain(named);
+    let logs = logs.filter_map(|log| Some(absolute(&log)? + "*")).collect::<Vec<_>>();
+    file.chain(logs).chain(programs()).collect()
 }
 
 /// The programs of the guard: beside the one that runs, under the name it was
@@ -455,7 +533,7 @@ fn system_policy() -> Option<PathBuf> {
 }
 
 #[cfg(unix)]
-fn system_home() -> Option<PathBuf> {
+pub(crate) fn system_home() -> Option<PathBuf> {
     static HOME: std::sync::OnceLock<Option<PathBuf>> = std::sync::OnceLock::new();
     let find = || {
         let users = std::fs::read_to_string("/etc/passwd").ok()?;
@@ -465,7 +543,7 @@ fn system_home() -> Option<PathBuf> {
 }
 
 #[cfg(not(unix))]
-fn system_home() -> Option<PathBuf> {
+pub(crate) fn system_home() -> Option<PathBuf> {
     None
 }
 

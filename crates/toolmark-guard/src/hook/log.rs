@@ -2,14 +2,19 @@
 //! it cannot be kept.
 
 use crate::audit::{self, Record};
-use crate::policy::Log;
 use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 use toolmark_hosts::{Answer, Event, Host, Moment, Verdict};
+use toolmark_shell::Left;
 
 /// What a decision was made by.
-pub(super) struct Basis<'a> {
-    pub(super) log: &'a Log,
+pub(super) struct Basis {
+    /// Where the log is; nothing where none is wanted.
+    pub(super) place: io::Result<Option<PathBuf>>,
+    pub(super) limits: audit::Limits,
+    /// What the call leaves behind.
+    pub(super) left: Option<Left>,
     /// What would have loosened the policy.
     pub(super) ignored: Option<String>,
     pub(super) took: Duration,
@@ -21,12 +26,12 @@ pub(super) fn answer(
     host: &Host,
     event: Option<&Event<'_>>,
     verdict: &Verdict,
-    basis: Basis<'_>,
+    basis: Basis,
 ) -> Answer {
     let mut answer = host.answer(event, verdict);
-    let Basis { log, ignored, took } = basis;
-    let record = Record { ignored, ..Record::of(host.id, event, verdict, took) };
-    if let Err(error) = keep(&record, log) {
+    let Basis { place, limits, left, ignored, took } = basis;
+    let record = Record { ignored, left, ..Record::of(host.id, event, verdict, took) };
+    if let Err(error) = keep(&record, place, limits) {
         if !answer.stderr.is_empty() && !answer.stderr.ends_with('\n') {
             answer.stderr.push('\n');
         }
@@ -35,11 +40,15 @@ pub(super) fn answer(
     answer
 }
 
-fn keep(record: &Record<'_>, log: &Log) -> io::Result<()> {
+fn keep(
+    record: &Record<'_>,
+    place: io::Result<Option<PathBuf>>,
+    limits: audit::Limits,
+) -> io::Result<()> {
     if record.event.is_some_and(|event| event.moment == Moment::Other) {
         return Ok(());
     }
-    let Some(path) = log.place()? else { return Ok(()) };
-    audit::append(&path, log.limits(), record)
+    let Some(path) = place? else { return Ok(()) };
+    audit::append(&path, limits, record)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }

@@ -15,6 +15,7 @@ mod sibling;
 
 use crate::facts::Disk;
 use crate::files::{self, Opened, Readers, Trust};
+use crate::session::Live;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,6 +34,8 @@ pub struct Asked<'a> {
     pub host: Option<&'a str>,
     /// The user's policy, as it was fixed when the hook was installed.
     pub policy: Option<&'a Path>,
+    /// The log, as it was fixed when the hook was installed; `off` for none.
+    pub log: Option<&'a Path>,
 }
 
 impl<'a> Asked<'a> {
@@ -44,6 +47,7 @@ impl<'a> Asked<'a> {
             match pair {
                 [flag, host] if flag == "--host" => asked.host = Some(host.to_str()?),
                 [flag, path] if flag == "--policy" => asked.policy = Some(Path::new(path)),
+                [flag, path] if flag == "--log" => asked.log = Some(Path::new(path)),
                 _ => return None,
             }
         }
@@ -118,17 +122,26 @@ impl Hook<'_> {
         if opened.lacks_reader {
             return Reply::LacksReader;
         }
+        let place = opened.log_place(self.asked.log);
         let disk = event.cwd.as_deref().and_then(Disk::at);
-        let verdict = opened.verdict(&event, disk.as_ref().map(|disk| disk as &dyn Facts));
+        let log = place.as_ref().ok().and_then(Option::as_deref);
+        let live = disk.map(|disk| Live::new(disk, log, event.session.as_deref()));
+        let verdict = opened.verdict(&event, live.as_ref().map(|live| live as &dyn Facts));
         let verdict = opened.lifted(&event, verdict);
         let is_question = event.moment == Moment::Before && verdict.decision == Decision::Ask;
         let verdict = match is_question.then(|| host.unasked(&event)).flatten() {
             Some(why) => verdict.unasked(&why),
             None => verdict,
         };
+        let runs = event.moment == Moment::Before && verdict.decision != Decision::Deny;
+        let left = verdict.analysis.as_ref().filter(|_| runs).map(|effects| &effects.left);
+        let left = left.filter(|left| !left.is_empty() && log.is_some()).zip(live.as_ref());
+        let left = left.map(|(left, live)| live.refine(left.clone()));
         let basis = log::Basis {
-            log: &opened.guard.policy().log(),
-            ignored: opened.ignored(),
+            place,
+            limits: opened.guard.policy().log().limits(),
+            ignored: opened.ignored(self.asked.log),
+            left,
             took: started.elapsed(),
         };
         Reply::Answer(log::answer(host, Some(&event), &verdict, basis))
@@ -142,8 +155,13 @@ impl Hook<'_> {
     fn refuse(&self, host: &Host, fault: &Fault) -> Answer {
         let opened = self.open(None);
         let verdict = Verdict::new(opened.on_error(), "error", fault.to_string());
-        let log = opened.guard.policy().log();
-        let basis = log::Basis { log: &log, ignored: opened.ignored(), took: Duration::ZERO };
+        let basis = log::Basis {
+            place: opened.log_place(self.asked.log),
+            limits: opened.guard.policy().log().limits(),
+            ignored: opened.ignored(self.asked.log),
+            left: None,
+            took: Duration::ZERO,
+        };
         log::answer(host, None, &verdict, basis)
     }
 

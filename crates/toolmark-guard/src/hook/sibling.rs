@@ -15,6 +15,9 @@ pub(super) fn run(asked: Asked<'_>, payload: &[u8]) -> Result<u8, String> {
     if let Some(policy) = asked.policy {
         command.arg("--policy").arg(policy);
     }
+    if let Some(log) = asked.log {
+        command.arg("--log").arg(log);
+    }
     let mut child = command.stdin(Stdio::piped()).spawn().map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
         // Whether it took all of the payload shows in how it ends.

@@ -12,6 +12,7 @@ use super::words::Preset;
 use super::{Policy, Surroundings, strict};
 use std::path::Path;
 use toolmark_check::effects::ToolInput;
+use toolmark_check::past::left_by;
 use toolmark_grade::call_match::Truth;
 use toolmark_hosts::Event;
 use toolmark_hosts::Verdict;
@@ -75,7 +76,8 @@ impl Policy {
         let more = more.map(|(path, because)| Protected { path, because: *because });
         let mut protected: Vec<Protected<'_>> = protected().iter().copied().chain(more).collect();
         // Only of a session on this machine the files are known.
-        let keeps_policy = facts.is_some() && keeps_guard_part(input);
+        let is_here = facts.is_some_and(Facts::is_here);
+        let keeps_policy = is_here && keeps_guard_part(input);
         if keeps_policy {
             protected.retain(|known| known.because != Protection::ProjectPolicy);
         }
@@ -88,12 +90,16 @@ impl Policy {
             ..Context::default()
         };
         let mut analysis = input.analyze(&context);
-        if facts.is_some() {
+        if is_here {
             follow_links(input, &context, &mut analysis);
         }
         let call = Call::new(event, input.tool, analysis.as_ref()).with_roots(writable.clone());
         let call = if keeps_policy { call.keeping_policy() } else { call };
-        self.decide(&call)
+        let mut verdict = self.decide(&call);
+        if let (Some(effects), Some(analysis)) = (&mut verdict.analysis, &analysis) {
+            effects.left = left_by(input, analysis);
+        }
+        verdict
     }
 
     /// The decision about a call, given what is known about its tool and what

@@ -327,12 +327,14 @@ impl<'a> Settings<'a> {
     /// environment that a project can change. Not in the settings of a project,
     /// which others have too.
     #[must_use]
-    pub fn with_policy(mut self, policy: Option<&Path>) -> Self {
-        if let Some(policy) = policy.filter(|_| self.scope == Scope::User) {
-            let fix =
-                |command: &mut String| command.push_str(&format!(" --policy {}", quoted(policy)));
-            fix(&mut self.command);
-            self.other.iter_mut().for_each(fix);
+    pub fn with_fixed(mut self, policy: Option<&Path>, log: Option<&Path>) -> Self {
+        for (flag, path) in [("--policy", policy), ("--log", log)] {
+            if let Some(path) = path.filter(|_| self.scope == Scope::User) {
+                let fix =
+                    |command: &mut String| command.push_str(&format!(" {flag} {}", quoted(path)));
+                fix(&mut self.command);
+                self.other.iter_mut().for_each(fix);
+            }
         }
         self
     }

@@ -178,6 +178,8 @@ fn rsync(run: &mut Run<'_, '_>) {
         );
     }
     if parsed.exact("remove-source-files") || parsed.exact("remove-sent-files") {
+        let path = run.analyzer.place(&target.text).path;
+        run.analyzer.left.bring(&path);
         for source in sources {
             let place = run.analyzer.place(&source.text);
             run.effect(
@@ -247,7 +249,7 @@ fn scp(run: &mut Run<'_, '_>) {
     for source in sources {
         let secret =
             secrecy(&source.text).or_else(|| secrecy(&run.analyzer.place(&source.text).path));
-        let copied = run.analyzer.copies.contains(&run.analyzer.place(&source.text).path);
+        let copied = run.analyzer.is_copy(&run.analyzer.place(&source.text).path);
         if is_remote(&target.text) && (secret.is_some() || copied) {
             run.effect(
                 Kind::SendOut,

@@ -136,10 +136,76 @@ fn remember_clone(run: &mut Run<'_, '_>, args: &[Arg]) {
     let name = from.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or("");
     let name = name.strip_suffix(".git").unwrap_or(name);
     let to = parsed.operands.get(1).map_or(name, |arg| arg.text.as_str());
-    if from.contains("://") && !to.is_empty() {
-        let path = run.analyzer.place(to).path;
+    if to.is_empty() {
+        return;
+    }
+    let path = run.analyzer.place(to).path;
+    run.analyzer.left.make(&path);
+    if from.contains("://") {
         run.analyzer.made.clone_of(&path);
     }
+}
+
+/// The files whose changes `git diff FILE …` prints in full.
+fn remember_shown(run: &mut Run<'_, '_>, args: &[Arg]) {
+    let is_plain = |arg: &Arg| {
+        let text = arg.text.as_str();
+        let is_file = !arg.dynamic && !arg.glob && !text.contains("..") && text.contains('.');
+        text == "--" || text == "HEAD" || (!text.starts_with('-') && is_file)
+    };
+    if run.call.piped || !args.iter().all(is_plain) {
+        return;
+    }
+    for arg in args.iter().filter(|arg| !matches!(arg.text.as_str(), "--" | "HEAD")) {
+        let path = run.analyzer.place(&arg.text).path;
+        run.analyzer.left.show(&path);
+    }
+}
+
+/// The directories that `git init` and `git worktree add` make.
+fn remember_trees(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
+    let parsed = grammar("bB").parse(args);
+    let words: Vec<&Arg> = parsed.operands.iter().copied().filter(|arg| !arg.dynamic).collect();
+    let made = match (sub, words.as_slice()) {
+        ("init", [path]) => path,
+        ("worktree", [verb, path, ..]) if verb.text == "add" => path,
+        _ => return,
+    };
+    let path = run.analyzer.place(&made.text).path;
+    run.analyzer.left.make(&path);
+}
+
+/// May files of the work tree be replaced, because the session changed them itself, or
+/// because they are as version control has them?
+fn can_take_back(run: &Run<'_, '_>, paths: &[&str], staged: bool) -> bool {
+    let Some(facts) = run.analyzer.context.facts else { return false };
+    let places: Vec<String> =
+        paths.iter().map(|path| run.analyzer.place(path).path).collect();
+    let is_own = |(path, place): (&&str, &String)| {
+        let path = *path;
+        let is_one = !path.contains(['*', '?', '[']) && !matches!(path, "." | "./" | ":/");
+        let is_artefact = || run.analyzer.place(path).scope == Scope::TreeArtefact;
+        let is_kept = || facts.made(place) || facts.changed(place) || facts.shown(place);
+        is_one && (is_lock(path) || is_artefact() || is_kept())
+    };
+    let own = !paths.is_empty() && paths.iter().zip(&places).all(is_own);
+    let has_pattern = |path: &&str| path.contains(['*', '?', '[', ':', '$']);
+    let directory = run.analyzer.cwd.as_deref().filter(|_| !paths.iter().any(|p| has_pattern(p)));
+    own || directory.and_then(|at| facts.is_clean(at, &places, staged)) == Some(true)
+}
+
+/// A file that a package manager writes anew.
+fn is_lock(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    matches!(name, "go.sum" | "package-lock.json" | "pnpm-lock.yaml" | "npm-shrinkwrap.json")
+        || name.ends_with(".lock")
+        || name.ends_with(".lockb")
+}
+
+/// Files of the work tree are replaced by another version.
+fn replace_files(run: &mut Run<'_, '_>, paths: &[&str], staged: bool) {
+    let level = if can_take_back(run, paths, staged) { R2 } else { R4 };
+    discard(run, &paths.join(" "), level, "overwrites the work tree with an old version");
 }
 
 fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
@@ -152,6 +218,9 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
     if sub == "clone" {
         remember_clone(run, args);
     }
+    remember_trees(run, sub, args);
+    let at = run.analyzer.cwd.clone();
+    run.analyzer.left.git(sub, args, at.as_deref());
     // `ext::` names a command instead of an address.
     for text in args.iter().filter_map(|arg| arg.text.strip_prefix("ext::")) {
         run.shell_text(text);
@@ -176,7 +245,12 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
         "stash" => {
             let words = super::plain_words(args);
             match words.first() {
-                Some(&"drop") => discard(run, "a stash", R3, "drops stashed work"),
+                Some(&"drop") => {
+                    let is_newest = matches!(words.get(1), None | Some(&"stash@{0}" | &"0"));
+                    let facts = run.analyzer.context.facts;
+                    let is_own = is_newest && facts.is_some_and(|facts| facts.has_own_stash());
+                    discard(run, "a stash", if is_own { R2 } else { R3 }, "drops stashed work");
+                }
                 Some(&"clear") => discard(run, "all stashes", R4, "drops all stashed work"),
                 _ => {}
             }
@@ -188,7 +262,8 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
             let passing = parsed
                 .operands
                 .iter()
-                .any(|arg| arg.temporary || run.analyzer.place(&arg.text).scope == Scope::Temp);
+                .any(|arg| arg.temporary || run.analyzer.place(&arg.text).scope == Scope::Temp)
+                || is_own_tree(run, &parsed);
             if words.first() == Some(&"remove") && parsed.on("f", "force") && !passing {
                 discard(
                     run,
@@ -253,6 +328,9 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
         }
         "config" => config(run, args),
         "log" | "show" | "diff" | "format-patch" => {
+            if sub == "diff" {
+                remember_shown(run, args);
+            }
             if let Some(path) =
                 (Grammar { short: "o", long: &["output", "output-directory"], ..GRAMMAR })
                     .parse(args)
@@ -283,13 +361,24 @@ fn subcommand(run: &mut Run<'_, '_>, sub: &str, at: usize) {
     }
 }
 
+/// Did the session make the work tree that `git worktree remove` names?
+fn is_own_tree(run: &Run<'_, '_>, parsed: &Parsed<'_>) -> bool {
+    let facts = run.analyzer.context.facts;
+    let mut paths = parsed.operands.iter().skip(1).peekable();
+    paths.peek().is_some()
+        && paths.all(|arg| {
+            let path = run.analyzer.place(&arg.text).path;
+            !arg.dynamic && facts.is_some_and(|facts| facts.made(&path))
+        })
+}
+
 pub(super) fn discard(
     run: &mut Run<'_, '_>,
     target: &str,
     level: Reversibility,
     why: &'static str,
 ) {
-    let level = if run.analyzer.cwd.as_deref().is_some_and(|cwd| in_temp(run, cwd)) && level == R4 {
+    let level = if run.analyzer.cwd.as_deref().is_some_and(|cwd| in_temp(run, cwd)) && level >= R3 {
         R2
     } else {
         level
@@ -335,7 +424,9 @@ fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, args: &[Arg]) {
     };
     let dashes_last = args.last().is_some_and(|arg| arg.text == "--");
     if !paths.is_empty() {
-        discard(run, &paths.join(" "), R4, "overwrites the work tree with an old version");
+        // Behind a version, what is only in the index goes too.
+        let staged = parsed.before_dashes != Some(0);
+        replace_files(run, &paths, staged);
     } else if parsed.exact("pathspec-from-file") {
         discard(run, "listed files", R4, "overwrites the work tree with an old version");
     } else if let [only] = operands.as_slice()
@@ -348,13 +439,14 @@ fn checkout(run: &mut Run<'_, '_>, parsed: &Parsed<'_>, args: &[Arg]) {
             || text.ends_with('/')
             || text == "*"
         {
-            discard(run, text, R4, "overwrites the work tree with an old version");
+            replace_files(run, &[text], false);
         } else if looks_like_file(text) && !only.dynamic {
+            let level = if can_take_back(run, &[text], false) { R2 } else { R4 };
             run.sure(
                 Kind::DiscardVcs,
                 text,
                 Scope::TreeTracked,
-                R4,
+                level,
                 Certainty::Likely,
                 "overwrites a file with an old version",
             );
@@ -428,8 +520,10 @@ fn restore(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
         return;
     }
     let paths: Vec<&str> = parsed.operands.iter().map(|arg| arg.text.as_str()).collect();
-    if !paths.is_empty() || parsed.exact("pathspec-from-file") {
-        discard(run, &paths.join(" "), R4, "overwrites the work tree with an old version");
+    if parsed.exact("pathspec-from-file") {
+        discard(run, "listed files", R4, "overwrites the work tree with an old version");
+    } else if !paths.is_empty() {
+        replace_files(run, &paths, staged);
     }
 }
 
@@ -439,7 +533,9 @@ fn reset(run: &mut Run<'_, '_>, parsed: &Parsed<'_>) {
     }
     if parsed.has("", "hard") || parsed.has("", "merge") {
         let target = parsed.operands.first().map_or("HEAD", |arg| arg.text.as_str()).to_owned();
-        discard(run, &target, R4, "discards local changes");
+        // Commits stay in the log of references.
+        let level = if can_take_back(run, &[], true) { R2 } else { R4 };
+        discard(run, &target, level, "discards local changes");
     } else if parsed.has("", "keep") {
         discard(run, "HEAD", R3, "moves the branch and its files");
     }

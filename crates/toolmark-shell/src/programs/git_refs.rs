@@ -3,9 +3,10 @@
 use super::git::discard;
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::expand::Arg;
+use crate::left::is_shared_branch;
 use crate::options::Grammar;
 use crate::run::Run;
-use Reversibility::{R1, R3, R4, R5};
+use Reversibility::{R1, R2, R3, R4, R5};
 
 pub(super) fn run(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
     let words = super::plain_words(args);
@@ -39,7 +40,9 @@ pub(super) fn run(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
             let target = words.join(" ");
             let deletes = parsed.has("d", "delete");
             if parsed.has("D", "") || (deletes && parsed.on("f", "force")) {
-                discard(run, &target, R3, "deletes a branch, merged or not");
+                let own = !words.is_empty() && words.iter().all(|name| is_own(run, Some(name)));
+                let level = if own { R2 } else { R3 };
+                discard(run, &target, level, "deletes a branch, merged or not");
             } else if (parsed.on("f", "force") && !deletes)
                 || parsed.has("M", "")
                 || parsed.has("C", "")
@@ -49,7 +52,9 @@ pub(super) fn run(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
                 {
                     return;
                 }
-                discard(run, &target, R3, "moves a branch to another commit");
+                let own = words.first().is_some_and(|name| is_own(run, Some(name)));
+                let level = if own { R2 } else { R3 };
+                discard(run, &target, level, "moves a branch to another commit");
             }
         }
         "tag" => {
@@ -145,6 +150,20 @@ pub(super) fn run(run: &mut Run<'_, '_>, sub: &str, args: &[Arg]) {
     }
 }
 
+/// Does a branch have the name of one person's work: `feature/x`, `ada/fix`?
+fn is_topic_branch(name: &str) -> bool {
+    let has_wildcard = name.contains(['*', '$', '`']);
+    !has_wildcard && !is_shared_branch(name) && !name.starts_with("refs/")
+}
+
+/// Is it a branch of the session's own, and none that others work on?
+fn is_own(run: &Run<'_, '_>, name: Option<&str>) -> bool {
+    let name = name.map(|name| name.strip_prefix("refs/heads/").unwrap_or(name));
+    let at = run.analyzer.cwd.as_deref();
+    let facts = run.analyzer.context.facts;
+    !name.is_some_and(is_shared_branch) && facts.is_some_and(|facts| facts.is_own_branch(at, name))
+}
+
 fn history(run: &mut Run<'_, '_>, target: &str, why: &'static str) {
     run.effect(Kind::RewriteHistory, target, Scope::VcsMetadata, R4, why);
 }
@@ -204,11 +223,25 @@ fn push(run: &mut Run<'_, '_>, args: &[Arg]) {
             "deletes a reference on the remote",
         );
     } else if lease {
+        let mut names = refspecs.clone().peekable();
+        let own = match names.peek() {
+            None => is_own(run, None),
+            // Who names a branch that is nobody else's means it; the lease keeps what is
+            // not known here.
+            Some(_) => names.all(|name| match name.rsplit(':').next().unwrap_or(name) {
+                "HEAD" | "@" => is_own(run, None),
+                name => {
+                    let name = name.strip_prefix("refs/heads/").unwrap_or(name);
+                    is_topic_branch(name)
+                }
+            }),
+        };
+        let all = parsed.has("", "all") || parsed.has("", "tags") || parsed.has("", "branches");
         run.effect(
             Kind::RewriteHistory,
             &target,
             Scope::Remote,
-            R3,
+            if own && !all { R2 } else { R3 },
             "overwrites history that nobody else changed",
         );
     } else if parsed.exact("no-verify") {

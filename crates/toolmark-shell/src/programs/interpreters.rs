@@ -172,10 +172,19 @@ fn execute_file(run: &mut Run<'_, '_>, arg: &Arg, known: impl FnOnce(&mut Run<'_
         return;
     }
     let path = run.analyzer.place(&arg.text).path;
-    if let Some(text) = run.analyzer.made.text(&path).map(str::to_owned) {
+    if let Some(text) = run.analyzer.script_text(&arg.text) {
+        let before = run.analyzer.effects.len();
         known(run, &text);
+        // Programs of other languages work on paths that nobody knows before they run.
+        if !is_shell(run.name) && run.analyzer.made.text(&path).is_none() {
+            let mut index = 0;
+            run.analyzer.effects.retain(|effect| {
+                index += 1;
+                index <= before || effect.certainty == Certainty::Proven
+            });
+        }
     }
-    if run.analyzer.downloads.contains(&path) {
+    if run.analyzer.is_download(&path) {
         run.effect(
             Kind::ExecuteUntrusted,
             &arg.text,
@@ -184,6 +193,10 @@ fn execute_file(run: &mut Run<'_, '_>, arg: &Arg, known: impl FnOnce(&mut Run<'_
             "runs what was downloaded",
         );
     }
+}
+
+fn is_shell(name: &str) -> bool {
+    name.ends_with("sh") || matches!(name, "source" | ".")
 }
 
 fn code(run: &mut Run<'_, '_>) {

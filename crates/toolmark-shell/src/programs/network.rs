@@ -262,7 +262,7 @@ fn request(run: &mut Run<'_, '_>) {
             sends |= file == "-" && call.input == Flow::Secret;
             sends |=
                 matches!(&call.input, Flow::File(input) if file == "-" && secrecy(input).is_some());
-            sends |= secrecy(file).is_some() || run.analyzer.copies.contains(&path);
+            sends |= secrecy(file).is_some() || run.analyzer.is_copy(&path);
         }
         match given.name {
             "o" | "output" if run.name != "wget" => write(run, value, given.dynamic),

@@ -3,7 +3,7 @@
 use super::verbs::{self, Verb};
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::run::Run;
-use Reversibility::{R1, R3, R5};
+use Reversibility::{R1, R2, R3, R5};
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     let args = run.args;
@@ -117,9 +117,35 @@ fn api(run: &mut Run<'_, '_>) {
     });
     if method == "DELETE" || mutation {
         run.remote(&target, "deletes from a code host");
+    } else if method == "PATCH" && edits_text(&parsed, &target) {
+        // What `gh pr edit` and `gh issue edit` do: the host keeps what was there before.
+        let why = "edits a text that others see";
+        run.effect(Kind::RemoteState, &target, Scope::Remote, R2, why);
     } else if method == "PUT" || method == "PATCH" {
         run.effect(Kind::RemoteState, &target, Scope::Remote, R3, "changes what others see");
     }
+}
+
+/// Is only the title or the body of a pull request, an issue or a comment changed?
+fn edits_text(parsed: &crate::options::Parsed<'_>, target: &str) -> bool {
+    let parts: Vec<&str> = target.trim_start_matches('/').split('/').collect();
+    let is_text = matches!(
+        parts[..],
+        ["repos", _, _, "pulls" | "issues", _]
+            | ["repos", _, _, "pulls" | "issues", "comments", _]
+            | ["repos", _, _, "comments", _]
+    );
+    let mut fields = parsed
+        .options
+        .iter()
+        .filter(|o| matches!(o.name, "f" | "F" | "field" | "raw-field" | "input"))
+        .peekable();
+    is_text
+        && fields.peek().is_some()
+        && fields.all(|field| {
+            let value = field.value.unwrap_or("");
+            field.name != "input" && (value.starts_with("body=") || value.starts_with("title="))
+        })
 }
 
 #[cfg(test)]

@@ -168,6 +168,7 @@ mod tests {
                 "grep -c x .env",
                 "cut -d= -f1 .env",
                 "awk -F= '{print $1}' .env",
+                "sed -n 's/=.*$/=set/p' .env",
                 "grep -oE '^[A-Z_]+=' .env",
                 "awk '{print $1}' f",
                 "jq . package.json",

@@ -3,7 +3,23 @@
 use crate::effects::{Kind, Reversibility, Scope};
 use crate::options::Grammar;
 use crate::run::Run;
-use Reversibility::{R0, R3, R4};
+use Reversibility::{R0, R2, R3, R4};
+
+/// Does `pkill -f TEXT` stop only what the session started, or one program that it names
+/// with its arguments?
+fn stops_own(run: &Run<'_, '_>, words: &[&str]) -> bool {
+    /// A shorter text is found in many command lines.
+    const SHORTEST: usize = 8;
+    let [text] = words else { return false };
+    let by_line = run.args.iter().any(|arg| {
+        let flags = arg.text.strip_prefix('-').unwrap_or("");
+        arg.text == "--full" || (!flags.starts_with('-') && flags.contains('f'))
+    });
+    let has_wildcard = text.contains(['*', '|', '[', '$']) || run.args.iter().any(|a| a.dynamic);
+    let names = text.len() >= SHORTEST && text.contains(' ') && !text.starts_with(' ');
+    let facts = run.analyzer.context.facts;
+    by_line && !has_wildcard && (names || facts.is_some_and(|facts| facts.started(text)))
+}
 
 pub(super) fn run(run: &mut Run<'_, '_>) {
     let args = run.args;
@@ -34,8 +50,16 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
         }
         "pkill" | "killall" | "xkill" | "skill" | "taskkill" => {
             let lists = has(&["-l", "-0", "--list"]);
-            if !lists && !args.is_empty() {
-                stop(run, "stops every process of that name");
+            if lists || args.is_empty() {
+                return;
+            }
+            let is_own = run.name == "pkill" && stops_own(run, &words);
+            match is_own {
+                true => {
+                    let why = "stops a program of the session";
+                    run.effect(Kind::StopService, &target, Scope::System, R2, why);
+                }
+                false => stop(run, "stops every process of that name"),
             }
         }
         "shutdown" => {

@@ -62,7 +62,10 @@ pub(super) fn run(run: &mut Run<'_, '_>) {
                 if let Some((Kind::Persist, level, why)) =
                     write::classify(run.analyzer.context, &place, true)
                 {
-                    run.effect(Kind::Persist, &place.display, place.scope, level, why);
+                    // An empty directory takes no effect; one in place of a file may.
+                    if run.name == "touch" || level > Reversibility::R3 {
+                        run.effect(Kind::Persist, &place.display, place.scope, level, why);
+                    }
                 }
             }
         }
@@ -142,9 +145,14 @@ fn sed(run: &mut Run<'_, '_>) {
     let skipped = ending + usize::from(!script_given);
     let files: Vec<_> = parsed.operands.iter().skip(skipped).copied().collect();
     let in_place = parsed.has("i", "in-place") || parsed.has("I", "");
+    let quiet = parsed.has("n", "quiet") || parsed.has("", "silent");
+    let names_only = quiet && matches!(&scripts[..], [script] if hides_values(script));
     for arg in files {
         if in_place {
             let place = run.analyzer.place(&arg.text);
+            if !arg.dynamic && !arg.glob {
+                run.analyzer.left.change(&place.path);
+            }
             if !arg.dynamic
                 && let Some((kind, level, why)) =
                     write::classify(run.analyzer.context, &place, true)
@@ -152,10 +160,22 @@ fn sed(run: &mut Run<'_, '_>) {
                 let level = if place.scope == Scope::System { Reversibility::R4 } else { level };
                 run.effect(kind, &place.display, place.scope, level, why);
             }
-        } else {
+        } else if !names_only {
             run.analyzer.read_file(arg, run.name, call);
         }
     }
+}
+
+/// `s/=.*$/=…/`: does a script of `sed` take away what stands behind every `=`, and
+/// nothing else? Lines without one are shown unless `-n` is given.
+fn hides_values(script: &str) -> bool {
+    let mut chars = script.chars();
+    let (Some('s'), Some(mark)) = (chars.next(), chars.next()) else { return false };
+    let parts: Vec<&str> = chars.as_str().split(mark).collect();
+    let [pattern, replacement, flags] = parts[..] else { return false };
+    matches!(pattern, "=.*" | "=.*$" | "=..*" | "=..*$" | "=.\\+" | "=.\\+$")
+        && !replacement.contains(['&', '\\'])
+        && matches!(flags, "p" | "gp" | "pg")
 }
 
 /// Text in pieces at every mark that no backslash stands before.

@@ -33,12 +33,23 @@ pub(crate) fn here() -> Opened {
     open(cwd.as_deref().and_then(Path::to_str))
 }
 
+/// The same with a policy that the environment cannot loosen.
+pub(crate) fn fixed(policy: Option<&Path>) -> Opened {
+    let cwd = env::current_dir().ok();
+    files::open(cwd.as_deref().and_then(Path::to_str), Trust::Fixed(policy), Some(&READERS))
+}
+
 /// Shows everything that is wrong with the files; without errors, the guard.
 pub(crate) fn usable(opened: Opened, printer: &mut Printer) -> Result<Guard, Stop> {
+    Ok(without_faults(opened, printer)?.guard)
+}
+
+/// The same with all that the files say.
+pub(crate) fn without_faults(opened: Opened, printer: &mut Printer) -> Result<Opened, Stop> {
     let opened = opened.checked();
     show(&opened, printer)?;
     match opened.broken() {
-        None => Ok(opened.guard),
+        None => Ok(opened),
         Some((_, words)) => {
             let failure = Failure::usage(words);
             Err(failure.hint("`toolmark guard policy` shows which files are used").into())

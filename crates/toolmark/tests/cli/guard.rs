@@ -98,8 +98,8 @@ fn calls_of_tools() {
 fn answered(args: &[&str], payload: &[u8]) -> (String, String, i32) {
     let home = tempfile::tempdir().unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_toolmark"));
-    command.arg("guard").args(args).env("HOME", home.path()).env_remove("XDG_STATE_HOME");
-    command.env_remove("XDG_CONFIG_HOME");
+    command.arg("guard").args(args).env("HOME", home.path()).env_remove("XDG_CONFIG_HOME");
+    command.arg("--log").arg(home.path().join("log.jsonl"));
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -48,7 +48,9 @@ impl Stage {
     /// What the hook of Claude Code answers: the decision and the reason.
     fn asked(&self, mode: &str, call: (&str, Value), env: &[(&str, PathBuf)]) -> (String, String) {
         let policy = self.path("config/toolmark.yaml");
-        let args = ["guard", "--host", "claude-code", "--policy", policy.to_str().unwrap()];
+        let (policy, log) = (policy.to_str().unwrap(), self.path("log.jsonl"));
+        let args = ["guard", "--host", "claude-code", "--policy", policy, "--log"];
+        let args: Vec<&str> = args.into_iter().chain(log.to_str()).collect();
         let payload = json!({"hook_event_name": "PreToolUse", "session_id": "s",
             "cwd": self.path("app"), "permission_mode": mode, "tool_name": call.0,
             "tool_input": call.1});

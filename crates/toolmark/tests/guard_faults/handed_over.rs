@@ -39,8 +39,8 @@ fn asked(program: &Path, policy: &str, tool: &str, args: &Value) -> (String, Str
     let file = directory.path().join("policy.yaml");
     fs::write(&file, policy).unwrap();
     let mut child = Command::new(program)
+        .args(["--log", "off"])
         .env("HOME", "/nonexistent")
-        .env("TOOLMARK_GUARD_LOG", "off")
         .env("TOOLMARK_GUARD_POLICY", &file)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

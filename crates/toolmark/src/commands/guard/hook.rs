@@ -21,10 +21,14 @@ pub(super) struct Hook {
     /// directory that the system has for the user
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
+    /// The log, as `install` fixed it, or `off`; without it, where the user's policy says,
+    /// or in that home directory
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
 }
 
 /// Answers a hook without parsing the command line, if it is the usual one:
-/// `toolmark guard`, with `--host HOST` and `--policy FILE` or without.
+/// `toolmark guard`, with `--host HOST`, `--policy FILE` and `--log FILE` or without.
 pub(crate) fn at_once(args: &[OsString]) -> Option<ExitCode> {
     let [_, guard, words @ ..] = args else { return None };
     let asked = Asked::parse(words).filter(|_| guard == "guard")?;
@@ -33,7 +37,11 @@ pub(crate) fn at_once(args: &[OsString]) -> Option<ExitCode> {
 
 impl Hook {
     pub(super) fn run(self) -> Exit {
-        let asked = Asked { host: self.host.as_deref(), policy: self.policy.as_deref() };
+        let asked = Asked {
+            host: self.host.as_deref(),
+            policy: self.policy.as_deref(),
+            log: self.log.as_deref(),
+        };
         match hook::run(asked, Some(&READERS)) {
             0 => Exit::Ok,
             _ => Exit::Usage,

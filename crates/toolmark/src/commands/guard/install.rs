@@ -403,7 +403,7 @@ impl Status {
             let rows = serde_json::Value::from(rows);
             printer.json(&printer.redactor.json(rows.into()))?;
         }
-        let ignored = files::named_by_environment().into_iter().chain(opened.ignored());
+        let ignored = files::named_by_environment().into_iter().chain(opened.ignored(files::log_to_be_fixed().as_deref()));
         for words in ignored {
             let line = Line::of(style::WARN, "without effect: ");
             printer.notice(&line.with(style::PLAIN, printer.redact(words)))?;
@@ -531,7 +531,7 @@ pub(super) fn settings<'a>(
 ) -> Result<Settings<'a>, Stop> {
     let settings = Settings::new(host, scope, place, binary);
     let settings = settings.map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(settings.with_policy(files::to_be_fixed().as_deref()))
+    Ok(settings.with_fixed(files::to_be_fixed().as_deref(), files::log_to_be_fixed().as_deref()))
 }
 
 /// Where settings lie: in the home, and in the project around the working

@@ -12,7 +12,8 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use toolmark_guard::policy::{Log, Rate};
+use toolmark_guard::files::{self, Opened};
+use toolmark_guard::policy::Rate;
 use toolmark_guard::{Args as CallArgs, Event, Moment, Verdict, audit};
 use toolmark_mcp::{
     AuditSink, Ending, GuardPolicy, Limits, NoAudit, Occasion, OnAsk, Pins, PinsError, Proxy,
@@ -62,6 +63,10 @@ pub(super) struct Mcp {
     /// Accept changed tools of a server (`NAME`) or one of them (`NAME/TOOL`)
     #[arg(long, value_name = "NAME")]
     accept: Option<String>,
+    /// The user's policy [default: the one in the home directory that the system has for the
+    /// user; what variables name counts only where it is stricter]
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
     /// Log decisions to this file, or `off` [default: the log of the guard]
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
@@ -138,8 +143,10 @@ impl Mcp {
     }
 
     fn proxy(&self, pins: &Path, printer: &mut Printer) -> Result<Proxy, Stop> {
-        let guard = guarding::usable(guarding::here(), printer)?;
-        let policy = guard.policy().mcp();
+        // A project's settings start it, in an environment that they set.
+        let opened = guarding::fixed(self.policy.as_deref());
+        let opened = guarding::without_faults(opened, printer)?;
+        let policy = opened.guard.policy().mcp();
         let settings = Settings {
             server: self.server_name(),
             limits: Limits { text: self.most_text, pass_secrets: self.pass_secrets },
@@ -151,8 +158,8 @@ impl Mcp {
         };
         let cwd =
             std::env::current_dir().ok().and_then(|cwd| cwd.into_os_string().into_string().ok());
-        let audit = self.audit_sink(&guard.policy().log(), &settings.server, cwd.as_deref())?;
-        let mut call_policy = GuardPolicy::new(guard, cwd);
+        let audit = self.audit_sink(&opened, &settings.server, cwd.as_deref())?;
+        let mut call_policy = GuardPolicy::new(opened, cwd);
         call_policy.rate = self.tool_rate;
         call_policy.changed = match self.changed {
             Some(Changed::Allow) => Decision::Allow,
@@ -167,19 +174,17 @@ impl Mcp {
     /// Where decisions are written down.
     fn audit_sink(
         &self,
-        log: &Log,
+        opened: &Opened,
         server: &str,
         cwd: Option<&str>,
     ) -> Result<Box<dyn AuditSink>, Failure> {
-        let path = match &self.log {
-            Some(path) => Some(path.clone()).filter(|path| path.as_os_str() != "off"),
-            None => log.place().map_err(|error| Failure::unread(error.to_string()))?,
-        };
+        let path = opened.log_place(self.log.as_deref());
+        let path = path.map_err(|error| Failure::unread(error.to_string()))?;
         Ok(match path {
             None => Box::new(NoAudit),
             Some(path) => Box::new(AuditLog {
                 path,
-                limits: log.limits(),
+                limits: opened.guard.policy().log().limits(),
                 session: format!("{server}-{}", std::process::id()),
                 cwd: cwd.map(str::to_owned),
             }),
@@ -196,12 +201,9 @@ impl Mcp {
         if let Some(log) = &self.log {
             return Ok(log.with_file_name(FILE));
         }
-        let from = |variable: &str| {
-            std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
-        };
-        let state = from("XDG_STATE_HOME").or_else(|| Some(from("HOME")?.join(".local/state")));
-        match state {
-            Some(state) => Ok(state.join("toolmark").join(FILE)),
+        // Where variables lead, nobody has pinned anything.
+        match files::log_of_system() {
+            Some(log) => Ok(log.with_file_name(FILE)),
             None => Err(Failure::usage("no home directory to keep pins in")
                 .hint("set one with --pins FILE")
                 .into()),

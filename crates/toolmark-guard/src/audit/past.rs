@@ -1,0 +1,83 @@
+//! What the log says that a session did before: the fields `left` of its records, as far as
+//! they are in the end of the log.
+
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+use toolmark_check::past::Past;
+use toolmark_shell::Left;
+
+/// So much of the end of the log is looked at.
+const TAIL: u64 = 2 << 20;
+/// So many records are taken.
+const MAX_RECORDS: usize = 4096;
+
+#[derive(Deserialize)]
+struct Row<'r> {
+    #[serde(borrow, default)]
+    session: Option<Cow<'r, str>>,
+    #[serde(default)]
+    left: Option<Left>,
+}
+
+/// What a session did before, as the log has it.
+pub fn past(log: &Path, session: &str) -> Past {
+    let mut past = Past::default();
+    let mut records = 0;
+    let size = fs::metadata(log).map_or(0, |about| about.len());
+    // The log that was put aside last may hold the begin of the session.
+    let mut aside = log.as_os_str().to_owned();
+    aside.push(".1");
+    let before = if size < TAIL { tail(Path::new(&aside), TAIL - size) } else { Vec::new() };
+    for bytes in [before, tail(log, TAIL)] {
+        for line in bytes.split(|byte| *byte == b'\n') {
+            if records == MAX_RECORDS || memchr::memmem::find(line, b"\"left\":{").is_none() {
+                continue;
+            }
+            let Ok(row) = serde_json::from_slice::<Row<'_>>(line) else { continue };
+            if let Some(left) = row.left.filter(|_| row.session.as_deref() == Some(session)) {
+                records += 1;
+                past.add(left);
+            }
+        }
+    }
+    past
+}
+
+/// The end of a file; nothing where it is no file.
+fn tail(path: &Path, most: u64) -> Vec<u8> {
+    let read = || {
+        let about = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
+        let mut file = File::open(path).ok()?;
+        file.seek(SeekFrom::Start(about.len().saturating_sub(most))).ok()?;
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    };
+    read().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use toolmark_shell::Facts;
+
+    #[test]
+    fn only_records_of_the_session_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("guard.jsonl");
+        let row = |session: &str, made: &str| {
+            json!({"toolmark_guard": 1, "session": session, "left": {"made": [made]}}).to_string()
+        };
+        fs::write(dir.path().join("guard.jsonl.1"), row("s", "/x/old") + "\n").unwrap();
+        let lines = [row("s", "/x/a"), row("t", "/x/b"), "{\"left\":{".to_owned()];
+        fs::write(&log, lines.join("\n")).unwrap();
+        let past = past(&log, "s");
+        assert!(past.made("/x/a") && past.made("/x/a/b") && past.made("/x/old"));
+        assert!(!past.made("/x/b") && !past.made("/x"));
+        assert!(!super::past(&dir.path().join("none"), "s").made("/x/a"));
+    }
+}

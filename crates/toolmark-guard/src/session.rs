@@ -1,0 +1,179 @@
+//! What is known about a running session: the files of this machine, and what the log says
+//! that the session did before. The log is read only where a decision hangs on it.
+
+use crate::audit;
+use crate::facts::Disk;
+use std::cell::OnceCell;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use toolmark_check::past::Past;
+use toolmark_shell::{Facts, Left, is_shared_branch};
+
+/// A longer script that the session did not write is not read.
+const MAX_SCRIPT: u64 = 64 << 10;
+/// So much of a script that the session wrote is read.
+const MAX_OWN_SCRIPT: u64 = 256 << 10;
+
+/// A session that runs on this machine.
+#[derive(Debug)]
+pub struct Live<'a> {
+    disk: Disk,
+    log: Option<&'a Path>,
+    id: Option<&'a str>,
+    past: OnceCell<Past>,
+}
+
+impl<'a> Live<'a> {
+    /// The session with this id, whose decisions are in this log.
+    #[must_use]
+    pub fn new(disk: Disk, log: Option<&'a Path>, id: Option<&'a str>) -> Self {
+        Self { disk, log, id, past: OnceCell::new() }
+    }
+
+    fn past(&self) -> &Past {
+        self.past.get_or_init(|| match (self.log, self.id) {
+            (Some(log), Some(id)) => audit::past(log, id),
+            _ => Past::default(),
+        })
+    }
+
+    /// What a call that is about to run will leave behind, as it is to be remembered: only
+    /// what is not there yet will be the session's own, and only a file that has no other
+    /// changes may be taken back.
+    #[must_use]
+    pub fn refine(&self, left: Left) -> Left {
+        let Left { made, changed, head, commits, mut branches, .. } = left;
+        let (new, there): (Vec<String>, Vec<String>) =
+            made.into_iter().partition(|path| is_missing(path));
+        let changed = there.into_iter().chain(changed);
+        let changed = changed.filter(|path| self.has_no_other_changes(path)).collect();
+        if head.is_none() {
+            let heads = commits.iter().filter_map(|at| {
+                self.disk.head(Some(at.as_str()).filter(|at| !at.is_empty()))
+            });
+            branches.extend(heads.filter(|name| !is_shared_branch(name)));
+        }
+        branches.dedup();
+        Left { made: new, changed, branches, head: None, commits: Vec::new(), ..left }
+    }
+
+    fn has_no_other_changes(&self, path: &str) -> bool {
+        let directory = Path::new(path).parent().and_then(Path::to_str);
+        let is_clean = || directory.and_then(|at| self.disk.is_clean(at, &[path.to_owned()], false));
+        self.disk.tracked(path) == Some(true)
+            && (is_clean() == Some(true) || self.past().changed(path))
+    }
+
+    /// Does the way from what the session made to a path lead through no link?
+    fn is_straight(&self, path: &str) -> bool {
+        let parent = |path: &'_ str| path.rsplit_once('/').map(|(parent, _)| parent.to_owned());
+        // A pattern may stand for a link, unless it is the last part.
+        if parent(path).is_some_and(|parent| parent.contains(['*', '?', '['])) {
+            return false;
+        }
+        let mut part = Some(path.to_owned());
+        while let Some(path) = part.filter(|path| self.past().made(path)) {
+            if fs::symlink_metadata(&path).is_ok_and(|about| about.is_symlink()) {
+                return false;
+            }
+            part = parent(&path);
+        }
+        true
+    }
+}
+
+fn is_missing(path: &str) -> bool {
+    let is_absolute = path.starts_with('/');
+    is_absolute
+        && fs::symlink_metadata(path)
+            .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+}
+
+impl Facts for Live<'_> {
+    fn is_here(&self) -> bool {
+        true
+    }
+
+    fn root(&self) -> Option<String> {
+        self.disk.root()
+    }
+
+    fn tracked(&self, path: &str) -> Option<bool> {
+        self.disk.tracked(path)
+    }
+
+    fn exists(&self, path: &str) -> Option<bool> {
+        self.disk.exists(path)
+    }
+
+    fn made(&self, path: &str) -> bool {
+        self.past().made(path) && self.is_straight(path)
+    }
+
+    fn changed(&self, path: &str) -> bool {
+        self.past().changed(path)
+    }
+
+    fn shown(&self, path: &str) -> bool {
+        self.past().shown(path)
+    }
+
+    fn is_clean(&self, directory: &str, paths: &[String], staged: bool) -> Option<bool> {
+        self.disk.is_clean(directory, paths, staged)
+    }
+
+    fn is_own_branch(&self, directory: Option<&str>, name: Option<&str>) -> bool {
+        match name {
+            Some(name) => self.past().is_own_branch(directory, Some(name)),
+            None => {
+                let head = self.disk.head(directory);
+                head.is_some_and(|name| self.past().is_own_branch(directory, Some(&name)))
+            }
+        }
+    }
+
+    fn has_own_stash(&self) -> bool {
+        self.past().has_own_stash()
+    }
+
+    fn started(&self, text: &str) -> bool {
+        self.past().started(text)
+    }
+
+    /// What the session wrote, and any other small text that version control does not have
+    /// as it is.
+    fn script(&self, path: &str) -> Option<String> {
+        let about = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        let is_own = || self.past().made(path) || self.past().changed(path);
+        let is_committed = || {
+            let at = Path::new(path).parent().and_then(Path::to_str);
+            let is_clean = at.and_then(|at| self.disk.is_clean(at, &[path.to_owned()], false));
+            self.disk.tracked(path) == Some(true) && is_clean != Some(false)
+        };
+        if !is_own() && (about.len() > MAX_SCRIPT || is_committed()) {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        File::open(path).ok()?.take(MAX_OWN_SCRIPT).read_to_end(&mut bytes).ok()?;
+        let is_text = memchr::memchr(0, &bytes).is_none();
+        is_text.then(|| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// A copy that the session made, or a link to a program.
+    fn program(&self, path: &str) -> Option<String> {
+        let link = || {
+            let target: PathBuf = fs::read_link(path).ok()?;
+            Some(target.file_name()?.to_str()?.to_ascii_lowercase())
+        };
+        self.past().program(path).or_else(link)
+    }
+
+    fn downloaded(&self, path: &str) -> bool {
+        self.past().downloaded(path)
+    }
+
+    fn holds_secret(&self, path: &str) -> bool {
+        self.past().holds_secret(path)
+    }
+}
