@@ -293,27 +293,39 @@ const STARTS: &[&str] = &["<tool_use_error>", "ERROR:\n", "Error: "];
 /// its own.
 #[must_use]
 pub fn classify(call: &SessionCall<'_>) -> Option<ErrorClass> {
-    match call.ended {
-        Ended::Failed => {}
-        Ended::Unknown if call.role.only_looks() || is_editing(call.role) => {
-            let text = call.result()?;
-            if !STARTS.iter().any(|start| text.starts_with(start)) {
-                return None;
-            }
-        }
-        _ => return None,
+    if !is_failed(call) {
+        return None;
     }
     if call.call.status == Status::Denied {
         return Some(ErrorClass::Denied);
     }
     let text = call.result().unwrap_or(Cow::Borrowed(""));
-    let text = Shown::new(&text);
-    match call.role {
-        ToolRole::RunsShell | ToolRole::TalksToShell => {
-            let command = call.command().unwrap_or_default();
-            Some(of_command(&command, exit_code(call, &text), &text))
+    let command = call.command().unwrap_or_default();
+    Some(of_failure(call.role, &command, call.call.exit_code, &text))
+}
+
+/// Does anything say that the call failed?
+#[must_use]
+pub fn is_failed(call: &SessionCall<'_>) -> bool {
+    match call.ended {
+        Ended::Failed => true,
+        Ended::Unknown if call.role.only_looks() || is_editing(call.role) => {
+            call.result().is_some_and(|text| STARTS.iter().any(|start| text.starts_with(start)))
         }
-        role => Some(of_tool(role, &text)),
+        _ => false,
+    }
+}
+
+/// The class of a failure, by what its tool is for, its command, the exit code that is
+/// recorded and the text that came back.
+#[must_use]
+pub fn of_failure(role: ToolRole, command: &str, exit_code: Option<i64>, text: &str) -> ErrorClass {
+    let text = Shown::new(text);
+    match role {
+        ToolRole::RunsShell | ToolRole::TalksToShell => {
+            of_command(command, exit_code.or_else(|| exit_code_in(&text)), &text)
+        }
+        role => of_tool(role, &text),
     }
 }
 
@@ -388,8 +400,8 @@ fn of_tool(role: ToolRole, text: &Shown<'_>) -> ErrorClass {
         .unwrap_or(fallback)
 }
 
-/// The exit code of a command, where the record or the words of a host give one.
-pub(crate) fn exit_code(call: &SessionCall<'_>, text: &Shown<'_>) -> Option<i64> {
+/// The exit code that the words of a host give.
+fn exit_code_in(text: &Shown<'_>) -> Option<i64> {
     /// What stands before the number.
     const MARKS: &[&str] = &[
         "<exited with exit code ",
@@ -399,12 +411,10 @@ pub(crate) fn exit_code(call: &SessionCall<'_>, text: &Shown<'_>) -> Option<i64>
         "Exit code: ",
         "Exit code ",
     ];
-    call.call.exit_code.or_else(|| {
-        [text.first_lines().start, text.last_lines()].into_iter().find_map(|part| {
-            let rest = MARKS.iter().find_map(|mark| part.split_once(mark))?.1;
-            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
-            rest.get(..end)?.parse().ok()
-        })
+    [text.first_lines().start, text.last_lines()].into_iter().find_map(|part| {
+        let rest = MARKS.iter().find_map(|mark| part.split_once(mark))?.1;
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
+        rest.get(..end)?.parse().ok()
     })
 }
 
