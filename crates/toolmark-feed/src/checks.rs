@@ -8,7 +8,7 @@ use toolmark_check::error_class::ErrorClass;
 
 /// What was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Check {
+pub(crate) enum Check {
     /// It compiles.
     Build,
     /// Its tests pass.
@@ -86,7 +86,7 @@ static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 /// The check that the output shows as failed. A build that failed is why tests and
 /// linters fail.
 #[must_use]
-pub fn shown(text: &str) -> Option<(Check, Language)> {
+pub(crate) fn shown(text: &str) -> Option<(Check, Language)> {
     let finder = FINDER.as_ref()?;
     let (start, end) = crate::salient::ends(text, LOOKED_AT);
     let mut found: Option<(Check, Language)> = None;
@@ -112,7 +112,7 @@ pub fn shown(text: &str) -> Option<(Check, Language)> {
 
 /// Did a recipe of a make file fail?
 #[must_use]
-pub fn is_make(text: &str) -> bool {
+pub(crate) fn is_make(text: &str) -> bool {
     let (start, end) = crate::salient::ends(text, LOOKED_AT);
     let part = if end.is_empty() { start } else { end };
     part.lines().rev().take(5).any(|line| line.starts_with("make") && line.contains(": *** ["))
@@ -142,7 +142,7 @@ fn is_go_compile(text: &str) -> bool {
 
 /// The language of a library or program that is not there.
 #[must_use]
-pub fn missing_dependency(text: &str, error: ErrorClass) -> Option<Language> {
+pub(crate) fn missing_dependency(text: &str, error: ErrorClass) -> Option<Language> {
     const WORDS: &[(&str, Language)] = &[
         ("ModuleNotFoundError: ", Language::Python),
         ("No module named ", Language::Python),
@@ -174,7 +174,7 @@ pub fn missing_dependency(text: &str, error: ErrorClass) -> Option<Language> {
 
 /// Does a program refuse its command line?
 #[must_use]
-pub fn is_usage(line: &str) -> bool {
+pub(crate) fn is_usage(line: &str) -> bool {
     const WORDS: &[&str] = &[
         "unknown flag",
         "unknown option",
@@ -202,7 +202,7 @@ pub fn is_usage(line: &str) -> bool {
 
 /// Does a shell or a program say that a file or directory is not there?
 #[must_use]
-pub fn is_missing_path(line: &str) -> bool {
+pub(crate) fn is_missing_path(line: &str) -> bool {
     const WORDS: &[&str] = &[
         "no such file or directory",
         "cannot find the path",
@@ -219,13 +219,13 @@ pub fn is_missing_path(line: &str) -> bool {
 
 /// Is it `cd` that did not find its directory?
 #[must_use]
-pub fn is_lost_directory(line: &str) -> bool {
+pub(crate) fn is_lost_directory(line: &str) -> bool {
     line.contains("cd:") || line.contains("can't cd to")
 }
 
 /// Does the command run a linter or a formatter?
 #[must_use]
-pub fn is_linter(command: &str) -> bool {
+pub(crate) fn is_linter(command: &str) -> bool {
     const NAMES: &[&str] = &[
         "lint",
         "eslint",

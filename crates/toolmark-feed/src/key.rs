@@ -7,8 +7,11 @@ use crate::class::{Classified, FailedCall, FailureClass, classify};
 use crate::role::Role;
 use crate::salient::PLAIN;
 use crate::template::{Echoes, Style, mask};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
 use toolmark_check::{errand, fingerprint};
-use toolmark_outcome::Finding;
+use toolmark_outcome::{Finding, Harmless};
 
 /// What an issue is recognised by.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -99,7 +102,7 @@ impl Key {
     }
 }
 
-/// The id of an issue: 64 bits, written as 12 hexadecimal digits.
+/// The id of an issue: 64 bits, written as 16 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IssueId(pub u64);
 
@@ -112,5 +115,36 @@ fn template(failed: &FailedCall<'_>, classified: &Classified<'_>) -> String {
         Some(masked) => masked,
         // A command that says nothing is told by what it was sent for.
         None => failed.command.and_then(errand).unwrap_or_default(),
+    }
+}
+
+impl IssueId {
+    /// The id that is written so.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_id = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        is_id.then(|| u64::from_str_radix(text, 16).ok().map(Self)).flatten()
+    }
+}
+
+impl fmt::Display for IssueId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{:016x}", self.0))
+    }
+}
+
+impl Harmless for IssueId {}
+
+impl Serialize for IssueId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for IssueId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text)
+            .ok_or_else(|| D::Error::custom("expected an id of 16 hexadecimal digits"))
     }
 }

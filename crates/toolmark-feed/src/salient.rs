@@ -10,7 +10,7 @@ const LOOKED_AT: usize = 4 << 10;
 const MAX_LINE: usize = 800;
 
 /// The weight of a line that says nothing in particular.
-pub const PLAIN: u8 = 0;
+pub(crate) const PLAIN: u8 = 0;
 
 /// The line of an error to tell it by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ const WORDS: &[(&[&str], u8)] = &[
 
 /// The line of an error that says most.
 #[must_use]
-pub fn find(text: &str) -> Option<Salient<'_>> {
+pub(crate) fn find(text: &str) -> Option<Salient<'_>> {
     let mut best: Option<Salient<'_>> = None;
     for line in lines(text) {
         let (weight, start) = weigh(line);
