@@ -195,6 +195,13 @@ pub(crate) fn is_usage(line: &str) -> bool {
         "flag provided but not defined",
         "the following arguments are required",
         "invalid choice:",
+        "unrecognized subcommand",
+        "script not found",
+        "missing script",
+        "no rule to make target",
+        "could not find `cargo.toml`",
+        "no go files in",
+        "cannot find module providing package",
     ];
     let lower = crate::template::cut(line, 400).to_ascii_lowercase();
     WORDS.iter().any(|words| lower.contains(words))

@@ -5,7 +5,7 @@ use crate::key::Key;
 use crate::occurrence::{About, Batch, Example, Kind, Occurrence, Origin, Rank, Recovery};
 use crate::role::{command_of, tool_role};
 use crate::subject::{self, Subject};
-use crate::template::cut;
+use crate::template::{cut, first_value};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use toolmark_check::error_class::is_failed;
 use toolmark_check::session::{Session, SessionCall};
 use toolmark_check::{Checker, Spent, calls_by_response};
 use toolmark_hosts::toolset::{ToolRole, Toolsets};
-use toolmark_outcome::Finding;
+use toolmark_outcome::{Axis, Finding};
 use toolmark_trace::{Recorded, Status, Trajectory};
 
 /// So much of a call and its error is shown.
@@ -175,13 +175,13 @@ impl Collecting<'_, '_, '_> {
     ) {
         with_failed(call, text, is_interrupted, self.toolsets, |failed, classified| {
             let key = Key::of_failure(failed, classified);
-            let path = call.path.as_deref().map(|path| self.session.shown(path));
+            let path = call.path.as_deref().map(|path| short_path(self.session, path));
             let subject = subject::of(failed, classified, path);
             let said = || match classified.salient {
-                Some(salient) if salient.weight > 0 && text.len() > MAX_EXCERPT => {
+                Some(salient) if salient.weight > 0 && !classified.class.is_by_language() => {
                     cut(salient.line, MAX_EXCERPT).to_owned()
                 }
-                _ => excerpt(text),
+                _ => excerpt(without_frame(text)),
             };
             let length = text.len() + call.call.args.as_ref().map_or(0, |args| args.raw().len());
             self.add(key, Kind::Failure, call, subject, recovery, length, &said, || {
@@ -196,13 +196,18 @@ impl Collecting<'_, '_, '_> {
         let Some(call) = call else { return };
         let key = Key::of_finding(finding);
         let id = key.id();
-        let path = call.path.as_deref().map(|path| self.session.shown(path).to_owned());
+        let path = call.path.as_deref().map(|path| short_path(self.session, path).to_owned());
         let what = match call.command() {
+            // The destruction is the command's; of anything else, what it names.
+            Some(command) if finding.axis != Axis::Irreversibility => {
+                let named = first_value(finding.message.raw()).map(str::to_owned);
+                named.or_else(|| toolmark_check::errand(&command)).unwrap_or_default()
+            }
             Some(command) => toolmark_check::errand(&command).unwrap_or_default(),
             None => path.unwrap_or_default(),
         };
         let bucket = finding.bucket.as_ref().map(|bucket| bucket.raw().to_owned());
-        let subject = Subject { what, detail: bucket.clone().unwrap_or_default() };
+        let subject = Subject { what, detail: bucket.unwrap_or_default() };
         let length = finding.message.raw().len()
             + call.call.args.as_ref().map_or(0, |args| args.raw().len());
         let at = self.session.calls().partition_point(|other| other.index < call.index);
@@ -211,7 +216,6 @@ impl Collecting<'_, '_, '_> {
         self.add(key, Kind::Finding, call, subject, Recovery::NotAsked, length, &said, followed);
         if let Some(about) = self.batch.about.get_mut(&id) {
             about.remedy.get_or_insert_with(|| finding.remedy.raw().to_owned());
-            about.bucket = about.bucket.take().or(bucket);
         }
     }
 
@@ -234,7 +238,6 @@ impl Collecting<'_, '_, '_> {
         let about = self.batch.about.entry(issue).or_insert_with(|| About {
             key,
             remedy: None,
-            bucket: None,
             example: None,
         });
         // Only what may become the shortest is written out.
@@ -348,6 +351,32 @@ fn next_move(session: &Session<'_>, at: usize) -> Option<String> {
             let words = said.text.as_ref()?.plain();
             Some(format!("said: {}", excerpt(&words)))
         }
+    }
+}
+
+/// A path from the project, whichever of its worktrees it lies in.
+fn short_path<'p>(session: &Session<'_>, path: &'p str) -> &'p str {
+    let root = session
+        .project()
+        .roots()
+        .iter()
+        .filter_map(|root| path.strip_prefix(root.trim_end_matches('/'))?.strip_prefix('/'));
+    let shown = root.min_by_key(|rest| rest.len()).unwrap_or_else(|| session.shown(path));
+    let in_worktree = ["worktrees/", ".worktrees/"].iter().find_map(|folder| {
+        let (_, rest) = shown.split_once(folder)?;
+        rest.split_once('/').map(|(_, rest)| rest)
+    });
+    in_worktree.filter(|rest| !rest.is_empty()).unwrap_or(shown)
+}
+
+/// A result without the marks that a host puts around it.
+fn without_frame(text: &str) -> &str {
+    let text = text.trim();
+    let text = text.strip_prefix("<tool_use_error>").unwrap_or(text);
+    let text = text.strip_suffix("</tool_use_error>").unwrap_or(text);
+    match text.split_once('\n') {
+        Some((first, rest)) if first.starts_with("Exit code ") && !rest.trim().is_empty() => rest,
+        _ => text,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::key::Key;
 use crate::subject::Subject;
+use std::collections::BTreeMap;
 
 /// What is known of an issue when its title and its fix are written.
 #[derive(Debug)]
@@ -18,8 +19,6 @@ pub(crate) struct Facts<'f> {
     pub count: u64,
     /// What the rule says to do.
     pub remedy: Option<&'f str>,
-    /// The kind of finding: a program, the class of an error.
-    pub bucket: Option<&'f str>,
     /// The error of the representative.
     pub said: &'f str,
 }
@@ -32,18 +31,26 @@ impl Facts<'_> {
         (!subject.what.is_empty() && count * 2 >= self.count).then_some(subject)
     }
 
+    /// The details of occurrences, each once, the most frequent first.
+    #[must_use]
+    pub(crate) fn details(&self, most: usize) -> Vec<(&str, u64)> {
+        tally(self.subjects.iter().map(|(subject, count)| (&*subject.detail, *count)), most)
+    }
+
     /// What occurrences are about, each once, at most so many.
     #[must_use]
     pub(crate) fn names(&self, most: usize) -> Vec<(&str, u64)> {
-        let mut names: Vec<(&str, u64)> = Vec::new();
-        for (subject, count) in self.subjects.iter().filter(|(s, _)| !s.what.is_empty()) {
-            match names.iter_mut().find(|(name, _)| *name == subject.what) {
-                Some((_, sum)) => *sum += count,
-                None => names.push((&subject.what, *count)),
-            }
-        }
-        names.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-        names.truncate(most);
-        names
+        tally(self.subjects.iter().map(|(subject, count)| (&*subject.what, *count)), most)
     }
+}
+
+fn tally<'n>(all: impl Iterator<Item = (&'n str, u64)>, most: usize) -> Vec<(&'n str, u64)> {
+    let mut names: BTreeMap<&str, u64> = BTreeMap::new();
+    for (name, count) in all.filter(|(name, _)| !name.is_empty()) {
+        *names.entry(name).or_default() += count;
+    }
+    let mut names: Vec<(&str, u64)> = names.into_iter().collect();
+    names.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    names.truncate(most);
+    names
 }

@@ -236,6 +236,7 @@ impl Feed {
             keys.push((*id, &about.key));
             issues.push(self.issue(*id, about, &rows, decisions, now));
         }
+        self.same_calls(&mut issues, &order);
         for (issue, similar) in issues.iter_mut().zip(similar(&keys)) {
             issue.similar = similar;
         }
@@ -262,20 +263,12 @@ impl Feed {
         let mut recovery = Recoveries::default();
         let mut lost = Lost::default();
         let mut sessions: BTreeSet<&str> = BTreeSet::new();
-        let mut subjects: BTreeMap<u32, u64> = BTreeMap::new();
         for row in rows {
             recovery.add(row.recovery);
             lost.add(row);
             sessions.insert(&self.origin_of(row).session);
-            *subjects.entry(row.subject).or_default() += 1;
         }
-        let mut subjects: Vec<(Subject, u64)> = subjects
-            .into_iter()
-            .filter_map(|(at, count)| Some((self.subjects.get(at as usize)?.clone(), count)))
-            .collect();
-        subjects.sort_by(|a, b| {
-            b.1.cmp(&a.1).then_with(|| (&a.0.what, &a.0.detail).cmp(&(&b.0.what, &b.0.detail)))
-        });
+        let subjects = self.subjects_of(rows);
         let tools =
             tally(rows.iter().filter_map(|row| Some(&**self.names.get(row.tool as usize)?)));
         let hosts = tally(origins().map(|origin| &*origin.host));
@@ -305,9 +298,22 @@ impl Feed {
             host: hosts.first().map_or("", |(name, _)| name),
             count: rows.len() as u64,
             remedy: about.remedy.as_deref(),
-            bucket: about.bucket.as_deref(),
             said,
         };
+        // A line for a project's instructions names things of that project.
+        let projects = tally(origins().filter_map(|origin| origin.project.as_deref()));
+        let main_project = projects.first().map(|(name, _)| *name);
+        let in_project: Vec<&Row> = rows
+            .iter()
+            .copied()
+            .filter(|row| self.origin_of(row).project.as_deref() == main_project)
+            .collect();
+        let of_project = self.subjects_of(&in_project);
+        let fix = fix(&Facts { subjects: &of_project, count: in_project.len() as u64, ..facts });
+        let fix = fix.map(|mut fix| {
+            fix.project = main_project.filter(|_| fix.file.is_some()).map(Into::into);
+            fix
+        });
         let times = || rows.iter().filter_map(|row| time_of(row));
         let (category, subtype, code) = kind_of(&about.key);
         let merged: BTreeSet<IssueId> =
@@ -326,7 +332,7 @@ impl Feed {
             template: about.key.template().into(),
             count: rows.len() as u64,
             sessions: sessions.len() as u64,
-            projects: tallies(tally(origins().filter_map(|origin| origin.project.as_deref()))),
+            projects: tallies(projects),
             first_seen: times().min(),
             last_seen: times().max(),
             weeks,
@@ -349,12 +355,53 @@ impl Feed {
                 followed: example.followed.as_deref().map(Into::into),
             }),
             similar: Vec::new(),
+            same_calls: None,
             state: decisions.state(id, &seen, now),
             merged: merged.into_iter().collect(),
             notes: decisions.notes(id).map(Into::into).collect(),
-            fix: fix(&facts),
+            fix,
             case: grader(&about.key).into(),
             tools: tallies(tools),
+        }
+    }
+
+    /// What rows are about, the most frequent first.
+    fn subjects_of(&self, rows: &[&Row]) -> Vec<(Subject, u64)> {
+        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+        for row in rows {
+            *counts.entry(row.subject).or_default() += 1;
+        }
+        let named =
+            |(at, count): (u32, u64)| Some((self.subjects.get(at as usize)?.clone(), count));
+        let mut subjects: Vec<(Subject, u64)> = counts.into_iter().filter_map(named).collect();
+        subjects.sort_by(|a, b| {
+            b.1.cmp(&a.1).then_with(|| (&a.0.what, &a.0.detail).cmp(&(&b.0.what, &b.0.detail)))
+        });
+        subjects
+    }
+
+    /// For issues of findings, the issue of failures that most of their calls belong to.
+    fn same_calls(&self, issues: &mut [Issue], order: &[(IssueId, u32)]) {
+        let mut failed: HashMap<(&str, &str), IssueId> = HashMap::new();
+        for (issue, at) in order {
+            let row = &self.rows[*at as usize];
+            if row.kind == Kind::Failure {
+                failed.insert((&self.origin_of(row).session, self.call_id(row)), *issue);
+            }
+        }
+        let mut shared: HashMap<IssueId, BTreeMap<IssueId, u64>> = HashMap::new();
+        for (issue, at) in order {
+            let row = &self.rows[*at as usize];
+            let call = (&*self.origin_of(row).session, self.call_id(row));
+            if let Some(other) = failed.get(&call).filter(|_| row.kind == Kind::Finding) {
+                *shared.entry(*issue).or_default().entry(*other).or_default() += 1;
+            }
+        }
+        for issue in issues {
+            let most = shared.get(&issue.id).and_then(|all| all.iter().max_by_key(|(_, n)| **n));
+            // Four of five: a few findings are about calls that nothing says failed.
+            issue.same_calls =
+                most.filter(|(_, count)| **count * 5 >= issue.count * 4).map(|(id, _)| *id);
         }
     }
 
@@ -385,7 +432,6 @@ fn is_quiet(issue: &Issue) -> bool {
 impl About {
     fn merge(&mut self, other: Self) {
         self.remedy = self.remedy.take().into_iter().chain(other.remedy).min();
-        self.bucket = self.bucket.take().into_iter().chain(other.bucket).min();
         self.example = match (self.example.take(), other.example) {
             (Some(one), Some(other)) => Some(if other.rank < one.rank { other } else { one }),
             (one, other) => one.or(other),

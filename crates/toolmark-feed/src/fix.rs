@@ -34,6 +34,8 @@ pub struct Fix<T = Untrusted> {
     pub file: Option<&'static str>,
     /// Where in a file of settings the text belongs, as names of its keys.
     pub key: Option<&'static str>,
+    /// The project that the file is of, where the fix names things of one.
+    pub project: Option<T>,
     /// The text to paste.
     pub text: T,
     /// Why it helps, in one line.
@@ -48,6 +50,7 @@ impl Fix {
             target: self.target,
             file: self.file,
             key: self.key,
+            project: self.project.map(|project| redactor.apply(project)),
             text: redactor.apply(self.text),
             why: redactor.apply(self.why),
         }
@@ -58,6 +61,7 @@ impl Fix {
             target: Target::Instructions,
             file: Some(instructions(facts.host)),
             key: None,
+            project: None,
             text: format!("- {text}").into(),
             why: why.into(),
         }

@@ -178,6 +178,8 @@ pub struct Issue<T = Untrusted> {
     pub representative: Option<Representative<T>>,
     /// Issues whose messages are much alike.
     pub similar: Vec<Similar>,
+    /// Of findings: the issue of failures that most of the calls belong to.
+    pub same_calls: Option<IssueId>,
     /// Where it stands.
     pub state: State,
     /// The issues that were merged into it.
@@ -245,6 +247,7 @@ impl Issue {
             lost: self.lost,
             representative: self.representative.map(shown),
             similar: self.similar,
+            same_calls: self.same_calls,
             state: self.state,
             merged: self.merged,
             notes: redactor.apply_all(self.notes),

@@ -135,11 +135,9 @@ pub struct Rank {
 pub struct About {
     /// Its key.
     pub key: Key,
-    /// The most severe finding, for its words; nothing for failures.
+    /// What the rule says to do; nothing for failures.
     pub remedy: Option<String>,
-    /// The bucket of the finding.
-    pub bucket: Option<String>,
-    /// The name of the tool, where the key has a role only.
+    /// The shortest occurrence that is complete.
     pub example: Option<Example>,
 }
 

@@ -216,7 +216,14 @@ fn is_frame(line: &str) -> bool {
                 line.strip_prefix(mark)
                     .is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'-'))
             });
+    // A label alone: what it says is on the next line.
+    let is_label = line.strip_suffix(':').is_some_and(|word| {
+        ["error", "fatal", "failed", "stderr", "output", "errors"]
+            .iter()
+            .any(|label| word.eq_ignore_ascii_case(label))
+    });
     is_code
+        || is_label
         || line.starts_with("Traceback (most recent call last)")
         || line.starts_with("File \"")
         || line.starts_with("at ") && line.contains(':')
@@ -249,6 +256,7 @@ mod tests {
             ("<tool_use_error>Error: x is not found</tool_use_error>", "x is not found"),
             ("failed at line 'x' due to: error: look-behind", "error: look-behind"),
             ("[lint] Error: wrong thing\n[lint] more", "wrong thing"),
+            ("ERROR:\nNo replacement was made", "No replacement was made"),
             ("only words\nand more", "only words"),
         ] {
             assert_eq!(find(text).unwrap().line, want, "{text}");

@@ -33,15 +33,21 @@ pub(crate) fn of(
             Language::Program => (missing_program(failed.text), String::new()),
             language => (missing_library(failed.text, language), String::new()),
         },
-        FailureClass::BadArguments if is_shell => (command_words(failed), flag(line)),
+        FailureClass::BadArguments if is_shell => {
+            let flag = flag(line);
+            (command_words(failed), if flag.is_empty() { quoted(line) } else { flag })
+        }
         FailureClass::BadArguments => (failed.tool.to_owned(), quoted(line)),
         FailureClass::MissingPath if is_shell => (missing_path(line), String::new()),
         FailureClass::MissingPath => (owned(path), proposed(failed.text)),
         _ if is_shell => (sent_for(), String::new()),
-        FailureClass::Error | FailureClass::Exit => (failed.tool.to_owned(), quoted(line)),
+        FailureClass::Error | FailureClass::Exit => match path {
+            Some(path) => (path.to_owned(), quoted(line)),
+            None => (failed.tool.to_owned(), quoted(line)),
+        },
         _ => (owned(path), String::new()),
     };
-    Subject { what: bounded(what), detail: bounded(detail) }
+    Subject { what: bounded(what.trim().to_owned()), detail: bounded(detail) }
 }
 
 fn owned(text: Option<&str>) -> String {

@@ -76,6 +76,58 @@ pub fn mask(message: &str, echoes: &Echoes<'_>, style: Style) -> String {
     out.text
 }
 
+/// A message with gaps for its values, to be read by people: its words and its
+/// punctuation stay.
+#[must_use]
+pub fn with_gaps(message: &str) -> String {
+    const GAP: &str = "…";
+    let message = cut(message.trim(), MAX_BYTES);
+    let mut out = String::new();
+    let mut rest = message;
+    while let Some(first) = rest.chars().next() {
+        let after_first = &rest[first.len_utf8()..];
+        let is_start = out.chars().next_back().is_none_or(|c| !c.is_alphanumeric());
+        if let Some(close) = closing(first).filter(|_| is_start)
+            && let Some(end) = end_of_quote(after_first, close)
+        {
+            out.push_str(GAP);
+            rest = &after_first[end..];
+            continue;
+        }
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        let core = word.trim_matches(['.', ',', ';', ':', '!', '?', '(', ')']);
+        match is_value(core, Style::Finding) {
+            true => out.push_str(&word.replacen(core, GAP, 1)),
+            false => out.push_str(word),
+        }
+        let blank = after.len() - after.trim_start().len();
+        if blank > 0 {
+            out.push(' ');
+        }
+        rest = &after[blank..];
+    }
+    out
+}
+
+/// The first value of a message: a quote, a path, the name of a file.
+#[must_use]
+pub fn first_value(message: &str) -> Option<&str> {
+    let quoted = message.find('`').and_then(|start| {
+        let rest = &message[start + 1..];
+        Some((start, &rest[..rest.find('`')?]))
+    });
+    let mut at = 0;
+    let word = message.split(' ').find_map(|word| {
+        let start = at;
+        at += word.len() + 1;
+        let core = word.trim_matches(['.', ',', ';', ':', '(', ')']);
+        let is_name = core.contains(['/', '.']) && is_value(core, Style::Finding);
+        is_name.then_some((start, core))
+    });
+    [quoted, word].into_iter().flatten().min_by_key(|(start, _)| *start).map(|(_, value)| value)
+}
+
 /// A text of at most so many bytes.
 pub(crate) fn cut(text: &str, most: usize) -> &str {
     let mut end = text.len().min(most);
@@ -324,6 +376,21 @@ mod tests {
         let text = "Bash reads a.rs where Read is there, 3 times: camelCase";
         let want = "bash reads * where read is there * times: camelcase";
         assert_eq!(mask(text, &Echoes::default(), Style::Finding), want);
+    }
+
+    #[test]
+    fn people_read_messages_with_gaps() {
+        for (text, want, value) in [
+            (
+                "`grep` searches text; the tool for it is Grep",
+                "… searches text; the tool for it is Grep",
+                Some("grep"),
+            ),
+            ("src/a.rs was read again, 3 times", "… was read again, … times", Some("src/a.rs")),
+            ("Bash goes on", "Bash goes on", None),
+        ] {
+            assert_eq!((with_gaps(text).as_str(), first_value(text)), (want, value));
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::facts::Facts;
 use crate::key::Key;
 use crate::language::Language;
 use crate::role::Role;
+use crate::template::with_gaps;
 use toolmark_check::rule_by_code;
 
 /// A longer message is cut.
@@ -64,15 +65,41 @@ fn failure(facts: &Facts<'_>, role: &Role, class: FailureClass, template: &str) 
         FailureClass::Lint => check(facts, language, "linter reports problems"),
         FailureClass::Tests => check(facts, language, "tests fail"),
         FailureClass::BadArguments | FailureClass::Exit | FailureClass::Error => {
-            let who = match facts.main_subject() {
-                Some(subject) => subject.what.clone(),
-                None => tool.to_owned(),
-            };
-            match message(facts, template) {
-                Some(message) => format!("{who}: {message}"),
-                None => format!("{who} fails without a message"),
-            }
+            error(facts, role, template)
         }
+    }
+}
+
+/// An error by its message, with who says it.
+fn error(facts: &Facts<'_>, role: &Role, template: &str) -> String {
+    let subject = facts.main_subject().map(|subject| subject.what.as_str());
+    let who = match role {
+        Role::Shell => subject.unwrap_or(facts.tool),
+        _ => facts.tool,
+    };
+    // A command without a message is told by its errand.
+    if template.is_empty() || subject == Some(template) {
+        return format!("{who} fails without a message");
+    }
+    if template.starts_with("conflict ") {
+        return "git: merge conflict".into();
+    }
+    let text = crate::template::cut(template, MAX_MESSAGE);
+    let end = if text.len() < template.len() { "…" } else { "" };
+    let text = format!("{}{end}", text.replace('*', "…"));
+    let first = template.split(' ').next().unwrap_or_default();
+    let is_label = matches!(first, "fatal:" | "error:" | "warning:");
+    let is_program = first.strip_suffix(':').is_some_and(|name| {
+        name.len() > 1 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+    });
+    match () {
+        // A command line of several commands has one that says `fatal:`.
+        () if is_label && who.starts_with("git ") => format!("git: {text}"),
+        () if template.contains("no matches found") || template.starts_with("parse error") => {
+            format!("The shell: {text}")
+        }
+        () if is_program && !is_label && *role == Role::Shell => text,
+        () => format!("{who}: {text}"),
     }
 }
 
@@ -107,27 +134,15 @@ fn with_names(facts: &Facts<'_>, words: &str) -> String {
     }
 }
 
-/// The message: as it was said where it was said once, with gaps where it has values.
-fn message(facts: &Facts<'_>, template: &str) -> Option<String> {
-    // A command without a message is told by its errand, which is the subject already.
-    let is_silent = facts.main_subject().is_some_and(|subject| subject.what == template);
-    if template.is_empty() || is_silent {
-        return None;
-    }
-    let text = crate::template::cut(template, MAX_MESSAGE);
-    let text = if text.len() < template.len() { format!("{text}…") } else { text.to_owned() };
-    Some(text.replace('*', "…"))
-}
-
 fn finding(facts: &Facts<'_>, code: &str, tool: &str, template: &str) -> String {
     let Some(rule) = rule_by_code(code) else { return template.to_owned() };
-    let text = template.replace('*', "…");
-    // The message says more than the rule, unless all of it is values.
+    let said = with_gaps(facts.said);
+    // The message says more than the rule, unless most of it is values.
     let words =
-        text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count();
-    let said = if words >= 3 { text } else { rule.summary.to_owned() };
-    match facts.bucket {
-        Some(bucket) if !said.contains(bucket) => format!("{tool}: {said} ({bucket})"),
+        said.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count();
+    match words {
+        0..3 => format!("{tool} {}", rule.summary),
+        _ if said.starts_with(tool) => said,
         _ => format!("{tool}: {said}"),
     }
 }

@@ -13,6 +13,9 @@ const MAX_NAMES: usize = 5;
 /// A line of its own needs more than one occurrence of the same thing.
 const REPEATED: u64 = 2;
 
+/// What the user refused so often is a rule.
+const REFUSED: u64 = 3;
+
 /// Where no single file stands out, so many failures of a kind are a habit.
 const HABIT: u64 = 5;
 
@@ -70,7 +73,7 @@ fn dependency(facts: &Facts<'_>, language: &str) -> Option<Fix> {
     let language = Language::from_word(language).unwrap_or(Language::None);
     let set_up = |text: String, why: String| {
         let (text, why) = (text.into(), why.into());
-        Some(Fix { target: Target::SetUp, file: None, key: None, text, why })
+        Some(Fix { target: Target::SetUp, file: None, key: None, project: None, text, why })
     };
     let missing = format!("{} missing {}", listed(&names), times(facts.count));
     match language {
@@ -125,7 +128,7 @@ fn refused_flag(facts: &Facts<'_>) -> Option<Fix> {
         .collect();
     let words: Vec<String> = known
         .iter()
-        .map(|(subject, _)| format!("`{}` has no `{}`", subject.what, subject.detail))
+        .map(|(subject, _)| format!("`{}` does not know `{}`", subject.what, subject.detail))
         .collect();
     let sum: u64 = known.iter().map(|(_, count)| count).sum();
     (!words.is_empty()).then(|| {
@@ -136,10 +139,18 @@ fn refused_flag(facts: &Facts<'_>) -> Option<Fix> {
 
 /// A tool, a skill or a sub-agent that refuses a name.
 fn refused_name(facts: &Facts<'_>, template: &str) -> Option<Fix> {
-    let subject = facts.main_subject()?;
     let why = format!("failed {}", times(facts.count));
     let said = facts.said;
     let line = |text: String| Some(Fix::line(facts, text, why.clone()));
+    if template.starts_with("eisdir") {
+        let names = facts.names(MAX_NAMES);
+        let (is, them) =
+            if names.len() == 1 { ("is a directory", "it") } else { ("are directories", "them") };
+        return (!names.is_empty())
+            .then(|| line(format!("{} {is}: list {them}, do not read {them}.", listed(&names))))
+            .flatten();
+    }
+    let subject = facts.main_subject()?;
     if template.contains("unexpected parameter") && !subject.detail.is_empty() {
         return line(format!("`{}` has no parameter `{}`.", subject.what, subject.detail));
     }
@@ -175,7 +186,7 @@ fn missing_path(facts: &Facts<'_>) -> Option<Fix> {
         .subjects
         .iter()
         .filter(|(subject, _)| !subject.what.is_empty() && !subject.detail.is_empty())
-        .map(|(subject, _)| format!("`{}` is called `{}`", subject.what, subject.detail))
+        .map(|(subject, _)| format!("`{}` does not exist, `{}` does", subject.what, subject.detail))
         .take(MAX_NAMES)
         .collect();
     if !proposed.is_empty() {
@@ -205,7 +216,7 @@ fn too_large(facts: &Facts<'_>) -> Option<Fix> {
 
 fn refused_by_user(facts: &Facts<'_>, role: &Role) -> Option<Fix> {
     let repeated: Vec<(&str, u64)> =
-        facts.names(MAX_NAMES).into_iter().filter(|(_, count)| *count >= REPEATED).collect();
+        facts.names(MAX_NAMES).into_iter().filter(|(_, count)| *count >= REFUSED).collect();
     if repeated.is_empty() || *role != Role::Shell {
         return None;
     }
@@ -218,6 +229,7 @@ fn refused_by_user(facts: &Facts<'_>, role: &Role) -> Option<Fix> {
             target: Target::Permission,
             file: Some(".claude/settings.json"),
             key: Some("permissions.ask"),
+            project: None,
             text: rules.join(", ").into(),
             why: why.into(),
         });

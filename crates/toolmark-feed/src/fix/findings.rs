@@ -21,6 +21,7 @@ pub(super) fn fix(facts: &Facts<'_>, code: &str, tool: &str) -> Option<Fix> {
             target: Target::Permission,
             file: Some(".claude/settings.json"),
             key: Some("permissions.deny"),
+            project: None,
             text: rules.join(", ").into(),
             why: why.clone().into(),
         })
@@ -33,9 +34,13 @@ pub(super) fn fix(facts: &Facts<'_>, code: &str, tool: &str) -> Option<Fix> {
         )),
         // The finding names the tool that is meant for it.
         "S102" => {
-            let program = facts.bucket.or_else(|| Some(names.first()?.0))?;
             let call = facts.remedy?.strip_prefix("call ")?.strip_suffix(" for it")?;
-            line(format!("Use `{call}` instead of `{program}` in `{tool}`."))
+            let programs = facts.details(MAX_NAMES);
+            (!programs.is_empty())
+                .then(|| {
+                    line(format!("Use `{call}` instead of {} in `{tool}`.", listed(&programs)))
+                })
+                .flatten()
         }
         "S103" | "S104" => line(format!("Instead of `{tool}`: {}.", facts.remedy?)),
         "S107" if !repeated.is_empty() => line(format!(
@@ -54,10 +59,10 @@ pub(super) fn fix(facts: &Facts<'_>, code: &str, tool: &str) -> Option<Fix> {
             listed(&repeated),
             if repeated.len() == 1 { "does" } else { "do" }
         )),
-        "A220" => line(format!(
-            "The shell keeps its directory between commands: use absolute paths or `-C`{}.",
-            names.first().map(|(name, _)| format!(" with `{name}`")).unwrap_or_default()
-        )),
+        "A220" => line(
+            "The shell keeps its directory between commands: use absolute paths or `git -C`."
+                .into(),
+        ),
         "I303" if is_claude && !names.is_empty() => {
             let files = names.iter().filter(|(name, _)| name.contains(['.', '/']));
             let rules: Vec<String> = files.map(|(name, _)| format!("\"Read({name})\"")).collect();

@@ -20,7 +20,9 @@ pub(super) fn write(
 ) -> Result<(), ReportError> {
     let mut page = Page::new(options);
     let is_all = page.is(Verbosity::Verbose);
-    let open: Vec<&Issue> = run.issues.iter().filter(|one| is_all || one.state.is_open()).collect();
+    // What a rule says about calls that failed is said by the issue of the failures too.
+    let is_shown = |one: &&Issue| is_all || (one.state.is_open() && one.same_calls.is_none());
+    let open: Vec<&Issue> = run.issues.iter().filter(is_shown).collect();
     let most = if is_all { open.len() } else { MOST };
     for issue in open.iter().take(most) {
         if page.is(Verbosity::Quiet) {
