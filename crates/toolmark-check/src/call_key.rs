@@ -259,7 +259,8 @@ const MANY_IN_ONE: &[&str] = &[
 
 /// What a command is sent for: its program, and the first word where programs
 /// do many things.
-pub(crate) fn errand(command: &CommandLine<'_>) -> Option<String> {
+#[must_use]
+pub fn errand(command: &CommandLine<'_>) -> Option<String> {
     // What only prepares says nothing about the errand.
     let prepares = ["cd", "sleep", "echo", "export", "set", "cat", "mkdir", "rm", "cp"];
     let name = first_program(command.parsed()?, &prepares);

@@ -246,31 +246,36 @@ impl Checker {
     /// Checks one trajectory without its sub-agents.
     #[must_use]
     pub fn check_alone(&self, run: &Trajectory) -> Checked {
-        let session = Session::new(run, &self.toolsets);
-        let mut gathered = Gathered::new(&session);
+        self.check_session(&Session::new(run, &self.toolsets))
+    }
+
+    /// Checks a trajectory that was made ready already.
+    #[must_use]
+    pub fn check_session(&self, session: &Session<'_>) -> Checked {
+        let mut gathered = Gathered::new(session);
         gathered.unsure = self.has_doubts.then(Vec::new);
         for rule in &self.rules {
             let mut recorder = Recorder {
                 rule,
-                session: &session,
+                session,
                 least: self.least,
                 gathered: &mut gathered,
                 severity: self.severities.get(rule.code).copied(),
                 found: 0,
                 measured: None,
             };
-            (rule.check)(&session, &mut recorder);
-            gathered.end_rule(rule, &session);
+            (rule.check)(session, &mut recorder);
+            gathered.end_rule(rule, session);
         }
         let (doubts, not_asked) = match &gathered.unsure {
-            Some(unsure) => doubts::collect(&session, &self.rules, unsure, &gathered.findings),
+            Some(unsure) => doubts::collect(session, &self.rules, unsure, &gathered.findings),
             None => Default::default(),
         };
-        let profile = SessionProfile::new(&session, gathered.faults);
-        let (scorecard, findings, left_out) = gathered.finish(&session);
-        let decisions = Decisions::of(&session, self.keeps_sessions);
+        let profile = SessionProfile::new(session, gathered.faults);
+        let (scorecard, findings, left_out) = gathered.finish(session);
+        let decisions = Decisions::of(session, self.keeps_sessions);
         let calls = match self.keeps_calls {
-            true => CallRow::all(&session, &findings),
+            true => CallRow::all(session, &findings),
             false => Vec::new(),
         };
         Checked {
@@ -278,7 +283,7 @@ impl Checker {
             scorecard,
             left_out,
             profiles: vec![profile],
-            destructive: DestructiveCall::all(&session),
+            destructive: DestructiveCall::all(session),
             calls,
             decisions,
             doubts,

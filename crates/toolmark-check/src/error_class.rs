@@ -299,30 +299,47 @@ pub fn classify(call: &SessionCall<'_>) -> Option<ErrorClass> {
 }
 
 fn class_of(call: &SessionCall<'_>) -> Option<ErrorClass> {
-    match call.ended {
-        Ended::Failed => {}
-        Ended::Unknown if call.role.only_looks() || is_editing(call.role) => {
-            let text = call.result_start(LONGEST_START)?;
-            if !STARTS.iter().any(|start| text.starts_with(start)) {
-                return None;
-            }
-        }
-        _ => return None,
+    if !is_failed(call) {
+        return None;
     }
     if call.call.status == Status::Denied {
         return Some(ErrorClass::Denied);
     }
     let text = call.result().unwrap_or(Cow::Borrowed(""));
-    let text = Shown::new(&text);
-    match call.role {
+    let exit_code = call.call.exit_code;
+    Some(match call.line() {
+        Some(command) => of_failure(call.role, command, exit_code, &text),
+        None => of_failure(call.role, &CommandLine::new(""), exit_code, &text),
+    })
+}
+
+/// Does anything say that the call failed?
+#[must_use]
+pub fn is_failed(call: &SessionCall<'_>) -> bool {
+    match call.ended {
+        Ended::Failed => true,
+        Ended::Unknown if call.role.only_looks() || is_editing(call.role) => call
+            .result_start(LONGEST_START)
+            .is_some_and(|text| STARTS.iter().any(|start| text.starts_with(start))),
+        _ => false,
+    }
+}
+
+/// The class of a failure, by what its tool is for, its command, the exit code that is
+/// recorded and the text that came back.
+#[must_use]
+pub fn of_failure(
+    role: ToolRole,
+    command: &CommandLine<'_>,
+    exit_code: Option<i64>,
+    text: &str,
+) -> ErrorClass {
+    let text = Shown::new(text);
+    match role {
         ToolRole::RunsShell | ToolRole::TalksToShell => {
-            let code = exit_code(call, &text);
-            Some(match call.line() {
-                Some(command) => of_command(command, code, &text),
-                None => of_command(&CommandLine::new(""), code, &text),
-            })
+            of_command(command, exit_code.or_else(|| exit_code_in(&text)), &text)
         }
-        role => Some(of_tool(role, &text)),
+        role => of_tool(role, &text),
     }
 }
 
@@ -400,8 +417,8 @@ fn of_tool(role: ToolRole, text: &Shown<'_>) -> ErrorClass {
         .unwrap_or(fallback)
 }
 
-/// The exit code of a command, where the record or the words of a host give one.
-pub(crate) fn exit_code(call: &SessionCall<'_>, text: &Shown<'_>) -> Option<i64> {
+/// The exit code that the words of a host give.
+fn exit_code_in(text: &Shown<'_>) -> Option<i64> {
     /// What stands before the number.
     const MARKS: &[&str] = &[
         "<exited with exit code ",
@@ -411,12 +428,10 @@ pub(crate) fn exit_code(call: &SessionCall<'_>, text: &Shown<'_>) -> Option<i64>
         "Exit code: ",
         "Exit code ",
     ];
-    call.call.exit_code.or_else(|| {
-        [text.first_lines().start, text.last_lines()].into_iter().find_map(|part| {
-            let rest = MARKS.iter().find_map(|mark| part.split_once(mark))?.1;
-            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
-            rest.get(..end)?.parse().ok()
-        })
+    [text.first_lines().start, text.last_lines()].into_iter().find_map(|part| {
+        let rest = MARKS.iter().find_map(|mark| part.split_once(mark))?.1;
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
+        rest.get(..end)?.parse().ok()
     })
 }
 

@@ -63,6 +63,7 @@ pub mod shell;
 mod text;
 mod words;
 
+pub use call_key::errand;
 pub use call_rows::CallRow;
 pub use check_run::CheckRun;
 pub use checker::{Checked, Checker, SessionCard};
@@ -70,7 +71,7 @@ pub use decisions::{Decisions, Stop};
 pub use destructive_calls::{Announced, DestructiveCall};
 pub use doubts::Doubt;
 pub use overview::Overview;
-pub use profile::{SessionProfile, Spent};
+pub use profile::{SessionProfile, Spent, calls_by_response, week_of};
 pub use recorder::{Draft, Recorder};
 pub use rule::{Example, Expectation, Rule};
 pub use rules::{RULES, default_rules, rule_by_code};

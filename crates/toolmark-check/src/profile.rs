@@ -59,7 +59,8 @@ impl Spent {
     }
 
     /// What one call cost, where its response made so many.
-    pub(crate) fn of(run: &Trajectory, call: &SessionCall<'_>, in_response: u64) -> Self {
+    #[must_use]
+    pub fn of(run: &Trajectory, call: &SessionCall<'_>, in_response: u64) -> Self {
         let mut spent = Self { calls: 1, ..Self::default() };
         let duration = call.call.duration.map(|duration| duration.as_millis());
         if let Some(duration) = duration.and_then(|ms| u64::try_from(ms).ok()) {
@@ -190,7 +191,8 @@ impl SessionProfile {
 }
 
 /// How many calls each response made.
-pub(crate) fn calls_by_response(session: &Session<'_>) -> HashMap<u32, u64> {
+#[must_use]
+pub fn calls_by_response(session: &Session<'_>) -> HashMap<u32, u64> {
     let mut counts: HashMap<u32, u64> = HashMap::new();
     for step in session.calls().iter().filter_map(|call| call.call.step) {
         *counts.entry(step).or_default() += 1;
@@ -216,7 +218,9 @@ impl<'c, 'a> Answers<'c, 'a> {
     }
 }
 
-fn week_of(time: jiff::Timestamp) -> String {
+/// The ISO week of a time, in UTC: `2026-W07`.
+#[must_use]
+pub fn week_of(time: jiff::Timestamp) -> String {
     let week = time.to_zoned(jiff::tz::TimeZone::UTC).date().iso_week_date();
     format!("{:04}-W{:02}", week.year(), week.week())
 }

@@ -49,6 +49,7 @@ pub static GRADERS: &[&GraderInfo] = &[
     &agentv::graders::tool_args::TOOL_ARGS_MATCH,
     &agentv::graders::step_count::STEP_COUNT,
     &toolmark_grade::graders::EXPECT,
+    &toolmark_grade::graders::FAILURE,
     &toolmark_grade::graders::FINDING,
     &vally::graders::tool_calls::TOOL_CALLS,
     &vally::graders::skill_invocation::SKILL_INVOCATION,

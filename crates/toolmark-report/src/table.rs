@@ -1,7 +1,7 @@
 //! Results as rows of a table: a row per outcome and finding, or per call. There is no row of
 //! totals, lists are JSON, and what is unknown is empty.
 
-use crate::model::{CallRow, CaseResult, Finding};
+use crate::model::{CallRow, CaseResult, Finding, Issue, Listed};
 use crate::terminal::text::sanitize;
 use crate::{Options, Report, Rows};
 
@@ -50,6 +50,18 @@ impl Table {
                 Rows::Calls => {
                     table.columns.extend(CALL);
                     table.rows.extend(run.checked.calls.iter().map(call));
+                }
+            }
+        }
+        if let Some(run) = report.feed {
+            match &run.occurrences {
+                Some(all) => {
+                    table.columns.extend(OCCURRENCE);
+                    table.rows.extend(all.iter().map(occurrence));
+                }
+                None => {
+                    table.columns.extend(ISSUE);
+                    table.rows.extend(run.issues.iter().map(issue));
                 }
             }
         }
@@ -121,6 +133,45 @@ const CALL: &[(&str, Kind)] = &[
     ("findings", Kind::Text),
 ];
 
+const ISSUE: &[(&str, Kind)] = &[
+    ("id", Kind::Text),
+    ("state", Kind::Text),
+    ("kind", Kind::Text),
+    ("category", Kind::Text),
+    ("subtype", Kind::Text),
+    ("code", Kind::Text),
+    ("title", Kind::Text),
+    ("role", Kind::Text),
+    ("template", Kind::Text),
+    ("count", Kind::Whole),
+    ("sessions", Kind::Whole),
+    ("first_seen", Kind::Text),
+    ("last_seen", Kind::Text),
+    ("tools", Kind::Text),
+    ("models", Kind::Text),
+    ("agents", Kind::Text),
+    ("projects", Kind::Text),
+    ("recovery", Kind::Real),
+    ("tokens", Kind::Whole),
+    ("output_tokens", Kind::Whole),
+    ("duration_ms", Kind::Whole),
+    ("file", Kind::Text),
+    ("line", Kind::Whole),
+    ("fix_target", Kind::Text),
+    ("fix_file", Kind::Text),
+    ("fix", Kind::Text),
+];
+
+const OCCURRENCE: &[(&str, Kind)] = &[
+    ("issue", Kind::Text),
+    ("session", Kind::Text),
+    ("call_id", Kind::Text),
+    ("file", Kind::Text),
+    ("line", Kind::Whole),
+    ("column", Kind::Whole),
+    ("time", Kind::Text),
+];
+
 /// A text on one line, in which every character is seen.
 fn text(text: &str) -> Cell {
     some_text(Some(text))
@@ -184,5 +235,55 @@ fn call(call: &CallRow) -> Row {
         ("tokens", whole(call.spent.tokens())),
         ("output_tokens", whole(call.spent.output_tokens())),
         ("findings", text(&codes)),
+    ]
+}
+
+fn issue(issue: &Issue) -> Row {
+    let names = |all: &[toolmark_feed::Tally<toolmark_outcome::Printable>]| {
+        let names: Vec<&str> = all.iter().map(|one| &*one.name).collect();
+        text(&serde_json::Value::from(names).to_string())
+    };
+    let place = issue.representative.as_ref().map(|one| &one.place);
+    let fix = issue.fix.as_ref();
+    let time = |time: Option<jiff::Timestamp>| Cell::Text(time.map(|time| time.to_string()));
+    vec![
+        ("id", text(&issue.id.to_string())),
+        ("state", text(issue.state.word())),
+        ("kind", text(issue.kind.word())),
+        ("category", text(issue.category.word())),
+        ("subtype", text(issue.subtype)),
+        ("code", some_text(issue.code)),
+        ("title", text(&issue.title)),
+        ("role", text(&issue.role)),
+        ("template", text(&issue.template)),
+        ("count", whole(Some(issue.count))),
+        ("sessions", whole(Some(issue.sessions))),
+        ("first_seen", time(issue.first_seen)),
+        ("last_seen", time(issue.last_seen)),
+        ("tools", names(&issue.tools)),
+        ("models", names(&issue.models)),
+        ("agents", names(&issue.agents)),
+        ("projects", names(&issue.projects)),
+        ("recovery", Cell::Real(issue.recovery.and_then(|recovery| recovery.rate))),
+        ("tokens", whole(issue.lost.tokens)),
+        ("output_tokens", whole(issue.lost.output_tokens)),
+        ("duration_ms", whole(issue.lost.duration_ms)),
+        ("file", some_text(place.map(|place| &*place.file))),
+        ("line", whole(place.map(|place| place.line))),
+        ("fix_target", some_text(fix.map(|fix| fix.target.word()))),
+        ("fix_file", some_text(fix.and_then(|fix| fix.file))),
+        ("fix", some_text(fix.map(|fix| &*fix.text))),
+    ]
+}
+
+fn occurrence(one: &Listed) -> Row {
+    vec![
+        ("issue", text(&one.issue.to_string())),
+        ("session", text(&one.session)),
+        ("call_id", text(&one.call_id)),
+        ("file", text(&one.place.file)),
+        ("line", whole(Some(one.place.line))),
+        ("column", whole(Some(one.place.column))),
+        ("time", Cell::Text(one.time.map(|time| time.to_string()))),
     ]
 }

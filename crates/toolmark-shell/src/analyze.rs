@@ -7,8 +7,8 @@ use crate::effects::{Certainty, Coverage, Effect, Kind, Reversibility, Scope};
 use crate::expand::{Arg, Value, Variables, expand};
 use crate::fallback;
 use crate::ir::{
-    CompoundKind, Node, Operator, Partial, Pipeline, Redirection, RedirectionKind, Script, Simple, Word,
-    scripts_of,
+    CompoundKind, Node, Operator, Partial, Pipeline, Redirection, RedirectionKind, Script, Simple,
+    Word, scripts_of,
 };
 use crate::left::Left;
 use crate::made::Made;

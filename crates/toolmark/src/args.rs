@@ -19,6 +19,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 use toolmark_check::CheckRun;
+use toolmark_feed::FeedRun;
 use toolmark_outcome::{Printable, RunResult};
 use toolmark_report::{FORMATS, Options as ReportOptions, Report, ReportError, ReportFormat, Rows};
 
@@ -123,8 +124,18 @@ impl SessionArgs {
         traces.help(format!("{help} [default: the newest sessions of this machine]"))
     }
 
-    /// The traces that are named, or the sessions of this machine, the newest first.
+    /// The traces that are named, or the newest sessions of this machine.
     pub(crate) fn select(&self, named: &[PathBuf]) -> Result<Selected, Failure> {
+        self.select_at_most(named, Some(DEFAULT_SESSIONS))
+    }
+
+    /// The traces that are named, or the sessions of this machine, the newest first: at
+    /// most so many where nobody says how many.
+    pub(crate) fn select_at_most(
+        &self,
+        named: &[PathBuf],
+        most: Option<usize>,
+    ) -> Result<Selected, Failure> {
         let project = self.project.as_deref().map(project).transpose()?;
         let limit = self.limit.map(NonZeroUsize::get);
         if !named.is_empty() {
@@ -154,7 +165,7 @@ impl SessionArgs {
                 sessions::looked_in()
             )));
         }
-        let limit = limit.or(self.since.is_none().then_some(DEFAULT_SESSIONS));
+        let limit = limit.or(most.filter(|_| self.since.is_none()));
         let mut notes = Vec::new();
         // With a project, how many there are is known only when they are read.
         if let Some(limit) = limit.filter(|limit| project.is_none() && all.len() > *limit) {
@@ -213,22 +224,24 @@ pub(crate) trait Reported: Sized {
     /// A report in a file, as an example.
     const EXAMPLE: &str;
 
-    /// Does it have findings? Not every format has a place for them.
-    const HAS_FINDINGS: bool;
+    /// Is there a place for it in a format?
+    fn fits(format: &ReportFormat) -> bool;
 
     /// It, as reports take it.
     fn as_report(&self) -> Report<'_>;
 
     /// The formats there are.
     fn formats() -> impl Iterator<Item = &'static ReportFormat> {
-        FORMATS.iter().filter(|format| format.has_findings || !Self::HAS_FINDINGS)
+        FORMATS.iter().filter(|format| Self::fits(format))
     }
 }
 
 impl Reported for RunResult<Printable> {
     const EXAMPLE: &str = "junit=results.xml";
 
-    const HAS_FINDINGS: bool = false;
+    fn fits(_: &ReportFormat) -> bool {
+        true
+    }
 
     fn as_report(&self) -> Report<'_> {
         self.into()
@@ -238,7 +251,21 @@ impl Reported for RunResult<Printable> {
 impl Reported for CheckRun<Printable> {
     const EXAMPLE: &str = "sarif=check.sarif";
 
-    const HAS_FINDINGS: bool = true;
+    fn fits(format: &ReportFormat) -> bool {
+        format.has_findings
+    }
+
+    fn as_report(&self) -> Report<'_> {
+        self.into()
+    }
+}
+
+impl Reported for FeedRun<Printable> {
+    const EXAMPLE: &str = "html=feed.html";
+
+    fn fits(format: &ReportFormat) -> bool {
+        format.has_issues
+    }
 
     fn as_report(&self) -> Report<'_> {
         self.into()
@@ -340,7 +367,7 @@ impl ReportArgs {
 
 /// The time a report is made. `SOURCE_DATE_EPOCH` sets it, so that a build that makes
 /// reports can be repeated byte by byte.
-fn now() -> Option<Timestamp> {
+pub(crate) fn now() -> Option<Timestamp> {
     let fixed = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse().ok());
     let time = match fixed {
         Some(seconds) => Timestamp::from_second(seconds),

@@ -1,8 +1,8 @@
 //! The command line: the commands, the options they all have, and their help.
 
 use crate::commands::{
-    check, completions, convert, formats, grade, graders, guard, init, judge, lint, rules, schema,
-    show, stats,
+    check, completions, convert, feed, formats, grade, graders, guard, init, judge, lint, rules,
+    schema, show, stats,
 };
 use crate::exit::Exit;
 use crate::pool::Pool;
@@ -30,6 +30,7 @@ Examples:
   toolmark stats runs/ --format csv   one row per trace
   toolmark convert run.json --to atif the same run in another tool's format
   toolmark check                      findings in the newest sessions
+  toolmark feed                       what keeps going wrong, and the fix
   toolmark grade spec.yaml runs/      traces against a spec
   toolmark lint spec.yaml             all errors in a spec
   toolmark formats                    the formats that can be read";
@@ -52,6 +53,7 @@ pub(crate) enum Command {
     Stats(stats::Stats),
     Convert(convert::Convert),
     Check(Box<check::Check>),
+    Feed(Box<feed::Feed>),
     Grade(Box<grade::Grade>),
     Lint(lint::Lint),
     Judge(Box<judge::Judge>),

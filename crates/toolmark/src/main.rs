@@ -69,6 +69,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Stop> {
         Command::Stats(stats) => stats.run(printer),
         Command::Convert(convert) => convert.run(printer),
         Command::Check(check) => check.run(printer),
+        Command::Feed(feed) => feed.run(printer),
         Command::Rules(rules) => rules.run(printer),
         Command::Grade(grade) => grade.run(printer),
         Command::Lint(lint) => lint.run(printer),

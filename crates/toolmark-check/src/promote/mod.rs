@@ -59,12 +59,25 @@ pub struct Case {
     pub prompts: Vec<String>,
     /// The directory the agent worked in.
     pub workspace: Option<String>,
-    /// What must not happen again: the configuration of a `finding` grader.
+    /// The grader that fails when it happens again.
+    pub grader: &'static str,
+    /// What must not happen again: the configuration of the grader.
     pub config: Value,
     /// The part of the trajectory that shows it.
     pub run: Trajectory,
-    kind: Kind,
+    fault: Fault,
 }
+
+/// What a case is about.
+#[derive(Debug)]
+enum Fault {
+    Finding(Kind),
+    /// Something else, by the configuration of its grader.
+    Other(IsShown),
+}
+
+/// Does a grader with this configuration fail on a trajectory?
+pub type IsShown = fn(&Value, &Trajectory) -> bool;
 
 /// Which findings a case is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,8 +105,58 @@ impl Case {
     /// Does its grader fail on this trajectory?
     #[must_use]
     pub fn is_shown_by(&self, run: &Trajectory) -> bool {
-        self.kind.is_shown_by(run)
+        match &self.fault {
+            Fault::Finding(kind) => kind.is_shown_by(run),
+            Fault::Other(is_shown) => is_shown(&self.config, run),
+        }
     }
+}
+
+/// A fault of one call that no rule is about.
+#[derive(Debug)]
+pub struct CallFault<'f> {
+    /// The id of the case.
+    pub id: String,
+    /// What went wrong.
+    pub description: String,
+    /// The word the case is tagged with.
+    pub tag: &'static str,
+    /// The grader that fails when it happens again.
+    pub grader: &'static str,
+    /// Its configuration.
+    pub config: Value,
+    /// Does it fail on a trajectory?
+    pub is_shown: IsShown,
+    /// The trajectory, which is `root` or a sub-agent of it.
+    pub run: &'f Trajectory,
+    /// The run as a whole.
+    pub root: &'f Trajectory,
+    /// The call.
+    pub index: usize,
+}
+
+/// The case of a fault of one call; `None` where the trajectory does not show it.
+#[must_use]
+pub fn case_of_call(fault: CallFault<'_>) -> Option<Case> {
+    let CallFault { id, description, tag, grader, config, is_shown, run, root, index } = fault;
+    let proof = BTreeSet::from([index]);
+    let parts = [proof, (0..=index).collect()];
+    let parts = parts.iter().map(|kept: &BTreeSet<usize>| trim::trimmed(run, &[], kept));
+    let mut parts = parts.chain(std::iter::once_with(|| run.clone()));
+    let mut shown = parts.find(|part| is_shown(&config, part))?;
+    shown.name = Some(id.as_str().into());
+    let is_root = std::ptr::eq(run, root);
+    Some(Case {
+        id,
+        description,
+        code: tag,
+        prompts: prompts(root, is_root.then_some(index)),
+        workspace: run.cwd.as_ref().map(|cwd| cwd.get().into_owned()),
+        grader,
+        config,
+        run: shown,
+        fault: Fault::Other(is_shown),
+    })
 }
 
 /// Why there is no case of a finding.
@@ -144,7 +207,8 @@ pub fn case(
     let prompts = prompts(root, is_root.then_some(index));
     let workspace = run.cwd.as_ref().map(|cwd| cwd.get().into_owned());
     let code = finding.code;
-    Ok(Case { id, description, code, prompts, workspace, config, run: shown, kind })
+    let (grader, fault) = ("finding", Fault::Finding(kind));
+    Ok(Case { id, description, code, prompts, workspace, grader, config, run: shown, fault })
 }
 
 /// The shortest part of a trajectory in which the rule still finds the fault: the
@@ -153,7 +217,8 @@ fn shortest(finding: &Finding, run: &Trajectory, kind: &Kind) -> Option<Trajecto
     let proof = trim::proof(run, finding);
     let (first, last) = (*proof.first()?, *proof.last()?);
     let parts = [proof, (first..=last).collect(), (0..=last).collect()];
-    let parts = parts.iter().map(|kept: &BTreeSet<usize>| trim::trimmed(run, finding, kept));
+    let places: Vec<_> = finding.evidence.iter().filter_map(|e| e.place.clone()).collect();
+    let parts = parts.iter().map(|kept: &BTreeSet<usize>| trim::trimmed(run, &places, kept));
     let mut parts = parts.chain(std::iter::once_with(|| run.clone()));
     parts.find(|part| kind.is_shown_by(part))
 }

@@ -2,7 +2,7 @@
 //! was said with them, and the user's words they answer.
 
 use std::collections::{BTreeMap, BTreeSet};
-use toolmark_outcome::Finding;
+use toolmark_outcome::{Finding, TracePlace};
 use toolmark_trace::{Event, EventKind, Move, Stated, Step, Trajectory};
 
 /// The calls that `finding` points at.
@@ -11,12 +11,16 @@ pub(super) fn proof(run: &Trajectory, finding: &Finding) -> BTreeSet<usize> {
     indices.filter(|index| *index < run.calls.len()).collect()
 }
 
-/// A trajectory with only these calls, and what `finding` points at besides.
-pub(super) fn trimmed(run: &Trajectory, finding: &Finding, kept: &BTreeSet<usize>) -> Trajectory {
+/// A trajectory with only these calls, and what stands in these places besides.
+pub(super) fn trimmed(
+    run: &Trajectory,
+    places: &[TracePlace],
+    kept: &BTreeSet<usize>,
+) -> Trajectory {
     let numbers: BTreeMap<usize, u32> = (0..).zip(kept).map(|(n, at)| (*at, n)).collect();
     let steps: BTreeSet<u32> = kept.iter().filter_map(|at| run.calls.get(*at)?.step).collect();
     let new_step: BTreeMap<u32, u32> = (0..).zip(&steps).map(|(n, at)| (*at, n)).collect();
-    let (events, turns) = events(run, finding, &numbers, &new_step);
+    let (events, turns) = events(run, places, &numbers, &new_step);
     let calls = kept.iter().filter_map(|at| run.calls.get(*at)).cloned().map(|mut call| {
         call.step = call.step.and_then(|step| new_step.get(&step).copied());
         call.spawned = None;
@@ -69,13 +73,12 @@ pub(super) fn trimmed(run: &Trajectory, finding: &Finding, kept: &BTreeSet<usize
 /// The events that are kept, and the turn of each step that is.
 fn events(
     run: &Trajectory,
-    finding: &Finding,
+    places: &[TracePlace],
     numbers: &BTreeMap<usize, u32>,
     new_step: &BTreeMap<u32, u32>,
 ) -> (Vec<Event>, BTreeMap<u32, u32>) {
-    let places: Vec<_> = finding.evidence.iter().filter_map(|e| e.place.as_ref()).collect();
     let is_proof =
-        |event: &Event| !places.is_empty() && places.contains(&&event.at.location().into());
+        |event: &Event| !places.is_empty() && places.contains(&event.at.location().into());
     let (mut kept, mut turns) = (Vec::new(), BTreeMap::new());
     let (mut asked, mut turn): (Option<&Event>, u32) = (None, 0);
     for event in &run.events {

@@ -32,6 +32,7 @@ pub struct CommandLine<'a> {
 
 impl<'a> CommandLine<'a> {
     /// A command line that nothing has been asked about yet.
+    #[must_use]
     pub fn new(text: impl Into<Cow<'a, str>>) -> Self {
         Self {
             text: text.into(),

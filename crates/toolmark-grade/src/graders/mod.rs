@@ -4,9 +4,11 @@
 //! its code and its tests.
 
 mod expect;
+mod failure;
 mod finding;
 mod judge;
 
 pub use expect::EXPECT;
+pub use failure::FAILURE;
 pub use finding::FINDING;
 pub use judge::JUDGE;

@@ -8,6 +8,7 @@ mod edit;
 mod file;
 mod hooks;
 mod jsonc;
+mod list;
 mod switch;
 pub(crate) mod toml;
 
@@ -19,6 +20,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use list::add_to_list;
 pub(crate) use switch::Switch;
 
 /// How long a host waits for the guard, in seconds. It needs milliseconds; a
@@ -204,6 +206,19 @@ pub struct Plan {
     copy: Keep,
 }
 
+/// The change of a file as a unified diff; without a text there is no file.
+#[must_use]
+pub fn unified_diff(path: &Path, before: Option<&str>, after: Option<&str>) -> String {
+    let name = |side: Option<&str>| match side {
+        Some(_) => path.display().to_string(),
+        None => "/dev/null".to_owned(),
+    };
+    similar::TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default())
+        .unified_diff()
+        .header(&name(before), &name(after))
+        .to_string()
+}
+
 /// What becomes of the copy of the text before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Keep {
@@ -225,15 +240,7 @@ impl Plan {
     /// The change as a unified diff.
     #[must_use]
     pub fn diff(&self) -> String {
-        let (before, after) = (self.before.as_deref(), self.after.as_deref());
-        let name = |side: Option<&str>| match side {
-            Some(_) => self.path.display().to_string(),
-            None => "/dev/null".to_owned(),
-        };
-        similar::TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default())
-            .unified_diff()
-            .header(&name(before), &name(after))
-            .to_string()
+        unified_diff(&self.path, self.before.as_deref(), self.after.as_deref())
     }
 
     /// Does it, unless the file has changed since the plan was made.

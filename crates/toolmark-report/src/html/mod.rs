@@ -9,6 +9,7 @@
 mod checked;
 mod detail;
 mod graded;
+mod issues;
 mod matrix;
 mod plots;
 mod sessions;
@@ -43,7 +44,8 @@ pub(crate) fn write(
 ) -> Result<(), ReportError> {
     let graded = report.graded.map(|run| graded::section(run, options));
     let checked = report.checked.map(|run| checked::section(run, options));
-    let sections: Vec<Section> = graded.into_iter().chain(checked).collect();
+    let sections: Vec<Section> =
+        graded.into_iter().chain(checked).chain(report.feed.map(issues::section)).collect();
     let body = html! {
         @for section in &sections { (section.header) }
         main { @for section in &sections { (section.content) } }

@@ -2,6 +2,7 @@
 
 mod checked;
 mod graded;
+mod issues;
 
 use crate::terminal::harmless_json;
 use crate::{Options, Report, ReportError};
@@ -21,6 +22,11 @@ pub(crate) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
+    if let Some(run) = report.feed {
+        let text = serde_json::to_string_pretty(&issues::shape(run, options))?;
+        out.write_all(harmless_json(text).as_bytes())?;
+        return Ok(out.write_all(b"\n")?);
+    }
     let graded = report.graded.map(|run| graded::shape(run, options));
     let text = match (graded, report.checked.map(|run| checked::shape(run, options))) {
         (Some(graded), Some(check)) => serde_json::to_string_pretty(&Both { graded, check }),

@@ -2,6 +2,7 @@
 
 mod checked;
 mod graded;
+mod issues;
 
 pub(crate) use graded::lines;
 
@@ -18,6 +19,9 @@ pub(crate) fn write(
     }
     if let Some(run) = report.checked {
         checked::write(run, options, out)?;
+    }
+    if let Some(run) = report.feed {
+        issues::write(run, out)?;
     }
     Ok(())
 }

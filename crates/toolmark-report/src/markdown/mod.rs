@@ -2,6 +2,7 @@
 
 mod checked;
 mod graded;
+mod issues;
 
 use crate::{Options, Report, ReportError};
 use std::io::Write;
@@ -11,5 +12,5 @@ pub(crate) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    report.write_parts(options, out, graded::write, checked::write)
+    report.write_parts(options, out, graded::write, checked::write, issues::write)
 }

@@ -2,6 +2,7 @@
 
 mod checked;
 mod graded;
+mod issues;
 mod page;
 
 pub(crate) use graded::details;
@@ -14,5 +15,5 @@ pub(crate) fn write(
     options: &Options,
     out: &mut dyn Write,
 ) -> Result<(), ReportError> {
-    report.write_parts(options, out, graded::write, checked::write)
+    report.write_parts(options, out, graded::write, checked::write, issues::write)
 }

@@ -69,8 +69,8 @@ struct Entry {
     prompts: Vec<String>,
     workspace: Option<String>,
     traces: Vec<String>,
-    /// Configurations by the code of their rule, each once.
-    graders: Vec<(&'static str, Value)>,
+    /// Configurations by the code of their rule, each once, with the type of the grader.
+    graders: Vec<(&'static str, &'static str, Value)>,
 }
 
 fn group(cases: &[Case]) -> Vec<(Entry, Vec<&Case>)> {
@@ -105,7 +105,7 @@ fn group(cases: &[Case]) -> Vec<(Entry, Vec<&Case>)> {
             entry.prompts.clone_from(&case.prompts);
         }
         entry.workspace = entry.workspace.take().or_else(|| case.workspace.clone());
-        let grader = (case.code, case.config.clone());
+        let grader = (case.grader, case.code, case.config.clone());
         if !entry.graders.contains(&grader) {
             entry.graders.push(grader);
         }
@@ -153,14 +153,14 @@ fn masked_trace(case: &Case, id: &str, redactor: Redactor) -> io::Result<String>
 /// The spec. What comes from traces is JSON, which YAML takes as it is.
 fn spec(entries: &[Entry], redactor: Redactor) -> io::Result<String> {
     let mut text = String::from(
-        "# Findings of toolmark check as regression cases. A case fails on the traces it was\n\
+        "# Faults that toolmark found as regression cases. A case fails on the traces it was\n\
          # made from, and on every new run of its prompt that has the fault again, whatever\n\
          # the arguments are. Without a trace, the trace only showed a secret.\n\
          version: 1\nname: regressions\ncases:\n",
     );
     for entry in entries {
         let json = |value: Value| serde_json::to_string(&*redactor.json(value.into()));
-        let codes: BTreeSet<&str> = entry.graders.iter().map(|(code, _)| *code).collect();
+        let codes: BTreeSet<&str> = entry.graders.iter().map(|(_, code, _)| *code).collect();
         let graders = graders(&entry.graders);
         let mut line = |key: &str, value: String| {
             let _ = writeln!(text, "{key}: {value}");
@@ -185,20 +185,30 @@ fn spec(entries: &[Entry], redactor: Redactor) -> io::Result<String> {
 }
 
 /// The graders of a case, each with a name of its own: `S101 Read`.
-fn graders(configs: &[(&'static str, Value)]) -> Vec<Value> {
+fn graders(configs: &[(&'static str, &'static str, Value)]) -> Vec<Value> {
     let mut used: BTreeMap<String, u32> = BTreeMap::new();
     let mut graders = Vec::new();
-    for (code, config) in configs {
-        let words = ["tool", "bucket"].iter().filter_map(|key| config.get(key)?.as_str());
+    for (grader, code, config) in configs {
+        let words = ["tool", "role", "bucket"].iter().filter_map(|key| config.get(key)?.as_str());
         let mut name = std::iter::once(*code).chain(words).collect::<Vec<_>>().join(" ");
         let times = used.entry(name.clone()).or_default();
         *times += 1;
         if *times > 1 {
             name = format!("{name} {times}");
         }
-        graders.push(json!({"type": "finding", "name": name, "config": config}));
+        graders.push(json!({"type": grader, "name": name, "config": config}));
     }
     graders
+}
+
+/// A regression set is added to by hand; what is there stays.
+pub(crate) fn refuse_to_overwrite(directory: &Path) -> Result<(), Failure> {
+    let spec = directory.join("toolmark.yaml");
+    if !spec.exists() {
+        return Ok(());
+    }
+    let failure = Failure::usage(format!("{} already exists", spec.display()));
+    Err(failure.hint("promote to a new directory"))
 }
 
 #[cfg(test)]
@@ -208,10 +218,10 @@ mod tests {
     #[test]
     fn graders_of_a_case_have_names_of_their_own() {
         let configs = [
-            ("S101", json!({"code": "S101", "tool": "Read"})),
-            ("S101", json!({"code": "S101", "tool": "view"})),
-            ("S101", json!({"code": "S101", "tool": "Read", "min_confidence": "low"})),
-            ("S102", json!({"code": "S102", "tool": "Bash", "bucket": "cat"})),
+            ("finding", "S101", json!({"code": "S101", "tool": "Read"})),
+            ("finding", "S101", json!({"code": "S101", "tool": "view"})),
+            ("finding", "S101", json!({"code": "S101", "tool": "Read", "min_confidence": "low"})),
+            ("finding", "S102", json!({"code": "S102", "tool": "Bash", "bucket": "cat"})),
         ];
         let graders = graders(&configs);
         let names: Vec<&str> = graders.iter().filter_map(|one| one["name"].as_str()).collect();

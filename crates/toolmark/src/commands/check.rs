@@ -199,7 +199,7 @@ impl Check {
         let judge = self.judge(printer)?;
         let checker = self.checker(&mut config)?.with_gold(gold.clone());
         if let Some(directory) = &self.promote {
-            refuse_to_overwrite(directory)?;
+            checking::promote::refuse_to_overwrite(directory)?;
         }
         let mut selected = self.sessions.select(&self.input.traces)?;
         let reader = self.input.files.reader(printer).within(selected.project.clone());
@@ -436,14 +436,4 @@ fn rows(gates: &[Gate], run: &CheckRun, before: Option<&Baseline>) -> Vec<GateRo
     }
     let earlier = before.map(|before| before.earlier(&each));
     gates.iter().flat_map(|gate| gate.rows(&now, earlier.as_ref())).collect()
-}
-
-/// A regression set is added to by hand; what is there stays.
-fn refuse_to_overwrite(directory: &Path) -> Result<(), Failure> {
-    let spec = directory.join("toolmark.yaml");
-    if !spec.exists() {
-        return Ok(());
-    }
-    let failure = Failure::usage(format!("{} already exists", spec.display()));
-    Err(failure.hint("promote to a new directory"))
 }

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod convert;
+pub(crate) mod feed;
 pub(crate) mod formats;
 pub(crate) mod grade;
 pub(crate) mod graders;

@@ -1,0 +1,279 @@
+//! What the output of a command shows: a build, tests or a linter that failed, a
+//! dependency that is missing, a command line that was refused.
+
+use crate::language::Language;
+use aho_corasick::{AhoCorasick, MatchKind};
+use std::sync::LazyLock;
+use toolmark_check::error_class::ErrorClass;
+
+/// What was checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Check {
+    /// It compiles.
+    Build,
+    /// Its tests pass.
+    Tests,
+    /// A linter or a formatter has nothing to say.
+    Lint,
+}
+
+type Mark = (&'static str, Check, Language);
+
+/// What tools print when a check failed. A mark is a text that no other output has.
+const MARKS: &[Mark] = &[
+    // Builds and type checks.
+    ("[build failed]", Check::Build, Language::Go),
+    (" (typecheck)", Check::Build, Language::Go),
+    ("declared and not used:", Check::Build, Language::Go),
+    ("\" imported and not used", Check::Build, Language::Go),
+    ("error[E0", Check::Build, Language::Rust),
+    ("error: could not compile", Check::Build, Language::Rust),
+    (": error TS", Check::Build, Language::JavaScript),
+    (" - error TS", Check::Build, Language::JavaScript),
+    ("Failed to compile.", Check::Build, Language::JavaScript),
+    ("COMPILATION ERROR", Check::Build, Language::Java),
+    ("error: cannot find symbol", Check::Build, Language::Java),
+    ("Execution failed for task ':compile", Check::Build, Language::Java),
+    (": fatal error: ", Check::Build, Language::C),
+    ("undefined reference to", Check::Build, Language::C),
+    ("collect2: error: ld", Check::Build, Language::C),
+    (": error CS", Check::Build, Language::DotNet),
+    // Tests.
+    ("--- FAIL: ", Check::Tests, Language::Go),
+    ("\nFAIL\t", Check::Tests, Language::Go),
+    ("test result: FAILED", Check::Tests, Language::Rust),
+    (" short test summary info ", Check::Tests, Language::Python),
+    ("FAILED (failures=", Check::Tests, Language::Python),
+    ("FAILED (errors=", Check::Tests, Language::Python),
+    ("Test Suites: ", Check::Tests, Language::JavaScript),
+    (" Test Files  ", Check::Tests, Language::JavaScript),
+    ("Failed Tests ", Check::Tests, Language::JavaScript),
+    ("There are test failures", Check::Tests, Language::Java),
+    ("There were failing tests", Check::Tests, Language::Java),
+    (" examples, ", Check::Tests, Language::Ruby),
+    ("tests failed out of", Check::Tests, Language::C),
+    ("FAILURES!\nTests: ", Check::Tests, Language::Php),
+    // Linters and formatters.
+    (" issues:\n* ", Check::Lint, Language::Go),
+    (" issues:\n[lint", Check::Lint, Language::Go),
+    ("golangci-lint run", Check::Lint, Language::Go),
+    (" (errcheck)", Check::Lint, Language::Go),
+    (" (staticcheck)", Check::Lint, Language::Go),
+    (" (revive)", Check::Lint, Language::Go),
+    (" (gosec)", Check::Lint, Language::Go),
+    ("clippy::", Check::Lint, Language::Rust),
+    ("Diff in ", Check::Lint, Language::Rust),
+    (" problems (", Check::Lint, Language::JavaScript),
+    (" problem (", Check::Lint, Language::JavaScript),
+    ("Code style issues found", Check::Lint, Language::JavaScript),
+    ("would be reformatted", Check::Lint, Language::Python),
+    ("Your code has been rated at", Check::Lint, Language::Python),
+    (" offenses detected", Check::Lint, Language::Ruby),
+    (" offense detected", Check::Lint, Language::Ruby),
+    ("(SC", Check::Lint, Language::Shell),
+    ("github.com/koalaman/shellcheck", Check::Lint, Language::Shell),
+    (" | P:  ", Check::Lint, Language::Sql),
+];
+
+/// So much of an output is looked at, from its start and from its end.
+const LOOKED_AT: usize = 8 << 10;
+
+static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let patterns = MARKS.iter().map(|(mark, ..)| mark);
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(patterns).ok()
+});
+
+/// The check that the output shows as failed. A build that failed is why tests and
+/// linters fail.
+#[must_use]
+pub(crate) fn shown(text: &str) -> Option<(Check, Language)> {
+    let finder = FINDER.as_ref()?;
+    let (start, end) = crate::salient::ends(text, LOOKED_AT);
+    let mut found: Option<(Check, Language)> = None;
+    for part in [start, end] {
+        for mark in finder.find_iter(part) {
+            let Some((_, check, language)) = MARKS.get(mark.pattern().as_usize()) else { continue };
+            // Tests that could not be set up say nothing about the code.
+            let is_set_up = *check != Check::Tests || !part.contains("[setup failed]");
+            if is_set_up && found.is_none_or(|(best, _)| *check < best) {
+                found = Some((*check, *language));
+            }
+            if found.is_some_and(|(best, _)| best == Check::Build) {
+                return found;
+            }
+        }
+        // A place in Go code and a word of its compiler.
+        if found.is_none_or(|(best, _)| best != Check::Build) && is_go_compile(part) {
+            return Some((Check::Build, Language::Go));
+        }
+    }
+    found
+}
+
+/// Did a recipe of a make file fail?
+#[must_use]
+pub(crate) fn is_make(text: &str) -> bool {
+    let (start, end) = crate::salient::ends(text, LOOKED_AT);
+    let part = if end.is_empty() { start } else { end };
+    part.lines().rev().take(5).any(|line| line.starts_with("make") && line.contains(": *** ["))
+}
+
+/// Does a line `file.go:1:2: undefined: x` stand there?
+fn is_go_compile(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "undefined: ",
+        "cannot use ",
+        "not enough arguments in call",
+        "too many arguments in call",
+        "redeclared in this block",
+        "missing return",
+        "syntax error: ",
+        "assignment mismatch",
+        "undefined (type ",
+    ];
+    text.contains(".go:")
+        && text.lines().any(|line| {
+            let Some((_, said)) = line.split_once(".go:") else { return false };
+            let said = said.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':');
+            let said = said.trim_start();
+            said.len() < line.len() && WORDS.iter().any(|word| said.contains(word))
+        })
+}
+
+/// The language of a library or program that is not there.
+#[must_use]
+pub(crate) fn missing_dependency(text: &str, error: ErrorClass) -> Option<Language> {
+    const WORDS: &[(&str, Language)] = &[
+        ("ModuleNotFoundError: ", Language::Python),
+        ("No module named ", Language::Python),
+        ("ERR_MODULE_NOT_FOUND", Language::JavaScript),
+        ("Error: Cannot find module ", Language::JavaScript),
+        ("Error: Cannot find package ", Language::JavaScript),
+        ("no required module provides package", Language::Go),
+        ("cannot load such file -- ", Language::Ruby),
+        ("Could not find gem ", Language::Ruby),
+        ("cannot open shared object file", Language::C),
+    ];
+    let (start, end) = crate::salient::ends(text, LOOKED_AT);
+    let found = WORDS.iter().find(|(words, _)| start.contains(words) || end.contains(words));
+    if let Some((_, language)) = found {
+        return Some(*language);
+    }
+    // A script that is not there has a path, a program has a name.
+    let is_script = || {
+        text.lines().take(20).any(|line| {
+            let lower = line.to_ascii_lowercase();
+            (lower.contains("no such file or directory") || lower.contains(": not found"))
+                && line.contains('/')
+                && !line.starts_with("/bin/sh: ")
+                && !line.contains("command not found")
+        })
+    };
+    (error == ErrorClass::CommandNotFound && !is_script()).then_some(Language::Program)
+}
+
+/// Does a program refuse its command line?
+#[must_use]
+pub(crate) fn is_usage(line: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "unknown flag",
+        "unknown option",
+        "unrecognized option",
+        "unrecognized argument",
+        "unknown command",
+        "unknown subcommand",
+        "unexpected argument",
+        "invalid option",
+        "illegal option",
+        "unknown shorthand flag",
+        "no such option",
+        "unknown argument",
+        "accepts at most",
+        "accepts between",
+        "unknown json field",
+        "required flag",
+        "flag provided but not defined",
+        "the following arguments are required",
+        "invalid choice:",
+        "unrecognized subcommand",
+        "script not found",
+        "missing script",
+        "no rule to make target",
+        "could not find `cargo.toml`",
+        "no go files in",
+        "cannot find module providing package",
+    ];
+    let lower = crate::template::cut(line, 400).to_ascii_lowercase();
+    WORDS.iter().any(|words| lower.contains(words))
+}
+
+/// Does a shell or a program say that a file or directory is not there?
+#[must_use]
+pub(crate) fn is_missing_path(line: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "no such file or directory",
+        "cannot find the path",
+        "can't cd to",
+        "directory not found",
+        "file or directory not found",
+    ];
+    let lower = crate::template::cut(line, 400).to_ascii_lowercase();
+    // An exception has a line of its own to be told by.
+    !line.contains("Error: ")
+        && !line.contains("Exception: ")
+        && WORDS.iter().any(|words| lower.contains(words))
+}
+
+/// Is it `cd` that did not find its directory?
+#[must_use]
+pub(crate) fn is_lost_directory(line: &str) -> bool {
+    line.contains("cd:") || line.contains("can't cd to")
+}
+
+/// Does the command run a linter or a formatter?
+#[must_use]
+pub(crate) fn is_linter(command: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "lint",
+        "eslint",
+        "ruff",
+        "clippy",
+        "fmt",
+        "prettier",
+        "biome",
+        "flake8",
+        "pylint",
+        "shellcheck",
+        "golangci-lint",
+        "rubocop",
+        "black",
+        "format",
+        "stylelint",
+        "sqlfluff",
+    ];
+    let mut words = command.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    words.any(|word| NAMES.contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_output_shows() {
+        for (text, want) in [
+            ("--- FAIL: TestX (0.1s)\nFAIL\nFAIL\tx\t0.1s", Some((Check::Tests, Language::Go))),
+            (
+                "a_test.go:9:1: undefined: x\nFAIL\tx [build failed]",
+                Some((Check::Build, Language::Go)),
+            ),
+            ("a.go:3:4: undefined: y (typecheck)", Some((Check::Build, Language::Go))),
+            ("x.ts(1,2): error TS2304: no", Some((Check::Build, Language::JavaScript))),
+            ("2 issues:\n* errcheck: 1", Some((Check::Lint, Language::Go))),
+            ("✖ 3 problems (3 errors, 0 warnings)", Some((Check::Lint, Language::JavaScript))),
+            ("all good", None),
+        ] {
+            assert_eq!(shown(text), want, "{text}");
+        }
+    }
+}

@@ -1,0 +1,562 @@
+//! Occurrences of many files, grouped into issues. Rows are small, and whatever order
+//! they come in, the issues are the same.
+
+use crate::class::FailureClass;
+use crate::facts::Facts;
+use crate::feed_run::Listed;
+use crate::fix::fix;
+use crate::issue::{Category, Issue, Lost, Recoveries, Representative, Tally, Week, grader};
+use crate::key::{IssueId, Key};
+use crate::occurrence::{About, Batch, Kind, Origin, Recovery};
+use crate::similar::similar;
+use crate::state::{Decisions, Seen, SeenOnce, is_escalating};
+use crate::subject::Subject;
+use crate::title::title;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use toolmark_check::{rule_by_code, week_of};
+use toolmark_outcome::TracePlace;
+use toolmark_trace::Location;
+
+/// So many names are kept of what an issue was seen with.
+const MAX_NAMES: usize = 12;
+
+/// No issue has more weeks than this in its line.
+const MAX_WEEKS: usize = 104;
+
+/// One occurrence in little room.
+#[derive(Debug, Clone)]
+struct Row {
+    issue: IssueId,
+    origin: u32,
+    tool: u32,
+    subject: u32,
+    line: u32,
+    column: u32,
+    byte: u64,
+    /// Milliseconds; the smallest number where it is not known.
+    time: i64,
+    call: (u32, u32),
+    kind: Kind,
+    recovery: Recovery,
+    /// What is not known is the largest number.
+    tokens: u32,
+    output_tokens: u32,
+    milliseconds: u32,
+}
+
+const UNKNOWN: u32 = u32::MAX;
+
+/// Occurrences of many files.
+#[derive(Debug, Default)]
+pub struct Feed {
+    rows: Vec<Row>,
+    seen: HashMap<u64, u32>,
+    origins: Vec<Origin>,
+    origin_ids: HashMap<Origin, u32>,
+    names: Vec<Arc<str>>,
+    name_ids: HashMap<Arc<str>, u32>,
+    subjects: Vec<Subject>,
+    subject_ids: HashMap<(String, String), u32>,
+    calls_text: String,
+    about: HashMap<IssueId, About>,
+    /// How many sessions were read.
+    pub sessions: u64,
+    /// How many calls they have.
+    pub calls: u64,
+    /// How many sessions have no record of their calls.
+    pub unrecorded: u64,
+    /// How many occurrences were met again in another file.
+    pub repeated: u64,
+}
+
+impl Feed {
+    /// Adds the occurrences of a file.
+    pub fn add(&mut self, batch: Batch) {
+        self.sessions += batch.sessions;
+        self.calls += batch.calls;
+        self.unrecorded += batch.unrecorded;
+        for (id, about) in batch.about {
+            match self.about.entry(id) {
+                Entry::Vacant(entry) => drop(entry.insert(about)),
+                Entry::Occupied(mut entry) => entry.get_mut().merge(about),
+            }
+        }
+        let origins: Vec<u32> = batch.origins.into_iter().map(|one| self.origin(one)).collect();
+        for one in batch.occurrences {
+            let Some(origin) = origins.get(one.origin).copied() else { continue };
+            let row = Row {
+                issue: one.issue,
+                origin,
+                tool: self.name(&one.tool),
+                subject: self.subject(one.subject),
+                line: one.line,
+                column: one.column,
+                byte: one.byte,
+                time: one.time.map_or(i64::MIN, |time| time.as_millisecond()),
+                call: (0, 0),
+                kind: one.kind,
+                recovery: one.recovery,
+                tokens: bounded(one.spent.tokens(), one.spent.counted),
+                output_tokens: bounded(one.spent.output_tokens(), one.spent.counted),
+                milliseconds: bounded(one.spent.milliseconds(), one.spent.timed),
+            };
+            self.insert(row, &one.call_id);
+        }
+    }
+
+    /// Adds a row, or puts it in the place of the same call in another file.
+    fn insert(&mut self, mut row: Row, call_id: &str) {
+        let mut hasher = DefaultHasher::new();
+        let origin = &self.origins[row.origin as usize];
+        (&*origin.session, call_id, row.kind).hash(&mut hasher);
+        if row.kind == Kind::Finding {
+            row.issue.hash(&mut hasher);
+        }
+        match self.seen.entry(hasher.finish()) {
+            Entry::Vacant(entry) => {
+                entry.insert(self.rows.len() as u32);
+                let start = self.calls_text.len() as u32;
+                self.calls_text.push_str(call_id);
+                row.call = (start, call_id.len() as u32);
+                self.rows.push(row);
+            }
+            Entry::Occupied(entry) => {
+                self.repeated += 1;
+                let origins = &self.origins;
+                let Some(known) = self.rows.get_mut(*entry.get() as usize) else { return };
+                // The file that shows more of what followed is the one to believe.
+                let rank = |row: &Row| {
+                    let file = &origins[row.origin as usize].file;
+                    (std::cmp::Reverse(row.recovery), file.clone(), row.byte, row.issue)
+                };
+                if rank(&row) < rank(known) {
+                    row.call = known.call;
+                    *known = row;
+                }
+            }
+        }
+    }
+
+    fn origin(&mut self, origin: Origin) -> u32 {
+        if let Some(id) = self.origin_ids.get(&origin) {
+            return *id;
+        }
+        let id = self.origins.len() as u32;
+        self.origins.push(origin.clone());
+        self.origin_ids.insert(origin, id);
+        id
+    }
+
+    fn name(&mut self, name: &Arc<str>) -> u32 {
+        if let Some(id) = self.name_ids.get(name) {
+            return *id;
+        }
+        let id = self.names.len() as u32;
+        self.names.push(name.clone());
+        self.name_ids.insert(name.clone(), id);
+        id
+    }
+
+    fn subject(&mut self, subject: Subject) -> u32 {
+        match self.subject_ids.entry((subject.what.clone(), subject.detail.clone())) {
+            Entry::Occupied(entry) => *entry.get(),
+            Entry::Vacant(entry) => {
+                let id = self.subjects.len() as u32;
+                self.subjects.push(subject);
+                *entry.insert(id)
+            }
+        }
+    }
+
+    fn call_id(&self, row: &Row) -> &str {
+        let start = row.call.0 as usize;
+        self.calls_text.get(start..start + row.call.1 as usize).unwrap_or_default()
+    }
+
+    fn origin_of(&self, row: &Row) -> &Origin {
+        &self.origins[row.origin as usize]
+    }
+
+    /// Rows in the order of issue, time, session and call.
+    fn order(&self, decisions: &Decisions) -> Vec<(IssueId, u32)> {
+        let mut order: Vec<(IssueId, u32)> =
+            (0..).zip(&self.rows).map(|(at, row)| (decisions.resolve(row.issue), at)).collect();
+        order.sort_unstable_by(|(a, at), (b, bt)| {
+            a.cmp(b).then_with(|| {
+                let (one, other) = (&self.rows[*at as usize], &self.rows[*bt as usize]);
+                let key = |row: &'_ Row| (row.time, row.byte, row.issue);
+                let session = |row: &Row| self.origin_of(row).session.clone();
+                one.time
+                    .cmp(&other.time)
+                    .then_with(|| session(one).cmp(&session(other)))
+                    .then_with(|| self.call_id(one).cmp(self.call_id(other)))
+                    .then_with(|| key(one).cmp(&key(other)))
+            })
+        });
+        order
+    }
+
+    /// Every occurrence, by issue and time.
+    #[must_use]
+    pub fn occurrences(&self, decisions: &Decisions) -> Vec<Listed> {
+        let order = self.order(decisions);
+        let listed = order.into_iter().map(|(issue, at)| {
+            let row = &self.rows[at as usize];
+            let origin = self.origin_of(row);
+            Listed {
+                issue,
+                session: origin.session.as_ref().into(),
+                call_id: self.call_id(row).into(),
+                place: place(&origin.file, row.line, row.column, row.byte),
+                time: time_of(row),
+            }
+        });
+        listed.collect()
+    }
+
+    /// The issues, those with most to do about first.
+    #[must_use]
+    pub fn issues(&self, decisions: &Decisions, now: Timestamp) -> Vec<Issue> {
+        let order = self.order(decisions);
+        let mut issues = Vec::new();
+        let mut keys: Vec<(IssueId, &Key)> = Vec::new();
+        for group in order.chunk_by(|(a, _), (b, _)| a == b) {
+            let Some((id, first)) = group.first() else { continue };
+            let rows: Vec<&Row> = group.iter().map(|(_, at)| &self.rows[*at as usize]).collect();
+            // An issue that others were merged into may not have occurred itself.
+            let about =
+                self.about.get(id).or_else(|| self.about.get(&self.rows[*first as usize].issue));
+            let Some(about) = about else { continue };
+            keys.push((*id, &about.key));
+            issues.push(self.issue(*id, about, &rows, decisions, now));
+        }
+        self.same_calls(&mut issues, &order);
+        for (issue, similar) in issues.iter_mut().zip(similar(&keys)) {
+            issue.similar = similar;
+        }
+        issues.sort_by(|a, b| {
+            (a.state, is_quiet(a)).cmp(&(b.state, is_quiet(b))).then_with(|| {
+                b.count
+                    .cmp(&a.count)
+                    .then_with(|| b.sessions.cmp(&a.sessions))
+                    .then_with(|| a.id.cmp(&b.id))
+            })
+        });
+        issues
+    }
+
+    fn issue(
+        &self,
+        id: IssueId,
+        about: &About,
+        rows: &[&Row],
+        decisions: &Decisions,
+        now: Timestamp,
+    ) -> Issue {
+        let origins = || rows.iter().map(|row| self.origin_of(row));
+        let mut recovery = Recoveries::default();
+        let mut lost = Lost::default();
+        let mut sessions: BTreeSet<&str> = BTreeSet::new();
+        for row in rows {
+            recovery.add(row.recovery);
+            lost.add(row);
+            sessions.insert(&self.origin_of(row).session);
+        }
+        let subjects = self.subjects_of(rows);
+        let tools =
+            tally(rows.iter().filter_map(|row| Some(&**self.names.get(row.tool as usize)?)));
+        let hosts = tally(origins().map(|origin| &*origin.host));
+        let agents: Vec<String> = origins()
+            .map(|origin| match &origin.version {
+                Some(version) => format!("{} {version}", origin.agent),
+                None => origin.agent.to_string(),
+            })
+            .collect();
+        let weeks = weeks(rows);
+        let seen = Seen {
+            all: rows
+                .iter()
+                .map(|row| {
+                    let origin = self.origin_of(row);
+                    let version = origin.version.as_deref();
+                    SeenOnce { time: time_of(row), started: origin.started, version }
+                })
+                .collect(),
+            is_escalating: escalates(rows, now),
+        };
+        let said = about.example.as_ref().map_or("", |example| &example.said);
+        let facts = Facts {
+            key: &about.key,
+            subjects: &subjects,
+            tool: tools.first().map_or("", |(name, _)| name),
+            host: hosts.first().map_or("", |(name, _)| name),
+            count: rows.len() as u64,
+            remedy: about.remedy.as_deref(),
+            said,
+        };
+        // A line for a project's instructions names things of that project.
+        let projects = tally(origins().filter_map(|origin| origin.project.as_deref()));
+        let main_project = projects.first().map(|(name, _)| *name);
+        let in_project: Vec<&Row> = rows
+            .iter()
+            .copied()
+            .filter(|row| self.origin_of(row).project.as_deref() == main_project)
+            .collect();
+        let of_project = self.subjects_of(&in_project);
+        let fix = fix(&Facts { subjects: &of_project, count: in_project.len() as u64, ..facts });
+        let fix = fix.map(|mut fix| {
+            fix.project = main_project.filter(|_| fix.file.is_some()).map(Into::into);
+            fix
+        });
+        let times = || rows.iter().filter_map(|row| time_of(row));
+        let (category, subtype, code) = kind_of(&about.key);
+        let merged: BTreeSet<IssueId> =
+            rows.iter().map(|row| row.issue).filter(|one| *one != id).collect();
+        Issue {
+            id,
+            kind: if code.is_some() { Kind::Finding } else { Kind::Failure },
+            category,
+            subtype,
+            code,
+            title: title(&facts).into(),
+            role: match &about.key {
+                Key::Failure { role, .. } => role.word().into(),
+                Key::Finding { tool, .. } => tool.into(),
+            },
+            template: about.key.template().into(),
+            count: rows.len() as u64,
+            sessions: sessions.len() as u64,
+            projects: tallies(projects),
+            first_seen: times().min(),
+            last_seen: times().max(),
+            weeks,
+            models: tallies(tally(origins().filter_map(|origin| origin.model.as_deref()))),
+            agents: tallies(tally(agents.iter().map(String::as_str))),
+            subjects: tallies(facts.names(MAX_NAMES)),
+            recovery: code.is_none().then_some(recovery),
+            lost,
+            representative: about.example.as_ref().map(|example| Representative {
+                session: example.rank.session.as_ref().into(),
+                call_id: example.rank.call_id.as_str().into(),
+                place: place(
+                    &example.rank.file,
+                    example.rank.line,
+                    example.rank.column,
+                    example.rank.byte,
+                ),
+                call: example.call.as_str().into(),
+                said: example.said.as_str().into(),
+                followed: example.followed.as_deref().map(Into::into),
+            }),
+            similar: Vec::new(),
+            same_calls: None,
+            state: decisions.state(id, &seen, now),
+            merged: merged.into_iter().collect(),
+            notes: decisions.notes(id).map(Into::into).collect(),
+            fix,
+            case: grader(&about.key).into(),
+            tools: tallies(tools),
+        }
+    }
+
+    /// What rows are about, the most frequent first.
+    fn subjects_of(&self, rows: &[&Row]) -> Vec<(Subject, u64)> {
+        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+        for row in rows {
+            *counts.entry(row.subject).or_default() += 1;
+        }
+        let named =
+            |(at, count): (u32, u64)| Some((self.subjects.get(at as usize)?.clone(), count));
+        let mut subjects: Vec<(Subject, u64)> = counts.into_iter().filter_map(named).collect();
+        subjects.sort_by(|a, b| {
+            b.1.cmp(&a.1).then_with(|| (&a.0.what, &a.0.detail).cmp(&(&b.0.what, &b.0.detail)))
+        });
+        subjects
+    }
+
+    /// For issues of findings, the issue of failures that most of their calls belong to.
+    fn same_calls(&self, issues: &mut [Issue], order: &[(IssueId, u32)]) {
+        let mut failed: HashMap<(&str, &str), IssueId> = HashMap::new();
+        for (issue, at) in order {
+            let row = &self.rows[*at as usize];
+            if row.kind == Kind::Failure {
+                failed.insert((&self.origin_of(row).session, self.call_id(row)), *issue);
+            }
+        }
+        let mut shared: HashMap<IssueId, BTreeMap<IssueId, u64>> = HashMap::new();
+        for (issue, at) in order {
+            let row = &self.rows[*at as usize];
+            let call = (&*self.origin_of(row).session, self.call_id(row));
+            if let Some(other) = failed.get(&call).filter(|_| row.kind == Kind::Finding) {
+                *shared.entry(*issue).or_default().entry(*other).or_default() += 1;
+            }
+        }
+        for issue in issues {
+            let most = shared.get(&issue.id).and_then(|all| all.iter().max_by_key(|(_, n)| **n));
+            // Four of five: a few findings are about calls that nothing says failed.
+            issue.same_calls =
+                most.filter(|(_, count)| **count * 5 >= issue.count * 4).map(|(id, _)| *id);
+        }
+    }
+
+    /// The key of an issue.
+    #[must_use]
+    pub fn key(&self, id: IssueId) -> Option<&Key> {
+        self.about.get(&id).map(|about| &about.key)
+    }
+
+    /// How many occurrences there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Are there none?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+/// Is it nothing the agent did wrong: an answer, a choice of the user?
+fn is_quiet(issue: &Issue) -> bool {
+    [FailureClass::Cancelled, FailureClass::NothingFound].iter().any(|c| c.word() == issue.subtype)
+}
+
+impl About {
+    fn merge(&mut self, other: Self) {
+        self.remedy = self.remedy.take().into_iter().chain(other.remedy).min();
+        self.example = match (self.example.take(), other.example) {
+            (Some(one), Some(other)) => Some(if other.rank < one.rank { other } else { one }),
+            (one, other) => one.or(other),
+        };
+    }
+}
+
+impl Lost {
+    fn add(&mut self, row: &Row) {
+        if row.tokens != UNKNOWN {
+            self.counted += 1;
+            *self.tokens.get_or_insert(0) += u64::from(row.tokens);
+            *self.output_tokens.get_or_insert(0) += u64::from(row.output_tokens);
+        }
+        if row.milliseconds != UNKNOWN {
+            self.timed += 1;
+            *self.duration_ms.get_or_insert(0) += u64::from(row.milliseconds);
+        }
+    }
+}
+
+fn bounded(number: Option<u64>, known: u64) -> u32 {
+    match number {
+        Some(number) if known > 0 => number.min(u64::from(UNKNOWN) - 1) as u32,
+        _ => UNKNOWN,
+    }
+}
+
+fn time_of(row: &Row) -> Option<Timestamp> {
+    (row.time != i64::MIN).then(|| Timestamp::from_millisecond(row.time).ok()).flatten()
+}
+
+fn place(file: &Arc<str>, line: u32, column: u32, byte: u64) -> TracePlace {
+    Location { file: file.clone(), line, column, byte }.into()
+}
+
+/// Names by how often they occur, the most frequent first.
+fn tally<'n>(names: impl Iterator<Item = &'n str>) -> Vec<(&'n str, u64)> {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for name in names {
+        *counts.entry(name).or_default() += 1;
+    }
+    let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    counts
+}
+
+fn tallies(counts: Vec<(&str, u64)>) -> Vec<Tally> {
+    let one = |(name, count): (&str, u64)| Tally { name: name.into(), count };
+    counts.into_iter().take(MAX_NAMES).map(one).collect()
+}
+
+fn day(row: &Row) -> Option<Date> {
+    Some(time_of(row)?.to_zoned(TimeZone::UTC).date())
+}
+
+/// The Monday of a day's week.
+fn monday(day: Date) -> Option<Date> {
+    day.checked_sub(i64::from(day.weekday().to_monday_zero_offset()).days()).ok()
+}
+
+/// How often an issue occurred in each week from the first to the last.
+fn weeks(rows: &[&Row]) -> Vec<Week> {
+    let mut counts: BTreeMap<Date, u64> = BTreeMap::new();
+    for monday in rows.iter().filter_map(|row| monday(day(row)?)) {
+        *counts.entry(monday).or_default() += 1;
+    }
+    let (Some((first, _)), Some((last, _))) = (counts.first_key_value(), counts.last_key_value())
+    else {
+        return Vec::new();
+    };
+    let (mut at, last) = (*first, *last);
+    let earliest = last.checked_sub((7 * (MAX_WEEKS as i64 - 1)).days()).unwrap_or(at);
+    at = at.max(earliest);
+    let mut weeks = Vec::new();
+    while at <= last && weeks.len() < MAX_WEEKS {
+        let week = at.to_zoned(TimeZone::UTC).map(|time| week_of(time.timestamp()));
+        let count = counts.get(&at).copied().unwrap_or(0);
+        weeks.extend(week.ok().map(|week| Week { week, count }));
+        match at.checked_add(7.days()) {
+            Ok(next) => at = next,
+            Err(_) => break,
+        }
+    }
+    weeks
+}
+
+/// Is this week's count far above that of the four weeks before?
+fn escalates(rows: &[&Row], now: Timestamp) -> bool {
+    const WEEK: i64 = 7 * 24 * 60 * 60 * 1000;
+    let now = now.as_millisecond();
+    let mut counts = [0; 5];
+    for row in rows.iter().filter(|row| row.time != i64::MIN) {
+        let age = now.saturating_sub(row.time).max(0) / WEEK;
+        if let Some(count) = usize::try_from(age).ok().and_then(|age| counts.get_mut(age)) {
+            *count += 1;
+        }
+    }
+    let [this_week, before @ ..] = counts;
+    is_escalating(this_week, before)
+}
+
+/// Category, subtype and code.
+fn kind_of(key: &Key) -> (Category, &'static str, Option<&'static str>) {
+    match key {
+        Key::Finding { code, .. } => match rule_by_code(code) {
+            Some(rule) => (rule.axis.into(), rule.name, Some(rule.code)),
+            None => (Category::Recovery, "", Some(code)),
+        },
+        Key::Failure { class, .. } => {
+            let category = match class {
+                FailureClass::RefusedByUser => Category::Selection,
+                FailureClass::RefusedByPolicy => Category::Irreversibility,
+                FailureClass::EditNoMatch
+                | FailureClass::EditAmbiguous
+                | FailureClass::EditNotRead
+                | FailureClass::EditChanged
+                | FailureClass::EditNoChange
+                | FailureClass::MissingPath
+                | FailureClass::TooLarge
+                | FailureClass::BadArguments
+                | FailureClass::NothingFound => Category::Arguments,
+                _ => Category::Environment,
+            };
+            (category, class.word(), None)
+        }
+    }
+}

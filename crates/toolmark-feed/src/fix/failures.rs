@@ -1,0 +1,290 @@
+//! Fixes of failures, per class.
+
+use super::{Fix, Target, listed, times};
+use crate::class::FailureClass;
+use crate::facts::Facts;
+use crate::language::Language;
+use crate::role::Role;
+use crate::subject::Subject;
+
+/// So many names fit a line.
+const MAX_NAMES: usize = 5;
+
+/// A line of its own needs more than one occurrence of the same thing.
+const REPEATED: u64 = 2;
+
+/// What the user refused so often is a rule.
+const REFUSED: u64 = 3;
+
+/// Where no single file stands out, so many failures of a kind are a habit.
+const HABIT: u64 = 5;
+
+pub(super) fn fix(
+    facts: &Facts<'_>,
+    role: &Role,
+    class: FailureClass,
+    template: &str,
+) -> Option<Fix> {
+    match class {
+        FailureClass::Dependency => dependency(facts, template),
+        FailureClass::BadArguments if *role == Role::Shell => refused_flag(facts),
+        FailureClass::BadArguments | FailureClass::Error => refused_name(facts, template),
+        FailureClass::MissingPath if template == "cd" => lost_directory(facts),
+        FailureClass::MissingPath => missing_path(facts),
+        FailureClass::TooLarge => too_large(facts),
+        FailureClass::RefusedByUser => refused_by_user(facts, role),
+        FailureClass::EditNoMatch
+        | FailureClass::EditChanged
+        | FailureClass::EditAmbiguous
+        | FailureClass::EditNotRead => edit(facts, class),
+        FailureClass::Exit => exit(facts, template),
+        _ => None,
+    }
+}
+
+/// Modules of Python whose package has another name.
+const PYTHON_PACKAGES: &[(&str, &str)] = &[
+    ("yaml", "pyyaml"),
+    ("cv2", "opencv-python"),
+    ("PIL", "pillow"),
+    ("bs4", "beautifulsoup4"),
+    ("sklearn", "scikit-learn"),
+    ("dotenv", "python-dotenv"),
+    ("dateutil", "python-dateutil"),
+    ("git", "gitpython"),
+    ("jwt", "pyjwt"),
+    ("docx", "python-docx"),
+    ("pptx", "python-pptx"),
+    ("fitz", "pymupdf"),
+    ("serial", "pyserial"),
+    ("attr", "attrs"),
+    ("google", ""),
+    ("src", ""),
+    ("tests", ""),
+    ("app", ""),
+];
+
+fn dependency(facts: &Facts<'_>, language: &str) -> Option<Fix> {
+    let names = facts.names(MAX_NAMES);
+    let first: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+    if first.is_empty() {
+        return None;
+    }
+    let language = Language::from_word(language).unwrap_or(Language::None);
+    let set_up = |text: String, why: String| {
+        let (text, why) = (text.into(), why.into());
+        Some(Fix { target: Target::SetUp, file: None, key: None, project: None, text, why })
+    };
+    let missing = format!("{} missing {}", listed(&names), times(facts.count));
+    match language {
+        Language::Python => {
+            let package = |name: &&str| {
+                let known = PYTHON_PACKAGES.iter().find(|(module, _)| module == name);
+                known.map_or((*name).to_owned(), |(_, package)| (*package).to_owned())
+            };
+            let packages: Vec<String> =
+                first.iter().map(package).filter(|name| !name.is_empty()).collect();
+            (!packages.is_empty())
+                .then(|| set_up(format!("pip install {}", packages.join(" ")), missing))
+                .flatten()
+        }
+        Language::JavaScript => set_up(format!("npm install {}", first.join(" ")), missing),
+        Language::Go => set_up(format!("go get {}", first.join(" ")), missing),
+        Language::Ruby => set_up(format!("gem install {}", first.join(" ")), missing),
+        Language::Program => {
+            let text = match aliases(&first) {
+                Some(text) => text,
+                None => format!(
+                    "{} {} not installed on this machine; do not call {}.",
+                    listed(&names),
+                    if names.len() == 1 { "is" } else { "are" },
+                    if names.len() == 1 { "it" } else { "them" }
+                ),
+            };
+            Some(Fix::line(facts, text, missing))
+        }
+        _ => None,
+    }
+}
+
+/// Programs that have another name where they are missing.
+fn aliases(names: &[&str]) -> Option<String> {
+    match names {
+        ["python"] => Some("There is no `python` on this machine; call `python3`.".into()),
+        ["pip"] => Some("There is no `pip` on this machine; call `python3 -m pip`.".into()),
+        ["timeout"] => Some(
+            "There is no `timeout` on this machine (macOS); use the time limit of the tool.".into(),
+        ),
+        _ => None,
+    }
+}
+
+fn refused_flag(facts: &Facts<'_>) -> Option<Fix> {
+    let known: Vec<&(Subject, u64)> = facts
+        .subjects
+        .iter()
+        .filter(|(subject, _)| !subject.what.is_empty() && !subject.detail.is_empty())
+        .take(MAX_NAMES)
+        .collect();
+    let words: Vec<String> = known
+        .iter()
+        .map(|(subject, _)| format!("`{}` does not know `{}`", subject.what, subject.detail))
+        .collect();
+    let sum: u64 = known.iter().map(|(_, count)| count).sum();
+    (!words.is_empty()).then(|| {
+        let why = format!("refused {}", times(sum));
+        Fix::line(facts, format!("{}.", words.join("; ")), why)
+    })
+}
+
+/// A tool, a skill or a sub-agent that refuses a name.
+fn refused_name(facts: &Facts<'_>, template: &str) -> Option<Fix> {
+    let why = format!("failed {}", times(facts.count));
+    let said = facts.said;
+    let line = |text: String| Some(Fix::line(facts, text, why.clone()));
+    if template.starts_with("eisdir") {
+        let names = facts.names(MAX_NAMES);
+        let (is, them) =
+            if names.len() == 1 { ("is a directory", "it") } else { ("are directories", "them") };
+        return (!names.is_empty())
+            .then(|| line(format!("{} {is}: list {them}, do not read {them}.", listed(&names))))
+            .flatten();
+    }
+    let subject = facts.main_subject()?;
+    if template.contains("unexpected parameter") && !subject.detail.is_empty() {
+        return line(format!("`{}` has no parameter `{}`.", subject.what, subject.detail));
+    }
+    let named = |mark: &str| {
+        let rest = said.split_once(mark)?.1;
+        let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '<' | '.' | ',' | '\''));
+        Some(rest[..end.unwrap_or(rest.len())].to_owned()).filter(|name| !name.is_empty())
+    };
+    if let Some(name) = named("Unknown skill: ") {
+        return line(format!("There is no skill `{name}`."));
+    }
+    if let Some(name) = named("Agent type '") {
+        return line(format!("There is no sub-agent type `{name}`."));
+    }
+    if let Some(name) = named("No such tool available: ") {
+        return line(format!("There is no tool `{name}`."));
+    }
+    None
+}
+
+fn lost_directory(facts: &Facts<'_>) -> Option<Fix> {
+    let names = facts.names(MAX_NAMES);
+    let (first, _) = names.first()?;
+    let text = format!(
+        "The shell keeps its directory between commands: run `cd` with an absolute path, or not at all (`cd {first}` failed)."
+    );
+    Some(Fix::line(facts, text, format!("`cd` failed {}", times(facts.count))))
+}
+
+fn missing_path(facts: &Facts<'_>) -> Option<Fix> {
+    // What the host proposes is the name of the file.
+    let proposed: Vec<String> = facts
+        .subjects
+        .iter()
+        .filter(|(subject, _)| !subject.what.is_empty() && !subject.detail.is_empty())
+        .map(|(subject, _)| format!("`{}` does not exist, `{}` does", subject.what, subject.detail))
+        .take(MAX_NAMES)
+        .collect();
+    if !proposed.is_empty() {
+        let why = format!("a path did not exist {}", times(facts.count));
+        return Some(Fix::line(facts, format!("{}.", proposed.join("; ")), why));
+    }
+    let repeated: Vec<(&str, u64)> = facts
+        .names(MAX_NAMES)
+        .into_iter()
+        .filter(|(name, count)| *count >= REPEATED && !name.starts_with("/tmp/"))
+        .collect();
+    (!repeated.is_empty()).then(|| {
+        let sum: u64 = repeated.iter().map(|(_, count)| count).sum();
+        let (is, s) = if repeated.len() == 1 { ("does", "") } else { ("do", "s") };
+        let text = format!("{} {is} not exist; search for the name{s} instead.", listed(&repeated));
+        Fix::line(facts, text, format!("looked for {}", times(sum)))
+    })
+}
+
+fn too_large(facts: &Facts<'_>) -> Option<Fix> {
+    let names = facts.names(MAX_NAMES);
+    (!names.is_empty()).then(|| {
+        let text = format!("Read {} in parts (`offset`, `limit`) or search in it.", listed(&names));
+        Fix::line(facts, text, format!("too large to read at once, {}", times(facts.count)))
+    })
+}
+
+fn refused_by_user(facts: &Facts<'_>, role: &Role) -> Option<Fix> {
+    let repeated: Vec<(&str, u64)> =
+        facts.names(MAX_NAMES).into_iter().filter(|(_, count)| *count >= REFUSED).collect();
+    if repeated.is_empty() || *role != Role::Shell {
+        return None;
+    }
+    let sum: u64 = repeated.iter().map(|(_, count)| count).sum();
+    let why = format!("the user refused {}", times(sum));
+    if facts.host == "claude-code" {
+        let rules: Vec<String> =
+            repeated.iter().map(|(name, _)| format!("\"Bash({name}:*)\"")).collect();
+        return Some(Fix {
+            target: Target::Permission,
+            file: Some(".claude/settings.json"),
+            key: Some("permissions.ask"),
+            project: None,
+            text: rules.join(", ").into(),
+            why: why.into(),
+        });
+    }
+    let text = format!("Ask before you run {}.", listed(&repeated));
+    Some(Fix::line(facts, text, why))
+}
+
+fn edit(facts: &Facts<'_>, class: FailureClass) -> Option<Fix> {
+    let repeated: Vec<(&str, u64)> =
+        facts.names(MAX_NAMES).into_iter().filter(|(_, count)| *count >= REPEATED).collect();
+    let tool = facts.tool;
+    let what = match class {
+        FailureClass::EditNoMatch => "copy the text to replace from a fresh read",
+        FailureClass::EditChanged => {
+            "read it again right before the edit: a formatter or a hook changes it"
+        }
+        FailureClass::EditAmbiguous => {
+            "give enough lines around the text to replace to make it unique"
+        }
+        _ => "read it in the same session first",
+    };
+    let why = format!("{tool} failed {}", times(facts.count));
+    if !repeated.is_empty() {
+        let text = format!("Before you edit {}, {what}.", listed(&repeated));
+        return Some(Fix::line(facts, text, why));
+    }
+    (facts.count >= HABIT)
+        .then(|| Fix::line(facts, format!("Before you call `{tool}` on a file, {what}."), why))
+}
+
+fn exit(facts: &Facts<'_>, template: &str) -> Option<Fix> {
+    let subject = facts.main_subject();
+    let why = format!("failed {}", times(facts.count));
+    if template.contains("timed out") {
+        let what = &subject?.what;
+        let text = format!(
+            "`{what}` takes longer than the default limit: give it a longer `timeout` or run it in the background."
+        );
+        return Some(Fix::line(facts, text, format!("timed out {}", times(facts.count))));
+    }
+    if template.starts_with("conflict") || template.contains("merge conflict") {
+        return None;
+    }
+    if template.contains("is already used by worktree") || template.contains("already checked out")
+    {
+        let text = "Do not check out a branch that another worktree uses: `git fetch`, then merge `origin/<branch>`.";
+        return Some(Fix::line(facts, text.into(), why));
+    }
+    if template.contains("not a git repository") {
+        return Some(Fix::line(facts, "Run git in the repository: `git -C <dir> …`.".into(), why));
+    }
+    if template.contains("parse error near") || template.contains("no matches found") {
+        let text = "The shell is zsh: quote patterns with `*`, `?`, `(` and `[`.";
+        return Some(Fix::line(facts, text.into(), why));
+    }
+    None
+}

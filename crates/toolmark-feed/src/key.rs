@@ -1,0 +1,150 @@
+//! The key of an issue: what failures and findings of one cause have in common. It is a
+//! pure function of one failed call or one finding, so that order, shards and growth
+//! change nothing.
+
+use crate::checks;
+use crate::class::{Classified, FailedCall, FailureClass, classify};
+use crate::role::Role;
+use crate::salient::PLAIN;
+use crate::template::{Echoes, Style, mask};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use toolmark_check::fingerprint;
+use toolmark_outcome::{Finding, Harmless};
+
+/// What an issue is recognised by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key {
+    /// Calls that failed in the same way.
+    Failure {
+        /// What the tool is for.
+        role: Role,
+        /// The kind of failure.
+        class: FailureClass,
+        /// The message without its values, the language, or nothing.
+        template: String,
+    },
+    /// Findings that say the same.
+    Finding {
+        /// The rule.
+        code: &'static str,
+        /// The tool.
+        tool: String,
+        /// The message without its values.
+        template: String,
+    },
+}
+
+impl Key {
+    /// The key of a failed call that was classified.
+    #[must_use]
+    pub fn of_failure(failed: &FailedCall<'_>, classified: &Classified<'_>) -> Self {
+        let class = classified.class;
+        let line = classified.salient.map_or("", |salient| salient.line);
+        let template = match class {
+            // Where a shell is, and not what it was asked for, is wrong.
+            FailureClass::MissingPath if checks::is_lost_directory(line) => "cd".to_owned(),
+            class if class.is_closed() => String::new(),
+            class if class.is_by_language() => classified.language.word().to_owned(),
+            _ => template(failed, classified),
+        };
+        let role = match (class, Role::of(failed.role, failed.tool)) {
+            (FailureClass::Cancelled, _) => Role::Any,
+            // The same library fails in the same words, whichever tool calls it.
+            (FailureClass::Error | FailureClass::BadArguments, Role::Tool(_))
+                if !template.is_empty() =>
+            {
+                Role::Any
+            }
+            (_, role) => role,
+        };
+        Self::Failure { role, class, template }
+    }
+
+    /// The key of a failed call.
+    #[must_use]
+    pub fn of_call(failed: &FailedCall<'_>) -> Self {
+        Self::of_failure(failed, &classify(failed))
+    }
+
+    /// The key of a finding.
+    #[must_use]
+    pub fn of_finding(finding: &Finding) -> Self {
+        Self::Finding {
+            code: finding.code,
+            tool: finding.tool.raw().to_owned(),
+            template: mask(finding.message.raw(), &Echoes::default(), Style::Finding),
+        }
+    }
+
+    /// The message without its values.
+    #[must_use]
+    pub fn template(&self) -> &str {
+        match self {
+            Self::Failure { template, .. } | Self::Finding { template, .. } => template,
+        }
+    }
+
+    /// What the issue is called for ever: a hash of the key.
+    #[must_use]
+    pub fn id(&self) -> IssueId {
+        let hash = match self {
+            Self::Failure { role, class, template } => {
+                let kind = if matches!(role, Role::Tool(_)) { "tool" } else { "role" };
+                fingerprint::of(&["failure", kind, role.word(), class.word(), template])
+            }
+            Self::Finding { code, tool, template } => {
+                fingerprint::of(&["finding", code, tool, template])
+            }
+        };
+        IssueId(u64::from_str_radix(&hash, 16).unwrap_or_default())
+    }
+}
+
+/// The id of an issue: 64 bits, written as 16 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IssueId(pub u64);
+
+fn template(failed: &FailedCall<'_>, classified: &Classified<'_>) -> String {
+    let is_shell = Role::of(failed.role, failed.tool) == Role::Shell;
+    let salient = classified.salient.filter(|salient| !is_shell || salient.weight > PLAIN);
+    let echoes = Echoes::new(failed.args, failed.command);
+    let masked = salient.map(|salient| mask(salient.line, &echoes, Style::Error));
+    match masked.filter(|masked| masked.contains(char::is_alphanumeric)) {
+        Some(masked) => masked,
+        // A command that says nothing is told by what it was sent for.
+        None => failed.errand().unwrap_or_default(),
+    }
+}
+
+impl IssueId {
+    /// The id that is written so.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_id = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        is_id.then(|| u64::from_str_radix(text, 16).ok().map(Self)).flatten()
+    }
+}
+
+impl fmt::Display for IssueId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{:016x}", self.0))
+    }
+}
+
+impl Harmless for IssueId {}
+
+impl Serialize for IssueId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for IssueId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text)
+            .ok_or_else(|| D::Error::custom("expected an id of 16 hexadecimal digits"))
+    }
+}

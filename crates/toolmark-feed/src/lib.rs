@@ -1,0 +1,59 @@
+//! What keeps going wrong across sessions: failures and findings grouped into issues.
+//!
+//! A [`Collector`] takes the failed calls and the findings of a trajectory, each with the
+//! [`Key`] of its issue; a [`Feed`] groups those of many files. A key is a pure function of
+//! one call or one finding, so neither the order of files nor how many there are changes
+//! an issue or its id.
+//!
+//! ```
+//! use toolmark_check::{Checker, notation};
+//! use toolmark_feed::{Batch, Collector, Decisions, Feed};
+//!
+//! let run = notation::parse(r#"Read {"file_path":"/w/a.rs"} !> "File does not exist.""#)?;
+//! let mut batch = Batch::default();
+//! Collector::new(Checker::default(), None).collect(&run, &mut batch);
+//! let mut feed = Feed::default();
+//! feed.add(batch);
+//! let now = "2026-03-01T00:00:00Z".parse().map_err(|_| "no time")?;
+//! let issues = feed.issues(&Decisions::default(), now);
+//! assert_eq!(issues[0].subtype, "missing-path");
+//! # Ok::<(), String>(())
+//! ```
+//!
+//! Nothing here reads files or prints.
+
+#![forbid(unsafe_code)]
+
+mod checks;
+pub mod class;
+mod collect;
+mod facts;
+mod feed;
+mod feed_run;
+pub mod fix;
+mod issue;
+pub mod key;
+mod language;
+mod occurrence;
+pub mod role;
+mod salient;
+mod similar;
+mod state;
+mod subject;
+pub mod template;
+mod time;
+mod title;
+
+pub use class::{FailedCall, FailureClass};
+pub use collect::{Collector, failure_keys};
+pub use feed::Feed;
+pub use feed_run::{FeedRun, Listed};
+pub use fix::{Fix, Target};
+pub use issue::{Category, Issue, Lost, Recoveries, Representative, Similar, Tally, Week};
+pub use key::{IssueId, Key};
+pub use language::Language;
+pub use occurrence::{Batch, Kind, Occurrence, Origin, Recovery};
+pub use role::Role;
+pub use salient::Salient;
+pub use state::{Decision, Decisions, Event, State, StateError};
+pub use subject::Subject;

@@ -1,0 +1,363 @@
+//! What people decided about issues: lines of JSON that are only ever added, so that two
+//! people's files merge line by line, in any order.
+
+use crate::key::IssueId;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use toolmark_trace::words;
+
+words! {
+    /// Where an issue stands.
+    pub enum State {
+        /// It came back after it was resolved.
+        Regressed = "regressed",
+        /// It happens much more often than in the weeks before.
+        Escalating = "escalating",
+        /// It was first seen in the last seven days.
+        New = "new",
+        /// It is known and goes on.
+        Ongoing = "ongoing",
+        /// Somebody resolved it, and it has not come back.
+        Resolved = "resolved",
+        /// Somebody does not want to see it.
+        Ignored = "ignored",
+    }
+}
+
+impl State {
+    /// Is there something to do about it?
+    #[must_use]
+    pub fn is_open(self) -> bool {
+        !matches!(self, Self::Resolved | Self::Ignored)
+    }
+}
+
+/// One decision.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Decision {
+    /// When it was made.
+    #[serde(with = "crate::time")]
+    pub at: Timestamp,
+    /// The issue.
+    pub id: IssueId,
+    /// What was decided.
+    #[serde(flatten)]
+    pub event: Event,
+    /// Who decided it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+/// What was decided.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// It is mended.
+    Resolve {
+        /// The version of the agent it is mended in: newer ones must not have it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
+    },
+    /// It is not to be shown.
+    Ignore {
+        /// Until this time.
+        #[serde(default, with = "crate::time::optional", skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
+        /// Until it has happened so many more times.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        more: Option<u64>,
+        /// Until it escalates.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        escalating: bool,
+    },
+    /// Neither resolved nor ignored any more.
+    Reopen,
+    /// It is the same as another issue, and counts there.
+    Merge {
+        /// The other issue.
+        into: IssueId,
+    },
+    /// Something to know about it.
+    Note {
+        /// The words.
+        text: String,
+    },
+}
+
+/// Why a file of decisions cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("line {line} is not a decision: {source}")]
+pub struct StateError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub source: serde_json::Error,
+}
+
+/// All decisions.
+#[derive(Debug, Clone, Default)]
+pub struct Decisions {
+    by_issue: BTreeMap<IssueId, Vec<Decision>>,
+    aliases: BTreeMap<IssueId, IssueId>,
+}
+
+impl Decisions {
+    /// Reads the lines of a file. Their order and repetitions do not matter.
+    pub fn parse(text: &str) -> Result<Self, StateError> {
+        let mut all = BTreeSet::new();
+        for (n, line) in text.lines().enumerate() {
+            if line.trim().is_empty() {
+                continue;
+            }
+            let decision: Decision =
+                serde_json::from_str(line).map_err(|source| StateError { line: n + 1, source })?;
+            all.insert(decision);
+        }
+        let mut decisions = Self::default();
+        for decision in all {
+            if let Event::Merge { into } = decision.event {
+                decisions.aliases.insert(decision.id, into);
+            } else if decision.event == Event::Reopen {
+                decisions.aliases.remove(&decision.id);
+            }
+            decisions.by_issue.entry(decision.id).or_default().push(decision);
+        }
+        Ok(decisions)
+    }
+
+    /// The issue that another one counts as. Merges in a circle count as none.
+    #[must_use]
+    pub fn resolve(&self, id: IssueId) -> IssueId {
+        let mut seen = BTreeSet::new();
+        let mut at = id;
+        while let Some(next) = self.aliases.get(&at) {
+            if !seen.insert(at) {
+                return id;
+            }
+            at = *next;
+        }
+        at
+    }
+
+    /// The notes on an issue, the oldest first.
+    pub fn notes(&self, id: IssueId) -> impl Iterator<Item = &str> {
+        self.of(id).filter_map(|decision| match &decision.event {
+            Event::Note { text } => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    fn of(&self, id: IssueId) -> impl Iterator<Item = &Decision> {
+        self.by_issue.get(&id).into_iter().flatten()
+    }
+
+    /// The state of an issue with these occurrences.
+    pub(crate) fn state(&self, id: IssueId, seen: &Seen<'_>, now: Timestamp) -> State {
+        let is_escalating = seen.is_escalating;
+        let last = self.of(id).rev_find(|decision| {
+            matches!(decision.event, Event::Resolve { .. } | Event::Ignore { .. } | Event::Reopen)
+        });
+        let open = || match () {
+            () if is_escalating => State::Escalating,
+            () if seen.is_new(now) => State::New,
+            () => State::Ongoing,
+        };
+        let Some(decision) = last else { return open() };
+        match &decision.event {
+            Event::Resolve { version: Some(version) } => {
+                let is_newer = |one: &SeenOnce| {
+                    one.version.is_some_and(|v| version_key(v) > version_key(version))
+                };
+                if seen.all.iter().any(is_newer) { State::Regressed } else { State::Resolved }
+            }
+            Event::Resolve { version: None } => {
+                let is_later = |one: &SeenOnce| {
+                    one.started.or(one.time).is_some_and(|time| time > decision.at)
+                };
+                if seen.all.iter().any(is_later) { State::Regressed } else { State::Resolved }
+            }
+            Event::Ignore { until, more, escalating } => {
+                let after = |one: &&SeenOnce| one.time.is_some_and(|time| time > decision.at);
+                let is_over = until.is_some_and(|until| now >= until)
+                    || more
+                        .is_some_and(|more| seen.all.iter().filter(after).count() as u64 >= more)
+                    || *escalating && is_escalating;
+                if is_over { open() } else { State::Ignored }
+            }
+            _ => open(),
+        }
+    }
+}
+
+trait RevFind: Iterator + Sized {
+    fn rev_find(self, is_one: impl FnMut(&Self::Item) -> bool) -> Option<Self::Item>;
+}
+
+impl<'d, I: Iterator<Item = &'d Decision>> RevFind for I {
+    /// The last of them: they are in the order of time.
+    fn rev_find(self, is_one: impl FnMut(&Self::Item) -> bool) -> Option<Self::Item> {
+        self.filter(is_one).last()
+    }
+}
+
+/// One occurrence, as states care about it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SeenOnce<'v> {
+    pub(crate) time: Option<Timestamp>,
+    pub(crate) started: Option<Timestamp>,
+    pub(crate) version: Option<&'v str>,
+}
+
+/// All occurrences of an issue, as states care about them.
+pub(crate) struct Seen<'v> {
+    pub(crate) all: Vec<SeenOnce<'v>>,
+    pub(crate) is_escalating: bool,
+}
+
+impl Seen<'_> {
+    /// Nothing says that it is older than a week.
+    fn is_new(&self, now: Timestamp) -> bool {
+        const WEEK: i64 = 7 * 24 * 60 * 60;
+        let first = self.all.iter().filter_map(|one| one.time).min();
+        first.is_none_or(|first| now.as_second() - first.as_second() < WEEK)
+    }
+}
+
+/// A version in the order of versions: numbers by their value.
+fn version_key(version: &str) -> Vec<(u64, &str)> {
+    version
+        .trim_start_matches('v')
+        .split(['.', '-', '+', ' '])
+        .map(|part| part.parse().map_or((0, part), |number| (number, "")))
+        .collect()
+}
+
+/// Is the count of this week above the mean of the four weeks before plus three standard
+/// deviations, and at least five?
+#[must_use]
+pub(crate) fn is_escalating(this_week: u64, before: [u64; 4]) -> bool {
+    const LEAST: u64 = 5;
+    let mean = before.iter().sum::<u64>() as f64 / 4.0;
+    let variance = before.iter().map(|n| (*n as f64 - mean).powi(2)).sum::<f64>() / 4.0;
+    this_week >= LEAST && this_week as f64 > mean + 3.0 * variance.sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn at(day: &str) -> SeenOnce<'static> {
+        let time = Some(time(&format!("{day}T12:00:00Z")));
+        SeenOnce { time, started: time, version: Some("2.1.9") }
+    }
+
+    const ID: IssueId = IssueId(0xabc);
+    const NOW: &str = "2026-03-20T00:00:00Z";
+
+    fn state(lines: &str, all: Vec<SeenOnce<'_>>, is_escalating: bool) -> State {
+        let lines = lines.replace("ID", &ID.to_string());
+        Decisions::parse(&lines).unwrap().state(ID, &Seen { all, is_escalating }, time(NOW))
+    }
+
+    #[test]
+    fn states_by_decisions_and_times() {
+        let old = || vec![at("2026-01-01"), at("2026-03-01")];
+        let resolve = r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"resolve"}"#;
+        let later = r#"{"at":"2026-03-10T00:00:00Z","id":"ID","event":"resolve"}"#;
+        for (lines, is_escalating, want) in [
+            ("", false, State::Ongoing),
+            ("", true, State::Escalating),
+            (resolve, false, State::Regressed),
+            (later, false, State::Resolved),
+            (
+                r#"{"at":"2026-03-10T00:00:00Z","id":"ID","event":"resolve","version":"2.1.10"}"#,
+                false,
+                State::Resolved,
+            ),
+            (
+                r#"{"at":"2026-03-10T00:00:00Z","id":"ID","event":"resolve","version":"2.1.8"}"#,
+                false,
+                State::Regressed,
+            ),
+            (r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"ignore"}"#, true, State::Ignored),
+            (
+                r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"ignore","escalating":true}"#,
+                true,
+                State::Escalating,
+            ),
+            (
+                r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"ignore","escalating":true}"#,
+                false,
+                State::Ignored,
+            ),
+            (
+                r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"ignore","more":2}"#,
+                false,
+                State::Ignored,
+            ),
+            (
+                r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"ignore","more":1}"#,
+                false,
+                State::Ongoing,
+            ),
+            (
+                r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"ignore","until":"2026-03-19T00:00:00Z"}"#,
+                false,
+                State::Ongoing,
+            ),
+            (
+                r#"{"at":"2026-02-01T00:00:00Z","id":"ID","event":"ignore","until":"2026-03-21T00:00:00Z"}"#,
+                false,
+                State::Ignored,
+            ),
+        ] {
+            assert_eq!(state(lines, old(), is_escalating), want, "{lines}");
+        }
+        assert_eq!(state("", vec![at("2026-03-19")], false), State::New);
+        let reopened =
+            format!("{later}\n{}", r#"{"at":"2026-03-11T00:00:00Z","id":"ID","event":"reopen"}"#);
+        assert_eq!(state(&reopened, old(), false), State::Ongoing);
+        // The order of the lines does not matter.
+        let swapped: Vec<&str> = reopened.lines().rev().collect();
+        assert_eq!(state(&swapped.join("\n"), old(), false), State::Ongoing);
+    }
+
+    #[test]
+    fn merging_is_an_alias_and_circles_are_none() {
+        let line = |id: u64, into: u64| {
+            let (id, into) = (IssueId(id), IssueId(into));
+            format!(
+                "{{\"at\":\"{NOW}\",\"id\":\"{id}\",\"event\":\"merge\",\"into\":\"{into}\"}}\n"
+            )
+        };
+        let all =
+            Decisions::parse(&(line(1, 2) + &line(2, 3) + &line(5, 6) + &line(6, 5))).unwrap();
+        assert_eq!(all.resolve(IssueId(1)), IssueId(3));
+        assert_eq!(all.resolve(IssueId(4)), IssueId(4));
+        assert_eq!(all.resolve(IssueId(5)), IssueId(5));
+    }
+
+    #[test]
+    fn a_bad_line_is_named() {
+        let error = Decisions::parse("\n{\"at\":1}\n").unwrap_err();
+        assert!(error.to_string().starts_with("line 2 is not a decision"), "{error}");
+    }
+
+    #[test]
+    fn escalating_is_more_than_noise() {
+        for (this_week, before, want) in [
+            (5, [0, 0, 0, 0], true),
+            (4, [0, 0, 0, 0], false),
+            (20, [18, 22, 19, 21], false),
+            (40, [18, 22, 19, 21], true),
+            (12, [0, 10, 0, 10], false),
+        ] {
+            assert_eq!(is_escalating(this_week, before), want, "{this_week} {before:?}");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! What a failure is about: the program that is missing, the file, the flag. Titles and
+//! fixes name it.
+
+use crate::class::{Classified, FailedCall, FailureClass};
+use crate::language::Language;
+use crate::role::Role;
+
+/// A longer name is no name.
+const MAX_NAME: usize = 160;
+
+/// What a failure is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Subject {
+    /// The program, the library, the file or the tool.
+    pub what: String,
+    /// What of it: a flag, the name that was meant, the time that ran out.
+    pub detail: String,
+}
+
+/// The subject of a failed call; `path` is the file it names, as people write it.
+#[must_use]
+pub(crate) fn of(
+    failed: &FailedCall<'_>,
+    classified: &Classified<'_>,
+    path: Option<&str>,
+) -> Subject {
+    let is_shell = Role::of(failed.role, failed.tool) == Role::Shell;
+    let line = classified.salient.map_or("", |salient| salient.line);
+    let sent_for = || failed.errand().unwrap_or_default();
+    let (what, detail) = match classified.class {
+        FailureClass::Dependency => match classified.language {
+            Language::Program => (missing_program(failed.text), String::new()),
+            language => (missing_library(failed.text, language), String::new()),
+        },
+        FailureClass::BadArguments if is_shell => {
+            let flag = flag(line);
+            (command_words(failed), if flag.is_empty() { quoted(line) } else { flag })
+        }
+        FailureClass::BadArguments => (failed.tool.to_owned(), quoted(line)),
+        FailureClass::MissingPath if is_shell => (missing_path(line), String::new()),
+        FailureClass::MissingPath => (owned(path), proposed(failed.text)),
+        _ if is_shell => (sent_for(), String::new()),
+        FailureClass::Error | FailureClass::Exit => match path {
+            Some(path) => (path.to_owned(), quoted(line)),
+            None => (failed.tool.to_owned(), quoted(line)),
+        },
+        _ => (owned(path), String::new()),
+    };
+    Subject { what: bounded(what.trim().to_owned()), detail: bounded(detail) }
+}
+
+fn owned(text: Option<&str>) -> String {
+    text.unwrap_or_default().to_owned()
+}
+
+fn bounded(text: String) -> String {
+    if text.len() > MAX_NAME || text.contains('\n') { String::new() } else { text }
+}
+
+/// The program that a shell did not find.
+fn missing_program(text: &str) -> String {
+    for line in text.lines().take(40) {
+        let line = line.trim();
+        let name = line
+            .split_once("command not found: ")
+            .map(|(_, name)| name)
+            .or_else(|| line.strip_suffix(": command not found").map(last_part))
+            .or_else(|| line.strip_suffix(": not found").map(last_part));
+        if let Some(name) = name.filter(|name| is_name(name)) {
+            return name.trim().to_owned();
+        }
+    }
+    String::new()
+}
+
+fn last_part(text: &str) -> &str {
+    text.rsplit(": ").next().unwrap_or(text)
+}
+
+fn is_name(name: &str) -> bool {
+    let name = name.trim();
+    !name.is_empty() && name.len() <= 60 && !name.contains(char::is_whitespace)
+}
+
+/// The library that an interpreter did not find, without its modules.
+fn missing_library(text: &str, language: Language) -> String {
+    const MARKS: &[&str] = &[
+        "No module named ",
+        "Cannot find module ",
+        "Cannot find package ",
+        "no required module provides package ",
+        "cannot load such file -- ",
+        "error while loading shared libraries: ",
+    ];
+    let found = MARKS.iter().find_map(|mark| Some(text.split_once(mark)?.1));
+    let Some(found) = found else { return String::new() };
+    let found = found.trim_start_matches(['\'', '"', '`']);
+    let end = found.find(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | ';' | ':'));
+    let name = &found[..end.unwrap_or(found.len())];
+    let name = match language {
+        Language::Python => name.split('.').next().unwrap_or(name),
+        // A file of the project is no package.
+        _ if name.starts_with(['.', '/']) => "",
+        Language::JavaScript if name.starts_with('@') => {
+            let end = name.match_indices('/').nth(1).map_or(name.len(), |(at, _)| at);
+            &name[..end]
+        }
+        Language::JavaScript => name.split('/').next().unwrap_or(name),
+        _ => name,
+    };
+    name.to_owned()
+}
+
+/// The program of a command and the words that choose what it does: `gh pr diff`.
+fn command_words(failed: &FailedCall<'_>) -> String {
+    let Some(command) = failed.command else { return String::new() };
+    let Some(sent_for) = failed.errand() else { return String::new() };
+    let name = sent_for.split(' ').next().unwrap_or_default();
+    let words = command.split(|c: char| c.is_whitespace() || matches!(c, ';' | '&' | '|'));
+    let mut words = words.skip_while(|word| word.rsplit('/').next() != Some(name));
+    words.next();
+    let is_verb = |word: &&str| {
+        !word.is_empty()
+            && word.len() <= 20
+            && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+            && !word.starts_with('-')
+    };
+    let verbs: Vec<&str> = words.take_while(is_verb).take(2).collect();
+    let mut out = name.to_owned();
+    for verb in verbs {
+        out.push(' ');
+        out.push_str(verb);
+    }
+    out
+}
+
+/// The flag or word that a program refused.
+fn flag(line: &str) -> String {
+    let mut words = line.split(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | ','));
+    let flag = words.find(|word| word.len() > 1 && word.starts_with('-') && *word != "--");
+    flag.map(|flag| flag.trim_end_matches(['.', ':', ')'])).unwrap_or_default().to_owned()
+}
+
+/// The first text in quotes.
+fn quoted(line: &str) -> String {
+    for mark in ['`', '\'', '"'] {
+        let mut parts = line.split(mark);
+        if let (Some(_), Some(inside), Some(_)) = (parts.next(), parts.next(), parts.next())
+            && !inside.is_empty()
+            && inside.len() <= 60
+        {
+            return inside.to_owned();
+        }
+    }
+    String::new()
+}
+
+/// The path that a command did not find.
+fn missing_path(line: &str) -> String {
+    let before = line.to_ascii_lowercase().find("no such file").map_or(line.len(), |at| at);
+    let (before, after) = line.split_at(before);
+    let after = after.split_once(": ").map(|(_, path)| path);
+    let behind_cd = line.split_once("can't cd to ").map(|(_, path)| path);
+    let path = behind_cd.or(after).unwrap_or_else(|| {
+        let before = before.trim_end_matches([':', ' ']);
+        before.rsplit([' ']).next().unwrap_or(before)
+    });
+    let path = path.trim().trim_matches(['\'', '"', '`', ':', '\u{2018}', '\u{2019}']);
+    path.to_owned()
+}
+
+/// The name that the host proposes instead.
+fn proposed(text: &str) -> String {
+    let Some((_, rest)) = text.split_once("Did you mean ") else { return String::new() };
+    let end = rest.find(['?', '<', '\n']).unwrap_or(rest.len());
+    rest[..end].trim_matches(['\'', '"', '`', ' ']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class::classify;
+    use toolmark_hosts::toolset::ToolRole;
+
+    #[test]
+    fn what_failures_are_about() {
+        let shell = ToolRole::RunsShell;
+        for (role, command, text, what, detail) in [
+            (shell, "ponyc a", "Exit code 127\nbash: ponyc: command not found", "ponyc", ""),
+            (shell, "jq .", "Exit code 127\n(eval):1: command not found: jq", "jq", ""),
+            (shell, "python a.py", "ModuleNotFoundError: No module named 'yaml.x'", "yaml", ""),
+            (shell, "node a", "Error: Cannot find module '@a/b/c'\n", "@a/b", ""),
+            (
+                shell,
+                "gh pr diff 88 --stat",
+                "Exit code 1\nunknown flag: --stat\n",
+                "gh pr diff",
+                "--stat",
+            ),
+            (
+                shell,
+                "ls src/lib",
+                "ls: cannot access 'src/lib': No such file or directory",
+                "src/lib",
+                "",
+            ),
+            (shell, "cd a/b && make", "(eval):cd:1: no such file or directory: a/b", "a/b", ""),
+            (shell, "git push", "fatal: no upstream", "git push", ""),
+            (ToolRole::Reads, "", "File does not exist. Did you mean a.yaml?", "a.yml", "a.yaml"),
+        ] {
+            let failed = FailedCall {
+                role,
+                tool: "Tool",
+                args: None,
+                command: Some(command),
+                exit_code: None,
+                is_denied: false,
+                is_interrupted: false,
+                text,
+            };
+            let subject = of(&failed, &classify(&failed), Some("a.yml"));
+            assert_eq!((&*subject.what, &*subject.detail), (what, detail), "{text}");
+        }
+    }
+}

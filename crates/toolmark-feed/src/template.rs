@@ -1,0 +1,402 @@
+//! Masking: a message without the values it is about, so that the same message about
+//! other values is the same text.
+
+use serde_json::Value;
+
+/// What stands for a value.
+pub const MASK: &str = "*";
+
+/// So many words of a message tell it from others.
+const MAX_TOKENS: usize = 24;
+
+/// So much of a message is looked at.
+const MAX_BYTES: usize = 600;
+
+/// So many values of a call are looked for in its error.
+const MAX_ECHOES: usize = 48;
+
+/// Shorter values are words of a language as often as values.
+const MIN_ECHO: usize = 3;
+
+/// A longer value is not repeated in one line of an error.
+const MAX_ECHO: usize = 300;
+
+/// What a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// The error of a program: its identifiers are values.
+    Error,
+    /// The message of a finding, whose words are our own.
+    Finding,
+}
+
+/// A message without its values: what echoes the call first, then addresses, quotes,
+/// paths, flags, ids, numbers and identifiers.
+#[must_use]
+pub fn mask(message: &str, echoes: &Echoes<'_>, style: Style) -> String {
+    let message = cut(message.trim(), MAX_BYTES);
+    let unechoed = echoes.mask(message);
+    let mut out = Tokens::default();
+    let mut rest = unechoed.as_str();
+    let mut before = ' ';
+    while let Some(first) = rest.chars().next() {
+        if out.is_full() {
+            break;
+        }
+        let after_first = &rest[first.len_utf8()..];
+        if let Some(close) = closing(first).filter(|_| !before.is_alphanumeric())
+            && let Some(end) = end_of_quote(after_first, close)
+        {
+            out.push(MASK);
+            rest = &after_first[end..];
+            before = close;
+            continue;
+        }
+        if first.is_whitespace() || is_separator(first) {
+            out.end_word(first);
+            rest = after_first;
+            before = first;
+            continue;
+        }
+        let end = rest
+            .char_indices()
+            .skip(1)
+            .find(|(at, c)| c.is_whitespace() || breaks_word(rest, *at, *c))
+            .map_or(rest.len(), |(at, _)| at);
+        let (word, after) = rest.split_at(end);
+        let is_first = out.is_empty();
+        // Only a colon, a stop or a bracket ends a word from behind.
+        let core = word.trim_end_matches(['.', ',', ';', ':', '!', '?', ']', '}']);
+        let core = if core.contains('(') { core } else { core.trim_end_matches(')') };
+        let is_label = word[core.len()..].starts_with(':') || after.starts_with(':');
+        out.push_word(core, is_label, is_first, style);
+        before = word.chars().next_back().unwrap_or(' ');
+        rest = after;
+    }
+    out.text
+}
+
+/// A message with gaps for its values, to be read by people: its words and its
+/// punctuation stay.
+#[must_use]
+pub fn with_gaps(message: &str) -> String {
+    const GAP: &str = "…";
+    let message = cut(message.trim(), MAX_BYTES);
+    let mut out = String::new();
+    let mut rest = message;
+    while let Some(first) = rest.chars().next() {
+        let after_first = &rest[first.len_utf8()..];
+        let is_start = out.chars().next_back().is_none_or(|c| !c.is_alphanumeric());
+        if let Some(close) = closing(first).filter(|_| is_start)
+            && let Some(end) = end_of_quote(after_first, close)
+        {
+            out.push_str(GAP);
+            rest = &after_first[end..];
+            continue;
+        }
+        let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        let core = word.trim_matches(['.', ',', ';', ':', '!', '?', '(', ')']);
+        match is_value(core, Style::Finding) {
+            true => out.push_str(&word.replacen(core, GAP, 1)),
+            false => out.push_str(word),
+        }
+        let blank = after.len() - after.trim_start().len();
+        if blank > 0 {
+            out.push(' ');
+        }
+        rest = &after[blank..];
+    }
+    out
+}
+
+/// The first value of a message: a quote, a path, the name of a file.
+#[must_use]
+pub fn first_value(message: &str) -> Option<&str> {
+    let quoted = message.find('`').and_then(|start| {
+        let rest = &message[start + 1..];
+        Some((start, &rest[..rest.find('`')?]))
+    });
+    let mut at = 0;
+    let word = message.split(' ').find_map(|word| {
+        let start = at;
+        at += word.len() + 1;
+        let core = word.trim_matches(['.', ',', ';', ':', '(', ')']);
+        let is_name = core.contains(['/', '.']) && is_value(core, Style::Finding);
+        is_name.then_some((start, core))
+    });
+    [quoted, word].into_iter().flatten().min_by_key(|(start, _)| *start).map(|(_, value)| value)
+}
+
+/// A text of at most so many bytes.
+pub(crate) fn cut(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+fn closing(open: char) -> Option<char> {
+    match open {
+        '"' | '\'' | '`' => Some(open),
+        '“' => Some('”'),
+        '‘' => Some('’'),
+        '«' => Some('»'),
+        _ => None,
+    }
+}
+
+/// Where a quote is over: its mark, with no letter behind it.
+fn end_of_quote(text: &str, close: char) -> Option<usize> {
+    let mut at = 0;
+    while let Some(found) = text.get(at..)?.find(close) {
+        let end = at + found + close.len_utf8();
+        let next = text[end..].chars().next();
+        if next.is_none_or(|c| !c.is_alphanumeric() && c != close) {
+            return Some(end);
+        }
+        at = end;
+    }
+    None
+}
+
+/// Characters that are no part of a word at its start.
+fn is_separator(c: char) -> bool {
+    matches!(c, '(' | '[' | '{' | ')' | ']' | '}' | ',' | ';' | '=' | '|' | '<' | '>' | ':' | '…')
+        || matches!(c, '.' | '!' | '?' | '"' | '\'' | '`' | '“' | '”' | '’' | '^' | '#')
+}
+
+/// Does the character at this place end the word? A colon does where it is not part of
+/// an address or of a path.
+fn breaks_word(text: &str, at: usize, c: char) -> bool {
+    match c {
+        // `forward()` and `a[0]` are one identifier.
+        '(' | '[' => text[at + 1..].chars().next().is_none_or(char::is_whitespace),
+        ',' | ';' | '|' | '"' | '`' | '{' | '=' => true,
+        ':' => text[at + 1..].chars().next().is_none_or(|next| next.is_whitespace()),
+        _ => false,
+    }
+}
+
+/// Words, of which those that are values are one mask.
+#[derive(Default)]
+struct Tokens {
+    text: String,
+    count: usize,
+}
+
+impl Tokens {
+    fn is_full(&self) -> bool {
+        self.count >= MAX_TOKENS
+    }
+
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    fn end_word(&mut self, by: char) {
+        // A label keeps its colon: `fatal:` is not `fatal`.
+        if by == ':' && !self.text.is_empty() && !self.text.ends_with([':', '*']) {
+            self.text.push(':');
+        }
+    }
+
+    fn push(&mut self, token: &str) {
+        if token == MASK && (self.text.ends_with(MASK)) {
+            return;
+        }
+        if !self.text.is_empty() {
+            self.text.push(' ');
+        }
+        self.text.push_str(token);
+        self.count += 1;
+    }
+
+    fn push_word(&mut self, word: &str, is_label: bool, is_first: bool, style: Style) {
+        let word = word.trim_start_matches(['"', '\'', '`']);
+        if word.is_empty() {
+            return;
+        }
+        let is_exception = is_first && is_label && crate::salient::is_exception_name(word);
+        if is_exception {
+            // The module of an exception may be an implementation of it.
+            self.push(word.rsplit(['.', ':']).next().unwrap_or(word));
+        } else if is_value(word, style) {
+            self.push(MASK);
+        } else {
+            self.push(&word.to_lowercase());
+        }
+        if is_label {
+            self.end_word(':');
+        }
+    }
+}
+
+/// Is the word a value, and not a word of the message?
+fn is_value(word: &str, style: Style) -> bool {
+    if word == MASK || word.contains(MASK) || word.contains(['/', '\\', '$', '@', '~']) {
+        return true;
+    }
+    if word.len() > 1 && word.starts_with(['-', '+', '.']) || word.contains("::") {
+        return true;
+    }
+    let bytes = word.as_bytes();
+    if bytes.iter().any(u8::is_ascii_digit) {
+        return true;
+    }
+    // A name with an extension or a module: a dot within it.
+    let has_inner_dot = bytes
+        .windows(3)
+        .any(|w| w[1] == b'.' && w[0].is_ascii_alphanumeric() && w[2].is_ascii_alphanumeric());
+    if has_inner_dot && !matches!(word, "e.g" | "i.e") {
+        return true;
+    }
+    if style == Style::Finding {
+        return false;
+    }
+    let has_lower = word.chars().any(char::is_lowercase);
+    let has_inner_upper = word.chars().skip(1).any(char::is_uppercase);
+    word.contains('_') || word.ends_with("()") || (has_lower && has_inner_upper)
+}
+
+/// The values of a call, which its error may repeat.
+#[derive(Debug, Default)]
+pub struct Echoes<'v> {
+    values: Vec<&'v str>,
+}
+
+impl<'v> Echoes<'v> {
+    /// The texts among the arguments, and the words of the command that are no plain
+    /// words.
+    #[must_use]
+    pub fn new(args: Option<&'v Value>, command: Option<&'v str>) -> Self {
+        let mut values = Vec::new();
+        let mut left: Vec<&Value> = args.into_iter().collect();
+        while let Some(value) = left.pop() {
+            if values.len() >= MAX_ECHOES {
+                break;
+            }
+            match value {
+                Value::String(text) => values.extend(echo(text)),
+                Value::Array(all) => left.extend(all.iter().take(MAX_ECHOES)),
+                Value::Object(all) => left.extend(all.values().take(MAX_ECHOES)),
+                _ => {}
+            }
+        }
+        let words =
+            command.into_iter().flat_map(|command| cut(command, 4 << 10).split_whitespace());
+        let words = words.map(|word| word.trim_matches(['"', '\'', '`', ';', '(', ')']));
+        let is_special = |word: &&str| word.bytes().any(|b| !b.is_ascii_lowercase());
+        let most = 2 * MAX_ECHOES;
+        values
+            .extend(words.filter(is_special).filter_map(echo).take(most - values.len().min(most)));
+        values.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        values.dedup();
+        Self { values }
+    }
+
+    fn mask(&self, text: &str) -> String {
+        let mut out = text.to_owned();
+        for value in &self.values {
+            let mut from = 0;
+            while let Some(found) = out.get(from..).and_then(|rest| rest.find(value)) {
+                let (start, end) = (from + found, from + found + value.len());
+                let is_part = |c: char| c.is_alphanumeric() || c == '_';
+                let is_whole = !out[..start].chars().next_back().is_some_and(is_part)
+                    && !out[end..].chars().next().is_some_and(is_part);
+                if is_whole {
+                    out.replace_range(start..end, MASK);
+                    from = start + MASK.len();
+                } else {
+                    from = end;
+                }
+            }
+        }
+        out
+    }
+}
+
+fn echo(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let is_one_line = !text.contains('\n');
+    ((MIN_ECHO..=MAX_ECHO).contains(&text.len()) && is_one_line).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn masked(text: &str) -> String {
+        mask(text, &Echoes::default(), Style::Error)
+    }
+
+    #[test]
+    fn values_are_masked_and_words_stay() {
+        for (text, want) in [
+            (
+                "fatal: 'main' is already used by worktree at '/w/a'",
+                "fatal: * is already used by worktree at *",
+            ),
+            ("error: unknown flag: --disable-all", "error: unknown flag: *"),
+            (
+                "TypeError: Tool.forward() got an unexpected keyword argument 'x'",
+                "TypeError: * got an unexpected keyword argument *",
+            ),
+            (
+                "django.core.exceptions.ImproperlyConfigured: no settings",
+                "ImproperlyConfigured: no settings",
+            ),
+            ("Command timed out after 2m 0.0s", "command timed out after *"),
+            ("could not apply 9d754fb... more fixes", "could not apply * more fixes"),
+            ("don't panic", "don't panic"),
+            ("https://a.b/c?d=1 returned 404", "* returned *"),
+            (
+                "FileNotFoundError: [Errno 2] No such file or directory: 'a'",
+                "FileNotFoundError: errno * no such file or directory: *",
+            ),
+            ("", ""),
+            ("日本 12 “x”", "日本 *"),
+        ] {
+            assert_eq!(masked(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_call_says_is_a_value() {
+        let args = json!({"name": "red panda", "deep": [{"id": "main"}]});
+        let echoes = Echoes::new(Some(&args), Some("gh pr diff OPTS --stat"));
+        let text = "no red panda on main, mainly OPTS and --stat";
+        assert_eq!(mask(text, &echoes, Style::Error), "no * on * mainly * and *");
+    }
+
+    #[test]
+    fn identifiers_are_words_of_a_finding() {
+        let text = "Bash reads a.rs where Read is there, 3 times: camelCase";
+        let want = "bash reads * where read is there * times: camelcase";
+        assert_eq!(mask(text, &Echoes::default(), Style::Finding), want);
+    }
+
+    #[test]
+    fn people_read_messages_with_gaps() {
+        for (text, want, value) in [
+            (
+                "`grep` searches text; the tool for it is Grep",
+                "… searches text; the tool for it is Grep",
+                Some("grep"),
+            ),
+            ("src/a.rs was read again, 3 times", "… was read again, … times", Some("src/a.rs")),
+            ("Bash goes on", "Bash goes on", None),
+        ] {
+            assert_eq!((with_gaps(text).as_str(), first_value(text)), (want, value));
+        }
+    }
+
+    #[test]
+    fn long_messages_are_bounded() {
+        let long = "word ".repeat(10_000);
+        assert_eq!(masked(&long).split(' ').count(), MAX_TOKENS);
+        assert!(masked(&"'".repeat(5_000)).len() <= MASK.len());
+    }
+}

@@ -1,0 +1,148 @@
+//! What goes wrong, in one line, as a person would write it.
+
+use crate::class::FailureClass;
+use crate::facts::Facts;
+use crate::key::Key;
+use crate::language::Language;
+use crate::role::Role;
+use crate::template::with_gaps;
+use toolmark_check::rule_by_code;
+
+/// A longer message is cut.
+const MAX_MESSAGE: usize = 90;
+
+/// The title of an issue.
+#[must_use]
+pub(crate) fn title(facts: &Facts<'_>) -> String {
+    match facts.key {
+        Key::Failure { role, class, template } => failure(facts, role, *class, template),
+        Key::Finding { code, tool, template } => finding(facts, code, tool, template),
+    }
+}
+
+fn failure(facts: &Facts<'_>, role: &Role, class: FailureClass, template: &str) -> String {
+    let tool = facts.tool;
+    let about = |words: &str| with_subject(facts, words);
+    let language = Language::from_word(template).unwrap_or(Language::None).title();
+    match class {
+        FailureClass::Cancelled => "A call was cancelled before it finished".into(),
+        FailureClass::RefusedByUser => match role {
+            Role::Shell => with_names(facts, "The user refused a command"),
+            Role::Edit => with_names(facts, "The user refused an edit"),
+            _ if tool == "ExitPlanMode" => "The user refused a plan".into(),
+            _ => format!("The user refused {tool}"),
+        },
+        FailureClass::RefusedByPolicy => match role {
+            Role::Shell => with_names(facts, "A rule or hook refused a command"),
+            _ => with_names(facts, &format!("A rule or hook refused {tool}")),
+        },
+        FailureClass::EditNoMatch => about("An edit's text to replace is not in the file"),
+        FailureClass::EditAmbiguous => {
+            about("An edit's text to replace is in the file more than once")
+        }
+        FailureClass::EditNotRead => about("A file was edited before it was read"),
+        FailureClass::EditChanged => about("A file changed between reading and editing"),
+        FailureClass::EditNoChange => about("An edit changes nothing"),
+        FailureClass::MissingPath if template == "cd" => {
+            about("`cd` into a directory that does not exist")
+        }
+        FailureClass::MissingPath => match role {
+            Role::Read => about("Read of a file that does not exist"),
+            Role::Edit => about("Edit of a file that does not exist"),
+            Role::Search => about("Search in a path that does not exist"),
+            Role::Shell => about("A command names a path that does not exist"),
+            _ => about("A path does not exist"),
+        },
+        FailureClass::TooLarge => about("A file is too large to read at once"),
+        FailureClass::NothingFound => "A search or comparison found nothing".into(),
+        FailureClass::Dependency if template == Language::Program.word() => {
+            with_names(facts, "A program is not installed")
+        }
+        FailureClass::Dependency => {
+            with_names(facts, &format!("A {language} dependency is missing"))
+        }
+        FailureClass::Build => check(facts, language, "build fails"),
+        FailureClass::Lint => check(facts, language, "linter reports problems"),
+        FailureClass::Tests => check(facts, language, "tests fail"),
+        FailureClass::BadArguments | FailureClass::Exit | FailureClass::Error => {
+            error(facts, role, template)
+        }
+    }
+}
+
+/// An error by its message, with who says it.
+fn error(facts: &Facts<'_>, role: &Role, template: &str) -> String {
+    let subject = facts.main_subject().map(|subject| subject.what.as_str());
+    let who = match role {
+        Role::Shell => subject.unwrap_or(facts.tool),
+        _ => facts.tool,
+    };
+    // A command without a message is told by its errand.
+    if template.is_empty() || subject == Some(template) {
+        return format!("{who} fails without a message");
+    }
+    if template.starts_with("conflict ") {
+        return "git: merge conflict".into();
+    }
+    let text = crate::template::cut(template, MAX_MESSAGE);
+    let end = if text.len() < template.len() { "…" } else { "" };
+    let text = format!("{}{end}", text.replace('*', "…"));
+    let first = template.split(' ').next().unwrap_or_default();
+    let is_label = matches!(first, "fatal:" | "error:" | "warning:");
+    let is_program = first.strip_suffix(':').is_some_and(|name| {
+        name.len() > 1 && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+    });
+    match () {
+        // A command line of several commands has one that says `fatal:`.
+        () if is_label && who.starts_with("git ") => format!("git: {text}"),
+        () if template.contains("no matches found") || template.starts_with("parse error") => {
+            format!("The shell: {text}")
+        }
+        () if is_program && !is_label && *role == Role::Shell => text,
+        () => format!("{who}: {text}"),
+    }
+}
+
+/// `Go tests fail (go test, mise run)`.
+fn check(facts: &Facts<'_>, language: &str, what: &str) -> String {
+    let words = match language {
+        "" => {
+            let mut letters = what.chars();
+            let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+            format!("{first}{}", letters.as_str())
+        }
+        language => format!("{language} {what}"),
+    };
+    with_names(facts, &words)
+}
+
+/// The words, and the one thing that most occurrences are about.
+fn with_subject(facts: &Facts<'_>, words: &str) -> String {
+    match facts.main_subject() {
+        Some(subject) => format!("{words}: {}", subject.what),
+        None => words.to_owned(),
+    }
+}
+
+/// The words, and the most frequent things they are about.
+fn with_names(facts: &Facts<'_>, words: &str) -> String {
+    let names: Vec<&str> = facts.names(3).into_iter().map(|(name, _)| name).collect();
+    match &names[..] {
+        [] => words.to_owned(),
+        [one] => format!("{words}: {one}"),
+        names => format!("{words} ({})", names.join(", ")),
+    }
+}
+
+fn finding(facts: &Facts<'_>, code: &str, tool: &str, template: &str) -> String {
+    let Some(rule) = rule_by_code(code) else { return template.to_owned() };
+    let said = with_gaps(facts.said);
+    // The message says more than the rule, unless most of it is values.
+    let words =
+        said.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count();
+    match words {
+        0..3 => format!("{tool} {}", rule.summary),
+        _ if said.starts_with(tool) => said,
+        _ => format!("{tool}: {said}"),
+    }
+}

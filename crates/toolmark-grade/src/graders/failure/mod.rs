@@ -1,0 +1,160 @@
+//! `failure`: does a call fail again in a way that `toolmark feed` knows?
+//!
+//! The key of the issue is the expectation: whatever the arguments are this time, a
+//! call that fails for the same cause has the same key.
+
+#[cfg(test)]
+mod tests;
+
+use crate::grader::{Grader, GraderInfo, Taxonomy, schema_of};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use std::sync::Arc;
+use toolmark_check::Toolsets;
+use toolmark_config::{Problem, Spanned};
+use toolmark_feed::{FailureClass, Key, Role as ToolKind, failure_keys};
+use toolmark_outcome::{CallRef, Evidence, Outcome, Role, Subject, excerpt};
+use toolmark_trace::Trajectory;
+
+/// So many failures are shown as evidence.
+const MAX_SHOWN: usize = 10;
+
+/// A failure that must not come back.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "FailureConfig")]
+struct Config {
+    /// The kind of failure, as `toolmark feed` calls it.
+    #[schemars(schema_with = "class_schema")]
+    class: Spanned<String>,
+    /// Only calls of tools that are for this.
+    #[serde(default)]
+    role: Option<RoleName>,
+    /// Only calls of this tool.
+    #[serde(default)]
+    tool: Option<String>,
+    /// Only failures with this message, its values masked, as `toolmark feed` shows it.
+    #[serde(default)]
+    template: Option<String>,
+}
+
+/// What tools are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum RoleName {
+    /// They edit, patch or write files.
+    Edit,
+    /// They read files.
+    Read,
+    /// They look for files, or for text in them.
+    Search,
+    /// They run commands.
+    Shell,
+}
+
+impl RoleName {
+    fn is(self, role: &ToolKind) -> bool {
+        matches!(
+            (self, role),
+            (Self::Edit, ToolKind::Edit)
+                | (Self::Read, ToolKind::Read)
+                | (Self::Search, ToolKind::Search)
+                | (Self::Shell, ToolKind::Shell)
+        )
+    }
+}
+
+fn class_schema(_: &mut SchemaGenerator) -> Schema {
+    let words: Vec<&str> = FailureClass::ALL.iter().map(|class| class.word()).collect();
+    json_schema!({ "enum": words })
+}
+
+/// The grader.
+pub static FAILURE: GraderInfo = GraderInfo {
+    id: "failure",
+    aliases: &[],
+    origin: "toolmark",
+    summary: "does no call fail in a way that `toolmark feed` knows",
+    docs: "Does no call fail in this way?
+
+`class` is the kind of failure, as `toolmark feed` calls it: `missing-path`, `edit-no-match`, `dependency` and so on. \
+`role` (`edit`, `read`, `search`, `shell`), `tool` and `template` restrict it to what an issue is recognised by: the \
+kind of tool or the tool, and the message without its values. For `dependency`, `build`, `lint` and `tests` the \
+template is the language.
+
+Every failure is evidence. The calls of sub-agents count too. A trace that does not record its calls is unknown.
+
+`toolmark feed promote` writes cases with this grader: they fail whenever the issue comes back, whatever the values \
+are.",
+    example: "type: failure\nconfig:\n  class: missing-path\n  role: read",
+    taxonomy: Taxonomy::TRAJECTORY,
+    profiles: &[],
+    schema: schema_of::<Config>,
+    build: |building| {
+        let config = building.read::<Config>()?;
+        let Some(class) = FailureClass::from_word(&config.class.value) else {
+            let words: Vec<&str> = FailureClass::ALL.iter().map(|class| class.word()).collect();
+            let message = format!("unknown class {}", toolmark_config::quoted(&config.class.value));
+            let problem = Problem::error("unknown-class", message).at(config.class.span);
+            let help = format!("the classes are {}", words.join(", "));
+            building.problems.push(problem.help(help));
+            return None;
+        };
+        Some(Arc::new(NoFailure { class, config }))
+    },
+};
+
+struct NoFailure {
+    class: FailureClass,
+    config: Config,
+}
+
+impl NoFailure {
+    fn counts(&self, key: &Key) -> bool {
+        let Key::Failure { role, class, template } = key else { return false };
+        *class == self.class
+            && self.config.role.is_none_or(|wanted| wanted.is(role))
+            && self.config.tool.as_ref().is_none_or(|tool| *role == ToolKind::Tool(tool.clone()))
+            && self.config.template.as_ref().is_none_or(|wanted| wanted == template)
+    }
+
+    fn find(&self, run: &Trajectory) -> Vec<usize> {
+        let keys = failure_keys(run, &Toolsets::default());
+        keys.into_iter().filter(|(_, key)| self.counts(key)).map(|(index, _)| index).collect()
+    }
+}
+
+impl Grader for NoFailure {
+    fn grade(&self, subject: &Subject<'_>) -> Outcome {
+        let view = &subject.view;
+        // What is not recorded cannot be found: the calls are what is looked at.
+        let calls = view.calls();
+        let run = view.trajectory();
+        let mut found: Vec<(&Trajectory, usize)> =
+            self.find(run).into_iter().map(|index| (run, index)).collect();
+        if view.turn_index().is_some() {
+            found.retain(|(_, index)| calls.iter().any(|call| call.index == *index));
+        } else {
+            let children = run.flatten().into_iter().skip(1);
+            found.extend(
+                children.flat_map(|child| {
+                    self.find(child).into_iter().map(move |index| (child, index))
+                }),
+            );
+        }
+        let class = self.class.word();
+        let reason = match found.len() {
+            0 => format!("no call fails with {class}"),
+            1 => format!("a call fails with {class}"),
+            count => format!("{count} calls fail with {class}"),
+        };
+        let count = found.len();
+        let evidence = found.into_iter().take(MAX_SHOWN).filter_map(|(run, index)| {
+            let call = run.calls.get(index)?;
+            let at = CallRef::new(index, call, Some(call.at.location().into()));
+            let evidence = Evidence::call(Role::Violation, "fails in this way", at);
+            let text = call.result.as_ref()?.payload.as_ref()?.plain();
+            Some(evidence.with_excerpt(&excerpt(&text)))
+        });
+        Outcome::binary(count == 0, reason).with_evidence(evidence).with_metric("failures", count)
+    }
+}

@@ -1,0 +1,75 @@
+//! Puts texts into a list of a settings file and leaves the rest of the file alone.
+
+use super::edit::{Style, add_item, add_member};
+use super::jsonc::{Kind, parse};
+use serde_json::{Value, json};
+
+/// The text of a settings file with `items` in the list at `keys`, each once. The file
+/// may not be there yet, and neither may the list.
+///
+/// # Errors
+///
+/// The text is not JSON, or something else than a list is in its place.
+pub fn add_to_list(text: &str, keys: &[&str], items: &[&str]) -> Result<String, String> {
+    let mut text = if text.trim().is_empty() { "{}\n".to_owned() } else { text.to_owned() };
+    for item in items {
+        text = add(&text, keys, item)?;
+    }
+    Ok(text)
+}
+
+fn add(text: &str, keys: &[&str], item: &str) -> Result<String, String> {
+    let root = parse(text).map_err(|broken| broken.to_string())?;
+    let style = Style::of(text, &root);
+    let mut node = &root;
+    for (at, key) in keys.iter().enumerate() {
+        if !matches!(node.kind, Kind::Object(_)) {
+            return Err(format!("{} is not an object", keys[..at].join(".")));
+        }
+        let Some(next) = node.get(key) else {
+            let inner = keys[at + 1..].iter().rev();
+            let value = inner.fold(json!([item]), |value: Value, key| json!({*key: value}));
+            return Ok(add_member(text, &style, node, key, &value));
+        };
+        node = next;
+    }
+    if !matches!(node.kind, Kind::Array(_)) {
+        return Err(format!("{} is not a list", keys.join(".")));
+    }
+    let has = node.items().iter().any(|one| one.text() == Some(item));
+    Ok(if has { text.to_owned() } else { add_item(text, &style, node, &item.into()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_grow_and_the_rest_stays() {
+        let keys = ["permissions", "ask"];
+        for (text, items, want) in [
+            (
+                "",
+                &["a"][..],
+                "{\n  \"permissions\": {\n    \"ask\": [\n      \"a\"\n    ]\n  }\n}\n",
+            ),
+            ("{\"x\":1}", &["a"], "{\"x\":1,\"permissions\":{\"ask\":[\"a\"]}}"),
+            (
+                "{\"permissions\":{\"ask\":[\"a\"]}}",
+                &["a", "b"],
+                "{\"permissions\":{\"ask\":[\"a\",\"b\"]}}",
+            ),
+            (
+                "{\n  // why\n  \"permissions\": {}\n}",
+                &["a"],
+                "{\n  // why\n  \"permissions\": {\n    \"ask\": [\n      \"a\"\n    ]\n  }\n}",
+            ),
+        ] {
+            assert_eq!(add_to_list(text, &keys, items).unwrap(), want, "{text}");
+        }
+        assert!(add_to_list("{", &keys, &["a"]).is_err());
+        assert_eq!(add_to_list("[]", &keys, &["a"]).unwrap_err(), " is not an object");
+        let other = "{\"permissions\":{\"ask\":1}}";
+        assert_eq!(add_to_list(other, &keys, &["a"]).unwrap_err(), "permissions.ask is not a list");
+    }
+}

@@ -1,0 +1,24 @@
+//! A line per issue, and one per occurrence where somebody asks for them.
+
+use crate::ReportError;
+use crate::model::{FeedRun, Issue, Listed};
+use crate::terminal::harmless_json;
+use serde::Serialize;
+use std::io::Write;
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Row<'r> {
+    Issue(&'r Issue),
+    Occurrence(&'r Listed),
+}
+
+pub(super) fn write(run: &FeedRun, out: &mut dyn Write) -> Result<(), ReportError> {
+    let issues = run.issues.iter().map(Row::Issue);
+    let occurrences = run.occurrences.iter().flatten().map(Row::Occurrence);
+    for row in issues.chain(occurrences) {
+        out.write_all(harmless_json(serde_json::to_string(&row)?).as_bytes())?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! `toolmark feed resolve|ignore|reopen|merge|note`: decisions about issues, one line
+//! each at the end of a file.
+
+use super::read::{StateArgs, issue_id};
+use crate::Stop;
+use crate::args::now;
+use crate::exit::{Exit, Failure};
+use crate::printer::{Line, Printer, Verbosity, style};
+use clap::Args;
+use jiff::Timestamp;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use toolmark_feed::{Decision, Event, IssueId};
+
+/// Say that an issue is mended
+///
+/// It is regressed when it occurs in a session that starts later.
+#[derive(Debug, Args)]
+pub(super) struct Resolve {
+    #[command(flatten)]
+    which: Which,
+    /// Mended in this version of the agent: only newer ones must not have it
+    #[arg(long, value_name = "VERSION")]
+    version: Option<String>,
+}
+
+/// Do not show an issue
+#[derive(Debug, Args)]
+pub(super) struct Ignore {
+    #[command(flatten)]
+    which: Which,
+    /// Until this day
+    #[arg(long, value_name = "DATE", value_parser = day)]
+    until: Option<Timestamp>,
+    /// Until it has occurred this many more times
+    #[arg(long, value_name = "N")]
+    more: Option<u64>,
+    /// Until it escalates
+    #[arg(long)]
+    until_escalating: bool,
+}
+
+/// Show an issue again that was resolved, ignored or merged
+#[derive(Debug, Args)]
+pub(super) struct Reopen {
+    #[command(flatten)]
+    which: Which,
+}
+
+/// Count an issue as another one
+#[derive(Debug, Args)]
+pub(super) struct Merge {
+    #[command(flatten)]
+    which: Which,
+    /// The issue it is the same as
+    #[arg(long, value_name = "ID", value_parser = issue_id)]
+    into: IssueId,
+}
+
+/// Write something to know about an issue
+#[derive(Debug, Args)]
+pub(super) struct Note {
+    #[command(flatten)]
+    which: Which,
+    /// The words
+    #[arg(long, value_name = "TEXT")]
+    text: String,
+}
+
+#[derive(Debug, Args)]
+struct Which {
+    /// The issues
+    #[arg(value_name = "ID", required = true, value_parser = issue_id)]
+    ids: Vec<IssueId>,
+    /// Who decides [default: the user's name]
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+    #[command(flatten)]
+    state: StateArgs,
+}
+
+impl Resolve {
+    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let event = Event::Resolve { version: self.version };
+        self.which.decide(&event, "resolved", printer)
+    }
+}
+
+impl Ignore {
+    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let Self { until, more, until_escalating: escalating, which } = self;
+        which.decide(&Event::Ignore { until, more, escalating }, "ignored", printer)
+    }
+}
+
+impl Reopen {
+    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        self.which.decide(&Event::Reopen, "reopened", printer)
+    }
+}
+
+impl Merge {
+    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        if self.which.ids.contains(&self.into) {
+            return Err(Failure::usage("an issue cannot be merged into itself").into());
+        }
+        self.which.decide(&Event::Merge { into: self.into }, "merged", printer)
+    }
+}
+
+impl Note {
+    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        self.which.decide(&Event::Note { text: self.text }, "noted", printer)
+    }
+}
+
+impl Which {
+    /// Adds a line per issue to the file.
+    fn decide(
+        self,
+        event: &Event,
+        done: &'static str,
+        printer: &mut Printer,
+    ) -> Result<Exit, Stop> {
+        // A file that cannot be read is not written to.
+        self.state.read()?;
+        let path = self.state.path();
+        let failed = |error: std::io::Error| Failure::write(path, &error);
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let user = || std::env::var("USER").or_else(|_| std::env::var("USERNAME")).ok();
+        let by = self.by.clone().or_else(user).filter(|name| !name.is_empty());
+        let at = now().unwrap_or_else(Timestamp::now);
+        let mut lines = String::new();
+        for id in &self.ids {
+            let decision = Decision { at, id: *id, event: event.clone(), by: by.clone() };
+            let line = serde_json::to_string(&decision).map_err(std::io::Error::from)?;
+            lines.push_str(&line);
+            lines.push('\n');
+        }
+        let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
+        file.write_all(lines.as_bytes()).map_err(failed)?;
+        if printer.verbosity > Verbosity::Quiet {
+            let ids: Vec<String> = self.ids.iter().map(ToString::to_string).collect();
+            let words = printer.redact(format!("{} {done} in {}", ids.join(", "), path.display()));
+            printer.notice(&Line::of(style::DIM, words))?;
+        }
+        Ok(Exit::Ok)
+    }
+}
+
+/// A day or a time.
+fn day(text: &str) -> Result<Timestamp, String> {
+    let of_day = || -> Option<Timestamp> {
+        let day: jiff::civil::Date = text.parse().ok()?;
+        Some(day.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
+    };
+    text.parse().ok().or_else(of_day).ok_or_else(|| "write a day such as 2026-12-31".to_owned())
+}

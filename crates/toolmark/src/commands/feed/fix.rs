@@ -1,0 +1,171 @@
+//! `toolmark feed fix`: the change that prevents an issue, as a diff, and on request in
+//! the file.
+
+use super::read::{ReadArgs, find};
+use crate::Stop;
+use crate::exit::{Exit, Failure};
+use crate::printer::{Line, Printer, style};
+use clap::Args;
+use std::fs;
+use std::io::{self, BufRead};
+use std::path::Path;
+use toolmark_feed::{Fix, Target};
+use toolmark_hosts::install::{add_to_list, unified_diff};
+use toolmark_outcome::Printable;
+
+/// The heading that lines for the agent go under.
+const HEADING: &str = "## Known problems";
+
+/// Show the change that prevents an issue, and apply it
+#[derive(Debug, Args)]
+pub(super) struct FixIssue {
+    /// The issue
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Write the change after a question
+    #[arg(long)]
+    apply: bool,
+    /// Write it without a question
+    #[arg(long, requires = "apply")]
+    yes: bool,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+impl FixIssue {
+    pub(super) fn run(self, printer: &mut Printer) -> Result<Exit, Stop> {
+        let issues = self.read.read(printer)?.issues();
+        let issue = find(&issues, &self.id)?;
+        let title = printer.redact(issue.title.clone());
+        let Some(fix) = issue.fix.clone() else {
+            let words =
+                printer.redact(format!("no concrete fix follows from {}: {title}", issue.id));
+            printer.line(&Line::of(style::DIM, words))?;
+            return Ok(Exit::Ok);
+        };
+        let fix = fix.redact(printer.redactor);
+        printer.line(&Line::of(style::STRONG, title))?;
+        printer.line(&Line::of(style::DIM, &fix.why))?;
+        let Some(file) = fix.file else {
+            printer
+                .line(&Line::of(style::PLAIN, "in the set-up of the machine or the container:"))?;
+            printer.line(&Line::indent(2).with(style::PLAIN, &fix.text))?;
+            if self.apply {
+                let failure = Failure::usage("this fix is a command, not a change of a file");
+                return Err(failure.hint("run it in the set-up").into());
+            }
+            return Ok(Exit::Ok);
+        };
+        let path = Path::new(file);
+        let before = match fs::read_to_string(path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => {
+                let failure = Failure::usage(format!("failed to read {}", path.display()));
+                return Err(failure.because(&error).into());
+            }
+        };
+        let after = changed(before.as_deref().unwrap_or_default(), &fix).map_err(|why| {
+            Failure::usage(format!("{} was left as it is: {why}", path.display()))
+        })?;
+        if before.as_deref() == Some(&after) {
+            printer
+                .line(&Line::of(style::DIM, printer.redact(format!("{file} has it already"))))?;
+            return Ok(Exit::Ok);
+        }
+        for line in unified_diff(path, before.as_deref(), Some(&after)).lines() {
+            let tone = match line.chars().next() {
+                Some('+') => style::GOOD,
+                Some('-') => style::BAD,
+                _ => style::PLAIN,
+            };
+            printer.line(&Line::of(tone, printer.redact(line)))?;
+        }
+        if !self.apply {
+            return Ok(Exit::Ok);
+        }
+        if !self.yes && !confirmed(printer)? {
+            return Ok(Exit::Ok);
+        }
+        let failed = |error: io::Error| Failure::write(path, &error);
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        fs::write(path, after).map_err(failed)?;
+        printer.notice(&Line::of(style::DIM, printer.redact(format!("{file} written"))))?;
+        Ok(Exit::Ok)
+    }
+}
+
+/// The text of a file with the fix in it.
+fn changed(text: &str, fix: &Fix<Printable>) -> Result<String, String> {
+    match (fix.target, fix.key) {
+        (Target::Permission | Target::Setting, Some(keys)) => {
+            let keys: Vec<&str> = keys.split('.').collect();
+            let items: Vec<String> = serde_json::from_str(&format!("[{}]", &*fix.text))
+                .map_err(|error| error.to_string())?;
+            let items: Vec<&str> = items.iter().map(String::as_str).collect();
+            add_to_list(text, &keys, &items)
+        }
+        _ => Ok(with_line(text, &fix.text)),
+    }
+}
+
+/// The text with a line under the heading for such lines, which is made where it is
+/// missing.
+fn with_line(text: &str, line: &str) -> String {
+    if text.lines().any(|one| one.trim() == line.trim()) {
+        return text.to_owned();
+    }
+    let mut lines: Vec<&str> = text.lines().collect();
+    match lines.iter().position(|one| one.trim() == HEADING) {
+        Some(heading) => {
+            let section = &lines[heading + 1..];
+            let end = section.iter().position(|one| one.starts_with('#')).unwrap_or(section.len());
+            let last = section[..end].iter().rposition(|one| !one.trim().is_empty());
+            match last {
+                Some(last) => lines.insert(heading + 2 + last, line),
+                None => lines.splice(heading + 1..heading + 1, ["", line]).for_each(drop),
+            }
+        }
+        None => {
+            while lines.last().is_some_and(|one| one.trim().is_empty()) {
+                lines.pop();
+            }
+            if !lines.is_empty() {
+                lines.push("");
+            }
+            lines.extend([HEADING, "", line]);
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+fn confirmed(printer: &mut Printer) -> Result<bool, Stop> {
+    if !printer.is_interactive() {
+        let failure = Failure::usage("nobody is here to confirm the change");
+        return Err(failure.hint("add --yes to write it without a question").into());
+    }
+    printer.ask(&Line::of(style::STRONG, "write it? [y/N]"))?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_line;
+
+    #[test]
+    fn a_line_goes_under_its_heading_once() {
+        for (text, want) in [
+            ("", "## Known problems\n\n- x\n"),
+            ("# A\ntext\n", "# A\ntext\n\n## Known problems\n\n- x\n"),
+            ("## Known problems\n\n- a\n\n## B\n", "## Known problems\n\n- a\n- x\n\n## B\n"),
+            ("## Known problems\n## B\n", "## Known problems\n\n- x\n## B\n"),
+            ("a\n- x\nb\n", "a\n- x\nb\n"),
+        ] {
+            assert_eq!(with_line(text, "- x"), want, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Reading sessions into a feed, and the decisions that were made about its issues.
+
+use crate::Stop;
+use crate::args::{InputArgs, SessionArgs, now};
+use crate::exit::Failure;
+use crate::human;
+use crate::inputs::Input;
+use crate::printer::Printer;
+use crate::reading::{Next, Reader, Runs};
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use toolmark_check::Checker;
+use toolmark_feed::{Batch, Collector, Decisions, Feed, Issue, IssueId, Kind};
+
+/// Where decisions are kept unless somebody says otherwise: with the project, so that
+/// they are shared as its code is.
+const STATE: &str = ".toolmark/feed.jsonl";
+
+/// What is read, and how.
+#[derive(Debug, Args)]
+pub(super) struct ReadArgs {
+    /// Only failed calls, or only findings
+    #[arg(long, value_enum, value_name = "KIND")]
+    kind: Option<KindName>,
+    /// Read part I of N of the files
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shard: Option<Shard>,
+    /// Read the names of traces from this file, one per line; - for stdin
+    #[arg(long, value_name = "FILE")]
+    files_from: Option<PathBuf>,
+    #[command(flatten)]
+    state: StateArgs,
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    sessions: SessionArgs,
+}
+
+/// Where decisions are kept.
+#[derive(Debug, Args)]
+pub(super) struct StateArgs {
+    /// File of decisions about issues [default: .toolmark/feed.jsonl]
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+}
+
+impl StateArgs {
+    pub(super) fn path(&self) -> &Path {
+        self.state.as_deref().unwrap_or(Path::new(STATE))
+    }
+
+    /// The decisions; none where there is no file.
+    pub(super) fn read(&self) -> Result<Decisions, Failure> {
+        let path = self.path();
+        let failed = || Failure::usage(format!("failed to read {}", path.display()));
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Decisions::default());
+            }
+            Err(error) => return Err(failed().because(&error)),
+        };
+        Decisions::parse(&text).map_err(|error| failed().because(&error))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum KindName {
+    Failure,
+    Finding,
+}
+
+/// A part of the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shard {
+    index: usize,
+    of: usize,
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    let wrong = || "write I/N, such as 1/4".to_owned();
+    let (index, of) = text.split_once('/').ok_or_else(wrong)?;
+    let (index, of) = (index.parse().map_err(|_| wrong())?, of.parse().map_err(|_| wrong())?);
+    if index < 1 || index > of {
+        return Err(format!("the part must be between 1 and {of}"));
+    }
+    Ok(Shard { index, of })
+}
+
+/// What was read.
+pub(super) struct Read {
+    pub(super) feed: Feed,
+    pub(super) decisions: Decisions,
+    pub(super) now: Timestamp,
+    pub(super) files: u64,
+    pub(super) is_unread: bool,
+    pub(super) notes: Vec<String>,
+    pub(super) inputs: Vec<Input>,
+    pub(super) reader: Reader,
+}
+
+impl Read {
+    /// The issues.
+    pub(super) fn issues(&self) -> Vec<Issue> {
+        self.feed.issues(&self.decisions, self.now)
+    }
+}
+
+impl ReadArgs {
+    /// Takes the ids of issues from among the traces: what looks like one and is no file.
+    pub(super) fn take_ids(&mut self) -> Vec<String> {
+        let is_id = |path: &PathBuf| {
+            let word = path.to_string_lossy();
+            (4..=16).contains(&word.len())
+                && word.bytes().all(|b| b.is_ascii_hexdigit())
+                && !path.exists()
+        };
+        let ids = self.input.traces.extract_if(.., |path| is_id(path));
+        ids.map(|path| path.to_string_lossy().into_owned()).collect()
+    }
+
+    /// Reads the sessions and groups what went wrong in them.
+    pub(super) fn read(&self, printer: &mut Printer) -> Result<Read, Stop> {
+        let decisions = self.state.read()?;
+        let mut traces = self.input.traces.clone();
+        if let Some(list) = &self.files_from {
+            traces.extend(names_in(list)?);
+            if traces.is_empty() {
+                let failure = Failure::usage(format!("{} names no trace", list.display()));
+                return Err(failure.into());
+            }
+        }
+        let mut selected = self.sessions.select_at_most(&traces, None)?;
+        if let Some(Shard { index, of }) = self.shard {
+            let mut at = 0;
+            selected.inputs.retain(|_| {
+                at += 1;
+                (at - 1) % of == index - 1
+            });
+        }
+        let reader = self.input.files.reader(printer).within(selected.project.clone());
+        let only = self.kind.map(|kind| match kind {
+            KindName::Failure => Kind::Failure,
+            KindName::Finding => Kind::Finding,
+        });
+        let collector = Collector::new(Checker::default(), only);
+        let work = |runs: &mut Runs<'_>| {
+            let mut batch = Batch::default();
+            for run in runs {
+                collector.collect(&run, &mut batch);
+            }
+            (batch.sessions > 0).then_some(batch)
+        };
+        let (mut feed, mut files) = (Feed::default(), 0);
+        let walked = reader.each(&selected.inputs, printer, work, |batch| {
+            if let Ok(batch) = batch {
+                files += 1;
+                feed.add(batch);
+            }
+            Ok(if selected.limit == Some(files) { Next::Enough } else { Next::More })
+        })?;
+        // A part of the files may have none.
+        if files == 0 && self.shard.is_none() {
+            return Err(selected.nothing_left(&reader, &walked, &traces).into());
+        }
+        let mut notes: Vec<String> = walked.note(printer.verbosity).into_iter().collect();
+        notes.append(&mut selected.notes);
+        if feed.unrecorded > 0 {
+            let sessions = human::things(feed.unrecorded, "session");
+            notes.push(format!(
+                "{} without a record of calls: nothing can be said about them",
+                &*sessions
+            ));
+        }
+        if feed.repeated > 0 {
+            let again = human::things(feed.repeated, "occurrence");
+            notes.push(format!("{} met again in other files and counted once", &*again));
+        }
+        Ok(Read {
+            feed,
+            decisions,
+            now: now().unwrap_or_else(Timestamp::now),
+            files,
+            is_unread: walked.unread,
+            notes,
+            inputs: selected.inputs,
+            reader,
+        })
+    }
+}
+
+fn names_in(list: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let text = if list == Path::new("-") {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(list)
+    };
+    let text = text.map_err(|error| {
+        Failure::usage(format!("failed to read {}", list.display())).because(&error)
+    })?;
+    Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(PathBuf::from).collect())
+}
+
+/// The issue that an id or the start of one names.
+pub(super) fn find<'i>(issues: &'i [Issue], named: &str) -> Result<&'i Issue, Failure> {
+    let is_one = |issue: &&Issue| {
+        issue.id.to_string().starts_with(named)
+            || issue.merged.iter().any(|id| id.to_string() == named)
+    };
+    let found: Vec<&Issue> = issues.iter().filter(is_one).collect();
+    match &found[..] {
+        [one] => Ok(one),
+        [] => Err(Failure::usage(format!("no issue {named} in these sessions"))
+            .hint("`toolmark feed` lists the issues; name the same sessions here")),
+        _ => Err(Failure::usage(format!("{} issues start with {named}", found.len()))
+            .hint("write more of the id")),
+    }
+}
+
+/// A whole id.
+pub(super) fn issue_id(text: &str) -> Result<IssueId, String> {
+    IssueId::parse(text)
+        .ok_or_else(|| "expected the 16 hexadecimal digits that `toolmark feed` prints".to_owned())
+}
