@@ -99,14 +99,7 @@ fn check(session: &Session<'_>, recorder: &mut Recorder<'_, '_>) {
 
 /// Words without which no diagnostic is spoken of.
 static DIAGNOSTICS: Words = Words::new(|| {
-    Words::any_case(&[
-        "diagnostic",
-        "lsp",
-        "language server",
-        "ide error",
-        "ide warning",
-        "gopls",
-    ])
+    Words::any_case(&["diagnostic", "lsp", "language server", "ide error", "ide warning", "gopls"])
 });
 
 fn follow(session: &Session<'_>, recorder: &mut Recorder<'_, '_>, place: usize, said: &Event) {
