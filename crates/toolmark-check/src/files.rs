@@ -11,6 +11,7 @@ use crate::session::{Ended, Replacement, Session, SessionCall};
 use crate::shell::{CommandLine, FileEffect};
 use crate::text::{self, numbered_line};
 use memchr::{memchr, memmem};
+use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -106,12 +107,16 @@ pub fn count(content: &str, text: &str) -> usize {
     if text.is_empty() {
         return 0;
     }
-    match text.contains("\r\n") {
-        true => {
-            memmem::find_iter(content.as_bytes(), text.replace("\r\n", "\n").as_bytes()).count()
-        }
-        false => memmem::find_iter(content.as_bytes(), text.as_bytes()).count(),
+    let text = match memmem::find(text.as_bytes(), b"\r\n") {
+        Some(_) => Cow::Owned(text.replace("\r\n", "\n")),
+        None => Cow::Borrowed(text),
+    };
+    let (mut from, mut found) = (0, 0);
+    while let Some(at) = text::find(content, &text, from) {
+        found += 1;
+        from = at + text.len();
     }
+    found
 }
 
 /// What the trace proves about files.
@@ -305,9 +310,9 @@ fn after(session: &Session<'_>, path: &str, call: &SessionCall<'_>, before: Snap
 
 /// The content with plain line breaks.
 fn unified(content: &str) -> Arc<str> {
-    match content.contains("\r\n") {
-        true => content.replace("\r\n", "\n").into(),
-        false => content.into(),
+    match memmem::find(content.as_bytes(), b"\r\n") {
+        Some(_) => content.replace("\r\n", "\n").into(),
+        None => content.into(),
     }
 }
 
@@ -451,7 +456,7 @@ fn edited(known: &Known, edit: &Replacement<'_>) -> Option<Known> {
 
 /// The text with the first occurrence of another replaced.
 fn replaced(text: &str, old: &str, new: &str) -> Arc<str> {
-    let Some(at) = memmem::find(text.as_bytes(), old.as_bytes()) else { return text.into() };
+    let Some(at) = text::find(text, old, 0) else { return text.into() };
     [&text[..at], new, &text[at + old.len()..]].concat().into()
 }
 

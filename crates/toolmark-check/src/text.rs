@@ -1,6 +1,6 @@
 //! Pieces of texts, cut where characters end.
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 use toolmark_hosts::toolset::Name;
 
 /// The start of a text, of so many bytes at most.
@@ -11,6 +11,31 @@ pub(crate) fn head(text: &str, longest: usize) -> &str {
         end -= 1;
     }
     text.get(..end).unwrap_or(text)
+}
+
+/// The first place of a text, at or behind `from`, where another stands. What is
+/// looked for is often many lines: a piece of it is found sooner than all of it is
+/// made ready to be looked for.
+pub(crate) fn find(text: &str, wanted: &str, from: usize) -> Option<usize> {
+    /// So many bytes are a piece.
+    const PIECE: usize = 32;
+    /// A piece that stands in so many other places tells too little.
+    const TRIES: usize = 32;
+    let (bytes, wanted) = (text.as_bytes(), wanted.as_bytes());
+    let all = |from: usize| Some(from + memmem::find(bytes.get(from..)?, wanted)?);
+    // Blanks stand everywhere.
+    let start = wanted.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0);
+    let Some(piece) = wanted.get(start..start + PIECE) else { return all(from) };
+    let finder = memmem::Finder::new(piece);
+    let mut at = from;
+    for _ in 0..TRIES {
+        let found = at + finder.find(bytes.get(at + start..)?)?;
+        if bytes.get(found..)?.starts_with(wanted) {
+            return Some(found);
+        }
+        at = found + 1;
+    }
+    all(at)
 }
 
 /// The lines of a text, as [`str::lines`] has them.
@@ -71,6 +96,28 @@ mod tests {
     fn lines_are_those_of_the_standard_library() {
         for text in ["", "\n", "a", "a\n", "a\r\nb", "a\r", "\n\na\n\n", "é\r\n\r\n→"] {
             assert!(lines(text).eq(text.lines()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_found_is_found_where_it_first_stands() {
+        let line = "    let value = compute(input, &options)?;\n";
+        let text = format!("{}{line}    x\n{line}{line}end", " ".repeat(90)).repeat(40);
+        for wanted in [
+            "x",
+            "end",
+            line,
+            &line.repeat(2),
+            &format!("{line}end"),
+            &format!("    x\n{line}{line}end {}", " ".repeat(60)),
+            &" ".repeat(80),
+            &format!("{line}nowhere"),
+            &text,
+        ] {
+            for from in [0, 1, 50, 200, text.len() / 2, text.len() - 1, text.len()] {
+                let want = text.get(from..).and_then(|rest| rest.find(wanted)).map(|at| from + at);
+                assert_eq!(find(&text, wanted, from), want, "{wanted:?} from {from}");
+            }
         }
     }
 
