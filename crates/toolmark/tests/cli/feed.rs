@@ -9,14 +9,14 @@ use std::path::Path;
 /// A session of Claude Code with failed calls: tool, arguments, error.
 fn session(id: &str, day: &str, calls: &[(&str, Value, &str)]) -> String {
     let mut lines = vec![json!({
-        "type": "user", "sessionId": id, "uuid": format!("{id}-u"), "cwd": "/w", "version": "2.1.0",
+        "type": "user", "parentUuid": null, "sessionId": id, "uuid": format!("{id}-u"), "cwd": "/w", "version": "2.1.0",
         "timestamp": format!("{day}T09:00:00.000Z"), "message": {"role": "user", "content": "ship it"},
     })];
     for (n, (tool, input, error)) in calls.iter().enumerate() {
         let call = format!("{id}-call-{n}");
         let record = |kind: &str, second: usize, content: Value| {
             json!({
-                "type": kind, "sessionId": id, "uuid": format!("{call}-{kind}"), "cwd": "/w", "version": "2.1.0",
+                "type": kind, "parentUuid": null, "sessionId": id, "uuid": format!("{call}-{kind}"), "cwd": "/w", "version": "2.1.0",
                 "timestamp": format!("{day}T09:{n:02}:{second:02}.000Z"),
                 "message": {"role": kind, "id": format!("{call}-m"), "model": "m", "content": [content]},
             })
